@@ -1,0 +1,100 @@
+"""Bayesian annotation models: gold standards, coders and ambiguous items from several labels.
+
+Everything public is loaded when it is first used, so that ``import annomodels`` stays light.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from annomodels import datasets, priors
+    from annomodels.annotations import Annotations
+    from annomodels.coefficients.agreement import agreement
+    from annomodels.coefficients.result import Agreement
+    from annomodels.errors import (
+        AnnomodelsError,
+        AnnotationError,
+        DataWarning,
+        EngineError,
+        InferenceWarning,
+        MissingDependency,
+        NotApplicable,
+        Problem,
+    )
+    from annomodels.fitting import Fit, fit, load
+    from annomodels.io.reading import read
+    from annomodels.models.dawid_skene import DawidSkene
+    from annomodels.models.hierarchical import HierarchicalDawidSkene
+    from annomodels.models.logit_normal import LogitNormalDawidSkene
+    from annomodels.models.pooled import Pooled
+    from annomodels.report.page import report
+    from annomodels.summaries.summary import Summary
+
+_WHERE = {
+    "Agreement": "annomodels.coefficients.result",
+    "AnnomodelsError": "annomodels.errors",
+    "AnnotationError": "annomodels.errors",
+    "Annotations": "annomodels.annotations",
+    "DataWarning": "annomodels.errors",
+    "DawidSkene": "annomodels.models.dawid_skene",
+    "EngineError": "annomodels.errors",
+    "Fit": "annomodels.fitting",
+    "HierarchicalDawidSkene": "annomodels.models.hierarchical",
+    "InferenceWarning": "annomodels.errors",
+    "LogitNormalDawidSkene": "annomodels.models.logit_normal",
+    "MissingDependency": "annomodels.errors",
+    "NotApplicable": "annomodels.errors",
+    "Pooled": "annomodels.models.pooled",
+    "Problem": "annomodels.errors",
+    "Summary": "annomodels.summaries.summary",
+    "agreement": "annomodels.coefficients.agreement",
+    "fit": "annomodels.fitting",
+    "load": "annomodels.fitting",
+    "read": "annomodels.io.reading",
+    "report": "annomodels.report.page",
+}
+_MODULES = frozenset({"datasets", "priors"})
+
+__all__ = [
+    "Agreement",
+    "AnnomodelsError",
+    "AnnotationError",
+    "Annotations",
+    "DataWarning",
+    "DawidSkene",
+    "EngineError",
+    "Fit",
+    "HierarchicalDawidSkene",
+    "InferenceWarning",
+    "LogitNormalDawidSkene",
+    "MissingDependency",
+    "NotApplicable",
+    "Pooled",
+    "Problem",
+    "Summary",
+    "agreement",
+    "datasets",
+    "fit",
+    "load",
+    "priors",
+    "read",
+    "report",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"annomodels.{name}")
+    if name in _WHERE:
+        value = getattr(importlib.import_module(_WHERE[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'annomodels' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

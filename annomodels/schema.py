@@ -1,0 +1,214 @@
+"""The result tree: names of its groups, dimensions, variables and attributes.
+
+Every engine returns a ``RawResult`` of plain arrays; :func:`conform` turns it into the one tree
+that all summaries, plots and reports read.
+
+====================  ==========================================================================
+group                 variables
+====================  ==========================================================================
+``posterior``         ``prevalence`` (chain, draw, truth); ``confusion`` (chain, draw, coder,
+                      truth, label), without ``coder`` for the pooled model; for hierarchical
+                      models ``population`` (chain, draw, truth, label) and ``concentration``
+                      (chain, draw, truth) or ``scale`` (chain, draw, truth, label)
+``sample_stats``      ``lp`` (chain, draw): log joint density with the truth summed out;
+                      ``diverging`` (chain, draw) for NUTS
+``truth``             ``p_truth`` (item, truth): posterior probability of each class, averaged
+                      exactly over the draws; ``p_truth_mcse``: its Monte Carlo error;
+                      ``conditional_entropy`` (item): mean entropy in nats given the parameters
+``observed_data``     ``item``, ``coder``, ``label`` (annotation): codes; ``gold`` (item_index)
+====================  ==========================================================================
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.annotations import Annotations
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["SCHEMA_VERSION", "RawResult", "annotations_of", "confusion_draws", "conform", "names"]
+
+SCHEMA_VERSION = "1"
+Floats = NDArray[Any]
+
+DIMS: dict[str, tuple[str, ...]] = {
+    "prevalence": ("truth",),
+    "confusion": ("coder", "truth", "label"),
+    "population": ("truth", "label"),
+    "concentration": ("truth",),
+    "scale": ("truth", "free_label"),
+    "location": ("truth", "free_label"),
+}
+
+
+@dataclass
+class RawResult:
+    """What an engine hands back: arrays without names.
+
+    Parameters
+    ----------
+    posterior
+        Draws by variable, each with leading dimensions [chain, draw].
+    lp
+        Log joint density with the truth summed out, shape [chain, draw].
+    p_truth
+        Probability of each class of each item, shape [item, truth].
+    p_truth_mcse
+        Its Monte Carlo standard error, NaN for ``em``.
+    conditional_entropy
+        Mean over the draws of the entropy of the truth given the parameters, nats, shape [item].
+    stats
+        Further statistics with dimensions [chain, draw].
+    attrs
+        Plain values about the run: engine, seed, warmup, seconds, modes, swapped chains ...
+    """
+
+    posterior: dict[str, Floats]
+    lp: Floats
+    p_truth: Floats
+    p_truth_mcse: Floats
+    conditional_entropy: Floats
+    stats: dict[str, Floats] = field(default_factory=dict)
+    attrs: dict[str, Any] = field(default_factory=dict)
+
+
+def names(data: Annotations) -> dict[str, list[str]]:
+    """Coordinates of the tree as texts, by dimension."""
+    labels = [str(name) for name in data.labels]
+    return {
+        "item": [str(name) for name in data.items],
+        "coder": [str(name) for name in data.coders],
+        "truth": labels,
+        "label": labels,
+        "free_label": labels[:-1],
+    }
+
+
+def conform(result: RawResult, data: Annotations, model: dict[str, Any]) -> xr.DataTree:
+    """Build the result tree.
+
+    Parameters
+    ----------
+    result
+        Arrays of an engine.
+    data
+        What was fitted.
+    model
+        The model as plain data.
+
+    Raises
+    ------
+    ValueError
+        When an array does not have the shape that the schema says.
+    """
+    import xarray as xr
+
+    coords = names(data)
+    chains, draws = result.lp.shape
+    base = {"chain": np.arange(chains), "draw": np.arange(draws)}
+
+    def dataset(arrays: dict[str, tuple[tuple[str, ...], Floats]]) -> xr.Dataset:
+        used = {dim for dims, _ in arrays.values() for dim in dims}
+        known = {**base, **coords}
+        return xr.Dataset(arrays, coords={dim: known[dim] for dim in known if dim in used})
+
+    posterior = {}
+    for name, values in result.posterior.items():
+        dims = DIMS[name]
+        if name == "confusion" and values.ndim == 4:
+            dims = ("truth", "label")
+        posterior[name] = (("chain", "draw", *dims), values)
+    stats = {
+        name: (("chain", "draw"), values) for name, values in {"lp": result.lp, **result.stats}.items()
+    }
+    truth = {
+        "p_truth": (("item", "truth"), result.p_truth),
+        "p_truth_mcse": (("item", "truth"), result.p_truth_mcse),
+        "conditional_entropy": (("item",), result.conditional_entropy),
+    }
+    observed = xr.Dataset(
+        {
+            "item": (("annotation",), data.item),
+            "coder": (("annotation",), data.coder),
+            "label": (("annotation",), data.label),
+        }
+    )
+    if data.gold is not None:
+        observed["gold"] = (("item_index",), data.gold)
+    if data.group is not None:
+        observed["group"] = (("item_index",), data.group)
+    observed.attrs = {"data": json.dumps(_describe(data))}
+    tree = xr.DataTree.from_dict(
+        {
+            "/": xr.Dataset(attrs=_attrs(result.attrs, model)),
+            "/posterior": dataset(posterior),
+            "/sample_stats": dataset(stats),
+            "/truth": dataset(truth),
+            "/observed_data": observed,
+        }
+    )
+    return tree
+
+
+def _describe(data: Annotations) -> dict[str, Any]:
+    return {
+        "items": list(data.items),
+        "coders": list(data.coders),
+        "labels": list(data.labels),
+        "scale": data.scale,
+        "declared": data.declared,
+        "groups": list(data.groups),
+        "texts": None if data.texts is None else list(data.texts),
+        "skips": data.skips,
+        "source": data.source,
+        "notes": list(data.notes),
+    }
+
+
+def _attrs(attrs: dict[str, Any], model: dict[str, Any]) -> dict[str, Any]:
+    from annomodels import __version__
+
+    plain = {"schema": SCHEMA_VERSION, "annomodels": __version__, "model": json.dumps(model)}
+    for key, value in attrs.items():
+        simple = isinstance(value, (str, int, float)) and not isinstance(value, bool)
+        plain[key] = value if simple else json.dumps(value)
+    return plain
+
+
+def annotations_of(tree: xr.DataTree) -> Annotations:
+    """The data that were fitted, from a result tree."""
+    observed = tree["observed_data"].to_dataset()
+    about = json.loads(observed.attrs["data"])
+    texts = about.pop("texts")
+    notes = about.pop("notes")
+    fields = {key: tuple(value) if isinstance(value, list) else value for key, value in about.items()}
+    return Annotations(
+        item=observed["item"].values,
+        coder=observed["coder"].values,
+        label=observed["label"].values,
+        gold=observed["gold"].values if "gold" in observed else None,
+        group=observed["group"].values if "group" in observed else None,
+        texts=None if texts is None else tuple(texts),
+        notes=tuple(notes),
+        **fields,
+    )
+
+
+def confusion_draws(tree: xr.DataTree, n_coders: int) -> Floats:
+    """Draws of the confusion matrices, shape [sample, coder, truth, label].
+
+    Chains follow each other along ``sample``. For the pooled model every coder has the same
+    matrix; the array is then a read-only view without copies.
+    """
+    values = tree["posterior"]["confusion"].values
+    values = values.reshape(-1, *values.shape[2:])
+    if values.ndim == 3:
+        values = np.broadcast_to(values[:, None], (len(values), n_coders, *values.shape[1:]))
+    return values

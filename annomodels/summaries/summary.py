@@ -1,0 +1,54 @@
+"""The one type that every summary hands back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+__all__ = ["Summary"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Summary:
+    """A tidy table and the draws it was made from.
+
+    Parameters
+    ----------
+    title
+        What the table shows.
+    table
+        One row per item, coder or coefficient.
+    draws
+        The posterior draws behind the table, with named dimensions.
+    notes
+        Sentences a reader of the table should know.
+
+    Examples
+    --------
+    >>> import pandas as pd, xarray as xr
+    >>> Summary("Two rows", pd.DataFrame({"n": [1, 2]}), xr.Dataset(), ("A note.",))
+    Two rows
+       n
+    0  1
+    1  2
+    A note.
+    """
+
+    title: str
+    table: pd.DataFrame
+    draws: xr.Dataset
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return "\n".join([self.title, repr(self.table), *self.notes])
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
+        body = self.table.to_html(max_rows=60, escape=True)
+        return f"<p><strong>{escape(self.title)}</strong></p>{body}{notes}"
