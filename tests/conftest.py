@@ -1,0 +1,67 @@
+"""What every test may use: the shared data, a fixed random generator, Hypothesis profiles."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Before anything imports matplotlib: no test opens a window.
+os.environ["MPLBACKEND"] = "Agg"
+
+_SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.data_too_large]
+settings.register_profile(
+    "ci", deadline=None, derandomize=True, print_blob=True, suppress_health_check=_SLOW_IS_FINE
+)
+settings.register_profile(
+    "dev", deadline=None, max_examples=30, suppress_health_check=_SLOW_IS_FINE
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "dev"))
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """Root of the checkout."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """Folder with the shared data: $ANNOMODELS_SHARED, else ``shared`` beside the checkout.
+
+    Without it a test is skipped, or fails where $ANNOMODELS_REQUIRE_SHARED is 1.
+    """
+    folder = Path(os.environ.get("ANNOMODELS_SHARED") or ROOT.parent / "shared")
+    if (folder / "data").is_dir():
+        return folder
+    reason = f"There is no shared data in {folder}; set ANNOMODELS_SHARED to its folder."
+    if os.environ.get("ANNOMODELS_REQUIRE_SHARED") == "1":
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@pytest.fixture
+def rng(request: pytest.FixtureRequest):
+    """Random generator with a seed of its own for every test, the same in every run."""
+    import numpy as np
+
+    return np.random.default_rng(zlib.crc32(request.node.nodeid.encode()))
+
+
+@pytest.fixture(autouse=True)
+def _seeded_and_tidy(request: pytest.FixtureRequest):
+    """Seed numpy's global generator (some libraries draw from it); close figures afterwards."""
+    import sys
+
+    import numpy as np
+
+    np.random.seed(zlib.crc32(request.node.nodeid.encode()))  # noqa: NPY002
+    yield
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot is not None:
+        pyplot.close("all")
