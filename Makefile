@@ -10,7 +10,7 @@
 PYTHON ?=
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+PIP := $(BIN)/python -m pip --quiet --quiet --disable-pip-version-check
 WORKERS ?= 2
 PYTEST_ARGS ?=
 

@@ -1,0 +1,151 @@
+"""The house stays as docs/architecture.md draws it: layers, light imports, small files."""
+
+from __future__ import annotations
+
+import ast
+import re
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "annomodels"
+FILES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in sorted(PACKAGE.rglob("*.py"))
+}
+TREES = {module: ast.parse(path.read_text("utf-8")) for module, path in FILES.items()}
+HEAVY = {"pymc", "pytensor", "nutpie", "numba", "matplotlib", "dask", "jax", "numpyro"}
+
+# The one arrow that points upward, inside a function: a constructor that reads a data frame.
+EXCEPTION = ("annomodels.annotations", "annomodels.io.frames")
+
+
+def part_of(module: str) -> str:
+    """Folder or file right below annomodels/; empty for the package itself."""
+    return [*module.split("."), ""][1]
+
+
+def page_table() -> dict[str, tuple[str, ...]]:
+    """Part -> parts it may import, from the table of docs/architecture.md."""
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    rows = re.findall(r"^\| `(\w+)(?:\.py|/)` \|.*\| (.*?) \|$", page, flags=re.MULTILINE)
+    return {part: tuple(re.findall(r"`(\w+)`", allowed)) for part, allowed in rows}
+
+
+def is_for_types(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+
+
+def imports(tree: ast.AST, *, everywhere: bool) -> Iterator[str]:
+    """Full names that a file imports; only those that run on import unless `everywhere`."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"relative import in line {node.lineno}"
+            for alias in node.names:
+                full = f"{node.module}.{alias.name}"
+                yield full if full in FILES else str(node.module)
+        lazy = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or is_for_types(node)
+        if everywhere or not lazy:
+            yield from imports(node, everywhere=everywhere)
+
+
+GRAPH = {
+    module: {name for name in imports(tree, everywhere=True) if name in FILES}
+    for module, tree in TREES.items()
+    if module != "annomodels"
+}
+
+
+def test_the_architecture_page_lists_every_part_of_the_package() -> None:
+    assert set(page_table()) == {part_of(module) for module in FILES} - {""}
+
+
+def test_the_page_lets_nothing_import_what_stands_below_it() -> None:
+    order = list(page_table())
+    for part, allowed in page_table().items():
+        assert all(order.index(other) < order.index(part) for other in allowed), part
+
+
+@pytest.mark.parametrize("module", sorted(GRAPH))
+def test_a_file_imports_only_what_the_page_allows(module: str) -> None:
+    allowed = {part_of(module), "", *page_table()[part_of(module)]}
+    used = {name for name in GRAPH[module] if (module, name) != EXCEPTION}
+    assert not {name for name in used if part_of(name) not in allowed}
+
+
+def test_there_are_no_import_cycles() -> None:
+    # A folder's __init__ says what the folder is; it may pass names of its own files on.
+    graph = {
+        module: {name for name in names if (module, name) != EXCEPTION} - {"annomodels"}
+        for module, names in GRAPH.items()
+    }
+    TopologicalSorter(graph).prepare()
+
+
+@pytest.mark.parametrize("module", sorted(GRAPH))
+def test_heavy_packages_load_inside_functions(module: str) -> None:
+    if part_of(module) == "kernels":
+        return
+    loaded = set(imports(TREES[module], everywhere=False))
+    tops = {name.split(".")[0] for name in loaded}
+    assert not {top for top in tops if top in HEAVY or top.startswith("arviz")}
+    assert not {name for name in loaded if part_of(name) == "kernels"}
+
+
+@pytest.mark.parametrize("module", sorted(FILES))
+def test_files_are_small(module: str) -> None:
+    assert len(FILES[module].read_text("utf-8").splitlines()) <= 350
+
+
+def test_most_files_are_smaller_still() -> None:
+    lengths = [len(path.read_text("utf-8").splitlines()) for path in FILES.values()]
+    assert statistics.median(lengths) <= 200
+
+
+def test_every_file_says_what_it_is_and_every_folder_states_its_law() -> None:
+    assert not [module for module, tree in TREES.items() if not ast.get_docstring(tree)]
+    folders = [m for m, path in FILES.items() if path.stem == "__init__" and m != "annomodels"]
+    assert not [m for m in folders if "import" not in (ast.get_docstring(TREES[m]) or "").lower()]
+
+
+@pytest.mark.parametrize("module", sorted(FILES))
+def test_names_use_the_words_of_the_package(module: str) -> None:
+    nodes = list(ast.walk(TREES[module]))
+    names = {n.name for n in nodes if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
+    names |= {n.arg for n in nodes if isinstance(n, ast.arg)}
+    words = {word.lower() for name in names for word in re.findall(r"[A-Z]?[a-z]+", name)}
+    assert not words & {"rater", "raters", "worker", "workers", "annotator", "annotators"}
+
+
+def modules_after(code: str) -> set[str]:
+    """Top-level names in sys.modules after a fresh interpreter ran the code."""
+    script = f"{code}\nimport sys; print(*{{name.split('.')[0] for name in sys.modules}})"
+    run = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    return set(run.stdout.splitlines()[-1].split())
+
+
+def test_importing_the_package_is_light() -> None:
+    loaded = modules_after("import annomodels")
+    assert not loaded & {*HEAVY, "arviz", "arviz_stats", "arviz_base", "numpy", "pandas", "xarray"}
+
+
+def test_the_help_of_the_command_line_is_light() -> None:
+    code = "from annomodels.cli.main import main\ntry: main(['--help'])\nexcept SystemExit: pass"
+    assert not modules_after(code) & {*HEAVY, "arviz", "numpy", "pandas", "xarray", "scipy"}
+
+
+def test_every_public_name_exists_and_is_described() -> None:
+    import annomodels
+
+    assert sorted(annomodels.__all__) == annomodels.__all__
+    assert not [name for name in annomodels.__all__ if not getattr(annomodels, name).__doc__]
