@@ -9,7 +9,8 @@ group                 variables
 ``posterior``         ``prevalence`` (chain, draw, truth); ``confusion`` (chain, draw, coder,
                       truth, label), without ``coder`` for the pooled model; for hierarchical
                       models ``population`` (chain, draw, truth, label) and ``concentration``
-                      (chain, draw, truth) or ``scale`` (chain, draw, truth, label)
+                      (chain, draw, truth), or ``location`` (chain, draw, truth, label) and
+                      ``scale`` (chain, draw, truth) on the logit scale
 ``sample_stats``      ``lp`` (chain, draw): log joint density with the truth summed out;
                       ``diverging`` (chain, draw) for NUTS
 ``truth``             ``p_truth`` (item, truth): posterior probability of each class, averaged
@@ -33,7 +34,7 @@ from annomodels.annotations import Annotations
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["SCHEMA_VERSION", "RawResult", "annotations_of", "confusion_draws", "conform", "names"]
+__all__ = ["SCHEMA_VERSION", "RawResult", "annotations_of", "conform", "confusion_draws", "names"]
 
 SCHEMA_VERSION = "1"
 Floats = NDArray[Any]
@@ -43,8 +44,8 @@ DIMS: dict[str, tuple[str, ...]] = {
     "confusion": ("coder", "truth", "label"),
     "population": ("truth", "label"),
     "concentration": ("truth",),
-    "scale": ("truth", "free_label"),
-    "location": ("truth", "free_label"),
+    "scale": ("truth",),
+    "location": ("truth", "label"),
 }
 
 
@@ -87,7 +88,6 @@ def names(data: Annotations) -> dict[str, list[str]]:
         "coder": [str(name) for name in data.coders],
         "truth": labels,
         "label": labels,
-        "free_label": labels[:-1],
     }
 
 
@@ -126,7 +126,8 @@ def conform(result: RawResult, data: Annotations, model: dict[str, Any]) -> xr.D
             dims = ("truth", "label")
         posterior[name] = (("chain", "draw", *dims), values)
     stats = {
-        name: (("chain", "draw"), values) for name, values in {"lp": result.lp, **result.stats}.items()
+        name: (("chain", "draw"), values)
+        for name, values in {"lp": result.lp, **result.stats}.items()
     }
     truth = {
         "p_truth": (("item", "truth"), result.p_truth),
@@ -188,7 +189,9 @@ def annotations_of(tree: xr.DataTree) -> Annotations:
     about = json.loads(observed.attrs["data"])
     texts = about.pop("texts")
     notes = about.pop("notes")
-    fields = {key: tuple(value) if isinstance(value, list) else value for key, value in about.items()}
+    fields = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in about.items()
+    }
     return Annotations(
         item=observed["item"].values,
         coder=observed["coder"].values,

@@ -1,0 +1,62 @@
+"""The table of engines, and which one serves a model."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+from annomodels.errors import NotApplicable
+from annomodels.models.confusion import ConfusionModel
+
+__all__ = ["ENGINES", "choose", "runner"]
+
+ENGINES: dict[str, str] = {
+    "gibbs": "annomodels.engines.gibbs",
+    "nuts": "annomodels.engines.nuts",
+    "em": "annomodels.engines.em",
+}
+
+
+def choose(model: ConfusionModel, engine: str = "auto") -> str:
+    """Give the engine to use: Gibbs where the model is conjugate given the truth, else NUTS.
+
+    Parameters
+    ----------
+    model
+        The model.
+    engine
+        ``auto`` or the name of an engine.
+
+    Raises
+    ------
+    NotApplicable
+        When there is no such engine, or it does not serve the model.
+
+    Examples
+    --------
+    >>> from annomodels.models import resolve
+    >>> choose(resolve("hierarchical")), choose(resolve("logit-normal"))
+    ('gibbs', 'nuts')
+    """
+    if engine == "auto":
+        return model.engines[0]
+    if engine not in ENGINES:
+        raise NotApplicable(f"There is no engine {engine!r}. Use auto, {', '.join(ENGINES)}.")
+    if engine not in model.engines:
+        raise NotApplicable(
+            f"The engine {engine!r} does not serve the {model.title} model. "
+            f"Use {' or '.join(model.engines)}."
+        )
+    if engine != "em" and not model.proper:
+        raise NotApplicable(
+            "A model without proper priors has no posterior to sample. "
+            "Use engine='em', or give it priors."
+        )
+    return engine
+
+
+def runner(engine: str) -> Callable[..., Any]:
+    """Load an engine and give its ``run``."""
+    run: Callable[..., Any] = importlib.import_module(ENGINES[engine]).run
+    return run

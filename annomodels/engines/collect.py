@@ -1,0 +1,106 @@
+"""From what the chains kept to one result: stacked draws, averaged class probabilities, modes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.engines.chain import Kept
+from annomodels.engines.diagnostics import mixing
+from annomodels.models.encoded import Encoded
+from annomodels.schema import RawResult
+
+__all__ = ["chain_modes", "collect"]
+
+Floats = NDArray[Any]
+SWAPPED_FROM = 0.5
+
+
+def collect(kept: list[Kept], codes: Encoded, attrs: dict[str, Any]) -> RawResult:
+    """Put the chains together.
+
+    Parameters
+    ----------
+    kept
+        What each chain kept.
+    codes
+        The patterns they sampled.
+    attrs
+        What the engine says of the run.
+    """
+    for part in kept:
+        part.finish()
+    draws = min(part.n for part in kept)
+    posterior = {
+        name: np.stack([part.arrays[name][:draws] for part in kept]) for name in kept[0].arrays
+    }
+    batches = sum(part.batches for part in kept)
+    mean = sum(part.p_sum for part in kept) / batches
+    square = sum(part.p_square for part in kept) / batches
+    spread = np.maximum(square - mean**2, 0.0)
+    mcse = np.sqrt(spread / (batches - 1)) if batches > 1 else np.full_like(mean, np.nan)
+    entropy = sum(part.entropy / part.n for part in kept) / len(kept)
+    log_likelihood = np.stack([part.log_likelihood[:draws] for part in kept])
+    lp = np.stack([part.lp[:draws] for part in kept])
+    volume = np.bincount(codes.row, minlength=codes.n_rows) / len(codes.row)
+    rhat_max, ess_min = mixing(posterior, volume)
+    swapped = [n for n, part in enumerate(kept) if part.relabelled > SWAPPED_FROM * part.n]
+    by_chain = np.stack([part.p_sum / max(part.batches, 1) for part in kept])
+    attrs = {
+        **attrs,
+        "relabelled_share": sum(part.relabelled for part in kept) / sum(part.n for part in kept),
+        "swapped_chains": swapped,
+        "modes": chain_modes(by_chain, codes.weight, lp, posterior["prevalence"]),
+        "rhat_max": rhat_max,
+        "ess_min": ess_min,
+    }
+    inverse = codes.inverse
+    return RawResult(
+        posterior=posterior,
+        lp=lp,
+        p_truth=mean[inverse],
+        p_truth_mcse=mcse[inverse],
+        conditional_entropy=entropy[inverse],
+        stats={"log_likelihood": log_likelihood},
+        attrs=attrs,
+    )
+
+
+def chain_modes(
+    p_truth: Floats, weight: Floats, lp: Floats, prevalence: Floats, distance: float = 0.05
+) -> list[dict[str, Any]]:
+    """Group chains by what they say of the items; more than one group means several modes.
+
+    Parameters
+    ----------
+    p_truth
+        Class probabilities by chain, shape [chain, pattern, truth].
+    weight
+        Number of items of each pattern.
+    lp
+        Log joint density, shape [chain, draw].
+    prevalence
+        Draws, shape [chain, draw, truth].
+    distance
+        Mean total variation distance from which two chains count as different.
+    """
+    groups: list[list[int]] = []
+    for n in range(len(p_truth)):
+        for group in groups:
+            gap = 0.5 * np.abs(p_truth[n] - p_truth[group[0]]).sum(axis=1)
+            if gap @ weight < distance * weight.sum():
+                group.append(n)
+                break
+        else:
+            groups.append([n])
+    found = [
+        {
+            "lp": float(lp[group].mean()),
+            "share": len(group) / len(p_truth),
+            "prevalence": prevalence[group].mean(axis=(0, 1)).round(6).tolist(),
+        }
+        for group in groups
+    ]
+    return sorted(found, key=lambda mode: -mode["lp"])

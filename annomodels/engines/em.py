@@ -1,0 +1,214 @@
+"""EM from many starts, with a census of the modes it ends in: a first look, and a start for NUTS."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.annotations import Annotations
+from annomodels.engines.relabel import canonical_order
+from annomodels.engines.settings import Clock, Settings
+from annomodels.engines.starts import random_shares, state_from_shares, vote_shares
+from annomodels.errors import EngineError
+from annomodels.models.confusion import State
+from annomodels.models.conjugate import ConjugateModel
+from annomodels.models.encoded import Encoded, encode
+from annomodels.schema import RawResult
+
+__all__ = ["Mode", "climb", "run"]
+
+Floats = NDArray[np.float64]
+ROUNDS = 3
+
+
+@dataclass
+class Mode:
+    """A local maximum.
+
+    Parameters
+    ----------
+    state
+        The parameters there.
+    objective
+        Log likelihood plus the log prior on the scale of log-ratios.
+    log_likelihood
+        Log likelihood with the truth summed out.
+    p_truth
+        Class probabilities of the patterns, shape [pattern, truth].
+    trace
+        Objective by iteration since the population was last set.
+    start
+        Number of the start that led here; 0 is the votes.
+    """
+
+    state: State
+    objective: float
+    log_likelihood: float
+    p_truth: Floats
+    trace: list[float]
+    start: int = 0
+
+
+def expect(codes: Encoded, state: State) -> tuple[Floats, Floats, Floats, float]:
+    """E-step: expected counts, sizes, class probabilities and the log likelihood."""
+    from annomodels.kernels.passes import soft_pass
+
+    k = codes.n_labels
+    counts = np.zeros((codes.n_rows, k, k))
+    sizes = np.zeros(k)
+    p_truth = np.empty((codes.n_patterns, k))
+    log_likelihood = soft_pass(
+        *codes.arrays, codes.weight, state.log_prevalence, state.log_confusion,
+        0, codes.n_patterns, counts, sizes, p_truth,
+    )  # fmt: skip
+    return counts, sizes, p_truth, log_likelihood
+
+
+def climb(
+    model: ConjugateModel,
+    codes: Encoded,
+    state: State,
+    *,
+    tolerance: float = 1e-11,
+    max_iterations: int = 5000,
+    clock: Clock | None = None,
+) -> Mode:
+    """Iterate E and M to a local maximum.
+
+    The population of a hierarchical model is held while EM climbs and set anew from the expected
+    counts between rounds (empirical Bayes).
+
+    Raises
+    ------
+    EngineError
+        When the likelihood is not a number.
+    """
+    trace: list[float] = []
+    for turn in range(ROUNDS if state.population else 1):
+        if turn:
+            state = model.start(*expect(codes, state)[:2])
+        trace = []
+        for _ in range(max_iterations):
+            counts, sizes, p_truth, log_likelihood = expect(codes, state)
+            objective = log_likelihood + model.log_penalty(state)
+            if not np.isfinite(objective):
+                raise EngineError("EM met labels that are impossible under its parameters.")
+            trace.append(objective)
+            flat = len(trace) > 1 and trace[-1] - trace[-2] < tolerance * (1 + abs(objective))
+            if flat or (clock is not None and clock.over):
+                break
+            state = model.maximise(counts, sizes, state)
+    return Mode(state, trace[-1], log_likelihood, p_truth, trace)
+
+
+def run(model: ConjugateModel, data: Annotations, settings: Settings) -> RawResult:
+    """Climb from the votes and from random starts; the best mode is the result.
+
+    Parameters
+    ----------
+    model
+        A model with conjugate parameters.
+    data
+        The annotations.
+    settings
+        The options of the run.
+
+    Returns
+    -------
+    RawResult
+        One chain with one draw; ``attrs["modes"]`` is the census.
+    """
+    clock = Clock(settings.time_limit)
+    codes = encode(data, shared=model.shared)
+    volume = np.bincount(codes.row, minlength=codes.n_rows) / len(codes.row)
+    rng = np.random.default_rng(settings.seed)
+    modes: list[Mode] = []
+    stopped = ""
+    try:
+        for start in range(max(1, settings.starts)):
+            settings.tell("em", start / settings.starts, f"start {start + 1}")
+            shares = (
+                random_shares(codes, rng, votes=0.5 * (start % 2)) if start else vote_shares(codes)
+            )
+            mode = climb(model, codes, state_from_shares(model, codes, shares), clock=clock)
+            modes.append(_canonical(mode, volume, settings.relabel and data.gold is None))
+            modes[-1].start = start
+            if clock.over:
+                stopped = "time limit"
+                break
+    except KeyboardInterrupt:
+        if not modes:
+            raise
+        stopped = "interrupted"
+    settings.tell("em", 1.0)
+    best = max(modes, key=lambda mode: mode.objective)
+    return _result(model, codes, best, modes, clock, stopped, settings)
+
+
+def _canonical(mode: Mode, volume: Floats, relabel: bool) -> Mode:
+    if relabel:
+        order = canonical_order(mode.state, volume)
+        mode.state = mode.state.ordered(order)
+        mode.p_truth = mode.p_truth[:, np.argsort(order)]
+    return mode
+
+
+def _result(
+    model: ConjugateModel,
+    codes: Encoded,
+    best: Mode,
+    modes: list[Mode],
+    clock: Clock,
+    stopped: str,
+    settings: Settings,
+) -> RawResult:
+    p = best.p_truth[codes.inverse]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        entropy = -np.where(p > 0, p * np.log(p), 0.0).sum(axis=1)
+    posterior = {name: values[None, None] for name, values in model.pymc_start(best.state).items()}
+    return RawResult(
+        posterior=posterior,
+        lp=np.array([[best.objective]]),
+        p_truth=p,
+        p_truth_mcse=np.full_like(p, np.nan),
+        conditional_entropy=entropy,
+        stats={"log_likelihood": np.array([[best.log_likelihood]])},
+        attrs={
+            "engine": "em",
+            "iterations": len(best.trace),
+            "best_start": best.start,
+            "modes": census(modes, codes.weight),
+            "seconds": clock.seconds,
+            "stopped": stopped,
+            "starts": settings.starts,
+        },
+    )
+
+
+def census(modes: list[Mode], weight: Floats, distance: float = 0.005) -> list[dict[str, Any]]:
+    """Modes that differ in what they say of the items, best first, with the share of the starts.
+
+    Two modes are one when their class probabilities differ by less than `distance` on average.
+    """
+    found: list[tuple[Mode, list[int]]] = []
+    for mode in sorted(modes, key=lambda mode: -mode.objective):
+        for known, starts in found:
+            gap = 0.5 * np.abs(known.p_truth - mode.p_truth).sum(axis=1)
+            if gap @ weight < distance * weight.sum():
+                starts.append(mode.start)
+                break
+        else:
+            found.append((mode, [mode.start]))
+    return [
+        {
+            "lp": mode.objective,
+            "log_likelihood": mode.log_likelihood,
+            "share": len(starts) / len(modes),
+            "from_votes": 0 in starts,
+            "prevalence": np.exp(mode.state.log_prevalence).round(6).tolist(),
+        }
+        for mode, starts in found
+    ]

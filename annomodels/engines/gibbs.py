@@ -1,0 +1,180 @@
+"""Blocked Gibbs sampling for models that are conjugate given the truth.
+
+Each iteration draws the truth of all items given the parameters, then all parameters given the
+counts. Chains run in threads; a pass over many items is split into parts. Random numbers depend on
+chain, iteration and item only, so neither changes the draws.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from threading import Event
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.annotations import Annotations
+from annomodels.engines.chain import Chain, Kept
+from annomodels.engines.collect import collect
+from annomodels.engines.diagnostics import mixing
+from annomodels.engines.settings import Clock, Settings
+from annomodels.engines.starts import random_shares, state_from_shares, vote_shares
+from annomodels.errors import EngineError
+from annomodels.models.conjugate import ConjugateModel
+from annomodels.models.encoded import Encoded, encode
+from annomodels.schema import RawResult
+
+__all__ = ["run"]
+
+SLICES = 25
+MOST_THIN = 16
+GOOD_RHAT, GOOD_ESS = 1.01, 400
+FEWEST_DRAWS = 100
+SPLIT_FROM = 200_000
+
+
+def run(model: ConjugateModel, data: Annotations, settings: Settings) -> RawResult:
+    """Sample the posterior.
+
+    Chains that have not mixed by their last kept draw run on: what was kept becomes warm-up, the
+    next stage is twice as long and keeps every second iteration, and so on up to 16 times.
+
+    Parameters
+    ----------
+    model
+        A model with conjugate parameters.
+    data
+        The annotations.
+    settings
+        The options of the run.
+
+    Raises
+    ------
+    EngineError
+        When the time limit leaves no draw.
+    KeyboardInterrupt
+        When interrupted before the first draw.
+    """
+    codes = encode(data, shared=model.shared, collapse=False)
+    draws, single = _room(codes, settings)
+    clock = Clock(settings.time_limit)
+    with ThreadPoolExecutor(settings.workers) as pool:
+        run_ = _Run(model, codes, settings, pool, clock, relabel=data.gold is None)
+        run_.sample(draws, single)
+    if not run_.stages:
+        if run_.stopped == "interrupted":
+            raise KeyboardInterrupt
+        raise EngineError(
+            f"The time limit of {settings.time_limit:g} s ended before the first draw. "
+            "Give more time, or use engine='em'."
+        )
+    kept, thin = run_.stages[-1]
+    attrs: dict[str, Any] = {
+        "engine": "gibbs",
+        "thin": thin,
+        "iterations": run_.chains[0].iteration,
+        "seconds": clock.seconds,
+        "stopped": run_.stopped,
+    }
+    return collect(kept, codes, attrs)
+
+
+def _room(codes: Encoded, settings: Settings) -> tuple[int, bool]:
+    """How many draws a chain keeps within the memory, and whether in single precision."""
+    k = codes.n_labels
+    bytes_per_draw = codes.n_rows * k * k * 8 * settings.chains
+    if bytes_per_draw * settings.draws <= settings.memory:
+        return settings.draws, False
+    most = int(settings.memory / (bytes_per_draw / 2))
+    return max(min(settings.draws, most), min(settings.draws, FEWEST_DRAWS)), True
+
+
+class _Run:
+    """Chains, and the stages they went through."""
+
+    def __init__(
+        self,
+        model: ConjugateModel,
+        codes: Encoded,
+        settings: Settings,
+        pool: ThreadPoolExecutor,
+        clock: Clock,
+        relabel: bool,
+    ) -> None:
+        self.codes, self.settings, self.pool, self.clock = codes, settings, pool, clock
+        self.stop = Event()
+        self.stopped = ""
+        self.stages: list[tuple[list[Kept], int]] = []
+        spare = max(1, settings.workers // settings.chains)
+        parts = settings.partitions or (spare if len(codes.row) >= SPLIT_FROM else 1)
+        # parts wait for nothing but the processor, so they have threads of their own
+        self.parts_pool = ThreadPoolExecutor(parts) if parts > 1 else None
+        mapper = self.parts_pool.map if self.parts_pool is not None else map
+        keys = np.random.SeedSequence(settings.seed).generate_state(settings.chains, np.uint64)
+        rng = np.random.default_rng(settings.seed)
+        self.chains = []
+        for n in range(settings.chains):
+            shares = random_shares(codes, rng, votes=0.7) if n else vote_shares(codes)
+            state = state_from_shares(model, codes, shares)
+            relabel_ = settings.relabel and relabel
+            self.chains.append(
+                Chain(model, codes, state, int(keys[n]), relabel_, parts, mapper)  # type: ignore[arg-type]
+            )
+
+    def sample(self, draws: int, single: bool) -> None:
+        """Warm up, then run stages until the chains have mixed."""
+        settings = self.settings
+        limit = settings.time_limit
+        self._stage(settings.warmup, 1, None, "warm-up", None if limit is None else limit / 2)
+        thin = 1
+        while not self.stopped:
+            kept = [Kept(self.codes, draws, single) for _ in self.chains]
+            self._stage(draws * thin, thin, kept, "sampling", limit)
+            enough = min(part.n for part in kept) >= (draws if self.stages else 1)
+            if enough:
+                self.stages = [(kept, thin)]
+            if self.stopped or not settings.extend or thin >= MOST_THIN or self._mixed(kept):
+                break
+            thin *= 2
+        if self.parts_pool is not None:
+            self.parts_pool.shutdown()
+
+    def _stage(
+        self, iterations: int, thin: int, kept: list[Kept] | None, name: str, limit: float | None
+    ) -> None:
+        """Advance all chains together, a slice at a time, so that none is far ahead of the others."""
+        step = max(thin, -(-iterations // SLICES))
+        for chain in self.chains:
+            # the first iteration of a stage is one that is kept
+            chain.iteration += -chain.iteration % thin
+        for begun in range(0, iterations, step):
+            length = min(step, iterations - begun)
+            waiting: set[Future[None]] = {
+                self.pool.submit(
+                    chain.advance, length, thin, None if kept is None else kept[n], self.stop
+                )
+                for n, chain in enumerate(self.chains)
+            }
+            try:
+                while waiting:
+                    done, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
+                    for future in done:
+                        future.result()
+            except KeyboardInterrupt:
+                self.stop.set()
+                wait(waiting)
+                self.stopped = "interrupted"
+                return
+            self.settings.tell(name, (begun + length) / iterations, f"thin {thin}")
+            if limit is not None and self.clock.seconds >= limit:
+                if kept is not None:
+                    self.stopped = "time limit"
+                return
+
+    def _mixed(self, kept: list[Kept]) -> bool:
+        posterior: dict[str, NDArray[Any]] = {
+            name: np.stack([part.arrays[name] for part in kept]) for name in kept[0].arrays
+        }
+        r, n = mixing(posterior, self.chains[0].volume)
+        return np.isnan(r) or (r < GOOD_RHAT and n >= min(GOOD_ESS, 0.4 * kept[0].room * len(kept)))

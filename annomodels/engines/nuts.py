@@ -1,0 +1,186 @@
+"""NUTS on the PyMC model: the definition of every model, and the yardstick of the other engines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.annotations import Annotations
+from annomodels.engines.chain import Kept
+from annomodels.engines.collect import collect
+from annomodels.engines.em import climb
+from annomodels.engines.relabel import canonical_order
+from annomodels.engines.settings import Clock, Settings
+from annomodels.engines.starts import state_from_shares, vote_shares
+from annomodels.errors import EngineError
+from annomodels.models.confusion import ConfusionModel, State
+from annomodels.models.conjugate import ConjugateModel
+from annomodels.models.encoded import Encoded, encode
+from annomodels.schema import RawResult
+
+__all__ = ["run", "start_point"]
+
+Floats = NDArray[Any]
+JITTER = 0.02
+
+
+def start_point(model: ConfusionModel, codes: Encoded) -> dict[str, Floats]:
+    """Values of the PyMC variables to start from: the mode that EM reaches from the votes."""
+    starter = model.starter
+    if not isinstance(starter, ConjugateModel):
+        raise EngineError(f"The {model.title} model names no conjugate model to start from.")
+    mode = climb(starter, codes, state_from_shares(starter, codes, vote_shares(codes)))
+    return model.pymc_start(mode.state)
+
+
+def run(model: ConfusionModel, data: Annotations, settings: Settings) -> RawResult:
+    """Sample the posterior with nutpie, the truth summed out.
+
+    Parameters
+    ----------
+    model
+        Any model.
+    data
+        The annotations.
+    settings
+        The options of the run.
+
+    Raises
+    ------
+    EngineError
+        When the sampler kept no draw.
+    """
+    clock = Clock(settings.time_limit)
+    codes = encode(data, shared=model.shared)
+    settings.tell("compiling", 0.0, "building the PyMC model")
+    coords = {
+        "truth": [str(name) for name in data.labels],
+        "label": [str(name) for name in data.labels],
+        "coder": [str(name) for name in data.coders],
+    }
+    pymc_model = model.build(codes, coords)
+    tree, stopped = _sample(pymc_model, start_point(model, codes), settings, clock)
+    posterior, lp, diverging = _arrays(tree)
+    if posterior["prevalence"].shape[1] < 1:
+        raise EngineError("NUTS kept no draw. Give more time, or use another engine.")
+    kept = _revisit(model, codes, posterior, lp, settings.relabel and data.gold is None)
+    attrs = {"engine": "nuts", "thin": 1, "seconds": clock.seconds, "stopped": stopped}
+    result = collect(kept, codes, attrs)
+    result.stats["diverging"] = diverging
+    return result
+
+
+def _sample(
+    pymc_model: Any, start: dict[str, Floats], settings: Settings, clock: Clock
+) -> tuple[Any, str]:
+    """Run nutpie in the background, so that it can be stopped with its draws kept."""
+    import nutpie
+
+    names = [variable.name for variable in pymc_model.free_RVs]
+    rng = np.random.default_rng(settings.seed)
+    # a little noise keeps the chains from starting in one point; nutpie's own would leave the mode
+    noisy = {name: _shake(start[name], name, rng) for name in names}
+    compiled = nutpie.compile_pymc_model(
+        pymc_model, initial_points=noisy, jitter_rvs=set(), backend="numba"
+    )
+    settings.tell("compiling", 1.0)
+    sampler = nutpie.sample(
+        compiled,
+        draws=settings.draws,
+        tune=max(settings.warmup, 300),
+        chains=settings.chains,
+        cores=settings.workers,
+        seed=settings.seed,
+        save_warmup=False,
+        progress_bar=False,
+        blocking=False,
+        target_accept=0.9,
+    )
+    try:
+        while not sampler.is_finished:
+            try:
+                sampler.wait(timeout=0.3)
+                break
+            except TimeoutError:
+                settings.tell("sampling", 0.0, f"NUTS, {clock.seconds:.0f} s")
+            if clock.over:
+                return sampler.abort(), "time limit"
+    except KeyboardInterrupt:
+        return sampler.abort(), "interrupted"
+    return sampler.wait(), ""
+
+
+def _shake(values: Floats, name: str, rng: np.random.Generator) -> Floats:
+    values = np.asarray(values, dtype=float)
+    noise = rng.normal(0.0, JITTER, values.shape)
+    if name in ("prevalence", "confusion", "population"):
+        values = np.maximum(values, 1e-4) * np.exp(noise)
+        return np.asarray(values / values.sum(axis=-1, keepdims=True))
+    if name in ("concentration", "scale"):
+        return np.asarray(values * np.exp(noise) + 1e-3)
+    if name in ("shift", "z"):
+        return np.asarray(values + noise - noise.mean(axis=-1, keepdims=True))
+    return values + noise
+
+
+def _arrays(tree: Any) -> tuple[dict[str, Floats], Floats, Floats]:
+    from annomodels.schema import DIMS
+
+    posterior = tree["posterior"].to_dataset()
+    stats = tree["sample_stats"].to_dataset()
+    draws = {name: posterior[name].values for name in DIMS if name in posterior}
+    lp = stats["logp"].values if "logp" in stats else np.zeros(draws["prevalence"].shape[:2])
+    return draws, lp, stats["diverging"].values
+
+
+def _revisit(
+    model: ConfusionModel, codes: Encoded, posterior: dict[str, Floats], lp: Floats, relabel: bool
+) -> list[Kept]:
+    """Compute P(truth) of every draw, its classes in canonical order."""
+    from annomodels.kernels.passes import truth_pass
+
+    chains, draws, k = posterior["prevalence"].shape
+    identity = np.arange(k)
+    volume = np.bincount(codes.row, minlength=codes.n_rows) / len(codes.row)
+    kept = [Kept(codes, draws, single=False) for _ in range(chains)]
+    for chain, part in enumerate(kept):
+        for draw in range(draws):
+            values = {name: array[chain, draw] for name, array in posterior.items()}
+            state = _state(values)
+            order = canonical_order(state, volume) if relabel else identity
+            if (order != identity).any():
+                part.relabelled += 1
+                state = state.ordered(order)
+                back = np.argsort(order)
+                values = {
+                    name: array[:, back] if name == "confusion" and array.ndim == 3 else array[back]
+                    for name, array in values.items()
+                }
+            log_likelihood = truth_pass(
+                *codes.arrays, state.log_prevalence, state.log_confusion,
+                0, codes.n_patterns, part.batch, part.entropy,
+            )  # fmt: skip
+            prior = model.log_prior(state)
+            total = _weighted_likelihood(codes, state, log_likelihood)
+            part.add(values, total, lp[chain, draw] if prior is None else total + prior)
+    return kept
+
+
+def _weighted_likelihood(codes: Encoded, state: State, unweighted: float) -> float:
+    if codes.weight.max() == 1:
+        return unweighted
+    from annomodels.engines.em import expect
+
+    return expect(codes, state)[3]
+
+
+def _state(values: dict[str, Floats]) -> State:
+    confusion = values["confusion"]
+    if confusion.ndim == 2:
+        confusion = confusion[None]
+    tiny = np.finfo(float).tiny
+    rows = np.log(np.maximum(np.ascontiguousarray(confusion.transpose(0, 2, 1)), tiny))
+    population = {name: values[name] for name in ("population", "concentration") if name in values}
+    return State(np.log(values["prevalence"]), rows, population)

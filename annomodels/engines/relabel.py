@@ -1,0 +1,43 @@
+"""Swapped classes: bring the classes of a draw into the order in which coders are right most."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from annomodels.models.confusion import State
+
+__all__ = ["canonical_order", "joint_table"]
+
+
+def joint_table(state: State, volume: NDArray[np.float64]) -> NDArray[np.float64]:
+    """P(truth, label) of a label chosen at random, shape [truth, label].
+
+    Parameters
+    ----------
+    state
+        Parameters of one draw.
+    volume
+        Share of the labels that each confusion matrix gave, shape [row].
+    """
+    rows = np.tensordot(volume, np.exp(state.log_confusion), axes=1)
+    return np.asarray((rows * np.exp(state.log_prevalence)).T)
+
+
+def canonical_order(state: State, volume: NDArray[np.float64]) -> NDArray[np.int64]:
+    """New place of each class, so that the share of right labels is as large as possible.
+
+    For two classes this is the mirror test, for more an optimal assignment.
+    """
+    table = joint_table(state, volume)
+    k = len(table)
+    # a diagonal that leads in every row and column cannot be beaten by another assignment
+    if (table.argmax(axis=0) == np.arange(k)).all() or (table.argmax(axis=1) == np.arange(k)).all():
+        return np.arange(k)
+    truth, label = linear_sum_assignment(-table)
+    order = np.empty(k, dtype=np.int64)
+    order[truth] = label
+    if table[truth, label].sum() <= np.trace(table) * (1 + 1e-9):
+        return np.arange(k)
+    return order

@@ -1,0 +1,88 @@
+"""What a run is told, and how it says where it is."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+__all__ = ["Clock", "Progress", "Settings"]
+
+Progress = Callable[[str, float, str], None]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Options of a run, the same for all engines.
+
+    Parameters
+    ----------
+    chains, draws, warmup
+        Number of chains, of kept draws a chain and of warm-up iterations a chain.
+    seed
+        Seed of all random numbers.
+    starts
+        Number of starting points of ``em``; the first is the votes.
+    relabel
+        Whether classes are brought into their canonical order.
+    extend
+        Whether Gibbs chains that have not mixed run on, thinned, up to 16 times as long.
+    time_limit
+        Seconds after which sampling stops and what there is is kept.
+    threads
+        Number of threads; None takes the cores of the machine.
+    partitions
+        Number of parts that a pass over the items is split into; None chooses.
+    memory
+        Bytes that draws may take; more draws of large models are thinned.
+    progress
+        Called with stage, share done and a message.
+    """
+
+    chains: int = 4
+    draws: int = 1000
+    warmup: int = 500
+    seed: int = 1
+    starts: int = 10
+    relabel: bool = True
+    extend: bool = True
+    time_limit: float | None = None
+    threads: int | None = None
+    partitions: int | None = None
+    memory: int = 400_000_000
+    progress: Progress | None = None
+
+    @property
+    def workers(self) -> int:
+        """Number of threads to use."""
+        if self.threads is not None:
+            return max(1, self.threads)
+        return (
+            len(os.sched_getaffinity(0))
+            if hasattr(os, "sched_getaffinity")
+            else os.cpu_count() or 1
+        )
+
+    def tell(self, stage: str, share: float, message: str = "") -> None:
+        """Report where the run is."""
+        if self.progress is not None:
+            self.progress(stage, min(max(share, 0.0), 1.0), message)
+
+
+@dataclass
+class Clock:
+    """Wall time of a run against its limit."""
+
+    limit: float | None = None
+    began: float = field(default_factory=time.perf_counter)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the start."""
+        return time.perf_counter() - self.began
+
+    @property
+    def over(self) -> bool:
+        """Whether the limit is reached."""
+        return self.limit is not None and self.seconds >= self.limit

@@ -1,0 +1,344 @@
+"""Fit a model, keep the result together with its data, save it and load it."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from annomodels.annotations import Annotations
+from annomodels.engines.catalog import choose, runner
+from annomodels.engines.settings import Progress, Settings
+from annomodels.errors import AnnotationError, EngineError, Problem
+from annomodels.models.catalog import from_dict, resolve
+from annomodels.models.confusion import ConfusionModel
+from annomodels.schema import SCHEMA_VERSION, annotations_of, conform
+from annomodels.summaries.summary import Summary
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from annomodels.summaries.checks import Check
+
+__all__ = ["Fit", "fit", "load"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Fit:
+    """A fitted model: data, model and the tree of results.
+
+    Parameters
+    ----------
+    data
+        What was fitted.
+    model
+        The model with its priors.
+    tree
+        Posterior draws, class probabilities and what the run says of itself; see
+        :mod:`annomodels.schema`.
+    """
+
+    data: Annotations
+    model: ConfusionModel
+    tree: xr.DataTree
+
+    @property
+    def engine(self) -> str:
+        """Name of the engine that made it."""
+        return str(self.tree.attrs["engine"])
+
+    @property
+    def seed(self) -> int:
+        """Seed of the run."""
+        return int(self.tree.attrs["seed"])
+
+    def check(self) -> Check:
+        """Say whether the result can be trusted, in sentences."""
+        from annomodels.summaries.checks import check
+
+        return check(self.tree, self.data)
+
+    def gold(self, threshold: float | None = None) -> Summary:
+        """Give the gold standard: label, probability, runner-up and why, one row per item.
+
+        Parameters
+        ----------
+        threshold
+            Probability from which an item counts as settled; .95 by default.
+        """
+        from annomodels.summaries.gold import gold
+
+        return (
+            gold(self.tree, self.data)
+            if threshold is None
+            else gold(self.tree, self.data, threshold)
+        )
+
+    def coders(self, target: float | None = None) -> Summary:
+        """Give accuracy, chance-corrected skill, information and kind, one row per coder.
+
+        Parameters
+        ----------
+        target
+            Accuracy that coders should reach.
+        """
+        from annomodels.summaries.coders import coders
+
+        return coders(self.tree, self.data, target=target)
+
+    def items(self) -> Summary:
+        """Give entropy, surprise and a reason for each flagged item, one row per item."""
+        from annomodels.summaries.items import items
+
+        return items(self.tree, self.data)
+
+    def agreement(self) -> Summary:
+        """Give coefficients three ways: value, sampling posterior, model-implied posterior."""
+        from annomodels.summaries.agreement import agreement
+
+        return agreement(self.tree, self.data)
+
+    def predictive(self) -> Summary:
+        """Give posterior predictive checks on votes, coders and pairwise agreement."""
+        from annomodels.summaries.predictive import predictive
+
+        return predictive(self.tree, self.data)
+
+    def save(self, path: str | os.PathLike[str], force: bool = False) -> Path:
+        """Save data, model and draws as one netCDF file.
+
+        Parameters
+        ----------
+        path
+            Where to write; the file appears when it is complete.
+        force
+            Whether an existing file is replaced.
+
+        Raises
+        ------
+        AnnotationError
+            When the file exists and `force` is not set, or cannot be written.
+        """
+        path = Path(path)
+        if path.exists() and not force:
+            raise AnnotationError(
+                Problem("The file exists already.", str(path), "Give another name, or force=True.")
+            )
+        try:
+            handle, name = tempfile.mkstemp(suffix=".nc", prefix=f".{path.name}-", dir=path.parent)
+        except OSError as error:
+            raise AnnotationError(
+                Problem(
+                    f"Cannot write here: {error.strerror or error}.",
+                    str(path.parent),
+                    "Choose a folder that exists and can be written to.",
+                )
+            ) from error
+        os.close(handle)
+        try:
+            self.tree.to_netcdf(name, engine="h5netcdf", encoding=_compression(self.tree))
+            os.chmod(name, 0o644)
+            os.replace(name, path)
+        except OSError as error:
+            raise AnnotationError(
+                Problem(
+                    f"The fit could not be written: {error.strerror or error}.",
+                    str(path),
+                    "Free some space or choose another folder.",
+                )
+            ) from error
+        finally:
+            Path(name).unlink(missing_ok=True)
+        return path
+
+    def __repr__(self) -> str:
+        attrs = self.tree.attrs
+        return (
+            f"{self.model.title} on {self.data!r}\n"
+            f"{attrs['engine']}, {attrs['chains']} chains of {attrs['draws']} draws, "
+            f"seed {attrs['seed']}, {float(attrs['seconds']):.1f} s"
+        )
+
+
+def fit(
+    data: Annotations,
+    model: str | ConfusionModel = "hierarchical",
+    *,
+    engine: str = "auto",
+    chains: int = 4,
+    draws: int = 1000,
+    warmup: int = 500,
+    seed: int | None = None,
+    time_limit: float | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Fit:
+    """Fit a model of annotation.
+
+    Parameters
+    ----------
+    data
+        The annotations.
+    model
+        A model or its name: ``hierarchical`` (the default), ``dawid-skene``, ``pooled``,
+        ``logit-normal``.
+    engine
+        ``auto``, ``gibbs``, ``nuts`` or ``em``. ``em`` is a first look without intervals.
+    chains, draws, warmup
+        Size of the run; ``gibbs`` goes on, thinned, when chains of this size have not mixed.
+    seed
+        Seed of all random numbers; without it a new one is drawn and kept in the result.
+    time_limit
+        Seconds after which sampling stops; what was sampled is kept.
+    threads
+        Number of threads; all cores by default.
+    progress
+        Called as ``progress(stage, share_done, message)``.
+    **options
+        Further fields of :class:`annomodels.engines.settings.Settings`.
+
+    Returns
+    -------
+    Fit
+
+    Raises
+    ------
+    AnnotationError
+        When the data hold one label or one coder only, so that nothing can be learnt.
+    NotApplicable
+        When model and engine do not go together.
+    EngineError
+        When inference failed.
+
+    Examples
+    --------
+    >>> import annomodels as am
+    >>> rows = [(i, j, int(i % 2 == 0 or j == i)) for i in range(6) for j in range(3)]
+    >>> result = am.fit(am.Annotations.from_records(rows), chains=2, draws=200, seed=1)
+    >>> result.tree["truth"]["p_truth"].shape
+    (6, 2)
+    """
+    resolved = resolve(model)
+    name = choose(resolved, engine)
+    _fittable(data)
+    if seed is None:
+        seed = secrets.randbits(31)
+    settings = Settings(
+        chains=chains,
+        draws=draws,
+        warmup=warmup,
+        seed=seed,
+        time_limit=time_limit,
+        threads=threads,
+        progress=progress,
+        **options,
+    )
+    result = runner(name)(resolved, data, settings)
+    n_chains, n_draws = result.lp.shape
+    result.attrs = {
+        "chains": n_chains,
+        "draws": n_draws,
+        "warmup": warmup,
+        "thin": 1,
+        "swapped_chains": [],
+        "relabelled_share": 0.0,
+        "rhat_max": float("nan"),
+        "ess_min": float("nan"),
+        "command": "",
+        **result.attrs,
+        "seed": seed,
+        "data_fingerprint": data.fingerprint,
+    }
+    tree = conform(result, data, resolved.to_dict())
+    return Fit(data, resolved, tree)
+
+
+def _fittable(data: Annotations) -> None:
+    problems = []
+    if data.n_labels < 2:
+        problems.append(
+            Problem(
+                f"All labels are the same ({data.labels[0]!r}), so there is nothing to infer.",
+                data.source,
+                "Declare the labels that were possible (labels=[...] or --labels a,b), "
+                "or give data in which they occur.",
+            )
+        )
+    if data.n_coders < 2:
+        problems.append(
+            Problem(
+                f"There is one coder only ({data.coders[0]!r}), so no label can be weighed "
+                "against another.",
+                data.source,
+                "Give labels of at least two coders; see that the coder column is the right one.",
+            )
+        )
+    elif int(np.diff(data.starts).max()) < 2:
+        problems.append(
+            Problem(
+                "No item has two labels, so coders cannot be compared.",
+                data.source,
+                "Let several coders label the same items; see that the item column is right.",
+            )
+        )
+    if problems:
+        raise AnnotationError(problems)
+
+
+def load(path: str | os.PathLike[str]) -> Fit:
+    """Load what :meth:`Fit.save` wrote.
+
+    Parameters
+    ----------
+    path
+        The netCDF file.
+
+    Raises
+    ------
+    AnnotationError
+        When the file is missing or was not written by this package.
+    """
+    import xarray as xr
+
+    path = Path(path)
+    if not path.is_file():
+        raise AnnotationError(
+            Problem("There is no such file.", str(path), "Give a file that `fit.save` wrote.")
+        )
+    try:
+        tree = xr.load_datatree(path, engine="h5netcdf")
+        schema = str(tree.attrs["schema"])
+        model = from_dict(json.loads(tree.attrs["model"]))
+        data = annotations_of(tree)
+    except (OSError, KeyError, ValueError, TypeError) as error:
+        raise AnnotationError(
+            Problem(
+                "This is not a fit that annomodels wrote, or the file is damaged.",
+                str(path),
+                "Fit again and save, or give another file.",
+            )
+        ) from error
+    if schema != SCHEMA_VERSION:
+        raise EngineError(f"{path} has schema {schema}; this version reads {SCHEMA_VERSION}.")
+    return Fit(data, model, tree)
+
+
+def _compression(tree: xr.DataTree) -> dict[str, dict[str, Any]]:
+    """Light compression of everything that is not tiny."""
+    out: dict[str, dict[str, Any]] = {}
+    for group in tree.subtree:
+        large = {
+            str(name): {"zlib": True, "complevel": 1, "shuffle": True}
+            for name, variable in group.data_vars.items()
+            if variable.size > 1000
+        }
+        if large:
+            out[group.path] = large
+    return out

@@ -1,0 +1,46 @@
+"""How kernels are compiled: without the interpreter lock and cached where that is possible."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+
+def _writable(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+def _set_cache_folder() -> bool:
+    """Point numba to a folder it can write to; gives whether there is one."""
+    if os.environ.get("NUMBA_CACHE_DIR") or _writable(Path(__file__).parent / "__pycache__"):
+        return True
+    home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    folder = Path(home) / "annomodels" / "numba"
+    if _writable(folder):
+        os.environ["NUMBA_CACHE_DIR"] = str(folder)
+        return True
+    return False
+
+
+# numba reads its settings when it is first imported, so the folder comes first
+CACHED = _set_cache_folder()
+
+import numba  # noqa: E402
+
+
+def kernel[F: Callable[..., Any]](function: F) -> F:
+    """Compile on first use, cached on disk when a folder can be written to."""
+    return numba.njit(nogil=True, cache=CACHED, error_model="numpy")(function)  # type: ignore[no-any-return]
+
+
+def inlined[F: Callable[..., Any]](function: F) -> F:
+    """Compile as a part of the kernels that call it."""
+    return numba.njit(nogil=True, cache=CACHED, error_model="numpy", inline="never")(function)  # type: ignore[no-any-return]

@@ -1,0 +1,133 @@
+"""One pass over the items: parameters in, additive statistics out.
+
+The table `logc` holds log P(label | truth, coder) as [coder, label, truth], so that the K numbers
+an annotation needs lie side by side. Counts come out in the same layout and add over partitions.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from annomodels.kernels.compile import inlined, kernel
+from annomodels.kernels.random import TRUTH, uniform_at
+
+
+@inlined
+def weigh(starts, coder, label, gold, log_prevalence, logc, i, p):
+    """Fill `p` with P(truth | labels of item i); gives the log probability of its labels."""
+    n_classes = p.shape[0]
+    for k in range(n_classes):
+        p[k] = log_prevalence[k]
+    for n in range(starts[i], starts[i + 1]):
+        row = logc[coder[n], label[n]]
+        for k in range(n_classes):
+            p[k] += row[k]
+    if gold[i] >= 0:
+        known = p[gold[i]]
+        for k in range(n_classes):
+            p[k] = 0.0
+        p[gold[i]] = 1.0
+        return known
+    top = p[0]
+    for k in range(1, n_classes):
+        top = max(top, p[k])
+    total = 0.0
+    for k in range(n_classes):
+        p[k] = math.exp(p[k] - top)
+        total += p[k]
+    for k in range(n_classes):
+        p[k] /= total
+    return top + math.log(total)
+
+
+@kernel
+def soft_pass(
+    starts, coder, label, gold, weight, log_prevalence, logc, lo, hi, counts, sizes, p_out
+):
+    """Expected counts (the E-step of EM) of items lo..hi; gives their log likelihood.
+
+    Each item counts `weight` times; `counts` [coder, label, truth] and `sizes` [truth] are added
+    to, `p_out` [item, truth] is written.
+    """
+    n_classes = log_prevalence.shape[0]
+    p = np.empty(n_classes)
+    total = 0.0
+    for i in range(lo, hi):
+        w = weight[i]
+        total += w * weigh(starts, coder, label, gold, log_prevalence, logc, i, p)
+        for k in range(n_classes):
+            p_out[i, k] = p[k]
+            sizes[k] += w * p[k]
+        for n in range(starts[i], starts[i + 1]):
+            row = counts[coder[n], label[n]]
+            for k in range(n_classes):
+                row[k] += w * p[k]
+    return total
+
+
+@kernel
+def sampled_pass(
+    starts, coder, label, gold, log_prevalence, logc, key, iteration, order, keep, lo, hi,
+    counts, sizes, p_sum, entropy_sum,
+):  # fmt: skip
+    """Draw the truth of items lo..hi and count (a Gibbs step); gives their log likelihood.
+
+    With `keep`, P(truth) and its entropy are added to `p_sum` and `entropy_sum`, class k standing
+    at place `order[k]`.
+    """
+    n_classes = log_prevalence.shape[0]
+    p = np.empty(n_classes)
+    total = 0.0
+    for i in range(lo, hi):
+        total += weigh(starts, coder, label, gold, log_prevalence, logc, i, p)
+        u = uniform_at(key, iteration, TRUTH, i)
+        truth = n_classes - 1
+        cumulated = 0.0
+        for k in range(n_classes):
+            cumulated += p[k]
+            if u < cumulated:
+                truth = k
+                break
+        while p[truth] == 0.0:  # rounding may leave u above the last sum
+            truth -= 1
+        sizes[truth] += 1
+        for n in range(starts[i], starts[i + 1]):
+            counts[coder[n], label[n], truth] += 1
+        if keep:
+            entropy = 0.0
+            for k in range(n_classes):
+                p_sum[i, order[k]] += p[k]
+                if p[k] > 0.0:
+                    entropy -= p[k] * math.log(p[k])
+            entropy_sum[i] += entropy
+    return total
+
+
+@kernel
+def truth_pass(starts, coder, label, gold, log_prevalence, logc, lo, hi, p_sum, entropy_sum):
+    """Add P(truth) and its entropy under one draw of the parameters; gives the log likelihood."""
+    n_classes = log_prevalence.shape[0]
+    p = np.empty(n_classes)
+    total = 0.0
+    for i in range(lo, hi):
+        total += weigh(starts, coder, label, gold, log_prevalence, logc, i, p)
+        entropy = 0.0
+        for k in range(n_classes):
+            p_sum[i, k] += p[k]
+            if p[k] > 0.0:
+                entropy -= p[k] * math.log(p[k])
+        entropy_sum[i] += entropy
+    return total
+
+
+@kernel
+def close_batch(batch, length, p_sum, p_square, lo, hi):
+    """Move the mean of a batch of draws into the running sums, for Monte Carlo errors."""
+    for i in range(lo, hi):
+        for k in range(batch.shape[1]):
+            mean = batch[i, k] / length
+            p_sum[i, k] += mean
+            p_square[i, k] += mean * mean
+            batch[i, k] = 0.0

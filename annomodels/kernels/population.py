@@ -1,0 +1,158 @@
+"""Slice steps for the population of coders with their confusion matrices integrated out.
+
+Row k of the population has a mean m (on the simplex) and a concentration c; the rows of the coders
+are Dirichlet(c m) and their counts Dirichlet-multinomial. A sum over coders of log Gamma(a + n) -
+log Gamma(a) is a sum over i of (number of coders with n > i) log(a + i), so the cost does not
+depend on the number of coders (Minka 2000).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from annomodels.kernels.compile import inlined, kernel
+from annomodels.kernels.random import POPULATION, address, uniform
+
+CAP = 256
+
+
+@inlined
+def enter(n, place, above, high, n_high):
+    """Note that a coder has `n` labels of a kind."""
+    if n > 0:
+        above[place, min(n, CAP) - 1] += 1.0
+    if n > CAP:
+        high[place, n_high[place]] = n
+        n_high[place] += 1
+
+
+@kernel
+def tally(counts, k, above, high, n_high):
+    """Count for row k how many coders have more than i labels, for i < CAP.
+
+    `above` [label + 1, CAP] is overwritten, its last row for the totals of the coders; the counts
+    beyond CAP go to the first `n_high` places of `high` [label + 1, coder].
+    Gives the largest i in use.
+    """
+    n_coders, n_labels, _ = counts.shape
+    above[:] = 0.0
+    n_high[:] = 0
+    longest = 0
+    for j in range(n_coders):
+        total = 0
+        for label in range(n_labels):
+            n = int(counts[j, label, k])
+            total += n
+            enter(n, label, above, high, n_high)
+        enter(total, n_labels, above, high, n_high)
+        longest = max(longest, min(total, CAP))
+    for i in range(longest - 2, -1, -1):
+        for label in range(n_labels + 1):
+            above[label, i] += above[label, i + 1]
+    return longest
+
+
+@inlined
+def rising(a, above, longest, high, n_high):
+    """Sum over coders of log Gamma(a + n) - log Gamma(a)."""
+    total = 0.0
+    for i in range(longest):
+        if above[i] == 0.0:
+            break
+        total += above[i] * math.log(a + i)
+    for j in range(n_high):
+        total += math.lgamma(a + high[j]) - math.lgamma(a + CAP)
+    return total
+
+
+@inlined
+def log_density(phi, anchor, scale, above, high, n_high, longest, mean):
+    """Log density of (log-ratios of m, log c); fills `mean` with m.
+
+    phi[:-1] are log(m_l / m_last) and phi[-1] is log c. `anchor` holds the Dirichlet pseudo-counts
+    of m, `scale` = (a, b, c, lower) the log density a + b log x + c log(x)^2 of the concentration.
+    """
+    n_labels = mean.shape[0]
+    log_c = phi[n_labels - 1]
+    concentration = math.exp(log_c)
+    if concentration < scale[3] or log_c > 30.0:
+        return -np.inf
+    top = 0.0
+    for label in range(n_labels - 1):
+        top = max(top, phi[label])
+    total = math.exp(-top)
+    for label in range(n_labels - 1):
+        total += math.exp(phi[label] - top)
+    log_total = top + math.log(total)
+    # Jacobians: of the log-ratios (product of m) and of log c
+    value = scale[0] + scale[1] * log_c + scale[2] * log_c * log_c + log_c
+    for label in range(n_labels):
+        log_mean = (phi[label] if label < n_labels - 1 else 0.0) - log_total
+        if log_mean < -600.0:
+            return -np.inf
+        mean[label] = math.exp(log_mean)
+        value += anchor[label] * log_mean
+        value += rising(
+            concentration * mean[label], above[label], longest, high[label], n_high[label]
+        )
+    return value - rising(concentration, above[n_labels], longest, high[n_labels], n_high[n_labels])
+
+
+@kernel
+def draw_population(counts, anchor, scale, sweeps, key, iteration, mean, concentration):
+    """Update mean [truth, label] and concentration [truth] in place by univariate slice steps.
+
+    Slice sampling with stepping out (Neal 2003, doi:10.1214/aos/1056562461) along each coordinate.
+    """
+    n_coders, n_labels, n_classes = counts.shape
+    above = np.zeros((n_labels + 1, CAP))
+    high = np.zeros((n_labels + 1, n_coders), dtype=np.int64)
+    n_high = np.zeros(n_labels + 1, dtype=np.int64)
+    state = np.empty(1, dtype=np.uint64)
+    phi = np.empty(n_labels)
+    m = np.empty(n_labels)
+    for k in range(n_classes):
+        state[0] = address(key, iteration, POPULATION, k)
+        longest = tally(counts, k, above, high, n_high)
+        for label in range(n_labels - 1):
+            phi[label] = math.log(mean[k, label]) - math.log(mean[k, n_labels - 1])
+        phi[n_labels - 1] = math.log(concentration[k])
+        args = (anchor[k], scale, above, high, n_high, longest, m)
+        here = log_density(phi, *args)
+        for _ in range(sweeps):
+            for d in range(n_labels):
+                level = here + math.log(uniform(state))
+                x = phi[d]
+                left = x - uniform(state)
+                right = left + 1.0
+                phi[d] = left
+                steps = 0
+                while steps < 50 and log_density(phi, *args) > level:
+                    left -= 1.0
+                    phi[d] = left
+                    steps += 1
+                phi[d] = right
+                steps = 0
+                while steps < 50 and log_density(phi, *args) > level:
+                    right += 1.0
+                    phi[d] = right
+                    steps += 1
+                while True:
+                    phi[d] = left + uniform(state) * (right - left)
+                    here = log_density(phi, *args)
+                    if here > level:
+                        break
+                    if phi[d] < x:
+                        left = phi[d]
+                    else:
+                        right = phi[d]
+                    if right - left < 1e-12:
+                        phi[d] = x
+                        here = log_density(phi, *args)
+                        break
+        log_density(phi, *args)
+        for label in range(n_labels):
+            mean[k, label] = m[label]
+        concentration[k] = math.exp(phi[n_labels - 1])

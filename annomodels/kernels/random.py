@@ -1,0 +1,102 @@
+"""Random numbers that depend on what they are for, not on who asks first.
+
+Every draw has an address (key, iteration, purpose, index). A hash of the address starts a small
+stream, so any number of threads and any partition of the items give the same draws.
+The generator is SplitMix64 (Steele, Lea & Flood 2014, doi:10.1145/2660193.2660195).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from annomodels.kernels.compile import inlined
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+MIX_2 = np.uint64(0x94D049BB133111EB)
+S30, S27, S31, S11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
+TO_UNIT = 1.0 / 9007199254740992.0
+
+TRUTH = 1
+CONFUSION = 2
+PREVALENCE = 3
+POPULATION = 4
+START = 5
+
+
+@inlined
+def mix(z):
+    """Scramble 64 bits."""
+    z = (z ^ (z >> S30)) * MIX_1
+    z = (z ^ (z >> S27)) * MIX_2
+    return z ^ (z >> S31)
+
+
+@inlined
+def address(key, iteration, purpose, index):
+    """State of the stream at an address."""
+    z = mix(np.uint64(key) + GOLDEN * np.uint64(2 * iteration + 1))
+    z = mix(z ^ (GOLDEN * np.uint64(2 * purpose + 1)))
+    return mix(z + GOLDEN * np.uint64(index + 1))
+
+
+@inlined
+def uniform(state):
+    """Next number in (0, 1); `state` is an array of one 64-bit number."""
+    state[0] += GOLDEN
+    return (np.float64(mix(state[0]) >> S11) + 0.5) * TO_UNIT
+
+
+@inlined
+def uniform_at(key, iteration, purpose, index):
+    """One number in (0, 1) at an address, without a stream."""
+    return (
+        np.float64(mix(address(key, iteration, purpose, index) + GOLDEN) >> S11) + 0.5
+    ) * TO_UNIT
+
+
+@inlined
+def normal(state):
+    """Next standard normal number (Box & Muller 1958)."""
+    radius = math.sqrt(-2.0 * math.log(uniform(state)))
+    return radius * math.cos(2.0 * math.pi * uniform(state))
+
+
+@inlined
+def log_gamma_variate(state, shape):
+    """Logarithm of a gamma number with scale 1 (Marsaglia & Tsang 2000).
+
+    In logarithms, so that shapes far below 1 do not underflow.
+    """
+    boost = 0.0
+    if shape < 1.0:
+        boost = math.log(uniform(state)) / shape
+        shape += 1.0
+    d = shape - 1.0 / 3.0
+    c = 1.0 / math.sqrt(9.0 * d)
+    while True:
+        x = normal(state)
+        v = 1.0 + c * x
+        if v <= 0.0:
+            continue
+        v = v * v * v
+        u = uniform(state)
+        if math.log(u) < 0.5 * x * x + d - d * v + d * math.log(v):
+            return math.log(d * v) + boost
+
+
+@inlined
+def log_dirichlet(state, alpha, out):
+    """Fill `out` with the logarithm of a Dirichlet draw."""
+    top = -np.inf
+    for k in range(alpha.shape[0]):
+        out[k] = log_gamma_variate(state, alpha[k])
+        top = max(top, out[k])
+    total = 0.0
+    for k in range(alpha.shape[0]):
+        total += math.exp(out[k] - top)
+    total = top + math.log(total)
+    for k in range(alpha.shape[0]):
+        out[k] -= total

@@ -1,0 +1,49 @@
+"""The table of models: one line each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from annomodels.errors import NotApplicable
+from annomodels.models.confusion import ConfusionModel
+from annomodels.models.dawid_skene import DawidSkene
+from annomodels.models.hierarchical import HierarchicalDawidSkene
+from annomodels.models.logit_normal import LogitNormalDawidSkene
+from annomodels.models.pooled import Pooled
+
+__all__ = ["MODELS", "from_dict", "resolve"]
+
+MODELS: dict[str, type[ConfusionModel]] = {
+    model.name: model
+    for model in (HierarchicalDawidSkene, DawidSkene, Pooled, LogitNormalDawidSkene)
+}
+
+
+def resolve(model: str | ConfusionModel) -> ConfusionModel:
+    """Give the model that a name stands for; a model stands for itself.
+
+    Parameters
+    ----------
+    model
+        A model or one of the names in ``MODELS``.
+
+    Raises
+    ------
+    NotApplicable
+        When there is no model of that name.
+
+    Examples
+    --------
+    >>> resolve("pooled").title
+    'Pooled'
+    """
+    if isinstance(model, ConfusionModel):
+        return model
+    if model in MODELS:
+        return MODELS[model]()
+    raise NotApplicable(f"There is no model {model!r}. Use one of {', '.join(MODELS)}.")
+
+
+def from_dict(data: dict[str, Any]) -> ConfusionModel:
+    """Read back a model that ``to_dict`` wrote."""
+    return MODELS[data["name"]].from_dict(data)

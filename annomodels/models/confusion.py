@@ -1,0 +1,167 @@
+"""The confusion family: every label is drawn from a row of its coder's confusion matrix.
+
+    truth[i] ~ Categorical(prevalence)
+    label[n] ~ Categorical(confusion[coder[n], truth[item[n]]])
+
+The likelihood, with the truth summed out, is written here once; a member of the family says where
+the confusion matrices come from.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.models.encoded import Encoded
+from annomodels.priors import Dirichlet, from_dict, to_dict
+
+__all__ = ["ConfusionModel", "State", "emission_logp"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass
+class State:
+    """Parameters of one draw, as the kernels hold them.
+
+    Parameters
+    ----------
+    log_prevalence
+        Shape [truth].
+    log_confusion
+        Shape [row, label, truth]: the order in which a pass reads it.
+    population
+        Further parameters by name (``population``, ``concentration``).
+    """
+
+    log_prevalence: Floats
+    log_confusion: Floats
+    population: dict[str, Floats] = field(default_factory=dict)
+
+    def ordered(self, order: NDArray[Any]) -> State:
+        """Copy in which class k has become class ``order[k]``."""
+        back = np.argsort(order)
+        return State(
+            self.log_prevalence[back],
+            self.log_confusion[:, :, back],
+            {name: values[back] for name, values in self.population.items()},
+        )
+
+
+def emission_logp(log_confusion: Any, codes: Encoded, xp: Any) -> Any:
+    """Log P(labels of a pattern | truth), for NumPy arrays and for PyTensor variables.
+
+    Parameters
+    ----------
+    log_confusion
+        Shape [row, truth, label].
+    codes
+        The patterns.
+    xp
+        ``numpy`` or ``pytensor.tensor``.
+
+    Returns
+    -------
+    array or tensor
+        Shape [pattern, truth].
+    """
+    flat = xp.reshape(
+        xp.transpose(log_confusion, (0, 2, 1)), (codes.n_rows * codes.n_labels, codes.n_labels)
+    )
+    if xp is np:
+        return codes.counts @ flat
+    from pytensor import sparse
+
+    return sparse.structured_dot(sparse.as_sparse_variable(codes.counts), flat)
+
+
+class ConfusionModel(ABC):
+    """Base of the models whose coders each have (or share) a confusion matrix."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    citation: ClassVar[str]
+    engines: ClassVar[tuple[str, ...]] = ("nuts",)
+    shared: ClassVar[bool] = False
+    prevalence: Dirichlet
+
+    # -- what a member says ---------------------------------------------------------------------
+
+    @abstractmethod
+    def sample_parameters(self, n_rows: int, n_labels: int, rng: np.random.Generator) -> State:
+        """Draw parameters from the prior."""
+
+    @abstractmethod
+    def pymc_log_confusion(self, n_labels: int) -> Any:
+        """Log confusion [row, truth, label] as a tensor, with its priors; in a model context."""
+
+    @abstractmethod
+    def describe(self) -> list[str]:
+        """Story and priors in sentences."""
+
+    @abstractmethod
+    def pymc_start(self, state: State) -> dict[str, Floats]:
+        """Values of the PyMC variables that correspond to a state of the starting model."""
+
+    @property
+    def starter(self) -> ConfusionModel:
+        """The conjugate model whose mode is the starting point."""
+        return self
+
+    # -- shared by all --------------------------------------------------------------------------
+
+    def log_prior(self, state: State) -> float | None:
+        """Log prior density of all parameters, or None where only the sampler knows it."""
+        return None
+
+    def build(self, codes: Encoded, coords: dict[str, list[str]]) -> Any:
+        """Build the PyMC model with the truth summed out, known gold clamped.
+
+        Parameters
+        ----------
+        codes
+            The patterns of labels.
+        coords
+            Names of the dimensions truth, label and coder.
+
+        Returns
+        -------
+        pymc.Model
+        """
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        with pm.Model(coords=coords) as model:
+            prevalence = pm.Dirichlet(
+                "prevalence", a=self.prevalence.alpha(codes.n_labels), dims="truth"
+            )
+            log_confusion = self.pymc_log_confusion(codes.n_labels)
+            joint = pt.log(prevalence)[None, :] + emission_logp(log_confusion, codes, pt)
+            open_ = np.flatnonzero(codes.gold < 0)
+            known = np.flatnonzero(codes.gold >= 0)
+            total = pt.sum(codes.weight[open_] * pt.logsumexp(joint[open_], axis=1))
+            if len(known):
+                total = total + pt.sum(codes.weight[known] * joint[known, codes.gold[known]])
+            pm.Potential("labels", total)
+        return model
+
+    def to_dict(self) -> dict[str, Any]:
+        """The model as plain data."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+        priors = {k: v if isinstance(v, float) else to_dict(v) for k, v in values.items()}
+        return {"name": self.name, "priors": priors}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> ConfusionModel:
+        """Read back what :meth:`to_dict` wrote."""
+        priors = data["priors"].items()
+        return cls(**{k: from_dict(v) if isinstance(v, dict) else v for k, v in priors})
+
+    @property
+    def proper(self) -> bool:
+        """Whether all priors are proper, as sampling needs."""
+        return self.prevalence.concentration > 0

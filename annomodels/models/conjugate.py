@@ -1,0 +1,98 @@
+"""Members of the confusion family whose parameters are conjugate given the truth.
+
+Counts go in, parameters come out: as a draw for Gibbs, as a mode for EM.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import gammaln
+
+from annomodels.models.confusion import ConfusionModel, Floats, State
+
+__all__ = ["ConjugateModel", "dirichlet_logp"]
+
+
+def dirichlet_logp(log_x: Floats, alpha: Floats) -> float:
+    """Log density of Dirichlet rows, summed; the last axis is the simplex."""
+    normaliser = gammaln(alpha.sum(-1)) - gammaln(alpha).sum(-1)
+    alpha = np.broadcast_to(alpha, log_x.shape)
+    inner = ((alpha - 1.0) * log_x).sum(-1)
+    return float((inner + normaliser).sum())
+
+
+class ConjugateModel(ConfusionModel):
+    """Base of the models that Gibbs and EM serve beside NUTS."""
+
+    engines: ClassVar[tuple[str, ...]] = ("gibbs", "nuts", "em")
+
+    @abstractmethod
+    def start(self, counts: Floats, sizes: Floats) -> State:
+        """Parameters from soft counts [row, label, truth] and class sizes [truth]."""
+
+    @abstractmethod
+    def maximise(self, counts: Floats, sizes: Floats, state: State) -> State:
+        """M-step: the mode given expected counts, on the scale of log-ratios."""
+
+    @abstractmethod
+    def draw(self, counts: Floats, sizes: Floats, state: State, key: int, iteration: int) -> None:
+        """Gibbs step: parameters given counts, in place."""
+
+    @abstractmethod
+    def row_prior(self, state: State) -> Floats:
+        """Dirichlet pseudo-counts of a confusion matrix, shape [truth, label]."""
+
+    def log_population_prior(self, state: State) -> float:
+        """Log density of the population parameters; 0 without any."""
+        return 0.0
+
+    def log_prior(self, state: State) -> float:
+        """Log prior density of prevalence, confusion and population."""
+        k = len(state.log_prevalence)
+        rows = np.transpose(state.log_confusion, (0, 2, 1))
+        return (
+            dirichlet_logp(state.log_prevalence, self.prevalence.alpha(k))
+            + dirichlet_logp(rows, self.row_prior(state))
+            + self.log_population_prior(state)
+        )
+
+    def log_penalty(self, state: State) -> float:
+        """What EM adds to the log likelihood: the log prior on the scale of log-ratios.
+
+        There the Jacobian turns the exponents alpha - 1 into alpha, so that the mode exists for
+        every alpha > 0 and alpha = 0 is maximum likelihood.
+        """
+        k = len(state.log_prevalence)
+        rows = np.transpose(state.log_confusion, (0, 2, 1))
+        return _weighted(self.prevalence.alpha(k), state.log_prevalence) + _weighted(
+            np.broadcast_to(self.row_prior(state), rows.shape), rows
+        )
+
+    def with_mode(
+        self, counts: Floats, sizes: Floats, alpha: Floats, population: dict[str, Floats]
+    ) -> State:
+        """Prevalence and rows at their mode given counts and pseudo-counts [truth, label]."""
+        k = len(sizes)
+        total = counts + alpha.T
+        weight = total.sum(axis=1, keepdims=True)
+        rows = np.divide(total, weight, out=np.full_like(total, 1.0 / k), where=weight > 0)
+        share = sizes + self.prevalence.alpha(k)
+        with np.errstate(divide="ignore"):
+            return State(np.log(share / share.sum()), np.log(rows), population)
+
+    def pymc_start(self, state: State) -> dict[str, Floats]:
+        """Values of the PyMC variables that correspond to a state."""
+        confusion = np.exp(np.transpose(state.log_confusion, (0, 2, 1)))
+        return {
+            "prevalence": np.exp(state.log_prevalence),
+            "confusion": confusion[0] if self.shared else confusion,
+            **state.population,
+        }
+
+
+def _weighted(alpha: Floats, log_x: Floats) -> float:
+    used = alpha > 0
+    return float((alpha[used] * log_x[used]).sum())

@@ -1,0 +1,111 @@
+"""Dawid & Skene: every coder has a confusion matrix, independent of the other coders."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from annomodels.models.confusion import Floats, State
+from annomodels.models.conjugate import ConjugateModel
+from annomodels.priors import Diagonal, Dirichlet
+
+__all__ = ["DawidSkene"]
+
+
+@dataclass(frozen=True)
+class DawidSkene(ConjugateModel):
+    r"""Dawid & Skene's model: an own confusion matrix for every coder.
+
+    .. math::
+
+        \pi \sim Dir(a), \quad \theta_{j,k} \sim Dir(\alpha_k), \quad
+        c_i \sim Cat(\pi), \quad y_n \sim Cat(\theta_{j_n, c_{i_n}})
+
+    Parameters
+    ----------
+    prevalence
+        Prior of the prevalence of the classes.
+    confusion
+        Prior of the rows of the confusion matrices.
+
+    References
+    ----------
+    A. P. Dawid and A. M. Skene (1979). Maximum likelihood estimation of observer error-rates
+    using the EM algorithm. Applied Statistics 28(1), 20-28. doi:10.2307/2346806
+
+    Examples
+    --------
+    >>> DawidSkene()
+    DawidSkene(prevalence=Dirichlet(concentration=1.0), confusion=Diagonal(strength=4.0, accuracy=0.7))
+    """
+
+    name: ClassVar[str] = "dawid-skene"
+    title: ClassVar[str] = "Dawid-Skene"
+    citation: ClassVar[str] = "doi:10.2307/2346806"
+
+    prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
+    confusion: Diagonal = field(default_factory=lambda: Diagonal(4.0, 0.7))
+
+    @classmethod
+    def unsmoothed(cls) -> DawidSkene:
+        """Give the model without any prior: maximum likelihood, for the ``em`` engine only.
+
+        Examples
+        --------
+        >>> DawidSkene.unsmoothed().proper
+        False
+        """
+        return cls(Dirichlet(0.0), Diagonal(0.0))
+
+    @property
+    def proper(self) -> bool:
+        """Whether all priors are proper, as sampling needs."""
+        return self.prevalence.concentration > 0 and self.confusion.strength > 0
+
+    def row_prior(self, state: State) -> Floats:
+        """Dirichlet pseudo-counts of a confusion matrix, shape [truth, label]."""
+        return self.confusion.alpha(len(state.log_prevalence))
+
+    def start(self, counts: Floats, sizes: Floats) -> State:
+        """Parameters from soft counts [row, label, truth] and class sizes [truth]."""
+        return self.with_mode(counts, sizes, self.confusion.alpha(len(sizes)), {})
+
+    def maximise(self, counts: Floats, sizes: Floats, state: State) -> State:
+        """M-step: the mode given expected counts, on the scale of log-ratios."""
+        return self.start(counts, sizes)
+
+    def draw(self, counts: Floats, sizes: Floats, state: State, key: int, iteration: int) -> None:
+        """Gibbs step: parameters given counts, in place."""
+        from annomodels.kernels.dirichlet import draw_confusion, draw_prevalence
+
+        k = len(sizes)
+        draw_prevalence(sizes, self.prevalence.alpha(k), key, iteration, state.log_prevalence)
+        draw_confusion(counts, self.confusion.alpha(k), key, iteration, state.log_confusion)
+
+    def sample_parameters(self, n_rows: int, n_labels: int, rng: np.random.Generator) -> State:
+        """Draw parameters from the prior."""
+        alpha = self.confusion.alpha(n_labels)
+        rows = np.stack([rng.dirichlet(a, n_rows) for a in alpha], axis=2)
+        prevalence = rng.dirichlet(self.prevalence.alpha(n_labels))
+        return State(np.log(prevalence), np.log(rows))
+
+    def pymc_log_confusion(self, n_labels: int) -> Any:
+        """Log confusion [row, truth, label] as a tensor, with its priors; in a model context."""
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        dims = ("coder", "truth", "label")
+        confusion = pm.Dirichlet("confusion", a=self.confusion.alpha(n_labels)[None], dims=dims)
+        return pt.log(confusion)
+
+    def describe(self) -> list[str]:
+        """Story and priors in sentences."""
+        return [
+            "Every item has one true class; every coder has a confusion matrix of their own, and "
+            "labels are independent given the true class.",
+            f"Prevalence: Dirichlet with {self.prevalence.concentration:g} pseudo-counts a class.",
+            f"Rows of the confusion matrices: Dirichlet with {self.confusion.strength:g} "
+            f"pseudo-counts, {self.confusion.accuracy:.0%} of them on the right label.",
+        ]

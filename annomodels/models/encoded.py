@@ -1,0 +1,124 @@
+"""Items as the kernels and PyMC see them: runs of (matrix row, label), equal items collapsed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.annotations import Annotations
+
+__all__ = ["Encoded", "encode"]
+
+Ints = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """Patterns of labels with their multiplicity.
+
+    Parameters
+    ----------
+    starts
+        Where the labels of each pattern begin, shape [pattern + 1].
+    row
+        Which confusion matrix speaks (a coder, or 0 when all share one), shape [annotation].
+    label
+        Label codes, shape [annotation].
+    gold
+        Known truth, -1 where unknown, shape [pattern].
+    weight
+        Number of items with the pattern, shape [pattern].
+    inverse
+        Pattern of each item, shape [item].
+    n_rows, n_labels
+        Number of confusion matrices and of labels.
+    """
+
+    starts: Ints
+    row: Ints
+    label: Ints
+    gold: Ints
+    weight: NDArray[np.float64]
+    inverse: Ints
+    n_rows: int
+    n_labels: int
+
+    @property
+    def n_patterns(self) -> int:
+        """Number of patterns."""
+        return len(self.gold)
+
+    @cached_property
+    def arrays(self) -> tuple[Ints, ...]:
+        """The arguments every pass begins with."""
+        return self.starts, self.row, self.label, self.gold
+
+    @cached_property
+    def counts(self) -> Any:
+        """Sparse counts [pattern, row * label] for the PyMC model."""
+        from scipy.sparse import csr_matrix
+
+        pattern = np.repeat(np.arange(self.n_patterns), np.diff(self.starts))
+        column = self.row.astype(np.int64) * self.n_labels + self.label
+        shape = (self.n_patterns, self.n_rows * self.n_labels)
+        return csr_matrix((np.ones(len(column)), (pattern, column)), shape=shape)
+
+
+def encode(data: Annotations, *, shared: bool = False, collapse: bool = True) -> Encoded:
+    """Bring annotations into the form that passes over the items need.
+
+    Parameters
+    ----------
+    data
+        The annotations.
+    shared
+        Whether all coders share one confusion matrix.
+    collapse
+        Whether items with the same labels by the same coders become one weighted pattern.
+    """
+    row = np.zeros(len(data), dtype=np.int32) if shared else data.coder
+    gold = np.full(data.n_items, -1, dtype=np.int32) if data.gold is None else data.gold
+    n_rows = 1 if shared else data.n_coders
+    if not collapse:
+        return Encoded(
+            data.starts,
+            row,
+            data.label,
+            gold,
+            np.ones(data.n_items),
+            np.arange(data.n_items),
+            n_rows,
+            data.n_labels,
+        )
+    first, inverse, weight = _patterns(data.starts, row, data.label, gold, data.n_labels)
+    lengths = np.diff(data.starts)[first]
+    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    take = np.repeat(data.starts[first] - starts[:-1], lengths) + np.arange(starts[-1])
+    return Encoded(
+        starts, row[take], data.label[take], gold[first], weight, inverse, n_rows, data.n_labels
+    )
+
+
+def _patterns(
+    starts: Ints, row: Ints, label: Ints, gold: Ints, n_labels: int
+) -> tuple[Ints, Ints, NDArray[np.float64]]:
+    """First item of each pattern, pattern of each item, and number of items by pattern."""
+    column = row.astype(np.int64) * n_labels + label
+    lengths = np.diff(starts)
+    inverse = np.empty(len(gold), dtype=np.int64)
+    firsts: list[Ints] = []
+    n_patterns = 0
+    for length in np.unique(lengths):
+        chosen = np.flatnonzero(lengths == length)
+        table = column[starts[chosen][:, None] + np.arange(length)]
+        key = np.column_stack([np.sort(table, axis=1), gold[chosen]])
+        _, first, back = np.unique(key, axis=0, return_index=True, return_inverse=True)
+        inverse[chosen] = back.ravel() + n_patterns
+        firsts.append(chosen[first])
+        n_patterns += len(first)
+    weight = np.bincount(inverse, minlength=n_patterns).astype(float)
+    return np.concatenate(firsts), inverse, weight

@@ -1,0 +1,130 @@
+"""Hierarchical Dawid-Skene on the logit scale."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import log_softmax
+
+from annomodels.models.confusion import ConfusionModel, Floats, State
+from annomodels.models.hierarchical import HierarchicalDawidSkene
+from annomodels.priors import Diagonal, Dirichlet
+
+__all__ = ["LogitNormalDawidSkene"]
+
+
+@dataclass(frozen=True)
+class LogitNormalDawidSkene(ConfusionModel):
+    r"""Dawid-Skene whose rows are softmax of normal logits around a population.
+
+    .. math::
+
+        \zeta_k \sim b_k + N_0(0, t^2), \quad \omega_k \sim N^+(0, s^2), \quad
+        \beta_{j,k} = \zeta_k + \omega_k z_{j,k}, \quad z_{j,k} \sim N_0(0, 1), \quad
+        \theta_{j,k} = softmax(\beta_{j,k})
+
+    :math:`N_0` is the normal distribution on vectors that sum to zero, so the logits are
+    identified and no label plays a special part; :math:`b_k` puts the diagonal above the rest.
+    Paun et al. (2018) fix the last logit to zero instead and centre all of them at zero.
+
+    Parameters
+    ----------
+    prevalence
+        Prior of the prevalence of the classes.
+    centre
+        Where the population is centred; only its accuracy is used.
+    location_spread
+        Standard deviation t of the population location around the centre.
+    scale_spread
+        Scale s of the half-normal prior of the spread of the coders.
+
+    References
+    ----------
+    S. Paun, B. Carpenter, J. Chamberlain, D. Hovy, U. Kruschwitz and M. Poesio (2018). Comparing
+    Bayesian models of annotation. TACL 6, 571-585. doi:10.1162/tacl_a_00040
+
+    Examples
+    --------
+    >>> LogitNormalDawidSkene().engines
+    ('nuts',)
+    """
+
+    name: ClassVar[str] = "logit-normal"
+    title: ClassVar[str] = "logit-normal hierarchical Dawid-Skene"
+    citation: ClassVar[str] = "doi:10.1162/tacl_a_00040"
+
+    prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
+    centre: Diagonal = field(default_factory=lambda: Diagonal(4.0, 0.7))
+    location_spread: float = 0.5
+    scale_spread: float = 1.0
+
+    def centre_logits(self, n_labels: int) -> Floats:
+        """Prior mean b of the population location, rows summing to zero, shape [truth, label]."""
+        accuracy = self.centre.accuracy
+        lead = math.log(accuracy * (n_labels - 1) / (1.0 - accuracy))
+        logits = lead * np.eye(n_labels)
+        return logits - logits.mean(axis=1, keepdims=True)
+
+    def pymc_log_confusion(self, n_labels: int) -> Any:
+        """Log confusion [row, truth, label] as a tensor, with its priors; in a model context."""
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        shift = pm.ZeroSumNormal("shift", sigma=self.location_spread, dims=("truth", "label"))
+        location = pm.Deterministic(
+            "location", self.centre_logits(n_labels) + shift, dims=("truth", "label")
+        )
+        scale = pm.HalfNormal("scale", sigma=self.scale_spread, dims="truth")
+        z = pm.ZeroSumNormal("z", sigma=1.0, dims=("coder", "truth", "label"))
+        logits = location[None] + scale[None, :, None] * z
+        log_confusion = logits - pt.logsumexp(logits, axis=2, keepdims=True)
+        pm.Deterministic("confusion", pt.exp(log_confusion), dims=("coder", "truth", "label"))
+        return log_confusion
+
+    @property
+    def starter(self) -> HierarchicalDawidSkene:
+        """The conjugate model whose mode is the starting point."""
+        return HierarchicalDawidSkene(self.prevalence, Diagonal(40.0, self.centre.accuracy))
+
+    def pymc_start(self, state: State) -> dict[str, Floats]:
+        """Values of the PyMC variables that correspond to a state of the starting model."""
+        rows = np.transpose(state.log_confusion, (0, 2, 1))
+        logits = rows - rows.mean(axis=2, keepdims=True)
+        location = logits.mean(axis=0)
+        scale = np.maximum(logits.std(axis=(0, 2)), 0.1)
+        return {
+            "prevalence": np.exp(state.log_prevalence),
+            "shift": location - self.centre_logits(len(scale)),
+            "scale": scale,
+            "z": (logits - location) / scale[:, None],
+        }
+
+    def sample_parameters(self, n_rows: int, n_labels: int, rng: np.random.Generator) -> State:
+        """Draw parameters from the prior."""
+
+        def zero_sum(*shape: int) -> Floats:
+            z = rng.normal(size=(*shape, n_labels))
+            return np.asarray(z - z.mean(axis=-1, keepdims=True))
+
+        shift = self.location_spread * zero_sum(n_labels)
+        location = self.centre_logits(n_labels) + shift
+        scale = np.abs(rng.normal(0.0, self.scale_spread, n_labels))
+        logits = location + scale[:, None] * zero_sum(n_rows, n_labels)
+        rows = log_softmax(logits, axis=2).transpose(0, 2, 1)
+        prevalence = rng.dirichlet(self.prevalence.alpha(n_labels))
+        population = {"location": location, "scale": scale}
+        return State(np.log(prevalence), np.ascontiguousarray(rows), population)
+
+    def describe(self) -> list[str]:
+        """Story and priors in sentences."""
+        return [
+            "Every item has one true class; every coder has a confusion matrix whose rows are "
+            "softmax of normal logits around a population that is estimated too.",
+            f"Prevalence: Dirichlet with {self.prevalence.concentration:g} pseudo-counts a class.",
+            f"Population location: normal around {self.centre.accuracy:.0%} on the right label, "
+            f"with spread {self.location_spread:g} logits.",
+            f"Spread of the coders: half-normal with scale {self.scale_spread:g} logits.",
+        ]

@@ -1,0 +1,71 @@
+"""Empirical Bayes: the most probable population of coders given (soft) counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import digamma, gammaln, log_softmax
+
+from annomodels.priors import ScalePrior
+
+__all__ = ["population_mode"]
+
+Floats = NDArray[np.float64]
+
+
+def population_mode(counts: Floats, anchor: Floats, scale: ScalePrior) -> tuple[Floats, Floats]:
+    r"""Mode of (mean, concentration) of each row with the coders' rows integrated out.
+
+    Maximises the Dirichlet-multinomial density of the counts times the prior, on the scale of
+    log-ratios and of the log concentration.
+
+    Parameters
+    ----------
+    counts
+        Soft counts, shape [row, label, truth].
+    anchor
+        Dirichlet pseudo-counts of the population mean, shape [truth, label].
+    scale
+        Prior of the concentration.
+
+    Returns
+    -------
+    mean, concentration
+        Shapes [truth, label] and [truth].
+    """
+    k = counts.shape[2]
+    mean = np.empty((k, k))
+    concentration = np.empty(k)
+    constant, linear, square, lower = scale.coefficients()
+    del constant
+    floor = np.log(lower) if lower > 0 else np.log(1e-2)
+    for truth in range(k):
+        n = counts[:, :, truth]
+        n = n[n.sum(axis=1) > 0]
+        start = np.log((anchor[truth] + n.sum(axis=0)) / (anchor[truth].sum() + n.sum()))
+        x0 = np.append(start, max(np.log(10.0), floor + 0.1))
+        bounds = [(-30.0, 1.0)] * k + [(floor, np.log(1e4))]
+        args = (n, anchor[truth], linear, square)
+        found = minimize(_loss, x0, args=args, jac=True, method="L-BFGS-B", bounds=bounds)
+        mean[truth] = np.exp(log_softmax(found.x[:-1]))
+        concentration[truth] = np.exp(found.x[-1])
+    return mean, concentration
+
+
+def _loss(x: Floats, n: Floats, anchor: Floats, linear: float, square: float) -> tuple[float, Any]:
+    """Negative log density and gradient in (logits of the mean, log concentration)."""
+    log_m, log_c = log_softmax(x[:-1]), x[-1]
+    m, c = np.exp(log_m), np.exp(log_c)
+    a = c * m
+    total = n.sum(axis=1)
+    value = (gammaln(a + n) - gammaln(a)).sum() - (gammaln(c + total) - gammaln(c)).sum()
+    value += anchor @ log_m + linear * log_c + square * log_c**2 + log_c
+    by_a = (digamma(a + n) - digamma(a)).sum(axis=0)
+    by_log_m = by_a * a + anchor
+    by_c = by_a @ m - (digamma(c + total) - digamma(c)).sum()
+    by_log_c = by_c * c + linear + 2 * square * log_c + 1.0
+    by_logit = by_log_m - m * by_log_m.sum()
+    return -float(value), -np.append(by_logit, by_log_c)
