@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.coding import code, from_rows
-from annomodels.errors import AnnotationError, Problem
-
-if TYPE_CHECKING:
-    import pandas as pd
+from annomodels.coded import SCALES, Coded, Scale
+from annomodels.coding import chosen_rows, code, code_gold, subset
+from annomodels.errors import AnnotationError
+from annomodels.validation import from_rows, remarks
 
 __all__ = ["SCALES", "Annotations", "Scale"]
 
-Scale = Literal["nominal", "ordinal", "interval", "ratio"]
-SCALES: tuple[Scale, ...] = ("nominal", "ordinal", "interval", "ratio")
-Ints = NDArray[np.int32]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Annotations:
+class Annotations(Coded):
     """Labels that coders gave to items, as integer codes with their names kept.
 
     Rows are sorted by item, then coder; labels that one coder gave to one item more than once keep
@@ -67,37 +60,6 @@ class Annotations:
     1 item × 2 coders × 2 labels · 2 annotations · complete
     """
 
-    item: Ints
-    coder: Ints
-    label: Ints
-    items: tuple[Hashable, ...]
-    coders: tuple[Hashable, ...]
-    labels: tuple[Hashable, ...]
-    scale: Scale = "nominal"
-    declared: bool = False
-    gold: Ints | None = None
-    group: Ints | None = None
-    groups: tuple[Hashable, ...] = ()
-    texts: tuple[str, ...] | None = None
-    skips: int = 0
-    source: str = ""
-    notes: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        for name in ("item", "coder", "label", "gold", "group"):
-            value = getattr(self, name)
-            if value is not None:
-                array = np.ascontiguousarray(value, dtype=np.int32)
-                array.setflags(write=False)
-                object.__setattr__(self, name, array)
-        if self.scale not in SCALES:
-            raise AnnotationError(
-                Problem(
-                    f"{self.scale!r} is not a scale.",
-                    remedy=f"Use one of {', '.join(SCALES)}.",
-                )
-            )
-
     # -- constructors ---------------------------------------------------------------------------
 
     @classmethod
@@ -115,7 +77,7 @@ class Annotations:
         Parameters
         ----------
         rows
-            Triples; a label of None or NaN counts as skipped.
+            Triples; a label of None, NaN or "" counts as skipped.
         labels
             The label set in its order; without it, the labels that occur, sorted.
         scale
@@ -138,9 +100,17 @@ class Annotations:
         >>> data.n_labels, data.skips
         (3, 1)
         """
-        items, coders, values, skips = from_rows(rows, source)
+        items, coders, values, numbers, skips = from_rows(rows, source)
         return cls._from_columns(
-            items, coders, values, labels=labels, scale=scale, gold=gold, skips=skips, source=source
+            items,
+            coders,
+            values,
+            labels=labels,
+            scale=scale,
+            gold=gold,
+            skips=skips,
+            source=source,
+            rows=numbers,
         )
 
     @classmethod
@@ -203,6 +173,8 @@ class Annotations:
             texts=columns.texts,
             skips=columns.skips,
             source="data frame",
+            notes=columns.notes,
+            rows=columns.rows,
         )
 
     @classmethod
@@ -235,78 +207,9 @@ class Annotations:
             source=source,
             rows=rows,
         )
-        all_notes = (*notes, *fields.pop("notes"))
+        found = remarks(fields["item"], fields["coder"], fields["label"])
+        all_notes = (*notes, *fields.pop("notes"), *found)
         return cls(**fields, scale=scale, skips=skips, source=source, notes=all_notes)
-
-    # -- sizes ----------------------------------------------------------------------------------
-
-    def __len__(self) -> int:
-        return len(self.item)
-
-    @property
-    def n_annotations(self) -> int:
-        """Number of labels given."""
-        return len(self.item)
-
-    @property
-    def n_items(self) -> int:
-        """Number of items."""
-        return len(self.items)
-
-    @property
-    def n_coders(self) -> int:
-        """Number of coders."""
-        return len(self.coders)
-
-    @property
-    def n_labels(self) -> int:
-        """Size of the label set, declared labels that nobody used included."""
-        return len(self.labels)
-
-    @cached_property
-    def starts(self) -> NDArray[np.int64]:
-        """Where each item's rows begin, shape [item + 1]."""
-        counts = np.bincount(self.item, minlength=self.n_items)
-        return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-
-    @cached_property
-    def repeats(self) -> int:
-        """How many labels are a further label of the same coder on the same item."""
-        same = (self.item[1:] == self.item[:-1]) & (self.coder[1:] == self.coder[:-1])
-        return int(same.sum())
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether every coder labelled every item."""
-        return len(self) - self.repeats == self.n_items * self.n_coders
-
-    @cached_property
-    def values(self) -> NDArray[np.float64]:
-        """Numeric value of each label, NaN for labels that are no numbers, shape [label]."""
-        out = np.full(self.n_labels, np.nan)
-        for k, name in enumerate(self.labels):
-            try:
-                out[k] = float(name)  # type: ignore[arg-type]
-            except (TypeError, ValueError):
-                continue
-        return out
-
-    @cached_property
-    def votes(self) -> NDArray[np.int64]:
-        """Number of labels of each kind on each item, shape [item, label]."""
-        flat = self.item.astype(np.int64) * self.n_labels + self.label
-        size = self.n_items * self.n_labels
-        return np.bincount(flat, minlength=size).reshape(self.n_items, self.n_labels)
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """Twelve hexadecimal digits that change when the data change."""
-        digest = hashlib.sha256()
-        for names in (self.items, self.coders, self.labels):
-            digest.update(repr([str(name) for name in names]).encode())
-        for codes in (self.item, self.coder, self.label, self.gold):
-            digest.update(b"-" if codes is None else codes.tobytes())
-        return digest.hexdigest()[:12]
 
     # -- changes, each a copy -------------------------------------------------------------------
 
@@ -343,8 +246,6 @@ class Annotations:
         AnnotationError
             When a truth is not in the label set.
         """
-        from annomodels.coding import code_gold
-
         return self.replace(gold=code_gold(gold, self.items, self.labels))
 
     def select(
@@ -365,65 +266,21 @@ class Annotations:
             When nothing is left.
         """
         keep = np.ones(len(self), dtype=bool)
-        for wanted, names, codes in (
-            (items, self.items, self.item),
-            (coders, self.coders, self.coder),
-        ):
-            if wanted is not None:
-                chosen = set(wanted)
-                keep &= np.array([name in chosen for name in names], dtype=bool)[codes]
+        if items is not None:
+            keep &= chosen_rows(set(items), self.items, self.item)
+        if coders is not None:
+            keep &= chosen_rows(set(coders), self.coders, self.coder)
         if not keep.any():
             raise AnnotationError("No annotation is left by this selection.")
-        kept_items, item = np.unique(self.item[keep], return_inverse=True)
-        kept_coders, coder = np.unique(self.coder[keep], return_inverse=True)
+        kept, kept_coders, item, coder = subset(keep, self.item, self.coder)
         return self.replace(
             item=item,
             coder=coder,
             label=self.label[keep],
-            items=tuple(self.items[i] for i in kept_items),
+            items=tuple(self.items[i] for i in kept),
             coders=tuple(self.coders[j] for j in kept_coders),
             declared=True,
-            gold=None if self.gold is None else self.gold[kept_items],
-            group=None if self.group is None else self.group[kept_items],
-            texts=None if self.texts is None else tuple(self.texts[i] for i in kept_items),
+            gold=None if self.gold is None else self.gold[kept],
+            group=None if self.group is None else self.group[kept],
+            texts=None if self.texts is None else tuple(self.texts[i] for i in kept),
         )
-
-    def to_frame(self) -> pd.DataFrame:
-        """Long pandas table with the columns item, coder, label."""
-        import pandas as pd
-
-        def named(names: tuple[Hashable, ...], codes: Ints) -> list[Hashable]:
-            return [names[c] for c in codes]
-
-        return pd.DataFrame(
-            {
-                "item": named(self.items, self.item),
-                "coder": named(self.coders, self.coder),
-                "label": named(self.labels, self.label),
-            }
-        )
-
-    def __repr__(self) -> str:
-        def count(n: int, word: str) -> str:
-            return f"{n:,} {word}" + ("" if n == 1 else "s")
-
-        sizes = " × ".join(
-            [
-                count(self.n_items, "item"),
-                count(self.n_coders, "coder"),
-                count(self.n_labels, "label"),
-            ]
-        )
-        parts = [sizes, count(len(self), "annotation")]
-        if self.is_complete:
-            parts.append("complete")
-        else:
-            per_item = np.diff(self.starts)
-            parts.append(f"{per_item.min()}–{per_item.max()} labels per item")
-        if self.repeats:
-            parts.append(count(self.repeats, "repeat"))
-        if self.scale != "nominal":
-            parts.append(self.scale)
-        if self.gold is not None:
-            parts.append(f"{int((self.gold >= 0).sum()):,} known gold")
-        return " · ".join(parts)

@@ -4,29 +4,33 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.errors import AnnotationError, Problem
+from annomodels.validation import (
+    Cells,
+    Names,
+    all_numbers,
+    at_rows,
+    check_hashable,
+    check_numbers,
+    check_order,
+    check_types,
+    counted,
+    is_blank,
+    is_hashable,
+    some,
+)
 
-__all__ = ["code", "code_gold", "from_rows", "is_missing", "natural_key"]
+__all__ = ["chosen_rows", "code", "code_gold", "natural_key", "subset"]
 
-SHOWN = 5
 _DIGITS = re.compile(r"(\d+)")
 
-
-def is_missing(value: Any) -> bool:
-    """Whether a cell holds nothing: None or NaN. The texts "None" and "NA" are labels.
-
-    Examples
-    --------
-    >>> is_missing(None), is_missing(float("nan")), is_missing("NA"), is_missing("")
-    (True, True, False, False)
-    """
-    return value is None or (isinstance(value, float) and math.isnan(value))
+Ints = NDArray[np.int32]
 
 
 def natural_key(name: Any) -> tuple[Any, ...]:
@@ -41,72 +45,25 @@ def natural_key(name: Any) -> tuple[Any, ...]:
     try:
         value = float(text)
         if math.isfinite(value):
-            return (0, value, text)
+            return (0, value, text, type(name).__name__)
     except ValueError:
         pass
     if isinstance(name, (frozenset, set)):
         return (2, len(name), tuple(sorted(map(str, name))))
-    parts = tuple(
-        (0, int(part), "") if part.isascii() and part.isdigit() else (1, 0, part.casefold())
-        for part in _DIGITS.split(text)
-        if part
-    )
-    return (1, parts, text)
+    return (1, tuple(_part(part) for part in _DIGITS.split(text) if part), text)
 
 
-def from_rows(
-    rows: Iterable[Sequence[Any]], source: str
-) -> tuple[list[Any], list[Any], list[Any], int]:
-    """Split rows into columns; gives items, coders, labels and the number of skipped labels."""
-    items: list[Any] = []
-    coders: list[Any] = []
-    values: list[Any] = []
-    wrong: list[int] = []
-    empty: list[int] = []
-    skips = 0
-    for number, row in enumerate(rows, 1):
-        if isinstance(row, str) or not hasattr(row, "__len__") or len(row) != 3:
-            wrong.append(number)
-            continue
-        item, coder, value = row
-        if is_missing(item) or is_missing(coder):
-            empty.append(number)
-        elif is_missing(value):
-            skips += 1
-        else:
-            items.append(item)
-            coders.append(coder)
-            values.append(value)
-    problems = []
-    if wrong:
-        problems.append(
-            Problem(
-                f"{len(wrong)} row(s) are not (item, coder, label).",
-                _rows(source, wrong),
-                "Give three values a row.",
-            )
-        )
-    if empty:
-        problems.append(
-            Problem(
-                f"{len(empty)} row(s) have no item or no coder.",
-                _rows(source, empty),
-                "Name the item and the coder of every label.",
-            )
-        )
-    if not problems and not items:
-        problems.append(
-            Problem("There is no label.", source, "Give at least one (item, coder, label).")
-        )
-    if problems:
-        raise AnnotationError(problems)
-    return items, coders, values, skips
+def _part(part: str) -> tuple[int, int, str]:
+    if part.isascii() and part.isdigit():
+        digits = part.lstrip("0")  # by length, then digits: there is no longest number
+        return (0, len(digits), digits)
+    return (1, 0, part.casefold())
 
 
 def code(
-    items: Sequence[Any] | NDArray[Any],
-    coders: Sequence[Any] | NDArray[Any],
-    values: Sequence[Any] | NDArray[Any],
+    items: Cells,
+    coders: Cells,
+    values: Cells,
     *,
     labels: Sequence[Hashable] | None,
     scale: str,
@@ -121,107 +78,88 @@ def code(
         raise AnnotationError(
             Problem("There is no label.", source, "Give at least one (item, coder, label).")
         )
-    item_names, item = _codes(items)
-    coder_names, coder = _codes(coders)
-    problems: list[Problem] = []
-    declared = labels is not None
-    if labels is None:
-        label_names, label = _codes(values)
-        if scale == "ordinal" and not _all_numbers(label_names):
-            problems.append(
-                Problem(
-                    "The scale is ordinal but the labels are words without an order.",
-                    f"labels {_some(label_names)}",
-                    "Give the labels in their order: labels=[...] or --labels low,mid,high.",
-                )
-            )
-    else:
-        label_names = tuple(labels)
-        problems += _check_declared(label_names)
-        lookup = {name: k for k, name in enumerate(label_names)}
-        label = np.array([lookup.get(value, -1) for value in values], dtype=np.int32)
-        unknown = np.flatnonzero(label < 0)
-        if len(unknown):
-            names = tuple(dict.fromkeys(values[int(n)] for n in unknown))
-            at = [int(n) + 1 if rows is None else int(rows[int(n)]) for n in unknown]
-            problems.append(
-                Problem(
-                    f"{len(unknown)} label(s) are not in the declared set: {_some(names)}.",
-                    _rows(source, at),
-                    f"Declare them too (declared: {_some(label_names)}) or mend the rows.",
-                )
-            )
-    if scale in ("interval", "ratio") and not _all_numbers(label_names):
-        words = tuple(n for n in label_names if not _all_numbers((n,)))
-        problems.append(
-            Problem(
-                f"The scale is {scale} but some labels are not numbers: {_some(words)}.",
-                source,
-                "Use the nominal or the ordinal scale, or mend the labels.",
-            )
-        )
+    problems = [
+        problem
+        for cells, word in ((items, "item"), (coders, "coder"), (values, "label"))
+        for problem in check_hashable(cells, word, source, rows)
+    ]
+    if isinstance(labels, str):
+        what = f"The label set is one text, {labels!r}."
+        problems.append(Problem(what, remedy="Give a list of labels."))
     if problems:
         raise AnnotationError(problems)
-    order = np.lexsort((coder, item))
+    item_names, item = _codes(items)
+    coder_names, coder = _codes(coders)
     notes: list[str] = []
-    fields: dict[str, Any] = {
+    if labels is None:
+        label_names, label = _codes(values)
+        problems += check_order(label_names, scale)
+        extra = _only_in_gold(gold, item_names, label_names, scale)
+        if extra:
+            notes.append(f"Labels that only the known gold uses: {some(extra)}.")
+            wider = tuple(sorted([*label_names, *extra], key=natural_key))
+            place = {name: k for k, name in enumerate(wider)}
+            label = np.array([place[name] for name in label_names], dtype=np.int32)[label]
+            label_names = wider
+    else:
+        label_names = tuple(labels)
+        label, found = _declared_codes(values, label_names, source, rows)
+        problems += found
+    for names, word in ((item_names, "item"), (coder_names, "coder"), (label_names, "label")):
+        problems += check_types(names, word, source)
+    problems += check_numbers(label_names, scale, source)
+    fields: dict[str, Any] = {}
+    if gold:
+        try:
+            fields["gold"] = code_gold(gold, item_names, label_names)
+        except AnnotationError as error:
+            problems += error.problems
+    if problems:
+        raise AnnotationError(problems)
+    if group is not None:
+        fields["groups"], fields["group"] = _codes([group.get(name, "") for name in item_names])
+    if texts is not None:
+        fields["texts"] = tuple(texts.get(name, "") for name in item_names)
+    order = np.lexsort((coder, item))
+    return {
+        **fields,
         "item": item[order],
         "coder": coder[order],
         "label": label[order],
         "items": item_names,
         "coders": coder_names,
         "labels": label_names,
-        "declared": declared,
+        "declared": labels is not None,
+        "notes": notes,
     }
-    if gold:
-        if not declared:
-            extra = sorted(
-                {v for i, v in gold.items() if i in set(item_names)} - set(label_names),
-                key=natural_key,
-            )
-            if extra:
-                label_names = tuple(sorted([*label_names, *extra], key=natural_key))
-                shift = np.array([label_names.index(n) for n in fields["labels"]], dtype=np.int32)
-                fields["label"] = shift[fields["label"]]
-                fields["labels"] = label_names
-                notes.append(f"Labels that only the known gold uses: {_some(extra)}.")
-        fields["gold"] = code_gold(gold, item_names, label_names)
-    if group is not None:
-        fields["groups"], fields["group"] = _codes([group[name] for name in item_names])
-    if texts is not None:
-        fields["texts"] = tuple(texts.get(name, "") for name in item_names)
-    fields["notes"] = notes
-    return fields
 
 
-def code_gold(
-    gold: Mapping[Any, Any], items: tuple[Hashable, ...], labels: tuple[Hashable, ...]
-) -> NDArray[np.int32]:
+def code_gold(gold: Mapping[Any, Any], items: Names, labels: Names) -> Ints:
     """Known truth as codes, -1 where unknown, shape [item]."""
     lookup = {name: k for k, name in enumerate(labels)}
     out = np.full(len(items), -1, dtype=np.int32)
     unknown: list[Any] = []
     for i, name in enumerate(items):
         truth = gold.get(name)
-        if is_missing(truth):
+        if is_blank(truth):
             continue
-        if truth in lookup:
+        if is_hashable(truth) and truth in lookup:
             out[i] = lookup[truth]
         else:
             unknown.append(truth)
     if unknown:
         raise AnnotationError(
             Problem(
-                f"{len(unknown)} known truth(s) are not in the label set: "
-                f"{_some(dict.fromkeys(unknown))}.",
-                f"labels {_some(labels)}",
-                "Declare all labels with labels=[...], or mend the gold column.",
+                f"{counted(len(unknown), 'known truth')} outside the label set: "
+                f"{some(dict.fromkeys(map(repr, unknown)), str)}.",
+                f"labels {some(labels)}",
+                "Declare all labels with labels=[...] (--labels), or mend the known gold.",
             )
         )
     return out
 
 
-def _codes(names: Sequence[Any] | NDArray[Any]) -> tuple[tuple[Any, ...], NDArray[np.int32]]:
+def _codes(names: Cells) -> tuple[Names, Ints]:
     if isinstance(names, np.ndarray):
         names = names.tolist()
     unique = sorted(dict.fromkeys(names), key=natural_key)
@@ -229,42 +167,62 @@ def _codes(names: Sequence[Any] | NDArray[Any]) -> tuple[tuple[Any, ...], NDArra
     return tuple(unique), np.array([lookup[name] for name in names], dtype=np.int32)
 
 
-def _check_declared(labels: tuple[Hashable, ...]) -> list[Problem]:
-    problems = []
-    if len(set(labels)) < len(labels):
-        twice = [name for name in dict.fromkeys(labels) if labels.count(name) > 1]
+def _declared_codes(
+    values: Cells, names: Names, source: str, rows: Sequence[int] | NDArray[Any] | None
+) -> tuple[Ints, list[Problem]]:
+    problems = [
+        *check_hashable(names, "label", "the declared label set"),
+        *(
+            []
+            if names
+            else [Problem("The declared label set is empty.", remedy="Name the labels.")]
+        ),
+    ]
+    if problems:
+        return np.zeros(len(values), dtype=np.int32), problems
+    if len(set(names)) < len(names):
+        twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+        what = f"Labels are declared twice: {some(twice)}."
+        problems.append(Problem(what, remedy="Name each label once."))
+    lookup = {name: k for k, name in enumerate(names)}
+    label = np.array([lookup.get(value, -1) for value in values], dtype=np.int32)
+    unknown = np.flatnonzero(label < 0).tolist()
+    if unknown:
+        strange = dict.fromkeys(values[n] for n in unknown)
+        at = [n + 1 if rows is None else int(rows[n]) for n in unknown]
         problems.append(
-            Problem(f"Labels are declared twice: {_some(twice)}.", remedy="Name each label once.")
+            Problem(
+                f"{counted(len(unknown), 'label')} outside the declared set: {some(strange)}.",
+                at_rows(source, at),
+                f"Declare them too (declared: {some(names)}) or mend the rows.",
+            )
         )
-    if not labels:
-        problems.append(Problem("The declared label set is empty.", remedy="Name the labels."))
-    return problems
+    return label, problems
 
 
-def _all_numbers(names: Iterable[Any]) -> bool:
-    for name in names:
-        try:
-            if not math.isfinite(float(name)):
-                return False
-        except (TypeError, ValueError):
-            return False
-    return True
+def _only_in_gold(
+    gold: Mapping[Any, Any] | None, items: Names, labels: Names, scale: str
+) -> list[Any]:
+    """Truths nobody gave, if their place among the labels is clear."""
+    known = set(items)
+    truths = dict.fromkeys(
+        truth
+        for name, truth in (gold or {}).items()
+        if name in known and not is_blank(truth) and is_hashable(truth)
+    )
+    extra = sorted(truths.keys() - set(labels), key=natural_key)
+    return extra if scale == "nominal" or all_numbers(extra) else []
 
 
-def _some(names: Iterable[Any]) -> str:
-    names = list(names)
-    shown = ", ".join(_short(name) for name in names[:SHOWN])
-    more = len(names) - SHOWN
-    return shown + (f" and {more} more" if more > 0 else "")
+def subset(
+    keep: NDArray[np.bool_], item: Ints, coder: Ints
+) -> tuple[Ints, Ints, NDArray[np.int64], NDArray[np.int64]]:
+    """Kept items and coders as old codes, and the rows' new codes of them."""
+    kept_items, new_item = np.unique(item[keep], return_inverse=True)
+    kept_coders, new_coder = np.unique(coder[keep], return_inverse=True)
+    return kept_items, kept_coders, new_item, new_coder
 
 
-def _short(name: Any) -> str:
-    text = repr(name)
-    return text if len(text) <= 40 else text[:37] + "..."
-
-
-def _rows(source: str, rows: Sequence[int]) -> str:
-    shown = ", ".join(str(row) for row in rows[:SHOWN])
-    more = len(rows) - SHOWN
-    text = f"row {shown}" + (f" and {more} more" if more > 0 else "")
-    return f"{source}, {text}" if source else text
+def chosen_rows(wanted: Collection[Hashable], names: Names, codes: Ints) -> NDArray[np.bool_]:
+    """Rows whose name is wanted, shape [annotation]."""
+    return np.array([name in wanted for name in names], dtype=bool)[codes]

@@ -1,0 +1,227 @@
+"""Which column is which, and the three columns that everything is read into."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from annomodels.errors import Problem
+from annomodels.validation import at_rows, check_hashable, counted, is_blank, some
+
+__all__ = ["ALIASES", "ROLES", "Columns", "assemble", "find_roles", "matched", "named_column"]
+
+ROLES = ("item", "coder", "label")
+# The package's own word comes first and wins; the rest are the words of other tools.
+ALIASES: dict[str, tuple[str, ...]] = {
+    "item": ("item", "task", "unit", "subject", "instance", "example"),
+    "coder": ("coder", "worker", "rater", "annotator", "judge", "user", "reviewer"),
+    "label": ("label", "rating", "annotation", "value", "category", "code", "answer", "judgment"),
+}
+
+
+@dataclass
+class Columns:
+    """Cells of the three columns without skipped ones, and what belongs to the items."""
+
+    items: Sequence[Any] = ()
+    coders: Sequence[Any] = ()
+    labels: Sequence[Any] = ()
+    rows: Sequence[int] = ()
+    gold: Mapping[Any, Any] | None = None
+    group: Mapping[Any, Any] | None = None
+    texts: Mapping[Any, str] | None = None
+    skips: int = 0
+    notes: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+def matched(header: Sequence[str]) -> dict[str, list[str]]:
+    """Columns with a known name for each role; the package's own word wins.
+
+    Examples
+    --------
+    >>> matched(["task_id", "Worker", "note"])
+    {'item': ['task_id'], 'coder': ['Worker'], 'label': []}
+    """
+    found: dict[str, list[str]] = {}
+    for role in ROLES:
+        words = {word for alias in ALIASES[role] for word in (alias, f"{alias}_id", f"{alias}id")}
+        hits = [name for name in header if name.strip().casefold() in words]
+        own = [name for name in hits if name.strip().casefold() == role]
+        found[role] = own if len(own) == 1 else hits
+    found["label"] = [name for name in found["label"] if not name.strip().casefold().endswith("id")]
+    return found
+
+
+def named_column(header: Sequence[str], name: str, role: str, source: str) -> list[Problem]:
+    """Say when a column that was named is not there, with the nearest names that are."""
+    if name in header:
+        return []
+    near = difflib.get_close_matches(name, header, n=3, cutoff=0.5)
+    near += [other for other in header if other.casefold() == name.casefold() and other not in near]
+    remedy = f"Did you mean {' or '.join(map(repr, near))}? " if near else ""
+    remedy += f"The columns are {some(header)}."
+    return [Problem(f"There is no column {name!r} (named as {role}).", source, remedy)]
+
+
+def find_roles(
+    header: Sequence[str], given: Mapping[str, str | None], source: str, taken: Sequence[str] = ()
+) -> tuple[dict[str, str], list[Problem]]:
+    """Columns of item, coder and label: as named, else by their known names.
+
+    Parameters
+    ----------
+    header
+        Names of the columns.
+    given
+        Column named by the user for each role, or None.
+    source
+        Name of the file, for messages.
+    taken
+        Columns that hold something else.
+    """
+    chosen: dict[str, str] = {}
+    problems: list[Problem] = []
+    for role in ROLES:
+        name = given.get(role)
+        if name is not None:
+            problems += named_column(header, name, role, source)
+            chosen[role] = name
+    free = [name for name in header if name not in chosen.values() and name not in taken]
+    missing: list[str] = []
+    for role, hits in matched(free).items():
+        if role in chosen:
+            continue
+        if len(hits) == 1:
+            chosen[role] = hits[0]
+        elif hits:
+            what = f"{counted(len(hits), 'column')} could hold the {role}: {some(hits)}."
+            remedy = f"Say which one: {role}={hits[0]!r} (--{role} {hits[0]})."
+            problems.append(Problem(what, source, remedy))
+        else:
+            missing.append(role)
+    if missing:
+        problems.append(_not_found(header, chosen, missing, taken, source))
+    named = [name for name in chosen.values() if list(chosen.values()).count(name) > 1]
+    if named:
+        what = f"The column {named[0]!r} is named for two things."
+        problems.append(Problem(what, source, "Name a column of its own for each."))
+    return chosen, problems
+
+
+def _not_found(
+    header: Sequence[str],
+    chosen: Mapping[str, str],
+    missing: Sequence[str],
+    taken: Sequence[str],
+    source: str,
+) -> Problem:
+    words = " × ".join(missing)
+    what = f"{words} column{'' if len(missing) == 1 else 's'} not found: the columns are "
+    what += ", ".join(map(repr, header)) if len(header) <= 12 else some(header)
+    options = ", ".join(f"{role}=..." for role in missing)
+    flags = " ".join(f"--{role}" for role in missing)
+    free = [name for name in header if name not in chosen.values() and name not in taken]
+    if len(missing) == 1 and len(free) == 1:
+        options, flags = f"{missing[0]}={free[0]!r}", f"--{missing[0]} {free[0]}"
+    remedy = f"Name them with {options} (on the command line {flags})."
+    if len(missing) == 1:
+        remedy = remedy.replace("them", "it")
+    if not chosen or set(chosen) == {"item"}:
+        remedy += (
+            " If the table has one column for each coder, say format='wide' (--input-format wide)."
+        )
+    return Problem(what[0].upper() + what[1:] + ".", source, remedy)
+
+
+def assemble(
+    cells: Mapping[str, Sequence[Any]],
+    rows: Sequence[int],
+    source: str,
+    names: Mapping[str, str],
+    missing: Callable[[Any], bool] = is_blank,
+) -> Columns:
+    """Leave out skipped labels, and collect what belongs to the items, with all problems.
+
+    Parameters
+    ----------
+    cells
+        Columns "item", "coder", "label" and perhaps "gold", "group", "text".
+    rows
+        Row numbers, for messages.
+    source
+        Name of the file.
+    names
+        Name of each column in the file, for messages.
+    missing
+        Whether a label stands for no label.
+    """
+    items, coders, labels = cells["item"], cells["coder"], cells["label"]
+    out = Columns()
+    for role in ROLES:
+        for problem in check_hashable(cells[role], role, source, rows):
+            out.problems.append(problem)
+    if out.problems:
+        return out
+    skipped = {label for label in set(labels) if missing(label)}
+    kept = [n for n, label in enumerate(labels) if label not in skipped]
+    out.skips = len(labels) - len(kept)
+    for role, column in (("item", items), ("coder", coders)):
+        blank = {name for name in set(column) if is_blank(name)}
+        empty = [rows[n] for n in kept if column[n] in blank] if blank else []
+        if empty:
+            what = f"{counted(len(empty), 'label')} without {_a(role)}."
+            where = at_rows(source, empty, names.get(role, role))
+            remedy = f"Name the {role} of every label, or drop the rows."
+            out.problems.append(Problem(what, where, remedy))
+    out.items, out.coders = [items[n] for n in kept], [coders[n] for n in kept]
+    out.labels, out.rows = [labels[n] for n in kept], [rows[n] for n in kept]
+    unlabelled = {name for name in set(items) if not is_blank(name)} - set(out.items)
+    if unlabelled:
+        out.notes.append(
+            f"Left out because nobody labelled them: {counted(len(unlabelled), 'item')}."
+        )
+    for role in ("gold", "group", "text"):
+        if role in cells:
+            found, problems = _per_item(items, cells[role], rows, role, source, names, missing)
+            out.problems += problems
+            if role == "gold":
+                out.gold = found
+            elif role == "group":
+                out.group = found
+            else:
+                out.texts = {name: str(text) for name, text in found.items()}
+    return out
+
+
+def _a(role: str) -> str:
+    return f"an {role}" if role[0] in "aeiou" else f"a {role}"
+
+
+def _per_item(
+    items: Sequence[Any],
+    values: Sequence[Any],
+    rows: Sequence[int],
+    role: str,
+    source: str,
+    names: Mapping[str, str],
+    missing: Callable[[Any], bool],
+) -> tuple[dict[Any, Any], list[Problem]]:
+    """One value for each item; items with two are a problem."""
+    problems = check_hashable(values, role, source, rows)
+    if problems:
+        return {}, problems
+    absent = missing if role == "gold" else is_blank
+    ignored = {value for value in set(values) if absent(value)}
+    found: dict[Any, Any] = {}
+    twice: dict[Any, int] = {}
+    for name, value, row in zip(items, values, rows, strict=True):
+        if value not in ignored and found.setdefault(name, value) != value:
+            twice.setdefault(name, row)
+    if twice:
+        what = f"{counted(len(twice), 'item')} with more than one {role}: {some(twice)}."
+        where = at_rows(source, list(twice.values()), names.get(role, role))
+        problems = [Problem(what, where, f"Give every item one {role}.")]
+    return found, problems
