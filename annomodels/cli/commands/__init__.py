@@ -1,0 +1,1 @@
+"""One command per file; a file is imported when its command is used."""

@@ -1,0 +1,54 @@
+"""``annomodels check``: what is in a file of labels."""
+
+from __future__ import annotations
+
+import click
+
+from annomodels.cli.options import (
+    Reading,
+    Writing,
+    common_options,
+    examples,
+    read_options,
+    write_options,
+)
+
+__all__ = ["command"]
+
+
+@click.command(
+    "check",
+    epilog=examples("annomodels check votes.csv --item sentence --coder worker --label tag"),
+)
+@click.argument("data")
+@read_options
+@write_options
+@common_options
+def command(data: str, reading: Reading, writing: Writing) -> None:
+    """Say what is in DATA and what looks odd in it."""
+    import pandas as pd
+
+    from annomodels.cli.health import findings
+    from annomodels.cli.loading import load_data, stem
+    from annomodels.cli.places import check_writing
+    from annomodels.cli.tables import emit, emit_text, form_of, to_json
+
+    check_writing(writing)
+    labels = load_data(data, reading)
+    found = findings(labels)
+    if form_of(writing) == "json":
+        checks = {
+            fact.check.replace(" ", "_"): {
+                "value": fact.value,
+                "remark": fact.remark,
+                **({"names": fact.names} if fact.names else {}),
+            }
+            for fact in found
+        }
+        about = {"source": stem(data), "summary": repr(labels), "notes": labels.notes}
+        emit_text(to_json({**about, "checks": checks}), writing)
+        return
+    rows = [("source", stem(data), repr(labels))]
+    rows += [(fact.check, str(fact.value), fact.remark) for fact in found]
+    rows += [("note", "", text) for text in labels.notes]
+    emit(pd.DataFrame(rows, columns=["check", "value", "remark"]), writing, repr(labels))

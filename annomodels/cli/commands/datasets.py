@@ -1,0 +1,63 @@
+"""``annomodels datasets``: the bundled data."""
+
+from __future__ import annotations
+
+import click
+
+from annomodels.cli.options import Writing, common_options, examples, write_options
+
+__all__ = ["command"]
+
+
+@click.command(
+    "datasets",
+    epilog=examples("annomodels datasets", "annomodels datasets anesthesia -o labels.csv"),
+)
+@click.argument("name", required=False)
+@write_options
+@common_options
+def command(name: str | None, writing: Writing) -> None:
+    """List the bundled data sets, or write the labels of NAME as a long table.
+
+    Every command that takes DATA also takes dataset:NAME.
+    """
+    import pandas as pd
+
+    from annomodels import datasets
+    from annomodels.cli.loading import PREFIX, load_bundled
+    from annomodels.cli.places import check_writing
+    from annomodels.cli.session import note
+    from annomodels.cli.tables import emit
+
+    check_writing(writing)
+    if name:
+        name = name.removeprefix(PREFIX)
+        data = load_bundled(name)
+        frame = data.to_frame()
+        if data.gold is not None:
+            known = {
+                data.items[i]: data.labels[k] for i, k in enumerate(data.gold.tolist()) if k >= 0
+            }
+            frame["gold"] = [known.get(item, "") for item in frame["item"]]
+        note(f"{datasets.about(name).title}: {data!r}")
+        emit(frame, writing, name)
+        return
+    rows = []
+    for known_name in datasets.names():
+        about = datasets.about(known_name)
+        data = datasets.load(known_name)
+        rows.append(
+            {
+                "name": known_name,
+                "title": about.title,
+                "items": data.n_items,
+                "coders": data.n_coders,
+                "labels": data.n_labels,
+                "annotations": len(data),
+                "source": about.source,
+                "doi": about.doi,
+                "note": about.note,
+            }
+        )
+    short = ("name", "title", "items", "coders", "labels", "annotations")
+    emit(pd.DataFrame(rows), writing, "Bundled data", short)

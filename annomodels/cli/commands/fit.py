@@ -1,0 +1,60 @@
+"""``annomodels fit``: one model."""
+
+from __future__ import annotations
+
+import click
+
+from annomodels.cli.options import (
+    Reading,
+    Sampling,
+    common_options,
+    examples,
+    read_options,
+    sample_options,
+)
+
+__all__ = ["command"]
+
+
+@click.command(
+    "fit", epilog=examples("annomodels fit votes.csv -o fit.nc --model dawid-skene --seed 7")
+)
+@click.argument("data")
+@click.option("-o", "--output", metavar="FILE", required=True, help="Where to save the fit (.nc).")
+@click.option("--force", is_flag=True, help="Overwrite FILE if it exists.")
+@click.option("--json", "as_json", is_flag=True, help="Write the verdict as JSON.")
+@sample_options
+@read_options
+@common_options
+@click.pass_context
+def command(
+    ctx: click.Context,
+    data: str,
+    output: str,
+    force: bool,
+    as_json: bool,
+    reading: Reading,
+    sampling: Sampling,
+) -> None:
+    """Fit one model to DATA and save it."""
+    from annomodels.cli.loading import load_data
+    from annomodels.cli.places import check_file
+    from annomodels.cli.sampling import exit_code, fit_data, verdict_lines
+    from annomodels.cli.tables import to_json
+
+    check_file(output, force)
+    result = fit_data(load_data(data, reading), sampling)
+    result.save(output, force=force)
+    check = result.check()
+    if as_json:
+        facts = {
+            "fit": output,
+            "engine": result.engine,
+            "seed": result.seed,
+            "verdict": check.verdict,
+            "sentences": check.sentences,
+        }
+        click.echo(to_json(facts), nl=False)
+    else:
+        click.echo("\n".join([output, *verdict_lines(check)]))
+    ctx.exit(exit_code(result, check, sampling))

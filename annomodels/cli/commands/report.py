@@ -1,0 +1,31 @@
+"""``annomodels report``: the page to forward."""
+
+from __future__ import annotations
+
+import click
+
+from annomodels.cli.options import common_options, examples
+
+__all__ = ["command"]
+
+
+@click.command("report", epilog=examples("annomodels report fit.nc -o report.html"))
+@click.argument("fit")
+@click.option("-o", "--output", metavar="FILE", required=True, help="Where to write the page.")
+@click.option("--force", is_flag=True, help="Overwrite FILE if it exists.")
+@click.option("--anonymise", is_flag=True, help="Leave the names of coders out.")
+@common_options
+def command(fit: str, output: str, force: bool, anonymise: bool) -> None:
+    """Write the report of FIT: one HTML file that needs no network."""
+    from annomodels.cli.loading import load_fit
+    from annomodels.cli.places import check_file
+    from annomodels.cli.terminal import Stages
+    from annomodels.report.page import report
+
+    check_file(output, force)
+    loaded = load_fit(fit)
+    told = str(loaded.tree.attrs.get("command", ""))
+    with Stages() as stages:
+        stages("report", message="drawing the page")
+        report(loaded, output, force=force, command=told, anonymise=anonymise)
+    click.echo(output)

@@ -1,0 +1,135 @@
+"""Exit codes, and how an exception becomes one of them with a sentence."""
+
+from __future__ import annotations
+
+import errno
+import traceback
+from collections.abc import Iterable
+
+import click
+
+from annomodels.cli.session import Session, say_error
+from annomodels.errors import (
+    AnnomodelsError,
+    AnnotationError,
+    EngineError,
+    MissingDependency,
+    NotApplicable,
+    Problem,
+)
+
+__all__ = [
+    "BUG",
+    "DATA",
+    "DONE",
+    "EXTRA",
+    "GATE",
+    "INTERRUPTED",
+    "UNTRUSTED",
+    "USAGE",
+    "CannotWrite",
+    "explain",
+]
+
+DONE, GATE, USAGE, DATA, UNTRUSTED, EXTRA = 0, 1, 2, 3, 4, 5
+BUG = 70
+INTERRUPTED = 130
+
+_FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
+
+
+class CannotWrite(AnnomodelsError):
+    """Outputs cannot be written where they were asked for; holds every problem."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        if len(self.problems) == 1:
+            super().__init__(str(self.problems[0]))
+        else:
+            lines = (f"{n}. {problem}" for n, problem in enumerate(self.problems, 1))
+            super().__init__("\n".join([f"{len(self.problems)} problems with the output:", *lines]))
+
+
+def explain(error: BaseException, session: Session) -> int:
+    """Say what went wrong, with a traceback only if asked for, and give the exit code."""
+    if session.debug and not isinstance(error, click.UsageError):
+        traceback.print_exception(error)
+    code, text = _read(error)
+    if text:
+        say_error(text)
+    return code
+
+
+def _read(error: BaseException) -> tuple[int, str]:
+    match error:
+        case KeyboardInterrupt() | click.Abort():
+            return INTERRUPTED, "Interrupted; nothing was written."
+        case click.UsageError():
+            return USAGE, _usage(error)
+        case click.ClickException():
+            return USAGE, error.format_message()
+        case CannotWrite():
+            return USAGE, str(error)
+        case AnnotationError():
+            return DATA, str(error)
+        case NotApplicable():
+            return USAGE, str(error)
+        case EngineError():
+            return UNTRUSTED, str(error)
+        case MissingDependency():
+            return EXTRA, str(error)
+        case ModuleNotFoundError():
+            package = (error.name or "a package").partition(".")[0]
+            return EXTRA, str(
+                Problem(
+                    f"The package {package} is needed for this but not installed.",
+                    remedy=f"Install it: pip install {package} (annomodels doctor lists all).",
+                )
+            )
+        case OSError():
+            return _os_error(error)
+        case MemoryError():
+            return DATA, str(
+                Problem(
+                    "The memory is not enough for these data.",
+                    remedy="Use fewer --draws or --chains, or fit parts of the data.",
+                )
+            )
+        case AnnomodelsError():
+            return DATA, str(error)
+    return BUG, str(
+        Problem(
+            f"Something failed inside annomodels: {type(error).__name__}: {_first_line(error)}",
+            remedy="Run it again with --debug and report the traceback: this is a defect.",
+        )
+    )
+
+
+def _os_error(error: OSError) -> tuple[int, str]:
+    where = " and ".join(str(name) for name in (error.filename, error.filename2) if name)
+    if error.errno in _FULL:
+        return DATA, str(
+            Problem(
+                "The disk is full; the output was not written.",
+                where,
+                "Make room, or choose another place with -o.",
+            )
+        )
+    return DATA, str(
+        Problem(
+            f"A file cannot be read or written: {error.strerror or error}.",
+            where,
+            "Check the path and the permissions.",
+        )
+    )
+
+
+def _usage(error: click.UsageError) -> str:
+    text = error.format_message()
+    if error.ctx is not None:
+        text += f"\n  mend:  {error.ctx.command_path} --help shows what it takes."
+    return text
+
+
+def _first_line(error: BaseException) -> str:
+    return next(iter(str(error).splitlines()), "")

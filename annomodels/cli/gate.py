@@ -1,0 +1,100 @@
+"""Quality gates: ``--fail-if 'alpha<0.667'``."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import operator
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Gate", "parse_gates"]
+
+COLUMNS = ("value", "low", "high", "observed", "expected", "p_above_667", "p_above_800")
+
+_OPERATORS: dict[str, Callable[[float, float], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_GATE = re.compile(r"\s*([\w-]+)(?:\.(\w+))?\s*(<=|>=|<|>)\s*([-+]?[\d.]+(?:[eE][-+]?\d+)?)\s*")
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A comparison that must not hold.
+
+    Examples
+    --------
+    >>> parse_gates(("alpha.low < 0.667",))[0]
+    Gate(name='alpha', column='low', sign='<', limit=0.667)
+    """
+
+    name: str
+    column: str
+    sign: str
+    limit: float
+
+    def failures(self, table: pd.DataFrame) -> list[str]:
+        """Sentences for the rows of a table of coefficients that fail; undefined ones fail too.
+
+        Raises
+        ------
+        click.UsageError
+            When the table has no such coefficient.
+        """
+        known = list(dict.fromkeys(table["coefficient"]))
+        if self.name not in known:
+            close = difflib.get_close_matches(self.name, known, n=2) or known
+            raise click.UsageError(
+                f"--fail-if: there is no coefficient {self.name!r}; use {', '.join(close)}.",
+                click.get_current_context(silent=True),
+            )
+        found = []
+        parts = list(table.columns[: list(table.columns).index("coefficient")])
+        for row in table[table["coefficient"] == self.name].to_dict("records"):
+            value = float(row[self.column])
+            where = "".join(f" of {part} {row[part]}" for part in parts)
+            what = self.name + ("" if self.column == "value" else f".{self.column}") + where
+            if math.isnan(value):
+                found.append(f"{what} is not defined: {row.get('note') or 'no reason given'}")
+            elif _OPERATORS[self.sign](value, self.limit):
+                found.append(f"{what} is {value:.3f} {self.sign} {self.limit:g}")
+        return found
+
+
+def parse_gates(texts: tuple[str, ...]) -> tuple[Gate, ...]:
+    """Read gates such as ``alpha<0.667`` or ``kappa.low<=0.5``.
+
+    Raises
+    ------
+    click.UsageError
+        When a text is no gate.
+    """
+    return tuple(_parse(text) for text in texts)
+
+
+def _parse(text: str) -> Gate:
+    found = _GATE.fullmatch(text)
+    context = click.get_current_context(silent=True)
+    try:
+        if not found:
+            raise ValueError
+        name, column, sign, limit = found.groups()
+        value = float(limit)
+    except ValueError:
+        message = f"--fail-if {text!r} is no gate; write for example 'alpha<0.667'."
+        raise click.UsageError(message, context) from None
+    column = column or "value"
+    if column not in COLUMNS:
+        message = f"--fail-if: a coefficient has no {column!r}; use {', '.join(COLUMNS)}."
+        raise click.UsageError(message, context)
+    return Gate(name, column, sign, value)

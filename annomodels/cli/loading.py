@@ -1,0 +1,141 @@
+"""From the words on the command line to data and fits."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from annomodels.cli.options import Reading
+from annomodels.cli.session import note
+from annomodels.errors import AnnotationError, Problem
+
+if TYPE_CHECKING:
+    from annomodels.annotations import Annotations
+    from annomodels.fitting import Fit
+
+__all__ = ["PREFIX", "load_bundled", "load_data", "load_fit", "stem"]
+
+PREFIX = "dataset:"
+_STDIN = "standard input"
+
+
+def load_data(name: str, reading: Reading) -> Annotations:
+    """Read a file, standard input (``-``) or a bundled data set (``dataset:NAME``)."""
+    if name.startswith(PREFIX):
+        return _bundled(name.removeprefix(PREFIX), reading)
+    data = _from_stdin(reading) if name == "-" else _read(Path(name), reading)
+    for text in data.notes:
+        note(f"note: {text}")
+    return data
+
+
+def load_bundled(name: str) -> Annotations:
+    """Load a bundled data set, or name those that there are."""
+    from annomodels import datasets
+
+    known = datasets.names()
+    if name not in known:
+        close = difflib.get_close_matches(name, known, n=2)
+        hint = f"Did you mean {' or '.join(close)}?" if close else f"There are {', '.join(known)}."
+        raise click.UsageError(
+            f"There is no bundled data set {name!r}. {hint}", click.get_current_context(silent=True)
+        )
+    return datasets.load(name)
+
+
+def load_fit(name: str) -> Fit:
+    """Load what ``annomodels fit`` or ``annomodels run`` saved."""
+    path = Path(name)
+    problem = None
+    if not path.exists():
+        problem = Problem("The file does not exist.", name, "Check the path.")
+    elif path.is_dir():
+        inside = path / "fit.nc"
+        if inside.is_file():
+            return load_fit(str(inside))
+        problem = Problem("This is a folder without fit.nc.", name, "Name the file of the fit.")
+    if problem:
+        raise AnnotationError(problem)
+    from annomodels.fitting import load
+
+    try:
+        return load(path)
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        if isinstance(error, (AnnotationError, MemoryError, PermissionError)):
+            raise
+        raise AnnotationError(
+            Problem(
+                "The file is no saved fit.",
+                name,
+                "Give the file that `annomodels fit DATA -o fit.nc` wrote.",
+            )
+        ) from error
+
+
+def stem(name: str) -> str:
+    """Give a short name for where data came from."""
+    if name == "-":
+        return _STDIN
+    return name.removeprefix(PREFIX) if name.startswith(PREFIX) else Path(name).name
+
+
+def _bundled(name: str, reading: Reading) -> Annotations:
+    given = [
+        field.name.replace("_", "-")
+        for field in dataclasses.fields(reading)
+        if field.name not in ("scale", "input_format") and getattr(reading, field.name)
+    ]
+    if given:
+        raise click.UsageError(
+            f"A bundled data set is read as it is: leave out --{', --'.join(given)}.",
+            click.get_current_context(silent=True),
+        )
+    data = load_bundled(name)
+    return data if reading.scale == "nominal" else data.replace(scale=reading.scale)
+
+
+def _from_stdin(reading: Reading) -> Annotations:
+    """Read standard input by way of a file, since formats are told apart by looking twice."""
+    with tempfile.TemporaryDirectory(prefix="annomodels-") as folder:
+        path = Path(folder) / "stdin"
+        path.write_bytes(sys.stdin.buffer.read())
+        try:
+            data = _read(path, reading)
+        except AnnotationError as error:
+            raise AnnotationError(
+                [_renamed(problem, path, _STDIN) for problem in error.problems]
+            ) from error
+    texts = tuple(text.replace(str(path), _STDIN) for text in data.notes)
+    return data.replace(source=_STDIN, notes=texts)
+
+
+def _renamed(problem: Problem, path: Path, name: str) -> Problem:
+    def mend(text: str) -> str:
+        return text.replace(str(path), name).replace(path.name, name)
+
+    return Problem(mend(problem.what), mend(problem.where), problem.remedy)
+
+
+def _read(path: Path, reading: Reading) -> Annotations:
+    from annomodels.io.reading import read
+
+    options: dict[str, Any] = {
+        "item": reading.item,
+        "coder": reading.coder,
+        "label": reading.label,
+        "gold": reading.gold_column,
+        "group": reading.group_column,
+        "text": reading.text_column,
+        "labels": reading.labels,
+        "scale": reading.scale,
+        "format": reading.input_format,
+        "question": reading.question,
+        "missing": reading.missing,
+    }
+    return read(path, **options)

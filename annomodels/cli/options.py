@@ -1,0 +1,239 @@
+"""Options that several commands share, each group gathered into one value."""
+
+from __future__ import annotations
+
+import csv
+import functools
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from annomodels.cli.session import Session
+
+__all__ = [
+    "FORMATS",
+    "Reading",
+    "Sampling",
+    "Writing",
+    "common_options",
+    "examples",
+    "read_options",
+    "sample_options",
+    "write_options",
+]
+
+FORMATS = ("table", "tsv", "csv", "json", "md", "tex")
+MODELS = ("hierarchical", "dawid-skene", "pooled", "logit-normal")
+ENGINES = ("auto", "gibbs", "nuts", "em")
+SCALES = ("nominal", "ordinal", "interval", "ratio")
+
+Command = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the data are to be read."""
+
+    item: str | None
+    coder: str | None
+    label: str | None
+    gold_column: str | None
+    group_column: str | None
+    text_column: str | None
+    labels: tuple[str, ...] | None
+    scale: str
+    missing: tuple[str, ...]
+    input_format: str
+    question: str | None
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How a model is to be fitted."""
+
+    model: str
+    engine: str
+    chains: int
+    draws: int
+    warmup: int
+    seed: int
+    threads: int | None
+    time_limit: float | None
+    allow_unconverged: bool
+
+
+@dataclass(frozen=True)
+class Writing:
+    """Where a table goes, and in what form; a form of "" is still to be chosen."""
+
+    form: str
+    output: str | None
+    force: bool
+
+
+def examples(*lines: str) -> str:
+    """Give the end of a help text: command lines to copy."""
+    return "\n".join(
+        ["\b", "Example:" if len(lines) == 1 else "Examples:", *(f"  {x}" for x in lines)]
+    )
+
+
+def common_options(command: Command) -> Command:
+    """Add -q, -v and --debug, which set the session of the call."""
+
+    def remember(name: str) -> Callable[[click.Context, click.Parameter, bool], None]:
+        def callback(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+            if value:
+                setattr(ctx.ensure_object(Session), name, True)
+
+        return callback
+
+    for flags, name, text in (
+        (("--debug",), "debug", "Show the traceback of an error."),
+        (("-v", "--verbose"), "verbose", "Say more on stderr."),
+        (("-q", "--quiet"), "quiet", "Say only warnings and errors on stderr."),
+    ):
+        command = click.option(
+            *flags,
+            is_flag=True,
+            expose_value=False,
+            is_eager=True,
+            callback=remember(name),
+            help=text,
+        )(command)
+    return command
+
+
+def read_options(command: Command) -> Command:
+    """Add the options that say how DATA is read; the command gets them as ``reading``."""
+    options = [
+        click.option("--item", metavar="COLUMN", help="Column with the item."),
+        click.option("--coder", metavar="COLUMN", help="Column with the coder."),
+        click.option("--label", metavar="COLUMN", help="Column with the label."),
+        click.option("--gold-column", metavar="COLUMN", help="Column with the known truth."),
+        click.option("--group-column", metavar="COLUMN", help="Column with the document."),
+        click.option("--text-column", metavar="COLUMN", help="Column with the text."),
+        click.option("--labels", callback=_words, help="All labels in order: neg,neu,pos."),
+        click.option(
+            "--scale", type=click.Choice(SCALES), default="nominal", help="Scale of the labels."
+        ),
+        click.option(
+            "--missing", multiple=True, callback=_all_words, help="Cells that mean no label: NA,-."
+        ),
+        click.option(
+            "--input-format", default="auto", metavar="NAME", help="Format of DATA; else found out."
+        ),
+        click.option("--question", metavar="NAME", help="Which question of several to read."),
+    ]
+    return _gathered(command, options, "reading", Reading)
+
+
+def sample_options(command: Command) -> Command:
+    """Add the options of a fit; the command gets them as ``sampling``."""
+    at_least_one = click.IntRange(min=1)
+    options = [
+        click.option(
+            "--model", type=click.Choice(MODELS), default="hierarchical", show_default=True
+        ),
+        click.option("--engine", type=click.Choice(ENGINES), default="auto", show_default=True),
+        click.option("--chains", type=at_least_one, default=4, show_default=True),
+        click.option(
+            "--draws", type=at_least_one, default=1000, show_default=True, help="Of each chain."
+        ),
+        click.option("--warmup", type=click.IntRange(min=0), default=500, show_default=True),
+        click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True),
+        click.option("--threads", type=at_least_one, help="At most so many at a time."),
+        click.option(
+            "--time-limit",
+            callback=_seconds,
+            metavar="TIME",
+            help="Stop sampling after 90, 90s, 10m or 1h30m and keep what there is.",
+        ),
+        click.option(
+            "--allow-unconverged",
+            is_flag=True,
+            help="Exit with 0 although the inference is not to be trusted.",
+        ),
+    ]
+    return _gathered(command, options, "sampling", Sampling)
+
+
+def write_options(command: Command) -> Command:
+    """Add the options of a table; the command gets them as ``writing``."""
+    options = [
+        click.option("-o", "--output", metavar="FILE", help="Write here instead of to stdout."),
+        click.option("--force", is_flag=True, help="Overwrite FILE if it exists."),
+        click.option(
+            "--format",
+            "form",
+            type=click.Choice(FORMATS),
+            default=None,
+            help="Of the table [default: by the ending of FILE; drawn on a terminal, else tsv].",
+        ),
+        click.option("--json", "as_json", is_flag=True, help="The same as --format json."),
+    ]
+
+    def gather(**values: Any) -> Writing:
+        if values["as_json"] and values["form"] not in (None, "json"):
+            raise click.UsageError(f"--json and --format {values['form']} cannot both be used.")
+        form = "json" if values["as_json"] else values["form"] or ""
+        return Writing(form, values["output"], values["force"])
+
+    return _gathered(command, options, "writing", gather, ("output", "force", "form", "as_json"))
+
+
+def _gathered(
+    command: Command,
+    options: Sequence[Callable[[Command], Command]],
+    name: str,
+    kind: Callable[..., Any],
+    names: tuple[str, ...] = (),
+) -> Command:
+    keys = names or tuple(kind.__annotations__)
+
+    @functools.wraps(command)
+    def with_value(*args: Any, **values: Any) -> Any:
+        values[name] = kind(**{key: values.pop(key) for key in keys})
+        return command(*args, **values)
+
+    wrapped: Command = with_value
+    for option in reversed(options):
+        wrapped = option(wrapped)
+    return wrapped
+
+
+def _words(_: click.Context, parameter: click.Parameter, text: str | None) -> Any:
+    if text is None:
+        return None
+    words = _split(text)
+    if not words:
+        raise click.BadParameter("name at least one.", param=parameter)
+    return words
+
+
+def _all_words(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(word for text in texts for word in _split(text))
+
+
+def _split(text: str) -> tuple[str, ...]:
+    """Words between commas; quotes protect a comma, and spaces around a word do not count."""
+    row = next(csv.reader([text], skipinitialspace=True), [])
+    return tuple(word.strip() for word in row if word.strip())
+
+
+_TIME = re.compile(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s?)?", re.ASCII)
+
+
+def _seconds(_: click.Context, parameter: click.Parameter, text: str | None) -> float | None:
+    if text is None:
+        return None
+    found = _TIME.fullmatch(text.strip().lower())
+    hours, minutes, seconds = (float(part or 0) for part in found.groups()) if found else (0, 0, 0)
+    total = 3600 * hours + 60 * minutes + seconds
+    if total <= 0:
+        wrong = f"{text!r} is no time; write 90, 90s, 10m or 1h30m."
+        raise click.BadParameter(wrong, param=parameter)
+    return total

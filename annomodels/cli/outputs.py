@@ -1,0 +1,78 @@
+"""The folder that ``annomodels run`` writes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from annomodels.cli.places import filled_folder
+from annomodels.cli.session import current, note, warn
+from annomodels.cli.summary import gold_table
+from annomodels.cli.tables import to_text
+from annomodels.cli.terminal import Stages
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from annomodels.fitting import Fit
+
+__all__ = ["names_of", "write_outputs"]
+
+_REPORT = "report.html"
+_OTHERS = ("gold.csv", "coders.csv", "items.csv", "agreement.csv", "fit.nc", "methods.md")
+
+
+def names_of(*, report: bool) -> tuple[str, ...]:
+    """Give the names of the files, with or without the report."""
+    return (_REPORT, *_OTHERS) if report else _OTHERS
+
+
+def write_outputs(
+    fit: Fit,
+    folder: str,
+    names: tuple[str, ...],
+    *,
+    threshold: float | None,
+    target: float | None,
+) -> None:
+    """Write all outputs beside the folder, then move them in.
+
+    Parameters
+    ----------
+    fit
+        The fit.
+    folder
+        Where to; made when it is not there.
+    names
+        Which files, of :func:`names_of`.
+    threshold, target
+        As for ``annomodels gold`` and ``annomodels coders``.
+    """
+    from annomodels.report.methods import methods
+    from annomodels.report.page import report
+
+    told = current().command
+    fit.tree.attrs["command"] = told
+    stale = _REPORT not in names and (Path(folder) / _REPORT).exists()
+    with filled_folder(folder) as beside, Stages() as stages:
+        stages("summaries", 0.0, "gold, coders, items, agreement")
+        gold = fit.gold(threshold)
+        _write(gold_table(gold, threshold, soft=False), beside / "gold.csv")
+        _write(fit.coders(target=target).table, beside / "coders.csv")
+        _write(fit.items().table, beside / "items.csv")
+        _write(fit.agreement().table, beside / "agreement.csv")
+        (beside / "methods.md").write_text(methods(fit, command=told), encoding="utf-8")
+        fit.save(beside / "fit.nc")
+        stages("summaries", 1.0)
+        if _REPORT in names:
+            stages("report", 0.0, "drawing the page")
+            report(fit, beside / _REPORT, command=told)
+            stages("report", 1.0)
+    for text in gold.notes:
+        note(f"note: {text}")
+    if stale:
+        warn(f"{Path(folder) / _REPORT} is of an earlier run.")
+
+
+def _write(table: pd.DataFrame, path: Path) -> None:
+    path.write_text(to_text(table, "csv"), encoding="utf-8", newline="")

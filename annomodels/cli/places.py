@@ -1,0 +1,190 @@
+"""Where outputs go: looked at before the work, written beside and moved in at the end."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from annomodels.cli.exits import CannotWrite
+from annomodels.cli.options import Writing
+from annomodels.errors import Problem
+
+__all__ = ["check_file", "check_folder", "check_writing", "filled_folder", "write_file"]
+
+
+def check_file(path: str | Path, force: bool) -> None:
+    """Make sure that a file can be written.
+
+    Raises
+    ------
+    CannotWrite
+        When it exists already (without `force`), is a folder, or its folder is not there.
+    """
+    _raise_all(_file_problems(Path(path), force))
+
+
+def check_writing(writing: Writing) -> None:
+    """Make sure that the file of a table, if one was named, can be written."""
+    if writing.output not in (None, "-"):
+        check_file(str(writing.output), writing.force)
+
+
+def check_folder(folder: str | Path, names: Iterable[str], force: bool) -> None:
+    """Make sure that files can be written into a folder, which may have to be made.
+
+    Raises
+    ------
+    CannotWrite
+        With all problems at once.
+    """
+    folder = Path(folder)
+    if folder.exists() and not folder.is_dir():
+        _raise_all([Problem("The output is to be a folder, but is a file.", str(folder), _OTHER)])
+    if folder.is_dir():
+        problems = [p for name in names for p in _file_problems(folder / name, force)]
+        if not problems and not os.access(folder, os.W_OK | os.X_OK):
+            problems.append(_no_permission(folder))
+        _raise_all(_one_for_existing(problems, folder))
+        return
+    _raise_all(_parent_problems(folder))
+
+
+def write_file(path: str | Path, write: Callable[[Path], object]) -> None:
+    """Write a file beside its place and move it in, so that it is whole or not there.
+
+    Parameters
+    ----------
+    path
+        The file; devices and pipes are written to directly.
+    write
+        Writes the file at the path it is given.
+    """
+    path = Path(path)
+    if _is_special(path):
+        write(path)
+        return
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)
+    os.close(handle)
+    beside = Path(name)
+    try:
+        write(beside)
+        _as_usual(beside)
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+@contextmanager
+def filled_folder(folder: str | Path) -> Iterator[Path]:
+    """Give an empty folder to fill; its files are moved to `folder` when all are there."""
+    folder = Path(folder)
+    made = _make(folder)
+    beside = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    try:
+        yield beside
+        for file in sorted(beside.iterdir()):
+            _as_usual(file)
+            file.replace(folder / file.name)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+        for empty in made:
+            try:
+                empty.rmdir()
+            except OSError:
+                break
+
+
+_OTHER = "Choose another place with -o."
+
+
+def _file_problems(path: Path, force: bool) -> list[Problem]:
+    if path.is_dir():
+        return [Problem("The output is to be a file, but is a folder.", str(path), _OTHER)]
+    if path.exists():
+        if _is_special(path):
+            return []
+        if not force:
+            remedy = "Use --force to overwrite it, or choose another place with -o."
+            return [Problem("The output exists already.", str(path), remedy)]
+        if not os.access(path.parent, os.W_OK | os.X_OK):
+            return [_no_permission(path.parent)]
+        return []
+    if path.parent.is_dir():
+        writable = os.access(path.parent, os.W_OK | os.X_OK)
+        return [] if writable else [_no_permission(path.parent)]
+    remedy = "Make the folder first, or choose another place with -o."
+    return [Problem("The folder of the output does not exist.", str(path.parent), remedy)]
+
+
+def _parent_problems(folder: Path) -> list[Problem]:
+    """Why a folder cannot be made."""
+    for parent in folder.absolute().parents:
+        try:
+            kind = parent.stat().st_mode
+        except FileNotFoundError:
+            continue
+        except NotADirectoryError:
+            continue
+        except PermissionError:
+            return [_no_permission(parent)]
+        if not stat.S_ISDIR(kind):
+            what = "The output folder cannot be made: a part of its path is a file."
+            return [Problem(what, str(parent), _OTHER)]
+        if not os.access(parent, os.W_OK | os.X_OK):
+            return [_no_permission(parent)]
+        return []
+    return []
+
+
+def _one_for_existing(problems: list[Problem], folder: Path) -> list[Problem]:
+    """Say once that several outputs exist."""
+    existing = [p for p in problems if p.what == "The output exists already."]
+    if len(existing) < 2:
+        return problems
+    names = ", ".join(Path(p.where).name for p in existing)
+    remedy = "Use --force to overwrite them, or choose another folder with -o."
+    one = Problem(f"{len(existing)} outputs exist already: {names}.", str(folder), remedy)
+    return [one, *(p for p in problems if p not in existing)]
+
+
+def _no_permission(folder: Path) -> Problem:
+    return Problem("The folder of the output may not be written to.", str(folder), _OTHER)
+
+
+def _raise_all(problems: list[Problem]) -> None:
+    if problems:
+        raise CannotWrite(problems)
+
+
+def _is_special(path: Path) -> bool:
+    try:
+        kind = path.stat().st_mode
+    except OSError as error:
+        if error.errno == errno.ENOENT:
+            return False
+        raise
+    return not stat.S_ISREG(kind)
+
+
+def _as_usual(path: Path) -> None:
+    """Give a file the permissions that new files have; temporary ones are private."""
+    mask = os.umask(0)
+    os.umask(mask)
+    path.chmod(0o666 & ~mask)
+
+
+def _make(folder: Path) -> list[Path]:
+    """Make a folder; gives the folders that were made, innermost first."""
+    made = []
+    for part in (folder, *folder.parents):
+        if part.exists():
+            break
+        made.append(part)
+    folder.mkdir(parents=True, exist_ok=True)
+    return made

@@ -1,0 +1,74 @@
+"""Fit the way the command line does: say what will happen, then show how far it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from annomodels.cli.exits import DONE, INTERRUPTED, UNTRUSTED
+from annomodels.cli.options import Sampling
+from annomodels.cli.session import detail, note, warn
+from annomodels.cli.terminal import Stages
+
+if TYPE_CHECKING:
+    from annomodels.annotations import Annotations
+    from annomodels.fitting import Fit
+    from annomodels.summaries.checks import Check
+
+__all__ = ["exit_code", "fit_data", "verdict_lines"]
+
+
+def fit_data(data: Annotations, sampling: Sampling) -> Fit:
+    """Fit, with seed, engine and a guess of the time on stderr before and progress during it."""
+    from annomodels.cli.estimate import duration, seconds_of_fit
+    from annomodels.cli.health import require_fittable
+    from annomodels.engines.catalog import choose
+    from annomodels.fitting import fit
+    from annomodels.models.catalog import resolve
+
+    require_fittable(data)
+    engine = choose(resolve(sampling.model), sampling.engine)
+    note(
+        f"Fitting {sampling.model} to {len(data):,} labels with {engine}, seed {sampling.seed}, "
+        f"{sampling.chains} chains of {sampling.draws:,} draws after {sampling.warmup:,} of "
+        f"warm-up; it takes {duration(seconds_of_fit(data, sampling, engine))}."
+    )
+    with Stages() as stages:
+        result = fit(
+            data,
+            sampling.model,
+            engine=sampling.engine,
+            chains=sampling.chains,
+            draws=sampling.draws,
+            warmup=sampling.warmup,
+            seed=sampling.seed,
+            time_limit=sampling.time_limit,
+            progress=stages,
+            threads=sampling.threads,
+        )
+    for sentence in result.model.describe():
+        detail(sentence)
+    stopped = _stopped(result)
+    if stopped:
+        why = "was interrupted" if stopped == "interrupted" else f"stopped at the {stopped}"
+        warn(f"Sampling {why}; what was sampled until then is kept.")
+    return result
+
+
+def verdict_lines(check: Check) -> list[str]:
+    """Give the verdict and its sentences, one a line."""
+    return [f"verdict: {check.verdict}", *(f"  {sentence}" for sentence in check.sentences)]
+
+
+def exit_code(fit: Fit, check: Check, sampling: Sampling) -> int:
+    """Give the exit code that a fit deserves."""
+    if _stopped(fit) == "interrupted":
+        return INTERRUPTED
+    if check.verdict == "do not use" and not sampling.allow_unconverged:
+        warn("The outputs were written, but the inference is not to be trusted.")
+        return UNTRUSTED
+    return DONE
+
+
+def _stopped(fit: Fit) -> str:
+    stopped: Any = fit.tree.attrs.get("stopped", "")
+    return str(stopped)

@@ -1,0 +1,176 @@
+"""Tables as text: TSV, CSV, JSON, Markdown, LaTeX, or drawn on a terminal."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from annomodels.cli.options import Writing
+from annomodels.cli.session import note
+from annomodels.cli.terminal import draw
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["cell", "emit", "emit_text", "form_of", "plain", "to_json", "to_text"]
+
+_BY_ENDING = {".csv": "csv", ".tsv": "tsv", ".json": "json", ".md": "md", ".tex": "tex"}
+_TEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+}
+
+
+def emit(table: pd.DataFrame, writing: Writing, title: str = "", short: Sequence[str] = ()) -> None:
+    """Write a table where and how it was asked for.
+
+    Parameters
+    ----------
+    table
+        The result.
+    writing
+        Place and form.
+    title
+        Heading of a drawn table.
+    short
+        Columns that a drawn table shows; all when empty.
+    """
+    form = form_of(writing)
+    if form == "table" and writing.output in (None, "-"):
+        shown = [name for name in short if name in table.columns] or list(table.columns)
+        draw(title, shown, [[cell(v, 3) for v in row] for row in _rows(table[shown])])
+        if len(shown) < len(table.columns):
+            hidden = len(table.columns) - len(shown)
+            note(f"{hidden} more columns with --format tsv (or csv, json), or with -o FILE.")
+        return
+    emit_text(to_text(table, "tsv" if form == "table" else form), writing)
+
+
+def form_of(writing: Writing) -> str:
+    """Give the form asked for, else that of the file's ending, else what stdout is good for."""
+    if writing.form:
+        return writing.form
+    if writing.output in (None, "-"):
+        return "table" if sys.stdout.isatty() else "tsv"
+    return _BY_ENDING.get(Path(str(writing.output)).suffix.lower(), "csv")
+
+
+def emit_text(text: str, writing: Writing) -> None:
+    """Write text to stdout or to the file that was asked for."""
+    if writing.output in (None, "-"):
+        click.echo(text, nl=False)
+        return
+    from annomodels.cli.places import write_file
+
+    path = str(writing.output)
+    write_file(path, lambda beside: beside.write_text(text, encoding="utf-8", newline=""))
+    note(f"Wrote {path}.")
+
+
+def to_text(table: pd.DataFrame, form: str) -> str:
+    """Give a table as text in one of the forms tsv, csv, json, md, tex.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> print(to_text(pd.DataFrame({"item": ["a"], "p": [0.123456789]}), "csv"), end="")
+    item,p
+    a,0.123457
+    """
+    names = [str(name) for name in table.columns]
+    if form == "json":
+        return to_json([dict(zip(names, row, strict=True)) for row in _rows(table)])
+    rows = [[cell(value) for value in row] for row in _rows(table)]
+    if form in ("csv", "tsv"):
+        out = io.StringIO()
+        writer = csv.writer(out, delimiter="," if form == "csv" else "\t", lineterminator="\n")
+        writer.writerows([names, *rows])
+        return out.getvalue()
+    numeric = [_is_number(table.iloc[:, n]) for n in range(len(names))]
+    return _markdown(names, rows, numeric) if form == "md" else _latex(names, rows, numeric)
+
+
+def to_json(value: Any) -> str:
+    """Give JSON that every reader accepts: no NaN, no infinity.
+
+    Examples
+    --------
+    >>> print(to_json({"p": float("nan"), "n": 3}), end="")
+    {
+      "p": null,
+      "n": 3
+    }
+    """
+    return json.dumps(plain(value), ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+
+
+def plain(value: Any) -> Any:
+    """Turn NumPy values, NaN and tuples into what JSON knows."""
+    if isinstance(value, dict):
+        return {str(key): plain(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [plain(part) for part in value]
+    if hasattr(value, "item") and getattr(value, "ndim", None) == 0:
+        value = value.item()
+    if isinstance(value, float):
+        return float(f"{value:.12g}") if math.isfinite(value) else None
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    return str(value)
+
+
+def cell(value: Any, digits: int = 6) -> str:
+    """Give one cell as text; what is missing is empty.
+
+    Examples
+    --------
+    >>> cell(0.123456789), cell(float("nan")), cell(True), cell(12)
+    ('0.123457', '', 'true', '12')
+    """
+    value = plain(value)
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return f"{value:.{digits}g}"
+    if isinstance(value, list):
+        return " ".join(cell(part, digits) for part in value)
+    return str(value)
+
+
+def _rows(table: pd.DataFrame) -> Iterable[tuple[Any, ...]]:
+    return table.astype(object).itertuples(index=False, name=None)
+
+
+def _is_number(column: pd.Series[Any]) -> bool:
+    return column.dtype.kind in "iuf"
+
+
+def _markdown(names: list[str], rows: list[list[str]], numeric: list[bool]) -> str:
+    def line(cells: Iterable[str]) -> str:
+        safe = (text.replace("\\", "\\\\").replace("|", "\\|") for text in cells)
+        return "| " + " | ".join(" ".join(text.split()) for text in safe) + " |"
+
+    rule = "|" + "|".join("---:" if number else "---" for number in numeric) + "|"
+    return "\n".join([line(names), rule, *map(line, rows)]) + "\n"
+
+
+def _latex(names: list[str], rows: list[list[str]], numeric: list[bool]) -> str:
+    def line(cells: Iterable[str]) -> str:
+        safe = ("".join(_TEX.get(sign, sign) for sign in " ".join(t.split())) for t in cells)
+        return " & ".join(safe) + r" \\"
+
+    align = "".join("r" if number else "l" for number in numeric)
+    body = [rf"\begin{{tabular}}{{{align}}}", r"\hline", line(names), r"\hline"]
+    return "\n".join([*body, *map(line, rows), r"\hline", r"\end{tabular}"]) + "\n"

@@ -1,0 +1,104 @@
+"""What is drawn with rich: tables on stdout, progress on stderr."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+import click
+
+from annomodels.cli.session import current
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+__all__ = ["Stages", "draw"]
+
+_CONTROL = dict.fromkeys((*range(32), *range(127, 160)), " ")
+
+
+def draw(title: str, names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Draw a table; user text is shown as it is, without markup or control characters."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console() if sys.stdout.isatty() else Console(width=120)
+    table = Table(title=title or None, box=SIMPLE_HEAD, title_justify="left")
+    numeric = [all(_looks_numeric(row[n]) for row in rows) for n in range(len(names))]
+    for name, right in zip(names, numeric, strict=True):
+        table.add_column(Text(name), justify="right" if right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(_shown(text)) for text in row))
+    console.print(table)
+
+
+class Stages:
+    """Tell how far the work is: a bar on a terminal, else a line per stage, or nothing.
+
+    Call it with (stage, share done, message), as :func:`annomodels.fit` does.
+    """
+
+    def __init__(self) -> None:
+        self._quiet = current().quiet
+        self._drawn = not self._quiet and sys.stderr.isatty() and not os.environ.get("CI")
+        self._bars: Progress | None = None
+        self._known: dict[str, object] = {}
+
+    def __enter__(self) -> Stages:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bars is not None:
+            self._bars.stop()
+
+    def __call__(self, stage: str, done: float = 0.0, message: str = "") -> None:
+        """Say how far a stage is."""
+        if self._quiet:
+            return
+        if not self._drawn:
+            if stage not in self._known:
+                self._known[stage] = None
+                click.echo(f"{stage}{': ' + message if message else ''}", err=True)
+            return
+        bars = self._bars or self._start()
+        text = f"{stage} {message}".strip()
+        if stage not in self._known:
+            self._known[stage] = bars.add_task(text, total=1.0)
+        bars.update(self._known[stage], completed=min(max(done, 0.0), 1.0), description=text)  # type: ignore[arg-type]
+
+    def _start(self) -> Progress:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self._bars = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self._bars.start()
+        return self._bars
+
+
+def _shown(text: str) -> str:
+    text = text.translate(_CONTROL)
+    return text if len(text) <= 200 else text[:199] + "…"
+
+
+def _looks_numeric(text: str) -> bool:
+    try:
+        float(text or "0")
+    except ValueError:
+        return False
+    return True
