@@ -1,0 +1,99 @@
+"""Can this fit be believed? Diagnostics in sentences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from annomodels.annotations import Annotations
+from annomodels.summaries.findings import Finding
+from annomodels.summaries.findings_data import data_findings
+from annomodels.summaries.findings_fit import fit_findings
+from annomodels.summaries.findings_model import model_findings
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+__all__ = ["VERDICTS", "Check", "check"]
+
+VERDICTS = ("trust", "check", "do not use")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Check:
+    """Verdict on a fit, with its reasons.
+
+    Parameters
+    ----------
+    verdict
+        "trust", "check" or "do not use".
+    sentences
+        What was found, in words, the worst first.
+    table
+        One row per finding: name, value, limit, ok, sentence.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> found = Check("do not use", ("The chains disagree.",), pd.DataFrame())
+    >>> bool(found), found
+    (False, do not use
+    The chains disagree.)
+    """
+
+    verdict: str
+    sentences: tuple[str, ...]
+    table: pd.DataFrame
+
+    def __bool__(self) -> bool:
+        return self.verdict != "do not use"
+
+    def __repr__(self) -> str:
+        return "\n".join([self.verdict, *self.sentences])
+
+
+def check(tree: xr.DataTree, data: Annotations) -> Check:
+    """Look at the chains, the data and the fit, and say what stands against the results.
+
+    Limits: R-hat below 1.01 (1.05: do not use); 400 effective draws (100); no divergences; no
+    swapped classes; one mode; run to the end; items with two labels or more; 20 labels per coder
+    for the model dawid-skene; coders better than chance; posterior predictive p-values between
+    .01 and .99.
+
+    Parameters
+    ----------
+    tree
+        Result of a fit.
+    data
+        What was fitted.
+
+    Returns
+    -------
+    Check
+        "do not use" when one finding forbids it, "check" when one needs a look, else "trust".
+
+    Examples
+    --------
+    >>> from annomodels.summaries.examples import small_fit
+    >>> found = check(*small_fit())
+    >>> found.verdict
+    'check'
+    """
+    import pandas as pd
+
+    findings = [*fit_findings(tree, data), *data_findings(tree, data), *model_findings(tree, data)]
+    worst = max(finding.severity for finding in findings)
+    bad = sorted((f for f in findings if f.severity), key=lambda finding: -finding.severity)
+    columns = ["name", "value", "limit", "ok", "sentence"]
+    table = pd.DataFrame([finding.row() for finding in findings], columns=columns)
+    sentences = [finding.sentence for finding in bad] or [_all_well(findings)]
+    return Check(VERDICTS[worst], tuple(dict.fromkeys(sentences)), table)
+
+
+def _all_well(findings: list[Finding]) -> str:
+    said = {finding.name: finding.value for finding in findings}
+    return (
+        f"The chains agree (R-hat at most {said['R-hat']:.3f}, at least "
+        f"{said['effective draws']:,.0f} effective draws) and the model reproduces the labels."
+    )

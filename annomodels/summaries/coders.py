@@ -1,0 +1,161 @@
+"""Coders: how good, how informative, biased which way, with intervals."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.annotations import Annotations
+from annomodels.errors import NotApplicable
+from annomodels.summaries.draws import interval
+from annomodels.summaries.kinds import KINDS, Portrait, kinds, over_use, spammers
+from annomodels.summaries.summary import Summary
+from annomodels.summaries.worth import CoderDraws, coder_draws
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["coders"]
+
+Floats = NDArray[np.float64]
+
+
+def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) -> Summary:
+    r"""Accuracy, skill, information and kind of every coder, with 95 % intervals.
+
+    accuracy = sum_k prevalence_k confusion_kk; skill = (accuracy - chance) / (1 - chance) with
+    chance = sum_k prevalence_k P(coder says k), that is kappa against the truth; bits = mutual
+    information of the truth and one label. All are computed on every draw.
+
+    Parameters
+    ----------
+    tree
+        Result of a fit.
+    data
+        What was fitted.
+    target
+        Accuracy that coders should reach; gives p_below_target.
+
+    Returns
+    -------
+    Summary
+        One row per coder: coder, n, accuracy, skill and bits each with `_low` and `_high`,
+        p_no_better_than_chance = P(skill <= 0), p_spammer, p_adversary, p_below_target, bias,
+        kind, and sensitivity_<label> = P(label | truth is the label).
+
+    Raises
+    ------
+    NotApplicable
+        When the target is not between 0 and 1.
+
+    Notes
+    -----
+    p_spammer = P(\|skill\| < .2 and bits < half the entropy of the truth): the labels hardly depend
+    on the truth. Skill is used rather than bits alone, because the bits of a noisy estimate are
+    never near zero when there are many labels and few data.
+    p_adversary = P(skill < 0 and not a spammer): the labels are informative, but swapped.
+    bias names the label that the coder over-uses most, if with probability above .95 the coder
+    says it more often than it occurs, by 5 points or by as much again, whichever is less.
+
+    kind is the first that holds of
+
+    * "adversary": p_adversary > .95;
+    * "not enough evidence": fewer than 5 labels, or the interval of skill begins below .2 and
+      ends above .5, so that the coder may be worthless or fine;
+    * "spammer": p_spammer > .5;
+    * "biased": informative, but `bias` names a label;
+    * "good": none of these.
+
+    Examples
+    --------
+    >>> from annomodels.summaries.examples import small_fit
+    >>> tree, data = small_fit()
+    >>> table = coders(tree, data, target=0.8).table
+    >>> table[["coder", "accuracy", "skill", "p_below_target"]].round(2)
+      coder  accuracy  skill  p_below_target
+    0   ana      0.90    0.8             0.0
+    1   ben      0.90    0.8             0.0
+    2   cem      0.75    0.5             1.0
+    """
+    import pandas as pd
+
+    if target is not None and not 0 <= target <= 1:
+        raise NotApplicable(f"The target is {target}. Give an accuracy between 0 and 1.")
+    draws = coder_draws(tree, data)
+    n = np.bincount(data.coder, minlength=data.n_coders)
+    columns: dict[str, object] = {"coder": list(data.coders), "n": n}
+    for name in ("accuracy", "skill", "bits"):
+        values = getattr(draws, name)
+        low, high = interval(values)
+        columns |= {name: values.mean(axis=0), f"{name}_low": low, f"{name}_high": high}
+    spammer, adversary = spammers(draws)
+    below = np.full(len(n), np.nan) if target is None else _share(draws.accuracy < target)
+    bias = over_use(draws.over_use, draws.prevalence, [str(name) for name in data.labels])
+    kind = kinds(_portrait(draws, n, bias))
+    columns |= {
+        "p_no_better_than_chance": _share(draws.skill <= 0),
+        "p_spammer": _share(spammer),
+        "p_adversary": _share(adversary),
+        "p_below_target": below,
+        "bias": bias,
+        "kind": kind,
+    }
+    sensitivity = draws.sensitivity.mean(axis=0)
+    for k, label in enumerate(data.labels):
+        columns[f"sensitivity_{label}"] = sensitivity[:, k]
+    notes = _notes(kind, tree, data)
+    return Summary("Coders", pd.DataFrame(columns), _named(draws, data), notes)
+
+
+def _share(happened: NDArray[np.bool_]) -> Floats:
+    """Posterior probability; NaN when there is one draw only."""
+    if len(happened) < 2:
+        return np.full(happened.shape[1:], np.nan)
+    share: Floats = happened.mean(axis=0)
+    return share
+
+
+def _portrait(draws: CoderDraws, n: NDArray[np.int64], bias: list[str]) -> Portrait:
+    spammer, adversary = spammers(draws)
+    low, high = interval(draws.skill)
+    if len(draws.skill) < 2:
+        low = high = draws.skill[0]
+    p_spammer, p_adversary = spammer.mean(axis=0), adversary.mean(axis=0)
+    return Portrait(n, low, high, p_spammer, p_adversary, bias)
+
+
+def _named(draws: CoderDraws, data: Annotations) -> xr.Dataset:
+    import xarray as xr
+
+    dims = ("sample", "coder")
+    return xr.Dataset(
+        {
+            "accuracy": (dims, draws.accuracy),
+            "skill": (dims, draws.skill),
+            "bits": (dims, draws.bits),
+            "sensitivity": ((*dims, "truth"), draws.sensitivity),
+        },
+        coords={
+            "coder": [str(name) for name in data.coders],
+            "truth": [str(name) for name in data.labels],
+        },
+    )
+
+
+def _notes(kind: list[str], tree: xr.DataTree, data: Annotations) -> tuple[str, ...]:
+    found = Counter(kind)
+    counted = ", ".join(f"{found[word]:,} {word}" for word in KINDS if found[word])
+    notes = [f"Of {len(kind):,} coders: {counted}."]
+    if tree["posterior"]["confusion"].ndim == 4:
+        notes.append(
+            "The pooled model gives all coders one confusion matrix: it cannot tell them apart."
+        )
+    if tree.attrs.get("engine") == "em":
+        notes.append(
+            "The engine em gives one estimate and no intervals; "
+            "the kinds of coders rest on that estimate alone. Use gibbs or nuts."
+        )
+    return tuple(notes)

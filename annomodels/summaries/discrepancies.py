@@ -1,0 +1,155 @@
+"""Statistics of a set of labels that a model should reproduce: votes, spread, agreement, coders."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.annotations import Annotations
+
+__all__ = ["Design"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+MOST_VOTES = 10  # votes up to which every number of votes is a cell of its own
+EDGES = np.array([0.6, 0.8, 1.0])
+MOST_CODERS, MOST_PAIRED = 100, 20
+FEWEST_SHARED = 10
+
+
+class Design:
+    """Who labelled what; fixed, while the labels themselves are replicated.
+
+    Parameters
+    ----------
+    data
+        The observed labels and their places.
+
+    Examples
+    --------
+    >>> from annomodels.summaries.examples import small_fit
+    >>> design = Design(small_fit()[1])
+    >>> design.cell_names
+    ['items with 0 of 3 labels pos', 'items with 1 of 3 labels pos',
+     'items with 2 of 3 labels pos', 'items with 3 of 3 labels pos']
+    >>> votes = design.votes(design.data.label)
+    >>> design.cells(votes), round(design.agreement(votes), 3), round(design.spread(votes), 3)
+    (array([0., 1., 0., 1.]), 0.667, 0.111)
+    """
+
+    def __init__(self, data: Annotations) -> None:
+        self.data = data
+        self.n: Ints = np.diff(data.starts)
+        self.several = self.n >= 2
+        self.has_pairs = bool(self.several.any())
+        self.by_votes = (
+            data.n_labels == 2 and bool((self.n == self.n[0]).all()) and self.n[0] <= MOST_VOTES
+        )
+
+    @cached_property
+    def _cell(self) -> Ints:
+        """Where the votes of each item are counted."""
+        return self.data.item.astype(np.int64) * self.data.n_labels
+
+    def votes(self, label: Ints) -> Ints:
+        """Count the votes of each item, shape [item, label]."""
+        size = self.data.n_items * self.data.n_labels
+        return np.bincount(self._cell + label, minlength=size).reshape(-1, self.data.n_labels)
+
+    @property
+    def cell_names(self) -> list[str]:
+        """Names of the cells of :meth:`cells`."""
+        if self.by_votes:
+            name, n = self.data.labels[1], self.n[0]
+            return [f"items with {v} of {n} labels {name}" for v in range(n + 1)]
+        return [
+            "items with less than 60 % for the first label",
+            "items with 60 to 79 % for the first label",
+            "items with 80 to 99 % for the first label",
+            "items with all labels the same",
+        ]
+
+    def cells(self, votes: Ints) -> Floats:
+        """Count items by their votes, or by the share of their most frequent label."""
+        if self.by_votes:
+            return np.bincount(votes[:, 1], minlength=self.n[0] + 1).astype(float)
+        share = votes[self.several].max(axis=1) / self.n[self.several]
+        where = np.searchsorted(EDGES, share + 1e-9, side="right")
+        return np.bincount(where, minlength=len(EDGES) + 1).astype(float)
+
+    def spread(self, votes: Ints) -> float:
+        """Variance over the items of the share of each label, summed over labels, halved."""
+        share = votes[self.several] / self.n[self.several, None]
+        return float(share.var(axis=0).sum() / 2)
+
+    def agreement(self, votes: Ints) -> float:
+        """Share of all pairs of labels of an item that agree."""
+        pairs = (self.n * (self.n - 1)).sum()
+        return float((votes * (votes - 1)).sum() / pairs)
+
+    # -- coders ---------------------------------------------------------------------------------
+
+    @cached_property
+    def _order(self) -> Ints:
+        busy = np.bincount(self.data.coder, minlength=self.data.n_coders)
+        order: Ints = np.argsort(-busy, kind="stable")
+        return order
+
+    @cached_property
+    def busiest(self) -> Ints:
+        """The coders whose use of labels is looked at."""
+        return self._order[:MOST_CODERS]
+
+    def uses(self, label: Ints) -> Floats:
+        """Share of each label among a coder's labels, the busiest coders, shape [coder, label]."""
+        data = self.data
+        size = data.n_coders * data.n_labels
+        flat = np.bincount(data.coder.astype(np.int64) * data.n_labels + label, minlength=size)
+        counts = flat.reshape(-1, data.n_labels)[self.busiest]
+        return counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+
+    @cached_property
+    def _paired(self) -> tuple[Ints, Ints, Ints]:
+        """Rows of the coders that are compared in pairs, with their item and place."""
+        data = self.data
+        place = np.full(data.n_coders, -1)
+        chosen = self._order[:MOST_PAIRED]
+        place[chosen] = np.arange(len(chosen))
+        first = np.ones(len(data), dtype=bool)
+        first[1:] = (data.item[1:] != data.item[:-1]) | (data.coder[1:] != data.coder[:-1])
+        rows = np.flatnonzero((place[data.coder] >= 0) & first)
+        _, item = np.unique(data.item[rows], return_inverse=True)
+        return rows, item, place[data.coder[rows]]
+
+    @cached_property
+    def pairs(self) -> tuple[Ints, Ints, Floats]:
+        """Pairs of coders with enough common items: places of both, number of common items."""
+        _, item, place = self._paired
+        seen = np.zeros((item.max(initial=-1) + 1, min(MOST_PAIRED, self.data.n_coders)))
+        seen[item, place] = 1
+        shared = seen.T @ seen
+        one, two = np.nonzero(np.triu(shared >= FEWEST_SHARED, 1))
+        return one, two, shared[one, two]
+
+    def pair_agreement(self, label: Ints) -> Floats:
+        """Share of the common items of each pair of coders with equal labels, shape [pair]."""
+        rows, item, place = self._paired
+        one, two, shared = self.pairs
+        agree = np.zeros(len(one))
+        if not len(one):
+            return agree
+        said = label[rows]
+        hot = np.zeros((item.max() + 1, min(MOST_PAIRED, self.data.n_coders)), dtype=np.float32)
+        for k in range(self.data.n_labels):
+            hot[item, place] = said == k
+            agree += (hot.T @ hot)[one, two]
+        return agree / shared
+
+    def pair_names(self) -> list[str]:
+        """Names of the pairs of coders."""
+        names = [str(self.data.coders[j]) for j in self._order[:MOST_PAIRED]]
+        one, two, _ = self.pairs
+        return [f"{names[a]} and {names[b]}" for a, b in zip(one, two, strict=True)]

@@ -1,0 +1,76 @@
+"""Findings about the data: overlap, groups without common items, labels per coder."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from annomodels.annotations import Annotations
+from annomodels.summaries.findings import CHECK, FORBIDS, Finding
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["data_findings"]
+
+LABELS_PER_CODER = 20
+OVERLAP = 0.1
+
+
+def data_findings(tree: xr.DataTree, data: Annotations) -> list[Finding]:
+    """Look at what the design of the data says about the results."""
+    model = json.loads(tree.attrs.get("model", "{}")).get("name", "")
+    found = [_overlap(data), _groups(data)]
+    if model == "dawid-skene":
+        found.append(_per_coder(data))
+    return found
+
+
+def _overlap(data: Annotations) -> Finding:
+    n = np.diff(data.starts)
+    known = np.zeros(data.n_items, bool) if data.gold is None else data.gold >= 0
+    share = float(((n >= 2) | known).mean())
+    if share >= OVERLAP:
+        return Finding(
+            "overlap", share, OVERLAP, f"{share:.0%} of the items have two labels or more."
+        )
+    if share == 0:
+        text = (
+            "No item has two labels and no gold is known: nothing in these data tells good coders "
+            "from bad ones. Let several coders label the same items."
+        )
+        return Finding("overlap", share, OVERLAP, text, FORBIDS)
+    text = f"Only {share:.1%} of the items have two labels or more: coders are hardly compared."
+    return Finding("overlap", share, OVERLAP, text, CHECK)
+
+
+def _groups(data: Annotations) -> Finding:
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    size = data.n_items + data.n_coders
+    edges = (np.ones(len(data)), (data.item, data.coder.astype(np.int64) + data.n_items))
+    _, part = connected_components(coo_array(edges, shape=(size, size)), directed=False)
+    count = len(np.unique(part[data.n_items + data.coder]))
+    if count == 1:
+        return Finding("groups of coders", 1, 1, "All coders are linked by common items.")
+    text = (
+        f"The coders fall into {count:,} groups without common items: across groups they are "
+        "compared only through what the model assumes of all."
+    )
+    return Finding("groups of coders", count, 1, text, CHECK)
+
+
+def _per_coder(data: Annotations) -> Finding:
+    n = np.bincount(data.coder, minlength=data.n_coders)
+    median = float(np.median(n[n > 0]))
+    if median >= LABELS_PER_CODER:
+        text = f"Half of the coders gave {median:,.0f} labels or more."
+        return Finding("labels per coder", median, LABELS_PER_CODER, text)
+    text = (
+        f"Half of the coders gave {median:,.0f} labels or fewer, too few to learn a confusion "
+        "matrix for each alone: use the model hierarchical, in which coders inform each other."
+    )
+    return Finding("labels per coder", median, LABELS_PER_CODER, text, CHECK)

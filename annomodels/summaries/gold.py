@@ -1,0 +1,141 @@
+"""The gold standard: a label, its probability and its reasons for every item."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.annotations import Annotations
+from annomodels.errors import NotApplicable
+from annomodels.summaries.draws import thinned
+from annomodels.summaries.evidence import contributions, majority, votes_text, why_text
+from annomodels.summaries.summary import Summary
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["DEFAULT_THRESHOLD", "TOO_SURE", "expected_errors", "gold"]
+
+DEFAULT_THRESHOLD = 0.95
+TOO_SURE = "Such probabilities are too sure where items differ in difficulty."
+Floats = NDArray[np.float64]
+
+
+def gold(
+    tree: xr.DataTree, data: Annotations, threshold: float | None = DEFAULT_THRESHOLD
+) -> Summary:
+    """Most probable label of every item, how sure it is, and why.
+
+    The label is argmax_k P(truth = k | labels), averaged over the draws. `why` lists what each
+    coder contributed to the log-odds of the label against the runner-up,
+    E[log confusion[coder, label, y] - log confusion[coder, runner-up, y]], largest first, and
+    the part of the prevalence where it counts.
+
+    Parameters
+    ----------
+    tree
+        Result of a fit.
+    data
+        What was fitted.
+    threshold
+        Probability from which a label counts as settled, between 0 and 1; None means .95.
+
+    Returns
+    -------
+    Summary
+        One row per item: item, label, probability, mcse (Monte Carlo error of the probability),
+        runner_up, runner_up_probability, n, votes, majority (empty on a tie), overturned (the
+        label differs from a majority), settled, known (known gold), why.
+
+    Raises
+    ------
+    NotApplicable
+        When the threshold is not between 0 and 1.
+
+    Examples
+    --------
+    >>> from annomodels.summaries.examples import small_fit
+    >>> tree, data = small_fit()
+    >>> gold(tree, data).table[["item", "label", "probability", "votes", "why"]].round(3)
+      item label  probability         votes                           why
+    0   t1   neg        0.973  neg 2, pos 1  ana +2.2, ben +2.2, cem -0.8
+    1   t2   pos        0.995         pos 3  ana +2.2, ben +2.2, cem +0.8
+    """
+    import pandas as pd
+
+    limit = DEFAULT_THRESHOLD if threshold is None else threshold
+    if not 0 <= limit <= 1:
+        raise NotApplicable(f"The threshold is {limit}. Give a probability between 0 and 1.")
+    draws = tree["truth"].to_dataset()
+    p = draws["p_truth"].values
+    rows = np.arange(data.n_items)
+    order = np.argsort(-p, axis=1, kind="stable")
+    best, second = order[:, 0], order[:, min(1, p.shape[1] - 1)]
+    known = np.full(data.n_items, -1) if data.gold is None else data.gold
+    vote = majority(data.votes)
+    why = why_text(contributions(thinned(tree, data, 500), data, best, second), data)
+    labels = _names(data)
+    probability = p[rows, best]
+    table = pd.DataFrame(
+        {
+            "item": list(data.items),
+            "label": labels[best],
+            "probability": probability,
+            "mcse": draws["p_truth_mcse"].values[rows, best],
+            "runner_up": labels[np.where(known >= 0, -1, second)],
+            "runner_up_probability": np.where(known >= 0, 0.0, p[rows, second]),
+            "n": np.diff(data.starts),
+            "votes": votes_text(data),
+            "majority": labels[vote],
+            "overturned": (vote >= 0) & (vote != best),
+            "settled": probability >= limit,
+            "known": labels[known],
+            "why": ["known gold" if g >= 0 else text for g, text in zip(known, why, strict=True)],
+        }
+    )
+    return Summary("Gold standard", table, draws, _notes(data, p, known, limit))
+
+
+def expected_errors(p_truth: Floats, data: Annotations) -> tuple[float, float]:
+    """Expected number of wrong labels: of the most probable label, and of the majority vote.
+
+    A tied vote counts as a choice at random among the labels that tie. Items of known gold are
+    left out.
+
+    Examples
+    --------
+    >>> from annomodels.summaries.examples import small_fit
+    >>> tree, data = small_fit()
+    >>> [round(errors, 3) for errors in expected_errors(tree["truth"]["p_truth"].values, data)]
+    [0.032, 0.032]
+    """
+    open_items = np.ones(data.n_items, bool) if data.gold is None else data.gold < 0
+    votes = data.votes[open_items]
+    p = p_truth[open_items]
+    winners = votes == votes.max(axis=1, keepdims=True)
+    by_vote = (p * winners).sum(axis=1) / winners.sum(axis=1)
+    return float((1 - p.max(axis=1)).sum()), float((1 - by_vote).sum())
+
+
+def _names(data: Annotations) -> NDArray[np.object_]:
+    """Labels as objects, with an empty text last, where the code -1 points."""
+    names = np.empty(data.n_labels + 1, dtype=object)
+    names[:-1] = data.labels
+    names[-1] = ""
+    return names
+
+
+def _notes(data: Annotations, p: Floats, known: NDArray[np.int_], limit: float) -> tuple[str, ...]:
+    model, vote = expected_errors(p, data)
+    n_open = int((known < 0).sum())
+    settled = int((p.max(axis=1) >= limit).sum())
+    notes = [
+        f"Of {n_open:,} labels, {model:,.1f} are expected to be wrong; by majority vote "
+        f"{vote:,.1f}. {TOO_SURE}",
+        f"{settled:,} of {data.n_items:,} items have a label with probability {limit:g} or more.",
+    ]
+    if n_open < data.n_items:
+        notes.append(f"The gold of {data.n_items - n_open:,} items is known and was used.")
+    return tuple(notes)

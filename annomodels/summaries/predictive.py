@@ -1,0 +1,152 @@
+"""Posterior predictive checks: does the model reproduce what was seen?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.annotations import Annotations
+from annomodels.summaries.discrepancies import Design
+from annomodels.summaries.draws import Draws, choices, thinned
+from annomodels.summaries.predictive_rows import Aspect, Rows
+from annomodels.summaries.replicates import draw_labels
+from annomodels.summaries.summary import Summary
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["DIFFICULTY", "aspects", "predictive"]
+
+Floats = NDArray[np.float64]
+
+WORK = 4_000_000  # replicated labels
+FEWEST_DRAWS, MOST_DRAWS = 120, 500
+DIFFICULTY = (
+    "The votes are not spread over the items as the model expects: items differ in difficulty, "
+    "or coders share errors, more than it allows. P(truth) is then too sure."
+)
+
+
+def predictive(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
+    """Compare the labels with labels replicated from the model.
+
+    On each draw a new truth is drawn for every item from the prevalence (known gold stays), and
+    the same coders label it anew. p_value is the share of replicates with at least the observed
+    value (ties count half), so below .01 or above .99 the model does not reproduce it. The
+    chi-square row sums (observed - expected)^2 / expected over the distribution of votes; for it
+    and for the rows of single coders and pairs only small values speak against the model, and p is
+    that of the worst of all coders or pairs.
+
+    Source: Gelman, Meng & Stern 1996, Statistica Sinica 6, 733-807.
+
+    Parameters
+    ----------
+    tree
+        Result of a fit.
+    data
+        What was fitted.
+    seed
+        Seed of the replicated labels.
+
+    Returns
+    -------
+    Summary
+        statistic, observed, expected, low, high (95 % of the replicates), p_value, verdict. The
+        notes say what a rejected statistic means.
+
+    Examples
+    --------
+    >>> from annomodels.summaries.examples import small_fit
+    >>> tree, data = small_fit()
+    >>> predictive(tree, data).table.loc[[0, 3], ["statistic", "observed", "verdict"]]
+                          statistic  observed verdict
+    0  items with 0 of 3 labels pos       0.0    fits
+    3  items with 3 of 3 labels pos       1.0    fits
+    """
+    return aspects(tree, data, seed)[0]
+
+
+def aspects(tree: xr.DataTree, data: Annotations, seed: int = 0) -> tuple[Summary, list[Aspect]]:
+    """The summary of :func:`predictive`, and the aspects of the data it rests on.
+
+    Parameters
+    ----------
+    tree
+        Result of a fit.
+    data
+        What was fitted.
+    seed
+        Seed of the replicated labels.
+    """
+    import xarray as xr
+
+    design = Design(data)
+    n_draws = int(np.clip(WORK // len(data), FEWEST_DRAWS, MOST_DRAWS))
+    seen = _replicate(thinned(tree, data, n_draws), design, np.random.default_rng(seed))
+    observed = _statistics(design, data.label.astype(np.int64))
+    rows = Rows()
+    found = _of_items(rows, design, observed, seen) if design.has_pairs else []
+    names = [f"{data.coders[j]} says {label}" for j in design.busiest for label in data.labels]
+    use = rows.worst("use of labels", names, observed["uses"], seen["uses"])
+    found.append(use.saying("The model does not reproduce which labels coders use"))
+    if len(observed["pairs"]):
+        names = [f"{pair} agree" for pair in design.pair_names()]
+        pair = rows.worst("agreement of pairs", names, observed["pairs"], seen["pairs"])
+        found.append(pair.saying("Errors of coders depend on each other beyond the model"))
+    notes = [aspect.sentence for aspect in found if not aspect.fits]
+    table = rows.table()
+    draws = xr.Dataset(
+        {
+            "replicated": (("draw", "statistic"), np.stack(rows.draws, axis=1)),
+            "observed": (("statistic",), table["observed"].to_numpy()),
+        },
+        coords={"statistic": table["statistic"].to_list()},
+    )
+    well = "The labels look like labels that the model would produce."
+    return Summary("Posterior predictive checks", table, draws, tuple(notes or [well])), found
+
+
+def _of_items(
+    rows: Rows, design: Design, observed: dict[str, Floats], seen: dict[str, Floats]
+) -> list[Aspect]:
+    for k, name in enumerate(design.cell_names):
+        rows.two_sided(name, observed["cells"][k], seen["cells"][:, k])
+    expected = np.maximum(seen["cells"].mean(axis=0), 0.5)
+    chi = ((seen["cells"] - expected) ** 2 / expected).sum(axis=1)
+    chi_seen = float(((observed["cells"] - expected) ** 2 / expected).sum())
+    votes = rows.one_sided("votes, chi-square", chi_seen, chi, "not as the model expects")
+    spread = rows.two_sided("spread of the votes", observed["spread"][0], seen["spread"][:, 0])
+    agree = rows.two_sided("pairwise agreement", observed["agreement"][0], seen["agreement"][:, 0])
+    return [
+        votes.saying(DIFFICULTY),
+        spread.saying(DIFFICULTY),
+        agree.saying("Coders agree more or less often than the model expects"),
+    ]
+
+
+def _statistics(design: Design, label: NDArray[np.int64]) -> dict[str, Floats]:
+    out = {"uses": design.uses(label).ravel(), "pairs": design.pair_agreement(label)}
+    if design.has_pairs:
+        votes = design.votes(label)
+        out["cells"] = design.cells(votes)
+        out["spread"] = np.array([design.spread(votes)])
+        out["agreement"] = np.array([design.agreement(votes)])
+    return out
+
+
+def _replicate(draws: Draws, design: Design, rng: np.random.Generator) -> dict[str, Floats]:
+    """Statistics of the replicates; draws serve more than once when there are few."""
+    data = design.data
+    repeats = -(-FEWEST_DRAWS // len(draws))
+    found: dict[str, list[Floats]] = {}
+    for step in np.repeat(np.arange(len(draws)), repeats):
+        prevalence = np.broadcast_to(draws.prevalence[step], (data.n_items, data.n_labels))
+        truth = choices(prevalence, rng.random(data.n_items))
+        if data.gold is not None:
+            truth = np.where(data.gold >= 0, data.gold, truth)
+        label = draw_labels(draws.confusion[step], data.coder, truth[data.item], rng)
+        for name, value in _statistics(design, label).items():
+            found.setdefault(name, []).append(value)
+    return {name: np.stack(values) for name, values in found.items()}

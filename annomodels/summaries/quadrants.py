@@ -1,0 +1,125 @@
+"""Four kinds of items, and one sentence for each item that is not easy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.annotations import Annotations
+from annomodels.summaries.replicates import per_item
+
+__all__ = ["QUADRANTS", "ItemFacts", "quadrants", "reasons"]
+
+Floats = NDArray[np.float64]
+
+QUADRANTS = ("easy", "hard but settled", "needs more labels", "contested")
+SURPRISING = 0.05
+SETTLED = 0.95
+DISSENT = 0.25
+FEWEST = 3
+CARELESS = 0.1  # accuracy by which dissenting coders must be worse to be called less reliable
+
+
+@dataclass(frozen=True, eq=False)
+class ItemFacts:
+    """What quadrant and reason are made from.
+
+    Parameters
+    ----------
+    data
+        The labels.
+    best
+        Most probable truth, shape [item].
+    probability
+        Its probability, shape [item].
+    surprise
+        Posterior predictive p-value, shape [item].
+    accuracy, bits
+        Posterior means for each coder, shape [coder].
+    """
+
+    data: Annotations
+    best: NDArray[np.int64]
+    probability: Floats
+    surprise: Floats
+    accuracy: Floats
+    bits: Floats
+
+
+def quadrants(facts: ItemFacts) -> list[str]:
+    """The quadrant of each item; the rules stand at :func:`annomodels.summaries.items.items`."""
+    votes = facts.data.votes
+    n = votes.sum(axis=1)
+    agreeing = votes[np.arange(len(n)), facts.best]
+    known = np.zeros(len(n), bool) if facts.data.gold is None else facts.data.gold >= 0
+    split = (n >= FEWEST) & (n - votes.max(axis=1) >= 2)
+    hard = (n - agreeing >= DISSENT * n) & (n >= 2)
+    rules = [
+        split & (facts.surprise < SURPRISING),
+        ~known & (facts.probability < SETTLED),
+        hard,
+    ]
+    words = ["contested", "needs more labels", "hard but settled"]
+    return [str(word) for word in np.select(rules, words, default="easy")]
+
+
+def reasons(facts: ItemFacts, where: list[str]) -> list[str]:
+    """One sentence for each item that is not easy, with the numbers behind it."""
+    data, accuracy = facts.data, facts.accuracy
+    names = [str(name) for name in data.labels]
+    n = np.diff(data.starts)
+    dissents = data.label != facts.best[data.item]
+    against = per_item(dissents.astype(float), data.starts)
+    of_coder = accuracy[data.coder]
+    acc_all = _ratio(per_item(of_coder, data.starts), n)
+    acc_against = _ratio(per_item(of_coder * dissents, data.starts), against)
+    acc_for = _ratio(per_item(of_coder * ~dissents, data.starts), n - against)
+    bits = _ratio(per_item(facts.bits[data.coder], data.starts), n)
+    known = np.zeros(len(n), bool) if data.gold is None else data.gold >= 0
+    out = [""] * data.n_items
+    for i, word in enumerate(where):
+        label, p, dissent = names[facts.best[i]], facts.probability[i], int(against[i])
+        if word == "contested":
+            out[i] = (
+                f"{dissent} of {n[i]} labels are not {label!r}, although these coders are right "
+                f"{acc_all[i]:.0%} of the time; they would split like this on "
+                f"{_rarely(facts.surprise[i])}. It may have two readings."
+            )
+        elif word == "needs more labels":
+            out[i] = _needs_more(label, p, int(n[i]), dissent, bits[i])
+        elif word == "hard but settled":
+            sure = "is known" if known[i] else f"has probability {_sure(p)}"
+            start = f"{dissent} of {n[i]} labels are not {label!r}, which {sure}"
+            if acc_for[i] - acc_against[i] > CARELESS:
+                out[i] = (
+                    f"{start}; they come from less reliable coders "
+                    f"({acc_against[i]:.0%} right against {acc_for[i]:.0%})."
+                )
+            else:
+                out[i] = f"{start}; the coders differ no more than their errors explain."
+    return out
+
+
+def _needs_more(label: str, p: float, n: int, dissent: int, bits: float) -> str:
+    if n == 0:
+        return "It has no label."
+    many = "1 label" if n == 1 else f"{n} labels"
+    weak = f"{many} of {bits:.2f} bits each on average"
+    if dissent == 0:
+        return f"{weak} make {label!r} only {p:.2f} probable, though all agree."
+    return f"{weak}, {dissent} of them not {label!r}, leave it at probability {p:.2f}."
+
+
+def _rarely(p: float) -> str:
+    return f"1 item in {round(1 / p)}" if p > 0 else "hardly any item"
+
+
+def _sure(p: float) -> str:
+    return "above .999" if p > 0.999 else f"{p:.3f}"
+
+
+def _ratio(total: Floats, count: NDArray[np.number]) -> Floats:
+    out: Floats = np.divide(total, count, out=np.full(len(total), np.nan), where=count > 0)
+    return out

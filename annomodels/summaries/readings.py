@@ -1,0 +1,119 @@
+"""Do the labels of an item look like two readings rather than one? A test quantity and its p."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.annotations import Annotations
+from annomodels.summaries.draws import SMALLEST, Draws, choices, truth_probabilities
+from annomodels.summaries.replicates import draw_labels, per_item
+
+__all__ = ["TwoReadings", "surprise"]
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.integer]
+
+FIRST = 50  # draws after which only items that may still turn out surprising go on
+STILL_OPEN = 0.2
+
+
+class TwoReadings:
+    """Log evidence that each coder saw one of two readings, against one truth for all.
+
+    For the labels y of an item, with confusion and prevalence at their posterior means and a, b
+    the two classes with most support (each label spreads one vote over the truths it speaks for):
+
+    T(y) = sum_n log((confusion[coder_n, a, y_n] + confusion[coder_n, b, y_n]) / 2)
+    - log sum_k prevalence_k prod_n confusion[coder_n, k, y_n].
+
+    Parameters
+    ----------
+    draws
+        Draws of the parameters.
+
+    Examples
+    --------
+    >>> from annomodels.summaries.draws import thinned
+    >>> from annomodels.summaries.examples import small_fit
+    >>> tree, data = small_fit()
+    >>> evidence = TwoReadings(thinned(tree, data))
+    >>> evidence(data.coder, data.label, data.starts).round(1) + 0.0
+    array([ 0. , -0.8])
+    """
+
+    def __init__(self, draws: Draws) -> None:
+        confusion, prevalence = draws.confusion.mean(axis=0), draws.prevalence.mean(axis=0)
+        self.n_labels = confusion.shape[2]
+        by_label = np.maximum(confusion, SMALLEST).transpose(0, 2, 1)
+        self.likelihood = np.ascontiguousarray(by_label).reshape(-1, len(prevalence))
+        votes = self.likelihood * prevalence
+        self.votes = votes / votes.sum(axis=1, keepdims=True)
+        self.log_likelihood = np.log(self.likelihood)
+        self.log_prevalence = np.log(np.maximum(prevalence, SMALLEST))
+
+    def __call__(self, coder: Codes, label: Codes, starts: NDArray[np.int64]) -> Floats:
+        """T for each item; `starts` says where its labels begin, shape [item]."""
+        row = coder.astype(np.int64) * self.n_labels + label
+        support = per_item(self.votes[row], starts)
+        pair = np.argsort(-support, axis=1, kind="stable")[:, :2]
+        item = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        width = self.likelihood.shape[1]
+        flat, at = self.likelihood.ravel(), row * width
+        either = flat[at + pair[item, 0]] + flat[at + pair[item, -1]]
+        two = per_item(np.log(either / 2), starts)
+        one = per_item(self.log_likelihood[row], starts) + self.log_prevalence
+        top = one.max(axis=1)
+        out: Floats = two - top - np.log(np.exp(one - top[:, None]).sum(axis=1))
+        return out
+
+
+def surprise(
+    draws: Draws, data: Annotations, rng: np.random.Generator, tie: float = 1e-9
+) -> tuple[Floats, Floats]:
+    """Posterior predictive p-value of the two-readings quantity of every item, and the quantity.
+
+    On each draw the truth is drawn from P(truth | labels of the item, parameters), the same coders
+    label the item anew, and T(replicated) is compared with T(observed). This asks whether the
+    item, whatever its truth, splits its coders more than their errors do. After the first draws
+    only items with a small p-value go on.
+
+    Parameters
+    ----------
+    draws
+        Draws of the parameters.
+    data
+        The labels.
+    rng
+        Source of chance.
+    tie
+        Differences below it count as equal.
+
+    Returns
+    -------
+    tuple
+        (1 + number of replicates with T at least as large) / (1 + number of replicates), and
+        T of the observed labels; both NaN for items without labels; shape [item].
+    """
+    evidence = TwoReadings(draws)
+    n = np.diff(data.starts)
+    observed = evidence(data.coder, data.label, data.starts)
+    as_large = np.zeros(data.n_items)
+    tried = np.zeros(data.n_items)
+    going = np.flatnonzero(n > 0)
+    coder, starts = data.coder, data.starts[np.append(going, data.n_items)]
+    for step, p in truth_probabilities(draws, data):
+        if step == FIRST:
+            still = np.flatnonzero(as_large[going] <= STILL_OPEN * step)
+            going = going[still]
+            coder = data.coder[np.isin(data.item, going)]
+            starts = np.concatenate([[0], np.cumsum(n[going])])
+        if not len(going):
+            break
+        truth = choices(p[going], rng.random(len(going)))
+        label = draw_labels(draws.confusion[step], coder, np.repeat(truth, n[going]), rng)
+        as_large[going] += evidence(coder, label, starts) >= observed[going] - tie
+        tried[going] += 1
+    out = (1 + as_large) / (1 + tried)
+    out[n == 0] = observed[n == 0] = np.nan
+    return out, observed
