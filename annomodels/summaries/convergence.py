@@ -46,7 +46,7 @@ def convergence(tree: xr.DataTree, data: Annotations) -> tuple[list[str], Floats
     --------
     >>> from annomodels.summaries.examples import small_fit
     >>> names, rhat, ess = convergence(*small_fit())
-    >>> names[0], rhat.max() < 1.1, ess.min() > 50
+    >>> names[0], bool(rhat.max() < 1.1), bool(ess.min() > 50)
     ('prevalence of neg', True, True)
     """
     from arviz_stats.base import array_stats
@@ -70,7 +70,7 @@ def convergence(tree: xr.DataTree, data: Annotations) -> tuple[list[str], Floats
 
 
 def _watched(tree: xr.DataTree, data: Annotations) -> tuple[list[str], Floats]:
-    posterior = tree["posterior"]
+    posterior = tree["posterior"].to_dataset()
     labels = [str(name) for name in data.labels]
     prevalence = posterior["prevalence"].values.astype(float)
     parts = [prevalence]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,7 +99,7 @@ def gold(
 
 
 def expected_errors(p_truth: Floats, data: Annotations) -> tuple[float, float]:
-    """Expected number of wrong labels: of the most probable label, and of the majority vote.
+    """Expect so many wrong labels: of the most probable label, and of the majority vote.
 
     A tied vote counts as a choice at random among the labels that tie. Items of known gold are
     left out.
@@ -127,7 +127,9 @@ def _names(data: Annotations) -> NDArray[np.object_]:
     return names
 
 
-def _notes(data: Annotations, p: Floats, known: NDArray[np.int_], limit: float) -> tuple[str, ...]:
+def _notes(
+    data: Annotations, p: Floats, known: NDArray[np.integer[Any]], limit: float
+) -> tuple[str, ...]:
     model, vote = expected_errors(p, data)
     n_open = int((known < 0).sum())
     settled = int((p.max(axis=1) >= limit).sum())

@@ -131,4 +131,5 @@ def disagreement(data: Annotations) -> Floats:
     n = np.diff(data.starts).astype(float)
     pairs = n * (n - 1)
     agreeing = (data.votes * (data.votes - 1)).sum(axis=1)
-    return 1 - np.divide(agreeing, pairs, out=np.full(len(n), np.nan), where=pairs > 0)
+    share: Floats = np.divide(agreeing, pairs, out=np.full(len(n), np.nan), where=pairs > 0)
+    return 1 - share

@@ -38,7 +38,7 @@ class Portrait:
 
 
 def spammers(draws: CoderDraws) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Whether a coder is a spammer, or an adversary, on each draw, shapes [sample, coder].
+    """Tell whether a coder is a spammer, or an adversary, on each draw, shapes [sample, coder].
 
     Examples
     --------
@@ -54,7 +54,7 @@ def spammers(draws: CoderDraws) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
 
 
 def over_use(excess: Floats, prevalence: Floats, labels: list[str]) -> list[str]:
-    """The label that each coder says too often, in words; empty when none is sure.
+    """Name the label that each coder says too often; empty when none is sure.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def over_use(excess: Floats, prevalence: Floats, labels: list[str]) -> list[str]
 
 
 def kinds(portrait: Portrait) -> list[str]:
-    """One word for each coder; the first rule that holds.
+    """Choose one word for each coder, by the first rule that holds.
 
     Examples
     --------

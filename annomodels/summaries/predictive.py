@@ -1,4 +1,4 @@
-"""Posterior predictive checks: does the model reproduce what was seen?"""
+"""Posterior predictive checks: whether the model reproduces what was seen."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def predictive(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
 
 
 def aspects(tree: xr.DataTree, data: Annotations, seed: int = 0) -> tuple[Summary, list[Aspect]]:
-    """The summary of :func:`predictive`, and the aspects of the data it rests on.
+    """Give the summary of :func:`predictive`, and the aspects of the data it rests on.
 
     Parameters
     ----------

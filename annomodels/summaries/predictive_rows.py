@@ -68,28 +68,28 @@ class Rows:
         self.draws: list[Floats] = []
 
     def table(self) -> pd.DataFrame:
-        """The rows as a table."""
+        """Give the rows as a table."""
         import pandas as pd
 
         columns = ["statistic", "observed", "expected", "low", "high", "p_value", "verdict"]
         return pd.DataFrame(self.rows, columns=columns)
 
     def two_sided(self, name: str, observed: float, seen: Floats) -> Aspect:
-        """A number that should be neither large nor small; ties count half."""
+        """Add a number that should be neither large nor small; ties count half."""
         p = float((seen > observed).mean() + (seen == observed).mean() / 2)
         fits = REJECTED <= p <= 1 - REJECTED
         self._add(name, observed, seen, p, _verdict(fits, p < 0.5))
         return Aspect(name, p, fits)
 
     def one_sided(self, name: str, observed: float, seen: Floats, verdict: str) -> Aspect:
-        """A distance, of which only large values speak against the model."""
+        """Add a distance, of which only large values speak against the model."""
         p = _p_at_least(observed, seen)
         fits = p >= REJECTED
         self._add(name, observed, seen, p, "fits" if fits else verdict)
         return Aspect(name, p, fits)
 
     def worst(self, name: str, names: list[str], observed: Floats, seen: Floats) -> Aspect:
-        """Rows of the entries farthest from what is expected.
+        """Add rows for the entries farthest from what is expected.
 
         p compares the standardised distance of each with the largest of all entries in every
         replicate, so that many coders do not raise false alarms.

@@ -49,7 +49,7 @@ class ItemFacts:
 
 
 def quadrants(facts: ItemFacts) -> list[str]:
-    """The quadrant of each item; the rules stand at :func:`annomodels.summaries.items.items`."""
+    """Sort items into quadrants; the rules stand at :func:`annomodels.summaries.items.items`."""
     votes = facts.data.votes
     n = votes.sum(axis=1)
     agreeing = votes[np.arange(len(n)), facts.best]

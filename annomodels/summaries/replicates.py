@@ -42,7 +42,7 @@ def draw_labels(
 
 
 def per_item(values: Floats, starts: NDArray[np.int64]) -> Floats:
-    """Sums over the annotations of each item, zero for items without any, shape [item, ...].
+    """Sum over the annotations of each item, zero for items without any, shape [item, ...].
 
     Examples
     --------

@@ -47,7 +47,7 @@ class CoderDraws:
 
 
 def coder_draws(tree: xr.DataTree, data: Annotations, budget: int = BUDGET) -> CoderDraws:
-    """What coders are worth on every draw; draws are thinned when there are very many coders.
+    """Compute what coders are worth on every draw, thinned when there are very many coders.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def coder_draws(tree: xr.DataTree, data: Annotations, budget: int = BUDGET) -> C
     n_labels, n_coders, total = data.n_labels, data.n_coders, n_samples(tree)
     count = max(1, min(total, budget // (8 * n_coders * (3 + 2 * n_labels))))
     chosen = (np.arange(count) * total) // count
-    posterior = tree["posterior"]
+    posterior = tree["posterior"].to_dataset()
     prevalence = posterior["prevalence"].values.reshape(total, -1)[chosen].astype(np.float64)
     values = posterior["confusion"].values
     values = values.reshape(total, *values.shape[2:])
@@ -84,4 +84,11 @@ def coder_draws(tree: xr.DataTree, data: Annotations, budget: int = BUDGET) -> C
     if shared:
         scalars = np.broadcast_to(scalars, (3, count, n_coders))
         vectors = np.broadcast_to(vectors, (2, count, n_coders, n_labels))
-    return CoderDraws(*scalars, *vectors, prevalence)
+    return CoderDraws(
+        accuracy=scalars[0],
+        skill=scalars[1],
+        bits=scalars[2],
+        sensitivity=vectors[0],
+        over_use=vectors[1],
+        prevalence=prevalence,
+    )

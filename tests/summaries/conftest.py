@@ -109,7 +109,7 @@ def run_gibbs(data: Annotations, seed=1, chains=2, draws=300, warmup=100, **attr
 
 
 def exact_tree(data: Annotations, prevalence, confusion, engine="gibbs", copies=4):
-    """A tree whose draws are all the given parameters; one draw for the engine ``em``."""
+    """Make a tree whose draws are all the given parameters; one draw for the engine ``em``."""
     pi, theta = np.asarray(prevalence, float), np.asarray(confusion, float)
     with np.errstate(divide="ignore"):
         log = np.log(theta)[data.coder, :, data.label]
@@ -157,7 +157,7 @@ def make() -> Tools:
 
 @pytest.fixture(scope="session")
 def crowd(make):
-    """Twelve coders: one adversary, two spammers (one always says "b"), the rest good; and a fit."""
+    """Twelve coders, one adversary and two spammers (one always says "b") among them; a fit."""
     accuracy = np.array([0.9, 0.85, 0.8, 0.85, 0.75, 0.9, 0.8, 0.85, 0.8, 0.5, 0.5, 0.1])
     base = make.world(n_items=400, n_coders=12, per_item=6)
     rng = np.random.default_rng(3)
