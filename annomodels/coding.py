@@ -29,6 +29,7 @@ from annomodels.validation import (
 __all__ = ["chosen_rows", "code", "code_gold", "natural_key", "subset"]
 
 _DIGITS = re.compile(r"(\d+)")
+_NUMBER_STARTS = frozenset("+-.0123456789 \t\n\r\v\f")
 
 Ints = NDArray[np.int32]
 
@@ -42,12 +43,13 @@ def natural_key(name: Any) -> tuple[Any, ...]:
     ['a', 't2', 't10']
     """
     text = str(name)
-    try:
-        value = float(text)
-        if math.isfinite(value):
-            return (0, value, text, type(name).__name__)
-    except ValueError:
-        pass
+    if text[:1] in _NUMBER_STARTS or not text.isascii():  # else float() cannot succeed
+        try:
+            value = float(text)
+            if math.isfinite(value):
+                return (0, value, text, type(name).__name__)
+        except ValueError:
+            pass
     if isinstance(name, (frozenset, set)):
         return (2, len(name), tuple(sorted(map(str, name))))
     return (1, tuple(_part(part) for part in _DIGITS.split(text) if part), text)

@@ -182,7 +182,7 @@ def check_hashable(
         set(cells)
     except TypeError:
         wrong = [n for n, cell in enumerate(cells) if not is_hashable(cell)]
-        at = [n + 1 if rows is None else int(rows[n]) for n in wrong]
+        at = list(dict.fromkeys(n + 1 if rows is None else int(rows[n]) for n in wrong))
         what = f"{counted(len(wrong), word)} of type {type(cells[wrong[0]]).__name__!r}."
         remedy = f"Give one name for each {word}; a set of labels as a frozenset."
         return [Problem(what, at_rows(source, at), remedy)]
@@ -287,7 +287,7 @@ def variants(values: Iterable[Any], word: str) -> list[str]:
     >>> variants(["pos", "Pos", "neg"], "label")
     ["Kept apart although they differ only in case or spaces: label 'Pos' (1), 'pos' (1)."]
     """
-    counts = Counter(value for value in values if isinstance(value, str))
+    counts = {name: n for name, n in Counter(values).items() if isinstance(name, str)}
     alike: dict[str, list[str]] = {}
     for name in sorted(counts):
         plain = " ".join(unicodedata.normalize("NFKC", name).casefold().split())

@@ -120,7 +120,8 @@ def _not_found(
 ) -> Problem:
     words = " × ".join(missing)
     what = f"{words} column{'' if len(missing) == 1 else 's'} not found: the columns are "
-    what += ", ".join(map(repr, header)) if len(header) <= 12 else some(header)
+    what += ", ".join(repr(name[:60]) for name in header[:30])
+    what += f" and {len(header) - 30} more" if len(header) > 30 else ""
     options = ", ".join(f"{role}=..." for role in missing)
     flags = " ".join(f"--{role}" for role in missing)
     free = [name for name in header if name not in chosen.values() and name not in taken]
@@ -170,9 +171,9 @@ def assemble(
     out.skips = len(labels) - len(kept)
     for role, column in (("item", items), ("coder", coders)):
         blank = {name for name in set(column) if is_blank(name)}
-        empty = [rows[n] for n in kept if column[n] in blank] if blank else []
+        empty = list(dict.fromkeys(rows[n] for n in kept if column[n] in blank)) if blank else []
         if empty:
-            what = f"{counted(len(empty), 'label')} without {_a(role)}."
+            what = f"{counted(len(empty), 'row')} with a label but without {_a(role)}."
             where = at_rows(source, empty, names.get(role, role))
             remedy = f"Name the {role} of every label, or drop the rows."
             out.problems.append(Problem(what, where, remedy))

@@ -1,0 +1,122 @@
+"""Text with delimiters to rows of cells: every cell a text, nothing stripped, nothing guessed."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from annomodels.errors import AnnotationError, Problem
+from annomodels.io.columns import matched
+
+__all__ = ["DELIMITERS", "delimiter_of", "records_of"]
+
+DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+LOOKED_AT = 200  # records that decide on the delimiter
+_SEP_LINE = re.compile(r'\A"?sep=([,;\t|])"?\r?\n', re.IGNORECASE)
+
+
+def records_of(
+    text: str, source: str, delimiter: str | None = None
+) -> tuple[list[list[str]], Sequence[int], str]:
+    r"""Rows of cells, the line each begins in, and the delimiter; blank lines are empty rows.
+
+    Raises
+    ------
+    AnnotationError
+        When quotes do not match.
+
+    Examples
+    --------
+    >>> records_of("a;b\n1;'2,5'\n", "x.csv")[0]
+    [['a', 'b'], ['1', "'2,5'"]]
+    """
+    first = 0
+    said = _SEP_LINE.match(text)  # Excel writes its delimiter into the first line
+    if said:
+        text, first, delimiter = text[said.end() :], 1, delimiter or said.group(1)
+    delimiter = delimiter or delimiter_of(text)
+    try:
+        rows, lines = _parse(text, delimiter, strict=True)
+    except csv.Error as error:
+        if delimiter != "\t":
+            raise AnnotationError(_unmatched(text, delimiter, source, first, error)) from error
+        rows, lines = _parse(text, delimiter, quoting=csv.QUOTE_NONE)  # tools write bare quotes
+    return rows, range(first + 1, first + 1 + len(rows)) if lines is None else lines, delimiter
+
+
+def delimiter_of(text: str) -> str:
+    r"""Delimiter that gives the header the known names, and most rows its width.
+
+    Examples
+    --------
+    >>> delimiter_of("item;coder;label\na,b;c;d\n")
+    ';'
+    """
+    best, best_score = ",", (False, 0.0, 0, 0)
+    for delimiter in DELIMITERS:
+        rows = [row for row in _some_rows(text, delimiter) if any(row)]
+        width = len(rows[0]) if rows else 0
+        if width < 2:
+            continue
+        known = sum(bool(hits) for hits in matched(rows[0]).values())
+        share = sum(len(row) == width for row in rows) / len(rows)
+        score = (known >= 2, share, known, width)
+        if score > best_score:
+            best, best_score = delimiter, score
+    return best
+
+
+def _some_rows(text: str, delimiter: str) -> list[list[str]]:
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    with _long_cells():
+        try:
+            return list(itertools.islice(reader, LOOKED_AT))
+        except csv.Error:
+            return []
+
+
+def _parse(
+    text: str, delimiter: str, *, strict: bool = False, quoting: int = csv.QUOTE_MINIMAL
+) -> tuple[list[list[str]], list[int] | None]:
+    def reader() -> Iterator[list[str]]:
+        lines = io.StringIO(text, newline="")
+        return csv.reader(lines, delimiter=delimiter, strict=strict, quoting=quoting)  # type: ignore[arg-type]
+
+    with _long_cells():
+        table = reader()
+        rows = list(table)
+        if table.line_num == len(rows):  # type: ignore[attr-defined]
+            return rows, None
+        # Some cell holds a line break: note where each row begins.
+        table = reader()
+        ends = [table.line_num for _ in table]  # type: ignore[attr-defined]
+    return rows, [1, *(end + 1 for end in ends[:-1])]
+
+
+@contextmanager
+def _long_cells() -> Iterator[None]:
+    """Let cells be of any length; the csv module keeps its limit in a global."""
+    before = csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
+def _unmatched(text: str, delimiter: str, source: str, first: int, error: csv.Error) -> Problem:
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    begin = 1
+    with _long_cells():
+        try:
+            for _ in reader:
+                begin = reader.line_num + 1
+        except csv.Error:
+            pass
+    what = f"The quotation marks do not match ({error})."
+    remedy = 'Close the quote, or write a quote inside a quoted cell twice ("").'
+    return Problem(what, f"{source}, row {first + begin}", remedy)

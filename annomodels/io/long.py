@@ -1,0 +1,138 @@
+"""Long tables: one row for each label."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from annomodels.errors import Problem
+from annomodels.io.columns import Columns, assemble, find_roles, matched, named_column
+from annomodels.io.source import Options, Source
+from annomodels.io.table import Table
+from annomodels.validation import check_hashable, counted, some
+
+__all__ = ["is_long", "read_long"]
+
+GOLD_WORDS = ("gold", "truth", "gold_label", "gold label", "true_label", "ground_truth")
+
+
+def is_long(source: Source, options: Options) -> bool:
+    """Whether item, coder and label were named or have columns with known names."""
+    if options.coder_columns is not None:
+        return False
+    if options.coder is not None or options.label is not None:
+        return True
+    free = [name for name in source.table.header if name not in options.extra.values()]
+    found = matched(free)
+    if options.item is not None:
+        found["item"] = [options.item]
+    return sum(bool(hits) for hits in found.values()) == 3
+
+
+def read_long(source: Source, options: Options) -> Columns:
+    """Columns of a long table, with notes on what was left out."""
+    table = source.table
+    taken = tuple(options.extra.values())
+    names, problems = find_roles(table.header, options.roles, table.source, taken)
+    for role, name in options.extra.items():
+        problems += named_column(table.header, name, role, table.source)
+        names[role] = name
+    if problems or table.problems:
+        if not table.header:
+            problems = []
+        return Columns(problems=[*table.problems, *problems, *_no_header(table)])
+    table, question_problems, asked = _one_question(table, options)
+    if question_problems:
+        return Columns(problems=question_problems)
+    table, notes = _without_repeats(table, names)
+    cells = {role: table.columns[name] for role, name in names.items()}
+    columns = assemble(cells, table.rows, table.source, names, options.is_skip)
+    columns.notes = [*table.notes, *notes, *columns.notes, *_ignored(table, names, asked)]
+    return columns
+
+
+def _one_question(table: Table, options: Options) -> tuple[Table, list[Problem], str]:
+    """Rows of the question that was asked for; several questions are never mixed."""
+    name = next((name for name in table.header if name.strip().casefold() == "question"), None)
+    if name is None or name in (options.item, options.coder, options.label):
+        if options.question is None:
+            return table, [], ""
+        what = f"There is no column 'question' to look for {options.question!r}."
+        return table, [Problem(what, table.source, "Leave out the question (--question).")], ""
+    problems = check_hashable(table.columns[name], "question", table.source, table.rows)
+    if problems:
+        return table, problems, name
+    counts = Counter(table.columns[name])
+    if options.question is None:
+        if len(counts) < 2:
+            return table, [], name
+        listed = some(sorted(counts, key=str), lambda q: f"{q!r} ({counts[q]:,} rows)")
+        what = f"The table holds {counted(len(counts), 'question')}: {listed}."
+        first = min(counts, key=str)
+        remedy = f"Choose one with question={first!r} (--question {first})."
+        return table, [Problem(what, f"{table.source}, column {name!r}", remedy)], name
+    keep = [n for n, cell in enumerate(table.columns[name]) if cell == options.question]
+    if not keep:
+        what = f"There is no question {options.question!r}."
+        remedy = f"The questions are {some(sorted(counts, key=str))}."
+        return table, [Problem(what, f"{table.source}, column {name!r}", remedy)], name
+    return table.take(keep), [], name
+
+
+def _without_repeats(table: Table, names: dict[str, str]) -> tuple[Table, list[str]]:
+    """Drop rows with an annotation id that has been seen with the same item, coder and label."""
+    ids = next((n for n in table.header if n.strip().casefold() == "annotation_id"), None)
+    if ids is None or ids in names.values():
+        return table, []
+    columns = [table.columns[ids], *(table.columns[names[role]] for role in ("item", "coder"))]
+    seen: set[tuple[Any, ...]] = set()
+    seen_ids: dict[Any, int] = {}
+    keep: list[int] = []
+    changed = 0
+    for n, row in enumerate(zip(*columns, table.columns[names["label"]], strict=True)):
+        key = tuple(map(repr, row))
+        if not row[0] or key not in seen:
+            keep.append(n)
+            changed += bool(row[0]) and key[0] in seen_ids
+        seen.add(key)
+        seen_ids[key[0]] = n
+    notes = []
+    dropped = len(table) - len(keep)
+    if dropped:
+        notes.append(
+            f"{counted(dropped, 'row')} dropped that repeat an annotation id with the same item, "
+            "coder and label."
+        )
+    if changed:
+        notes.append(
+            f"{counted(changed, 'row')} with an annotation id that has been used before, for "
+            "another item, coder or label; all are kept."
+        )
+    return (table.take(keep) if dropped else table), notes
+
+
+def _ignored(table: Table, names: dict[str, str], asked: str) -> list[str]:
+    left = [name for name in table.header if name not in names.values() and name != asked]
+    left = [name for name in left if name.strip().casefold() != "annotation_id"]
+    notes = []
+    if left:
+        notes.append(f"{'Column' if len(left) == 1 else 'Columns'} not used: {some(left)}.")
+    if "gold" not in names:
+        notes += [
+            f"Column {name!r} may hold known gold: say gold={name!r} (--gold-column {name}) "
+            "to use it."
+            for name in left
+            if name.strip().casefold() in GOLD_WORDS
+        ]
+    return notes
+
+
+def _no_header(table: Table) -> list[Problem]:
+    """Guess that a file has no header when the first row looks like the others."""
+    if not table.columns or not len(table):
+        return []
+    if not all(name and name in cells for name, cells in list(table.columns.items())[1:]):
+        return []
+    what = "The first row looks like data, not like names of columns."
+    remedy = "Put a first row item,coder,label (in the order of the columns) above it."
+    return [Problem(what, f"{table.source}, row 1", remedy)]

@@ -1,0 +1,102 @@
+"""Matrices without a header: rows are items, columns coders (K-Alpha, ReCal, MACE)."""
+
+from __future__ import annotations
+
+from annomodels.coding import natural_key
+from annomodels.errors import Problem
+from annomodels.io.columns import Columns, assemble
+from annomodels.io.source import Options, Source
+from annomodels.io.wide import looks_like_counts
+from annomodels.validation import all_numbers, at_rows, counted
+
+__all__ = ["is_matrix", "read_matrix"]
+
+NO_LABEL = frozenset({"NA", "#"})
+
+
+def is_matrix(source: Source, options: Options) -> bool:
+    """Whether the first row holds labels, not names of columns."""
+    named = [*options.roles.values(), *options.extra.values(), options.coder_columns]
+    if any(name is not None for name in named):
+        return False
+    rows = [record for record in source.records if any(record)]
+    if not rows or len(rows[0]) < 2:
+        return False
+    first, rest = rows[0], rows[1:]
+    if not first[0] and len({row[0] for row in rest}) == len(rest) > 1:
+        return False  # an unnamed first column of items, as data frames write it
+    skip = {"", *NO_LABEL, *options.missing}
+    if all(cell in skip or all_numbers([cell]) for row in rows for cell in row):
+        return True
+    labels = {cell for row in rest for cell in row} - {""}
+    own = [cell for cell in first if cell not in ("", *options.missing)]
+    return bool(own) and len(rest) > 1 and set(own) <= labels
+
+
+def read_matrix(source: Source, options: Options) -> Columns:
+    """Columns of a matrix; items and coders get numbers, blank lines are items without a label."""
+    records = source.records
+    filled = [record for record in records if any(record)]
+    if not filled:
+        what = "There is no row of cells."
+        return Columns(problems=[Problem(what, source.name, "Give rows of labels.")])
+    if any(value is not None for value in (*options.roles.values(), *options.extra.values())):
+        what = "A matrix without a header has no names of columns."
+        remedy = "Leave out item=, coder=, label=, gold=, group= and text=, or add a header."
+        return Columns(problems=[Problem(what, source.name, remedy)])
+    width = len(filled[0])
+    ragged = [n for n, record in enumerate(records) if any(record) and len(record) != width]
+    if ragged:
+        what = f"{counted(len(ragged), 'row')} without the {width} cells of the first row."
+        where = at_rows(source.name, [source.lines[n] for n in ragged])
+        return Columns(problems=[Problem(what, where, "Leave cells without a label empty.")])
+    if not options.forced:
+        problem = _other_shape(filled, source.name)
+        if problem is not None:
+            return Columns(problems=[problem])
+    numeric = all(all_numbers([c]) for r in filled for c in r if c and c not in NO_LABEL)
+    missing = options.missing | (NO_LABEL if numeric else frozenset())
+    columns = assemble(
+        {
+            "item": [str(n) for n in range(1, len(records) + 1) for _ in range(width)],
+            "coder": [str(j) for _ in records for j in range(1, width + 1)],
+            "label": [c for record in records for c in (record or [""] * width)],
+        },
+        [row for row in source.lines for _ in range(width)],
+        source.name,
+        {},
+        lambda cell: cell == "" or cell in missing,
+    )
+    note = "Read as a matrix without a header: rows are items, columns are coders, both numbered."
+    columns.notes = [note, *columns.notes]
+    return columns
+
+
+def _other_shape(rows: list[list[str]], source: str) -> Problem | None:
+    columns = list(zip(*rows, strict=True))
+    if looks_like_counts(columns):
+        what = "Every row holds whole numbers with the same sum: are these counts, or labels?"
+        remedy = (
+            "If they are labels of coders, say format='matrix' (--input-format matrix). If they "
+            "are counts, give the single labels: counts do not say who gave which."
+        )
+        return Problem(what, source, remedy)
+    names = [str(n) for n in range(len(rows[0]) + 1)]
+    if len(rows[0]) > 2 and rows[0] in (names[1:], names[:-1]):
+        what = f"The first row ({', '.join(rows[0][:6])}) could be labels or names of coders."
+        remedy = (
+            "If they are labels, say format='matrix' (--input-format matrix); if they are names, "
+            "put a first column with the items before them."
+        )
+        return Problem(what, f"{source}, row 1", remedy)
+    pairs = set(zip(columns[0], columns[1], strict=True))
+    sizes = [len(set(column)) for column in columns]
+    if len(rows) >= 6 and len(columns) == 3 and len(pairs) == len(rows) and sizes[2] <= sizes[0]:
+        shown = ", ".join(sorted(set(columns[2]), key=natural_key)[:3])
+        what = f"This looks like a long table without a header (labels {shown})."
+        remedy = (
+            "Put a first row item,coder,label above it; or say format='matrix' "
+            "(--input-format matrix) if the rows are items and the columns coders."
+        )
+        return Problem(what, source, remedy)
+    return None

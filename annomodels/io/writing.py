@@ -1,0 +1,208 @@
+"""Tables to files: written beside their place first, then moved there, never over a file unasked.
+
+Cells are written as they are. A spreadsheet takes a cell that begins with ``=``, ``+``, ``-``,
+``@`` or a tab for a formula, and names of coders and items come from strangers; but a quote before
+them would make the file lie to every other reader, and ``-1`` is a label. So ``write_table`` keeps
+the data as they are unless ``spreadsheet=True`` says that people will open the file: then texts,
+not numbers, that begin so get a leading apostrophe.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from annomodels.errors import AnnomodelsError, Problem
+from annomodels.validation import all_numbers
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["WRITERS", "OutputError", "atomic_path", "guarded", "write_table"]
+
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_SENTENCES = {
+    errno.ENOSPC: ("The disk is full.", "Free some space, or write elsewhere."),
+    errno.EDQUOT: ("Your share of the disk is used up.", "Free some space, or write elsewhere."),
+    errno.EACCES: ("You may not write here.", "Choose another folder, or ask for permission."),
+    errno.EPERM: ("You may not write here.", "Choose another folder, or ask for permission."),
+    errno.EROFS: ("This disk is read-only.", "Choose another folder."),
+    errno.ENOENT: ("There is no such folder.", "Make the folder first, or choose another."),
+    errno.ENOTDIR: ("A part of the path is a file, not a folder.", "Choose another path."),
+    errno.EISDIR: ("There is a folder of this name.", "Choose another name."),
+    errno.ENAMETOOLONG: ("The file name is too long.", "Choose a shorter name."),
+    errno.EIO: ("The disk reports an error.", "Check the disk, or write elsewhere."),
+    errno.EFBIG: ("The file is too large for this disk.", "Write elsewhere."),
+}
+
+
+class OutputError(AnnomodelsError, OSError):
+    """A file cannot be written; says why, where, and what to do."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        super().__init__(str(problem))
+
+    def __str__(self) -> str:
+        return str(self.problem)
+
+
+@contextmanager
+def atomic_path(path: str | os.PathLike[str], force: bool = False) -> Iterator[Path]:
+    """Give a path to write to; the file takes its place only when all went well.
+
+    The temporary file lies in the same folder and is removed when anything fails.
+
+    Parameters
+    ----------
+    path
+        Where the file shall be.
+    force
+        Whether it may take the place of a file that is there.
+
+    Raises
+    ------
+    OutputError
+        When a file is there, the folder is missing or closed, or the disk is full.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.txt"
+    >>> with atomic_path(target) as temporary:
+    ...     _ = temporary.write_text("done")
+    >>> target.read_text()
+    'done'
+    """
+    target = Path(path)
+    _refuse(target, force)
+    tag = f".{target.stem[:40]}-{secrets.token_hex(4)}"
+    temporary = target.parent / (tag + "".join(target.suffixes[-2:]))
+    try:
+        try:
+            temporary.touch(exist_ok=False)
+            yield temporary
+            _refuse(target, force)
+            os.replace(temporary, target)
+        except OutputError:
+            raise
+        except OSError as error:
+            known = _SENTENCES.get(error.errno or 0)
+            if known is None:
+                raise
+            raise OutputError(Problem(known[0], str(target), known[1])) from error
+    finally:
+        if temporary.exists():
+            temporary.unlink()
+
+
+def _refuse(target: Path, force: bool) -> None:
+    """Raise if there is a folder of that name, or a file that must stay."""
+    if target.is_dir():
+        what, remedy = _SENTENCES[errno.EISDIR]
+        raise OutputError(Problem(what, str(target), remedy))
+    if target.exists() and not force:
+        remedy = "Choose another name, or say force=True (--force) to replace it."
+        raise OutputError(Problem("There is a file of this name.", str(target), remedy))
+
+
+def _delimited(mark: str) -> Callable[[pd.DataFrame, Path], None]:
+    def write(frame: pd.DataFrame, path: Path) -> None:
+        frame.to_csv(path, sep=mark, index=False, lineterminator="\n", encoding="utf-8")
+
+    return write
+
+
+def _json_lines(frame: pd.DataFrame, path: Path) -> None:
+    frame.to_json(path, orient="records", lines=True, force_ascii=False)
+
+
+def _json(frame: pd.DataFrame, path: Path) -> None:
+    frame.to_json(path, orient="records", indent=1, force_ascii=False)
+
+
+def _parquet(frame: pd.DataFrame, path: Path) -> None:
+    frame.to_parquet(path, index=False)
+
+
+WRITERS: dict[str, Callable[[Any, Path], None]] = {
+    "csv": _delimited(","),
+    "tsv": _delimited("\t"),
+    "jsonl": _json_lines,
+    "json": _json,
+    "parquet": _parquet,
+}
+
+
+def write_table(
+    frame: pd.DataFrame,
+    path: str | os.PathLike[str],
+    format: str | None = None,
+    *,
+    force: bool = False,
+    spreadsheet: bool = False,
+) -> Path:
+    r"""Write a data frame to a file.
+
+    Parameters
+    ----------
+    frame
+        The table; its index is not written.
+    path
+        Where to; a further ending ``.gz`` packs csv, tsv, jsonl and json.
+    format
+        "csv", "tsv", "jsonl", "json" or "parquet"; without it, the ending of the path, else csv.
+    force
+        Whether a file that is there may be replaced.
+    spreadsheet
+        Whether to put an apostrophe before texts that a spreadsheet takes for formulas.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    OutputError
+        When the format is unknown, a file is there, or it cannot be written.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import pandas as pd
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "gold.csv"
+    >>> write_table(pd.DataFrame({"item": ["t1"], "label": ["pos"]}), target).read_text()
+    'item,label\nt1,pos\n'
+    """
+    target = Path(path)
+    if format is None:
+        ending = Path(target.stem).suffix if target.suffix == ".gz" else target.suffix
+        format = {"": "csv", ".ndjson": "jsonl", ".txt": "tsv"}.get(ending, ending[1:].lower())
+    write = WRITERS.get(format)
+    if write is None:
+        remedy = f"Use one of {', '.join(WRITERS)}."
+        raise OutputError(Problem(f"Tables are not written as {format!r}.", str(target), remedy))
+    if spreadsheet:
+        frame = frame.map(guarded)
+    with atomic_path(target, force) as temporary:
+        write(frame, temporary)
+    return target
+
+
+def guarded(cell: Any) -> Any:
+    """Text with an apostrophe before it if a spreadsheet would take it for a formula.
+
+    Examples
+    --------
+    >>> guarded("=1+1"), guarded("-1"), guarded("ana")
+    ("'=1+1", '-1', 'ana')
+    """
+    if isinstance(cell, str) and cell.startswith(FORMULA_STARTS) and not all_numbers([cell]):
+        return "'" + cell
+    return cell
