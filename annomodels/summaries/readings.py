@@ -75,8 +75,9 @@ def surprise(
 
     On each draw the truth is drawn from P(truth | labels of the item, parameters), the same coders
     label the item anew, and T(replicated) is compared with T(observed). This asks whether the
-    item, whatever its truth, splits its coders more than their errors do. After the first draws
-    only items with a small p-value go on.
+    item, whatever its truth, splits its coders more than their errors do. Items with the same
+    labels of the same coders share their replicates. After the first draws only items with a
+    small p-value go on.
 
     Parameters
     ----------
@@ -98,22 +99,35 @@ def surprise(
     evidence = TwoReadings(draws)
     n = np.diff(data.starts)
     observed = evidence(data.coder, data.label, data.starts)
-    as_large = np.zeros(data.n_items)
-    tried = np.zeros(data.n_items)
+    group = _same_labels(data, rng)
+    size = int(group.max()) + 1
+    as_large, tried = np.zeros(size), np.zeros(size)
     going = np.flatnonzero(n > 0)
     coder, starts = data.coder, data.starts[np.append(going, data.n_items)]
     for step, p in truth_probabilities(draws, data):
         if step == FIRST:
-            still = np.flatnonzero(as_large[going] <= STILL_OPEN * step)
-            going = going[still]
+            going = going[(as_large <= STILL_OPEN * tried)[group[going]]]
             coder = data.coder[np.isin(data.item, going)]
             starts = np.concatenate([[0], np.cumsum(n[going])])
         if not len(going):
             break
         truth = choices(p[going], rng.random(len(going)))
         label = draw_labels(draws.confusion[step], coder, np.repeat(truth, n[going]), rng)
-        as_large[going] += evidence(coder, label, starts) >= observed[going] - tie
-        tried[going] += 1
-    out = (1 + as_large) / (1 + tried)
+        large = evidence(coder, label, starts) >= observed[going] - tie
+        as_large += np.bincount(group[going], large, size)
+        tried += np.bincount(group[going], minlength=size)
+    out = ((1 + as_large) / (1 + tried))[group]
     out[n == 0] = observed[n == 0] = np.nan
     return out, observed
+
+
+def _same_labels(data: Annotations, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Number the items so that items with the same labels of the same coders share a number."""
+    size = data.n_coders * data.n_labels
+    marks = rng.integers(0, 2**63, size=size, dtype=np.uint64)
+    row = data.coder.astype(np.int64) * data.n_labels + data.label
+    key = np.zeros(data.n_items, dtype=np.uint64)
+    np.add.at(key, data.item, marks[row])
+    if data.gold is not None:
+        key += rng.integers(0, 2**63, size=data.n_labels + 1, dtype=np.uint64)[data.gold]
+    return np.unique(key, return_inverse=True)[1]
