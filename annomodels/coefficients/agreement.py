@@ -1,0 +1,217 @@
+"""The verb: agreement coefficients of a data set, one or a panel."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from typing import Literal, get_args, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.annotations import Annotations
+from annomodels.coefficients.evaluation import Request, draw_values, point_values
+from annomodels.coefficients.formulas import Evaluated
+from annomodels.coefficients.metrics import DistanceLike
+from annomodels.coefficients.notes import data_notes
+from annomodels.coefficients.reasons import WITH_VALUE, before, diagnose, explain, used_items
+from annomodels.coefficients.requests import make_requests
+from annomodels.coefficients.result import Agreement, AgreementPanel
+from annomodels.coefficients.rows import Duplicates, Rows, collapse, prepare, with_labels
+from annomodels.coefficients.weights import make_sample
+from annomodels.errors import NotApplicable
+
+__all__ = ["Convention", "Resample", "agreement"]
+
+Floats = NDArray[np.float64]
+Convention = Literal["krippendorff", "gwet", "pairs", "pairwise", "listwise"]
+Resample = Literal["auto", "items", "groups"]
+
+
+@overload
+def agreement(
+    data: Annotations,
+    name: None = None,
+    *,
+    distance: DistanceLike | None = None,
+    missing: Convention | None = None,
+    duplicates: Duplicates = "first",
+    undefined: float = math.nan,
+    draws: int = 2000,
+    seed: int = 0,
+    resample: Resample = "auto",
+    labels: Sequence[Hashable] | None = None,
+) -> AgreementPanel: ...
+
+
+@overload
+def agreement(
+    data: Annotations,
+    name: str,
+    *,
+    distance: DistanceLike | None = None,
+    missing: Convention | None = None,
+    duplicates: Duplicates = "first",
+    undefined: float = math.nan,
+    draws: int = 2000,
+    seed: int = 0,
+    resample: Resample = "auto",
+    labels: Sequence[Hashable] | None = None,
+) -> Agreement: ...
+
+
+def agreement(
+    data: Annotations,
+    name: str | None = None,
+    *,
+    distance: DistanceLike | None = None,
+    missing: Convention | None = None,
+    duplicates: Duplicates = "first",
+    undefined: float = math.nan,
+    draws: int = 2000,
+    seed: int = 0,
+    resample: Resample = "auto",
+    labels: Sequence[Hashable] | None = None,
+) -> Agreement | AgreementPanel:
+    r"""Agreement between coders, corrected for chance, with its sampling posterior.
+
+    Every coefficient is :math:`1 - D_o / D_e`, which for nominal labels is
+    :math:`(A_o - A_e) / (1 - A_e)`; they differ in the agreement expected by chance.
+
+    Parameters
+    ----------
+    data
+        Who labelled which item how.
+    name
+        Name or alias of a coefficient ("alpha", "Fleiss' kappa", "cohen" ...); without it a panel.
+    distance
+        Distance between labels, see :func:`~annomodels.coefficients.metrics.make_distance`. By
+        default nominal; alpha and the weighted coefficients take that of the labels' scale (for an
+        ordinal scale alpha takes Krippendorff's, the others quadratic).
+    missing
+        How missing labels are treated; all conventions agree on complete data. "krippendorff"
+        (default): items with two labels or more, each weighted by its number of labels; "gwet":
+        plain mean over these items, label shares from all items; "pairs": every pair of labels
+        counts the same; "pairwise": each pair of coders on its shared items, then the mean;
+        "listwise": items that every coder labelled. multi_kappa weighs pairs of coders by the
+        product of their labels, with "gwet" and "pairwise" all the same.
+    duplicates
+        What to do where a coder labelled an item more than once: take the "first" or "last" label,
+        "keep" all as if by further coders, or "error".
+    undefined
+        Value to give where a coefficient is undefined.
+    draws
+        Number of draws of the sampling posterior, 0 for none.
+    seed
+        Seed of the draws; equal seeds give equal draws.
+    resample
+        What is exchangeable: "items", or "groups" - the documents that items belong to. "auto"
+        takes groups where the data have them.
+    labels
+        The label set, where it is larger than the labels in use or its order matters.
+
+    Returns
+    -------
+    An :class:`~annomodels.Agreement` for one coefficient, else a panel of them.
+
+    Raises
+    ------
+    NotApplicable
+        When the coefficient is unknown or does not fit the data, the distance or the convention.
+    AnnotationError
+        When labels are not in the label set, a table is no distance, or repeats are an error.
+
+    References
+    ----------
+    Artstein & Poesio 2008, doi:10.1162/coli.07-034-R2; Krippendorff 2004,
+    doi:10.1111/j.1468-2958.2004.tb00738.x; Gwet 2014, Handbook of Inter-Rater Reliability.
+
+    Examples
+    --------
+    Two coders' dialogue labels in Carpenter & Poesio (2010):
+
+    >>> import annomodels as am
+    >>> cells = {("box", "box"): 41, ("box", "tank"): 3, ("tank", "box"): 9, ("tank", "tank"): 47}
+    >>> pairs = [pair for pair, n in cells.items() for _ in range(n)]
+    >>> rows = [(i, c, label) for i, pair in enumerate(pairs) for c, label in enumerate(pair)]
+    >>> data = am.Annotations.from_records(rows)
+    >>> found = am.agreement(data, "kappa")
+    >>> found.observed, round(found.value, 4)
+    (0.88, 0.76)
+    >>> panel = am.agreement(data)
+    >>> panel.table["value"].round(4).tolist()
+    [0.88, 0.76, 0.7591, 0.7591, 0.76, 0.76, 0.7603, 0.76...]
+    """
+    if labels is not None:
+        data = with_labels(data, labels)
+    requests = make_requests(data, name, distance, missing)
+    rows = prepare(data, duplicates, _by_group(data, resample))
+    reasons = [before(r.coefficient, rows, r.convention) for r in requests]
+    if name is not None and reasons[0] in ("two_coders_only", "repeats_kept"):
+        entry = requests[0].coefficient
+        raise NotApplicable(f"{entry.title}: {explain(reasons[0], entry, rows.n_coders)}")
+    sample = make_sample(collapse(rows))
+    able = [n for n, reason in enumerate(reasons) if not reason]
+    points = dict(zip(able, point_values(sample, [requests[n] for n in able]), strict=True))
+    for n in able:
+        reasons[n] = diagnose(requests[n].coefficient, rows, requests[n].convention, points[n])
+    drawn = [n for n in able if reasons[n] in ("", "constant_coder")]
+    values = draw_values(sample, [requests[n] for n in drawn], draws, seed)
+    by_request = dict(zip(drawn, values, strict=True))
+    notes = data_notes(data, rows, sample, requests, duplicates, bool(by_request) and draws > 0)
+    results = tuple(
+        _result(data, rows, request, reasons[n], points.get(n), by_request.get(n), undefined, notes)
+        for n, request in enumerate(requests)
+    )
+    return results[0] if name is not None else AgreementPanel(results, notes)
+
+
+def _by_group(data: Annotations, resample: Resample) -> bool:
+    """Whether documents are drawn instead of items."""
+    if resample not in get_args(Resample):
+        allowed = ", ".join(get_args(Resample))
+        raise NotApplicable(f"resample={resample!r} is unknown. Use one of {allowed}.")
+    if resample == "groups" and data.group is None:
+        raise NotApplicable('resample="groups" needs the documents of the items. Use "items".')
+    return resample != "items" and data.group is not None
+
+
+def _result(
+    data: Annotations,
+    rows: Rows,
+    request: Request,
+    reason: str,
+    point: Evaluated | None,
+    draws: Floats | None,
+    undefined: float,
+    notes: tuple[str, ...],
+) -> Agreement:
+    """Put a result together; without `point` the coefficient does not apply."""
+    entry, distance = request.coefficient, request.distance.name
+    d_o, d_e = (math.nan, math.nan) if point is None else map(float, point[1:])
+    nominal = distance == "nominal"
+    value = math.nan if point is None else float(point.value)
+    if reason and reason not in WITH_VALUE:
+        value = undefined
+    used = used_items(rows, request.convention)
+    note = explain(reason, entry, rows.n_coders)
+    lost = 0.0 if draws is None or not len(draws) else float(np.isnan(draws).mean())
+    if lost:
+        note = f"{note} It is undefined in {lost:.1%} of the draws.".strip()
+    return Agreement(
+        name=entry.name,
+        title=entry.title if nominal else f"{entry.title}, {distance}",
+        value=value,
+        observed=1 - d_o if nominal else d_o,
+        expected=1 - d_e if nominal else d_e,
+        kind="agreement" if nominal else "disagreement",
+        n_items=int(used.sum()),
+        n_coders=rows.n_coders,
+        n_labels=int(rows.per_item[used].sum()),
+        convention="complete" if data.is_complete else request.convention,
+        note=note,
+        reason=reason,
+        distance=distance,
+        draws=draws if draws is not None and len(draws) else None,
+        notes=notes,
+    )

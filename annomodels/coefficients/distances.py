@@ -1,0 +1,172 @@
+"""How far two labels are apart, and sums of distances over tables of label pairs.
+
+No class here ever holds a table of value x value unless the user gave one: squared differences
+come from moments, all other numeric distances are computed block by block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Computed", "Distance", "Nominal", "Ordinal", "Squared"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+BLOCK = 256
+
+
+class Distance(Protocol):
+    """A symmetric distance between labels with distance 0 from a label to itself.
+
+    `pooled` are the weights of the labels, shape [..., label]: Krippendorff's ordinal distance
+    depends on them, the others pass them over.
+    """
+
+    @property
+    def name(self) -> str:
+        """What the user called it."""
+
+    def pairs(self, first: Ints, second: Ints, pooled: Floats) -> Floats:
+        """Distance of listed pairs of labels, shape [..., pair] or [pair]."""
+
+    def form(self, left: Floats, right: Floats, pooled: Floats) -> Floats:
+        """Sum over k and l of left_k right_l d_kl, shape [...]."""
+
+    def largest(self, pooled: Floats) -> Floats:
+        """Largest distance between two labels of the label set, shape [...] or []."""
+
+
+@dataclass(frozen=True)
+class Nominal:
+    """Distance 1 between different labels."""
+
+    name: str = "nominal"
+
+    def pairs(self, first: Ints, second: Ints, pooled: Floats) -> Floats:
+        """See :class:`Distance`."""
+        return np.asarray(first != second, dtype=float)
+
+    def form(self, left: Floats, right: Floats, pooled: Floats) -> Floats:
+        """See :class:`Distance`."""
+        return np.asarray(left.sum(-1) * right.sum(-1) - (left * right).sum(-1))
+
+    def largest(self, pooled: Floats) -> Floats:
+        """See :class:`Distance`."""
+        return np.asarray(float(pooled.shape[-1] > 1))
+
+
+def _squared_form(left: Floats, right: Floats, x: Floats) -> Floats:
+    """Sum of left_k right_l (x_k - x_l)^2 from moments; `x` is centred by the caller."""
+    square = x * x
+    return np.asarray(
+        (left * square).sum(-1) * right.sum(-1)
+        + left.sum(-1) * (right * square).sum(-1)
+        - 2 * (left * x).sum(-1) * (right * x).sum(-1)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Squared:
+    """Squared difference of the labels' values.
+
+    Parameters
+    ----------
+    name
+        What the user called it.
+    values
+        Value of each label, shape [label].
+    """
+
+    name: str
+    values: Floats
+
+    def pairs(self, first: Ints, second: Ints, pooled: Floats) -> Floats:
+        """See :class:`Distance`."""
+        return np.asarray((self.values[first] - self.values[second]) ** 2)
+
+    def form(self, left: Floats, right: Floats, pooled: Floats) -> Floats:
+        """See :class:`Distance`."""
+        weight = np.maximum(pooled.sum(-1, keepdims=True), np.finfo(float).tiny)
+        mean = (pooled * self.values).sum(-1, keepdims=True) / weight
+        return _squared_form(left, right, self.values - mean)
+
+    def largest(self, pooled: Floats) -> Floats:
+        """See :class:`Distance`."""
+        return np.asarray(np.ptp(self.values) ** 2)
+
+
+@dataclass(frozen=True)
+class Ordinal:
+    """Krippendorff's ordinal distance: the squared share of labels that lie between two labels.
+
+    The distance of k and l is the squared difference of their mid-ranks, as shares of all pairable
+    labels. Krippendorff counts labels instead of shares; this changes only the unit.
+    """
+
+    name: str = "ordinal"
+
+    @staticmethod
+    def _ranks(pooled: Floats) -> Floats:
+        total = np.maximum(pooled.sum(-1, keepdims=True), np.finfo(float).tiny)
+        return np.asarray((np.cumsum(pooled, axis=-1) - pooled / 2) / total - 0.5)
+
+    def pairs(self, first: Ints, second: Ints, pooled: Floats) -> Floats:
+        """See :class:`Distance`."""
+        ranks = self._ranks(pooled)
+        return np.asarray((ranks[..., first] - ranks[..., second]) ** 2)
+
+    def form(self, left: Floats, right: Floats, pooled: Floats) -> Floats:
+        """See :class:`Distance`."""
+        return _squared_form(left, right, self._ranks(pooled))
+
+    def largest(self, pooled: Floats) -> Floats:
+        """See :class:`Distance`."""
+        return np.asarray(np.ptp(self._ranks(pooled), axis=-1) ** 2)
+
+
+@dataclass(frozen=True, eq=False)
+class Computed:
+    """A distance given by a function of label codes, for instance a look-up in a table.
+
+    Parameters
+    ----------
+    name
+        What the user called it.
+    between
+        Takes two arrays of label codes that broadcast, gives their distances.
+    n_labels
+        Size of the label set.
+    """
+
+    name: str
+    between: Callable[[Ints, Ints], Floats]
+    n_labels: int
+
+    def pairs(self, first: Ints, second: Ints, pooled: Floats) -> Floats:
+        """See :class:`Distance`."""
+        return self.between(first, second)
+
+    def form(self, left: Floats, right: Floats, pooled: Floats) -> Floats:
+        """See :class:`Distance`."""
+        codes = np.arange(self.n_labels)
+        flat = np.ascontiguousarray(left).reshape(-1, self.n_labels)
+        out = np.zeros(np.broadcast_shapes(left.shape[:-1], right.shape[:-1]))
+        for start in range(0, self.n_labels, BLOCK):
+            block = codes[start : start + BLOCK]
+            reached = flat @ self.between(codes[:, None], block[None, :])
+            reached = reached.reshape(*left.shape[:-1], len(block))
+            out += (reached * right[..., start : start + BLOCK]).sum(-1)
+        return out
+
+    def largest(self, pooled: Floats) -> Floats:
+        """See :class:`Distance`."""
+        codes = np.arange(self.n_labels)
+        starts = range(0, self.n_labels, BLOCK)
+        blocks = [self.between(codes[:, None], codes[None, s : s + BLOCK]).max() for s in starts]
+        return np.asarray(max(blocks))

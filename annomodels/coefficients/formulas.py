@@ -1,0 +1,155 @@
+r"""Every coefficient is one formula, :math:`1 - D_o / D_e`; they differ in :math:`D_e`.
+
+:math:`D_o` is the mean distance of two labels of the same item, :math:`D_e` the mean distance that
+chance would give. With the nominal distance :math:`A_o = 1 - D_o` and :math:`A_e = 1 - D_e`, and
+the coefficient is the familiar :math:`(A_o - A_e) / (1 - A_e)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.coefficients.catalogue import find
+from annomodels.coefficients.distances import Distance, Nominal
+from annomodels.coefficients.tables import Tables
+
+__all__ = ["EXPECTED", "Evaluated", "evaluate", "evaluate_with"]
+
+Floats = NDArray[np.float64]
+
+NEGLIGIBLE = 1e-12
+
+
+class Evaluated(NamedTuple):
+    """A coefficient with what it was made from.
+
+    Parameters
+    ----------
+    value
+        1 - observed / expected, NaN where it is undefined, shape [...].
+    observed
+        Observed disagreement D_o, shape [...].
+    expected
+        Expected disagreement D_e, NaN for a coefficient without one, shape [...].
+    """
+
+    value: Floats
+    observed: Floats
+    expected: Floats
+
+
+def _share(weights: Floats) -> Floats:
+    """Weights as shares; NaN where there are none."""
+    total = weights.sum(-1, keepdims=True)
+    return np.asarray(np.divide(weights, total, out=np.full_like(weights, np.nan), where=total > 0))
+
+
+def observed(tables: Tables, distance: Distance) -> Floats:
+    """Mean distance of the listed pairs, shape [...]; NaN where there is no pair."""
+    apart = distance.pairs(tables.first, tables.second, tables.pooled)
+    total = tables.together.sum(-1)
+    apart_total = np.asarray((tables.together * apart).sum(-1), dtype=float)
+    out = np.full_like(apart_total, np.nan)
+    return np.asarray(np.divide(apart_total, total, out=out, where=total > 0))
+
+
+def uniform(tables: Tables, distance: Distance) -> Floats:
+    r"""Take all q labels as equally likely (S): :math:`A_e = 1 / q`."""
+    even = np.full(tables.pooled.shape, 1.0 / tables.n_labels)
+    return distance.form(even, even, tables.pooled)
+
+
+def pooled(tables: Tables, distance: Distance) -> Floats:
+    r"""Take one distribution for all coders (pi, K): :math:`A_e = \sum_k (n_k / N)^2`."""
+    p = _share(tables.pooled)
+    return distance.form(p, p, tables.pooled)
+
+
+def smoothed(tables: Tables, distance: Distance) -> Floats:
+    r"""Put a uniform prior on K's (van Oest): :math:`A_e = \sum_k ((n_k + 1) / (N + q))^2`."""
+    n, q = tables.n[..., None], tables.n_labels
+    keep = np.where(np.isinf(n), 1.0, n / np.where(np.isinf(n), 1.0, n + q))
+    p = keep * _share(tables.pooled) + (1 - keep) / q
+    return distance.form(p, p, tables.pooled)
+
+
+def without_replacement(tables: Tables, distance: Distance) -> Floats:
+    r"""Draw two different labels (alpha): :math:`D_e = \sum_{kl} n_k n_l d_{kl} / (n (n - 1))`."""
+    n = tables.n
+    some = np.where(n > 1, n, np.nan)
+    return np.asarray(pooled(tables, distance) / (1.0 - 1.0 / some))
+
+
+def between(tables: Tables, distance: Distance) -> Floats:
+    r"""Take every coder's own distribution (kappa and its kin): :math:`\sum P(k|a) P(k|b)`."""
+    apart = distance.form(tables.left, tables.right, tables.pooled[..., None, :])
+    apart = np.asarray((apart * tables.sign).sum(-1))
+    weight = (tables.left.sum(-1) * tables.right.sum(-1) * tables.sign).sum(-1)
+    enough = np.asarray(weight > NEGLIGIBLE * np.square(tables.left.sum((-1, -2))))
+    return np.divide(apart, weight, out=np.full_like(apart, np.nan), where=enough)
+
+
+def gwet(tables: Tables, distance: Distance) -> Floats:
+    r"""Take Gwet's chance of a random label (AC1, AC2).
+
+    :math:`A_e = T_w / (q (q - 1)) \sum_k \pi_k (1 - \pi_k)`. Agreement weights are 1 - distance / largest distance; T_w is their sum over all q x q cells.
+    """
+    q = tables.n_labels
+    if q < 2:
+        return np.full(tables.pooled.shape[:-1], np.nan)
+    p = _share(tables.pooled)
+    largest = distance.largest(tables.pooled)
+    ones = np.ones(tables.pooled.shape)
+    weights = q * q * largest - distance.form(ones, ones, tables.pooled)
+    return np.asarray(largest - weights / (q * (q - 1)) * (p * (1 - p)).sum(-1))
+
+
+EXPECTED: dict[str, Callable[[Tables, Distance], Floats]] = {
+    "uniform": uniform,
+    "pooled": pooled,
+    "smoothed": smoothed,
+    "without_replacement": without_replacement,
+    "between": between,
+    "gwet": gwet,
+}
+
+
+def evaluate_with(
+    expectation: str | None, tables: Tables, distance: Distance | None = None
+) -> Evaluated:
+    """Coefficient from the name of its expected disagreement (None: observed agreement alone)."""
+    distance = distance or Nominal()
+    d_o = observed(tables, distance)
+    if expectation is None:
+        return Evaluated(1.0 - d_o, d_o, np.full_like(d_o, np.nan))
+    d_e = np.broadcast_to(EXPECTED[expectation](tables, distance), d_o.shape)
+    d_e = np.where(np.isnan(d_o), np.nan, d_e)
+    defined = d_e > NEGLIGIBLE * np.maximum(distance.largest(tables.pooled), np.finfo(float).tiny)
+    ratio = np.divide(d_o, d_e, out=np.full_like(d_o, np.nan), where=defined)
+    return Evaluated(1.0 - ratio, d_o, np.where(defined, d_e, np.where(np.isnan(d_e), np.nan, 0.0)))
+
+
+def evaluate(name: str, tables: Tables, distance: Distance | None = None) -> Evaluated:
+    """Coefficient of tables of label pairs; see :data:`~.catalogue.COEFFICIENTS` for the names.
+
+    Parameters
+    ----------
+    name
+        Name or alias of the coefficient.
+    tables
+        Joint tables with any leading batch dimensions.
+    distance
+        Distance between labels; nominal by default.
+
+    Examples
+    --------
+    >>> from annomodels.coefficients.tables import from_joint
+    >>> found = evaluate("scott", from_joint([[77, 1, 2], [1, 6, 3], [2, 3, 5]]))
+    >>> found.value.round(4), (1 - found.expected).round(2)
+    (np.float64(0.6471), np.float64(0.66))
+    """
+    return evaluate_with(find(name).expectation, tables, distance)

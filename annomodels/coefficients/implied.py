@@ -1,0 +1,248 @@
+r"""Coefficients that a fitted model implies: population values, one for each draw.
+
+For Dawid-Skene-like models the joint distribution of the labels of coders a and b is
+:math:`P_{ab}(l, m) = \sum_k prevalence_k \, confusion_{akl} \, confusion_{bkm}`, and every
+coefficient is a function of these joints. Their mean over the pairs of different coders needs no
+coder x coder table, since
+
+.. math:: \sum_{a \ne b} v_a v_b x_a x_b = (\sum_a v_a x_a)^2 - \sum_a v_a^2 x_a^2 .
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from annomodels.coefficients.catalogue import Coefficient, find
+from annomodels.coefficients.distances import Distance
+from annomodels.coefficients.formulas import Evaluated, evaluate_with
+from annomodels.coefficients.metrics import DistanceLike, make_distance
+from annomodels.coefficients.tables import Tables, fold, from_joint, label_pairs
+from annomodels.errors import NotApplicable
+
+__all__ = ["implied", "implied_pair", "implied_parts", "pair_joint"]
+
+Floats = NDArray[np.float64]
+
+BLOCK = 2_000_000
+
+
+def pair_joint(prevalence: ArrayLike, first: ArrayLike, second: ArrayLike) -> Floats:
+    """Joint distribution of the labels of two coders.
+
+    Parameters
+    ----------
+    prevalence
+        Probability of each class, shape [..., truth].
+    first, second
+        Confusion matrices of the coders, shape [..., truth, label].
+
+    Returns
+    -------
+    Shape [..., label, label].
+
+    Examples
+    --------
+    >>> pair_joint([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[1, 0], [0, 1]]).round(2)
+    array([[0.45, 0.1 ],
+           [0.05, 0.4 ]])
+    """
+    p = np.asarray(prevalence, dtype=float)[..., None]
+    a, b = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    return np.asarray(np.swapaxes(a * p, -1, -2) @ b)
+
+
+def implied_pair(
+    prevalence: ArrayLike,
+    confusion_a: ArrayLike,
+    confusion_b: ArrayLike,
+    name: str,
+    distance: DistanceLike = "nominal",
+    values: ArrayLike | None = None,
+) -> Floats:
+    """Coefficient of two coders that a model implies; they need not share an item.
+
+    Parameters
+    ----------
+    prevalence
+        Draws of the probabilities of the classes, shape [..., truth].
+    confusion_a, confusion_b
+        Draws of the two coders' confusion matrices, shape [..., truth, label].
+    name
+        Name or alias of a coefficient.
+    distance, values
+        Distance between labels and, for numeric distances, their values, shape [label].
+
+    Returns
+    -------
+    Shape [...]; NaN where the coefficient is undefined.
+
+    Raises
+    ------
+    NotApplicable
+        When the coefficient or the distance is unknown or does not fit.
+
+    Examples
+    --------
+    Two coders with specificity .9 and sensitivity .85 on classes of equal size (Carpenter &
+    Poesio 2010):
+
+    >>> coder = [[0.9, 0.1], [0.15, 0.85]]
+    >>> float(implied_pair([0.5, 0.5], coder, coder, "kappa").round(4))
+    0.5639
+    """
+    joint = pair_joint(prevalence, confusion_a, confusion_b)
+    metric = _metric(joint.shape[-1], distance, values)
+    return _value(find(name), from_joint(joint), metric).value
+
+
+def implied(
+    prevalence: ArrayLike,
+    confusion: ArrayLike,
+    names: Iterable[str] | str,
+    coder_weight: ArrayLike | None = None,
+    distance: DistanceLike = "nominal",
+    values: ArrayLike | None = None,
+) -> dict[str, Floats]:
+    """Coefficients of a panel of coders that a model implies, one value for each draw.
+
+    Parameters
+    ----------
+    prevalence
+        Draws of the probabilities of the classes, shape [sample, truth].
+    confusion
+        Draws of the confusion matrices, shape [sample, coder, truth, label].
+    names
+        Names or aliases of coefficients, see :data:`~.catalogue.COEFFICIENTS`. alpha is taken for
+        infinitely many items; a coefficient for two coders is NaN for more; ``light_kappa`` is the
+        mean of the kappas of all pairs, which takes time for hundreds of coders.
+    coder_weight
+        Weight of each coder, for instance the number of labels given, shape [coder]; a pair counts
+        by the product. Without it all pairs count the same.
+    distance, values
+        Distance between labels for the coefficients that take one, and, for numeric distances, the
+        values of the labels, shape [label].
+
+    Returns
+    -------
+    One array of shape [sample] for each name.
+
+    Raises
+    ------
+    NotApplicable
+        When a coefficient or the distance is unknown or does not fit.
+
+    Examples
+    --------
+    >>> coder = [[0.8, 0.2], [0.2, 0.8]]
+    >>> found = implied([[0.5, 0.5]], [[coder, coder, coder]], ["percent", "multi_kappa"])
+    >>> {name: float(value[0].round(2)) for name, value in found.items()}
+    {'percent': 0.68, 'multi_kappa': 0.36}
+    """
+    parts = implied_parts(prevalence, confusion, names, coder_weight, distance, values)
+    return {name: part.value for name, part in parts.items()}
+
+
+def implied_parts(
+    prevalence: ArrayLike,
+    confusion: ArrayLike,
+    names: Iterable[str] | str,
+    coder_weight: ArrayLike | None = None,
+    distance: DistanceLike = "nominal",
+    values: ArrayLike | None = None,
+) -> dict[str, Evaluated]:
+    """As :func:`implied`, with the observed and expected disagreement of every draw.
+
+    Examples
+    --------
+    >>> coder = [[0.8, 0.2], [0.2, 0.8]]
+    >>> part = implied_parts([[0.5, 0.5]], [[coder, coder]], ["kappa"])["kappa"]
+    >>> (1 - part.observed).round(2), (1 - part.expected).round(2)
+    (array([0.68]), array([0.5]))
+    """
+    p, theta = np.asarray(prevalence, dtype=float), np.asarray(confusion)
+    if theta.ndim != 4 or p.shape != (theta.shape[0], theta.shape[2]):
+        raise NotApplicable(
+            f"prevalence has the shape {p.shape} and confusion {theta.shape}; they should be "
+            "[sample, truth] and [sample, coder, truth, label]."
+        )
+    asked = [names] if isinstance(names, str) else list(names)
+    entries = {name: find(name) for name in asked}
+    metric = _metric(theta.shape[-1], distance, values)
+    nominal = _metric(theta.shape[-1], "nominal", None)
+    n_coders = theta.shape[1]
+    v = np.ones(n_coders) if coder_weight is None else np.asarray(coder_weight, dtype=float)
+    if v.shape != (n_coders,) or not (np.isfinite(v).all() and (v >= 0).all()):
+        raise NotApplicable(
+            f"coder_weight has the shape {v.shape}; give one weight >= 0 for each of the "
+            f"{n_coders} coders."
+        )
+    v = v / v.sum()
+    found: dict[str, list[Evaluated]] = {name: [] for name in asked}
+    block = max(1, BLOCK // max(int(np.prod(theta.shape[1:])), 1))
+    for start in range(0, len(p), block):
+        piece = slice(start, start + block)
+        tables = _panel(p[piece], theta[piece], v)
+        for name, entry in entries.items():
+            how = metric if entry.weighted else nominal
+            if entry.each_pair:
+                found[name].append(_light(entry, p[piece], theta[piece], v, how))
+            elif entry.two_coders_only and n_coders > 2:
+                nan = np.full(len(p[piece]), np.nan)
+                found[name].append(Evaluated(nan, nan, nan))
+            else:
+                found[name].append(_value(entry, tables, how))
+    return {
+        name: Evaluated(*(np.concatenate(column) for column in zip(*pieces, strict=True)))
+        for name, pieces in found.items()
+    }
+
+
+def _metric(n_labels: int, distance: DistanceLike, values: ArrayLike | None) -> Distance:
+    """Distance between label codes."""
+    x = None if values is None else np.asarray(values, dtype=float)
+    return make_distance(distance, range(n_labels), x)
+
+
+def _value(entry: Coefficient, tables: Tables, distance: Distance) -> Evaluated:
+    return evaluate_with(entry.expectation, tables, distance)
+
+
+def _panel(p: Floats, theta: Floats, v: Floats) -> Tables:
+    """Tables of the mean over all pairs of different coders."""
+    first, second = label_pairs(theta.shape[-1])
+    margins = np.einsum("sk,sjkl->sjl", p, theta, optimize=True) * v[:, None]
+    pooled = margins.sum(1)
+    total = np.einsum("j,sjkl->skl", v, theta, optimize=True)
+    weighted = np.moveaxis(theta, 1, 3) * v
+    within = weighted @ np.swapaxes(weighted, -1, -2)
+    joint = np.einsum("sk,sklm->slm", p, total[..., :, None] * total[..., None, :] - within)
+    rows = np.concatenate([pooled[:, None], margins], axis=1)
+    return Tables(
+        first=first,
+        second=second,
+        together=np.maximum(fold(joint), 0.0),
+        pooled=pooled,
+        left=rows,
+        right=rows,
+        sign=np.concatenate([[1.0], np.full(len(v), -1.0)]),
+        n=np.full(len(p), np.inf),
+    )
+
+
+def _light(
+    entry: Coefficient, p: Floats, theta: Floats, v: Floats, distance: Distance
+) -> Evaluated:
+    """Mean over the pairs of coders, one coder against all later ones at a time."""
+    sums = np.zeros((3, len(p)))
+    weights = np.zeros(len(p))
+    for a in range(len(v) - 1):
+        joint = pair_joint(p[:, None], theta[:, a, None], theta[:, a + 1 :])
+        each = _value(entry, from_joint(joint), distance)
+        w = np.where(np.isnan(each.value), 0.0, v[a] * v[a + 1 :])
+        weights += w.sum(-1)
+        sums += np.stack([np.where(w > 0, x, 0.0) * w for x in each]).sum(-1)
+    means = np.divide(sums, weights, out=np.full_like(sums, np.nan), where=weights > 0)
+    return Evaluated(*means)

@@ -1,0 +1,195 @@
+"""From what a user calls a distance to a :class:`~annomodels.coefficients.distances.Distance`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence, Set
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from annomodels.coefficients.distances import Computed, Distance, Nominal, Ordinal, Squared
+from annomodels.coefficients.sets import SET_DISTANCES
+from annomodels.errors import AnnotationError, NotApplicable, Problem
+
+__all__ = ["DISTANCES", "DistanceLike", "make_distance"]
+
+Floats = NDArray[np.float64]
+DistanceLike = str | ArrayLike | Callable[[Any, Any], Any]
+
+NUMERIC = ("interval", "ratio", "linear", "quadratic")
+RANKED = ("rank_linear", "rank_quadratic", "gwet_ordinal")
+DISTANCES: tuple[str, ...] = ("nominal", "ordinal", *NUMERIC, *RANKED, *SET_DISTANCES)
+
+MANY_LABELS = 2_000
+
+
+def make_distance(
+    distance: DistanceLike,
+    labels: Sequence[Hashable],
+    values: Floats | None = None,
+    *,
+    ordered: bool = True,
+) -> Distance:
+    r"""Make a distance between labels.
+
+    =================  ============================================================================
+    name               distance of k and l
+    =================  ============================================================================
+    ``nominal``        0 or 1
+    ``ordinal``        Krippendorff's: squared share of the labels between them
+    ``interval``       :math:`(x_k - x_l)^2`
+    ``ratio``          :math:`((x_k - x_l) / (x_k + x_l))^2`
+    ``linear``         :math:`|x_k - x_l|` over the range; ranks where labels are no numbers
+    ``quadratic``      the square of ``linear``
+    ``rank_linear``    ``linear`` on the ranks of the labels, also where labels are numbers
+    ``rank_quadratic`` the square of ``rank_linear``
+    ``gwet_ordinal``   :math:`m (m - 1) / (q (q - 1))`, m = number of labels from k to l
+    ``jaccard``        sets; also ``dice``, ``passonneau``, ``masi``
+    a table            shape [label, label], rows in the order of the label set
+    a callable         takes two labels, gives their distance
+    =================  ============================================================================
+
+    Parameters
+    ----------
+    distance
+        Name, table or callable.
+    labels
+        Names of the labels in their order.
+    values
+        Their numeric values, NaN where a label is no number, shape [label].
+    ordered
+        Whether the order of `labels` means anything.
+
+    Raises
+    ------
+    NotApplicable
+        When the distance is unknown or does not fit the labels.
+    AnnotationError
+        When a table or callable is no distance: wrong shape, not symmetric, not 0 from a label to
+        itself, negative, or not a number.
+
+    Examples
+    --------
+    >>> make_distance("quadratic", ["lo", "mid", "hi"]).pairs(np.array([0]), np.array([1]), None)
+    array([0.25])
+    """
+    if not isinstance(distance, str):
+        if callable(distance):
+            name = getattr(distance, "__name__", "custom")
+            return _table(name, _call(distance, labels), labels)
+        return _table("custom", np.asarray(distance, dtype=float), labels)
+    if distance not in DISTANCES:
+        raise NotApplicable(
+            f"There is no distance called {distance!r}. Use one of {', '.join(DISTANCES)}, "
+            "a table [label, label] or a function of two labels."
+        )
+    if distance == "nominal":
+        return Nominal()
+    if distance in SET_DISTANCES:
+        return _sets(distance, labels)
+    x = np.full(len(labels), np.nan) if values is None else np.asarray(values, dtype=float)
+    numeric = bool(np.isfinite(x).all())
+    if distance in ("interval", "ratio") and not numeric:
+        words = [str(label) for label, value in zip(labels, x, strict=True) if np.isnan(value)]
+        raise NotApplicable(
+            f"The distance {distance!r} needs numbers, but these labels are none: "
+            f"{', '.join(words[:5])}. Use nominal or ordinal, or mend the labels."
+        )
+    if distance not in ("interval", "ratio") and not (numeric or ordered):
+        raise NotApplicable(
+            f"The distance {distance!r} needs an order, but the labels are words without one. "
+            'Give them in their order: labels=["low", "mid", "high"].'
+        )
+    return _numeric(distance, x, numeric)
+
+
+def _numeric(distance: str, x: Floats, numeric: bool) -> Distance:
+    """Distances from values or ranks."""
+    n = len(x)
+    ranks = np.arange(n, dtype=float)
+    if distance == "ordinal":
+        if numeric and (np.diff(x) <= 0).any():
+            raise NotApplicable(
+                "The labels are numbers but do not stand in increasing order. "
+                "Declare them in their order, or use numbers that increase."
+            )
+        return Ordinal()
+    if distance == "interval":
+        return Squared("interval", x)
+    if distance == "ratio":
+        if (x < 0).any():
+            raise NotApplicable(
+                "The distance 'ratio' needs labels that are not negative. Use interval."
+            )
+        return Computed("ratio", lambda k, m: _ratio(x[k], x[m]), n)
+    if distance == "gwet_ordinal":
+        most = max(n * (n - 1), 1)
+        return Computed(
+            distance, lambda k, m: np.abs(ranks[k] - ranks[m]) * (np.abs(k - m) + 1) / most, n
+        )
+    if distance.startswith("rank_") or not numeric:
+        x = ranks
+    x = x / (np.ptp(x) or 1.0)
+    if distance.endswith("quadratic"):
+        return Squared(distance, x)
+    return Computed(distance, lambda k, m: np.abs(x[k] - x[m]), n)
+
+
+def _ratio(x: Floats, y: Floats) -> Floats:
+    """Squared relative difference; 0 where both are 0."""
+    total = x + y
+    return np.asarray(((x - y) / np.where(total == 0, 1.0, total)) ** 2)
+
+
+def _sets(name: str, labels: Sequence[Hashable]) -> Distance:
+    """Distance between sets."""
+    wrong = [repr(label) for label in labels if not isinstance(label, Set)]
+    if wrong:
+        raise NotApplicable(
+            f"The distance {name!r} needs labels that are sets, but these are none: "
+            f"{', '.join(wrong[:5])}. Give each label as a frozenset."
+        )
+    return _table(name, _call(SET_DISTANCES[name], labels), labels)
+
+
+def _call(function: Callable[[Any, Any], Any], labels: Sequence[Hashable]) -> Floats:
+    """Table of a function of two labels."""
+    if len(labels) > MANY_LABELS:
+        raise NotApplicable(
+            f"A distance by a function is worked out for all pairs of labels; {len(labels):,} "
+            f"labels are too many (at most {MANY_LABELS:,}). Use a numeric distance."
+        )
+    return np.array([[float(function(a, b)) for b in labels] for a in labels])
+
+
+def _table(name: str, table: Floats, labels: Sequence[Hashable]) -> Distance:
+    """Check a table."""
+    n = len(labels)
+    if table.shape != (n, n):
+        raise AnnotationError(
+            Problem(
+                f"The table of distances has the shape {table.shape}, but there are {n} labels.",
+                remedy="Give one row and one column for each label, in the order of the labels.",
+            )
+        )
+    problems = []
+    for wrong, what in (
+        (~np.isfinite(table), "is not a number"),
+        (table < 0, "is negative"),
+        (np.eye(n, dtype=bool) & (table != 0), "is not 0 although both labels are the same"),
+        (~np.isclose(table, table.T, rtol=1e-9, atol=0, equal_nan=True), "differs by direction"),
+    ):
+        if wrong.any():
+            k, m = np.argwhere(wrong)[0]
+            problems.append(
+                Problem(
+                    f"The distance from {labels[k]!r} to {labels[m]!r} {what}.",
+                    f"distance {name}",
+                    "A distance is symmetric, never negative, and 0 from a label to itself.",
+                )
+            )
+    if problems:
+        raise AnnotationError(problems)
+    frozen = (table + table.T) / 2
+    return Computed(name, lambda k, m: np.asarray(frozen[k, m]), n)

@@ -1,0 +1,257 @@
+"""What a coefficient comes out as: the value, what it was made from, and its draws."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.coefficients.catalogue import COEFFICIENTS, Coefficient, find
+from annomodels.errors import NotApplicable
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+__all__ = ["Agreement", "AgreementPanel"]
+
+Floats = NDArray[np.float64]
+
+COLUMNS = (
+    "coefficient",
+    "title",
+    "value",
+    "observed",
+    "expected",
+    "n",
+    "low",
+    "high",
+    "p_above_667",
+    "p_above_800",
+    "convention",
+    "note",
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Agreement:
+    """One agreement coefficient.
+
+    Parameters
+    ----------
+    name, title
+        Its short name and its name in print.
+    value
+        The classical value; NaN where it is undefined, with the reason beside it.
+    observed, expected
+        Observed and expected agreement; disagreement where `kind` says so.
+    kind
+        "agreement" with the nominal distance, "disagreement" with any other.
+    n_items, n_coders, n_labels
+        Number of items with two labels or more, of coders, and of labels on these items.
+    convention
+        How missing labels are treated, "complete" where none is missing.
+    note
+        Why the value or the interval is missing, or what is odd about it.
+    reason
+        The same as a code, a key of :data:`~annomodels.coefficients.reasons.REASONS`, or "".
+    distance
+        Distance between labels.
+    draws
+        Draws of the sampling posterior, shape [draw], NaN where a draw is undefined; None where
+        there are none.
+    notes
+        Sentences about the data that concern all coefficients.
+    """
+
+    name: str
+    title: str
+    value: float
+    observed: float
+    expected: float
+    kind: Literal["agreement", "disagreement"]
+    n_items: int
+    n_coders: int
+    n_labels: int
+    convention: str
+    note: str
+    reason: str
+    distance: str
+    draws: Floats | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def definition(self) -> Coefficient:
+        """What is known about the coefficient: aliases, source, DOI."""
+        return COEFFICIENTS[self.name]
+
+    @cached_property
+    def _defined(self) -> Floats:
+        if self.draws is None:
+            return np.empty(0)
+        return self.draws[~np.isnan(self.draws)]
+
+    @property
+    def undefined_share(self) -> float:
+        """Share of the draws without a value; NaN without draws."""
+        if self.draws is None or not len(self.draws):
+            return math.nan
+        return 1.0 - len(self._defined) / len(self.draws)
+
+    def interval(self, prob: float = 0.95) -> tuple[float, float]:
+        """Equal-tailed posterior interval; (NaN, NaN) without draws.
+
+        Parameters
+        ----------
+        prob
+            Probability inside, between 0 and 1.
+
+        Raises
+        ------
+        ValueError
+            When `prob` is not between 0 and 1.
+        """
+        if not 0 < prob < 1:
+            raise ValueError(f"prob={prob!r} should lie between 0 and 1, for instance 0.95.")
+        if not len(self._defined):
+            return math.nan, math.nan
+        low, high = np.quantile(self._defined, [(1 - prob) / 2, (1 + prob) / 2])
+        return float(low), float(high)
+
+    def p_above(self, threshold: float) -> float:
+        """Posterior probability that the coefficient exceeds a threshold; NaN without draws.
+
+        Parameters
+        ----------
+        threshold
+            For instance .8 or .667 (Krippendorff 2004, doi:10.1111/j.1468-2958.2004.tb00738.x).
+        """
+        return float((self._defined > threshold).mean()) if len(self._defined) else math.nan
+
+    @property
+    def low(self) -> float:
+        """Lower end of the 95 % interval."""
+        return self.interval()[0]
+
+    @property
+    def high(self) -> float:
+        """Upper end of the 95 % interval."""
+        return self.interval()[1]
+
+    def row(self) -> dict[str, object]:
+        """Give the coefficient as a row of the panel's table."""
+        values = (
+            self.name,
+            self.title,
+            self.value,
+            self.observed,
+            self.expected,
+            self.n_items,
+            *self.interval(),
+            self.p_above(0.667),
+            self.p_above(0.8),
+            self.convention,
+            self.note,
+        )
+        return dict(zip(COLUMNS, values, strict=True))
+
+    def __repr__(self) -> str:
+        low, high = self.interval()
+        span = f" [{low:.4f}, {high:.4f}]" if not math.isnan(low) else ""
+        parts = [f"{self.title} = {self.value:.4f}{span}"]
+        parts.append(f"observed {self.kind} {self.observed:.4f}")
+        if not math.isnan(self.expected):
+            parts.append(f"expected {self.expected:.4f}")
+        parts.append(f"{self.n_items:,} items, {self.n_coders:,} coders, {self.n_labels:,} labels")
+        return "\n".join([" · ".join(parts), *filter(None, (self.note, *self.notes))])
+
+
+class AgreementPanel(Mapping[str, Agreement]):
+    """Several coefficients of the same data, with common draws.
+
+    Look a coefficient up by its name or an alias: ``panel["alpha"]``, ``panel["Fleiss' kappa"]``.
+    The draws are common to all, so the difference of two coefficients has a posterior too.
+
+    Parameters
+    ----------
+    results
+        The coefficients.
+    notes
+        Sentences about the data that concern all of them.
+    """
+
+    def __init__(self, results: tuple[Agreement, ...], notes: tuple[str, ...] = ()) -> None:
+        self._results = {result.name: result for result in results}
+        self.notes = notes
+
+    def __getitem__(self, name: str) -> Agreement:
+        try:
+            return self._results[find(name).name]
+        except (KeyError, NotApplicable):
+            held = ", ".join(self._results)
+            raise KeyError(f"{name!r} is not in this panel. It holds {held}.") from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._results)
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._results
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """One row for each coefficient."""
+        import pandas as pd
+
+        return pd.DataFrame([result.row() for result in self.values()], columns=list(COLUMNS))
+
+    @cached_property
+    def draws(self) -> xr.Dataset:
+        """Draws of the sampling posterior, variable ``sampling`` (draw, coefficient)."""
+        import xarray as xr
+
+        n = max((len(r.draws) for r in self.values() if r.draws is not None), default=0)
+        columns = [np.full(n, np.nan) if r.draws is None else r.draws for r in self.values()]
+        values = np.stack(columns, axis=1) if columns else np.empty((n, 0))
+        return xr.Dataset(
+            {"sampling": (("draw", "coefficient"), values)},
+            coords={"draw": np.arange(n), "coefficient": list(self._results)},
+        )
+
+    def difference(self, first: str, second: str) -> Floats:
+        """Draws of the difference of two coefficients, shape [draw].
+
+        Parameters
+        ----------
+        first, second
+            Names or aliases.
+
+        Raises
+        ------
+        ValueError
+            When one of them has no draws.
+        """
+        one, other = self[first], self[second]
+        if one.draws is None or other.draws is None:
+            without = one.name if one.draws is None else other.name
+            raise ValueError(f"{without} has no draws, so there is no difference to show.")
+        return one.draws - other.draws
+
+    def __repr__(self) -> str:
+        shown = self.table.drop(columns=["title"]).to_string(
+            index=False, float_format=lambda x: f"{x:.3f}", na_rep=""
+        )
+        return "\n".join([shown, *self.notes])
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
+        return str(self.table.to_html(index=False, float_format="{:.3f}".format, na_rep="")) + notes

@@ -1,0 +1,183 @@
+"""Annotations as the coefficients see them: repeats settled, equal items counted once."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.annotations import Annotations
+from annomodels.errors import AnnotationError, NotApplicable, Problem
+
+__all__ = ["Duplicates", "Rows", "collapse", "intra_coder", "prepare", "with_labels"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Duplicates = Literal["first", "last", "keep", "error"]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Labels as codes, sorted by item, with a count for each item.
+
+    Parameters
+    ----------
+    item, coder, label
+        Codes, shape [annotation].
+    n_items, n_coders, n_labels
+        Sizes.
+    times
+        How many items of the data each item stands for, shape [item].
+    unit
+        Document or batch that is drawn as a whole, shape [item]; None where items are drawn.
+    """
+
+    item: Ints
+    coder: Ints
+    label: Ints
+    n_items: int
+    n_coders: int
+    n_labels: int
+    times: Floats
+    unit: Ints | None = None
+
+    @property
+    def per_item(self) -> Ints:
+        """Number of labels on each item, shape [item]."""
+        return np.bincount(self.item, minlength=self.n_items)
+
+    @property
+    def repeated(self) -> bool:
+        """Whether a coder labelled an item more than once."""
+        cell = self.item * self.n_coders + self.coder
+        return len(np.unique(cell)) < len(cell)
+
+
+def with_labels(data: Annotations, labels: Sequence[Hashable]) -> Annotations:
+    """Copy of the data with a declared label set.
+
+    Raises
+    ------
+    AnnotationError
+        When the data use a label that is not declared, or a label is declared twice.
+    """
+    declared = tuple(labels)
+    lookup = {name: code for code, name in enumerate(declared)}
+    used = {data.labels[code] for code in np.unique(data.label)}
+    problems = []
+    if len(lookup) < len(declared):
+        problems.append(
+            Problem(
+                "A label is declared twice.",
+                f"labels {declared}",
+                "Name each label once.",
+            )
+        )
+    unknown = sorted(str(name) for name in used if name not in lookup)
+    if unknown:
+        problems.append(
+            Problem(
+                f"The data use labels that are not declared: {', '.join(unknown[:5])}.",
+                f"declared {', '.join(map(str, declared))}",
+                "Declare them too, or mend the data.",
+            )
+        )
+    if problems:
+        raise AnnotationError(problems)
+    recode = np.array([lookup.get(name, -1) for name in data.labels], dtype=np.int32)
+    gold = None
+    if data.gold is not None:
+        gold = np.where(data.gold >= 0, recode[data.gold], -1)
+    return data.replace(label=recode[data.label], labels=declared, declared=True, gold=gold)
+
+
+def prepare(data: Annotations, duplicates: Duplicates = "first", groups: bool = False) -> Rows:
+    """Settle repeats; one item of the rows for each item of the data.
+
+    Raises
+    ------
+    AnnotationError
+        With ``duplicates="error"``, when a coder labelled an item twice.
+    """
+    if duplicates not in get_args(Duplicates):
+        raise NotApplicable(
+            f"duplicates={duplicates!r} is unknown. Use one of {', '.join(get_args(Duplicates))}."
+        )
+    if duplicates == "error" and data.repeats:
+        same = (data.item[1:] == data.item[:-1]) & (data.coder[1:] == data.coder[:-1])
+        at = int(np.flatnonzero(same)[0])
+        raise AnnotationError(
+            Problem(
+                f"{data.repeats:,} label(s) are a further label of the same coder and item.",
+                f"first: coder {data.coders[data.coder[at]]}, item {data.items[data.item[at]]}",
+                'Take duplicates="first" or "last" to leave them out, "keep" to count them.',
+            )
+        )
+    if duplicates in ("first", "last"):
+        data = data.without_repeats("first" if duplicates == "first" else "last")
+    return Rows(
+        item=data.item.astype(np.int64),
+        coder=data.coder.astype(np.int64),
+        label=data.label.astype(np.int64),
+        n_items=data.n_items,
+        n_coders=data.n_coders,
+        n_labels=data.n_labels,
+        times=np.ones(data.n_items),
+        unit=data.group.astype(np.int64) if groups and data.group is not None else None,
+    )
+
+
+def collapse(rows: Rows) -> Rows:
+    """Count items that the same coders labelled alike once, with their number.
+
+    A panel of few coders has few different items however many there are: 3,869 X-rays by five
+    dentists are 32. Rows with units are left as they are.
+    """
+    if rows.unit is not None:
+        return rows
+    ends = np.cumsum(rows.per_item)
+    starts = ends - rows.per_item
+    cells = rows.coder * rows.n_labels + rows.label
+    seen: dict[bytes, int] = {}
+    pattern = np.empty(rows.n_items, dtype=np.int64)
+    for i, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
+        pattern[i] = seen.setdefault(cells[start:end].tobytes(), len(seen))
+    _, chosen = np.unique(pattern, return_index=True)
+    new_code = np.full(rows.n_items, -1, dtype=np.int64)
+    new_code[chosen] = np.arange(len(chosen))
+    keep = new_code[rows.item] >= 0
+    return dataclasses.replace(
+        rows,
+        item=new_code[rows.item[keep]],
+        coder=rows.coder[keep],
+        label=rows.label[keep],
+        n_items=len(chosen),
+        times=np.bincount(pattern, weights=rows.times, minlength=len(chosen)).astype(float),
+    )
+
+
+def intra_coder(data: Annotations) -> tuple[float, int]:
+    """How often coders agree with themselves where they labelled an item more than once.
+
+    Returns
+    -------
+    share, pairs
+        Share of agreeing pairs of labels by the same coder on the same item, and their number;
+        (NaN, 0) without repeats.
+
+    Examples
+    --------
+    >>> rows = [(1, "a", "x"), (1, "a", "x"), (2, "a", "x"), (2, "a", "y"), (2, "b", "x")]
+    >>> intra_coder(Annotations.from_records(rows))
+    (0.5, 2)
+    """
+    cell = data.item.astype(np.int64) * data.n_coders + data.coder
+    _, code, size = np.unique(cell, return_inverse=True, return_counts=True)
+    _, alike = np.unique(code * np.int64(data.n_labels) + data.label, return_counts=True)
+    pairs = int((size * (size - 1) // 2).sum())
+    agree = int((alike * (alike - 1) // 2).sum())
+    return (agree / pairs if pairs else float("nan")), pairs

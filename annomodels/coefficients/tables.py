@@ -1,0 +1,112 @@
+"""Joint tables of label pairs: all that a coefficient needs to know."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["Tables", "from_joint", "label_pairs"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """Weights of label pairs and of labels, with any leading batch dimensions.
+
+    Data give the counts of an item sample, a bootstrap or Dirichlet draw gives weighted counts, and
+    a fitted model gives probabilities; the coefficients cannot tell and need not.
+
+    Parameters
+    ----------
+    first, second
+        Label codes of the pairs that are listed, first <= second, shape [pair].
+    together
+        Weight of each pair of labels that two coders gave to the same item, either way round,
+        shape [..., pair].
+    pooled
+        Weight of each label over all coders, shape [..., label].
+    left, right
+        Weights of the labels of the two coders of a pair, shape [..., row, label]. The agreement
+        expected between two different coders is a sum over these rows.
+    sign
+        Weight of each row, shape [row]. A sum over all pairs of coders is one row for all coders
+        with themselves (+1) less a row for each coder with themselves (-1).
+    n
+        Number of labels behind the tables, infinite for probabilities, shape [...].
+    """
+
+    first: Ints
+    second: Ints
+    together: Floats
+    pooled: Floats
+    left: Floats
+    right: Floats
+    sign: Floats
+    n: Floats
+
+    @property
+    def n_labels(self) -> int:
+        """Size of the label set."""
+        return int(self.pooled.shape[-1])
+
+
+def label_pairs(n_labels: int) -> tuple[Ints, Ints]:
+    """All pairs of labels with first <= second."""
+    first, second = np.triu_indices(n_labels)
+    return first.astype(np.int64), second.astype(np.int64)
+
+
+def fold(joint: Floats) -> Floats:
+    """Weights of the pairs of :func:`label_pairs` from tables, [..., K, K] -> [..., pair]."""
+    first, second = label_pairs(joint.shape[-1])
+    both = joint + np.swapaxes(joint, -1, -2)
+    return np.asarray(np.where(first == second, 0.5, 1.0) * both[..., first, second])
+
+
+def from_joint(
+    joint: ArrayLike | Sequence[ArrayLike],
+    weights: ArrayLike | None = None,
+    n: ArrayLike = np.inf,
+) -> Tables:
+    r"""Tables from joint distributions of the labels of two coders.
+
+    Parameters
+    ----------
+    joint
+        Weight of label k by the first and l by the second coder, shape [..., K, K]; or a list of
+        such tables, one for each pair of coders.
+    weights
+        Weight of each pair of coders in the list; equal by default. Each table counts by its share.
+    n
+        Number of labels behind the tables; infinite for a population.
+
+    Examples
+    --------
+    >>> from annomodels.coefficients.formulas import evaluate
+    >>> evaluate("kappa", from_joint([[41, 3], [9, 47]])).value.round(4)
+    np.float64(0.76)
+    """
+    if isinstance(joint, (list, tuple)) and np.ndim(joint[0]) >= 2:
+        pairs = [np.asarray(table, dtype=float) for table in joint]
+    else:
+        pairs = [np.asarray(joint, dtype=float)]
+    share = np.ones(len(pairs)) if weights is None else np.asarray(weights, dtype=float)
+    share = share / share.sum()
+    tables = np.stack([t / t.sum((-1, -2), keepdims=True) for t in pairs], axis=-3)
+    mean = (tables * share[:, None, None]).sum(-3)
+    first, second = label_pairs(mean.shape[-1])
+    return Tables(
+        first=first,
+        second=second,
+        together=fold(mean),
+        pooled=(mean.sum(-1) + mean.sum(-2)) / 2,
+        left=tables.sum(-1),
+        right=tables.sum(-2),
+        sign=share,
+        n=np.broadcast_to(np.asarray(n, dtype=float), mean.shape[:-2]),
+    )
