@@ -1,0 +1,67 @@
+"""Whom to pay, whom to retrain, whom to block: finding poor coders without known gold.
+
+The crowd of this example has three coders who do not read, one who mixes up two labels, and one
+with a bias. The model is told nothing of them. "Poor" is more than one thing, and each calls for
+something else:
+
+* a spammer's labels do not depend on the item: block;
+* an adversary swaps labels, and is informative once this is known: find out what they
+  misunderstood;
+* a biased coder says one label too often: retrain;
+* and of a coder with few labels nothing is known yet: wait.
+
+Run it with: python examples/poor_coders.py
+"""
+
+from __future__ import annotations
+
+import annomodels as am
+
+data = am.datasets.load("crowd")
+fit = am.fit(data, seed=1)
+print(fit.check())
+
+# We ask for 70 % right labels.
+target = 0.70
+coders = fit.coders(target=target).table
+
+print(f"\n{'coder':6} {'n':>3}  accuracy (95 %)      bits  P(below {target:.0%})  kind")
+for row in coders.sort_values("accuracy").itertuples():
+    interval = f"{row.accuracy:.2f} ({row.accuracy_low:.2f}-{row.accuracy_high:.2f})"
+    print(
+        f"{row.coder:6} {row.n:3}  {interval:18} {row.bits:6.2f}  {row.p_below_target:12.2f}  "
+        f"{row.kind}{', ' + row.bias if row.bias else ''}"
+    )
+
+# An interval says more than a number. Deciding by the estimate alone would also dismiss coders
+# whose record is merely short or unlucky; deciding by the probability does not.
+by_estimate = coders[coders["accuracy"] < target]
+by_probability = coders[coders["p_below_target"] > 0.95]
+print(f"\nEstimated below {target:.0%}: {len(by_estimate)} coders.")
+print(f"Below {target:.0%} with probability .95: {len(by_probability)} coders:")
+print(f"  {', '.join(by_probability['coder'])}")
+
+# Low accuracy is not the same as worthless. Look at what the least accurate coders say for each
+# truth, and at the information that one of their labels carries, before blocking anyone. Rows that
+# are alike mean that the label does not depend on the truth; rows that point at the wrong label
+# mean that it does.
+confusion = fit.tree["posterior"]["confusion"].mean(("chain", "draw"))
+for row in coders.sort_values("accuracy").head(4).itertuples():
+    print(f"\n{row.coder}: {row.bits:.2f} bits a label ({row.bits_low:.2f}-{row.bits_high:.2f})")
+    for truth in data.labels:
+        says = confusion.sel(coder=row.coder, truth=truth)
+        shares = ", ".join(f"{label} {float(says.sel(label=label)):.0%}" for label in data.labels)
+        print(f"  when the truth is {truth}, says {shares}")
+
+# What was planted, for comparison.
+planted = am.datasets.crowd_truth()
+print(f"\nPlanted: spammers {', '.join(sorted(planted.spammers))};", end=" ")
+print(f"swaps labels: {planted.adversary}; biased: {planted.biased}.")
+
+# The planted accuracies are those on clear items. Some items of this crowd are ambiguous, which the
+# model does not know, so most coders look a little worse than they are.
+inside = sum(
+    row.accuracy_low <= planted.accuracy[row.coder] <= row.accuracy_high
+    for row in coders.itertuples()
+)
+print(f"The planted accuracy on clear items lies in {inside} of {len(coders)} intervals.")
