@@ -96,7 +96,8 @@ def between(tables: Tables, distance: Distance) -> Floats:
 def gwet(tables: Tables, distance: Distance) -> Floats:
     r"""Take Gwet's chance of a random label (AC1, AC2).
 
-    :math:`A_e = T_w / (q (q - 1)) \sum_k \pi_k (1 - \pi_k)`. Agreement weights are 1 - distance / largest distance; T_w is their sum over all q x q cells.
+    :math:`A_e = T_w / (q (q - 1)) \sum_k \pi_k (1 - \pi_k)`. Agreement weights are
+    1 - distance / largest distance; T_w is their sum over all q x q cells.
     """
     q = tables.n_labels
     if q < 2:

@@ -52,6 +52,8 @@ class Sample:
         Unit of each item, shape [item].
     n_units
         Number of units in the data: items, or documents where these are drawn.
+    documents
+        Whether the units are documents.
     recipe
         One sentence that says how the draws are made.
     """
@@ -61,20 +63,21 @@ class Sample:
     shape: Floats
     unit: Ints
     n_units: int
+    documents: bool
     recipe: str
 
     def draw(self, draws: int, seed: int | np.random.Generator, width: int) -> Iterator[Floats]:
         """Weights in blocks [draw, item], small enough for `width` further numbers a draw."""
         rng = np.random.default_rng(seed)
         block = max(1, min(draws, MEMORY // max(width + 2 * self.rows.n_items, 1)))
-        plain = bool((self.shape == 1).all())
+        other = np.flatnonzero(self.shape != 1)
         for start in range(0, draws, block):
-            size = (min(block, draws - start), len(self.shape))
-            drawn = (
-                rng.standard_exponential(size) if plain else rng.standard_gamma(self.shape, size)
-            )
+            size = min(block, draws - start)
+            drawn = rng.standard_exponential((size, len(self.shape)))
+            drawn[:, other] = rng.standard_gamma(self.shape[other], (size, len(other)))
             drawn *= self.n_units / drawn.sum(-1, keepdims=True)
-            yield drawn if self.unit.size == len(self.shape) else drawn[:, self.unit]
+            # Columns together in memory, as the sparse products want the transpose.
+            yield np.asfortranarray(drawn[:, self.unit] if self.documents else drawn)
 
 
 def make_sample(rows: Rows) -> Sample:
@@ -115,6 +118,7 @@ def make_sample(rows: Rows) -> Sample:
         shape=np.concatenate([shape, np.full(n_chance, each)]),
         unit=np.concatenate([own, len(shape) + np.arange(n_chance)]),
         n_units=int(shape.sum()),
+        documents=by_unit,
         recipe=recipe,
     )
 
