@@ -28,8 +28,8 @@ ABOUT = Dataset(
     "Made by a generator with a fixed seed; no person wrote or labelled anything.",
     "",
     "Three coders do not read (one answers at random, one always says neu, one says pos or neg "
-    "at random), one swaps pos and neg, one says neg too often, and 30 remarks are ambiguous. "
-    "annomodels.datasets.crowd_truth() tells who and which.",
+    "at random), one swaps pos and neg and has no neu, one says neg too often, and 30 remarks are "
+    "ambiguous. annomodels.datasets.crowd_truth() tells who and which.",
 )
 
 PLACES = ("soup", "bread", "fish", "coffee", "cake", "salad", "service", "music", "terrace", "bill")
@@ -53,7 +53,7 @@ class CrowdTruth:
     spammers
         Coders whose labels say nothing about the truth.
     adversary
-        Coder who swaps pos and neg.
+        Coder who swaps pos and neg, and says either for neu.
     biased
         Coder who says neg too often.
     accuracy
@@ -107,7 +107,7 @@ def _confusion(coder: str, accuracy: float) -> list[list[float]]:
     if coder == SPAMMERS[2]:
         return [[0.5, 0.0, 0.5]] * 3
     if coder == ADVERSARY:
-        return [[0.1, 0.1, 0.8], [0.1, 0.8, 0.1], [0.8, 0.1, 0.1]]
+        return [[0.05, 0.07, 0.88], [0.45, 0.1, 0.45], [0.88, 0.07, 0.05]]
     if coder == BIASED:
         return [[0.94, 0.04, 0.02], [0.5, 0.47, 0.03], [0.35, 0.05, 0.6]]
     slip = 1 - accuracy

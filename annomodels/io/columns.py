@@ -102,6 +102,16 @@ def find_roles(
             problems.append(Problem(what, source, remedy))
         else:
             missing.append(role)
+    for role in tuple(missing):
+        for name in matched(header)[role]:
+            other = next((r for r in chosen if given.get(r) == name), None)
+            if role in missing and other is not None:
+                what = f"The column {name!r} is named as {other}, so none is left for the {role}."
+                remedy = (
+                    f"Name another column with {role}=... (--{role}) or {other}=... (--{other})."
+                )
+                problems.append(Problem(what, source, remedy))
+                missing.remove(role)
     if missing:
         problems.append(_not_found(header, chosen, missing, taken, source))
     named = [name for name in chosen.values() if list(chosen.values()).count(name) > 1]

@@ -139,11 +139,11 @@ def decoded(data: bytes, source: str, encoding: str | None = None) -> str:
 
 
 def _undecodable(data: bytes, name: str, error: Exception, source: str) -> Problem:
-    at = getattr(error, "start", 0)
+    at = min(getattr(error, "start", 0), len(data) - 1)
     row = data.count(b"\n", 0, at) + 1
-    if b"\0" in data:
+    if b"\0" in data and not name.startswith("utf-16") and not name.startswith("utf-32"):
         what = "This is not text: it holds NUL bytes."
         return Problem(what, f"{source}, row {row}", "Export the labels as CSV in UTF-8.")
-    what = f"Byte {data[at]:#04x} at position {at:,} is not {name.upper()}."
+    what = f"Byte {at + 1:,} of the file ({data[at]:#04x}) is not {name.upper()}."
     remedy = "Save the file as UTF-8, or say its encoding, such as encoding='cp1252' for Windows."
     return Problem(what, f"{source}, row {row}", remedy)

@@ -30,7 +30,14 @@ def is_matrix(source: Source, options: Options) -> bool:
         return True
     labels = {cell for row in rest for cell in row} - {""}
     own = [cell for cell in first if cell not in ("", *options.missing)]
-    return bool(own) and len(rest) > 1 and set(own) <= labels
+    if not own or len(rest) < 2 or not set(own) <= labels:
+        return False
+    # Coders share labels; the columns of a long table without a header do not.
+    columns = [{row[j] for row in rows if j < len(row)} - {""} for j in range(len(first))]
+    return all(
+        any(column & other for k, other in enumerate(columns) if k != j) or not column
+        for j, column in enumerate(columns)
+    )
 
 
 def read_matrix(source: Source, options: Options) -> Columns:
@@ -91,7 +98,9 @@ def _other_shape(rows: list[list[str]], source: str) -> Problem | None:
         return Problem(what, f"{source}, row 1", remedy)
     pairs = set(zip(columns[0], columns[1], strict=True))
     sizes = [len(set(column)) for column in columns]
-    if len(rows) >= 6 and len(columns) == 3 and len(pairs) == len(rows) and sizes[2] <= sizes[0]:
+    filled = not any(cell in ("", *NO_LABEL) for pair in pairs for cell in pair)
+    triples = len(rows) >= 6 and len(columns) == 3 and len(pairs) == len(rows)
+    if filled and triples and sizes[2] <= sizes[0]:
         shown = ", ".join(sorted(set(columns[2]), key=natural_key)[:3])
         what = f"This looks like a long table without a header (labels {shown})."
         remedy = (

@@ -52,7 +52,7 @@ def from_records(
         return Table({}, [], source, [Problem(what, source, remedy)])
     header, body = list(records[filled[0]]), filled[1:]
     if len(header) == 1 and all(len(records[n]) == 1 for n in body):
-        return Table({header[0]: []}, [], source, [_one_column(header[0], source)])
+        return Table({}, [], source, [_one_column(header[0], source)])
     table = Table({}, [], source)
     if not body:
         what = "There is a header but no row below it."
