@@ -91,9 +91,9 @@ def count_pairs(rows: Rows, complete_only: bool = False) -> CoderPairs:
     """
     k = rows.n_labels
     r = rows.per_item
-    if (n_pairs := int((r * (r - 1) // 2).sum())) > MOST_CELLS:
+    if (r * (r - 1) // 2).sum() > MOST_CELLS:
         raise NotApplicable(
-            f"The items hold {n_pairs:,} pairs of labels (at most {MOST_CELLS:,}). "
+            f"The items hold more than {MOST_CELLS:,} pairs of labels. "
             "Take another convention than pairwise, or fewer coders."
         )
     used = (r == rows.n_coders) if complete_only else (r >= 2)

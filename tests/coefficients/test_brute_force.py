@@ -1,0 +1,241 @@
+"""The counts against plain loops over items and pairs of labels, on sparse data with repeats."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import annomodels as am
+from annomodels.coefficients.metrics import make_distance
+
+N_LABELS = 4
+
+
+def sparse_rows(rng, n_items=25, n_coders=6, repeats=True):
+    rows = []
+    for item in range(n_items):
+        truth = rng.integers(N_LABELS)
+        for coder in rng.permutation(n_coders)[: rng.integers(1, 5)]:
+            for _ in range(1 + (repeats and rng.random() < 0.2)):
+                label = truth if rng.random() < 0.6 else rng.integers(N_LABELS)
+                rows.append((item, int(coder), int(label) + 1))
+    return rows
+
+
+def mean(values):
+    values = list(values)
+    return sum(values) / len(values) if values else math.nan
+
+
+def by_item(rows):
+    items = {}
+    for item, coder, label in rows:
+        items.setdefault(item, []).append((coder, label))
+    return items
+
+
+def first_of(rows):
+    seen, out = set(), []
+    for row in rows:
+        if row[:2] not in seen:
+            seen.add(row[:2])
+            out.append(row)
+    return out
+
+
+def item_disagreement(labels, d):
+    pairs = [(a, b) for n, a in enumerate(labels) for m, b in enumerate(labels) if n != m]
+    return mean(d(a[1], b[1]) for a, b in pairs)
+
+
+def observed_disagreement(rows, convention, d):
+    items = {i: labels for i, labels in by_item(rows).items() if len(labels) >= 2}
+    if convention == "pairwise":
+        return mean(mean(d(x, y) for x, y in pairs) for pairs in coder_pairs(rows).values())
+    weight = {
+        "krippendorff": len,
+        "gwet": lambda labels: 1,
+        "pairs": lambda labels: len(labels) * (len(labels) - 1),
+    }[convention]
+    total = sum(weight(labels) for labels in items.values())
+    return sum(weight(ls) * item_disagreement(ls, d) for ls in items.values()) / total
+
+
+def coder_pairs(rows):
+    out = {}
+    for labels in by_item(rows).values():
+        for (a, x), (b, y) in itertools.combinations(sorted(labels), 2):
+            out.setdefault((a, b), []).append((x, y))
+    return out
+
+
+def label_shares(rows, convention):
+    """Share of each label over all coders."""
+    shares = dict.fromkeys(range(1, N_LABELS + 1), 0.0)
+    if convention == "pairwise":
+        pairs = coder_pairs(rows)
+        for listed in pairs.values():
+            for x, y in listed:
+                for label in (x, y):
+                    shares[label] += 1 / (2 * len(listed) * len(pairs))
+        return shares
+    for labels in by_item(rows).values():
+        r = len(labels)
+        if r < 2 and convention != "gwet":
+            continue
+        weight = {"krippendorff": 1, "gwet": 1 / r, "pairs": r - 1}[convention]
+        for _, label in labels:
+            shares[label] += weight
+    total = sum(shares.values())
+    return {label: share / total for label, share in shares.items()}
+
+
+def between_coders(rows, convention, d):
+    """Mean distance of the labels of two different coders, each drawn from the coder's own."""
+    if convention == "pairwise":
+        return mean(
+            mean(d(x, y) for x, _ in pairs for _, y in pairs)
+            for pairs in coder_pairs(rows).values()
+        )
+    own = {}
+    for labels in by_item(rows).values():
+        r = len(labels)
+        if r < 2 and convention != "gwet":
+            continue
+        for coder, label in labels:
+            weight = r - 1 if convention == "pairs" else 1
+            own.setdefault(coder, []).append((label, weight))
+    top = bottom = 0.0
+    for a, b in itertools.combinations(own, 2):
+        apart = sum(d(x, y) * v * w for x, v in own[a] for y, w in own[b])
+        pairs = sum(v * w for _, v in own[a] for _, w in own[b])
+        weight = 1.0 / pairs if convention == "gwet" else 1.0
+        top, bottom = top + weight * apart, bottom + weight * pairs
+    return top / bottom
+
+
+def chance_of_two(p, q, d):
+    return sum(p[x] * q[y] * d(x, y) for x in p for y in q)
+
+
+def nominal(x, y):
+    return float(x != y)
+
+
+@pytest.mark.parametrize("convention", ["krippendorff", "gwet", "pairs", "pairwise"])
+@pytest.mark.parametrize("squared", [False, True], ids=["nominal", "interval"])
+def test_conventions(convention, squared, rng):
+    def d(x, y):
+        return float((x - y) ** 2) if squared else nominal(x, y)
+
+    rows = sparse_rows(rng)
+    labels = list(range(1, N_LABELS + 1))
+    data = am.Annotations.from_records(rows, labels=labels)
+    assert data.repeats
+    rows = first_of(rows)
+    p = label_shares(rows, convention)
+    even = dict.fromkeys(p, 1 / N_LABELS)
+    d_o = observed_disagreement(rows, convention, d)
+    expected = {
+        "s": chance_of_two(even, even, d),
+        "k": chance_of_two(p, p, d),
+        "multi_kappa": between_coders(rows, convention, d),
+        "alpha_kappa": between_coders(rows, convention, d),
+    }
+    largest = max(d(x, y) for x in labels for y in labels)
+    agree = sum(1 - d(x, y) / largest for x in labels for y in labels)
+    spread = sum(share * (1 - share) for share in p.values())
+    expected["ac2"] = largest * (1 - agree / (N_LABELS * (N_LABELS - 1)) * spread)
+    for name, d_e in expected.items():
+        found = am.agreement(
+            data, name, missing=convention, distance="interval" if squared else "nominal", draws=0
+        )
+        scale = (lambda x: x) if squared else (lambda x: 1 - x)
+        assert found.value == pytest.approx(1 - d_o / d_e, abs=1e-12), name
+        assert found.observed == pytest.approx(scale(d_o), abs=1e-12), name
+        assert found.expected == pytest.approx(scale(d_e), abs=1e-12), name
+
+
+@pytest.mark.parametrize("duplicates", ["first", "last", "keep"])
+@pytest.mark.parametrize("distance", ["nominal", "ordinal", "interval", "ratio", "gwet_ordinal"])
+def test_alpha(duplicates, distance, rng):
+    rows = sparse_rows(rng)
+    data = am.Annotations.from_records(rows, labels=range(1, N_LABELS + 1))
+    if duplicates == "first":
+        rows = first_of(rows)
+    elif duplicates == "last":
+        rows = first_of(rows[::-1])
+    pairable = [ls for ls in by_item(rows).values() if len(ls) >= 2]
+    counts = {k: sum(x == k for ls in pairable for _, x in ls) for k in range(1, N_LABELS + 1)}
+    n = sum(counts.values())
+
+    def d(x, y):
+        low, high = min(x, y), max(x, y)
+        between = sum(counts[k] for k in range(low, high + 1))
+        return {
+            "nominal": float(x != y),
+            "ordinal": ((between - (counts[x] + counts[y]) / 2) / n) ** 2,
+            "interval": float((x - y) ** 2),
+            "ratio": ((x - y) / (x + y)) ** 2,
+            "gwet_ordinal": (high - low + 1) * (high - low) / (N_LABELS * (N_LABELS - 1)),
+        }[distance]
+
+    d_o = sum(len(ls) * item_disagreement(ls, d) for ls in pairable) / n
+    d_e = sum(counts[x] * counts[y] * d(x, y) for x in counts for y in counts) / (n * (n - 1))
+    found = am.agreement(data, "alpha", distance=distance, duplicates=duplicates, draws=0)
+    assert found.value == pytest.approx(1 - d_o / d_e, abs=1e-12)
+    assert found.n_labels == n
+    assert found.n_items == len(pairable)
+
+
+def test_light_kappa_is_the_mean_of_defined_kappas(rng):
+    rows = sparse_rows(rng, n_items=40, repeats=False)
+    kappas = []
+    for pairs in coder_pairs(rows).values():
+        d_o = mean(nominal(x, y) for x, y in pairs)
+        d_e = mean(nominal(x, y) for x, _ in pairs for _, y in pairs)
+        if d_e > 0:
+            kappas.append(1 - d_o / d_e)
+    found = am.agreement(am.Annotations.from_records(rows), "light_kappa", draws=0)
+    assert found.value == pytest.approx(mean(kappas), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["percent", "s", "k", "multi_kappa", "light_kappa", "alpha"])
+def test_listwise_is_the_complete_items(name, rng):
+    rows = sparse_rows(rng, n_items=60, n_coders=3, repeats=False)
+    complete = [row for row in rows if len(by_item(rows)[row[0]]) == 3]
+    assert 10 < len(complete) < len(rows)
+    data = am.Annotations.from_records(rows)
+    alone = am.Annotations.from_records(complete, labels=data.labels)
+    found = am.agreement(data, name, missing="listwise", draws=0)
+    assert found.value == pytest.approx(am.agreement(alone, name, draws=0).value, abs=1e-12)
+    assert found.n_items == alone.n_items
+
+
+def test_weights_of_draws_are_repeated_items(rng):
+    """An item of weight 3 counts like three such items, for every coefficient and convention."""
+    from annomodels.coefficients.catalogue import COEFFICIENTS
+    from annomodels.coefficients.evaluation import Request, _Statistics
+    from annomodels.coefficients.rows import prepare
+
+    rows = sparse_rows(rng, repeats=False)
+    times = rng.integers(0, 4, 25)
+    longer = [((item, n), coder, label) for item, coder, label in rows for n in range(times[item])]
+    short = am.Annotations.from_records(rows, labels=range(1, N_LABELS + 1))
+    long = am.Annotations.from_records(longer, labels=range(1, N_LABELS + 1))
+    distance = make_distance("ordinal", short.labels, short.values)
+    requests = [
+        Request(entry, distance, convention)
+        for entry in COEFFICIENTS.values()
+        if not entry.two_coders_only
+        for convention in entry.missing
+    ]
+    weights = np.stack([times[list(short.items)], np.ones(25)]).astype(float)
+    weighted = _Statistics(prepare(short), requests).evaluate(weights)
+    repeated = _Statistics(prepare(long), requests).evaluate(np.ones(long.n_items))
+    assert len(requests) > 30
+    for request, one, other in zip(requests, weighted, repeated, strict=True):
+        for x, y in zip(one, other, strict=True):
+            assert x.shape == (2,)
+            assert x[0] == pytest.approx(float(y), abs=1e-12, nan_ok=True), request

@@ -1,0 +1,121 @@
+"""Distances between labels: their formulas, their sums, and what is refused."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from annomodels.coefficients.metrics import DISTANCES, make_distance
+from annomodels.coefficients.sets import SET_DISTANCES, dice, jaccard, masi, passonneau
+from annomodels.errors import AnnotationError, NotApplicable
+
+LABELS = ["a", "b", "c", "d"]
+VALUES = np.array([0.0, 1.0, 3.0, 7.0])
+PLAIN = [name for name in DISTANCES if name not in SET_DISTANCES]
+SETS = st.frozensets(st.integers(0, 4), min_size=1)
+
+
+def table_of(distance, pooled):
+    first, second = (x.ravel() for x in np.indices((4, 4)))
+    return distance.pairs(first, second, pooled).reshape(4, 4)
+
+
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [
+        ("nominal", [0, 1, 1, 1]),
+        ("interval", [0, 1, 9, 49]),
+        ("ratio", [0, 1, 1, 1]),
+        ("linear", [0, 1 / 7, 3 / 7, 1]),
+        ("quadratic", [0, 1 / 49, 9 / 49, 1]),
+        ("rank_linear", [0, 1 / 3, 2 / 3, 1]),
+        ("rank_quadratic", [0, 1 / 9, 4 / 9, 1]),
+        ("gwet_ordinal", [0, 2 / 12, 6 / 12, 1]),
+        ("ordinal", [0, 0.15**2, 0.4**2, 0.75**2]),
+    ],
+)
+def test_formulas(name, row):
+    """Distances of the first label to each; shares .1, .2, .3, .4 for the ordinal one."""
+    table = table_of(make_distance(name, LABELS, VALUES), np.array([1.0, 2.0, 3.0, 4.0]))
+    assert table[0] == pytest.approx(row)
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_sums_are_those_of_the_table(name, rng):
+    distance = make_distance(name, LABELS, VALUES)
+    pooled = rng.random((3, 1, 4))
+    left, right = rng.random((3, 2, 4)), rng.random((3, 2, 4))
+    found = distance.form(left, right, pooled)
+    assert found.shape == (3, 2)
+    for s, m in np.ndindex(3, 2):
+        table = table_of(distance, pooled[s, 0])
+        assert np.allclose(table, table.T)
+        assert np.allclose(np.diag(table), 0)
+        assert found[s, m] == pytest.approx(left[s, m] @ table @ right[s, m])
+        assert np.ravel(distance.largest(pooled[s, 0]))[0] == pytest.approx(table.max())
+
+
+def test_many_values_are_summed_in_blocks(rng):
+    x = np.sort(rng.random(700)) + 0.1
+    distance = make_distance("ratio", [str(v) for v in x], x)
+    p, q = rng.random(700), rng.random(700)
+    table = ((x[:, None] - x) / (x[:, None] + x)) ** 2
+    assert distance.form(p, q, p) == pytest.approx(p @ table @ q)
+
+
+@given(SETS, SETS)
+def test_set_distances(a, b):
+    for distance in SET_DISTANCES.values():
+        assert distance(a, b) == distance(b, a)
+        assert (distance(a, b) == 0) == (a == b)
+        assert 0 <= distance(a, b) <= 1
+    assert masi(a, b) >= passonneau(a, b)
+    assert dice(a, b) <= jaccard(a, b)
+
+
+@given(SETS)
+def test_empty_set_is_a_legal_label(a):
+    empty = frozenset()
+    assert [d(empty, empty) for d in SET_DISTANCES.values()] == [0, 0, 0, 0]
+    assert passonneau(empty, a) * 3 == 1
+    assert jaccard(empty, a) == dice(empty, a) == masi(empty, a) == 1
+
+
+@given(SETS, SETS)
+def test_disjoint_sets_are_as_far_apart_as_can_be(a, b):
+    assume(not a & b)
+    assert all(distance(a, b) == 1 for distance in SET_DISTANCES.values())
+
+
+@pytest.mark.parametrize("name", list(SET_DISTANCES))
+def test_set_distances_by_name(name):
+    labels = [frozenset(), frozenset({1}), frozenset({1, 2}), frozenset({2, 3})]
+    table = table_of(make_distance(name, labels), np.ones(4))
+    for (k, a), (m, b) in itertools.product(enumerate(labels), repeat=2):
+        assert table[k, m] == pytest.approx(float(SET_DISTANCES[name](a, b)))
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ([[0, 1], [1, 0], [1, 1]], "there are 2 labels"),
+        ([[0, 1], [2, 0]], "from 'x' to 'y' differs by direction"),
+        ([[0, 1], [1, 0.5]], "from 'y' to 'y' is not 0"),
+        ([[0, -1], [-1, 0]], "is negative"),
+        ([[0, np.nan], [np.nan, 0]], "is not a number"),
+        (lambda a, b: float(a != b) + (a > b), "differs by direction"),
+    ],
+)
+def test_what_is_no_distance_is_an_error(table, message):
+    with pytest.raises(AnnotationError, match=message):
+        make_distance(table, ["x", "y"])
+
+
+def test_numeric_distances_need_numbers_in_order():
+    with pytest.raises(NotApplicable, match="increasing order"):
+        make_distance("ordinal", [1, 3, 2], np.array([1.0, 3.0, 2.0]))
+    with pytest.raises(NotApplicable, match="not negative"):
+        make_distance("ratio", [-1, 1], np.array([-1.0, 1.0]))
+    assert make_distance("linear", ["low", "high"]).name == "linear"

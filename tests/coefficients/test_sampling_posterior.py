@@ -1,0 +1,185 @@
+"""The draws: exact for two coders, a Bayesian bootstrap for more, common to all coefficients."""
+
+import numpy as np
+import pytest
+
+import annomodels as am
+from annomodels.coefficients import weights
+from annomodels.coefficients.formulas import evaluate
+from annomodels.coefficients.rows import collapse, prepare
+from annomodels.coefficients.tables import from_joint
+
+
+def from_table(table, names="AB"):
+    pairs = [(names[k], names[m]) for (k, m), n in np.ndenumerate(table) for _ in range(n)]
+    rows = [(i, c, label) for i, pair in enumerate(pairs) for c, label in enumerate(pair)]
+    return am.Annotations.from_records(rows, labels=list(names))
+
+
+def panel_of(rng, n_items=60, n_coders=4, accuracy=0.8, missing=0.3):
+    truth = rng.integers(0, 2, n_items)
+    rows = []
+    for i, c in np.ndindex(n_items, n_coders):
+        if rng.random() >= missing:
+            rows.append((i, c, int(truth[i] ^ (rng.random() > accuracy))))
+    return am.Annotations.from_records(rows)
+
+
+def test_two_coders_are_a_dirichlet_on_the_table_with_jeffreys_prior(rng):
+    table = np.array([[41, 3], [9, 47]])
+    found = am.agreement(from_table(table), "kappa", draws=20_000)
+    exact = rng.dirichlet(table.ravel() + 0.5, 20_000).reshape(-1, 2, 2)
+    kappas = evaluate("kappa", from_joint(exact)).value
+    probs = [0.01, 0.025, 0.25, 0.5, 0.75, 0.975, 0.99]
+    assert np.quantile(found.draws, probs) == pytest.approx(np.quantile(kappas, probs), abs=0.01)
+    assert "0.5 added to each cell" in found.notes[-1]
+
+
+def test_cells_of_large_tables_weigh_two_items_together():
+    """With 5 labels, 1/2 a cell would be 12.5 items of chance and pull kappa down."""
+    data = from_table(np.diag([10, 10, 10, 10, 10]), "ABCDE")
+    sample = weights.make_sample(collapse(prepare(data)))
+    prior = sample.shape[sample.point == 0]
+    assert len(prior) == 25
+    assert prior.sum() == pytest.approx(2.0)
+    found = am.agreement(data, "kappa")
+    assert found.value == 1.0
+    assert 0.85 < found.low < found.high < 1.0
+
+
+def test_bootstrap_has_the_moments_of_dirichlet_weights(rng, monkeypatch):
+    monkeypatch.setattr(weights, "CHANCE_WEIGHT", 1e-9)
+    data = panel_of(rng, missing=0.0)
+    found = am.agreement(data, "percent", draws=20_000)
+    n = data.n_items
+    share = data.votes / 4
+    per_item = (4 * (share**2).sum(1) - 1) / 3
+    assert found.value == pytest.approx(per_item.mean())
+    assert found.draws.mean() == pytest.approx(per_item.mean(), abs=4e-3)
+    assert found.draws.var() == pytest.approx(per_item.var() / (n + 1), rel=0.05)
+
+
+def test_chance_items_pull_a_little_towards_chance(rng, monkeypatch):
+    data = panel_of(rng)
+    with_chance = am.agreement(data, "alpha", draws=8000)
+    monkeypatch.setattr(weights, "CHANCE_WEIGHT", 1e-9)
+    plain = am.agreement(data, "alpha", draws=8000)
+    lower = plain.draws.mean() - with_chance.draws.mean()
+    assert 0 < lower < 2 / data.n_items
+    assert with_chance.value == plain.value
+
+
+def test_value_stays_inside_and_more_items_narrow_the_interval(rng):
+    small, large = panel_of(rng, 40), panel_of(rng, 640)
+    for name in ("s", "k", "multi_kappa", "alpha", "ac1"):
+        wide, narrow = am.agreement(small, name), am.agreement(large, name)
+        assert wide.low < wide.value < wide.high
+        ratio = (wide.high - wide.low) / (narrow.high - narrow.low)
+        assert 2.5 < ratio < 6.5, name
+
+
+def test_draws_belong_together_and_depend_on_the_seed_only(rng):
+    data = panel_of(rng)
+    panel = am.agreement(data, seed=3, draws=300)
+    for name in ("percent", "k", "multi_kappa", "alpha", "ac1"):
+        alone = am.agreement(data, name, seed=3, draws=300)
+        assert np.allclose(alone.draws, panel[name].draws, atol=1e-12)
+    assert not np.allclose(am.agreement(data, "k", seed=4, draws=300).draws, panel["k"].draws)
+    apart = panel.difference("alpha", "k")
+    assert np.abs(apart).max() < 0.05 < np.ptp(panel["k"].draws)
+
+
+def test_blocks_of_draws_do_not_show(rng, monkeypatch):
+    data = panel_of(rng)
+    whole = am.agreement(data, "alpha", draws=100, resample="items")
+    monkeypatch.setattr(weights, "MEMORY", 4 * data.n_items)
+    blocked = am.agreement(data, "alpha", draws=100)
+    assert np.quantile(whole.draws, 0.5) == pytest.approx(np.quantile(blocked.draws, 0.5), abs=0.05)
+    assert blocked.draws.shape == (100,)
+
+
+def test_whole_documents_are_drawn(rng):
+    """Items of a document that are copies of each other carry no further evidence."""
+    data = panel_of(rng, n_items=40)
+    rows = data.to_frame().itertuples(index=False)
+    copies = [((i, n), c, x) for i, c, x in rows for n in range(10)]
+    tenfold = am.Annotations.from_records(copies)
+    group = np.array([name[0] for name in tenfold.items])
+    tenfold = tenfold.replace(
+        group=np.unique(group, return_inverse=True)[1], groups=tuple(range(40))
+    )
+    single = am.agreement(data, "k", draws=4000)
+    by_group = am.agreement(tenfold, "k", draws=4000)
+    by_item = am.agreement(tenfold, "k", draws=4000, resample="items")
+    assert by_group.value == pytest.approx(single.value)
+    width = single.high - single.low
+    assert by_group.high - by_group.low == pytest.approx(width, rel=0.12)
+    assert by_item.high - by_item.low == pytest.approx(width / np.sqrt(10), rel=0.12)
+    assert "Whole documents are drawn (40 of them)." in by_group.notes
+
+
+def test_one_document_gives_no_interval(rng):
+    data = panel_of(rng)
+    data = data.replace(group=np.zeros(data.n_items, dtype=int), groups=("all",))
+    found = am.agreement(data, "k")
+    assert found.reason == "too_few_items"
+    assert np.isnan(found.low)
+    assert not np.isnan(am.agreement(data, "k", resample="items").low)
+
+
+def test_rare_labels_are_pointed_out():
+    rare = am.agreement(from_table([[90, 3], [2, 2]]))
+    assert any("'B' occurs 9 time(s)" in note for note in rare.notes)
+    common = am.agreement(from_table([[90, 3], [3, 2]]))
+    assert not any("occurs" in note for note in common.notes)
+
+
+def test_draws_without_a_value_are_counted(rng):
+    rows = [(i, c, "B" if i == 0 and c == 0 else "A") for i in range(30) for c in range(3)]
+    found = am.agreement(am.Annotations.from_records(rows, labels=["A", "B"]), "light_kappa")
+    assert not np.isnan(found.value)
+    assert np.isnan(found.draws).mean() == found.undefined_share
+    assert (found.undefined_share > 0) == ("undefined in" in found.note)
+
+
+@pytest.mark.parametrize(
+    ("n_coders", "name", "prevalence"),
+    [(2, "kappa", 0.5), (2, "kappa", 0.9), (3, "alpha", 0.5), (3, "alpha", 0.9)],
+)
+def test_coverage_of_the_interval(n_coders, name, prevalence, rng):
+    """A quick look: nominal 95 % intervals of 50 items, accuracy .9, 120 samples."""
+    p = np.array([prevalence, 1 - prevalence])
+    confusion = np.array([[0.9, 0.1], [0.1, 0.9]])
+    true = evaluate(name, from_joint(np.einsum("k,kl,km->lm", p, confusion, confusion))).value
+    inside = 0
+    for seed in range(120):
+        truth = rng.random(50) < p[1]
+        flips = rng.random((50, n_coders)) < 0.1
+        rows = [(i, c, int(truth[i] ^ flips[i, c])) for i, c in np.ndindex(flips.shape)]
+        data = am.Annotations.from_records(rows, labels=[0, 1])
+        low, high = am.agreement(data, name, draws=400, seed=seed).interval()
+        inside += low <= true <= high
+    assert 0.86 <= inside / 120 <= 1.0
+
+
+def test_hundreds_of_coders_stay_within_memory_and_time(rng):
+    """8,000 labels by 164 coders: never coder x item x label, never a coder pair x item."""
+    import time
+    import tracemalloc
+
+    rows = [
+        (item, int(coder), int(rng.random() < 0.3 + 0.4 * (item % 2)))
+        for item in range(800)
+        for coder in rng.choice(164, 10, replace=False)
+    ]
+    data = am.Annotations.from_records(rows)
+    am.agreement(data, draws=10)
+    tracemalloc.start()
+    start = time.perf_counter()
+    panel = am.agreement(data, draws=2000)
+    seconds = time.perf_counter() - start
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert panel["multi_kappa"].draws.shape == (2000,)
+    assert peak < 300e6
+    assert seconds < 10
