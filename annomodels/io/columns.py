@@ -177,7 +177,9 @@ def assemble(
     if out.problems:
         return out
     skipped = {label for label in set(labels) if missing(label)}
-    kept = [n for n, label in enumerate(labels) if label not in skipped]
+    kept: Sequence[int] = range(len(labels))
+    if skipped:
+        kept = [n for n, label in enumerate(labels) if label not in skipped]
     out.skips = len(labels) - len(kept)
     for role, column in (("item", items), ("coder", coders)):
         blank = {name for name in set(column) if is_blank(name)}
@@ -187,8 +189,10 @@ def assemble(
             where = at_rows(source, empty, names.get(role, role))
             remedy = f"Name the {role} of every label, or drop the rows."
             out.problems.append(Problem(what, where, remedy))
-    out.items, out.coders = [items[n] for n in kept], [coders[n] for n in kept]
-    out.labels, out.rows = [labels[n] for n in kept], [rows[n] for n in kept]
+    out.items, out.coders, out.labels, out.rows = items, coders, labels, rows
+    if skipped:
+        out.items, out.coders = [items[n] for n in kept], [coders[n] for n in kept]
+        out.labels, out.rows = [labels[n] for n in kept], [rows[n] for n in kept]
     unlabelled = {name for name in set(items) if not is_blank(name)} - set(out.items)
     if unlabelled:
         out.notes.append(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -53,6 +52,8 @@ def from_records(
     header, body = list(records[filled[0]]), filled[1:]
     if len(header) == 1 and all(len(records[n]) == 1 for n in body):
         return Table({}, [], source, [_one_column(header[0], source)])
+    while len(header) > 1 and not header[-1]:
+        header.pop()
     table = Table({}, [], source)
     if not body:
         what = "There is a header but no row below it."
@@ -67,14 +68,15 @@ def from_records(
         table.problems.append(_ragged(records, ragged, lines, width, source, delimiter))
         wrong = set(ragged)
         body = [n for n in body if n not in wrong]
-    cells = zip(*(records[n] for n in body), strict=True) if body else itertools.repeat(())
+    kept = [records[n] for n in body]
     table.rows = [lines[n] for n in body]
     twice = [name for name, count in Counter(header).items() if count > 1 and name]
     if twice:
         what = f"{counted(len(twice), 'column name')} used more than once: {some(twice)}."
         where, remedy = f"{source}, row {lines[filled[0]]}", "Give every column its own name."
         table.problems.append(Problem(what, where, remedy))
-    for place, (name, column) in enumerate(zip(header, cells, strict=False)):
+    for place, name in enumerate(header):
+        column = [record[place] for record in kept]
         if name or not place:
             table.columns[name] = column
         elif any(column):

@@ -152,6 +152,7 @@ def test_mixed_delimiters_are_seen(problems: Any) -> None:
 
 def test_a_column_without_a_name(problems: Any) -> None:
     assert "Column 2 has cells but no name" in one(problems("item,,coder,label\nt,1,a,x\n")).what
+    assert "5 cells" in one(problems("item,coder,label,,\nt,a,x\nt,b,x,,y\n")).what
 
 
 def test_quotes_that_do_not_match(problems: Any) -> None:
