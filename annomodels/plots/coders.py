@@ -1,0 +1,111 @@
+"""Forest of the coders: how good each one is, and how sure that is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.plots import style
+from annomodels.plots.notable import notable
+from annomodels.plots.sources import draws_of, summary_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from annomodels.summaries.summary import Summary
+
+__all__ = ["coder_forest"]
+
+Measure = Literal["accuracy", "skill", "bits"]
+_AXIS = {
+    "accuracy": "probability of the right label",
+    "skill": "skill: kappa against the truth (0 = chance)",
+    "bits": "information per label, bits",
+}
+
+
+def coder_forest(
+    source: Any, *, measure: Measure = "accuracy", most: int = 40, target: float | None = None
+) -> Figure:
+    """Draw the coders with 50 % (thick) and 95 % (thin) intervals, the worst on top.
+
+    Parameters
+    ----------
+    source
+        A fit or its ``coders()`` summary.
+    measure
+        What to draw: "accuracy", "skill" or "bits".
+    most
+        How many coders to show at most, the most notable ones.
+    target
+        Accuracy asked for, drawn as a line.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Colours and markers tell the kinds of coders apart; grey means too little evidence.
+    """
+    summary = summary_of(source, "coders")
+    chosen = notable(summary.table, most)
+    chosen = chosen[np.argsort(summary.table[measure].to_numpy(dtype=float)[chosen], kind="stable")]
+    table = summary.table.iloc[chosen]
+    n = len(table)
+    made = style.figure(0.85 + 0.2 * max(n, 2))
+    ax = made.add_subplot()
+    if measure == "skill":
+        ax.axvline(0.0, color=style.GREY, linewidth=1.2, zorder=1)
+    if target is not None and measure == "accuracy":
+        ax.axvline(target, color=style.INK, linewidth=1, linestyle=(0, (3, 2)), zorder=1)
+        ax.text(target, -0.75, " target", fontsize=7.5, color=style.MUTED, va="center")
+    half = _half(summary, measure, chosen)
+    for kind, (colour, marker) in style.KINDS.items():
+        at = np.flatnonzero((table["kind"] == kind).to_numpy())
+        if len(at):
+            _kind(ax, table, at, half, measure, colour, marker, kind)
+    ax.set_yticks(np.arange(n), [style.mathless(style.short(c)) for c in table["coder"]])
+    ax.set_ylim(n - 0.4, -1.0 if target is not None else -0.6)
+    _limits(ax, table, measure)
+    ax.set_xlabel(_AXIS[measure])
+    style.axes_style(ax)
+    style.legend(ax, columns=3)
+    return made
+
+
+def _half(summary: Summary, measure: str, chosen: NDArray[np.intp]) -> NDArray[np.float64] | None:
+    """50 % intervals of the chosen coders, shape [2, coder]."""
+    draws = draws_of(summary, measure)
+    return None if draws is None else np.quantile(draws[:, chosen], [0.25, 0.75], axis=0)
+
+
+def _kind(
+    ax: Axes,
+    table: pd.DataFrame,
+    at: NDArray[np.intp],
+    half: NDArray[np.float64] | None,
+    measure: str,
+    colour: str,
+    marker: str,
+    label: str,
+) -> None:
+    part = table.iloc[at]
+    low, high = (part[f"{measure}_{end}"].to_numpy(dtype=float) for end in ("low", "high"))
+    known = np.isfinite(low) & np.isfinite(high)
+    ax.hlines(at[known], low[known], high[known], color=colour, linewidth=1.1, zorder=2)
+    if half is not None:
+        ax.hlines(at, half[0, at], half[1, at], color=colour, linewidth=3.0, zorder=2)
+    value = part[measure].to_numpy(dtype=float)
+    ax.plot(value, at, marker, color=colour, markersize=5.2, label=label, zorder=3)
+
+
+def _limits(ax: Axes, table: pd.DataFrame, measure: str) -> None:
+    values = table[[measure, f"{measure}_low", f"{measure}_high"]].to_numpy(dtype=float)
+    values = values[np.isfinite(values)]
+    low, high = (values.min(), values.max()) if len(values) else (0.0, 1.0)
+    if measure == "bits":
+        ax.set_xlim(-0.02 * max(high, 0.1), 1.04 * max(high, 0.1))
+    else:
+        ax.set_xlim(min(low, 0.4 if measure == "accuracy" else 0.0) - 0.03, 1.02)

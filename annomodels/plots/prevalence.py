@@ -1,0 +1,64 @@
+"""How frequent each label is: as coders said, and as the model corrects it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from annomodels.plots import style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["prevalence"]
+
+_MOST = 30
+
+
+def prevalence(fit: Any) -> Figure:
+    """Draw the share of each label among all labels given, and the prevalence of the truth.
+
+    Parameters
+    ----------
+    fit
+        A fit.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        One row per label, with 50 % and 95 % intervals of the prevalence; of more than 30 labels
+        the most frequent ones.
+    """
+    draws = np.asarray(fit.tree["posterior"]["prevalence"].values, dtype=float)
+    draws = draws.reshape(-1, draws.shape[-1])
+    raw = fit.data.votes.sum(axis=0) / max(len(fit.data), 1)
+    labels = [str(name) for name in fit.data.labels]
+    shown = np.arange(len(labels))
+    if len(labels) > _MOST:
+        shown = np.sort(np.argsort(-np.maximum(raw, draws.mean(axis=0)))[:_MOST])
+    rows = np.arange(len(shown))
+    low, q1, middle, q3, high = np.quantile(draws[:, shown], [0.025, 0.25, 0.5, 0.75, 0.975], axis=0)
+    made = style.figure(0.85 + 0.26 * len(shown))
+    ax = made.add_subplot()
+    if len(draws) > 1:
+        ax.hlines(rows, low, high, color=style.BLUE, linewidth=1.1, zorder=2)
+        ax.hlines(rows, q1, q3, color=style.BLUE, linewidth=3.0, zorder=2)
+    ax.plot(middle, rows, "o", color=style.BLUE, markersize=5, label="corrected", zorder=3)
+    ax.plot(
+        raw[shown],
+        rows,
+        "D",
+        markerfacecolor="none",
+        markeredgecolor=style.MUTED,
+        markersize=5.5,
+        label="as labelled",
+        zorder=3,
+    )
+    ax.set_yticks(rows, [style.mathless(style.short(labels[k])) for k in shown])
+    ax.set_ylim(len(shown) - 0.4, -0.6)
+    ax.set_xlim(-0.01, 1.08 * max(float(high.max()), float(raw.max()), 0.05))
+    ax.set_xlabel("share of the items")
+    style.axes_style(ax)
+    style.legend(ax)
+    return made

@@ -1,0 +1,110 @@
+"""Everything the page shows, computed once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from annomodels.report.health import Health, health
+from annomodels.report.judgements import suspicious
+from annomodels.report.wrong import Wrong, wrong_labels
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from annomodels.annotations import Annotations
+    from annomodels.summaries.summary import Summary
+
+__all__ = ["CERTAIN", "ReportData", "collect"]
+
+CERTAIN = 0.95  # probability from which the page says "very probably"
+
+
+@dataclass(frozen=True, eq=False)
+class ReportData:
+    """Summaries and facts that the sections of the page are made from.
+
+    Parameters
+    ----------
+    fit
+        What was fitted, without names when the page is anonymous.
+    target
+        Accuracy asked of the coders, or None.
+    check
+        Verdict of the diagnostics.
+    health
+        Facts about the data.
+    gold, coders, items, agreement, predictive
+        Summaries of the fit.
+    wrong
+        Numbers of wrong labels to be expected.
+    judgements
+        The most suspicious single labels.
+    """
+
+    fit: Any
+    target: float | None
+    check: Any
+    health: Health
+    gold: Summary
+    coders: Summary
+    items: Summary
+    agreement: Summary
+    predictive: Summary
+    wrong: Wrong
+    judgements: pd.DataFrame
+
+    @property
+    def data(self) -> Annotations:
+        """The annotations."""
+        found: Annotations = self.fit.data
+        return found
+
+    @property
+    def settled(self) -> int:
+        """Number of items with a settled label."""
+        return int(self.gold.table["settled"].sum())
+
+    def in_quadrant(self, name: str) -> int:
+        """Count the items of a quadrant."""
+        return int((self.items.table["quadrant"] == name).sum())
+
+    @property
+    def surely_bad(self) -> pd.DataFrame:
+        """Coders that are very probably spammers, adversaries, at chance, or below the target."""
+        table = self.coders.table
+        names = ["p_spammer", "p_adversary", "p_no_better_than_chance", "p_below_target"]
+        return table[(table[names].astype(float) > CERTAIN).any(axis=1)]
+
+    @property
+    def flagged(self) -> pd.DataFrame:
+        """The same, and those that look like it, worst skill first."""
+        table = self.coders.table
+        bad = table["kind"].isin(["spammer", "adversary"])
+        bad |= table.index.isin(self.surely_bad.index)
+        return table[bad].sort_values("skill", kind="stable")
+
+
+def collect(fit: Any, target: float | None = None) -> ReportData:
+    """Compute each summary of a fit once.
+
+    Parameters
+    ----------
+    fit
+        A fit.
+    target
+        Accuracy asked of the coders.
+    """
+    return ReportData(
+        fit=fit,
+        target=target,
+        check=fit.check(),
+        health=health(fit.data),
+        gold=fit.gold(),
+        coders=fit.coders(target),
+        items=fit.items(),
+        agreement=fit.agreement(),
+        predictive=fit.predictive(),
+        wrong=wrong_labels(fit),
+        judgements=suspicious(fit),
+    )

@@ -1,0 +1,51 @@
+"""The words of the page, each in a sentence."""
+
+from __future__ import annotations
+
+__all__ = ["GLOSSARY"]
+
+GLOSSARY: tuple[tuple[str, str], ...] = (
+    ("Item", "What is labelled: a sentence, an image, a pair of words."),
+    ("Coder", "Who labels: a person or a program."),
+    ("Truth", "The label an item really has; it is not seen but inferred from all labels."),
+    ("Gold label", "The most probable truth of an item, with its probability."),
+    ("Settled", "The gold label has a probability of at least .95."),
+    (
+        "95 % interval",
+        "Where the quantity lies with a probability of 95 %, given the data and the model.",
+    ),
+    ("Prevalence", "How frequent each label is among the items, the errors of coders taken out."),
+    ("Accuracy", "Probability that a coder's label is right."),
+    ("Sensitivity", "The same for items whose truth is one given label (“Right on …”)."),
+    ("Skill", "Accuracy corrected for chance: 1 is perfect, 0 is guessing, below 0 is worse."),
+    (
+        "Bits",
+        "How much one label of the coder tells about the truth; 1 bit is a perfect answer to a "
+        "yes-no question whose answers are equally frequent.",
+    ),
+    ("Spammer", "A coder whose labels hardly depend on the truth."),
+    ("Adversary", "A coder who swaps labels: informative, but the wrong way round."),
+    ("Biased", "A coder who uses one label too often, yet tells something."),
+    ("Doubt (bits)", "Entropy of the truth of an item: 0 is certain."),
+    (
+        "Reducible doubt",
+        "The part of the doubt that is due to not knowing the coders well enough.",
+    ),
+    (
+        "Surprise p",
+        "How often labels of the same coders would speak as strongly for two readings of an item "
+        "if it had one truth; small is surprising.",
+    ),
+    (
+        "Contested",
+        "The coders of the item disagree more than their errors explain: it may have more than one "
+        "reading.",
+    ),
+    (
+        "Agreement coefficient",
+        "Observed agreement corrected for the agreement expected by chance: "
+        "(observed − expected) / (1 − expected).",
+    ),
+    ("R-hat", "Whether the chains of the sampler agree; it should be below 1.01."),
+    ("ESS", "How many independent draws the dependent draws of the sampler are worth."),
+)

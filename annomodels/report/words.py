@@ -1,0 +1,104 @@
+"""Numbers as a reader wants them: few digits, no false zeros, an interval beside each."""
+
+from __future__ import annotations
+
+import math
+
+__all__ = ["count", "decimal", "interval", "listed", "number", "percent", "share_interval"]
+
+
+def percent(value: float) -> str:
+    """Share as percent, with the digits it deserves.
+
+    Examples
+    --------
+    >>> percent(0.98125), percent(0.9996), percent(1.0), percent(0.0), percent(float("nan"))
+    ('98.1 %', '99.96 %', '100 %', '0 %', '–')
+    """
+    if not math.isfinite(value):
+        return "–"
+    if value in (0.0, 1.0):
+        return f"{value:.0%}".replace("%", " %")
+    near = min(value, 1 - value)
+    digits = 1 if near >= 0.001 else 2 if near >= 0.0001 else 3
+    return f"{100 * value:.{digits}f} %"
+
+
+def decimal(value: float, digits: int = 2) -> str:
+    """Number between -1 and 1, with a true minus sign and a dash when it is missing.
+
+    Examples
+    --------
+    >>> decimal(0.7261), decimal(-0.1), decimal(float("nan"))
+    ('0.73', '−0.10', '–')
+    """
+    if not math.isfinite(value):
+        return "–"
+    text = f"{value:.{digits}f}"
+    return text.replace("-", "−") if float(text) else text.removeprefix("-")
+
+
+def number(value: float) -> str:
+    """Count that need not be whole: one decimal below ten, none above.
+
+    Examples
+    --------
+    >>> number(3.456), number(57.8), number(12345.0), number(float("nan"))
+    ('3.5', '58', '12,345', '–')
+    """
+    if not math.isfinite(value):
+        return "–"
+    near = round(value, 1)
+    return f"{near:.1f}" if 0 < near < 10 and near != int(near) else f"{value:,.0f}"
+
+
+def count(n: int, word: str, plural: str = "") -> str:
+    """Count with its noun.
+
+    Examples
+    --------
+    >>> count(1, "coder"), count(8000, "label")
+    ('1 coder', '8,000 labels')
+    """
+    return f"{n:,} {word if n == 1 else plural or word + 's'}"
+
+
+def interval(low: float, high: float) -> str:
+    """Interval of counts in words; what to say when there is none.
+
+    Examples
+    --------
+    >>> interval(12, 19.2), interval(float("nan"), 1.0)
+    ('95 % interval 12 to 19', 'no interval')
+    """
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return "no interval"
+    return f"95 % interval {number(low)} to {number(high)}"
+
+
+def share_interval(k: int, n: int) -> str:
+    """95 % interval of a share seen k times in n, by Jeffreys' prior, as percent.
+
+    Examples
+    --------
+    >>> share_interval(785, 800)
+    '97.0 % to 98.9 %'
+    """
+    from scipy.stats import beta
+
+    low = 0.0 if k == 0 else float(beta.ppf(0.025, k + 0.5, n - k + 0.5))
+    high = 1.0 if k == n else float(beta.ppf(0.975, k + 0.5, n - k + 0.5))
+    return f"{percent(low)} to {percent(high)}"
+
+
+def listed(names: list[str], most: int = 3) -> str:
+    """Names in a sentence, the first ones of many.
+
+    Examples
+    --------
+    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c", "d", "e"])
+    ('a', 'a and b', 'a, b, c and 2 more')
+    """
+    if len(names) > most:
+        return f"{', '.join(names[:most])} and {len(names) - most:,} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
