@@ -86,6 +86,8 @@ def _read(error: BaseException) -> tuple[int, str]:
                     remedy=f"Install it: pip install {package} (annomodels doctor lists all).",
                 )
             )
+        case AnnomodelsError():
+            return DATA, str(error)
         case OSError():
             return _os_error(error)
         case MemoryError():
@@ -95,8 +97,6 @@ def _read(error: BaseException) -> tuple[int, str]:
                     remedy="Use fewer --draws or --chains, or fit parts of the data.",
                 )
             )
-        case AnnomodelsError():
-            return DATA, str(error)
     return BUG, str(
         Problem(
             f"Something failed inside annomodels: {type(error).__name__}: {_first_line(error)}",

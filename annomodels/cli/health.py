@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +10,13 @@ import numpy as np
 
 from annomodels.cli.session import plural
 from annomodels.errors import AnnotationError, Problem
+from annomodels.validation import variants
 
 if TYPE_CHECKING:
     from annomodels.annotations import Annotations
     from annomodels.report.health import Health, Spread
 
-__all__ = ["Finding", "findings", "require_fittable", "variants"]
+__all__ = ["Finding", "findings", "require_fittable"]
 
 _SHOWN = 8
 
@@ -43,16 +44,14 @@ class Finding:
 
 
 def findings(data: Annotations) -> list[Finding]:
-    """Give all that ``annomodels check`` says, in its order."""
+    """Give what ``annomodels check`` counts, in its order; ``data.notes`` say more in words."""
     from annomodels.report.health import health
 
     facts = health(data)
-    one_coder = "" if data.n_coders > 1 else _ONE_CODER
-    repeats = "A coder labelled an item more than once; these are kept." if data.repeats else ""
     known = 0 if data.gold is None else int((data.gold >= 0).sum())
     return [
         Finding("items", data.n_items),
-        Finding("coders", data.n_coders, one_coder),
+        Finding("coders", data.n_coders),
         Finding("labels given", data.n_annotations),
         *_labels(data, facts),
         Finding("labels per item", _spread(facts.per_item)),
@@ -60,28 +59,13 @@ def findings(data: Annotations) -> list[Finding]:
         Finding("labels per coder", _spread(facts.per_coder)),
         *_coders(facts),
         _overlap(facts),
-        Finding("repeated labels", data.repeats, repeats),
+        Finding("repeated labels", data.repeats),
         Finding("skipped cells", data.skips),
         Finding("items with known truth", known),
         Finding("documents", len(data.groups)),
         Finding("scale", data.scale),
         Finding("fingerprint", data.fingerprint),
     ]
-
-
-def variants(names: Iterable[Any]) -> list[tuple[str, ...]]:
-    """Group labels that differ only in case or in spaces.
-
-    Examples
-    --------
-    >>> variants(["pos", "Pos ", "neg"])
-    [('pos', 'Pos ')]
-    """
-    groups: dict[str, list[str]] = {}
-    for name in names:
-        text = str(name)
-        groups.setdefault(" ".join(text.casefold().split()), []).append(text)
-    return [tuple(group) for group in groups.values() if len(group) > 1]
 
 
 def require_fittable(data: Annotations) -> None:
@@ -130,23 +114,13 @@ def _labels(data: Annotations, facts: Health) -> list[Finding]:
     order = np.argsort(-counts, kind="stable")
     shown = [f"{_cut(data.labels[k])} {counts[k] / counts.sum():.1%}" for k in order[:_SHOWN]]
     more = f" and {data.n_labels - _SHOWN} more" if data.n_labels > _SHOWN else ""
-    one = ""
-    if (counts > 0).sum() == 1:
-        one = "Only one label was given: coefficients that correct for chance are undefined."
-    alike = variants(data.labels)
-    written = "; ".join(" / ".join(repr(_cut(name)) for name in group) for group in alike)
-    spelling = f"They differ only in case or spaces: {written}. Mend them if they mean the same."
+    alike = len(variants(data.labels, "label")) + len(variants(data.coders, "coder"))
     unused = f"Declared but never given: {_some(facts.unused)}." if facts.unused else ""
     return [
-        Finding("different labels", data.n_labels, one),
+        Finding("different labels", data.n_labels),
         Finding("label shares", ", ".join(shown) + more),
         Finding("unused labels", len(facts.unused), unused, _texts(facts.unused)),
-        Finding(
-            "spelling variants",
-            len(alike),
-            spelling if alike else "",
-            tuple(name for group in alike for name in group),
-        ),
+        Finding("spelling variants", alike),
     ]
 
 
@@ -177,13 +151,8 @@ def _overlap(facts: Health) -> Finding:
     if n == 1:
         return Finding("overlap groups", n)
     sizes = ", ".join(str(size) for size in facts.components[:_SHOWN])
-    sizes += ", ..." if n > _SHOWN else ""
-    return Finding(
-        "overlap groups",
-        n,
-        f"The data fall into {n} groups (of {sizes} items) that share no coder: coders of "
-        "different groups can be compared only through what the model assumes.",
-    )
+    more = ", ..." if n > _SHOWN else ""
+    return Finding("overlap groups", n, f"They hold {sizes}{more} items and share no coder.")
 
 
 def _spread(counts: Spread) -> str:

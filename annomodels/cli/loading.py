@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-import sys
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,20 +17,22 @@ if TYPE_CHECKING:
     from annomodels.annotations import Annotations
     from annomodels.fitting import Fit
 
-__all__ = ["PREFIX", "load_bundled", "load_data", "load_fit", "stem"]
+__all__ = ["PREFIX", "load_bundled", "load_data", "load_fit", "say_notes", "stem"]
 
 PREFIX = "dataset:"
-_STDIN = "standard input"
 
 
 def load_data(name: str, reading: Reading) -> Annotations:
     """Read a file, standard input (``-``) or a bundled data set (``dataset:NAME``)."""
     if name.startswith(PREFIX):
         return _bundled(name.removeprefix(PREFIX), reading)
-    data = _from_stdin(reading) if name == "-" else _read(Path(name), reading)
+    return _read(name, reading)
+
+
+def say_notes(data: Annotations) -> None:
+    """Say on stderr what reading found worth saying."""
     for text in data.notes:
         note(f"note: {text}")
-    return data
 
 
 def load_bundled(name: str) -> Annotations:
@@ -81,7 +81,7 @@ def load_fit(name: str) -> Fit:
 def stem(name: str) -> str:
     """Give a short name for where data came from."""
     if name == "-":
-        return _STDIN
+        return "standard input"
     return name.removeprefix(PREFIX) if name.startswith(PREFIX) else Path(name).name
 
 
@@ -100,29 +100,7 @@ def _bundled(name: str, reading: Reading) -> Annotations:
     return data if reading.scale == "nominal" else data.replace(scale=reading.scale)
 
 
-def _from_stdin(reading: Reading) -> Annotations:
-    """Read standard input by way of a file, since formats are told apart by looking twice."""
-    with tempfile.TemporaryDirectory(prefix="annomodels-") as folder:
-        path = Path(folder) / "stdin"
-        path.write_bytes(sys.stdin.buffer.read())
-        try:
-            data = _read(path, reading)
-        except AnnotationError as error:
-            raise AnnotationError(
-                [_renamed(problem, path, _STDIN) for problem in error.problems]
-            ) from error
-    texts = tuple(text.replace(str(path), _STDIN) for text in data.notes)
-    return data.replace(source=_STDIN, notes=texts)
-
-
-def _renamed(problem: Problem, path: Path, name: str) -> Problem:
-    def mend(text: str) -> str:
-        return text.replace(str(path), name).replace(path.name, name)
-
-    return Problem(mend(problem.what), mend(problem.where), problem.remedy)
-
-
-def _read(path: Path, reading: Reading) -> Annotations:
+def _read(path: str, reading: Reading) -> Annotations:
     from annomodels.io.reading import read
 
     options: dict[str, Any] = {
@@ -137,5 +115,8 @@ def _read(path: Path, reading: Reading) -> Annotations:
         "format": reading.input_format,
         "question": reading.question,
         "missing": reading.missing,
+        "coder_columns": reading.coder_columns,
+        "encoding": reading.encoding,
+        "delimiter": reading.delimiter,
     }
     return read(path, **options)

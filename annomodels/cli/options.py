@@ -48,6 +48,9 @@ class Reading:
     missing: tuple[str, ...]
     input_format: str
     question: str | None
+    coder_columns: tuple[str, ...] | None
+    encoding: str | None
+    delimiter: str | None
 
 
 @dataclass(frozen=True)
@@ -127,6 +130,16 @@ def read_options(command: Command) -> Command:
             "--input-format", default="auto", metavar="NAME", help="Format of DATA; else found out."
         ),
         click.option("--question", metavar="NAME", help="Which question of several to read."),
+        click.option(
+            "--coder-columns", callback=_words, help="Columns of a wide table that are coders: a,b."
+        ),
+        click.option("--encoding", metavar="NAME", help="Encoding of DATA, such as cp1252."),
+        click.option(
+            "--delimiter",
+            metavar="SIGN",
+            callback=lambda _, __, text: {"tab": "\t", "\\t": "\t"}.get(text, text),
+            help="Delimiter of DATA (tab for a tab); else found out.",
+        ),
     ]
     return _gathered(command, options, "reading", Reading)
 
@@ -136,15 +149,39 @@ def sample_options(command: Command) -> Command:
     at_least_one = click.IntRange(min=1)
     options = [
         click.option(
-            "--model", type=click.Choice(MODELS), default="hierarchical", show_default=True
+            "--model",
+            type=click.Choice(MODELS),
+            default="hierarchical",
+            show_default=True,
+            help="What is believed of coders.",
         ),
-        click.option("--engine", type=click.Choice(ENGINES), default="auto", show_default=True),
-        click.option("--chains", type=at_least_one, default=4, show_default=True),
+        click.option(
+            "--engine",
+            type=click.Choice(ENGINES),
+            default="auto",
+            show_default=True,
+            help="How it is computed; em is a first look without intervals.",
+        ),
+        click.option(
+            "--chains", type=at_least_one, default=4, show_default=True, help="Number of chains."
+        ),
         click.option(
             "--draws", type=at_least_one, default=1000, show_default=True, help="Of each chain."
         ),
-        click.option("--warmup", type=click.IntRange(min=0), default=500, show_default=True),
-        click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True),
+        click.option(
+            "--warmup",
+            type=click.IntRange(min=0),
+            default=500,
+            show_default=True,
+            help="Iterations of each chain before its draws.",
+        ),
+        click.option(
+            "--seed",
+            type=click.IntRange(min=0),
+            default=1,
+            show_default=True,
+            help="The same seed gives the same numbers.",
+        ),
         click.option("--threads", type=at_least_one, help="At most so many at a time."),
         click.option(
             "--time-limit",

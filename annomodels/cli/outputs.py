@@ -52,10 +52,9 @@ def write_outputs(
     from annomodels.report.page import report
 
     told = current().command
-    fit.tree.attrs["command"] = told
     stale = _REPORT not in names and (Path(folder) / _REPORT).exists()
     with filled_folder(folder) as beside, Stages() as stages:
-        stages("summaries", 0.0, "gold, coders, items, agreement")
+        stages("making the tables", 0.0)
         gold = fit.gold(threshold)
         _write(gold_table(gold, threshold, soft=False), beside / "gold.csv")
         _write(fit.coders(target=target).table, beside / "coders.csv")
@@ -63,11 +62,11 @@ def write_outputs(
         _write(fit.agreement().table, beside / "agreement.csv")
         (beside / "methods.md").write_text(methods(fit, command=told), encoding="utf-8")
         fit.save(beside / "fit.nc")
-        stages("summaries", 1.0)
+        stages("making the tables", 1.0)
         if _REPORT in names:
-            stages("report", 0.0, "drawing the page")
-            report(fit, beside / _REPORT, command=told)
-            stages("report", 1.0)
+            stages("drawing the report", 0.0)
+            report(fit, beside / _REPORT, command=told, target=target)
+            stages("drawing the report", 1.0)
     for text in gold.notes:
         note(f"note: {text}")
     if stale:

@@ -69,15 +69,10 @@ def write_file(path: str | Path, write: Callable[[Path], object]) -> None:
     if _is_special(path):
         write(path)
         return
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)
-    os.close(handle)
-    beside = Path(name)
-    try:
+    from annomodels.io.writing import atomic_path
+
+    with atomic_path(path, force=True) as beside:
         write(beside)
-        _as_usual(beside)
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 @contextmanager

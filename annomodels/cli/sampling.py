@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from annomodels.cli.exits import DONE, INTERRUPTED, UNTRUSTED
 from annomodels.cli.options import Sampling
-from annomodels.cli.session import detail, note, warn
+from annomodels.cli.session import current, detail, note, warn
 from annomodels.cli.terminal import Stages
 
 if TYPE_CHECKING:
@@ -30,7 +30,8 @@ def fit_data(data: Annotations, sampling: Sampling) -> Fit:
     note(
         f"Fitting {sampling.model} to {len(data):,} labels with {engine}, seed {sampling.seed}, "
         f"{sampling.chains} chains of {sampling.draws:,} draws after {sampling.warmup:,} of "
-        f"warm-up; it takes {duration(seconds_of_fit(data, sampling, engine))}."
+        f"warm-up; it takes {duration(seconds_of_fit(data, sampling, engine))}, longer if the "
+        "chains mix slowly."
     )
     with Stages() as stages:
         result = fit(
@@ -45,6 +46,7 @@ def fit_data(data: Annotations, sampling: Sampling) -> Fit:
             progress=stages,
             threads=sampling.threads,
         )
+    result.tree.attrs["command"] = current().command
     for sentence in result.model.describe():
         detail(sentence)
     stopped = _stopped(result)

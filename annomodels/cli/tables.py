@@ -15,7 +15,7 @@ import click
 
 from annomodels.cli.options import Writing
 from annomodels.cli.session import note
-from annomodels.cli.terminal import draw
+from annomodels.cli.terminal import draw, drawn
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,7 +48,7 @@ def emit(table: pd.DataFrame, writing: Writing, title: str = "", short: Sequence
     form = form_of(writing)
     if form == "table" and writing.output in (None, "-"):
         shown = [name for name in short if name in table.columns] or list(table.columns)
-        draw(title, shown, [[cell(v, 3) for v in row] for row in _rows(table[shown])])
+        draw(title, shown, [[cell(drawn(v), 3) for v in row] for row in _rows(table[shown])])
         if len(shown) < len(table.columns):
             hidden = len(table.columns) - len(shown)
             note(f"{hidden} more columns with --format tsv (or csv, json), or with -o FILE.")

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,7 +15,7 @@ from annomodels.cli.session import current
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-__all__ = ["Stages", "draw"]
+__all__ = ["Stages", "draw", "drawn"]
 
 _CONTROL = dict.fromkeys((*range(32), *range(127, 160)), " ")
 
@@ -68,7 +68,7 @@ class Stages:
         if not self._drawn:
             if stage not in self._known:
                 self._known[stage] = None
-                click.echo(f"{stage}{': ' + message if message else ''}", err=True)
+                click.echo(f"{stage} ...", err=True)
             return
         bars = self._bars or self._start()
         text = f"{stage} {message}".strip()
@@ -89,6 +89,13 @@ class Stages:
         )
         self._bars.start()
         return self._bars
+
+
+def drawn(value: Any) -> Any:
+    """Give a number as a drawn table shows it: three decimals where they say something."""
+    if isinstance(value, float) and (value == 0 or 1e-3 <= abs(value) < 1e4):
+        return f"{value:.3f}"
+    return value
 
 
 def _shown(text: str) -> str:

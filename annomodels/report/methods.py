@@ -70,10 +70,11 @@ def _data(fit: Fit) -> str:
 def _agreement(fit: Fit) -> str:
     table = fit.agreement().table.set_index("coefficient")
     parts = []
-    for name in ("alpha", "kappa", "multi_kappa", "percent"):
+    kappa = "kappa" if fit.data.n_coders == 2 else "multi_kappa"
+    for name in ("alpha", kappa, "ac1", "percent"):
         if name not in table.index:
             continue
-        row = table.loc[name]
+        row: Any = table.loc[name]
         if not np.isfinite(row["value"]):
             parts.append(f"{row['title']} is not defined here ({row['note'] or 'no reason given'})")
             continue
@@ -90,7 +91,7 @@ def _agreement(fit: Fit) -> str:
     above = _above(table)
     return (
         f"{text}{above} Intervals of coefficients are posterior intervals from resampling items, "
-        f"without a model of the coders {cited('rubin1981')}; on coefficients see "
+        f"without a model of the coders {cited('rubin1981')}; for the coefficients see "
         f"{cited('krippendorff2019', 'artstein2008')}."
     )
 
@@ -98,7 +99,7 @@ def _agreement(fit: Fit) -> str:
 def _above(table: Any) -> str:
     if "alpha" not in table.index or not np.isfinite(table.loc["alpha", "p_above_667"]):
         return ""
-    row = table.loc["alpha"]
+    row: Any = table.loc["alpha"]
     return (
         f" The probability that alpha exceeds .667 is {decimal(row['p_above_667'])}, "
         f"that it exceeds .8 is {decimal(row['p_above_800'])}."
@@ -141,9 +142,10 @@ def _results(fit: Fit) -> str:
         f"{count(settled, 'item').capitalize()} of {len(table):,} "
         f"({percent(settled / len(table))}) reached a probability of .95. By these probabilities "
         f"{wrong:.1f} of the gold labels are expected to be wrong; they are too sure where items "
-        f"differ in difficulty. {count(int(table['overturned'].sum()), 'gold label').capitalize()} "
-        f"differ from the majority of the votes. The posterior mean accuracy of the coders ranges "
-        f"from {percent(float(accuracy.min()))} to {percent(float(accuracy.max()))} "
+        f"differ in difficulty. Where most votes agree on a label, the gold label is another one "
+        f"for {count(int(table['overturned'].sum()), 'item')}. The posterior mean accuracy of the "
+        f"coders ranges from {percent(float(accuracy.min()))} to "
+        f"{percent(float(accuracy.max()))} "
         f"(median {percent(float(accuracy.median()))})."
     )
 

@@ -37,13 +37,15 @@ def command(
     sampling: Sampling,
 ) -> None:
     """Fit one model to DATA and save it."""
-    from annomodels.cli.loading import load_data
+    from annomodels.cli.loading import load_data, say_notes
     from annomodels.cli.places import check_file
     from annomodels.cli.sampling import exit_code, fit_data, verdict_lines
     from annomodels.cli.tables import to_json
 
     check_file(output, force)
-    result = fit_data(load_data(data, reading), sampling)
+    labels = load_data(data, reading)
+    say_notes(labels)
+    result = fit_data(labels, sampling)
     result.save(output, force=force)
     check = result.check()
     if as_json:

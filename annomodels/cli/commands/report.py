@@ -26,6 +26,6 @@ def command(fit: str, output: str, force: bool, anonymise: bool) -> None:
     loaded = load_fit(fit)
     told = str(loaded.tree.attrs.get("command", ""))
     with Stages() as stages:
-        stages("report", message="drawing the page")
+        stages("drawing the report")
         report(loaded, output, force=force, command=told, anonymise=anonymise)
     click.echo(output)

@@ -62,7 +62,7 @@ def command(
 
     from annomodels.cli.anonymous import anonymous
     from annomodels.cli.health import findings
-    from annomodels.cli.loading import load_data
+    from annomodels.cli.loading import load_data, say_notes
     from annomodels.cli.outputs import names_of, write_outputs
     from annomodels.cli.places import check_folder
     from annomodels.cli.sampling import exit_code, fit_data, verdict_lines
@@ -73,6 +73,7 @@ def command(
     check_folder(output, names, force)
     labels = load_data(data, reading)
     note(repr(labels))
+    say_notes(labels)
     for fact in findings(labels):
         if fact.remark:
             note(f"{fact.check}: {fact.value}. {fact.remark}")

@@ -1,0 +1,70 @@
+"""Calling the command line in this process, and files to call it with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from annomodels.cli.main import main
+
+VOTES = """item,coder,label,page
+t1,ana,pos,p1
+t1,ben,pos,p1
+t1,cem,neg,p1
+t2,ana,neg,p1
+t2,ben,neg,p1
+t2,cem,neg,p1
+t3,ana,pos,p2
+t3,ben,pos,p2
+t3,cem,pos,p2
+t4,ana,neg,p2
+t4,ben,neg,p2
+t4,cem,pos,p2
+"""
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a call left behind."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def call(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Done]:
+    """Run ``annomodels`` with some words; nothing may ever print a traceback."""
+    monkeypatch.setenv("CI", "1")
+    monkeypatch.setenv("COLUMNS", "100")
+
+    def run(*words: object) -> Done:
+        capsys.readouterr()
+        code = main([str(word) for word in words])
+        out, err = capsys.readouterr()
+        assert "Traceback" not in err
+        return Done(code, out, err)
+
+    return run
+
+
+@pytest.fixture
+def votes(tmp_path: Path) -> Path:
+    """Write a small file of labels."""
+    path = tmp_path / "votes.csv"
+    path.write_text(VOTES)
+    return path
+
+
+@pytest.fixture(scope="session")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Save a small fit."""
+    folder = tmp_path_factory.mktemp("fit")
+    words = ["fit", "dataset:anesthesia", "-o", str(folder / "fit.nc"), "-q", "--chains", "2"]
+    assert main([*words, "--draws", "100", "--warmup", "50", "--allow-unconverged"]) == 0
+    return folder / "fit.nc"

@@ -1,0 +1,195 @@
+"""What each command gives: the result on stdout, everything else on stderr."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import annomodels as am
+
+
+def rows_of(text: str, mark: str = "\t") -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text), delimiter=mark))
+
+
+def test_check_as_json(votes: Path, call) -> None:
+    done = call("check", votes, "--json", "--group-column", "page")
+    facts = json.loads(done.out)
+    assert facts["source"] == "votes.csv"
+    assert facts["checks"]["items"] == {"value": 4, "remark": ""}
+    assert facts["checks"]["documents"]["value"] == 2
+    assert facts["checks"]["coders_below_10_labels"]["names"] == ["ana", "ben", "cem"]
+
+
+def test_check_counts_groups_without_overlap(tmp_path: Path, call) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text("item,coder,label\nt1,a,x\nt1,b,y\nt2,c,x\nt2,d,x\nt3,c,x\n")
+    done = call("check", path)
+    found = {row["check"]: row for row in rows_of(done.out)}
+    assert found["overlap groups"]["value"] == "2"
+    assert "2, 1 items" in found["overlap groups"]["remark"]
+    assert found["items with one label"]["value"] == "1"
+
+
+def test_check_reads_standard_input(votes: Path, call, monkeypatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(votes.read_bytes())))
+    done = call("check", "-")
+    assert done.code == 0
+    assert "standard input" in done.out
+
+
+def test_agree_is_the_panel_of_the_package(call) -> None:
+    done = call("agree", "dataset:trains")
+    assert done.code == 0
+    panel = am.agreement(am.datasets.load("trains"))
+    rows = {row["coefficient"]: row for row in rows_of(done.out)}
+    assert float(rows["k"]["value"]) == pytest.approx(panel["k"].value, abs=1e-6)
+    assert float(rows["k"]["value"]) == pytest.approx(0.8244, abs=5e-5)  # Carpenter & Poesio 2010
+    assert rows["kappa"]["value"] == ""
+    assert "two coders" in rows["kappa"]["note"]
+
+
+def test_agree_by_document_is_agreement_of_its_items(votes: Path, call) -> None:
+    done = call("agree", votes, "--group-column", "page", "--by", "document")
+    rows = [row for row in rows_of(done.out) if row["coefficient"] == "percent"]
+    assert [row["document"] for row in rows] == ["p1", "p2"]
+    assert [float(row["value"]) for row in rows] == pytest.approx([2 / 3, 2 / 3], abs=1e-6)
+
+
+def test_agree_by_label_sets_one_label_against_the_others(call) -> None:
+    done = call("agree", "dataset:trains", "--by", "label")
+    data = am.datasets.load("trains")
+    for row in rows_of(done.out):
+        if row["coefficient"] == "percent":
+            own = data.votes[:, [str(name) for name in data.labels].index(row["label"])]
+            n = data.n_coders
+            agreeing = own * (own - 1) + (n - own) * (n - own - 1)
+            expected = np.mean(agreeing / (n * (n - 1)))
+            assert float(row["value"]) == pytest.approx(expected, abs=1e-6)
+
+
+def test_agree_by_coder_leaves_one_out_and_by_pair_takes_two(votes: Path, call) -> None:
+    without = rows_of(call("agree", votes, "--by", "coder").out)
+    percent = {
+        r["without_coder"]: float(r["value"]) for r in without if r["coefficient"] == "percent"
+    }
+    assert percent == pytest.approx({"ana": 0.5, "ben": 0.5, "cem": 1.0})
+    pairs = rows_of(call("agree", votes, "--by", "pair").out)
+    percent = {
+        (r["coder_a"], r["coder_b"]): float(r["value"])
+        for r in pairs
+        if r["coefficient"] == "percent"
+    }
+    assert percent == pytest.approx({("ana", "ben"): 1.0, ("ana", "cem"): 0.5, ("ben", "cem"): 0.5})
+
+
+@pytest.mark.parametrize(
+    ("gate", "code"),
+    [("k<0.5", 0), ("k<0.9", 1), ("k.low<0.8", 1), ("kappa<0.1", 1), ("percent>0.5", 1),
+     ("percent >= .88", 1), ("alpha<=-1e3", 0)],
+)  # fmt: skip
+def test_gates(gate: str, code: int, call) -> None:
+    done = call("agree", "dataset:trains", "--fail-if", gate)
+    assert done.code == code
+    assert ("gate failed" in done.err) == (code == 1)
+    assert done.out.startswith("coefficient\t")
+
+
+def test_a_gate_looks_at_every_part(votes: Path, call) -> None:
+    done = call("agree", votes, "--by", "coder", "--fail-if", "percent<0.7")
+    assert done.code == 1
+    assert "without_coder ana" in done.err
+    assert "without_coder cem" not in done.err
+
+
+def test_quiet_says_nothing_and_verbose_says_more(votes: Path, call) -> None:
+    assert call("agree", "dataset:anesthesia", "-q").err == ""
+    few = ["--draws", 20, "--warmup", 10, "--chains", 2, "--allow-unconverged", "--force"]
+    path = votes.with_name("x.nc")
+    plain = call("fit", votes, "-o", path, *few).err
+    more = call("fit", votes, "-o", path, *few, "-v").err
+    assert "seed 1" in plain
+    assert "gibbs" in plain
+    assert "seconds" in plain
+    assert len(more) > len(plain)
+
+
+def test_gold_leaves_unsettled_labels_empty_only_with_a_threshold(saved: Path, call) -> None:
+    plain = rows_of(call("gold", saved).out)
+    strict = rows_of(call("gold", saved, "--threshold", ".999").out)
+    assert all(row["label"] for row in plain)
+    for before, after in zip(plain, strict, strict=True):
+        settled = float(before["probability"]) >= 0.999
+        assert after["settled"] == ("true" if settled else "false")
+        assert after["label"] == (before["label"] if settled else "")
+    assert len({row["settled"] for row in strict}) == 2
+
+
+def test_soft_gold_sums_to_one(saved: Path, call, tmp_path: Path) -> None:
+    target = tmp_path / "gold.csv"
+    assert call("gold", saved, "--soft", "-o", target).code == 0
+    rows = rows_of(target.read_text(), ",")
+    names = [name for name in rows[0] if name.startswith("p_")]
+    assert names == ["p_1", "p_2", "p_3", "p_4"]
+    for row in rows:
+        parts = {name.removeprefix("p_"): float(row[name]) for name in names}
+        assert sum(parts.values()) == pytest.approx(1, abs=1e-5)
+        assert max(parts, key=parts.__getitem__) == row["label"]
+        assert parts[row["label"]] == pytest.approx(float(row["probability"]), rel=1e-5)
+
+
+def test_coders_and_items_are_the_tables_of_the_fit(saved: Path, call) -> None:
+    fit = am.load(saved)
+    rows = json.loads(call("coders", saved, "--target", ".8", "--json").out)
+    table = fit.coders(target=0.8).table
+    assert [row["coder"] for row in rows] == [str(name) for name in fit.data.coders]
+    assert [row["p_below_target"] for row in rows] == pytest.approx(
+        table["p_below_target"].tolist()
+    )
+    rows = json.loads(call("items", saved, "--json").out)
+    assert [row["quadrant"] for row in rows] == fit.items().table["quadrant"].tolist()
+
+
+def test_a_folder_of_a_run_stands_for_its_fit(saved: Path, call) -> None:
+    assert call("gold", saved.parent).out == call("gold", saved).out
+
+
+def test_report_writes_one_page(saved: Path, call, tmp_path: Path) -> None:
+    page = tmp_path / "r.html"
+    done = call("report", saved, "-o", page)
+    assert (done.code, done.out) == (0, f"{page}\n")
+    assert "<html" in page.read_text().casefold()
+    assert call("report", saved, "-o", page).code == 2
+
+
+def test_datasets_come_back_as_they_were(call, tmp_path: Path) -> None:
+    listed = [row["name"] for row in rows_of(call("datasets").out)]
+    assert tuple(listed) == am.datasets.names()
+    path = tmp_path / "labels.csv"
+    assert call("datasets", "anesthesia", "-o", path).code == 0
+    original = am.datasets.load("anesthesia")
+    again = am.read(path)
+    assert again.n_items == original.n_items
+    assert again.votes.tolist() == original.votes.tolist()
+    assert again.repeats == original.repeats
+
+
+def test_doctor_names_versions_and_problems(call, monkeypatch) -> None:
+    from importlib import metadata
+
+    done = call("doctor", "--json")
+    facts = {row["name"]: row for row in json.loads(done.out)}
+    assert facts["annomodels"]["value"] == am.__version__
+    assert facts["numpy"]["value"] == np.__version__
+    assert facts["pymc"]["problem"] == ""
+    assert done.code == 0
+    real = metadata.version
+    monkeypatch.setattr(metadata, "version", lambda n: "5.1" if n == "pymc" else real(n))
+    done = call("doctor")
+    assert done.code == 5
+    assert "pip install --upgrade 'pymc<7,>=6.2'" in done.out

@@ -1,0 +1,147 @@
+"""Help is quick, light and complete."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import annomodels
+from annomodels.cli.lazy import COMMANDS
+
+HEAVY = {
+    "numpy", "pandas", "numba", "pymc", "pytensor", "arviz", "arviz_stats", "matplotlib",
+    "nutpie", "xarray", "scipy", "pyarrow", "rich", "jinja2",
+}  # fmt: skip
+
+
+def _python(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *words], capture_output=True, text=True, check=True, timeout=60
+    )
+
+
+@pytest.mark.parametrize(
+    "words", [["--help"], [], ["--version"]], ids=["help", "nothing", "version"]
+)
+def test_help_imports_nothing_heavy(words: list[str]) -> None:
+    done = _python("-X", "importtime", "-m", "annomodels", *words)
+    imported = {
+        line.rpartition("|")[2].strip().partition(".")[0] for line in done.stderr.splitlines()
+    }
+    assert "click" in imported
+    assert imported.isdisjoint(HEAVY)
+
+
+def test_help_takes_less_than_a_third_of_a_second() -> None:
+    took = []
+    for _ in range(5):
+        began = time.perf_counter()
+        _python("-m", "annomodels", "--help")
+        took.append(time.perf_counter() - began)
+    assert min(took) < 0.3
+
+
+def test_the_table_of_commands_is_the_folder_of_commands() -> None:
+    folder = Path(annomodels.__file__).parent / "cli" / "commands"
+    files = {path.stem for path in folder.glob("*.py")} - {"__init__"}
+    assert files == set(COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_explains_itself_with_an_example(name: str, call) -> None:
+    done = call(name, "--help")
+    assert done.code == 0
+    assert f"  annomodels {name}" in done.out
+    for flag in ("--debug", "--quiet", "--verbose"):
+        assert flag in done.out
+    command = importlib.import_module(f"annomodels.cli.commands.{name}").command
+    assert command.name == name
+    options = [option for option in command.params if option.param_type_name == "option"]
+    assert all(option.help for option in options)
+
+
+def test_help_of_the_program_names_all_commands_and_exit_codes(call) -> None:
+    done = call("--help")
+    assert done.code == 0
+    assert all(f"  {name} " in done.out for name in COMMANDS)
+    assert "130 interrupted" in done.out
+
+
+def test_version(call) -> None:
+    assert call("--version").out == f"annomodels {annomodels.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["agre", "x.csv"], "Did you mean agree?"),
+        (["nonsense"], "Use run, check"),
+        (["--json", "agree", "x.csv"], "after the command"),
+        (["agree", "x.csv", "--quite"], "--quiet"),
+        (["check"], "Missing argument"),
+        (["agree", "x.csv", "--format", "xml"], "json"),
+        (["fit", "x.csv", "-o", "y.nc", "--chains", "0"], "x>=1"),
+        (["fit", "x.csv", "-o", "y.nc", "--time-limit", "soon"], "1h30m"),
+        (["agree", "x.csv", "--json", "--format", "csv"], "cannot both"),
+        (["datasets", "anestesia"], "Did you mean anesthesia?"),
+        (["agree", "dataset:trains", "--item", "a"], "leave out --item"),
+        (["agree", "dataset:trains", "--by", "document"], "--group-column"),
+        (["agree", "dataset:love", "--by", "coder"], "three coders"),
+        (["agree", "dataset:trains", "--fail-if", "alpha=1"], "no gate"),
+        (["agree", "dataset:trains", "--fail-if", "alpha.mean<1"], "p_above_667"),
+        (["agree", "dataset:trains", "--fail-if", "alhpa<1"], "alpha"),
+        (["fit", "dataset:trains", "-o", "y.nc", "--model", "logit-normal", "--engine", "gibbs"],
+         "does not serve"),
+    ],
+)  # fmt: skip
+def test_wrong_words_are_usage_errors_with_a_hint(words: list[str], hint: str, call) -> None:
+    done = call(*words)
+    assert done.code == 2
+    assert done.err.startswith("error: ") or "\nerror: " in done.err
+    assert hint in done.err
+
+
+def test_a_missing_package_is_5_with_the_line_that_installs_it(call, monkeypatch) -> None:
+    from annomodels import datasets
+
+    def missing(name: str) -> None:
+        raise ModuleNotFoundError("No module named 'pyreadstat'", name="pyreadstat")
+
+    monkeypatch.setattr(datasets, "load", missing)
+    done = call("check", "dataset:trains")
+    assert done.code == 5
+    assert "pip install pyreadstat" in done.err
+
+
+def test_a_defect_is_one_sentence_and_a_traceback_only_with_debug(monkeypatch, capsys) -> None:
+    from annomodels import datasets
+    from annomodels.cli.main import main
+
+    def broken(name: str) -> None:
+        raise RuntimeError("the moon is down")
+
+    monkeypatch.setattr(datasets, "load", broken)
+    assert main(["check", "dataset:trains"]) == 70
+    err = capsys.readouterr().err
+    assert "RuntimeError: the moon is down" in err
+    assert "Traceback" not in err
+    assert main(["check", "dataset:trains", "--debug"]) == 70
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_colour_only_on_a_terminal(votes: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "annomodels", "check", "no-such-file.csv"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "TERM": "xterm-256color"},
+    )
+    assert done.returncode == 3
+    assert "\x1b" not in done.stderr
