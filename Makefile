@@ -27,6 +27,11 @@ docs: $(VENV)/.ready-docs
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -b html docs docs/_build/html
 	@echo "Documentation: $(CURDIR)/docs/_build/html/index.html"
 
+bench: $(VENV)/.ready-bench
+	@for script in benchmarks/[a-z]*.py; do \
+	    echo "== $$script"; $(BIN)/python "$$script" || exit 1; \
+	done
+
 lint: $(VENV)/.ready-lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
