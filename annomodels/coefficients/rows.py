@@ -119,6 +119,9 @@ def prepare(data: Annotations, duplicates: Duplicates = "first", groups: bool = 
         )
     if duplicates in ("first", "last"):
         data = data.without_repeats("first" if duplicates == "first" else "last")
+    unit = None
+    if groups and data.group is not None:
+        unit = np.unique(data.group, return_inverse=True)[1].astype(np.int64)
     return Rows(
         item=data.item.astype(np.int64),
         coder=data.coder.astype(np.int64),
@@ -127,7 +130,7 @@ def prepare(data: Annotations, duplicates: Duplicates = "first", groups: bool = 
         n_coders=data.n_coders,
         n_labels=data.n_labels,
         times=np.ones(data.n_items),
-        unit=data.group.astype(np.int64) if groups and data.group is not None else None,
+        unit=unit,
     )
 
 

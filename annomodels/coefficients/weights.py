@@ -7,8 +7,12 @@ number of items (Rubin 1981, doi:10.1214/aos/1176345338, is the case without cha
 
 * Two coders: the chance items are the cells of the K x K table with 1/2 each, which makes the
   draws exactly those of the Dirichlet-multinomial with Jeffreys' prior. With more than two labels
-  the cells together weigh no more than `CELLS_AT_MOST`, as K^2 / 2 would swamp a small sample.
-* More coders: `N_CHANCE` chance items by the coders of real items, together `CHANCE_WEIGHT`.
+  the cells together weigh no more than `CELLS_AT_MOST` items: with five labels and 50 items, 1/2 a
+  cell makes a 95 % interval of kappa cover .51, the limit of two items .93.
+* More coders: `N_CHANCE` chance items by the coders of real items, together `CHANCE_WEIGHT`. They
+  keep an interval open where all coders agree, and help a little where a label is rare; a whole
+  item or two would pull balanced or ordinal data too far (``coverage_agreement_quick.py`` among
+  the benchmarks).
 * Documents: their weights are drawn and shared by all their items.
 """
 
@@ -28,7 +32,7 @@ __all__ = ["Sample", "make_sample"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-CHANCE_WEIGHT = 1.0
+CHANCE_WEIGHT = 0.5
 N_CHANCE = 64
 PER_CELL = 0.5
 CELLS_AT_MOST = 2.0
@@ -95,7 +99,8 @@ def make_sample(rows: Rows) -> Sample:
         chance = _patterns(rows)
         what = "documents" if by_unit else "items"
         recipe = (
-            f"Bayesian bootstrap over {what} with chance items that weigh {CHANCE_WEIGHT:g} item"
+            f"Bayesian bootstrap over {what}, with chance items that together weigh "
+            f"{CHANCE_WEIGHT:g} of an item"
         )
     item, coder, label = chance
     n_chance = int(item.max()) + 1

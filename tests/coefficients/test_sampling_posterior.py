@@ -118,6 +118,23 @@ def test_whole_documents_are_drawn(rng):
     assert "Whole documents are drawn (40 of them)." in by_group.notes
 
 
+def test_documents_left_out_by_a_selection_do_not_count(rng):
+    data = panel_of(rng)
+    code = np.arange(data.n_items) // 10
+    data = data.replace(group=code, groups=tuple(range(6)))
+    part = data.select(items=[data.items[i] for i in np.flatnonzero(code >= 4)])
+    found = am.agreement(part, "k", draws=50)
+    assert any("(2 of them). With so few" in note for note in found.notes)
+
+
+def test_full_agreement_of_three_coders_leaves_the_interval_open():
+    rows = [(i, c, i % 2) for i in range(40) for c in range(3)]
+    found = am.agreement(am.Annotations.from_records(rows), "alpha")
+    assert found.value == 1.0
+    assert 0.9 < found.low < found.high <= 1.0
+    assert found.draws.std() > 0
+
+
 def test_one_document_gives_no_interval(rng):
     data = panel_of(rng)
     data = data.replace(group=np.zeros(data.n_items, dtype=int), groups=("all",))
