@@ -134,7 +134,7 @@ class LogNormal:
         return np.asarray(rng.lognormal(math.log(self.median), self.spread, shape))
 
     def pymc(self, name: str, dims: str) -> Any:
-        """The same prior as a PyMC variable; call inside a model context."""
+        """Give the same prior as a PyMC variable; call inside a model context."""
         import pymc as pm
 
         return pm.LogNormal(name, mu=math.log(self.median), sigma=self.spread, dims=dims)
@@ -189,7 +189,7 @@ class Pareto:
         return np.asarray(self.minimum * (1.0 + rng.pareto(self.alpha, shape)))
 
     def pymc(self, name: str, dims: str) -> Any:
-        """The same prior as a PyMC variable; call inside a model context."""
+        """Give the same prior as a PyMC variable; call inside a model context."""
         import pymc as pm
 
         return pm.Pareto(name, alpha=self.alpha, m=self.minimum, dims=dims)

@@ -114,12 +114,12 @@ def conform(result: RawResult, data: Annotations, model: dict[str, Any]) -> xr.D
     chains, draws = result.lp.shape
     base = {"chain": np.arange(chains), "draw": np.arange(draws)}
 
-    def dataset(arrays: dict[str, tuple[tuple[str, ...], Floats]]) -> xr.Dataset:
+    def dataset(arrays: dict[str, Any]) -> xr.Dataset:
         used = {dim for dims, _ in arrays.values() for dim in dims}
         known = {**base, **coords}
         return xr.Dataset(arrays, coords={dim: known[dim] for dim in known if dim in used})
 
-    posterior = {}
+    posterior: dict[str, Any] = {}
     for name, values in result.posterior.items():
         dims = DIMS[name]
         if name == "confusion" and values.ndim == 4:
@@ -184,12 +184,12 @@ def _attrs(attrs: dict[str, Any], model: dict[str, Any]) -> dict[str, Any]:
 
 
 def annotations_of(tree: xr.DataTree) -> Annotations:
-    """The data that were fitted, from a result tree."""
+    """Give the data that were fitted, from a result tree."""
     observed = tree["observed_data"].to_dataset()
     about = json.loads(observed.attrs["data"])
     texts = about.pop("texts")
     notes = about.pop("notes")
-    fields = {
+    fields: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value for key, value in about.items()
     }
     return Annotations(
@@ -210,7 +210,7 @@ def confusion_draws(tree: xr.DataTree, n_coders: int) -> Floats:
     Chains follow each other along ``sample``. For the pooled model every coder has the same
     matrix; the array is then a read-only view without copies.
     """
-    values = tree["posterior"]["confusion"].values
+    values: Floats = tree["posterior"].to_dataset()["confusion"].values
     values = values.reshape(-1, *values.shape[2:])
     if values.ndim == 3:
         values = np.broadcast_to(values[:, None], (len(values), n_coders, *values.shape[1:]))

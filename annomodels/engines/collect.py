@@ -37,11 +37,11 @@ def collect(kept: list[Kept], codes: Encoded, attrs: dict[str, Any]) -> RawResul
         name: np.stack([part.arrays[name][:draws] for part in kept]) for name in kept[0].arrays
     }
     batches = sum(part.batches for part in kept)
-    mean = sum(part.p_sum for part in kept) / batches
-    square = sum(part.p_square for part in kept) / batches
+    mean = np.sum([part.p_sum for part in kept], axis=0) / batches
+    square = np.sum([part.p_square for part in kept], axis=0) / batches
     spread = np.maximum(square - mean**2, 0.0)
     mcse = np.sqrt(spread / (batches - 1)) if batches > 1 else np.full_like(mean, np.nan)
-    entropy = sum(part.entropy / part.n for part in kept) / len(kept)
+    entropy = np.mean([part.entropy / part.n for part in kept], axis=0)
     log_likelihood = np.stack([part.log_likelihood[:draws] for part in kept])
     lp = np.stack([part.lp[:draws] for part in kept])
     volume = np.bincount(codes.row, minlength=codes.n_rows) / len(codes.row)

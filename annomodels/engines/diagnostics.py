@@ -65,12 +65,10 @@ def monitors(posterior: dict[str, Floats], volume: Floats) -> Floats:
     prevalence = np.asarray(posterior["prevalence"], dtype=float)
     chains, draws, _ = prevalence.shape
     parts = [prevalence]
-    for name in ("population", "location"):
-        if name in posterior:
-            parts.append(np.diagonal(posterior[name], axis1=2, axis2=3))
-    for name in ("concentration", "scale"):
-        if name in posterior:
-            parts.append(np.log(posterior[name]))
+    means = [posterior[name] for name in ("population", "location") if name in posterior]
+    scales = [posterior[name] for name in ("concentration", "scale") if name in posterior]
+    parts += [np.diagonal(values, axis1=2, axis2=3) for values in means]
+    parts += [np.log(values) for values in scales]
     confusion = posterior["confusion"]
     if confusion.ndim == 4:
         confusion = confusion[:, :, None]

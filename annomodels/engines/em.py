@@ -1,4 +1,4 @@
-"""EM from many starts, with a census of the modes it ends in: a first look, and a start for NUTS."""
+"""EM from many starts with a census of modes: a first look, and a start for NUTS."""
 
 from __future__ import annotations
 

@@ -118,9 +118,7 @@ class _Run:
             shares = random_shares(codes, rng, votes=0.7) if n else vote_shares(codes)
             state = state_from_shares(model, codes, shares)
             relabel_ = settings.relabel and relabel
-            self.chains.append(
-                Chain(model, codes, state, int(keys[n]), relabel_, parts, mapper)  # type: ignore[arg-type]
-            )
+            self.chains.append(Chain(model, codes, state, int(keys[n]), relabel_, parts, mapper))
 
     def sample(self, draws: int, single: bool) -> None:
         """Warm up, then run stages until the chains have mixed."""
@@ -134,7 +132,9 @@ class _Run:
             enough = min(part.n for part in kept) >= (draws if self.stages else 1)
             if enough:
                 self.stages = [(kept, thin)]
-            if self.stopped or not settings.extend or thin >= MOST_THIN or self._mixed(kept):
+            if not settings.extend or thin >= MOST_THIN:
+                break
+            if not self.stopped and self._mixed(kept):
                 break
             thin *= 2
         if self.parts_pool is not None:
@@ -143,7 +143,7 @@ class _Run:
     def _stage(
         self, iterations: int, thin: int, kept: list[Kept] | None, name: str, limit: float | None
     ) -> None:
-        """Advance all chains together, a slice at a time, so that none is far ahead of the others."""
+        """Advance all chains together, a slice at a time, so that none runs far ahead."""
         step = max(thin, -(-iterations // SLICES))
         for chain in self.chains:
             # the first iteration of a stage is one that is kept
@@ -177,4 +177,6 @@ class _Run:
             name: np.stack([part.arrays[name] for part in kept]) for name in kept[0].arrays
         }
         r, n = mixing(posterior, self.chains[0].volume)
-        return np.isnan(r) or (r < GOOD_RHAT and n >= min(GOOD_ESS, 0.4 * kept[0].room * len(kept)))
+        return bool(np.isnan(r)) or (
+            r < GOOD_RHAT and n >= min(GOOD_ESS, 0.4 * kept[0].room * len(kept))
+        )

@@ -52,7 +52,7 @@ def run(model: ConfusionModel, data: Annotations, settings: Settings) -> RawResu
     EngineError
         When the sampler kept no draw.
     """
-    clock = Clock(settings.time_limit)
+    clock = Clock()
     codes = encode(data, shared=model.shared)
     settings.tell("compiling", 0.0, "building the PyMC model")
     coords = {
@@ -98,18 +98,18 @@ def _sample(
         blocking=False,
         target_accept=0.9,
     )
+    # compiling does not count against the limit: it cannot be cut short
+    sampling = Clock(settings.time_limit)
     try:
-        while not sampler.is_finished:
+        while True:
             try:
-                sampler.wait(timeout=0.3)
-                break
+                return sampler.wait(timeout=0.3), ""
             except TimeoutError:
                 settings.tell("sampling", 0.0, f"NUTS, {clock.seconds:.0f} s")
-            if clock.over:
+            if sampling.over:
                 return sampler.abort(), "time limit"
     except KeyboardInterrupt:
         return sampler.abort(), "interrupted"
-    return sampler.wait(), ""
 
 
 def _shake(values: Floats, name: str, rng: np.random.Generator) -> Floats:
@@ -131,8 +131,18 @@ def _arrays(tree: Any) -> tuple[dict[str, Floats], Floats, Floats]:
     posterior = tree["posterior"].to_dataset()
     stats = tree["sample_stats"].to_dataset()
     draws = {name: posterior[name].values for name in DIMS if name in posterior}
-    lp = stats["logp"].values if "logp" in stats else np.zeros(draws["prevalence"].shape[:2])
-    return draws, lp, stats["diverging"].values
+    lp = stats["logp"].values
+    diverging = stats["diverging"].values
+    chains, n = _complete(draws["prevalence"])
+    draws = {name: values[chains, :n] for name, values in draws.items()}
+    return draws, lp[chains, :n], diverging[chains, :n].astype(bool)
+
+
+def _complete(prevalence: Floats) -> tuple[Floats, int]:
+    """Chains and number of draws to keep: a run that was stopped pads short chains with NaN."""
+    lengths = np.isfinite(prevalence[:, :, 0]).sum(axis=1)
+    chains = np.flatnonzero(lengths >= lengths.max() / 2)
+    return chains, int(lengths[chains].min())
 
 
 def _revisit(
@@ -182,5 +192,6 @@ def _state(values: dict[str, Floats]) -> State:
         confusion = confusion[None]
     tiny = np.finfo(float).tiny
     rows = np.log(np.maximum(np.ascontiguousarray(confusion.transpose(0, 2, 1)), tiny))
-    population = {name: values[name] for name in ("population", "concentration") if name in values}
+    used: list[str] = [name for name in ("population", "concentration") if name in values]
+    population = {name: values[name] for name in used}
     return State(np.log(values["prevalence"]), rows, population)

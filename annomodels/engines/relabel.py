@@ -26,7 +26,7 @@ def joint_table(state: State, volume: NDArray[np.float64]) -> NDArray[np.float64
 
 
 def canonical_order(state: State, volume: NDArray[np.float64]) -> NDArray[np.int64]:
-    """New place of each class, so that the share of right labels is as large as possible.
+    """Give each class its new place, so that the share of right labels is as large as possible.
 
     For two classes this is the mirror test, for more an optimal assignment.
     """

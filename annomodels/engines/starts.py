@@ -39,7 +39,7 @@ def random_shares(codes: Encoded, rng: np.random.Generator, votes: float) -> Flo
 
 
 def soft_counts(codes: Encoded, shares: Floats) -> tuple[Floats, Floats]:
-    """Counts [row, label, truth] and sizes [truth] that class shares of the patterns imply."""
+    """Give counts [row, label, truth] and sizes [truth] that class shares of the patterns imply."""
     k = codes.n_labels
     weighted = shares * codes.weight[:, None]
     cell = codes.row.astype(np.int64) * k + codes.label

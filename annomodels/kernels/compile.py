@@ -34,13 +34,19 @@ def _set_cache_folder() -> bool:
 CACHED = _set_cache_folder()
 
 import numba  # noqa: E402
+import numpy as np  # noqa: E402
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Key = np.uint64
 
 
-def kernel[F: Callable[..., Any]](function: F) -> F:
+def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile on first use, cached on disk when a folder can be written to."""
-    return numba.njit(nogil=True, cache=CACHED, error_model="numpy")(function)  # type: ignore[no-any-return]
+    compiled: Callable[..., Any] = numba.njit(nogil=True, cache=CACHED, error_model="numpy")(
+        function
+    )
+    return compiled
 
 
-def inlined[F: Callable[..., Any]](function: F) -> F:
-    """Compile as a part of the kernels that call it."""
-    return numba.njit(nogil=True, cache=CACHED, error_model="numpy", inline="never")(function)  # type: ignore[no-any-return]
+# a small step that other kernels call; LLVM decides whether to inline it
+inlined = kernel

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from annomodels.kernels.compile import kernel
+from annomodels.kernels.compile import Array, Key, kernel
 from annomodels.kernels.random import CONFUSION, PREVALENCE, address, log_dirichlet
 
 
 @kernel
-def draw_confusion(counts, alpha, key, iteration, out):
+def draw_confusion(counts: Array, alpha: Array, key: Key, iteration: int, out: Array) -> None:
     """Draw every coder's rows: theta[j, k] ~ Dirichlet(alpha[k] + counts[j, :, k]).
 
     `counts` and `out` are [coder, label, truth], `alpha` is [truth, label]; `out` gets logarithms.
     """
     n_coders, n_labels, n_classes = out.shape
     state = np.empty(1, dtype=np.uint64)
+    pair = np.empty(2)
     shape = np.empty(n_labels)
     row = np.empty(n_labels)
     for j in range(n_coders):
@@ -23,14 +24,14 @@ def draw_confusion(counts, alpha, key, iteration, out):
         for k in range(n_classes):
             for label in range(n_labels):
                 shape[label] = alpha[k, label] + counts[j, label, k]
-            log_dirichlet(state, shape, row)
+            log_dirichlet(state, pair, shape, row)
             for label in range(n_labels):
                 out[j, label, k] = row[label]
 
 
 @kernel
-def draw_prevalence(sizes, alpha, key, iteration, out):
+def draw_prevalence(sizes: Array, alpha: Array, key: Key, iteration: int, out: Array) -> None:
     """Draw the prevalence: pi ~ Dirichlet(alpha + sizes); `out` gets logarithms."""
     state = np.empty(1, dtype=np.uint64)
     state[0] = address(key, iteration, PREVALENCE, 0)
-    log_dirichlet(state, alpha + sizes, out)
+    log_dirichlet(state, np.empty(2), alpha + sizes, out)

@@ -10,12 +10,21 @@ import math
 
 import numpy as np
 
-from annomodels.kernels.compile import inlined, kernel
+from annomodels.kernels.compile import Array, Key, inlined, kernel
 from annomodels.kernels.random import TRUTH, uniform_at
 
 
 @inlined
-def weigh(starts, coder, label, gold, log_prevalence, logc, i, p):
+def weigh(
+    starts: Array,
+    coder: Array,
+    label: Array,
+    gold: Array,
+    log_prevalence: Array,
+    logc: Array,
+    i: int,
+    p: Array,
+) -> float:
     """Fill `p` with P(truth | labels of item i); gives the log probability of its labels."""
     n_classes = p.shape[0]
     for k in range(n_classes):
@@ -29,7 +38,7 @@ def weigh(starts, coder, label, gold, log_prevalence, logc, i, p):
         for k in range(n_classes):
             p[k] = 0.0
         p[gold[i]] = 1.0
-        return known
+        return float(known)
     top = p[0]
     for k in range(1, n_classes):
         top = max(top, p[k])
@@ -39,14 +48,26 @@ def weigh(starts, coder, label, gold, log_prevalence, logc, i, p):
         total += p[k]
     for k in range(n_classes):
         p[k] /= total
-    return top + math.log(total)
+    log_likelihood: float = top + math.log(total)
+    return log_likelihood
 
 
 @kernel
 def soft_pass(
-    starts, coder, label, gold, weight, log_prevalence, logc, lo, hi, counts, sizes, p_out
-):
-    """Expected counts (the E-step of EM) of items lo..hi; gives their log likelihood.
+    starts: Array,
+    coder: Array,
+    label: Array,
+    gold: Array,
+    weight: Array,
+    log_prevalence: Array,
+    logc: Array,
+    lo: int,
+    hi: int,
+    counts: Array,
+    sizes: Array,
+    p_out: Array,
+) -> float:
+    """Count expected labels (the E-step of EM) of items lo..hi; gives their log likelihood.
 
     Each item counts `weight` times; `counts` [coder, label, truth] and `sizes` [truth] are added
     to, `p_out` [item, truth] is written.
@@ -69,9 +90,23 @@ def soft_pass(
 
 @kernel
 def sampled_pass(
-    starts, coder, label, gold, log_prevalence, logc, key, iteration, order, keep, lo, hi,
-    counts, sizes, p_sum, entropy_sum,
-):  # fmt: skip
+    starts: Array,
+    coder: Array,
+    label: Array,
+    gold: Array,
+    log_prevalence: Array,
+    logc: Array,
+    key: Key,
+    iteration: int,
+    order: Array,
+    keep: bool,
+    lo: int,
+    hi: int,
+    counts: Array,
+    sizes: Array,
+    p_sum: Array,
+    entropy_sum: Array,
+) -> float:
     """Draw the truth of items lo..hi and count (a Gibbs step); gives their log likelihood.
 
     With `keep`, P(truth) and its entropy are added to `p_sum` and `entropy_sum`, class k standing
@@ -106,7 +141,18 @@ def sampled_pass(
 
 
 @kernel
-def truth_pass(starts, coder, label, gold, log_prevalence, logc, lo, hi, p_sum, entropy_sum):
+def truth_pass(
+    starts: Array,
+    coder: Array,
+    label: Array,
+    gold: Array,
+    log_prevalence: Array,
+    logc: Array,
+    lo: int,
+    hi: int,
+    p_sum: Array,
+    entropy_sum: Array,
+) -> float:
     """Add P(truth) and its entropy under one draw of the parameters; gives the log likelihood."""
     n_classes = log_prevalence.shape[0]
     p = np.empty(n_classes)
@@ -123,7 +169,7 @@ def truth_pass(starts, coder, label, gold, log_prevalence, logc, lo, hi, p_sum, 
 
 
 @kernel
-def close_batch(batch, length, p_sum, p_square, lo, hi):
+def close_batch(batch: Array, length: int, p_sum: Array, p_square: Array, lo: int, hi: int) -> None:
     """Move the mean of a batch of draws into the running sums, for Monte Carlo errors."""
     for i in range(lo, hi):
         for k in range(batch.shape[1]):

@@ -12,14 +12,16 @@ import math
 
 import numpy as np
 
-from annomodels.kernels.compile import inlined, kernel
+from annomodels.kernels.compile import Array, Key, inlined, kernel
 from annomodels.kernels.random import POPULATION, address, uniform
 
 CAP = 256
+# first widths of the slices: posteriors of the log-ratios are narrower than those of log c
+WIDTH_MEAN, WIDTH_SCALE = 0.4, 1.0
 
 
 @inlined
-def enter(n, place, above, high, n_high):
+def enter(n: int, place: int, above: Array, high: Array, n_high: Array) -> None:
     """Note that a coder has `n` labels of a kind."""
     if n > 0:
         above[place, min(n, CAP) - 1] += 1.0
@@ -29,7 +31,7 @@ def enter(n, place, above, high, n_high):
 
 
 @kernel
-def tally(counts, k, above, high, n_high):
+def tally(counts: Array, k: int, above: Array, high: Array, n_high: Array) -> int:
     """Count for row k how many coders have more than i labels, for i < CAP.
 
     `above` [label + 1, CAP] is overwritten, its last row for the totals of the coders; the counts
@@ -55,7 +57,7 @@ def tally(counts, k, above, high, n_high):
 
 
 @inlined
-def rising(a, above, longest, high, n_high):
+def rising(a: float, above: Array, longest: int, high: Array, n_high: int) -> float:
     """Sum over coders of log Gamma(a + n) - log Gamma(a)."""
     total = 0.0
     for i in range(longest):
@@ -68,7 +70,16 @@ def rising(a, above, longest, high, n_high):
 
 
 @inlined
-def log_density(phi, anchor, scale, above, high, n_high, longest, mean):
+def log_density(
+    phi: Array,
+    anchor: Array,
+    scale: Array,
+    above: Array,
+    high: Array,
+    n_high: Array,
+    longest: int,
+    mean: Array,
+) -> float:
     """Log density of (log-ratios of m, log c); fills `mean` with m.
 
     phi[:-1] are log(m_l / m_last) and phi[-1] is log c. `anchor` holds the Dirichlet pseudo-counts
@@ -87,7 +98,7 @@ def log_density(phi, anchor, scale, above, high, n_high, longest, mean):
         total += math.exp(phi[label] - top)
     log_total = top + math.log(total)
     # Jacobians: of the log-ratios (product of m) and of log c
-    value = scale[0] + scale[1] * log_c + scale[2] * log_c * log_c + log_c
+    value: float = scale[0] + scale[1] * log_c + scale[2] * log_c * log_c + log_c
     for label in range(n_labels):
         log_mean = (phi[label] if label < n_labels - 1 else 0.0) - log_total
         if log_mean < -600.0:
@@ -97,11 +108,21 @@ def log_density(phi, anchor, scale, above, high, n_high, longest, mean):
         value += rising(
             concentration * mean[label], above[label], longest, high[label], n_high[label]
         )
-    return value - rising(concentration, above[n_labels], longest, high[n_labels], n_high[n_labels])
+    value -= rising(concentration, above[n_labels], longest, high[n_labels], n_high[n_labels])
+    return value
 
 
 @kernel
-def draw_population(counts, anchor, scale, sweeps, key, iteration, mean, concentration):
+def draw_population(
+    counts: Array,
+    anchor: Array,
+    scale: Array,
+    sweeps: int,
+    key: Key,
+    iteration: int,
+    mean: Array,
+    concentration: Array,
+) -> None:
     """Update mean [truth, label] and concentration [truth] in place by univariate slice steps.
 
     Slice sampling with stepping out (Neal 2003, doi:10.1214/aos/1056562461) along each coordinate.
@@ -125,18 +146,19 @@ def draw_population(counts, anchor, scale, sweeps, key, iteration, mean, concent
             for d in range(n_labels):
                 level = here + math.log(uniform(state))
                 x = phi[d]
-                left = x - uniform(state)
-                right = left + 1.0
+                width = WIDTH_MEAN if d < n_labels - 1 else WIDTH_SCALE
+                left = x - width * uniform(state)
+                right = left + width
                 phi[d] = left
                 steps = 0
                 while steps < 50 and log_density(phi, *args) > level:
-                    left -= 1.0
+                    left -= width
                     phi[d] = left
                     steps += 1
                 phi[d] = right
                 steps = 0
                 while steps < 50 and log_density(phi, *args) > level:
-                    right += 1.0
+                    right += width
                     phi[d] = right
                     steps += 1
                 while True:

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from annomodels.kernels.compile import inlined
+from annomodels.kernels.compile import Array, Key, inlined
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -27,15 +27,16 @@ START = 5
 
 
 @inlined
-def mix(z):
+def mix(z: Key) -> Key:
     """Scramble 64 bits."""
     z = (z ^ (z >> S30)) * MIX_1
     z = (z ^ (z >> S27)) * MIX_2
-    return z ^ (z >> S31)
+    z ^= z >> S31
+    return z
 
 
 @inlined
-def address(key, iteration, purpose, index):
+def address(key: Key, iteration: int, purpose: int, index: int) -> Key:
     """State of the stream at an address."""
     z = mix(np.uint64(key) + GOLDEN * np.uint64(2 * iteration + 1))
     z = mix(z ^ (GOLDEN * np.uint64(2 * purpose + 1)))
@@ -43,14 +44,14 @@ def address(key, iteration, purpose, index):
 
 
 @inlined
-def uniform(state):
+def uniform(state: Array) -> float:
     """Next number in (0, 1); `state` is an array of one 64-bit number."""
     state[0] += GOLDEN
     return (np.float64(mix(state[0]) >> S11) + 0.5) * TO_UNIT
 
 
 @inlined
-def uniform_at(key, iteration, purpose, index):
+def uniform_at(key: Key, iteration: int, purpose: int, index: int) -> float:
     """One number in (0, 1) at an address, without a stream."""
     return (
         np.float64(mix(address(key, iteration, purpose, index) + GOLDEN) >> S11) + 0.5
@@ -58,17 +59,20 @@ def uniform_at(key, iteration, purpose, index):
 
 
 @inlined
-def normal(state):
-    """Next standard normal number (Box & Muller 1958)."""
+def normal_pair(state: Array, pair: Array) -> None:
+    """Fill `pair` with two independent standard normal numbers (Box & Muller 1958)."""
     radius = math.sqrt(-2.0 * math.log(uniform(state)))
-    return radius * math.cos(2.0 * math.pi * uniform(state))
+    angle = 2.0 * math.pi * uniform(state)
+    pair[0] = radius * math.cos(angle)
+    pair[1] = radius * math.sin(angle)
 
 
 @inlined
-def log_gamma_variate(state, shape):
-    """Logarithm of a gamma number with scale 1 (Marsaglia & Tsang 2000).
+def log_gamma_variate(state: Array, pair: Array, n_left: int, shape: float) -> tuple[float, int]:
+    """Logarithm of a gamma number with scale 1, and how many normals of `pair` are left unused.
 
-    In logarithms, so that shapes far below 1 do not underflow.
+    The method of Marsaglia & Tsang (2000, doi:10.1145/358407.358414); in logarithms, so that
+    shapes far below 1 do not underflow.
     """
     boost = 0.0
     if shape < 1.0:
@@ -77,22 +81,30 @@ def log_gamma_variate(state, shape):
     d = shape - 1.0 / 3.0
     c = 1.0 / math.sqrt(9.0 * d)
     while True:
-        x = normal(state)
+        if n_left == 0:
+            normal_pair(state, pair)
+            n_left = 2
+        n_left -= 1
+        x = pair[n_left]
         v = 1.0 + c * x
         if v <= 0.0:
             continue
         v = v * v * v
         u = uniform(state)
-        if math.log(u) < 0.5 * x * x + d - d * v + d * math.log(v):
-            return math.log(d * v) + boost
+        squared = x * x
+        if u < 1.0 - 0.0331 * squared * squared:
+            return math.log(d * v) + boost, n_left
+        if math.log(u) < 0.5 * squared + d - d * v + d * math.log(v):
+            return math.log(d * v) + boost, n_left
 
 
 @inlined
-def log_dirichlet(state, alpha, out):
-    """Fill `out` with the logarithm of a Dirichlet draw."""
+def log_dirichlet(state: Array, pair: Array, alpha: Array, out: Array) -> None:
+    """Fill `out` with the logarithm of a Dirichlet draw; `pair` is room for two normals."""
     top = -np.inf
+    n_left = 0
     for k in range(alpha.shape[0]):
-        out[k] = log_gamma_variate(state, alpha[k])
+        out[k], n_left = log_gamma_variate(state, pair, n_left, alpha[k])
         top = max(top, out[k])
     total = 0.0
     for k in range(alpha.shape[0]):

@@ -150,7 +150,7 @@ class ConfusionModel(ABC):
         return model
 
     def to_dict(self) -> dict[str, Any]:
-        """The model as plain data."""
+        """Write the model down as plain data."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
         priors = {k: v if isinstance(v, float) else to_dict(v) for k, v in values.items()}
         return {"name": self.name, "priors": priors}

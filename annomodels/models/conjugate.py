@@ -60,7 +60,7 @@ class ConjugateModel(ConfusionModel):
         )
 
     def log_penalty(self, state: State) -> float:
-        """What EM adds to the log likelihood: the log prior on the scale of log-ratios.
+        """Give what EM adds to the log likelihood: the log prior on the scale of log-ratios.
 
         There the Jacobian turns the exponents alpha - 1 into alpha, so that the mode exists for
         every alpha > 0 and alpha = 0 is maximum likelihood.

@@ -37,8 +37,8 @@ class DawidSkene(ConjugateModel):
 
     Examples
     --------
-    >>> DawidSkene()
-    DawidSkene(prevalence=Dirichlet(concentration=1.0), confusion=Diagonal(strength=4.0, accuracy=0.7))
+    >>> DawidSkene().confusion
+    Diagonal(strength=4.0, accuracy=0.7)
     """
 
     name: ClassVar[str] = "dawid-skene"

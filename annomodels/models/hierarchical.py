@@ -45,7 +45,7 @@ class HierarchicalDawidSkene(ConjugateModel):
     Examples
     --------
     >>> HierarchicalDawidSkene().population
-    Diagonal(strength=40.0, accuracy=0.7)
+    Diagonal(strength=300.0, accuracy=0.6)
     """
 
     name: ClassVar[str] = "hierarchical"
@@ -53,7 +53,7 @@ class HierarchicalDawidSkene(ConjugateModel):
     citation: ClassVar[str] = "Carpenter (2008)"
 
     prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
-    population: Diagonal = field(default_factory=lambda: Diagonal(40.0, 0.7))
+    population: Diagonal = field(default_factory=lambda: Diagonal(300.0, 0.6))
     concentration: ScalePrior = field(default_factory=lambda: LogNormal(10.0, 1.0))
 
     @classmethod

@@ -87,7 +87,7 @@ class LogitNormalDawidSkene(ConfusionModel):
     @property
     def starter(self) -> HierarchicalDawidSkene:
         """The conjugate model whose mode is the starting point."""
-        return HierarchicalDawidSkene(self.prevalence, Diagonal(40.0, self.centre.accuracy))
+        return HierarchicalDawidSkene(self.prevalence, Diagonal(300.0, self.centre.accuracy))
 
     def pymc_start(self, state: State) -> dict[str, Floats]:
         """Values of the PyMC variables that correspond to a state of the starting model."""
