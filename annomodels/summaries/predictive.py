@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from annomodels.annotations import Annotations
 from annomodels.summaries.discrepancies import Design
+from annomodels.summaries.dispersion import error_dispersion
 from annomodels.summaries.draws import Draws, choices, thinned
 from annomodels.summaries.predictive_rows import Aspect, Rows
 from annomodels.summaries.replicates import draw_labels
@@ -21,8 +22,12 @@ __all__ = ["DIFFICULTY", "aspects", "predictive"]
 
 Floats = NDArray[np.float64]
 
-WORK = 4_000_000  # replicated labels
-FEWEST_DRAWS, MOST_DRAWS = 120, 500
+WORK = 2_000_000  # replicated labels
+FEWEST_DRAWS, MOST_DRAWS = 120, 400
+UNEVEN = (
+    "Errors gather on some items ({:.2f} times the variance that the model expects): items differ "
+    "in difficulty or have two readings. P(truth) is then too sure."
+)
 DIFFICULTY = (
     "The votes are not spread over the items as the model expects: items differ in difficulty, "
     "or coders share errors, more than it allows. P(truth) is then too sure."
@@ -33,8 +38,11 @@ def predictive(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
     """Compare the labels with labels replicated from the model.
 
     On each draw a new truth is drawn for every item from the prevalence (known gold stays), and
-    the same coders label it anew. p_value is the share of replicates with at least the observed
-    value (ties count half), so below .01 or above .99 the model does not reproduce it. The
+    the same coders label it anew; for "errors on the same items" the truth is drawn from
+    P(truth | labels) instead, see :func:`annomodels.summaries.dispersion.error_dispersion`.
+
+    p_value is the share of replicates with at least the observed value (ties count half), so below
+    .01 or above .99 the model does not reproduce it. The
     chi-square row sums (observed - expected)^2 / expected over the distribution of votes; for it
     and for the rows of single coders and pairs only small values speak against the model, and p is
     that of the worst of all coders or pairs.
@@ -83,11 +91,18 @@ def aspects(tree: xr.DataTree, data: Annotations, seed: int = 0) -> tuple[Summar
     import xarray as xr
 
     design = Design(data)
-    n_draws = int(np.clip(WORK // len(data), FEWEST_DRAWS, MOST_DRAWS))
-    seen = _replicate(thinned(tree, data, n_draws), design, np.random.default_rng(seed))
+    rng = np.random.default_rng(seed)
+    draws = thinned(tree, data, int(np.clip(WORK // len(data), FEWEST_DRAWS, MOST_DRAWS)))
+    repeats = -(-FEWEST_DRAWS // len(draws))  # draws serve more than once when there are few
+    seen = _replicate(draws, design, rng, repeats)
     observed = _statistics(design, data.label.astype(np.int64))
     rows = Rows()
-    found = _of_items(rows, design, observed, seen) if design.has_pairs else []
+    found = []
+    if design.has_pairs:
+        found = _of_items(rows, design, observed, seen)
+        uneven = error_dispersion(draws, data, rng, repeats)
+        errors = rows.realised("errors on the same items", *uneven)
+        found.append(errors.saying(UNEVEN.format(uneven[0].mean())))
     names = [f"{data.coders[j]} says {label}" for j in design.busiest for label in data.labels]
     use = rows.worst("use of labels", names, observed["uses"], seen["uses"])
     found.append(use.saying("The model does not reproduce which labels coders use"))
@@ -95,9 +110,9 @@ def aspects(tree: xr.DataTree, data: Annotations, seed: int = 0) -> tuple[Summar
         names = [f"{pair} agree" for pair in design.pair_names()]
         pair = rows.worst("agreement of pairs", names, observed["pairs"], seen["pairs"])
         found.append(pair.saying("Errors of coders depend on each other beyond the model"))
-    notes = [aspect.sentence for aspect in found if not aspect.fits]
+    notes = list(dict.fromkeys(aspect.sentence for aspect in found if not aspect.fits))
     table = rows.table()
-    draws = xr.Dataset(
+    kept = xr.Dataset(
         {
             "replicated": (("draw", "statistic"), np.stack(rows.draws, axis=1)),
             "observed": (("statistic",), table["observed"].to_numpy()),
@@ -105,7 +120,7 @@ def aspects(tree: xr.DataTree, data: Annotations, seed: int = 0) -> tuple[Summar
         coords={"statistic": table["statistic"].to_list()},
     )
     well = "The labels look like labels that the model would produce."
-    return Summary("Posterior predictive checks", table, draws, tuple(notes or [well])), found
+    return Summary("Posterior predictive checks", table, kept, tuple(notes or [well])), found
 
 
 def _of_items(
@@ -119,10 +134,11 @@ def _of_items(
     votes = rows.one_sided("votes, chi-square", chi_seen, chi, "not as the model expects")
     spread = rows.two_sided("spread of the votes", observed["spread"][0], seen["spread"][:, 0])
     agree = rows.two_sided("pairwise agreement", observed["agreement"][0], seen["agreement"][:, 0])
+    more = "more" if agree.p_value < 0.5 else "less"
     return [
         votes.saying(DIFFICULTY),
         spread.saying(DIFFICULTY),
-        agree.saying("Coders agree more or less often than the model expects"),
+        agree.saying(f"Coders agree {more} often than the model expects"),
     ]
 
 
@@ -136,10 +152,11 @@ def _statistics(design: Design, label: NDArray[np.int64]) -> dict[str, Floats]:
     return out
 
 
-def _replicate(draws: Draws, design: Design, rng: np.random.Generator) -> dict[str, Floats]:
-    """Statistics of the replicates; draws serve more than once when there are few."""
+def _replicate(
+    draws: Draws, design: Design, rng: np.random.Generator, repeats: int
+) -> dict[str, Floats]:
+    """Statistics of the replicates, one from each draw, or several."""
     data = design.data
-    repeats = -(-FEWEST_DRAWS // len(draws))
     found: dict[str, list[Floats]] = {}
     for step in np.repeat(np.arange(len(draws)), repeats):
         prevalence = np.broadcast_to(draws.prevalence[step], (data.n_items, data.n_labels))

@@ -88,6 +88,13 @@ class Rows:
         self._add(name, observed, seen, p, "fits" if fits else verdict)
         return Aspect(name, p, fits)
 
+    def realised(self, name: str, observed: Floats, seen: Floats) -> Aspect:
+        """Add a distance that depends on the parameters, computed for both on every draw."""
+        p = float((1 + (seen >= observed).sum()) / (1 + len(seen)))
+        fits = p >= REJECTED
+        self._add(name, float(observed.mean()), seen, p, _verdict(fits, more=True))
+        return Aspect(name, p, fits)
+
     def worst(self, name: str, names: list[str], observed: Floats, seen: Floats) -> Aspect:
         """Add rows for the entries farthest from what is expected.
 

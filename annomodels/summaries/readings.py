@@ -1,4 +1,4 @@
-"""Do the labels of an item look like two readings rather than one? A test quantity and its p."""
+"""Whether the labels of an item look like two readings rather than one: a quantity and its p."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def surprise(
 
 
 def _same_labels(data: Annotations, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Number the items so that items with the same labels of the same coders share a number."""
+    """Give items with the same labels of the same coders a number in common."""
     size = data.n_coders * data.n_labels
     marks = rng.integers(0, 2**63, size=size, dtype=np.uint64)
     row = data.coder.astype(np.int64) * data.n_labels + data.label

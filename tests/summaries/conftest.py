@@ -112,7 +112,8 @@ def exact_tree(data: Annotations, prevalence, confusion, engine="gibbs", copies=
     """Make a tree whose draws are all the given parameters; one draw for the engine ``em``."""
     pi, theta = np.asarray(prevalence, float), np.asarray(confusion, float)
     with np.errstate(divide="ignore"):
-        log = np.log(theta)[data.coder, :, data.label]
+        of_coder = theta if theta.ndim == 3 else np.stack([theta] * data.n_coders)
+        log = np.log(of_coder)[data.coder, :, data.label]
         logp = np.stack(
             [np.bincount(data.item, log[:, k], data.n_items) for k in range(len(pi))], 1
         )

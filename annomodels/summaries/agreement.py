@@ -1,0 +1,120 @@
+"""Agreement three ways: the classical value, its sampling posterior, and what the model implies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.annotations import Annotations
+from annomodels.coefficients.agreement import agreement as classical
+from annomodels.coefficients.implied import implied, implied_pair
+from annomodels.coefficients.result import AgreementPanel
+from annomodels.summaries.draws import interval, thinned
+from annomodels.summaries.newcomers import new_coders
+from annomodels.summaries.summary import Summary
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["agreement", "model_implied"]
+
+Floats = NDArray[np.float64]
+
+MODEL_DRAWS = 1000
+MOST_PAIRED = 40  # coders up to which a mean over all pairs of coders is worth its time
+BY_PAIR = ("light_kappa",)
+
+
+def agreement(tree: xr.DataTree, data: Annotations, draws: int = 2000) -> Summary:
+    """Agreement coefficients of the labels, with what the model implies beside them.
+
+    value is the classical coefficient, low and high its 95 % interval from resampled items, which
+    needs no model of the coders. model is the posterior median of the coefficient that follows
+    from the fitted confusion matrices, sum_k prevalence_k confusion_akl confusion_bkm for coders
+    a and b, averaged over pairs of coders by their number of labels, for infinitely many items.
+
+    Parameters
+    ----------
+    tree
+        Result of a fit.
+    data
+        What was fitted.
+    draws
+        Number of draws of the sampling posterior.
+
+    Returns
+    -------
+    Summary
+        One row per coefficient: coefficient, title, value, observed, expected, n, low, high,
+        p_above_667, p_above_800, model, model_low, model_high, model_p_above_667,
+        model_p_above_800, note. draws: sampling (draw, coefficient), model (sample, coefficient),
+        and new_coders (sample), the kappa of two further coders, for models with a population.
+
+    Examples
+    --------
+    >>> from annomodels.summaries.examples import small_fit
+    >>> tree, data = small_fit()
+    >>> table = agreement(tree, data, draws=50).table.set_index("coefficient")
+    >>> table.loc["percent", ["value", "model"]].astype(float).round(2).tolist()
+    [0.67, 0.74]
+    """
+    panel = classical(data, draws=draws)
+    table = panel.table.copy()
+    model = model_implied(tree, data, panel)
+    values = np.stack(list(model.values()), axis=1)
+    low, high = interval(values)
+    note = table.pop("note")
+    table = table.drop(columns="convention")
+    table["model"] = np.median(values, axis=0)
+    table["model_low"], table["model_high"] = low, high
+    unknown = np.isnan(values).any(axis=0) | (len(values) < 2)
+    for name, threshold in (("model_p_above_667", 0.667), ("model_p_above_800", 0.8)):
+        table[name] = np.where(unknown, np.nan, (values > threshold).mean(axis=0))
+    table["note"] = note
+    kept = panel.draws.assign(model=(("sample", "coefficient"), values))
+    notes = list(panel.notes)
+    new = new_coders(tree, MODEL_DRAWS)
+    if new is not None:
+        kappa = implied_pair(new.prevalence, new.first, new.second, "kappa")
+        kept["new_coders"] = (("sample",), kappa)
+        if len(kappa) > 1:
+            low, high = interval(kappa)
+            notes.append(
+                "Two further coders like these would have a kappa of about "
+                f"{np.median(kappa):.2f}; 19 of 20 such pairs between {low:.2f} and {high:.2f}."
+            )
+    if tree.attrs.get("engine") == "em":
+        notes.append("The engine em gives no intervals for what the model implies.")
+    return Summary("Agreement", table, kept, tuple(notes))
+
+
+def model_implied(tree: xr.DataTree, data: Annotations, panel: AgreementPanel) -> dict[str, Floats]:
+    """Compute on every draw what the model implies for the coefficients of a panel.
+
+    Parameters
+    ----------
+    tree
+        Result of a fit.
+    data
+        What was fitted.
+    panel
+        The coefficients, with their distances.
+
+    Returns
+    -------
+    One array of shape [sample] for each name, in the order of the panel.
+    """
+    sampled = thinned(tree, data, MODEL_DRAWS)
+    weight = np.bincount(data.coder, minlength=data.n_coders)
+    found: dict[str, Floats] = {}
+    for distance in dict.fromkeys(result.distance for result in panel.values()):
+        names = [result.name for result in panel.values() if result.distance == distance]
+        if data.n_coders > MOST_PAIRED:
+            names = [name for name in names if name not in BY_PAIR]
+        found |= implied(
+            sampled.prevalence, sampled.confusion, names, weight, distance, data.values
+        )
+    missing = np.full(len(sampled), np.nan)
+    return {name: found.get(name, missing) for name in panel}

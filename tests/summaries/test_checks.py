@@ -1,0 +1,171 @@
+"""The verdict: what makes it worse, and the sentences that say so."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from annomodels.summaries.checks import check
+from annomodels.summaries.convergence import convergence
+
+
+@pytest.fixture(scope="module")
+def good(make):
+    """Fit data that the model generated, with enough draws."""
+    world = make.world(2, n_items=300, n_coders=8, per_item=6)
+    return world.data, make.gibbs(world.data, chains=4, draws=400, warmup=100)
+
+
+def finding(result, name):
+    row = result.table[result.table["name"] == name]
+    assert len(row) == 1
+    return row.iloc[0]
+
+
+def with_attrs(tree, **attrs):
+    out = tree.copy()
+    out.attrs = {**tree.attrs, **attrs}
+    return out
+
+
+def test_a_good_fit_is_trusted(good):
+    data, tree = good
+    result = check(tree, data)
+    assert result.verdict == "trust"
+    assert bool(result)
+    assert result.table["ok"].all()
+    assert list(result.table.columns) == ["name", "value", "limit", "ok", "sentence"]
+    assert result.table["sentence"].str.endswith(".").all()
+    assert "reproduces the labels" in repr(result)
+
+
+def test_convergence_is_that_of_arviz_on_the_same_draws(good):
+    from arviz_stats.base import array_stats
+
+    data, tree = good
+    names, rhat, ess = convergence(tree, data)
+    prevalence = tree["posterior"]["prevalence"].values
+    confusion = tree["posterior"]["confusion"].values
+    accuracy = np.einsum("cdk,cdjkk->cdj", prevalence, confusion)
+    at = names.index("accuracy of c3")
+    assert rhat[at] == pytest.approx(array_stats.rhat(accuracy[..., 3], chain_axis=0, draw_axis=1))
+    assert ess[at] == pytest.approx(array_stats.ess(accuracy[..., 3], chain_axis=0, draw_axis=1))
+    assert len(names) == 2 + 8
+
+
+def test_chains_that_disagree_must_not_be_used(good):
+    data, tree = good
+    bad = tree.copy(deep=True)
+    bad["posterior"]["prevalence"].values[0] = [0.9, 0.1]
+    result = check(bad, data)
+    assert result.verdict == "do not use"
+    assert not result
+    assert "prevalence" in finding(result, "R-hat")["sentence"]
+    assert result.sentences[0].startswith(("The chains do not agree", "The draws are worth"))
+
+
+def test_too_few_draws_must_not_be_used(good, make):
+    data, _ = good
+    few = check(make.gibbs(data, chains=2, draws=5), data)
+    assert few.verdict == "do not use"
+    assert "too few draws" in few.sentences[0]
+    short = check(make.gibbs(data, chains=4, draws=60), data)
+    assert short.verdict == "check"
+    assert not finding(short, "effective draws")["ok"]
+
+
+def test_one_chain_is_cut_in_two(good, make):
+    data, _ = good
+    result = check(make.gibbs(data, chains=1, draws=1500), data)
+    assert finding(result, "R-hat")["value"] < 1.02
+
+
+@pytest.mark.parametrize(
+    ("attrs", "name", "words"),
+    [
+        ({"swapped_chains": "[1]", "relabelled_share": 0.25}, "swapped classes", "chain 2 (25%"),
+        (
+            {
+                "modes": '[{"lp": -10.0, "share": 0.75, "prevalence": [0.5, 0.5]}, '
+                '{"lp": -14.5, "share": 0.25, "prevalence": [0.9, 0.1]}]'
+            },
+            "modes",
+            "75%, 25% of the chains; the log density of the second is 4.5 lower",
+        ),
+        ({"stopped": "interrupted"}, "stopped early", "because it was interrupted"),
+        ({"stopped": "time limit"}, "stopped early", "because of its time limit"),
+    ],
+)
+def test_the_run_tells_on_itself(good, attrs, name, words):
+    data, tree = good
+    result = check(with_attrs(tree, **attrs), data)
+    assert result.verdict == "check"
+    assert words in finding(result, name)["sentence"]
+    assert finding(result, name)["sentence"] in result.sentences
+
+
+def test_divergences_are_counted(good):
+    data, tree = good
+    bad = tree.copy(deep=True)
+    stats = bad["sample_stats"].to_dataset()
+    diverging = np.zeros(stats["lp"].shape, bool)
+    diverging[0, :3] = True
+    bad["sample_stats"] = type(bad)(stats.assign(diverging=(("chain", "draw"), diverging)))
+    result = check(bad, data)
+    assert (result.verdict, finding(result, "divergences")["value"]) == ("check", 3)
+
+
+def test_em_is_at_best_a_first_look(good, make):
+    data, _ = good
+    tree = make.exact(data, [0.5, 0.5], np.array([make.matrix(0.8, 2)] * 8), engine="em")
+    result = check(tree, data)
+    assert result.verdict == "check"
+    assert "without intervals" in result.sentences[0]
+    assert "R-hat" not in set(result.table["name"])
+
+
+def test_labels_without_signal_must_not_become_gold(make):
+    world = make.world(n_items=300, n_coders=6, per_item=6, accuracy=0.5)
+    result = check(make.gibbs(world.data, chains=2, draws=300), world.data)
+    assert result.verdict == "do not use"
+    assert any("hardly depend on any truth" in sentence for sentence in result.sentences)
+
+
+def test_no_overlap_must_not_be_used(make):
+    item = np.arange(60)
+    data = make.coded(item, item % 3, item // 3 % 2, 60, 3, 2)
+    result = check(make.gibbs(data, chains=2, draws=300), data)
+    assert result.verdict == "do not use"
+    assert any("No item has two labels" in sentence for sentence in result.sentences)
+
+
+def test_groups_without_common_items_are_named(make):
+    item = np.repeat(np.arange(100), 3)
+    coder = np.tile(np.arange(3), 100) + 3 * (item >= 50)
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, 100)
+    label = np.where(rng.random(300) < 0.85, truth[item], 1 - truth[item])
+    data = make.coded(item, coder, label, 100, 6, 2)
+    result = check(make.gibbs(data, chains=4, draws=300), data)
+    assert finding(result, "groups of coders")["value"] == 2
+    assert any("2 groups without common items" in sentence for sentence in result.sentences)
+
+
+def test_few_labels_per_coder_suggest_the_hierarchical_model(make):
+    world = make.world(n_items=100, n_coders=50, per_item=5)
+    tree = make.gibbs(world.data, chains=4, draws=300)
+    result = check(tree, world.data)
+    assert any("use the model hierarchical" in sentence for sentence in result.sentences)
+    other = check(with_attrs(tree, model='{"name": "hierarchical"}'), world.data)
+    assert "labels per coder" not in set(other.table["name"])
+
+
+def test_hard_items_make_probabilities_too_sure(make):
+    world = make.world(n_items=400, n_coders=10, per_item=6, accuracy=0.9)
+    rng = np.random.default_rng(5)
+    hard = rng.random(400) < 0.5
+    guess = rng.integers(0, 2, len(world.data))
+    data = world.data.replace(label=np.where(hard[world.data.item], guess, world.data.label))
+    result = check(make.gibbs(data, chains=4, draws=300), data)
+    assert result.verdict == "check"
+    assert any("P(truth) is then too sure" in sentence for sentence in result.sentences)

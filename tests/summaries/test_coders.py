@@ -1,0 +1,140 @@
+"""Coders: formulas on known matrices, kinds on simulated crowds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from annomodels.errors import NotApplicable
+from annomodels.summaries import skills
+from annomodels.summaries.coders import coders
+from annomodels.summaries.kinds import KINDS
+from annomodels.summaries.worth import coder_draws
+
+
+def test_formulas_on_a_known_matrix():
+    prevalence, confusion = np.array([0.2, 0.8]), np.array([[[0.7, 0.3], [0.1, 0.9]]])
+    # accuracy .2*.7 + .8*.9; says (.22, .78); chance .2*.22 + .8*.78
+    accuracy, chance = 0.86, 0.668
+    assert skills.accuracy(prevalence, confusion)[0] == pytest.approx(accuracy)
+    np.testing.assert_allclose(skills.says(prevalence, confusion)[0], [0.22, 0.78])
+    kappa = (accuracy - chance) / (1 - chance)
+    assert skills.skill(prevalence, confusion)[0] == pytest.approx(kappa)
+    joint = prevalence[:, None] * confusion[0]
+    outer = np.outer(joint.sum(1), joint.sum(0))
+    information = (joint * np.log2(joint / outer)).sum()
+    assert skills.bits(prevalence, confusion)[0] == pytest.approx(information)
+
+
+@pytest.mark.parametrize("n_labels", [2, 3, 6])
+def test_ends_of_the_scales(make, n_labels, rng):
+    prevalence = rng.dirichlet(np.ones(n_labels))
+    perfect = np.eye(n_labels)
+    row = rng.dirichlet(np.ones(n_labels))
+    spammer = np.broadcast_to(row, (n_labels, n_labels))
+    swapped = np.roll(perfect, 1, axis=1)
+    pair = np.stack([perfect, spammer, swapped])
+    np.testing.assert_allclose(skills.skill(prevalence, pair)[:2], [1, 0], atol=1e-12)
+    assert skills.skill(prevalence, pair)[2] < 0
+    entropy = skills.entropy_bits(prevalence)
+    np.testing.assert_allclose(skills.bits(prevalence, pair), [entropy, 0, entropy], atol=1e-9)
+
+
+def test_table_is_the_mean_and_quantiles_of_the_draws(make):
+    world = make.world(n_items=60, n_coders=4, per_item=3, n_labels=3)
+    tree = make.gibbs(world.data, draws=100)
+    found = coders(tree, world.data, target=0.8)
+    prevalence = tree["posterior"]["prevalence"].values.reshape(200, 3)
+    confusion = tree["posterior"]["confusion"].values.reshape(200, 4, 3, 3)
+    accuracy = np.einsum("sk,sjkk->sj", prevalence, confusion)
+    table = found.table
+    np.testing.assert_allclose(table["accuracy"], accuracy.mean(axis=0))
+    np.testing.assert_allclose(table["accuracy_low"], np.quantile(accuracy, 0.025, axis=0))
+    np.testing.assert_allclose(table["p_below_target"], (accuracy < 0.8).mean(axis=0))
+    says = np.einsum("sk,sjkl->sjl", prevalence, confusion)
+    chance = np.einsum("sk,sjk->sj", prevalence, says)
+    skill = (accuracy - chance) / (1 - chance)
+    np.testing.assert_allclose(table["skill_high"], np.quantile(skill, 0.975, axis=0))
+    np.testing.assert_allclose(table["sensitivity_b"], confusion[:, :, 1, 1].mean(axis=0))
+    assert found.draws["sensitivity"].dims == ("sample", "coder", "truth")
+
+
+def test_blocks_and_thinning_do_not_change_the_result(make):
+    world = make.world(n_items=60, n_coders=9, per_item=3)
+    tree = make.gibbs(world.data, draws=40)
+    every = coder_draws(tree, world.data)
+    some = coder_draws(tree, world.data, budget=8 * 9 * 7 * 20)
+    assert len(some.skill) == 20
+    np.testing.assert_allclose(some.skill, every.skill[::4])
+    np.testing.assert_allclose(some.over_use, every.over_use[::4])
+
+
+def test_spammers_and_adversaries_are_found(crowd):
+    world, tree = crowd
+    table = coders(tree, world.data).table
+    assert table["kind"].tolist() == ["good"] * 9 + ["spammer", "spammer", "adversary"]
+    assert table["bias"][10] == "says b too often"
+    assert (table["bias"][:9] == "").all()
+    assert table["p_adversary"][11] > 0.99
+    assert table["p_no_better_than_chance"][11] > 0.99
+    assert (table["p_spammer"][:9] < 0.01).all()
+    inside = (table["accuracy_low"] < np.array([0.9, 0.85, 0.8, 0.85, 0.75, 0.9] + [0] * 6))[:6]
+    assert inside.sum() >= 5
+
+
+def test_biased_coder_is_informative_but_named(make):
+    world = make.world(n_items=400, n_coders=6, per_item=5, accuracy=0.85)
+    confusion = world.confusion.copy()
+    confusion[2] = [[0.6, 0.4], [0.02, 0.98]]
+    data = make.annotate(np.random.default_rng(1), world.truth, confusion, 5)
+    table = coders(make.gibbs(data), data).table
+    assert (table["kind"][2], table["bias"][2]) == ("biased", "says b too often")
+    assert (table["kind"].drop(2) == "good").all()
+
+
+def test_spammers_are_found_among_many_labels_and_few_data(make):
+    """Five labels and 150 labels per coder: bits of noise must not pass for information."""
+    accuracy = np.full(30, 0.75)
+    accuracy[:5] = 0.2
+    world = make.world(n_items=960, n_coders=30, n_labels=5, per_item=5, accuracy=accuracy)
+    table = coders(make.gibbs(world.data), world.data).table
+    assert (table["kind"][:5] == "spammer").sum() >= 4
+    assert (table["kind"][5:] != "spammer").all()
+
+
+def test_a_few_labels_are_not_enough_evidence(make):
+    world = make.world(n_items=200, n_coders=5, per_item=5, accuracy=0.8)
+    data = world.data
+    keep = (data.coder != 0) | (data.item < 4)
+    few = data.replace(item=data.item[keep], coder=data.coder[keep], label=data.label[keep])
+    table = coders(make.gibbs(few), few).table
+    assert table["n"][0] == 4
+    assert table["kind"][0] == "not enough evidence"
+    assert (table["kind"][1:] == "good").all()
+
+
+def test_em_gives_point_values_and_says_so(make):
+    world = make.world(n_coders=3, per_item=3, n_items=50)
+    tree = make.exact(world.data, world.prevalence, world.confusion, engine="em")
+    found = coders(tree, world.data, target=0.9)
+    table = found.table
+    np.testing.assert_allclose(table["accuracy"], 0.8)
+    hollow = ["accuracy_low", "skill_high", "bits_low", "p_spammer", "p_below_target"]
+    assert table[hollow].isna().all(axis=None)
+    assert any("em" in note for note in found.notes)
+    assert set(table["kind"]) <= set(KINDS)
+
+
+def test_no_target_no_probability(crowd):
+    world, tree = crowd
+    assert coders(tree, world.data).table["p_below_target"].isna().all()
+    with pytest.raises(NotApplicable, match="between 0 and 1"):
+        coders(tree, world.data, target=80)
+
+
+def test_pooled_model_says_that_it_cannot_tell_coders_apart(make):
+    world = make.world(n_coders=3, per_item=3, n_items=50)
+    tree = make.exact(world.data, world.prevalence, world.confusion[0])
+    found = coders(tree, world.data)
+    np.testing.assert_allclose(found.table["accuracy"], 0.8)
+    assert "cannot tell them apart" in " ".join(found.notes)

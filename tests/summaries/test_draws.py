@@ -1,0 +1,118 @@
+"""Draws, class probabilities and replicates against enumeration."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from annomodels.summaries.dispersion import error_dispersion
+from annomodels.summaries.draws import choices, thinned, truth_probabilities
+from annomodels.summaries.readings import TwoReadings, surprise
+from annomodels.summaries.replicates import draw_labels, per_item
+
+
+@pytest.fixture
+def tiny(make, rng):
+    """Four items, the third without labels and the fourth with known gold; three classes."""
+    item, coder = np.array([0, 0, 1, 1, 1, 3]), np.array([0, 1, 0, 0, 1, 1])
+    label = np.array([0, 2, 1, 1, 0, 2])
+    gold = np.array([-1, -1, -1, 0])
+    data = make.coded(item, coder, label, 4, 2, 3, gold=gold)
+    prevalence = rng.dirichlet(np.ones(3))
+    confusion = rng.dirichlet(np.ones(3), size=(2, 3))
+    return data, prevalence, confusion
+
+
+def test_truth_probabilities_are_the_enumerated_ones(make, tiny):
+    data, prevalence, confusion = tiny
+    tree = make.exact(data, prevalence, confusion)
+    expected = np.zeros((4, 3))
+    for i, k in itertools.product(range(4), range(3)):
+        expected[i, k] = prevalence[k]
+        for n in np.flatnonzero(data.item == i):
+            expected[i, k] *= confusion[data.coder[n], k, data.label[n]]
+    expected /= expected.sum(axis=1, keepdims=True)
+    expected[3] = [1, 0, 0]
+    found = list(truth_probabilities(thinned(tree, data), data, budget=1))
+    assert [step for step, _ in found] == [0, 1, 2, 3]
+    for _, p in found:
+        np.testing.assert_allclose(p, expected, rtol=1e-12)
+
+
+def test_thinning_spreads_over_all_chains(make):
+    world = make.world(n_items=20, n_coders=3, per_item=2)
+    tree = make.gibbs(world.data, chains=4, draws=10, warmup=2)
+    every = thinned(tree, world.data)
+    assert len(every) == 40
+    some = thinned(tree, world.data, 8)
+    np.testing.assert_array_equal(some.prevalence, every.prevalence[::5])
+    np.testing.assert_array_equal(some.confusion, every.confusion[::5])
+    assert len(thinned(tree, world.data, budget=1)) == 1
+
+
+def test_choices_and_labels_have_the_stated_frequencies(rng):
+    p = np.array([0.2, 0.5, 0.3])
+    picked = choices(np.broadcast_to(p, (20_000, 3)), rng.random(20_000))
+    np.testing.assert_allclose(np.bincount(picked) / 20_000, p, atol=0.02)
+    confusion = rng.dirichlet(np.ones(3), size=(2, 3))
+    label = draw_labels(confusion, np.full(20_000, 1), np.full(20_000, 2), rng)
+    np.testing.assert_allclose(np.bincount(label) / 20_000, confusion[1, 2], atol=0.02)
+
+
+def test_sums_by_item_skip_items_without_labels(tiny):
+    data, _, _ = tiny
+    np.testing.assert_array_equal(per_item(np.ones(len(data)), data.starts), [2, 3, 0, 1])
+
+
+def test_two_readings_is_the_enumerated_ratio(make, tiny):
+    data, prevalence, confusion = tiny
+    draws = thinned(make.exact(data, prevalence, confusion), data)
+    found = TwoReadings(draws)(data.coder, data.label, data.starts)
+    for i in (0, 1, 3):
+        rows = confusion[data.coder[data.item == i], :, data.label[data.item == i]]
+        support = (rows * prevalence / (rows @ prevalence)[:, None]).sum(axis=0)
+        a, b = np.argsort(-support)[:2]
+        two = np.log((rows[:, a] + rows[:, b]) / 2).sum()
+        one = np.log((prevalence * rows.prod(axis=0)).sum())
+        assert found[i] == pytest.approx(two - one)
+
+
+def test_surprise_is_the_enumerated_tail_probability(make):
+    """One item, three coders: all eight label patterns can be listed."""
+    accuracy = np.array([0.9, 0.8, 0.7])
+    confusion = np.array([make.matrix(a, 2) for a in accuracy])
+    data = make.coded(np.zeros(3, int), np.arange(3), np.array([0, 0, 1]), 1, 3, 2)
+    prevalence = np.array([0.4, 0.6])
+    draws = thinned(make.exact(data, prevalence, confusion, copies=4000), data)
+    evidence = TwoReadings(draws)
+    starts = np.array([0, 3])
+    t_seen = evidence(data.coder, data.label, starts)[0]
+    rows = confusion[data.coder, :, data.label]
+    p_truth = prevalence * rows.prod(axis=0)
+    p_truth /= p_truth.sum()
+    tail = 0.0
+    for pattern in itertools.product(range(2), repeat=3):
+        label = np.array(pattern)
+        p = (p_truth * confusion[data.coder, :, label].prod(axis=0)).sum()
+        tail += p * (evidence(data.coder, label, starts)[0] >= t_seen - 1e-9)
+    found, _ = surprise(draws, data, np.random.default_rng(1))
+    # items with a p-value above .2 stop after 50 draws, so the case must lie below
+    assert tail < 0.2 or tail > 0.3
+    assert found[0] == pytest.approx(tail, abs=0.02 if tail < 0.2 else 0.15)
+
+
+def test_errors_gather_on_items_where_they_were_put(make):
+    """Half of the items are so hard that coders guess: the errors are overdispersed."""
+    world = make.world(n_items=400, n_coders=10, per_item=6, accuracy=0.9)
+    rng = np.random.default_rng(5)
+    data = world.data
+    hard = rng.random(400) < 0.5
+    guess = rng.integers(0, 2, len(data))
+    mixed = data.replace(label=np.where(hard[data.item], guess, data.label))
+    even = error_dispersion(thinned(make.gibbs(data), data, 200), data, rng)
+    uneven = error_dispersion(thinned(make.gibbs(mixed), mixed, 200), mixed, rng)
+    assert (even[1] >= even[0]).mean() > 0.05
+    assert (uneven[1] >= uneven[0]).mean() < 0.01
+    assert uneven[0].mean() > 1.15

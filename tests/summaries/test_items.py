@@ -1,0 +1,153 @@
+"""Items: the entropy identity, quadrants, and what the flag of ambiguity is worth."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import rankdata
+
+from annomodels.summaries.items import items
+from annomodels.summaries.quadrants import QUADRANTS
+from annomodels.summaries.skills import entropy_bits
+
+
+def auc(score, positive):
+    """Area under the ROC curve."""
+    rank = rankdata(score)
+    n1, n0 = positive.sum(), (~positive).sum()
+    return (rank[positive].sum() - n1 * (n1 + 1) / 2) / (n1 * n0)
+
+
+def ambiguous_world(make, seed, per_item, n_labels=3, n_items=400, n_coders=40):
+    """15 % of the items have two readings; 15 % of the coders are careless."""
+    rng = np.random.default_rng(seed)
+    confusion = np.empty((n_coders, n_labels, n_labels))
+    for j, accuracy in enumerate(rng.beta(8, 2, n_coders)):
+        for k in range(n_labels):
+            errors = rng.dirichlet(np.full(n_labels - 1, 2.0)) * (1 - accuracy)
+            confusion[j, k] = np.insert(errors, k, accuracy)
+    for j in range(int(0.15 * n_coders)):
+        confusion[j] = rng.dirichlet(np.full(n_labels, 4.0))
+    truth = rng.integers(0, n_labels, n_items)
+    ambiguous = rng.random(n_items) < 0.15
+    other = (truth + rng.integers(1, n_labels, n_items)) % n_labels
+    share = rng.beta(4, 4, n_items)
+    item = np.repeat(np.arange(n_items), per_item)
+    coder = np.concatenate([rng.permutation(n_coders)[:per_item] for _ in range(n_items)])
+    second = ambiguous[item] & (rng.random(len(item)) < share[item])
+    rows = confusion[coder, np.where(second, other[item], truth[item])]
+    label = (rng.random(len(item))[:, None] > rows.cumsum(1)[:, :-1]).sum(1)
+    return make.coded(item, coder, label, n_items, n_coders, n_labels), ambiguous
+
+
+def test_entropy_is_the_sum_of_its_parts(crowd):
+    world, tree = crowd
+    table = items(tree, world.data).table
+    p = tree["truth"]["p_truth"].values
+    np.testing.assert_allclose(table["entropy"], entropy_bits(p))
+    np.testing.assert_allclose(table["entropy"], table["reducible"] + table["irreducible"])
+    assert (table["reducible"] >= 0).all()
+    assert table["reducible"].max() > 0.001
+    np.testing.assert_allclose(
+        table["irreducible"], tree["truth"]["conditional_entropy"].values / np.log(2)
+    )
+
+
+def test_reducible_part_is_zero_for_known_parameters(make):
+    world = make.world(n_items=50)
+    tree = make.exact(world.data, world.prevalence, world.confusion)
+    np.testing.assert_allclose(items(tree, world.data).table["reducible"], 0, atol=1e-9)
+
+
+def test_disagreement_counts_pairs(make):
+    item = np.array([0, 0, 0, 0, 1, 2, 2])
+    data = make.coded(
+        item, np.array([0, 1, 2, 3, 0, 0, 1]), np.array([0, 0, 0, 1, 1, 2, 2]), 3, 4, 3
+    )
+    tree = make.exact(data, np.ones(3) / 3, np.array([make.matrix(0.8, 3)] * 4))
+    np.testing.assert_allclose(items(tree, data).table["disagreement"], [0.5, np.nan, 0])
+
+
+def test_few_items_are_contested_when_the_model_is_true(make):
+    for n_labels, per_item in ((2, 10), (4, 6)):
+        accuracy = np.linspace(0.5, 0.95, 15)
+        world = make.world(
+            n_items=400, n_coders=15, n_labels=n_labels, per_item=per_item, accuracy=accuracy
+        )
+        table = items(make.gibbs(world.data), world.data).table
+        assert (table["quadrant"] == "contested").mean() <= 0.05
+
+
+@pytest.mark.parametrize("n_labels", [3, 5])
+def test_ambiguous_items_are_ranked_better_than_by_entropy(make, n_labels):
+    scores = []
+    for seed in range(6):
+        data, ambiguous = ambiguous_world(make, seed, 10, n_labels, n_items=500)
+        tree = make.gibbs(data, draws=150)
+        table = items(tree, data).table
+        votes = data.votes / data.votes.sum(axis=1, keepdims=True)
+        rivals = (-table["surprise"], table["entropy"], entropy_bits(votes))
+        scores.append([auc(np.asarray(score), ambiguous) for score in rivals])
+        flagged = (table["quadrant"] == "contested").to_numpy()
+        assert flagged[ambiguous].mean() > 0.15
+        assert flagged[~ambiguous].mean() < 0.05
+    surprise, entropy, vote = np.mean(scores, axis=0)
+    assert surprise > entropy > vote
+    assert surprise > 0.84
+
+
+def test_careless_dissent_is_not_contested(make):
+    """Three spammers against three good coders: hard, but settled, and the reason says why."""
+    accuracy = np.array([0.95, 0.95, 0.95, 0.5, 0.5, 0.5])
+    world = make.world(n_items=300, n_coders=6, per_item=6, accuracy=accuracy)
+    data = world.data
+    label = data.label.copy()
+    label[:6] = [0, 0, 0, 1, 1, 1]
+    data = data.replace(label=label)
+    row = items(make.gibbs(data), data).table.iloc[0]
+    assert row["quadrant"] == "hard but settled"
+    assert row["label"] == "a"
+    assert row["reason"].startswith("3 of 6 labels are not 'a'")
+    assert "less reliable coders" in row["reason"]
+
+
+def test_quadrants_reasons_and_notes_go_together(make):
+    data, _ = ambiguous_world(make, 7, 4)
+    found = items(make.gibbs(data, draws=100), data)
+    table = found.table
+    assert set(table["quadrant"]) <= set(QUADRANTS)
+    assert ((table["reason"] == "") == (table["quadrant"] == "easy")).all()
+    needy = table[table["quadrant"] == "needs more labels"]
+    assert (needy["probability"] < 0.95).all()
+    assert needy["reason"].str.contains("bits").all()
+    assert f"{len(needy)} needs more labels" in found.notes[0]
+
+
+def test_an_item_with_one_label_needs_more(make):
+    item, coder = np.array([0, 1, 1, 1]), np.array([0, 0, 1, 2])
+    data = make.coded(item, coder, np.array([0, 1, 1, 1]), 2, 3, 2)
+    tree = make.exact(data, [0.5, 0.5], np.array([make.matrix(0.9, 2)] * 3))
+    table = items(tree, data).table
+    assert table["quadrant"].tolist() == ["needs more labels", "easy"]
+    assert table["reason"][0] == (
+        "1 label of 0.53 bits each on average make 'a' only 0.90 probable, though all agree."
+    )
+
+
+def test_known_gold_needs_no_labels(make):
+    data = make.coded(np.zeros(2, int), np.arange(2), np.array([0, 1]), 1, 2, 2, gold=np.array([0]))
+    tree = make.exact(data, [0.5, 0.5], np.array([make.matrix(0.8, 2)] * 2))
+    row = items(tree, data).table.iloc[0]
+    assert (row["label"], row["quadrant"], row["entropy"]) == ("a", "hard but settled", 0)
+    assert "which is known" in row["reason"]
+
+
+def test_same_labels_of_the_same_coders_get_the_same_surprise(crowd, make):
+    item = np.repeat(np.arange(60), 3)
+    label = np.tile([[0, 0, 1], [1, 1, 1], [1, 0, 0]], (20, 1)).ravel()
+    data = make.coded(item, np.tile(np.arange(3), 60), label, 60, 3, 2)
+    table = items(make.gibbs(data, draws=60), data).table
+    patterns = data.label.reshape(60, 3)
+    for pattern in np.unique(patterns, axis=0):
+        same = (patterns == pattern).all(axis=1)
+        assert table["surprise"][same].nunique() == 1

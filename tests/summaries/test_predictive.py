@@ -1,0 +1,139 @@
+"""Posterior predictive checks: silent when the model is true, loud when it is not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from annomodels.annotations import Annotations
+from annomodels.summaries.predictive import aspects, predictive
+from annomodels.summaries.predictive_rows import Rows
+
+COLUMNS = ["statistic", "observed", "expected", "low", "high", "p_value", "verdict"]
+
+# Espeland & Handelman 1989, as tabled by Carpenter 2008: calls of five dentists, number of X-rays
+CARIES = (
+    "00000:1880 00001:789 00010:43 00011:75 00100:23 00101:63 00110:8 00111:22 01000:188 01001:191 "
+    "01010:17 01011:67 01100:15 01101:85 01110:8 01111:56 10000:22 10001:26 10010:6 10011:14 "
+    "10100:1 10101:20 10110:2 10111:17 11000:2 11001:20 11010:6 11011:27 11100:3 11101:72 11110:1 "
+    "11111:100"
+)
+
+
+@pytest.fixture(scope="module")
+def caries(make):
+    cells = [cell.split(":") for cell in CARIES.split()]
+    calls = np.repeat(
+        [[int(c) for c in calls] for calls, _ in cells], [int(n) for _, n in cells], axis=0
+    )
+    n_items = len(calls)
+    data = make.coded(
+        np.repeat(np.arange(n_items), 5),
+        np.tile(np.arange(5), n_items),
+        calls.ravel(),
+        n_items,
+        5,
+        2,
+    )
+    return data, make.gibbs(data, chains=2, draws=200, warmup=150)
+
+
+def test_caries_rejects_dawid_skene_espeland_handelman_1989(caries):
+    data, tree = caries
+    found = predictive(tree, data)
+    table = found.table.set_index("statistic")
+    assert list(found.table.columns) == COLUMNS
+    cells = table.iloc[:6]
+    np.testing.assert_array_equal(cells["observed"], [1880, 1065, 404, 247, 173, 100])
+    published = [1834.6, 1156.9, 313.1, 289.7, 215.9, 58.8]
+    np.testing.assert_allclose(cells["expected"], published, rtol=0.03)
+    assert table.loc["votes, chi-square", "p_value"] < 0.01
+    assert table.loc["votes, chi-square", "verdict"] != "fits"
+    assert table.loc["errors on the same items", "p_value"] < 0.01
+    assert "differ in difficulty" in found.notes[0]
+    assert "too sure" in found.notes[0]
+    assert (
+        table.loc[["items with 2 of 5 labels b"], "verdict"].item() == "more than the model expects"
+    )
+
+
+@pytest.mark.parametrize(("n_labels", "per_item"), [(2, 5), (4, 6)])
+def test_a_true_model_is_not_rejected(make, n_labels, per_item):
+    accuracy = np.linspace(0.5, 0.95, 15)
+    rejected = []
+    for seed in range(4):
+        world = make.world(
+            seed, n_items=300, n_coders=15, n_labels=n_labels, per_item=per_item, accuracy=accuracy
+        )
+        _, found = aspects(make.gibbs(world.data, draws=150), world.data)
+        rejected += [not aspect.fits for aspect in found]
+    assert len(rejected) == 24
+    assert sum(rejected) <= 2
+
+
+def test_a_copying_coder_is_named(make):
+    world = make.world(n_items=300, n_coders=10, per_item=10, accuracy=0.75)
+    data = world.data
+    label = data.label.copy().reshape(300, 10)
+    label[:, 4] = np.where(np.random.default_rng(1).random(300) < 0.6, label[:, 1], label[:, 4])
+    data = data.replace(label=label.ravel())
+    found = predictive(make.gibbs(data), data)
+    row = found.table[found.table["statistic"] == "c1 and c4 agree"]
+    assert row["verdict"].item() == "more than the model expects"
+    assert any("c1 and c4 agree more often" in note for note in found.notes)
+
+
+def test_the_pooled_model_cannot_reproduce_coders(make):
+    world = make.world(n_items=300, n_coders=6, per_item=6)
+    confusion = world.confusion.copy()
+    confusion[2] = [[0.1, 0.9], [0.1, 0.9]]
+    data = make.annotate(np.random.default_rng(2), world.truth, confusion, 6)
+    tree = make.exact(data, world.prevalence, confusion.mean(axis=0))
+    summary, found = aspects(tree, data)
+    use = next(aspect for aspect in found if aspect.name == "use of labels")
+    assert not use.fits
+    assert "c2 says" in use.which
+    assert "c2 says" in " ".join(summary.notes)
+
+
+def test_p_values_count_ties_half_and_see_both_sides():
+    seen = np.array([0.0, 1.0, 1.0, 2.0] * 50)
+    rows = Rows()
+    assert rows.two_sided("middle", 1.0, seen).p_value == 0.5
+    assert not rows.two_sided("high", 3.0, seen).fits
+    assert not rows.two_sided("low", -1.0, seen).fits
+    verdicts = rows.table()["verdict"].tolist()
+    assert verdicts == ["fits", "more than the model expects", "less than the model expects"]
+
+
+def test_many_coders_raise_no_false_alarm(rng):
+    """The p-value of the worst of 100 entries is uniform, not that of one entry alone."""
+    seen = rng.normal(size=(2000, 100))
+    p = [Rows().worst("x", ["x"] * 100, rng.normal(size=100), seen).p_value for _ in range(200)]
+    assert 0.35 < np.mean(p) < 0.65
+    assert np.mean(np.array(p) < 0.05) < 0.12
+
+
+def test_draws_belong_to_the_rows(caries):
+    data, tree = caries
+    found = predictive(tree, data, seed=3)
+    assert found.draws["replicated"].dims == ("draw", "statistic")
+    mean = found.draws["replicated"].mean("draw")
+    np.testing.assert_allclose(mean, found.table["expected"])
+    again = predictive(tree, data, seed=3)
+    np.testing.assert_array_equal(found.table["p_value"], again.table["p_value"])
+
+
+def test_few_draws_serve_more_than_once(make):
+    world = make.world(n_items=60, n_coders=4, per_item=3)
+    tree = make.exact(world.data, world.prevalence, world.confusion, engine="em")
+    found = predictive(tree, world.data)
+    assert found.draws.sizes["draw"] >= 100
+    assert (found.table["high"] >= found.table["low"]).all()
+
+
+def test_single_labels_have_no_votes_to_compare():
+    data = Annotations.from_records([(i, i % 3, "ab"[i % 2]) for i in range(30)])
+    from annomodels.summaries.discrepancies import Design
+
+    assert not Design(data).has_pairs
