@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from docutils import nodes
+from docutils.utils.math import latex2mathml
+
 from annomodels import __version__
 
 project = "annomodels"
@@ -13,7 +18,6 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "numpydoc",
     "sphinx_click",
 ]
@@ -36,3 +40,20 @@ html_title = f"annomodels {release}"
 html_theme_options = {"navigation_with_keys": True}
 html_show_sourcelink = False
 html_copy_source = False
+html_math_renderer = "mathml"
+
+
+def _inline(translator: Any, node: Any) -> None:
+    translator.body.append(latex2mathml.tex2mathml(node.astext()))
+    raise nodes.SkipNode
+
+
+def _block(translator: Any, node: Any) -> None:
+    formula = latex2mathml.tex2mathml(node.astext(), as_block=True)
+    translator.body.append(f'<div class="math">{formula}</div>\n')
+    raise nodes.SkipNode
+
+
+def setup(app: Any) -> None:
+    """Show formulas as MathML, which browsers draw without a script from a server."""
+    app.add_html_math_renderer("mathml", (_inline, None), (_block, None))
