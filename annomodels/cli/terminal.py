@@ -13,6 +13,7 @@ import click
 from annomodels.cli.session import current
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.progress import Progress
 
 __all__ = ["Stages", "draw", "drawn"]
@@ -23,15 +24,17 @@ _CONTROL = dict.fromkeys((*range(32), *range(127, 160)), " ")
 def draw(title: str, names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Draw a table; user text is shown as it is, without markup or control characters."""
     from rich.box import SIMPLE_HEAD
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console() if sys.stdout.isatty() else Console(width=120)
+    console = _console(width=None if sys.stdout.isatty() else 120)
     table = Table(title=title or None, box=SIMPLE_HEAD, title_justify="left")
     numeric = [all(_looks_numeric(row[n]) for row in rows) for n in range(len(names))]
     for name, right in zip(names, numeric, strict=True):
-        table.add_column(Text(name), justify="right" if right else "left", overflow="fold")
+        if right:
+            table.add_column(Text(name), justify="right", no_wrap=True)
+        else:
+            table.add_column(Text(name), overflow="fold")
     for row in rows:
         table.add_row(*(Text(_shown(text)) for text in row))
     console.print(table)
@@ -77,18 +80,25 @@ class Stages:
         bars.update(self._known[stage], completed=min(max(done, 0.0), 1.0), description=text)  # type: ignore[arg-type]
 
     def _start(self) -> Progress:
-        from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
         self._bars = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(),
             TimeRemainingColumn(),
-            console=Console(stderr=True),
+            console=_console(stderr=True),
             transient=True,
         )
         self._bars.start()
         return self._bars
+
+
+def _console(*, stderr: bool = False, width: int | None = None) -> Console:
+    """Give a console that is plain under NO_COLOR: no colour, and no bold or italics either."""
+    from rich.console import Console
+
+    plain = bool(os.environ.get("NO_COLOR"))
+    return Console(stderr=stderr, width=width, color_system=None if plain else "auto")
 
 
 def drawn(value: Any) -> Any:

@@ -57,13 +57,13 @@ def _data(fit: Fit) -> str:
     each = f"{low} on each item" if low == high else f"{low} to {high} on an item"
     names = listed([_plain(name) for name in data.labels], 12)
     repeats = f", {count(data.repeats, 'repeat')} of a coder among them" if data.repeats else ""
-    known = "" if data.gold is None else int((data.gold >= 0).sum())
+    known = 0 if data.gold is None else int((data.gold >= 0).sum())
     return (
         f"{count(data.n_items, 'item').capitalize()} were labelled by "
         f"{count(data.n_coders, 'coder')} with {count(data.n_labels, 'label')} ({names}); "
         f"{data.n_annotations:,} labels were given in all, {each} "
         f"(median {np.median(per_item):g}){repeats}."
-        + (f" The truth of {known:,} items was known and held fixed." if known else "")
+        + (f" The truth of {count(known, 'item')} was known and held fixed." if known else "")
     )
 
 

@@ -78,7 +78,7 @@ def test_a_drawn_table_shows_the_short_columns_and_says_so(call) -> None:
     assert "3 more columns" in done.err
 
 
-def test_names_in_all_scripts_and_broken_ones(call, tmp_path: Path, monkeypatch) -> None:
+def test_names_in_all_scripts(call, tmp_path: Path) -> None:
     path = tmp_path / "votes.csv"
     path.write_text("item,coder,label\nä,Ωmega,да\nä,坂本,нет\n", encoding="utf-8")
     done = call("check", path)

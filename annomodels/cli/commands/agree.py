@@ -15,7 +15,7 @@ from annomodels.cli.options import (
 
 __all__ = ["command"]
 
-SHORT = ("title", "value", "low", "high", "observed", "expected", "n", "p_above_667", "note")
+SHORT = ("title", "value", "low", "high", "observed", "expected", "n", "p_above_667", "p_above_800")
 
 
 @click.command(
@@ -65,7 +65,7 @@ def command(
     from annomodels.cli.loading import load_data, say_notes
     from annomodels.cli.places import check_writing
     from annomodels.cli.session import note, warn
-    from annomodels.cli.tables import emit
+    from annomodels.cli.tables import emit, form_of
     from annomodels.cli.terminal import Stages
     from annomodels.coefficients.agreement import agreement
 
@@ -92,6 +92,10 @@ def command(
         table = pd.concat(tables, ignore_index=True)
         names, notes = tuple(split[0][0]), ()
     emit(table, writing, "Agreement", (*names, *SHORT))
+    if form_of(writing) == "table":
+        for title, why in dict.fromkeys(zip(table["title"], table["note"], strict=True)):
+            if why:
+                note(f"{title}: {why}")
     for text in notes:
         note(f"note: {text}")
     failures = [sentence for limit in limits for sentence in limit.failures(table)]

@@ -48,7 +48,7 @@ def command(data: str, reading: Reading, writing: Writing) -> None:
         about = {"source": stem(data), "summary": repr(labels), "notes": labels.notes}
         emit_text(to_json({**about, "checks": checks}), writing)
         return
-    rows = [("source", stem(data), repr(labels))]
+    rows = [("source", stem(data), "")]
     rows += [(fact.check, str(fact.value), fact.remark) for fact in found]
     rows += [("note", "", text) for text in labels.notes]
     emit(pd.DataFrame(rows, columns=["check", "value", "remark"]), writing, repr(labels))

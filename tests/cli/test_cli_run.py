@@ -1,0 +1,261 @@
+"""``annomodels run``: one folder with everything, or nothing at all."""
+
+from __future__ import annotations
+
+import csv
+import errno
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+import annomodels as am
+from annomodels.cli import sampling
+from annomodels.cli.anonymous import anonymous
+from annomodels.cli.outputs import names_of
+
+FEW = ("--chains", 2, "--draws", 60, "--warmup", 30, "--allow-unconverged")
+FILES = {
+    "report.html",
+    "gold.csv",
+    "coders.csv",
+    "items.csv",
+    "agreement.csv",
+    "fit.nc",
+    "methods.md",
+}
+
+
+def names_in(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    from annomodels.cli.main import main
+
+    folder = tmp_path_factory.mktemp("run") / "deep" / "out"
+    words = ["run", "dataset:crowd", "-o", folder, *FEW, "--target", ".7", "-q", "--seed", 5]
+    assert main([str(word) for word in words]) == 0
+    return folder, "annomodels " + " ".join(str(word) for word in words)
+
+
+def test_a_run_writes_its_files_and_nothing_else(crowd) -> None:
+    folder, _ = crowd
+    assert names_in(folder) == FILES == set(names_of(report=True))
+    assert names_in(folder.parent) == {"out"}
+    mask = os.umask(0)
+    os.umask(mask)
+    assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o666 & ~mask}
+
+
+def test_the_files_of_a_run_agree_with_its_fit(crowd) -> None:
+    folder, command = crowd
+    fit = am.load(folder / "fit.nc")
+    assert fit.seed == 5
+    assert fit.tree.attrs["command"] == command
+    with (folder / "gold.csv").open(newline="") as file:
+        gold = list(csv.DictReader(file))
+    assert [row["label"] for row in gold] == fit.gold().table["label"].tolist()
+    with (folder / "coders.csv").open(newline="") as file:
+        below = [float(row["p_below_target"]) for row in csv.DictReader(file)]
+    assert below == pytest.approx(fit.coders(target=0.7).table["p_below_target"].tolist(), rel=1e-5)
+    for name, summary in (("items", fit.items()), ("agreement", fit.agreement())):
+        with (folder / f"{name}.csv").open(newline="") as file:
+            header = next(csv.reader(file))
+        assert header == [str(column) for column in summary.table.columns]
+    assert command in (folder / "report.html").read_text()
+
+
+def test_a_run_on_made_up_coders_finds_the_planted_truth(crowd) -> None:
+    folder, _ = crowd
+    with (folder / "gold.csv").open(newline="") as file:
+        gold = {row["item"]: row for row in csv.DictReader(file)}
+    truth = am.datasets.crowd_truth().truth
+    known = {item: label for item, label in truth.items() if label in {"neg", "neu", "pos"}}
+    right = sum(gold[item]["label"] == label for item, label in known.items())
+    votes = sum(gold[item]["majority"] == label for item, label in known.items())
+    assert right >= max(votes, 0.9 * len(known))
+
+
+def test_stdout_is_report_and_verdict(votes: Path, call, tmp_path: Path) -> None:
+    done = call("run", votes, "-o", tmp_path / "out", *FEW)
+    assert done.code == 0
+    first, second, *rest = done.out.splitlines()
+    assert first == str(tmp_path / "out" / "report.html")
+    assert second.removeprefix("verdict: ") in ("trust", "check", "do not use")
+    assert all(line.startswith("  ") for line in rest)
+    assert re.search(r"with gibbs, seed 1, .* seconds", done.err)
+    assert "sampling ..." in done.err
+
+
+def test_json_names_the_files(votes: Path, call, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    facts = json.loads(call("run", votes, "-o", out, *FEW, "--json", "--no-report").out)
+    assert facts["report"] is None
+    assert {Path(name).name for name in facts["files"]} == FILES - {"report.html"} == names_in(out)
+    assert facts["seed"] == 1
+    assert facts["engine"] == "gibbs"
+
+
+def test_files_that_exist_stay_and_are_all_named(
+    votes: Path, call, tmp_path: Path, monkeypatch
+) -> None:
+    def never(*_: object) -> None:
+        raise AssertionError("sampled before the outputs were looked at")
+
+    out = tmp_path / "out"
+    out.mkdir()
+    for name in ("gold.csv", "fit.nc", "mine.txt"):
+        (out / name).write_text("mine")
+    with monkeypatch.context() as patch:
+        patch.setattr(sampling, "fit_data", never)
+        done = call("run", votes, "-o", out)
+    assert done.code == 2
+    assert "gold.csv, fit.nc" in done.err
+    assert {path.read_text() for path in out.iterdir()} == {"mine"}
+    assert call("run", votes, "-o", out, *FEW, "--force").code == 0
+    assert (out / "mine.txt").read_text() == "mine"
+    assert (out / "gold.csv").read_text() != "mine"
+
+
+def test_an_output_that_is_a_file_or_below_one(votes: Path, call, tmp_path: Path) -> None:
+    for out in (votes, votes / "out", votes / "deep" / "out"):
+        done = call("run", votes, "-o", out)
+        assert done.code == 2
+        assert "mend:" in done.err
+    assert names_in(tmp_path) == {"votes.csv"}
+
+
+@pytest.mark.parametrize("culprit", ["report.html", "fit.nc"])
+def test_a_full_disk_leaves_no_folder(votes, call, tmp_path, monkeypatch, culprit: str) -> None:
+    """The disk fills up while the last files are written; new folders go as well."""
+    real = os.replace
+
+    def full(source: object, target: object) -> None:
+        if str(target).endswith(culprit):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        real(source, target)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(os, "replace", full)
+    done = call("run", votes, "-o", tmp_path / "deep" / "out", *FEW)
+    assert done.code == 3
+    assert "space" in done.err.casefold()
+    assert names_in(tmp_path) == {"votes.csv"}
+
+
+def test_an_interrupt_after_sampling_leaves_no_folder(votes, call, tmp_path, monkeypatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("annomodels.report.methods.methods", interrupted)
+    done = call("run", votes, "-o", tmp_path / "out", *FEW)
+    assert done.code == 130
+    assert "Interrupted" in done.err
+    assert names_in(tmp_path) == {"votes.csv"}
+
+
+def test_what_was_sampled_is_written_when_sampling_is_interrupted(
+    votes, call, tmp_path, monkeypatch
+) -> None:
+    import annomodels.fitting as fitting
+
+    real = fitting.fit
+
+    def stopped(*words: object, **options: object) -> am.Fit:
+        fit = real(*words, **options)  # type: ignore[arg-type]
+        fit.tree.attrs["stopped"] = "interrupted"
+        return fit
+
+    monkeypatch.setattr(fitting, "fit", stopped)
+    done = call("run", votes, "-o", tmp_path / "out", *FEW)
+    assert done.code == 130
+    assert "what was sampled until then is kept" in done.err
+    assert names_in(tmp_path / "out") == FILES
+    assert call("fit", votes, "-o", tmp_path / "x.nc", *FEW).code == 130
+    assert (tmp_path / "x.nc").exists()
+
+
+def test_an_untrusted_fit_is_written_and_is_4(votes, call, tmp_path, monkeypatch) -> None:
+    from annomodels.summaries import checks
+
+    real = checks.check
+
+    def refuse(*words: object) -> checks.Check:
+        found = real(*words)  # type: ignore[arg-type]
+        return checks.Check("do not use", ("The chains differ.",), found.table)
+
+    monkeypatch.setattr(checks, "check", refuse)
+    few = FEW[:-1]
+    done = call("run", votes, "-o", tmp_path / "out", *few, "--no-report")
+    assert done.code == 4
+    assert "not to be trusted" in done.err
+    assert "gold.csv" in names_in(tmp_path / "out")
+    assert call("fit", votes, "-o", tmp_path / "a.nc", *few).code == 4
+    assert call("fit", votes, "-o", tmp_path / "b.nc", *few, "--allow-unconverged").code == 0
+    assert "not to be trusted" in call("gold", tmp_path / "a.nc", "-q").err
+
+
+def test_no_output_of_an_anonymous_run_holds_a_name(call, tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    rows = [
+        f"t{i},{coder},{'pos' if i % 2 or (coder == 'Zoltan' and i < 3) else 'neg'}"
+        for i in range(12)
+        for coder in ("Wilhelmina", "Zoltan", "Quentin")
+    ]
+    path.write_text("\n".join(["item,coder,label", *rows]) + "\n")
+    done = call("run", path, "-o", tmp_path / "out", *FEW, "--anonymise")
+    assert done.code == 0
+    for file in (tmp_path / "out").iterdir():
+        content = file.read_bytes()
+        assert not any(name in content for name in (b"Wilhelmina", b"Zoltan", b"Quentin"))
+    fit = am.load(tmp_path / "out" / "fit.nc")
+    assert set(fit.data.coders) == {"coder 1", "coder 2", "coder 3"}
+
+
+def test_anonymous_data_are_the_same_data_with_coders_in_another_order() -> None:
+    data = am.datasets.load("crowd")
+    nameless = anonymous(data)
+    assert sorted(nameless.coders) == sorted(f"coder {j + 1}" for j in range(data.n_coders))
+    assert (nameless.votes == data.votes).all()
+
+    def profile(annotations: am.Annotations) -> list[bytes]:
+        return [
+            annotations.item[annotations.coder == j].tobytes()
+            + annotations.label[annotations.coder == j].tobytes()
+            for j in range(annotations.n_coders)
+        ]
+
+    assert sorted(profile(nameless)) == sorted(profile(data))
+    assert profile(nameless) != profile(data)
+
+
+def test_methods_are_ready_to_paste(crowd) -> None:
+    folder, command = crowd
+    fit = am.load(folder / "fit.nc")
+    text = (folder / "methods.md").read_text()
+    assert "200 items were labelled by 24 coders with 3 labels (neg, neu and pos); 1,600" in text
+    row = fit.agreement().table.set_index("coefficient").loc["alpha"]
+    assert f"{row['value']:.2f} (95 % interval {row['low']:.2f} to {row['high']:.2f})" in text
+    assert f"implies {row['model']:.2f} ({row['model_low']:.2f} to {row['model_high']:.2f})" in text
+    assert f"Verdict of the checks: {fit.check().verdict}." in text
+    assert f"```sh\n{command}\n```" in text
+    keys = re.findall(r"^@\w+\{(\w+),", text, flags=re.MULTILINE)
+    assert keys[:2] == ["carpenter2008", "dawid1979"]
+    assert len(keys) == len(set(keys)) == text.count("\n* ")
+    assert text.count("{") == text.count("}")
+
+
+@pytest.mark.parametrize("model", ["dawid-skene", "pooled"])
+def test_methods_of_other_models_and_of_em(model: str) -> None:
+    from annomodels.report.methods import methods
+
+    data = am.datasets.load("trains")
+    text = methods(am.fit(data.with_gold({data.items[0]: "Box"}), model, engine="em", seed=1))
+    assert "The truth of 1 item was known and held fixed" in text
+    assert "so there are no intervals" in text
+    assert "R-hat was" not in text
+    assert "nan" not in text
+    assert ("paun2018" in text) == (model == "pooled")

@@ -1,0 +1,144 @@
+"""Interrupts, closed pipes and full devices, with real processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ANNOMODELS = [sys.executable, "-m", "annomodels"]
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+
+
+def start(*words: object, **options: object) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*ANNOMODELS, *(str(word) for word in words)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "CI": "1"},
+        **options,  # type: ignore[call-overload]
+    )
+
+
+def wait_for_line(process: subprocess.Popen[str], start_of_line: str) -> list[str]:
+    assert process.stderr is not None
+    lines = []
+    for line in process.stderr:
+        lines.append(line)
+        if line.startswith(start_of_line):
+            return lines
+    raise AssertionError("".join(lines))
+
+
+def test_ctrl_c_while_sampling_keeps_what_was_sampled(tmp_path: Path) -> None:
+    import annomodels as am
+
+    few = ["--chains", 2, "--warmup", 20, "--draws", 500_000, "--no-report"]
+    process = start("run", "dataset:crowd", "-o", tmp_path / "out", *few)
+    before = wait_for_line(process, "sampling")
+    time.sleep(1.5)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 130, "".join(before) + err
+    assert "Traceback" not in err
+    assert "what was sampled until then is kept" in err
+    assert out.splitlines()[0] == str(tmp_path / "out" / "gold.csv")
+    fit = am.load(tmp_path / "out" / "fit.nc")
+    assert fit.tree.attrs["stopped"] == "interrupted"
+    assert 0 < fit.tree.attrs["draws"] < 500_000
+    assert len(list((tmp_path / "out").iterdir())) == 6
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_ctrl_c_elsewhere_is_one_sentence(tmp_path: Path) -> None:
+    process = start("run", "-", "-o", tmp_path / "out", stdin=subprocess.PIPE)
+    time.sleep(1.5)  # it now waits for its input
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert out == ""
+    assert err == "error: Interrupted; nothing was written.\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_time_limit_is_kept_and_said(tmp_path: Path) -> None:
+    few = ["--chains", 2, "--warmup", 20, "--draws", 500_000, "--time-limit", "2s"]
+    process = start("fit", "dataset:crowd", "-o", tmp_path / "fit.nc", *few)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode in (0, 4)
+    assert "stopped at the time limit" in err
+    assert (tmp_path / "fit.nc").exists()
+
+
+@pytest.mark.parametrize("words", [["--help"], ["datasets"], ["check", "dataset:crowd", "--json"]])
+def test_a_closed_pipe_is_silent(words: list[str]) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as closed:
+        done = subprocess.run(
+            [*ANNOMODELS, *words], stdout=closed, stderr=subprocess.PIPE, text=True, timeout=60
+        )
+    assert done.stderr == ""
+    assert done.returncode == 0
+
+
+def test_head_takes_the_first_line_only() -> None:
+    command = f"set -o pipefail; {sys.executable} -m annomodels datasets caries -q | head -1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "item\tcoder\tlabel\n"
+    assert done.stderr == ""
+    assert done.returncode == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_standard_output_on_a_full_disk() -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [*ANNOMODELS, "datasets"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60
+        )
+    assert done.returncode == 3
+    assert "disk is full" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+
+
+def test_progress_bars_and_drawn_tables_only_on_a_terminal(tmp_path: Path) -> None:
+    """The same call with and without a terminal, by way of a pseudo-terminal."""
+    pty = pytest.importorskip("pty")
+    words = [*ANNOMODELS, "agree", "dataset:trains"]
+    env = {key: value for key, value in os.environ.items() if key not in ("CI", "NO_COLOR")}
+    texts = {}
+    for name, more in (("plain", {"NO_COLOR": "1"}), ("colour", {})):
+        leader, follower = pty.openpty()
+        process = subprocess.Popen(
+            words, stdout=follower, stderr=follower, env={**env, "TERM": "xterm-256color", **more}
+        )
+        os.close(follower)
+        texts[name] = _all_of(leader)
+        assert process.wait(timeout=60) == 0
+    assert "─" in texts["plain"]
+    assert "\x1b[" not in texts["plain"]
+    assert "\x1b[" in texts["colour"]
+    piped = subprocess.run(words, capture_output=True, text=True, timeout=60, env=env)
+    assert piped.stdout.startswith("coefficient\ttitle\t")
+
+
+def _all_of(leader: int) -> str:
+    parts = []
+    while True:
+        try:
+            part = os.read(leader, 65536)
+        except OSError:  # how Linux says that the other end is closed
+            break
+        if not part:
+            break
+        parts.append(part)
+    os.close(leader)
+    return b"".join(parts).decode()
