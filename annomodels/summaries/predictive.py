@@ -42,10 +42,10 @@ def predictive(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
     P(truth | labels) instead, see :func:`annomodels.summaries.dispersion.error_dispersion`.
 
     p_value is the share of replicates with at least the observed value (ties count half), so below
-    .01 or above .99 the model does not reproduce it. The
-    chi-square row sums (observed - expected)^2 / expected over the distribution of votes; for it
-    and for the rows of single coders and pairs only small values speak against the model, and p is
-    that of the worst of all coders or pairs.
+    .01 or above .99 the model does not reproduce it. The chi-square row sums
+    (observed - expected)^2 / expected over the distribution of votes. For it, for the errors and
+    for the rows of single coders and pairs only small values speak against the model; p of a coder
+    or pair allows for how many were looked at.
 
     Source: Gelman, Meng & Stern 1996, Statistica Sinica 6, 733-807.
 

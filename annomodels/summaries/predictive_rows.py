@@ -18,6 +18,7 @@ Floats = NDArray[np.float64]
 REJECTED = 0.01
 WORST = 3  # coders and pairs that get a row of their own
 SMALLEST_SD = 0.01
+MATTERS = 1.05
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,8 @@ class Rows:
     def realised(self, name: str, observed: Floats, seen: Floats) -> Aspect:
         """Add a distance that depends on the parameters, computed for both on every draw."""
         p = float((1 + (seen >= observed).sum()) / (1 + len(seen)))
-        fits = p >= REJECTED
+        # with very many labels everything is significant: it must also matter
+        fits = p >= REJECTED or observed.mean() < MATTERS * seen.mean()
         self._add(name, float(observed.mean()), seen, p, _verdict(fits, more=True))
         return Aspect(name, p, fits)
 

@@ -106,6 +106,22 @@ def test_p_values_count_ties_half_and_see_both_sides():
     assert verdicts == ["fits", "more than the model expects", "less than the model expects"]
 
 
+def test_what_is_significant_must_also_matter():
+    rows, seen = Rows(), np.full(200, 1.0)
+    assert rows.realised("slight", np.full(200, 1.04), seen).fits
+    assert not rows.realised("large", np.full(200, 1.06), seen).fits
+
+
+def test_dawid_skene_of_the_package_is_rejected_on_caries(caries):
+    from annomodels.fitting import fit
+
+    data, _ = caries
+    found = fit(data, "dawid-skene", chains=2, draws=300, seed=1)
+    table = found.predictive().table.set_index("statistic")
+    assert table.loc["votes, chi-square", "p_value"] < 0.01
+    assert any("differ in difficulty" in sentence for sentence in found.check().sentences)
+
+
 def test_many_coders_raise_no_false_alarm(rng):
     """The p-value of the worst of 100 entries is uniform, not that of one entry alone."""
     seen = rng.normal(size=(2000, 100))
