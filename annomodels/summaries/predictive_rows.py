@@ -93,7 +93,7 @@ class Rows:
         """Add a distance that depends on the parameters, computed for both on every draw."""
         p = float((1 + (seen >= observed).sum()) / (1 + len(seen)))
         # with very many labels everything is significant: it must also matter
-        fits = p >= REJECTED or observed.mean() < MATTERS * seen.mean()
+        fits = bool(p >= REJECTED or observed.mean() < MATTERS * seen.mean())
         self._add(name, float(observed.mean()), seen, p, _verdict(fits, more=True))
         return Aspect(name, p, fits)
 
