@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from annomodels.errors import NotApplicable
 from annomodels.plots import style
 from annomodels.plots.tiles import tiles
+from annomodels.summaries.draws import counts_matrix
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,13 +35,10 @@ def pair_tables(data: Annotations) -> NDArray[np.int64]:
     -------
     ndarray, shape [coder, coder, label, label]
     """
-    data = data.without_repeats()
-    wide = np.full((data.n_items, data.n_coders), -1, dtype=np.int64)
-    wide[data.item, data.coder] = data.label
-    said = (wide[:, :, None] == np.arange(data.n_labels)).astype(np.float32)
-    flat = said.reshape(len(wide), -1)
-    counts = (flat.T @ flat).reshape(data.n_coders, data.n_labels, data.n_coders, data.n_labels)
-    return np.rint(counts.transpose(0, 2, 1, 3)).astype(np.int64)
+    said = counts_matrix(data.without_repeats())
+    tables: NDArray[np.float64] = (said.T @ said).toarray()
+    sizes = (data.n_coders, data.n_labels)
+    return tables.reshape(*sizes, *sizes).transpose(0, 2, 1, 3).astype(np.int64)
 
 
 def pairwise(
@@ -74,9 +72,7 @@ def pairwise(
     return values, shared.astype(np.int64)
 
 
-def pairwise_heatmap(
-    source: Any, *, measure: Literal["kappa", "agreement"] = "kappa"
-) -> Figure:
+def pairwise_heatmap(source: Any, *, measure: Literal["kappa", "agreement"] = "kappa") -> Figure:
     """Draw the agreement of every pair of coders as tiles, similar coders side by side.
 
     Parameters

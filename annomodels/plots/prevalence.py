@@ -38,7 +38,9 @@ def prevalence(fit: Any) -> Figure:
     if len(labels) > _MOST:
         shown = np.sort(np.argsort(-np.maximum(raw, draws.mean(axis=0)))[:_MOST])
     rows = np.arange(len(shown))
-    low, q1, middle, q3, high = np.quantile(draws[:, shown], [0.025, 0.25, 0.5, 0.75, 0.975], axis=0)
+    low, q1, middle, q3, high = np.quantile(
+        draws[:, shown], [0.025, 0.25, 0.5, 0.75, 0.975], axis=0
+    )
     made = style.figure(0.85 + 0.26 * len(shown))
     ax = made.add_subplot()
     if len(draws) > 1:

@@ -40,9 +40,7 @@ def quadrant(source: Any) -> Figure:
         at = (table["quadrant"] == name).to_numpy()
         if at.any():
             label = f"{name} ({int(at.sum()):,})"
-            draw_bubbles(
-                ax, x[at], y[at], step=0.02, colour=colour, marker=marker, label=label
-            )
+            draw_bubbles(ax, x[at], y[at], step=0.02, colour=colour, marker=marker, label=label)
     ax.set_xlim(-0.04, max(1.0, float(x.max(initial=0.0))) * 1.04)
     ax.set_ylim(-0.05, max(1.0, float(y.max(initial=0.0))) * 1.06)
     ax.set_xlabel("disagreement of the coders (share of pairs of labels)")

@@ -52,7 +52,9 @@ def ranks(fit: Any, *, most: int = 4) -> Figure:
     steps = [_steps(shares[..., k]) for k in range(shares.shape[-1])]
     worst = np.argsort([-float(np.ptp(s, axis=0).max()) for s in steps])[: most - 1]
     panels = [("log density", _steps(lp))]
-    panels += [(f"share of {style.short(fit.data.labels[k], 14)}", steps[k]) for k in np.sort(worst)]
+    panels += [
+        (f"share of {style.short(fit.data.labels[k], 14)}", steps[k]) for k in np.sort(worst)
+    ]
     rows = -(-len(panels) // 2)
     made = style.figure(0.35 + 1.35 * rows)
     expected = lp.size / lp.shape[0] / _bins(lp)

@@ -171,10 +171,14 @@ def axes_style(ax: Axes, *, grid: str = "x", frame: bool = False) -> None:
 
 
 def legend(ax: Axes, columns: int = 2) -> None:
-    """Legend above the axes, without a box."""
-    ax.legend(
-        loc="lower left",
-        bbox_to_anchor=(0.0, 1.0),
+    """Legend above the axes, as wide as the figure allows, without a box."""
+    handles, labels = ax.get_legend_handles_labels()
+    if not handles or ax.figure is None:
+        return
+    ax.figure.legend(
+        handles,
+        labels,
+        loc="outside upper left",
         ncols=columns,
         frameon=False,
         fontsize=_SIZE - 0.5,

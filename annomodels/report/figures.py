@@ -101,14 +101,16 @@ def _prevalence(found: ReportData) -> Picture:
 def _coders(found: ReportData) -> Picture:
     table = found.coders.table
     figure = plots.coder_forest(found.coders, most=_MOST_CODERS, target=found.target)
-    worst, best = table["accuracy"].idxmin(), table["accuracy"].idxmax()
+    accuracy = table["accuracy"].to_numpy(dtype=float)
+    ends = [
+        f"{decimal(float(accuracy[j]))} ({short(table['coder'].iloc[j], 30)})"
+        for j in (int(accuracy.argmin()), int(accuracy.argmax()))
+    ]
     svg = plots.inline(
         figure,
         "fig-coders",
         "Accuracy of the coders with 50 % and 95 % intervals",
-        f"Accuracies go from {decimal(float(table['accuracy'][worst]))} "
-        f"({short(table['coder'][worst], 30)}) to {decimal(float(table['accuracy'][best]))} "
-        f"({short(table['coder'][best], 30)}). The table of coders holds all numbers.",
+        f"Accuracies go from {ends[0]} to {ends[1]}. The table of coders holds all numbers.",
     )
     some = ""
     if len(table) > _MOST_CODERS:
@@ -161,7 +163,9 @@ def _simplex(found: ReportData) -> Picture:
         "Items as points between the three labels",
         f"The corners are {names}. Settled items lie in the corners.",
     )
-    return Picture(svg, "Probabilities of the three labels: items on an edge lie between two of them.")
+    return Picture(
+        svg, "Probabilities of the three labels: items on an edge lie between two of them."
+    )
 
 
 def _predictive(found: ReportData) -> Picture:
@@ -187,4 +191,6 @@ def _ranks(found: ReportData) -> Picture:
         "Rank plots of the chains",
         "When chains agree, all lines stay near one. The table of checks holds the numbers.",
     )
-    return Picture(svg, "Ranks of the draws, one line per chain: lines in the band mean that chains agree.")
+    return Picture(
+        svg, "Ranks of the draws, one line per chain: lines in the band mean that chains agree."
+    )

@@ -9,7 +9,20 @@ from typing import Literal
 from annomodels.plots.style import short
 from annomodels.report.words import decimal
 
-__all__ = ["Cell", "Column", "Table", "chance", "estimate", "figure", "integer", "name", "quantity", "real", "tag", "words"]
+__all__ = [
+    "Cell",
+    "Column",
+    "Table",
+    "chance",
+    "estimate",
+    "figure",
+    "integer",
+    "name",
+    "quantity",
+    "real",
+    "tag",
+    "words",
+]
 
 _LONGEST = 60
 

@@ -80,7 +80,9 @@ def _matrix(
     labels = [short(name, 14) for name in found.data.labels]
     shown = np.arange(len(labels))
     if len(labels) > _WIDEST:
-        shown = np.sort(np.argsort(-np.array(found.health.label_counts), kind="stable")[: _WIDEST - 1])
+        shown = np.sort(
+            np.argsort(-np.array(found.health.label_counts), kind="stable")[: _WIDEST - 1]
+        )
     rows = []
     for k in shown:
         row = [round(100 * float(mean[k, said])) for said in shown]

@@ -144,7 +144,7 @@ def page(found: ReportData, command: str = "") -> str:
         sections=_SECTIONS,
         tone=tone,
         badge=badge,
-        badge_sentence=clean(found.check.sentences[0]) if found.check.sentences else "",
+        badge_sentence=short(found.check.sentences[0], 400) if found.check.sentences else "",
         meta=sections.meta(found, __version__),
         command=clean(command) or "from Python, no command was given",
         tiles=sections.key_numbers(found),
@@ -171,7 +171,7 @@ def page(found: ReportData, command: str = "") -> str:
 
 
 def _clean(notes: Any) -> list[str]:
-    return [clean(note) for note in notes]
+    return [short(note, 400) for note in notes]
 
 
 @functools.cache

@@ -38,7 +38,8 @@ Tile = tuple[str, str, str]
 def meta(found: ReportData, version: str) -> list[tuple[str, str]]:
     """Name and value of each fact in the header."""
     fit, attrs = found.fit, found.fit.tree.attrs
-    run = f"{fit.engine}, {count(int(attrs['chains']), 'chain')} of {count(int(attrs['draws']), 'draw')}"
+    draws = count(int(attrs["draws"]), "draw")
+    run = f"{fit.engine}, {count(int(attrs['chains']), 'chain')} of {draws}"
     made = str(attrs.get("annomodels", version))
     versions = f"annomodels {made}, NumPy {np.__version__}, Python {platform.python_version()}"
     if made != version:
@@ -55,12 +56,13 @@ def meta(found: ReportData, version: str) -> list[tuple[str, str]]:
 def key_numbers(found: ReportData) -> list[Tile]:
     """Four numbers on top of the verdict: what, value, with what."""
     n, wrong = found.data.n_items, found.wrong
+    like = "items like these"
     contested = found.in_quadrant("contested")
     return [
         (
             "Settled gold labels",
             percent(found.settled / n),
-            f"{found.settled:,} of {n:,} items; items like these: {share_interval(found.settled, n)}",
+            f"{found.settled:,} of {n:,} items; {like}: {share_interval(found.settled, n)}",
         ),
         (
             "Expected wrong labels",
@@ -70,13 +72,13 @@ def key_numbers(found: ReportData) -> list[Tile]:
         (
             "Coders flagged",
             f"{len(found.flagged):,}",
-            f"of {count(found.data.n_coders, 'coder')}; {len(found.surely_bad):,} with a probability "
-            "above 95 %",
+            f"of {count(found.data.n_coders, 'coder')}; {len(found.surely_bad):,} with a "
+            "probability above 95 %",
         ),
         (
             "Contested items",
             f"{contested:,}",
-            f"{percent(contested / n)} of the items; items like these: {share_interval(contested, n)}",
+            f"{percent(contested / n)} of the items; {like}: {share_interval(contested, n)}",
         ),
     ]
 
@@ -97,7 +99,7 @@ def sizes(found: ReportData) -> list[Tile]:
 
 
 def groups(found: ReportData) -> list[Tile]:
-    """Groups of items: name, how many, and what to do with them."""
+    """Give the groups of items: name, how many, and what to do with them."""
     what = {
         "easy": "Coders agree and the label is sure. Nothing to do.",
         "hard but settled": "Coders disagree, yet no more than their errors explain, and the label "
@@ -131,7 +133,9 @@ def health_notes(found: ReportData) -> list[str]:
         out.append("The data are complete: every coder labelled every item.")
     parts = facts.components
     if len(parts) > 1:
-        rest = f" (of {', '.join(f'{n:,}' for n in parts[:6])}{' …' if len(parts) > 6 else ''} items)"
+        rest = (
+            f" (of {', '.join(f'{n:,}' for n in parts[:6])}{' …' if len(parts) > 6 else ''} items)"
+        )
         out.append(
             f"The data fall into {len(parts):,} groups{rest} that share no coder: coders of "
             "different groups can be compared only through what the model assumes."
@@ -142,8 +146,8 @@ def health_notes(found: ReportData) -> list[str]:
         names = _names([str(name) for name in facts.few], 6)
         verb = "has" if len(facts.few) == 1 else "have"
         out.append(
-            f"{count(len(facts.few), 'coder')} {verb} fewer than {FEW} labels, so little can be said "
-            f"about them: {names}."
+            f"{count(len(facts.few), 'coder')} {verb} fewer than {FEW} labels, so little can be "
+            f"said about them: {names}."
         )
     if facts.single:
         verb = "has" if facts.single == 1 else "have"
@@ -162,7 +166,7 @@ def health_notes(found: ReportData) -> list[str]:
 
 
 def agreement_notes(found: ReportData) -> list[str]:
-    """Notes of the summary, and why percent and alpha differ when they do."""
+    """Give the notes of the summary, and why percent and alpha differ when they do."""
     table = found.agreement.table.set_index("coefficient")
     out = []
     if {"percent", "alpha"} <= set(table.index):

@@ -117,8 +117,8 @@ def coders(found: ReportData) -> Table:
     plain = [str(c).removeprefix("sensitivity_") for c in names]
     if each:
         columns += [
-            Column(str(c), f"Right on {short(label, 16)}", True)
-            for c, label in zip(names, plain, strict=True)
+            Column(f"sensitivity_{short(label, 60)}", f"Right on {short(label, 16)}", True)
+            for label in plain
         ]
     else:
         columns.append(Column("weakest", "Weakest label"))
@@ -291,7 +291,10 @@ def _votes(found: ReportData, item: int) -> Cell:
     """Votes of an item, most first; written so that labels that are numbers stay readable."""
     counts = found.data.votes[item]
     order = [k for k in np.argsort(-counts, kind="stable") if counts[k]]
-    parts = [f"{counts[k]}\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}{short(found.data.labels[k], 24)}" for k in order[:6]]
+    parts = [
+        f"{counts[k]}\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}{short(found.data.labels[k], 24)}"
+        for k in order[:6]
+    ]
     more = f", {len(order) - 6} more" if len(order) > 6 else ""
     return grid.words(", ".join(parts) + more)
 

@@ -94,7 +94,7 @@ def _names(coders: pd.DataFrame) -> str:
 
 
 def _expected_bad(found: ReportData) -> str:
-    """Expected number of coders at chance or below the target, counted draw by draw."""
+    """Count coders at chance or below the target, draw by draw."""
     if found.target is None:
         name, limit, what = "skill", 0.0, "no better than chance"
         expected = float(np.nansum(found.coders.table["p_no_better_than_chance"]))
@@ -160,7 +160,7 @@ def _best(found: ReportData) -> str:
 
 
 def _pair(found: ReportData) -> str:
-    """The two labels between which most contested items lie."""
+    """Name the two labels between which most contested items lie."""
     at = (found.items.table["quadrant"] == "contested").to_numpy()
     rows = found.gold.table[at]
     pairs = [

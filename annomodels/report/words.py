@@ -25,7 +25,7 @@ def percent(value: float) -> str:
 
 
 def decimal(value: float, digits: int = 2) -> str:
-    """Number between -1 and 1, with a true minus sign and a dash when it is missing.
+    """Write a number between -1 and 1 with a true minus sign and a dash when it is missing.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How many labels of the gold standard are wrong, and how many the majority vote would get wrong."""
+"""How many gold labels are wrong, and how many the majority vote would get wrong."""
 
 from __future__ import annotations
 

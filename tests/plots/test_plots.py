@@ -1,0 +1,230 @@
+"""Every plot draws real fits, marks what it should, and fits into a page."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+
+import annomodels as am
+from annomodels import plots
+from annomodels.plots import style
+from annomodels.plots.pairwise import pair_tables, pairwise
+from annomodels.schema import RawResult, conform
+
+PLOTS = {
+    "agreement_forest": plots.agreement_forest,
+    "coder_forest": plots.coder_forest,
+    "quadrant": plots.quadrant,
+    "predictive_votes": plots.predictive_votes,
+    "prevalence": plots.prevalence,
+    "ranks": plots.ranks,
+    "pairwise_heatmap": plots.pairwise_heatmap,
+}
+
+
+@pytest.fixture(scope="module")
+def anesthesia():
+    data = am.datasets.load("anesthesia")
+    return am.fit(data, chains=2, draws=200, warmup=100, seed=1)
+
+
+@pytest.fixture(scope="module")
+def glance():
+    """Fit without intervals."""
+    return am.fit(am.datasets.load("anesthesia"), engine="em", seed=1)
+
+
+def made_up(n_items, n_coders, names, rng, per_item=5):
+    truth = rng.integers(len(names), size=n_items)
+    rows = []
+    for i, j in itertools.product(range(n_items), range(per_item)):
+        right = rng.random() < 0.8
+        label = truth[i] if right else rng.integers(len(names))
+        rows.append((i, (i * per_item + j) % n_coders, names[label]))
+    return am.Annotations.from_records(rows, labels=names)
+
+
+def unfitted(data, rng):
+    """Give a result with the right shapes for data whose fit would take long."""
+    k = data.n_labels
+    result = RawResult(
+        posterior={
+            "prevalence": rng.dirichlet(np.ones(k), size=(2, 10)),
+            "confusion": rng.dirichlet(np.ones(k), size=(2, 10, data.n_coders, k)),
+        },
+        lp=rng.normal(size=(2, 10)),
+        p_truth=rng.dirichlet(np.ones(k), size=data.n_items),
+        p_truth_mcse=np.zeros((data.n_items, k)),
+        conditional_entropy=np.zeros(data.n_items),
+        attrs={"engine": "gibbs", "seed": 1},
+    )
+    model = am.DawidSkene()
+    return am.Fit(data, model, conform(result, data, model.to_dict()))
+
+
+def texts(svg):
+    return [node.text for node in ElementTree.fromstring(svg).iter("text")]
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_each_plot_becomes_a_small_described_svg(name, anesthesia):
+    figure = PLOTS[name](anesthesia)
+    svg = plots.inline(figure, f"fig-{name}", "A title", "What it shows.")
+    root = ElementTree.fromstring(svg)
+    assert root.get("role") == "img"
+    assert [root[0].tag, root[0].text, root[1].tag, root[1].text] == [
+        "title",
+        "A title",
+        "desc",
+        "What it shows.",
+    ]
+    assert len(svg) < 60_000
+    ids = [node.get("id") for node in root.iter() if node.get("id")]
+    assert len(ids) == len(set(ids))
+    assert all(identifier.startswith(f"fig-{name}") for identifier in ids)
+    for reference in re.findall(r'(?:href="#|url\(#)([\w-]+)', svg):
+        assert reference in ids
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_colours_follow_the_page_and_fonts_are_not_fixed(name, anesthesia):
+    svg = plots.inline(PLOTS[name](anesthesia), "k", "t", "d")
+    assert "font-family" not in svg
+    assert "currentColor" in svg
+    without_fallbacks = re.sub(r"var\(--\w+,#\w+\)", "", svg)
+    assert not re.findall(r"(?:fill|stroke):\s*#", without_fallbacks)
+
+
+def test_drawing_twice_gives_the_same_bytes(anesthesia):
+    drawn = [plots.inline(plots.coder_forest(anesthesia), "k", "t", "d") for _ in range(2)]
+    assert drawn[0] == drawn[1]
+
+
+@pytest.mark.parametrize("name", sorted(set(PLOTS) - {"ranks"}))
+def test_plots_do_without_intervals(name, glance):
+    svg = plots.inline(PLOTS[name](glance), "k", "t", "d")
+    assert "nan" not in svg.lower()
+
+
+def test_rank_plots_of_a_fit_without_draws_are_refused(glance):
+    with pytest.raises(am.NotApplicable, match="need draws"):
+        plots.ranks(glance)
+
+
+def test_the_forest_shows_the_coders_from_worst_to_best(anesthesia):
+    svg = plots.inline(plots.coder_forest(anesthesia, measure="skill"), "k", "t", "d")
+    names = [text for text in texts(svg) if text in anesthesia.data.coders or text in "12345"]
+    table = anesthesia.coders().table.sort_values("skill")
+    shown = [str(name) for name in table["coder"]]
+    assert names[: len(shown)] == shown
+
+
+def test_the_forest_shows_forty_of_ten_thousand_coders(rng):
+    import pandas as pd
+    import xarray as xr
+
+    n = 10_000
+    accuracy = rng.uniform(0.6, 0.99, n)
+    kind = np.full(n, "good", dtype=object)
+    kind[7], kind[9] = "adversary", "spammer"
+    accuracy[[7, 9]] = 0.2, 0.5
+    columns = {"coder": [f"c{j}" for j in range(n)], "n": 30, "kind": kind}
+    for name in ("accuracy", "skill"):
+        columns |= {name: accuracy, f"{name}_low": accuracy - 0.1, f"{name}_high": accuracy + 0.1}
+    summary = am.Summary("Coders", pd.DataFrame(columns), xr.Dataset())
+    svg = plots.inline(plots.coder_forest(summary), "k", "t", "d")
+    names = [text for text in texts(svg) if re.fullmatch(r"c\d+", text or "")]
+    assert len(names) == 40
+    assert names[:2] == ["c7", "c9"]
+    assert len(svg) < 40_000
+
+
+def test_fifty_labels_fit_into_prevalence_and_confusion(rng):
+    names = [f"label {k} with a name that is far too long for any axis" for k in range(50)]
+    fit = unfitted(made_up(400, 8, names, rng), rng)
+    for figure in (plots.prevalence(fit), plots.confusion_matrix(fit, 3)):
+        svg = plots.inline(figure, "k", "t", "d")
+        assert len(svg) < 60_000
+        assert max(len(text or "") for text in texts(svg)) < 30
+
+
+def test_strange_names_are_drawn_as_text(rng):
+    names = ["$x^$ & $y$", "<script>", "א ב", "😀", "a\nb\x00\u202e"]
+    fit = am.fit(made_up(60, 4, names, rng), chains=2, draws=50, warmup=50, seed=1)
+    svg = plots.inline(plots.prevalence(fit), "k", "t", "d")
+    assert {"$x^$ & $y$", "<script>", "א ב", "😀", "a b"} <= set(texts(svg))
+    assert "<script>" not in svg
+
+
+def test_the_simplex_is_for_three_labels_only(rng, anesthesia):
+    fit = am.fit(made_up(80, 6, ["a", "b", "c"], rng), engine="em", seed=1)
+    svg = plots.inline(plots.simplex(fit), "k", "t", "d")
+    assert {"a", "b", "c"} <= set(texts(svg))
+    with pytest.raises(am.NotApplicable, match="3 labels, and these data have 4"):
+        plots.simplex(anesthesia)
+
+
+def test_items_at_one_place_are_one_bubble():
+    from annomodels.plots.bubbles import bubbles, draw_bubbles
+
+    rng = np.random.default_rng(1)
+    x, y = rng.random(100_000), rng.random(100_000)
+    assert bubbles(x, y, 0.02)[2].sum() == 100_000
+    ax = style.figure(3).add_subplot()
+    draw_bubbles(ax, x, y, step=0.02, colour="k", marker="o", label="all")
+    drawn = sum(len(points.get_offsets()) for points in ax.collections)
+    assert 100 < drawn <= 400
+
+
+def test_the_matrix_of_a_coder_who_is_not_there_names_some_who_are(anesthesia):
+    with pytest.raises(am.NotApplicable, match=r"no coder 'zoe'.*first coders are 1, 2"):
+        plots.confusion_matrix(anesthesia, "zoe")
+
+
+def test_kappa_of_pairs_is_that_of_the_coefficients():
+    data = am.datasets.load("anesthesia")
+    values, shared = pairwise(data)
+    assert np.isnan(np.diag(values)).all()
+    np.testing.assert_allclose(values, values.T)
+    for a, b in itertools.combinations(range(data.n_coders), 2):
+        pair = data.select(coders=[data.coders[a], data.coders[b]])
+        assert shared[a, b] == 45
+        assert values[a, b] == pytest.approx(am.agreement(pair, "kappa").value, abs=1e-12)
+        tables = pair_tables(data)[a, b]
+        assert pairwise(data, "agreement")[0][a, b] == pytest.approx(np.trace(tables) / 45)
+
+
+def test_pairs_without_common_items_stay_empty():
+    rows = [
+        (1, "a", "x"),
+        (1, "b", "x"),
+        (2, "a", "y"),
+        (2, "b", "y"),
+        (3, "c", "x"),
+        (3, "d", "y"),
+    ]
+    data = am.Annotations.from_records(rows)
+    values, shared = pairwise(data)
+    assert values[0, 1] == 1.0
+    assert np.isnan(values[0, 2])
+    assert shared[0, 2] == 0
+    plots.inline(plots.pairwise_heatmap(data), "k", "t", "d")
+
+
+def test_the_heatmap_puts_coders_of_one_mind_side_by_side(rng):
+    from annomodels.plots.pairwise import _order
+
+    camp = np.array([0, 1, 0, 1, 0, 1])
+    truth = rng.integers(2, size=(2, 300))
+    rows = [(i, f"c{j}", int(truth[camp[j], i])) for i in range(300) for j in range(6)]
+    order = _order(pairwise(am.Annotations.from_records(rows))[0])
+    assert len({*camp[order[:3]]}) == 1
+
+
+def test_the_heatmap_is_refused_for_many_coders(rng):
+    with pytest.raises(am.NotApplicable, match="2 to 60 coders, and these data have 100"):
+        plots.pairwise_heatmap(made_up(100, 100, ["a", "b"], rng))

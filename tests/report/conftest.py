@@ -1,0 +1,46 @@
+"""Fits that the tests of the report share: a friendly one and a hostile one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import annomodels as am
+
+SCRIPT = "<script>document.title='owned'</script>"
+CODERS = [
+    SCRIPT,
+    "\"quoted\" & 'it'",
+    "😀 emoji",
+    "עברית",
+    "$x_1$ and $",
+    "a" * 10_000,
+    "two\nlines\x00",
+    "\u202eevil",
+    "=1+1",
+    "]]>--><!--",
+    "</style></svg><img src=x onerror=alert(1)>",
+    "{{ 7 * 7 }}",
+]
+LABELS = [SCRIPT, "b" * 5_000, "</title><b>c"]
+
+
+@pytest.fixture(scope="session")
+def crowd():
+    """Fit of the bundled crowd."""
+    return am.fit(am.datasets.load("crowd"), chains=2, draws=200, warmup=100, seed=1)
+
+
+@pytest.fixture(scope="session")
+def hostile():
+    """Fit whose names try to break out of the page."""
+    rng = np.random.default_rng(3)
+    rows = []
+    for i in range(60):
+        truth = rng.integers(3)
+        for coder in rng.choice(CODERS, size=5, replace=False):
+            label = truth if rng.random() < 0.7 else rng.integers(3)
+            rows.append((f"{SCRIPT} {i}", coder, LABELS[label]))
+    data = am.Annotations.from_records(rows, labels=LABELS, source=f"{SCRIPT}.csv")
+    data = data.replace(texts=(SCRIPT * 20,) * data.n_items, notes=(f"A note {SCRIPT}",))
+    return am.fit(data, chains=2, draws=200, warmup=100, seed=1)
