@@ -28,7 +28,7 @@ docs: $(VENV)/.ready-docs
 	@echo "Documentation: $(CURDIR)/docs/_build/html/index.html"
 
 bench: $(VENV)/.ready-bench
-	@for script in benchmarks/[a-z]*.py; do \
+	@for script in $(filter-out %/common.py,$(wildcard benchmarks/*.py)); do \
 	    echo "== $$script"; $(BIN)/python "$$script" || exit 1; \
 	done
 
