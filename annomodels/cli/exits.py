@@ -63,7 +63,7 @@ def explain(error: BaseException, session: Session) -> int:
 def _read(error: BaseException) -> tuple[int, str]:
     match error:
         case KeyboardInterrupt() | click.Abort():
-            return INTERRUPTED, "Interrupted; nothing was written."
+            return INTERRUPTED, "Interrupted; no output is left half-written."
         case click.UsageError():
             return USAGE, _usage(error)
         case click.ClickException():

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from annomodels.cli.places import filled_folder
-from annomodels.cli.session import current, note, warn
+from annomodels.cli.session import note, warn
 from annomodels.cli.summary import gold_table
 from annomodels.cli.tables import to_text
 from annomodels.cli.terminal import Stages
@@ -51,7 +51,7 @@ def write_outputs(
     from annomodels.report.methods import methods
     from annomodels.report.page import report
 
-    told = current().command
+    told = str(fit.tree.attrs["command"])
     stale = _REPORT not in names and (Path(folder) / _REPORT).exists()
     with filled_folder(folder) as beside, Stages() as stages:
         stages("making the tables", 0.0)

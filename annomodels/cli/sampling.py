@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from annomodels.cli.exits import DONE, INTERRUPTED, UNTRUSTED
 from annomodels.cli.options import Sampling
-from annomodels.cli.session import current, detail, note, warn
+from annomodels.cli.session import detail, note, warn
 from annomodels.cli.terminal import Stages
 
 if TYPE_CHECKING:
@@ -17,8 +17,18 @@ if TYPE_CHECKING:
 __all__ = ["exit_code", "fit_data", "verdict_lines"]
 
 
-def fit_data(data: Annotations, sampling: Sampling) -> Fit:
-    """Fit, with seed, engine and a guess of the time on stderr before and progress during it."""
+def fit_data(data: Annotations, sampling: Sampling, command: str) -> Fit:
+    """Fit, with seed, engine and a guess of the time on stderr before and progress during it.
+
+    Parameters
+    ----------
+    data
+        What to fit.
+    sampling
+        How.
+    command
+        The command line that the fit shall remember.
+    """
     from annomodels.cli.estimate import duration, seconds_of_fit
     from annomodels.cli.health import require_fittable
     from annomodels.engines.catalog import choose
@@ -46,7 +56,7 @@ def fit_data(data: Annotations, sampling: Sampling) -> Fit:
             progress=stages,
             threads=sampling.threads,
         )
-    result.tree.attrs["command"] = current().command
+    result.tree.attrs["command"] = command
     for sentence in result.model.describe():
         detail(sentence)
     stopped = _stopped(result)

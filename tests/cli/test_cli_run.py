@@ -199,7 +199,7 @@ def test_an_untrusted_fit_is_written_and_is_4(votes, call, tmp_path, monkeypatch
 
 
 def test_no_output_of_an_anonymous_run_holds_a_name(call, tmp_path: Path) -> None:
-    path = tmp_path / "votes.csv"
+    path = tmp_path / "Wilhelmina.csv"
     rows = [
         f"t{i},{coder},{'pos' if i % 2 or (coder == 'Zoltan' and i < 3) else 'neg'}"
         for i in range(12)

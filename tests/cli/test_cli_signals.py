@@ -64,7 +64,7 @@ def test_ctrl_c_elsewhere_is_one_sentence(tmp_path: Path) -> None:
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert out == ""
-    assert err == "error: Interrupted; nothing was written.\n"
+    assert err == "error: Interrupted; no output is left half-written.\n"
     assert list(tmp_path.iterdir()) == []
 
 

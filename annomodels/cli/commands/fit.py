@@ -40,12 +40,13 @@ def command(
     from annomodels.cli.loading import load_data, say_notes
     from annomodels.cli.places import check_file
     from annomodels.cli.sampling import exit_code, fit_data, verdict_lines
+    from annomodels.cli.session import current
     from annomodels.cli.tables import to_json
 
     check_file(output, force)
     labels = load_data(data, reading)
     say_notes(labels)
-    result = fit_data(labels, sampling)
+    result = fit_data(labels, sampling, current().command)
     result.save(output, force=force)
     check = result.check()
     if as_json:

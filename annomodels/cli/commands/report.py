@@ -14,8 +14,9 @@ __all__ = ["command"]
 @click.option("-o", "--output", metavar="FILE", required=True, help="Where to write the page.")
 @click.option("--force", is_flag=True, help="Overwrite FILE if it exists.")
 @click.option("--anonymise", is_flag=True, help="Leave the names of coders out.")
+@click.option("--target", type=click.FloatRange(0, 1), help="Accuracy a coder should reach.")
 @common_options
-def command(fit: str, output: str, force: bool, anonymise: bool) -> None:
+def command(fit: str, output: str, force: bool, anonymise: bool, target: float | None) -> None:
     """Write the report of FIT: one HTML file that needs no network."""
     from annomodels.cli.loading import load_fit
     from annomodels.cli.places import check_file
@@ -27,5 +28,5 @@ def command(fit: str, output: str, force: bool, anonymise: bool) -> None:
     told = str(loaded.tree.attrs.get("command", ""))
     with Stages() as stages:
         stages("drawing the report")
-        report(loaded, output, force=force, command=told, anonymise=anonymise)
+        report(loaded, output, force=force, command=told, anonymise=anonymise, target=target)
     click.echo(output)

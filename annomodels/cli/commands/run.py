@@ -66,7 +66,7 @@ def command(
     from annomodels.cli.outputs import names_of, write_outputs
     from annomodels.cli.places import check_folder
     from annomodels.cli.sampling import exit_code, fit_data, verdict_lines
-    from annomodels.cli.session import note
+    from annomodels.cli.session import current, note
     from annomodels.cli.tables import to_json
 
     names = names_of(report=not no_report)
@@ -77,7 +77,10 @@ def command(
     for fact in findings(labels):
         if fact.remark:
             note(f"{fact.check}: {fact.value}. {fact.remark}")
-    fit = fit_data(anonymous(labels) if anonymise else labels, sampling)
+    if anonymise:  # the command may hold the name of a file of a person
+        fit = fit_data(anonymous(labels), sampling, "not shown")
+    else:
+        fit = fit_data(labels, sampling, current().command)
     write_outputs(fit, output, names, threshold=threshold, target=target)
     check = fit.check()
     folder = Path(output)
