@@ -48,12 +48,13 @@ def tiles(
         for (r, c), value in np.ndenumerate(values):
             text = f"{value:.2f}".replace("0.", ".") if np.isfinite(value) else "–"
             ax.text(c, r, text, ha="center", va="center", fontsize=small, color=style.INK)
-    wide = max(len(style.short(name, 12)) for name in columns) > 4
+    # About sixty small digits fit side by side below the tiles.
+    wide = sum(len(style.short(name, 12)) + 1 for name in columns) > 60
     named = max(values.shape) <= _MOST_NAMES
     ax.set_xticks(
         np.arange(len(columns)) if named else [],
         [style.mathless(style.short(name, 12)) for name in columns] if named else [],
-        rotation=90 if wide and len(columns) > 4 else 0,
+        rotation=90 if wide else 0,
     )
     ax.set_yticks(
         np.arange(len(rows)) if named else [],

@@ -135,7 +135,7 @@ def _pairs(found: ReportData) -> Picture:
     return Picture(
         svg,
         "Cohen's kappa of every pair of coders on their common items; coders who label alike "
-        "stand side by side. Blue: above chance, orange: below, a dash: not defined.",
+        "stand side by side. Blue: above chance, orange: below, empty: not defined.",
     )
 
 

@@ -296,7 +296,7 @@ def _votes(found: ReportData, item: int) -> Cell:
         for k in order[:6]
     ]
     more = f", {len(order) - 6} more" if len(order) > 6 else ""
-    return grid.words(", ".join(parts) + more)
+    return Cell(", ".join(parts) + more)
 
 
 def _table(

@@ -133,10 +133,12 @@ def next_step(found: ReportData) -> str:
     contested = found.in_quadrant("contested")
     if len(found.surely_bad):
         return f"give no more items to {_names(found.surely_bad)}" + (
-            f", and ask good coders for labels of the {more:,} items that need more" if more else ""
+            f", and ask good coders for labels of the {more:,} items in need of more"
+            if more
+            else ""
         )
     if more:
-        return f"ask for one more label of the {count(more, 'item')} that need more" + _best(found)
+        return f"ask for one more label of the {count(more, 'item')} in need of more" + _best(found)
     if contested:
         pair = _pair(found)
         return (
@@ -145,7 +147,7 @@ def next_step(found: ReportData) -> str:
         )
     unsettled = found.data.n_items - found.settled
     if unsettled:
-        return f"let an expert decide the {count(unsettled, 'item')} that are not settled"
+        return f"let an expert decide the {count(unsettled, 'unsettled item')}"
     return "none is needed, the gold standard can be handed on"
 
 

@@ -60,7 +60,7 @@ def unfitted(data, rng):
         p_truth=rng.dirichlet(np.ones(k), size=data.n_items),
         p_truth_mcse=np.zeros((data.n_items, k)),
         conditional_entropy=np.zeros(data.n_items),
-        attrs={"engine": "gibbs", "seed": 1},
+        attrs={"engine": "gibbs", "seed": 1, "chains": 2, "draws": 10, "warmup": 5, "seconds": 1.0},
     )
     model = am.DawidSkene()
     return am.Fit(data, model, conform(result, data, model.to_dict()))

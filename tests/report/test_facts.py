@@ -1,0 +1,108 @@
+"""Facts behind the page: data health, wrong labels, suspicious labels, anonymous fits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import annomodels as am
+from annomodels.report.anonymous import anonymised
+from annomodels.report.health import health
+from annomodels.report.judgements import suspicious
+from annomodels.report.matrices import matrices
+from annomodels.report.wrong import wrong_labels
+from annomodels.summaries.gold import expected_errors
+
+
+@pytest.fixture(scope="module")
+def point():
+    """Fit with one draw, so that everything can be computed by hand."""
+    return am.fit(am.datasets.load("anesthesia"), engine="em", seed=1)
+
+
+def test_health_of_a_table_counted_by_hand():
+    rows = [("t1", "ana", "x"), ("t1", "ben", "x"), ("t2", "ben", "y"), ("t3", "cem", "x")]
+    rows += [(f"u{n}", "dee", "z") for n in range(12)]
+    rows += [("t1", "ana", "y"), ("t2", "ana", None)]
+    found = health(am.Annotations.from_records(rows, labels=["x", "y", "z", "never"]))
+    assert found.components == (12, 2, 1)
+    assert found.label_counts == (3, 2, 12, 0)
+    assert found.unused == ("never",)
+    assert (found.repeats, found.skips, found.single) == (1, 1, 14)
+    assert found.few == ("ana", "ben", "cem")
+    assert found.constant == ("dee",)
+    assert (found.per_item.least, found.per_item.median, found.per_item.most) == (1, 1.0, 3)
+
+
+def test_expected_wrong_labels_are_those_of_the_gold_summary(crowd):
+    wrong = wrong_labels(crowd)
+    p = crowd.tree["truth"]["p_truth"].values
+    assert (wrong.gold, wrong.vote) == pytest.approx(expected_errors(p, crowd.data))
+    assert wrong.gold_low < wrong.gold < wrong.gold_high
+    assert wrong.vote_low < wrong.vote < wrong.vote_high
+    assert wrong.gold < wrong.vote
+
+
+def test_known_truth_is_never_counted_as_wrong(crowd):
+    names = crowd.data.labels
+    data = crowd.data.with_gold(dict.fromkeys(crowd.data.items[:40], names[0]))
+    fit = am.fit(data, chains=2, draws=100, warmup=50, seed=1)
+    wrong = wrong_labels(fit)
+    assert wrong.n == data.n_items - 40
+    open_items = fit.tree["truth"]["p_truth"].values[40:]
+    assert wrong.gold == pytest.approx(float((1 - open_items.max(axis=1)).sum()))
+
+
+def test_one_draw_gives_no_interval(point):
+    wrong = wrong_labels(point)
+    assert np.isfinite(wrong.gold)
+    assert np.isnan([wrong.gold_low, wrong.gold_high, wrong.vote_low, wrong.vote_high]).all()
+
+
+def test_the_probability_of_a_label_given_the_others_is_that_of_enumeration(point):
+    data = point.data
+    prevalence = point.tree["posterior"]["prevalence"].values[0, 0]
+    confusion = point.tree["posterior"]["confusion"].values[0, 0]
+    table = suspicious(point, most=1000)
+    assert len(table) > 20
+    assert (np.diff(table["expected"]) >= 0).all()
+    best = dict(zip(data.items, point.gold().table["label"], strict=True))
+    for row in table.itertuples():
+        rows = np.flatnonzero(data.item == data.items.index(row.item))
+        label = data.labels.index(row.said)
+        coder = data.coders.index(row.coder)
+        (n, *_) = [r for r in rows if data.coder[r] == coder and data.label[r] == label]
+        others = prevalence.copy()
+        for m in rows[rows != n]:
+            others = others * confusion[data.coder[m], :, data.label[m]]
+        exact = others @ confusion[coder, :, label] / others.sum()
+        assert row.expected == pytest.approx(exact, rel=1e-3, abs=1e-9)
+        assert row.gold == best[row.item]
+        assert row.said != row.gold
+
+
+def test_an_anonymous_fit_is_the_same_fit_under_other_names(crowd):
+    hidden = anonymised(crowd)
+    assert sorted(hidden.data.coders) == sorted(
+        f"coder {n}" for n in range(1, crowd.data.n_coders + 1)
+    )
+    assert hidden.data.coders != tuple(f"coder {n + 1}" for n in range(crowd.data.n_coders))
+    assert (hidden.data.source, hidden.data.notes) == ("", ())
+    before, after = crowd.coders().table, hidden.coders().table
+    np.testing.assert_array_equal(before["accuracy"], after["accuracy"])
+    np.testing.assert_array_equal(crowd.coders().draws["skill"], hidden.coders().draws["skill"])
+    assert not set(map(str, crowd.data.coders)) & set(after["coder"])
+    assert anonymised(crowd).data.coders == hidden.data.coders
+    assert str(crowd.data.coders[0]) in crowd.gold().table["why"].str.cat()
+
+
+def test_rows_of_the_matrices_are_percent_of_the_truth(crowd):
+    from annomodels.report.collect import collect
+
+    shown, said = matrices(collect(crowd))
+    flagged = crowd.coders().table.query("kind in ['spammer', 'adversary']")["coder"]
+    assert {matrix.coder for matrix in shown} >= set(flagged)
+    assert said == "The flagged coders."
+    for matrix in shown:
+        for _, row in matrix.rows:
+            assert sum(row) == pytest.approx(100, abs=len(row))
