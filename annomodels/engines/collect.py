@@ -52,7 +52,7 @@ def collect(kept: list[Kept], codes: Encoded, attrs: dict[str, Any]) -> RawResul
         **attrs,
         "relabelled_share": sum(part.relabelled for part in kept) / sum(part.n for part in kept),
         "swapped_chains": swapped,
-        "modes": chain_modes(by_chain, codes.weight, lp, posterior["prevalence"]),
+        "modes": chain_modes(by_chain, codes.weight, log_likelihood, posterior["prevalence"]),
         "rhat_max": rhat_max,
         "ess_min": ess_min,
     }
@@ -69,7 +69,11 @@ def collect(kept: list[Kept], codes: Encoded, attrs: dict[str, Any]) -> RawResul
 
 
 def chain_modes(
-    p_truth: Floats, weight: Floats, lp: Floats, prevalence: Floats, distance: float = 0.05
+    p_truth: Floats,
+    weight: Floats,
+    log_likelihood: Floats,
+    prevalence: Floats,
+    distance: float = 0.05,
 ) -> list[dict[str, Any]]:
     """Group chains by what they say of the items; more than one group means several modes.
 
@@ -79,8 +83,9 @@ def chain_modes(
         Class probabilities by chain, shape [chain, pattern, truth].
     weight
         Number of items of each pattern.
-    lp
-        Log joint density, shape [chain, draw].
+    log_likelihood
+        With the truth summed out, shape [chain, draw]; densities of the priors would not compare,
+        since rows near the edge of the simplex make them as large as one likes.
     prevalence
         Draws, shape [chain, draw, truth].
     distance
@@ -97,7 +102,7 @@ def chain_modes(
             groups.append([n])
     found = [
         {
-            "lp": float(lp[group].mean()),
+            "lp": float(log_likelihood[group].mean()),
             "share": len(group) / len(p_truth),
             "prevalence": prevalence[group].mean(axis=(0, 1)).round(6).tolist(),
         }

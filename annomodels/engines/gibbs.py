@@ -27,7 +27,8 @@ from annomodels.schema import RawResult
 
 __all__ = ["run"]
 
-SLICES = 25
+SLICE_SECONDS = 0.4
+FIRST_SLICE = 20
 MOST_THIN = 16
 GOOD_RHAT, GOOD_ESS = 1.01, 400
 FEWEST_DRAWS = 100
@@ -128,28 +129,38 @@ class _Run:
         thin = 1
         while not self.stopped:
             kept = [Kept(self.codes, draws, single) for _ in self.chains]
-            self._stage(draws * thin, thin, kept, "sampling", limit)
+            complete = self._stage(draws * thin, thin, kept, "sampling", limit)
             enough = min(part.n for part in kept) >= (draws if self.stages else 1)
             if enough:
                 self.stages = [(kept, thin)]
-            if not settings.extend or thin >= MOST_THIN:
-                break
-            if not self.stopped and self._mixed(kept):
+            if not complete or not self._worth_more(thin) or self._mixed(kept):
                 break
             thin *= 2
         if self.parts_pool is not None:
             self.parts_pool.shutdown()
 
+    def _worth_more(self, thin: int) -> bool:
+        """Whether a stage of twice the length may follow: it would end within the patience."""
+        return (
+            self.settings.extend
+            and thin < MOST_THIN
+            and 3 * self.clock.seconds <= max(self.settings.patience, self.settings.time_limit or 0)
+        )
+
     def _stage(
         self, iterations: int, thin: int, kept: list[Kept] | None, name: str, limit: float | None
-    ) -> None:
-        """Advance all chains together, a slice at a time, so that none runs far ahead."""
-        step = max(thin, -(-iterations // SLICES))
+    ) -> bool:
+        """Advance all chains together, a slice at a time, so that none runs far ahead.
+
+        Gives whether the stage was carried out wholly.
+        """
+        length, begun = max(thin, FIRST_SLICE), 0
         for chain in self.chains:
             # the first iteration of a stage is one that is kept
             chain.iteration += -chain.iteration % thin
-        for begun in range(0, iterations, step):
-            length = min(step, iterations - begun)
+        while begun < iterations:
+            length = min(length, iterations - begun)
+            since = self.clock.seconds
             waiting: set[Future[None]] = {
                 self.pool.submit(
                     chain.advance, length, thin, None if kept is None else kept[n], self.stop
@@ -159,18 +170,25 @@ class _Run:
             try:
                 while waiting:
                     done, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
+                    if limit is not None and self.clock.seconds >= limit:
+                        self.stop.set()
                     for future in done:
                         future.result()
+                begun += length
+                self.settings.tell(name, begun / iterations, f"thin {thin}")
             except KeyboardInterrupt:
                 self.stop.set()
                 wait(waiting)
                 self.stopped = "interrupted"
-                return
-            self.settings.tell(name, (begun + length) / iterations, f"thin {thin}")
+                return False
             if limit is not None and self.clock.seconds >= limit:
+                self.stop.clear()
                 if kept is not None:
                     self.stopped = "time limit"
-                return
+                return False
+            pace = SLICE_SECONDS / max(self.clock.seconds - since, 1e-3)
+            length = max(1, int(length * min(pace, 4.0)))
+        return True
 
     def _mixed(self, kept: list[Kept]) -> bool:
         posterior: dict[str, NDArray[Any]] = {

@@ -20,7 +20,7 @@ from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded, encode
 from annomodels.schema import RawResult
 
-__all__ = ["run", "start_point"]
+__all__ = ["run", "start_point", "state_of"]
 
 Floats = NDArray[Any]
 JITTER = 0.02
@@ -158,7 +158,7 @@ def _revisit(
     for chain, part in enumerate(kept):
         for draw in range(draws):
             values = {name: array[chain, draw] for name, array in posterior.items()}
-            state = _state(values)
+            state = state_of(values)
             order = canonical_order(state, volume) if relabel else identity
             if (order != identity).any():
                 part.relabelled += 1
@@ -186,7 +186,8 @@ def _weighted_likelihood(codes: Encoded, state: State, unweighted: float) -> flo
     return expect(codes, state)[3]
 
 
-def _state(values: dict[str, Floats]) -> State:
+def state_of(values: dict[str, Floats]) -> State:
+    """Give the parameters of one draw as the kernels hold them."""
     confusion = values["confusion"]
     if confusion.ndim == 2:
         confusion = confusion[None]

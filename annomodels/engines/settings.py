@@ -28,6 +28,9 @@ class Settings:
         Whether classes are brought into their canonical order.
     extend
         Whether Gibbs chains that have not mixed run on, thinned, up to 16 times as long.
+    patience
+        Seconds within which such an extension must be expected to end; a longer `time_limit`
+        counts instead.
     time_limit
         Seconds after which sampling stops and what there is is kept.
     threads
@@ -47,6 +50,7 @@ class Settings:
     starts: int = 10
     relabel: bool = True
     extend: bool = True
+    patience: float = 60.0
     time_limit: float | None = None
     threads: int | None = None
     partitions: int | None = None

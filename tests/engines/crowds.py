@@ -1,0 +1,59 @@
+"""Shared sets and simulated crowds for the tests of this folder."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+
+import annomodels as am
+
+
+def shared_set(shared, name):
+    """Annotations of a shared set, and its gold as codes (-1 where unknown)."""
+    folder = shared / "data" / name
+    with (folder / "labels.csv").open(newline="") as file:
+        rows = [(r["item"], r["coder"], r["label"]) for r in csv.DictReader(file)]
+    gold = {}
+    if (folder / "gold.csv").exists():
+        with (folder / "gold.csv").open(newline="") as file:
+            gold = {r["item"]: r["label"] for r in csv.DictReader(file)}
+    labels = sorted({r[2] for r in rows} | set(gold.values()))
+    data = am.Annotations.from_records(rows, labels=labels)
+    truth = [data.labels.index(gold[i]) if i in gold else -1 for i in data.items]
+    return data, np.array(truth)
+
+
+def simulate(rng, n_items=120, n_coders=8, n_labels=3, per_item=4, accuracy=0.75):
+    """Labels drawn from Dawid-Skene, with the truth."""
+    truth = rng.choice(
+        n_labels, n_items, p=np.arange(1, n_labels + 1) / np.arange(1, n_labels + 1).sum()
+    )
+    skill = np.clip(rng.normal(accuracy, 0.1, n_coders), 0.4, 0.97)
+    rows = []
+    for i in range(n_items):
+        for j in rng.choice(n_coders, per_item, replace=False):
+            p = np.full(n_labels, (1 - skill[j]) / (n_labels - 1))
+            p[truth[i]] = skill[j]
+            rows.append((int(i), f"c{j}", int(rng.choice(n_labels, p=p))))
+    return am.Annotations.from_records(rows, labels=list(range(n_labels))), truth
+
+
+def p_truth(fit):
+    """P(truth), shape [item, truth]."""
+    return fit.tree["truth"]["p_truth"].values
+
+
+def draws(fit, name):
+    """Draws of a variable, chains one after the other."""
+    values = fit.tree["posterior"][name].values
+    return values.reshape(-1, *values.shape[2:])
+
+
+def mean_and_error(values):
+    """Mean over chains and draws and its Monte Carlo error, by batch means within chains."""
+    chains, n = values.shape[:2]
+    batches = 10
+    cut = values[:, : n - n % batches].reshape(chains * batches, -1, *values.shape[2:])
+    means = cut.mean(axis=1)
+    return values.mean(axis=(0, 1)), means.std(axis=0, ddof=1) / np.sqrt(len(means))

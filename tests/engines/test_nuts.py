@@ -1,0 +1,36 @@
+"""The NUTS engine: the logit-normal model recovers, a stopped run keeps its draws."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from crowds import draws, p_truth, simulate
+
+import annomodels as am
+
+pytestmark = pytest.mark.nuts
+
+
+def test_the_logit_normal_model_recovers_truth_and_skill():
+    rng = np.random.default_rng(6)
+    data, truth = simulate(rng, n_items=200, n_coders=6, per_item=4)
+    fit = am.fit(data, "logit-normal", seed=1, chains=2, draws=500)
+    assert (p_truth(fit).argmax(axis=1) == truth).mean() > 0.9
+    assert float(fit.tree.attrs["rhat_max"]) < 1.05
+    confusion = draws(fit, "confusion")
+    np.testing.assert_allclose(confusion.sum(axis=-1), 1.0, atol=1e-6)
+    for j in range(data.n_coders):
+        mine = data.coder == j
+        right = (data.label[mine] == truth[data.item[mine]]).mean()
+        accuracy = np.einsum("skk,sk->s", confusion[:, j], draws(fit, "prevalence"))
+        low, high = np.quantile(accuracy, [0.001, 0.999])
+        assert low < right < high
+
+
+def test_a_time_limit_keeps_the_draws_of_all_chains_that_got_far():
+    data, _ = simulate(np.random.default_rng(7), n_items=100)
+    fit = am.fit(data, "dawid-skene", engine="nuts", draws=100_000, seed=1, time_limit=6)
+    assert fit.tree.attrs["stopped"] == "time limit"
+    assert fit.tree["posterior"].sizes["draw"] > 10
+    assert np.isfinite(draws(fit, "confusion")).all()
+    np.testing.assert_allclose(p_truth(fit).sum(axis=1), 1.0)

@@ -1,0 +1,135 @@
+"""The likelihood, P(truth) and the statistics of EM equal sums over every possible truth."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from enumeration import enumerate_truths, tiny
+from scipy.special import logsumexp
+
+from annomodels.engines.em import expect
+from annomodels.engines.nuts import start_point, state_of
+from annomodels.models import MODELS, resolve
+from annomodels.models.confusion import emission_logp
+from annomodels.models.conjugate import ConjugateModel
+from annomodels.models.encoded import encode
+
+DESIGNS = [(2, False), (3, False), (3, True)]
+
+
+def _setting(name, n_labels, gold, rng):
+    data = tiny(rng, n_labels=n_labels, gold=gold)
+    model = resolve(name)
+    codes = encode(data, shared=model.shared)
+    state = model.sample_parameters(codes.n_rows, n_labels, rng)
+    rows = np.exp(state.log_confusion).transpose(0, 2, 1)
+    confusion = np.broadcast_to(rows, (data.n_coders, n_labels, n_labels))
+    truth = enumerate_truths(data, np.exp(state.log_prevalence), confusion)
+    return data, model, codes, state, truth
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(("n_labels", "gold"), DESIGNS)
+def test_likelihood_written_once_equals_enumeration(name, n_labels, gold, rng):
+    _, _, codes, state, (expected, _, _) = _setting(name, n_labels, gold, rng)
+    log_confusion = state.log_confusion.transpose(0, 2, 1)
+    joint = state.log_prevalence + emission_logp(log_confusion, codes, np)
+    each = logsumexp(joint, axis=1)
+    known = codes.gold >= 0
+    each[known] = joint[known, codes.gold[known]]
+    assert codes.weight @ each == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("collapse", [True, False])
+@pytest.mark.parametrize(("n_labels", "gold"), DESIGNS)
+def test_expected_counts_of_a_pass_equal_enumeration(name, collapse, n_labels, gold, rng):
+    data, model, _, state, (log_likelihood, p_truth, counts) = _setting(name, n_labels, gold, rng)
+    codes = encode(data, shared=model.shared, collapse=collapse)
+    got_counts, sizes, p, total = expect(codes, state)
+    assert total == pytest.approx(log_likelihood, rel=1e-12)
+    np.testing.assert_allclose(p[codes.inverse], p_truth, atol=1e-12)
+    np.testing.assert_allclose(sizes, p_truth.sum(axis=0), atol=1e-10)
+    if model.shared:
+        counts = counts.sum(axis=0, keepdims=True)
+    np.testing.assert_allclose(got_counts, counts, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", [n for n, m in MODELS.items() if issubclass(m, ConjugateModel)])
+def test_sampled_truths_have_the_enumerated_frequencies(name, rng):
+    from annomodels.kernels.passes import sampled_pass
+
+    data, model, _, state, (_, p_truth, expected) = _setting(name, 3, True, rng)
+    codes = encode(data, shared=model.shared, collapse=False)
+    n_draws = 4000
+    counts = np.zeros((codes.n_rows, 3, 3), dtype=np.int64)
+    sizes = np.zeros(3, dtype=np.int64)
+    p_sum, entropy = np.zeros(p_truth.shape), np.zeros(data.n_items)
+    for n in range(n_draws):
+        sampled_pass(
+            *codes.arrays, state.log_prevalence, state.log_confusion, np.uint64(1), n,
+            np.arange(3), True, 0, data.n_items, counts, sizes, p_sum, entropy,
+        )  # fmt: skip
+    np.testing.assert_allclose(p_sum / n_draws, p_truth, atol=1e-10)
+    error = 4.5 * np.sqrt(len(data) / n_draws)
+    if model.shared:
+        expected = expected.sum(axis=0, keepdims=True)
+    assert np.abs(counts / n_draws - expected).max() < error
+    assert np.abs(sizes / n_draws - p_truth.sum(axis=0)).max() < error
+
+
+def _names(data):
+    labels = [str(name) for name in data.labels]
+    return {"truth": labels, "label": labels, "coder": [str(name) for name in data.coders]}
+
+
+@pytest.mark.nuts
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("gold", [False, True])
+def test_pymc_density_equals_enumeration_plus_prior(name, gold, rng):
+    """The joint densities of Gibbs and PyMC are one: their difference does not vary."""
+    data, model, codes, _, _ = _setting(name, 3, gold, rng)
+    built = model.build(codes, _names(data))
+    names = ["prevalence", "confusion", "population", "concentration"]
+    names = [each for each in names if each in built.named_vars]
+    wanted = built.replace_rvs_by_values([built["labels"], *(built[each] for each in names)])
+    logp = built.compile_fn(
+        [built.logp(jacobian=False), *wanted], inputs=built.value_vars, mode="FAST_COMPILE"
+    )
+    start = built.initial_point()
+    differences = []
+    for _ in range(5):
+        point = {key: value + rng.normal(0, 0.3, np.shape(value)) for key, value in start.items()}
+        total, potential, *drawn = map(np.asarray, logp(point))
+        values = dict(zip(names, drawn, strict=True))
+        confusion = np.broadcast_to(values["confusion"], (data.n_coders, 3, 3))
+        enumerated = enumerate_truths(data, values["prevalence"], confusion)[0]
+        assert float(potential) == pytest.approx(enumerated, rel=1e-9)
+        if isinstance(model, ConjugateModel):
+            state = state_of(values)
+            ours = expect(codes, state)[3] + model.log_prior(state)
+            differences.append(float(total) - ours)
+    if isinstance(model, ConjugateModel):
+        assert np.ptp(differences) < 1e-8 * max(1.0, abs(differences[0]))
+
+
+@pytest.mark.nuts
+@pytest.mark.parametrize("name", MODELS)
+def test_gradient_is_finite_at_the_start(name, rng):
+    from pymc.initial_point import make_initial_point_fn
+
+    data = tiny(rng, n_items=8, n_coders=4)
+    model = resolve(name)
+    codes = encode(data, shared=model.shared)
+    built = model.build(codes, _names(data))
+    start = {k: v for k, v in start_point(model, codes).items() if k in built.named_vars}
+    point = make_initial_point_fn(
+        model=built, overrides={built[k]: v for k, v in start.items()}, return_transformed=True
+    )(0)
+    density = built.compile_fn(
+        [built.logp(), built.dlogp()], inputs=built.value_vars, mode="FAST_COMPILE"
+    )
+    value, gradient = density(point)
+    assert np.isfinite(value)
+    assert np.isfinite(gradient).all()
+    assert len(gradient) == sum(np.size(x) for x in point.values())

@@ -1,0 +1,107 @@
+"""Fits are saved and loaded whole, and refuse data from which nothing can be learnt."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import annomodels as am
+
+
+@pytest.fixture(scope="module")
+def fit():
+    data = am.datasets.load("anesthesia").with_gold({})
+    return am.fit(data, chains=2, draws=100, warmup=50, seed=1, extend=False)
+
+
+def test_a_fit_comes_back_whole(fit, tmp_path):
+    path = fit.save(tmp_path / "fit.nc")
+    back = am.load(path)
+    assert back.model == fit.model
+    assert back.data.fingerprint == fit.data.fingerprint
+    assert repr(back.data) == repr(fit.data)
+    assert back.seed == fit.seed == 1
+    for group in ("posterior", "truth", "sample_stats"):
+        for name, values in fit.tree[group].to_dataset().items():
+            np.testing.assert_array_equal(back.tree[group][name].values, values.values)
+    assert list(tmp_path.iterdir()) == [path]
+    a, b = fit.gold().table, back.gold().table
+    assert a.equals(b)
+
+
+def test_names_gold_groups_and_texts_survive_saving(tmp_path):
+    data = am.Annotations.from_records(
+        [(i, j, ("ja", "nein")[(i + j) % 2]) for i in range(6) for j in range(3)],
+        gold={0: "ja", 3: "nein"},
+    ).replace(group=[0, 0, 0, 1, 1, 1], groups=("α", "β"), texts=tuple("abcdef"))
+    fit = am.fit(data, chains=2, draws=20, warmup=20, seed=1, extend=False)
+    back = am.load(fit.save(tmp_path / "a.nc")).data
+    assert back.items == data.items
+    assert back.labels == ("ja", "nein")
+    assert back.groups == ("α", "β")
+    assert back.texts == tuple("abcdef")
+    np.testing.assert_array_equal(back.gold, data.gold)
+    np.testing.assert_array_equal(back.group, data.group)
+
+
+def test_a_file_is_not_overwritten_unasked(fit, tmp_path):
+    path = tmp_path / "fit.nc"
+    path.write_text("mine")
+    with pytest.raises(am.AnnomodelsError, match="exists"):
+        fit.save(path)
+    assert path.read_text() == "mine"
+    fit.save(path, force=True)
+    assert am.load(path).seed == 1
+
+
+def test_an_interrupted_save_leaves_the_old_file(fit, tmp_path, monkeypatch):
+    path = fit.save(tmp_path / "fit.nc")
+    before = path.read_bytes()
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(type(fit.tree), "to_netcdf", full)
+    with pytest.raises(am.AnnomodelsError, match="No space left"):
+        fit.save(path, force=True)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_saving_into_a_folder_that_is_not_there_is_said(fit, tmp_path):
+    with pytest.raises(am.AnnomodelsError, match="folder"):
+        fit.save(tmp_path / "no" / "fit.nc")
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", b"\x89HDF\r\n\x1a\n" + b"0" * 100])
+def test_files_that_are_no_fits_are_refused(content, tmp_path):
+    path = tmp_path / "x.nc"
+    path.write_bytes(content)
+    with pytest.raises(am.AnnotationError, match="not a fit"):
+        am.load(path)
+    with pytest.raises(am.AnnotationError, match="no such file"):
+        am.load(tmp_path / "missing.nc")
+
+
+def test_data_from_which_nothing_can_be_learnt_are_refused_with_all_reasons():
+    one = am.Annotations.from_records([(1, "a", "x"), (2, "a", "x")])
+    with pytest.raises(am.AnnotationError) as caught:
+        am.fit(one)
+    assert len(caught.value.problems) == 2
+    apart = am.Annotations.from_records([(1, "a", "x"), (2, "b", "y")])
+    with pytest.raises(am.AnnotationError, match="No item has two labels"):
+        am.fit(apart)
+
+
+def test_a_set_without_signal_does_not_yield_confident_labels():
+    rng = np.random.default_rng(0)
+    rows = [(i, j, int(rng.integers(3))) for i in range(100) for j in range(5)]
+    fit = am.fit(am.Annotations.from_records(rows), seed=1, draws=500, extend=False)
+    p = fit.tree["truth"]["p_truth"].values
+    assert (p.max(axis=1) > 0.95).mean() < 0.02
+    assert fit.gold().table["settled"].mean() < 0.02
+
+
+def test_a_fit_says_what_it_is(fit):
+    assert "hierarchical Dawid-Skene on 45 items" in repr(fit)
+    assert "2 chains of 100 draws, seed 1" in repr(fit)
