@@ -1,0 +1,304 @@
+"""Simulation-based calibration of every model that Gibbs serves (Talts et al. 2018).
+
+    python benchmarks/calibration.py [--reduced] [--replications 1000] [--models pooled]
+
+Parameters are drawn from the prior, labels from the parameters, and the model is fitted to the
+labels. If prior, simulator and sampler belong together, the rank of a true value among its
+posterior draws is uniform. https://arxiv.org/abs/1804.06788
+"""
+
+from __future__ import annotations
+
+import math
+import multiprocessing
+import os
+import sys
+import time
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import common
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import chisquare
+
+import annomodels as am
+from annomodels.models import resolve
+from annomodels.models.confusion import ConfusionModel, State
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+ITEMS, CODERS, PER_ITEM, KNOWN = 30, 6, 4, 8
+RANKS, THIN, WARMUP = 99, 20, 500
+ITEM = 0
+MODELS = ("pooled", "dawid-skene", "hierarchical")
+SIMPLEX = ("prevalence", "confusion", "population")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A model and a number of labels; `source` draws the parameters where it is another model."""
+
+    model: ConfusionModel
+    n_labels: int
+    source: ConfusionModel | None = None
+
+
+@dataclass
+class Study:
+    """Ranks of all true values, and how independent the draws were.
+
+    Parameters
+    ----------
+    tested
+        Ranks of the quantities whose histogram is tested, by name, shape [replication].
+    all_of
+        Ranks of every parameter of a kind, by kind, shape [replication, parameter].
+    autocorrelation
+        Mean correlation of neighbouring kept draws, the largest over the tested quantities.
+    """
+
+    case: Case
+    tested: dict[str, Ints]
+    all_of: dict[str, Ints]
+    autocorrelation: float
+
+    def p_value(self, name: str) -> float:
+        """P-value of a chi-square test that the ranks are uniform."""
+        ranks = self.tested[name]
+        bins = 20 if len(ranks) >= 300 else 10
+        counts, _ = np.histogram(ranks, bins, (0, RANKS + 1))
+        return float(chisquare(counts).pvalue)
+
+
+def design() -> tuple[Ints, Ints]:
+    """Which coder labels which item, always the same: codes item and coder, shape [annotation]."""
+    rng = np.random.default_rng(2018)
+    chosen = np.stack([np.sort(rng.permutation(CODERS)[:PER_ITEM]) for _ in range(ITEMS)])
+    return np.repeat(np.arange(ITEMS), PER_ITEM), chosen.ravel()
+
+
+def simulate(
+    model: ConfusionModel, k: int, rng: np.random.Generator
+) -> tuple[State, Ints, am.Annotations]:
+    """Draw parameters, truth and labels; the last items are known."""
+    item, coder = design()
+    state = model.sample_parameters(1 if model.shared else CODERS, k, rng)
+    truth = (rng.random((ITEMS, 1)) > np.exp(state.log_prevalence).cumsum()[:-1]).sum(axis=1)
+    row = np.zeros_like(coder) if model.shared else coder
+    chances = np.exp(state.log_confusion)[row, :, truth[item]].cumsum(axis=1)
+    label = (rng.random((len(item), 1)) > chances[:, :-1]).sum(axis=1)
+    data = am.Annotations.from_records(
+        [(int(i), int(j), int(y)) for i, j, y in zip(item, coder, label, strict=True)],
+        labels=range(k),
+        gold={i: int(truth[i]) for i in range(ITEMS - KNOWN, ITEMS)},
+    )
+    return state, truth, data
+
+
+def rank(value: Floats, draws: Floats, rng: np.random.Generator) -> Ints:
+    """Rank of a value [...] among draws [draw, ...], ties broken at random."""
+    return np.asarray((draws < value).sum(axis=0) + rng.integers((draws == value).sum(axis=0) + 1))
+
+
+def truth_draws(prevalence: Floats, confusion: Floats, data: am.Annotations) -> Floats:
+    """P(truth of one item | draw) in logarithms, shape [draw, truth]."""
+    mine = data.item == ITEM
+    with np.errstate(divide="ignore"):
+        labels = np.log(confusion[:, data.coder[mine], :, data.label[mine]]).sum(axis=0)
+        return np.asarray(np.log(prevalence) + labels)
+
+
+def replicate(case: Case, seed: int, number: int) -> tuple[dict[str, Ints], dict[str, Ints], float]:
+    """One replication: ranks of the tested quantities, ranks by kind, autocorrelation."""
+    model, k = case.model, case.n_labels
+    sequence = np.random.SeedSequence([seed, MODELS.index(model.name), k, number])
+    rng = np.random.default_rng(sequence)
+    state, truth, data = simulate(case.source or model, k, rng)
+    fit = am.fit(
+        data, model, engine="gibbs", chains=1, draws=RANKS * THIN, warmup=WARMUP,
+        seed=int(rng.integers(2**31)), threads=1, relabel=False, extend=False,
+    )  # fmt: skip
+    posterior = fit.tree["posterior"].to_dataset()
+    draws = {str(name): posterior[name].values[0, THIN - 1 :: THIN] for name in posterior}
+    true = model.pymc_start(state)
+    if model.shared:
+        draws["confusion"] = np.repeat(draws["confusion"][:, None], CODERS, axis=1)
+        true["confusion"] = np.repeat(true["confusion"][None], CODERS, axis=0)
+    # all matrices of a shared one are the same, and the last label of a row follows from the others
+    free, values = dict(draws), dict(true)
+    if model.shared:
+        free["confusion"], values["confusion"] = free["confusion"][:, :1], values["confusion"][:1]
+    for name in SIMPLEX:
+        if name in free:
+            free[name], values[name] = free[name][..., :-1], values[name][..., :-1]
+    all_of = {name: rank(values[name], free[name], rng).ravel() for name in free}
+
+    tested: dict[str, tuple[Floats, Floats]] = {}
+    for n in range(k if k > 2 else 1):
+        tested[f"prevalence[{n}]"] = true["prevalence"][n], draws["prevalence"][:, n]
+    for n in range(k - 1):
+        tested[f"confusion[0, 0, {n}]"] = true["confusion"][0, 0, n], draws["confusion"][:, 0, 0, n]
+    if "population" in draws:
+        for n in range(k - 1):
+            tested[f"population[0, {n}]"] = true["population"][0, n], draws["population"][:, 0, n]
+        tested["concentration[0]"] = true["concentration"][0], draws["concentration"][:, 0]
+    if "common_accuracy" in draws:
+        tested["common_accuracy"] = true["common_accuracy"], draws["common_accuracy"]
+    logits = truth_draws(draws["prevalence"], draws["confusion"], data)
+    drawn = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1).astype(float)
+    tested[f"truth[{ITEM}]"] = np.asarray(truth[ITEM], dtype=float), drawn
+    return (
+        {name: rank(value, found, rng) for name, (value, found) in tested.items()},
+        all_of,
+        max(neighbours(found) for name, (_, found) in tested.items() if not name.startswith("tr")),
+    )
+
+
+def neighbours(draws: Floats) -> float:
+    """Correlation of neighbouring draws."""
+    centred = draws - draws.mean()
+    return float((centred[1:] * centred[:-1]).sum() / (centred**2).sum())
+
+
+def study(case: Case, replications: int, seed: int = 1, workers: int = 1) -> Study:
+    """Run the replications of a case, in fresh processes when `workers` is above 1."""
+    one = partial(replicate, case, seed)
+    if workers > 1:
+        context = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(workers, mp_context=context) as pool:
+            found = list(pool.map(one, range(replications), chunksize=5))
+    else:
+        found = [one(number) for number in range(replications)]
+    return Study(
+        case,
+        tested={name: np.array([part[0][name] for part in found]) for name in found[0][0]},
+        all_of={name: np.stack([part[1][name] for part in found]) for name in found[0][1]},
+        autocorrelation=float(np.mean([part[2] for part in found])),
+    )
+
+
+def coverage(ranks: Sequence[Ints]) -> tuple[float, float]:
+    """Share of central 90 % intervals that hold the true value, and its standard error.
+
+    Parameters of one replication depend on each other, so the error is that of the replications.
+    """
+    tail = (RANKS + 1) // 20
+    inside = [((r >= tail) & (r <= RANKS - tail)) for r in ranks]
+    size = sum(part.size for part in inside)
+    share = sum(part.sum() for part in inside) / size
+    deviations = [(part - share).sum(axis=1) for part in inside]
+    return float(share), math.sqrt(sum(float((d**2).sum()) for d in deviations)) / size
+
+
+def by_kind(studies: Sequence[Study]) -> dict[tuple[str, str], tuple[float, float]]:
+    """Coverage and its error by model and kind of parameter, over all numbers of labels."""
+    ranks: dict[tuple[str, str], list[Ints]] = {}
+    for part in studies:
+        for kind, values in part.all_of.items():
+            ranks.setdefault((part.case.model.title, kind), []).append(values)
+    return {key: coverage(values) for key, values in ranks.items()}
+
+
+INTRODUCTION = f"""
+Each replication draws parameters from the prior, {ITEMS} items with {PER_ITEM} labels each by
+{CODERS} coders (the same sparse design throughout; the true label of {KNOWN} items is known) from
+the parameters, and fits the model by Gibbs: one chain, {WARMUP} iterations of warm-up, then every
+{THIN}th draw until there are {RANKS}. The rank of the true value among them is one of {RANKS + 1}
+numbers. *p* is that of a chi-square test of uniform ranks in {{bins}} bins. For the truth of an
+item, a truth is drawn with every posterior draw, and ties are broken at random. Classes are not
+relabelled here: the prior is not symmetric in them, and relabelled draws would come from another
+posterior than the one the parameters were drawn for. The known items keep classes from being
+swapped, so that one chain visits all of the posterior.
+"""
+
+
+def pages(studies: Sequence[Study], seconds: float, seed: int) -> list[str]:
+    """Text and tables on the studies."""
+    replications = len(next(iter(studies[0].tested.values())))
+    values = [(part, name, part.p_value(name)) for part in studies for name in part.tested]
+    rows = [
+        [part.case.model.title, str(part.case.n_labels), name, f"{p:.3f}"]
+        for part, name, p in values
+    ]
+    covered = by_kind(studies)
+    tests = len(values)
+    low = sum(p < 0.01 for *_, p in values)
+    some = f"{1 - 0.99**tests:.0%}".replace("%", " %")
+    verdict = (
+        f"{low} of {tests} p-values are below .01; a perfect sampler has {tests / 100:.1f} such "
+        f"values on average, and at least one in {some} of such studies. "
+        f"Neighbouring kept draws correlate by "
+        f"{max(part.autocorrelation for part in studies):.2f} at most on average "
+        "(the worst quantity of each fit, so slightly positive by selection)."
+    )
+    return [
+        INTRODUCTION.strip().format(bins=20 if replications >= 300 else 10),
+        common.markdown(["model", "K", "quantity", "p"], rows, left=3),
+        verdict,
+        "How often central 90 % intervals hold the true value, over all parameters of a kind and "
+        "all K, in per cent with standard error:",
+        common.markdown(
+            ["model", "parameter", "coverage", "error"],
+            [
+                [title, kind, f"{100 * share:.1f}", f"{100 * error:.1f}"]
+                for (title, kind), (share, error) in covered.items()
+            ],
+            left=2,
+        ),
+        f"{replications} replications for each model and K, seed {seed}, {seconds / 60:.0f} "
+        f"minutes. {common.machine()}",
+    ]
+
+
+def failures(studies: Sequence[Study], p_bound: float, slack: float | None = None) -> list[str]:
+    """Sentences on what is not calibrated.
+
+    Coverage must be 88 to 92 %, or within `slack` standard errors of 90 % when that is given.
+    """
+    out = [
+        f"{part.case.model.title}, K={part.case.n_labels}, {name}: p = {part.p_value(name):.2g}"
+        for part in studies
+        for name in part.tested
+        if part.p_value(name) < p_bound
+    ]
+    for (title, kind), (share, error) in by_kind(studies).items():
+        if abs(share - 0.9) > (0.02 if slack is None else slack * error):
+            out.append(f"{title}, {kind}: 90 % intervals cover {share:.1%} +- {error:.1%}")
+    return out
+
+
+def main() -> int:
+    parser = common.arguments(__doc__, "calibration.md")
+    parser.add_argument("--replications", type=int, help="1,000, or 60 in a reduced run")
+    parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
+    parser.add_argument("--workers", type=int, default=common.cores())
+    parser.add_argument("--check", action="store_true", help="fail when something is off")
+    options = parser.parse_args()
+    replications = options.replications or (60 if options.reduced else 1000)
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
+        os.environ[name] = "1"
+    begun = time.perf_counter()
+    studies = []
+    for name in options.models:
+        for k in (2, 3):
+            case = Case(resolve(name), k)
+            studies.append(study(case, replications, options.seed, options.workers))
+            worst = min(studies[-1].p_value(quantity) for quantity in studies[-1].tested)
+            common.say(
+                f"{name}, K={k}: smallest p {worst:.3f}, {time.perf_counter() - begun:.0f} s"
+            )
+    out: Path = options.out
+    common.write(out, pages(studies, time.perf_counter() - begun, options.seed))
+    found = failures(studies, 0.01, slack=4 if options.reduced else None)
+    for sentence in found:
+        common.say(sentence)
+    return int(options.check and bool(found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,203 @@
+"""One measurement of speed.py, alone in a fresh process.
+
+    python benchmarks/measurements.py NAME FILE DRAWS SEED
+
+Imports of a measurement stand inside it, because loading them is part of what is measured.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import common
+
+if TYPE_CHECKING:
+    import annomodels as am
+
+CHAINS, WARMUP = 2, 500
+
+
+def save(path: str, n_items: int, n_coders: int, per_item: int, n_labels: int, seed: int) -> None:
+    """Simulate labels from Dawid-Skene and write their codes to a file."""
+    import numpy as np
+
+    rng = np.random.default_rng(seed)
+    coder = np.sort(rng.integers(n_coders, size=(n_items, per_item)), axis=1)
+    # nobody labels an item twice: draw again until all coders of an item differ
+    while (again := (np.diff(coder, axis=1) == 0).any(axis=1)).any():
+        new = rng.integers(n_coders, size=(int(again.sum()), per_item))
+        coder[again] = np.sort(new, axis=1)
+    alpha = np.full((n_labels, n_labels), 3.0 / (n_labels - 1))
+    np.fill_diagonal(alpha, 7.0)
+    confusion = np.stack([rng.dirichlet(row, n_coders) for row in alpha], axis=1)
+    truth = rng.choice(n_labels, n_items, p=rng.dirichlet(np.full(n_labels, 5.0)))
+    chances = confusion[coder, truth[:, None]].cumsum(axis=2)
+    label = (rng.random((n_items, per_item, 1)) > chances[:, :, :-1]).sum(axis=2)
+    np.savez(path, coder=coder, label=label, n_coders=n_coders, n_labels=n_labels)
+
+
+def arrays(path: str) -> tuple[Any, Any, Any, int, int]:
+    """Codes item, coder and label, number of coders and of labels."""
+    import numpy as np
+
+    with np.load(path) as file:
+        coder, label = file["coder"], file["label"]
+        item = np.repeat(np.arange(len(coder)), coder.shape[1])
+        sizes = int(file["n_coders"]), int(file["n_labels"])
+    return item, coder.ravel(), label.ravel(), *sizes
+
+
+def dataset(path: str) -> am.Annotations:
+    """Read the simulated labels as annotations."""
+    import annomodels as am
+
+    item, coder, label, n_coders, n_labels = arrays(path)
+    return am.Annotations(
+        item=item,
+        coder=coder,
+        label=label,
+        items=tuple(range(int(item[-1]) + 1)),
+        coders=tuple(range(n_coders)),
+        labels=tuple(range(n_labels)),
+        declared=True,
+    )
+
+
+def smallest_ess(posterior: dict[str, Any], coder: Any) -> float:
+    """Smallest bulk ESS among the prevalence and the accuracy of the busiest coders."""
+    import numpy as np
+
+    from annomodels.engines.diagnostics import ess, monitors
+
+    return float(np.nanmin(ess(monitors(posterior, np.bincount(coder)))))
+
+
+def gibbs(path: str, draws: int, seed: int) -> dict[str, Any]:
+    """Measure Gibbs on Dawid-Skene."""
+    import annomodels as am
+
+    data = dataset(path)
+    fit = am.fit(
+        data, am.DawidSkene(), chains=CHAINS, draws=draws, warmup=WARMUP, threads=CHAINS,
+        seed=seed, extend=False,
+    )  # fmt: skip
+    posterior = {str(k): v.values for k, v in fit.tree["posterior"].to_dataset().items()}
+    return {"ess": smallest_ess(posterior, data.coder), "seconds": fit.tree.attrs["seconds"]}
+
+
+def nuts(path: str, draws: int, seed: int) -> dict[str, Any]:
+    """Measure PyMC + nutpie on the same model."""
+    import annomodels as am
+
+    data = dataset(path)
+    marks: dict[str, float] = {}
+
+    def mark(stage: str, done: float, message: str) -> None:
+        """Note when compiling ended, and when sampling was last seen going on."""
+        if stage == "sampling" or done == 1.0:
+            marks[stage] = time.perf_counter()
+
+    fit = am.fit(
+        data, am.DawidSkene(), engine="nuts", chains=CHAINS, draws=draws, warmup=300,
+        threads=CHAINS, seed=seed, progress=mark,
+    )  # fmt: skip
+    posterior = {str(k): v.values for k, v in fit.tree["posterior"].to_dataset().items()}
+    # the sampler is asked every 0.3 s
+    seconds = max(marks.get("sampling", 0.0) - marks["compiling"], 0.3)
+    return {"ess": smallest_ess(posterior, data.coder), "seconds": seconds}
+
+
+def numpyro(path: str, draws: int, seed: int) -> dict[str, Any]:
+    """Measure NumPyro's NUTS on the same model, the truth summed out, from a good start."""
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+    import numpyro
+    from numpyro import distributions as dist
+    from numpyro.infer import MCMC, NUTS, init_to_value
+
+    from annomodels.models import resolve
+
+    numpyro.set_host_device_count(CHAINS)
+    item, coder, label, n_coders, k = arrays(path)
+    n_items = int(item[-1]) + 1
+    prior: Any = resolve("dawid-skene")
+    alpha = jnp.asarray(prior.confusion.alpha(k))
+
+    def model() -> None:
+        prevalence = numpyro.sample("prevalence", dist.Dirichlet(jnp.ones(k)))
+        with numpyro.plate("coder", n_coders, dim=-2), numpyro.plate("truth", k, dim=-1):
+            confusion = numpyro.sample("confusion", dist.Dirichlet(alpha))
+        labels = jnp.log(confusion)[coder, :, label]
+        joint = jnp.log(prevalence) + jax.ops.segment_sum(labels, item, n_items)
+        numpyro.factor("labels", jax.scipy.special.logsumexp(joint, axis=1).sum())
+
+    start = {
+        "prevalence": jnp.full(k, 1 / k),
+        "confusion": jnp.broadcast_to(jnp.asarray(prior.confusion.mean(k)), (n_coders, k, k)),
+    }
+    mcmc = MCMC(
+        NUTS(model, init_strategy=init_to_value(values=start)), num_warmup=WARMUP,
+        num_samples=draws, num_chains=CHAINS, chain_method="parallel", progress_bar=False,
+    )  # fmt: skip
+    mcmc.run(jax.random.key(seed))
+    found = mcmc.get_samples(group_by_chain=True)
+    posterior = {name: np.asarray(values) for name, values in found.items()}
+    return {"ess": smallest_ess(posterior, coder), "seconds": None}
+
+
+def em(path: str, draws: int, seed: int) -> dict[str, Any]:
+    """Measure an iteration of EM, without smoothing."""
+    import annomodels as am
+    from annomodels.engines.em import climb
+    from annomodels.engines.starts import state_from_shares, vote_shares
+    from annomodels.models.encoded import encode
+
+    model = am.DawidSkene.unsmoothed()
+    codes = encode(dataset(path))
+    start = state_from_shares(model, codes, vote_shares(codes))
+
+    def run(iterations: int) -> float:
+        begun = time.perf_counter()
+        climb(model, codes, start, tolerance=float("-inf"), max_iterations=iterations)
+        return time.perf_counter() - begun
+
+    run(1)
+    return {"seconds": (run(25) - run(5)) / 20}
+
+
+def crowdkit(path: str, draws: int, seed: int) -> dict[str, Any]:
+    """Measure an iteration of crowd-kit's Dawid-Skene."""
+    import pandas as pd
+    from crowdkit.aggregation import DawidSkene
+
+    item, coder, label, *_ = arrays(path)
+    frame = pd.DataFrame({"task": item, "worker": coder, "label": label})
+
+    def run(iterations: int) -> float:
+        begun = time.perf_counter()
+        DawidSkene(n_iter=iterations, tol=float("-inf")).fit(frame)
+        return time.perf_counter() - begun
+
+    return {"seconds": (run(5) - run(1)) / 4}
+
+
+def default(path: str, draws: int, seed: int) -> dict[str, Any]:
+    """Measure the default fit."""
+    import annomodels as am
+
+    fit = am.fit(dataset(path), seed=seed)
+    attrs = fit.tree.attrs
+    return {
+        "seconds": attrs["seconds"], "rhat": attrs["rhat_max"], "ess": attrs["ess_min"],
+        "thin": attrs["thin"], "draws": attrs["draws"],
+    }  # fmt: skip
+
+
+MEASUREMENTS = {f.__name__: f for f in (gibbs, nuts, numpyro, em, crowdkit, default)}
+
+if __name__ == "__main__" and sys.argv[1:]:
+    name, file, n_draws, n_seed = sys.argv[1:]
+    common.answer(MEASUREMENTS[name](file, int(n_draws), int(n_seed)))
