@@ -58,6 +58,10 @@ class Diagonal:
         Total pseudo-counts of a row; 0 means no prior at all (``em`` only).
     accuracy
         Share of them on the diagonal.
+    certainty
+        Pseudo-labels behind the accuracy. Infinite (the default): the accuracy is as given.
+        Finite: all rows share one accuracy a that is estimated too, with a ~ Beta(certainty *
+        accuracy, certainty * (1 - accuracy)); only for the population of a hierarchical model.
 
     Examples
     --------
@@ -69,12 +73,25 @@ class Diagonal:
 
     strength: float = 4.0
     accuracy: float = 0.7
+    certainty: float = math.inf
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.strength) and self.strength >= 0):
             raise ValueError(f"Diagonal needs a strength >= 0, not {self.strength!r}.")
         if not 0 < self.accuracy < 1:
             raise ValueError(f"Diagonal needs 0 < accuracy < 1, not {self.accuracy!r}.")
+        if not self.certainty > 0:
+            raise ValueError(f"Diagonal needs a certainty > 0, not {self.certainty!r}.")
+
+    @property
+    def estimated(self) -> bool:
+        """Whether the accuracy is estimated."""
+        return math.isfinite(self.certainty)
+
+    @property
+    def beta(self) -> tuple[float, float]:
+        """Parameters of the Beta prior of an estimated accuracy."""
+        return self.certainty * self.accuracy, self.certainty * (1.0 - self.accuracy)
 
     def mean(self, n_classes: int) -> Floats:
         """Prior mean of a confusion matrix, shape [truth, label]."""

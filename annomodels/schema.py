@@ -9,7 +9,7 @@ group                 variables
 ``posterior``         ``prevalence`` (chain, draw, truth); ``confusion`` (chain, draw, coder,
                       truth, label), without ``coder`` for the pooled model; for hierarchical
                       models ``population`` (chain, draw, truth, label) and ``concentration``
-                      (chain, draw, truth), or ``location`` (chain, draw, truth, label) and
+                      (chain, draw, truth) and ``common_accuracy`` (chain, draw), or ``location`` (chain, draw, truth, label) and
                       ``scale`` (chain, draw, truth) on the logit scale
 ``sample_stats``      ``lp`` (chain, draw): log joint density with the truth summed out;
                       ``diverging`` (chain, draw) for NUTS
@@ -44,6 +44,7 @@ DIMS: dict[str, tuple[str, ...]] = {
     "confusion": ("coder", "truth", "label"),
     "population": ("truth", "label"),
     "concentration": ("truth",),
+    "common_accuracy": (),
     "scale": ("truth",),
     "location": ("truth", "label"),
 }

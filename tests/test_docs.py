@@ -80,9 +80,12 @@ def test_the_models_page_has_the_default_priors() -> None:
 
     page = (ROOT / "docs" / "models.md").read_text("utf-8")
     default = am.HierarchicalDawidSkene()
-    for prior in (am.DawidSkene().confusion, default.population):
-        share = round(100 * prior.accuracy)
-        assert f"\n{prior.strength:g} pseudo-labels, {share} % of them on the right label" in page
+    rows, population = am.DawidSkene().confusion, default.population
+    share = round(100 * rows.accuracy)
+    assert f"\n{rows.strength:g} pseudo-labels, {share} % of them on the right label" in page
+    assert f"\n{population.strength:g} pseudo-labels." in page
+    assert f"mean is {round(100 * population.accuracy)} %" in page
+    assert f"as much as {population.certainty:g} labels" in page
     assert isinstance(default.concentration, am.priors.LogNormal)
     assert f"median {default.concentration.median:g}." in page
 

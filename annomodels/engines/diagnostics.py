@@ -69,6 +69,8 @@ def monitors(posterior: dict[str, Floats], volume: Floats) -> Floats:
     scales = [posterior[name] for name in ("concentration", "scale") if name in posterior]
     parts += [np.diagonal(values, axis1=2, axis2=3) for values in means]
     parts += [np.log(values) for values in scales]
+    if "common_accuracy" in posterior:
+        parts.append(posterior["common_accuracy"][:, :, None])
     confusion = posterior["confusion"]
     if confusion.ndim == 4:
         confusion = confusion[:, :, None]

@@ -24,6 +24,7 @@ __all__ = ["run", "start_point", "state_of"]
 
 Floats = NDArray[Any]
 JITTER = 0.02
+POPULATION = ("population", "concentration", "common_accuracy")
 
 
 def start_point(model: ConfusionModel, codes: Encoded) -> dict[str, Floats]:
@@ -118,6 +119,8 @@ def _shake(values: Floats, name: str, rng: np.random.Generator) -> Floats:
     if name in ("prevalence", "confusion", "population"):
         values = np.maximum(values, 1e-4) * np.exp(noise)
         return np.asarray(values / values.sum(axis=-1, keepdims=True))
+    if name == "common_accuracy":
+        return np.clip(values, 0.02, 0.98)
     if name in ("concentration", "scale"):
         return np.asarray(values * np.exp(noise) + 1e-3)
     if name in ("shift", "z"):
@@ -165,7 +168,11 @@ def _revisit(
                 state = state.ordered(order)
                 back = np.argsort(order)
                 values = {
-                    name: array[:, back] if name == "confusion" and array.ndim == 3 else array[back]
+                    name: array[:, back]
+                    if name == "confusion" and array.ndim == 3
+                    else array[back]
+                    if array.ndim
+                    else array
                     for name, array in values.items()
                 }
             log_likelihood = truth_pass(
@@ -193,6 +200,6 @@ def state_of(values: dict[str, Floats]) -> State:
         confusion = confusion[None]
     tiny = np.finfo(float).tiny
     rows = np.log(np.maximum(np.ascontiguousarray(confusion.transpose(0, 2, 1)), tiny))
-    used: list[str] = [name for name in ("population", "concentration") if name in values]
+    used: list[str] = [name for name in POPULATION if name in values]
     population = {name: values[name] for name in used}
     return State(np.log(values["prevalence"]), rows, population)

@@ -178,3 +178,47 @@ def draw_population(
         for label in range(n_labels):
             mean[k, label] = m[label]
         concentration[k] = math.exp(phi[n_labels - 1])
+
+
+@inlined
+def accuracy_density(x: float, right: float, wrong: float, mean: Array, strength: float) -> float:
+    """Log density of the common accuracy at x = logit(a), given the population means."""
+    n_labels = mean.shape[0]
+    a = 1.0 / (1.0 + math.exp(-x))
+    on, off = strength * a, strength * (1.0 - a) / (n_labels - 1)
+    if a < 1e-6 or a > 1.0 - 1e-6:
+        return -np.inf
+    value: float = right * math.log(a) + wrong * math.log1p(-a)
+    value -= n_labels * (math.lgamma(on) + (n_labels - 1) * math.lgamma(off))
+    for k in range(n_labels):
+        for label in range(n_labels):
+            value += (on if label == k else off) * math.log(mean[k, label])
+    return value
+
+
+@kernel
+def draw_accuracy(
+    mean: Array, right: float, wrong: float, strength: float, key: Key, iteration: int, a: float
+) -> float:
+    """Draw the accuracy a that all rows share: m[k] ~ Dirichlet(strength, a on the diagonal).
+
+    The prior is Beta(right, wrong); one slice step on the logit scale.
+    """
+    state = np.empty(1, dtype=np.uint64)
+    state[0] = address(key, iteration, POPULATION, mean.shape[0])
+    x = math.log(a / (1.0 - a))
+    level = accuracy_density(x, right, wrong, mean, strength) + math.log(uniform(state))
+    left = x - WIDTH_MEAN * uniform(state)
+    edge = left + WIDTH_MEAN
+    while accuracy_density(left, right, wrong, mean, strength) > level:
+        left -= WIDTH_MEAN
+    while accuracy_density(edge, right, wrong, mean, strength) > level:
+        edge += WIDTH_MEAN
+    while True:
+        y = left + uniform(state) * (edge - left)
+        if accuracy_density(y, right, wrong, mean, strength) > level or edge - left < 1e-12:
+            return 1.0 / (1.0 + math.exp(-y))
+        if y < x:
+            left = y
+        else:
+            edge = y

@@ -31,8 +31,7 @@ def mix(z: Key) -> Key:
     """Scramble 64 bits."""
     z = (z ^ (z >> S30)) * MIX_1
     z = (z ^ (z >> S27)) * MIX_2
-    z ^= z >> S31
-    return z
+    return np.uint64(z ^ (z >> S31))
 
 
 @inlined
@@ -40,7 +39,8 @@ def address(key: Key, iteration: int, purpose: int, index: int) -> Key:
     """State of the stream at an address."""
     z = mix(np.uint64(key) + GOLDEN * np.uint64(2 * iteration + 1))
     z = mix(z ^ (GOLDEN * np.uint64(2 * purpose + 1)))
-    return mix(z + GOLDEN * np.uint64(index + 1))
+    state: Key = mix(z + GOLDEN * np.uint64(index + 1))
+    return state
 
 
 @inlined

@@ -48,7 +48,7 @@ class State:
         return State(
             self.log_prevalence[back],
             self.log_confusion[:, :, back],
-            {name: values[back] for name, values in self.population.items()},
+            {name: v[back] if v.ndim else v for name, v in self.population.items()},
         )
 
 

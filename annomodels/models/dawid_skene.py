@@ -37,8 +37,9 @@ class DawidSkene(ConjugateModel):
 
     Examples
     --------
-    >>> DawidSkene().confusion
-    Diagonal(strength=4.0, accuracy=0.7)
+    >>> DawidSkene().confusion.alpha(2)
+    array([[2.8, 1.2],
+           [1.2, 2.8]])
     """
 
     name: ClassVar[str] = "dawid-skene"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.stats import beta
 
 from annomodels.models.confusion import Floats, State
 from annomodels.models.conjugate import ConjugateModel, dirichlet_logp
@@ -45,7 +46,7 @@ class HierarchicalDawidSkene(ConjugateModel):
     Examples
     --------
     >>> HierarchicalDawidSkene().population
-    Diagonal(strength=300.0, accuracy=0.6)
+    Diagonal(strength=300.0, accuracy=0.7, certainty=10.0)
     """
 
     name: ClassVar[str] = "hierarchical"
@@ -53,8 +54,8 @@ class HierarchicalDawidSkene(ConjugateModel):
     citation: ClassVar[str] = "Carpenter (2008)"
 
     prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
-    population: Diagonal = field(default_factory=lambda: Diagonal(300.0, 0.6))
-    concentration: ScalePrior = field(default_factory=lambda: LogNormal(10.0, 1.0))
+    population: Diagonal = field(default_factory=lambda: Diagonal(300.0, 0.7, 10.0))
+    concentration: ScalePrior = field(default_factory=lambda: LogNormal(5.0, 0.7))
 
     @classmethod
     def carpenter(cls) -> HierarchicalDawidSkene:
@@ -71,11 +72,26 @@ class HierarchicalDawidSkene(ConjugateModel):
         """Dirichlet pseudo-counts of a confusion matrix, shape [truth, label]."""
         return state.population["concentration"][:, None] * state.population["population"]
 
+    def anchor(self, state: State) -> Floats:
+        """Dirichlet pseudo-counts of the population mean, shape [truth, label]."""
+        prior = self.population
+        if prior.estimated:
+            prior = Diagonal(prior.strength, float(state.population["common_accuracy"]))
+        return prior.alpha(len(state.log_prevalence))
+
     def start(self, counts: Floats, sizes: Floats) -> State:
         """Parameters from soft counts [row, label, truth] and class sizes [truth]."""
-        anchor = self.population.alpha(len(sizes))
+        prior = self.population
+        accuracy = prior.accuracy
+        if prior.estimated:
+            # the share of right labels under the soft counts, weighed as the prior does
+            right = np.einsum("jkk->", counts)
+            accuracy = (right + prior.beta[0]) / (counts.sum() + prior.certainty)
+        anchor = Diagonal(prior.strength, float(accuracy)).alpha(len(sizes))
         mean, concentration = population_mode(counts, anchor, self.concentration)
         population = {"population": mean, "concentration": concentration}
+        if prior.estimated:
+            population["common_accuracy"] = np.array(accuracy)
         return self.with_mode(counts, sizes, concentration[:, None] * mean, population)
 
     def maximise(self, counts: Floats, sizes: Floats, state: State) -> State:
@@ -85,33 +101,42 @@ class HierarchicalDawidSkene(ConjugateModel):
     def draw(self, counts: Floats, sizes: Floats, state: State, key: int, iteration: int) -> None:
         """Gibbs step in place: the population with the rows integrated out, then the rows."""
         from annomodels.kernels.dirichlet import draw_confusion, draw_prevalence
-        from annomodels.kernels.population import draw_population
+        from annomodels.kernels.population import draw_accuracy, draw_population
 
         k = len(sizes)
         mean, concentration = state.population["population"], state.population["concentration"]
         scale = np.array(self.concentration.coefficients())
-        anchor = self.population.alpha(k)
-        draw_population(counts, anchor, scale, 1, key, iteration, mean, concentration)
+        draw_population(counts, self.anchor(state), scale, 1, key, iteration, mean, concentration)
+        if self.population.estimated:
+            common = state.population["common_accuracy"]
+            common[()] = draw_accuracy(
+                mean, *self.population.beta, self.population.strength, key, iteration, float(common)
+            )
         draw_prevalence(sizes, self.prevalence.alpha(k), key, iteration, state.log_prevalence)
         draw_confusion(counts, self.row_prior(state), key, iteration, state.log_confusion)
 
     def log_population_prior(self, state: State) -> float:
         """Log density of the population parameters."""
         mean, concentration = state.population["population"], state.population["concentration"]
-        anchor = self.population.alpha(len(mean))
-        return dirichlet_logp(np.log(mean), anchor) + float(
-            self.concentration.logp(concentration).sum()
-        )
+        value = dirichlet_logp(np.log(mean), self.anchor(state))
+        value += float(self.concentration.logp(concentration).sum())
+        if self.population.estimated:
+            value += float(beta.logpdf(state.population["common_accuracy"], *self.population.beta))
+        return value
 
     def sample_parameters(self, n_rows: int, n_labels: int, rng: np.random.Generator) -> State:
         """Draw parameters from the prior."""
-        mean = np.stack([rng.dirichlet(a) for a in self.population.alpha(n_labels)])
+        prior, population = self.population, {}
+        if prior.estimated:
+            population["common_accuracy"] = np.array(rng.beta(*prior.beta))
+            prior = Diagonal(prior.strength, float(population["common_accuracy"]))
+        mean = np.stack([rng.dirichlet(a) for a in prior.alpha(n_labels)])
         concentration = self.concentration.sample(rng, (n_labels,))
         alpha = concentration[:, None] * mean
         tiny = np.finfo(float).tiny
         rows = np.stack([rng.dirichlet(a, n_rows) for a in alpha], axis=2)
         prevalence = rng.dirichlet(self.prevalence.alpha(n_labels))
-        population = {"population": mean, "concentration": concentration}
+        population |= {"population": mean, "concentration": concentration}
         return State(np.log(prevalence), np.log(np.maximum(rows, tiny)), population)
 
     def pymc_log_confusion(self, n_labels: int) -> Any:
@@ -119,9 +144,13 @@ class HierarchicalDawidSkene(ConjugateModel):
         import pymc as pm
         import pytensor.tensor as pt
 
-        mean = pm.Dirichlet(
-            "population", a=self.population.alpha(n_labels), dims=("truth", "label")
-        )
+        prior = self.population
+        anchor: Any = prior.alpha(n_labels)
+        if prior.estimated:
+            accuracy = pm.Beta("common_accuracy", *prior.beta)
+            off = (1.0 - accuracy) / (n_labels - 1)
+            anchor = prior.strength * pt.where(np.eye(n_labels, dtype=bool), accuracy, off)
+        mean = pm.Dirichlet("population", a=anchor, dims=("truth", "label"))
         concentration = self.concentration.pymc("concentration", dims="truth")
         alpha = (concentration[:, None] * mean)[None]
         confusion = pm.Dirichlet("confusion", a=alpha, dims=("coder", "truth", "label"))
@@ -139,6 +168,13 @@ class HierarchicalDawidSkene(ConjugateModel):
             "drawn from a population of coders whose mean and spread are estimated too.",
             f"Prevalence: Dirichlet with {self.prevalence.concentration:g} pseudo-counts a class.",
             f"Population mean of each row: Dirichlet with {self.population.strength:g} "
-            f"pseudo-counts, {self.population.accuracy:.0%} of them on the right label.",
+            f"pseudo-counts, {self._centre()} of them on the right label.",
             f"Concentration of the coders around it: {scale}.",
         ]
+
+    def _centre(self) -> str:
+        prior = self.population
+        if not prior.estimated:
+            return f"{prior.accuracy:.0%}"
+        right, wrong = prior.beta
+        return f"an estimated share (Beta({right:g}, {wrong:g}), the same for all classes)"

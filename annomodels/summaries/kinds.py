@@ -23,6 +23,7 @@ USEFUL = 0.5  # skill from which a coder is fine
 FEWEST = 5  # labels below which nothing is said
 OVER_USE = 0.05  # share of labels, or as much again as the prevalence
 SURE = 0.95
+TELLS = 0.12  # share of the entropy of the truth from which labels tell something
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +49,10 @@ def spammers(draws: CoderDraws) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     >>> int(spammer.sum()), int(adversary.sum())
     (0, 0)
     """
-    half = entropy_bits(draws.prevalence)[:, None] / 2
-    spammer = (np.abs(draws.skill) < USELESS) & (draws.bits < half)
+    entropy = entropy_bits(draws.prevalence)[:, None]
+    # a coder who is wrong more often than chance and still tells something has labels swapped
+    swaps = (draws.skill < 0) & (draws.bits >= TELLS * entropy)
+    spammer = (np.abs(draws.skill) < USELESS) & (draws.bits < entropy / 2) & ~swaps
     return spammer, (draws.skill < 0) & ~spammer
 
 
@@ -90,7 +93,7 @@ def kinds(portrait: Portrait) -> list[str]:
     """
     wide = (portrait.skill_low < USELESS) & (portrait.skill_high > USEFUL)
     rules = [
-        (portrait.p_adversary > SURE) & (portrait.n >= FEWEST),
+        (portrait.p_adversary > 0.5) & (portrait.n >= FEWEST),
         wide | (portrait.n < FEWEST),
         portrait.p_spammer > 0.5,
         np.array([text != "" for text in portrait.bias], dtype=bool),

@@ -90,7 +90,7 @@ def test_pymc_density_equals_enumeration_plus_prior(name, gold, rng):
     """The joint densities of Gibbs and PyMC are one: their difference does not vary."""
     data, model, codes, _, _ = _setting(name, 3, gold, rng)
     built = model.build(codes, _names(data))
-    names = ["prevalence", "confusion", "population", "concentration"]
+    names = ["prevalence", "confusion", "population", "concentration", "common_accuracy"]
     names = [each for each in names if each in built.named_vars]
     wanted = built.replace_rvs_by_values([built["labels"], *(built[each] for each in names)])
     logp = built.compile_fn(
