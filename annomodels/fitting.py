@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from annomodels.annotations import Annotations
 from annomodels.engines.catalog import choose, runner
 from annomodels.engines.settings import Progress, Settings
 from annomodels.errors import AnnotationError, EngineError, Problem
+from annomodels.io.writing import atomic_path
 from annomodels.models.catalog import from_dict, resolve
 from annomodels.models.confusion import ConfusionModel
 from annomodels.schema import SCHEMA_VERSION, annotations_of, conform
@@ -122,39 +122,12 @@ class Fit:
 
         Raises
         ------
-        AnnotationError
+        OutputError
             When the file exists and `force` is not set, or cannot be written.
         """
         path = Path(path)
-        if path.exists() and not force:
-            raise AnnotationError(
-                Problem("The file exists already.", str(path), "Give another name, or force=True.")
-            )
-        try:
-            handle, name = tempfile.mkstemp(suffix=".nc", prefix=f".{path.name}-", dir=path.parent)
-        except OSError as error:
-            raise AnnotationError(
-                Problem(
-                    f"Cannot write here: {error.strerror or error}.",
-                    str(path.parent),
-                    "Choose a folder that exists and can be written to.",
-                )
-            ) from error
-        os.close(handle)
-        try:
-            self.tree.to_netcdf(name, engine="h5netcdf", encoding=_compression(self.tree))
-            os.chmod(name, 0o644)
-            os.replace(name, path)
-        except OSError as error:
-            raise AnnotationError(
-                Problem(
-                    f"The fit could not be written: {error.strerror or error}.",
-                    str(path),
-                    "Free some space or choose another folder.",
-                )
-            ) from error
-        finally:
-            Path(name).unlink(missing_ok=True)
+        with atomic_path(path, force) as temporary:
+            self.tree.to_netcdf(temporary, engine="h5netcdf", encoding=_compression(self.tree))
         return path
 
     def __repr__(self) -> str:

@@ -9,8 +9,9 @@ group                 variables
 ``posterior``         ``prevalence`` (chain, draw, truth); ``confusion`` (chain, draw, coder,
                       truth, label), without ``coder`` for the pooled model; for hierarchical
                       models ``population`` (chain, draw, truth, label) and ``concentration``
-                      (chain, draw, truth) and ``common_accuracy`` (chain, draw), or ``location`` (chain, draw, truth, label) and
-                      ``scale`` (chain, draw, truth) on the logit scale
+                      (chain, draw, truth) and ``common_accuracy`` (chain, draw); on the logit
+                      scale ``location`` (chain, draw, truth, label) and ``scale`` (chain, draw,
+                      truth)
 ``sample_stats``      ``lp`` (chain, draw): log joint density with the truth summed out;
                       ``diverging`` (chain, draw) for NUTS
 ``truth``             ``p_truth`` (item, truth): posterior probability of each class, averaged

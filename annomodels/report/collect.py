@@ -65,6 +65,13 @@ class ReportData:
         """Number of items with a settled label."""
         return int(self.gold.table["settled"].sum())
 
+    @property
+    def too_sure(self) -> bool:
+        """Whether the checks find that errors gather on some items."""
+        table = self.check.table
+        about = table["name"].isin(("errors on the same items", "spread of the votes"))
+        return bool((about & ~table["ok"].astype(bool)).any())
+
     def in_quadrant(self, name: str) -> int:
         """Count the items of a quadrant."""
         return int((self.items.table["quadrant"] == name).sum())

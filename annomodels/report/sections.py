@@ -67,7 +67,8 @@ def key_numbers(found: ReportData) -> list[Tile]:
         (
             "Expected wrong labels",
             number(wrong.gold),
-            f"{interval(wrong.gold_low, wrong.gold_high)}; majority vote {number(wrong.vote)}",
+            f"{interval(wrong.gold_low, wrong.gold_high)}; majority vote {number(wrong.vote)}"
+            + ("; too few, see the verdict" if found.too_sure else ""),
         ),
         (
             "Coders flagged",
@@ -209,4 +210,4 @@ def methods_parts(found: ReportData) -> tuple[list[str], list[str], str]:
 def _unescaped(text: str) -> str:
     for sign in "`*_{}[]<>|#\\":
         text = text.replace(f"\\{sign}", sign)
-    return text.strip()
+    return clean(text.strip())

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["KEYS", "next_step", "sentences"]
 
+TOO_SURE = "errors gather on hard items here, and the model takes them for independent"
 KEYS = ("Size", "Gold", "Errors", "Coders", "Items")
 
 
@@ -66,7 +67,9 @@ def _errors(found: ReportData) -> str:
     return (
         f"Of the {count(wrong.n, 'gold label')}, {number(wrong.gold)} are expected to be wrong "
         f"({interval(wrong.gold_low, wrong.gold_high)}), against {number(wrong.vote)} by majority "
-        f"vote ({interval(wrong.vote_low, wrong.vote_high)})."
+        f"vote ({interval(wrong.vote_low, wrong.vote_high)})"
+        + ("; expect more than that: " + TOO_SURE if found.too_sure else "")
+        + "."
     )
 
 

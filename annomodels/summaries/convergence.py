@@ -81,12 +81,13 @@ def _watched(tree: xr.DataTree, data: Annotations) -> tuple[list[str], Floats]:
             diagonal = np.diagonal(posterior[variable].values, axis1=2, axis2=3)
             parts.append(diagonal)
             names += [f"{variable} of {label}" for label in labels[: diagonal.shape[2]]]
-    for variable in ("concentration", "scale"):
+    for variable in ("concentration", "scale", "common_accuracy"):
         if variable in posterior:
             values = np.log(np.maximum(posterior[variable].values, 1e-300))
             values = values.reshape(*values.shape[:2], -1)
             parts.append(values)
-            names += [f"{variable} {n}" for n in range(1, values.shape[2] + 1)]
+            words = variable.replace("_", " ")
+            names += [f"{words} {n}" for n in range(1, values.shape[2] + 1)]
     confusion = posterior["confusion"]
     if confusion.ndim == 4:
         right = skills.accuracy(prevalence, confusion.values[:, :, None])

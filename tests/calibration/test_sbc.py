@@ -20,7 +20,7 @@ from annomodels.priors import Diagonal
 pytestmark = pytest.mark.calibration
 
 REDUCED = os.environ.get("ANNOMODELS_CALIBRATION") == "reduced"
-REPLICATIONS = 80 if REDUCED else 500
+REPLICATIONS = 60 if REDUCED else 500
 
 
 @pytest.fixture(scope="module")

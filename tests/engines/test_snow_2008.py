@@ -35,8 +35,8 @@ QUANTILES = {
     "specificity": (0.81, 0.84, 0.87),
     "sensitivity": (0.82, 0.84, 0.87),
 }
-# The report's own Monte Carlo error is the larger one: 32,000 of our draws put the upper quantile of
-# the second scale at 19.5 +- .3. We take its run for a hundred effective draws; the errors of
+# The report's own Monte Carlo error is the larger one: 32,000 of our draws put the upper quantile
+# of the second scale at 19.5 +- .3. We take its run for a hundred effective draws; the errors of
 # normal quantiles are then these multiples of the standard deviation over sqrt(100).
 REPORTED_DRAWS = 100
 QUANTILE_ERRORS = np.array([2.67, 1.25, 2.67])
