@@ -33,9 +33,11 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 ITEMS, CODERS, PER_ITEM, KNOWN = 30, 6, 4, 8
-RANKS, THIN, WARMUP = 99, 20, 500
+RANKS, WARMUP = 99, 500
 ITEM = 0
-MODELS = ("pooled", "dawid-skene", "hierarchical")
+# every how many iterations a draw is kept; the population of the coders mixes more slowly
+THIN = {"pooled": 20, "dawid-skene": 20, "hierarchical": 50}
+MODELS = tuple(THIN)
 SIMPLEX = ("prevalence", "confusion", "population")
 
 
@@ -115,16 +117,16 @@ def truth_draws(prevalence: Floats, confusion: Floats, data: am.Annotations) -> 
 
 def replicate(case: Case, seed: int, number: int) -> tuple[dict[str, Ints], dict[str, Ints], float]:
     """One replication: ranks of the tested quantities, ranks by kind, autocorrelation."""
-    model, k = case.model, case.n_labels
+    model, k, thin = case.model, case.n_labels, THIN[case.model.name]
     sequence = np.random.SeedSequence([seed, MODELS.index(model.name), k, number])
     rng = np.random.default_rng(sequence)
     state, truth, data = simulate(case.source or model, k, rng)
     fit = am.fit(
-        data, model, engine="gibbs", chains=1, draws=RANKS * THIN, warmup=WARMUP,
+        data, model, engine="gibbs", chains=1, draws=RANKS * thin, warmup=WARMUP,
         seed=int(rng.integers(2**31)), threads=1, relabel=False, extend=False,
     )  # fmt: skip
     posterior = fit.tree["posterior"].to_dataset()
-    draws = {str(name): posterior[name].values[0, THIN - 1 :: THIN] for name in posterior}
+    draws = {str(name): posterior[name].values[0, thin - 1 :: thin] for name in posterior}
     true = model.pymc_start(state)
     if model.shared:
         draws["confusion"] = np.repeat(draws["confusion"][:, None], CODERS, axis=1)
@@ -208,7 +210,8 @@ INTRODUCTION = f"""
 Each replication draws parameters from the prior, {ITEMS} items with {PER_ITEM} labels each by
 {CODERS} coders (the same sparse design throughout; the true label of {KNOWN} items is known) from
 the parameters, and fits the model by Gibbs: one chain, {WARMUP} iterations of warm-up, then every
-{THIN}th draw until there are {RANKS}. The rank of the true value among them is one of {RANKS + 1}
+{THIN["pooled"]}th draw ({THIN["hierarchical"]}th for the hierarchical model) until there are
+{RANKS}. The rank of the true value among them is one of {RANKS + 1}
 numbers. *p* is that of a chi-square test of uniform ranks in {{bins}} bins. For the truth of an
 item, a truth is drawn with every posterior draw, and ties are broken at random. Classes are not
 relabelled here: the prior is not symmetric in them, and relabelled draws would come from another
@@ -236,6 +239,7 @@ def pages(studies: Sequence[Study], seconds: float, seed: int) -> list[str]:
         f"{max(part.autocorrelation for part in studies):.2f} at most on average "
         "(the worst quantity of each fit, so slightly positive by selection)."
     )
+    small = " (a reduced run)" if replications < 500 else ""
     return [
         INTRODUCTION.strip().format(bins=20 if replications >= 300 else 10),
         common.markdown(["model", "K", "quantity", "p"], rows, left=3),
@@ -250,8 +254,8 @@ def pages(studies: Sequence[Study], seconds: float, seed: int) -> list[str]:
             ],
             left=2,
         ),
-        f"{replications} replications for each model and K, seed {seed}, {seconds / 60:.0f} "
-        f"minutes. {common.machine()}",
+        f"{replications:,} replications for each model and K{small}, seed {seed}, "
+        f"{seconds / 60:.0f} minutes. {common.machine()}",
     ]
 
 

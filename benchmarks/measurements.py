@@ -120,7 +120,6 @@ def numpyro(path: str, draws: int, seed: int) -> dict[str, Any]:
 
     from annomodels.models import resolve
 
-    numpyro.set_host_device_count(CHAINS)
     item, coder, label, n_coders, k = arrays(path)
     n_items = int(item[-1]) + 1
     prior: Any = resolve("dawid-skene")
@@ -140,7 +139,7 @@ def numpyro(path: str, draws: int, seed: int) -> dict[str, Any]:
     }
     mcmc = MCMC(
         NUTS(model, init_strategy=init_to_value(values=start)), num_warmup=WARMUP,
-        num_samples=draws, num_chains=CHAINS, chain_method="parallel", progress_bar=False,
+        num_samples=draws, num_chains=CHAINS, chain_method="vectorized", progress_bar=False,
     )  # fmt: skip
     mcmc.run(jax.random.key(seed))
     found = mcmc.get_samples(group_by_chain=True)

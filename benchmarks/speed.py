@@ -79,12 +79,13 @@ REDUCED = Plan(
 
 INTRODUCTION = f"""
 All samplers fit the same model, `am.DawidSkene()`, to the same simulated labels (coders with an
-accuracy of about .7), with {measurements.CHAINS} chains in parallel. *Smallest ESS*: the smallest
+accuracy of about .7), with {measurements.CHAINS} chains each. *Smallest ESS*: the smallest
 bulk effective sample size among the prevalence and the accuracy of the 100 busiest coders.
 *Seconds* are those of warm-up and sampling; *in all* is the life of a fresh process, with loading
 the libraries and compiling. Gibbs keeps its compiled loops on disk; *first time* is with nothing
 kept. NumPyro runs in single precision, its default, with the truth summed out, from a good start;
-it compiles as part of its run, so only its time in all is given.
+its chains are vectorised (the fastest way on this machine), and it compiles as part of its run, so
+only its time in all is given.
 """
 HEADER = ["sampler", "smallest ESS", "seconds", "ESS/s", "in all", "ESS/s in all"]
 
