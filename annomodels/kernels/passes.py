@@ -13,6 +13,9 @@ import numpy as np
 from annomodels.kernels.compile import Array, Key, inlined, kernel
 from annomodels.kernels.random import TRUTH, uniform_at
 
+# log odds below which a class cannot change a sum in double precision
+NEGLIGIBLE = -40.0
+
 
 @inlined
 def weigh(
@@ -24,32 +27,41 @@ def weigh(
     logc: Array,
     i: int,
     p: Array,
-) -> float:
-    """Fill `p` with P(truth | labels of item i); gives the log probability of its labels."""
+) -> tuple[float, float]:
+    """Fill `p` with P(truth | labels of item i).
+
+    Gives the log probability of the labels of the item and the entropy of `p` in nats.
+    """
     n_classes = p.shape[0]
     for k in range(n_classes):
         p[k] = log_prevalence[k]
     for n in range(starts[i], starts[i + 1]):
-        row = logc[coder[n], label[n]]
+        j, y = coder[n], label[n]
         for k in range(n_classes):
-            p[k] += row[k]
+            p[k] += logc[j, y, k]
     if gold[i] >= 0:
         known = p[gold[i]]
         for k in range(n_classes):
             p[k] = 0.0
         p[gold[i]] = 1.0
-        return float(known)
+        return float(known), 0.0
     top = p[0]
     for k in range(1, n_classes):
         top = max(top, p[k])
     total = 0.0
+    weighted = 0.0
     for k in range(n_classes):
-        p[k] = math.exp(p[k] - top)
-        total += p[k]
+        x = p[k] - top
+        if x > NEGLIGIBLE:
+            p[k] = math.exp(x)
+            total += p[k]
+            weighted += p[k] * x
+        else:
+            p[k] = 0.0
     for k in range(n_classes):
         p[k] /= total
-    log_likelihood: float = top + math.log(total)
-    return log_likelihood
+    log_total = math.log(total)
+    return top + log_total, log_total - weighted / total
 
 
 @kernel
@@ -77,14 +89,15 @@ def soft_pass(
     total = 0.0
     for i in range(lo, hi):
         w = weight[i]
-        total += w * weigh(starts, coder, label, gold, log_prevalence, logc, i, p)
+        found, _ = weigh(starts, coder, label, gold, log_prevalence, logc, i, p)
+        total += w * found
         for k in range(n_classes):
             p_out[i, k] = p[k]
             sizes[k] += w * p[k]
         for n in range(starts[i], starts[i + 1]):
-            row = counts[coder[n], label[n]]
+            j, y = coder[n], label[n]
             for k in range(n_classes):
-                row[k] += w * p[k]
+                counts[j, y, k] += w * p[k]
     return total
 
 
@@ -116,7 +129,8 @@ def sampled_pass(
     p = np.empty(n_classes)
     total = 0.0
     for i in range(lo, hi):
-        total += weigh(starts, coder, label, gold, log_prevalence, logc, i, p)
+        found, entropy = weigh(starts, coder, label, gold, log_prevalence, logc, i, p)
+        total += found
         u = uniform_at(key, iteration, TRUTH, i)
         truth = n_classes - 1
         cumulated = 0.0
@@ -131,11 +145,8 @@ def sampled_pass(
         for n in range(starts[i], starts[i + 1]):
             counts[coder[n], label[n], truth] += 1
         if keep:
-            entropy = 0.0
             for k in range(n_classes):
                 p_sum[i, order[k]] += p[k]
-                if p[k] > 0.0:
-                    entropy -= p[k] * math.log(p[k])
             entropy_sum[i] += entropy
     return total
 
@@ -158,12 +169,10 @@ def truth_pass(
     p = np.empty(n_classes)
     total = 0.0
     for i in range(lo, hi):
-        total += weigh(starts, coder, label, gold, log_prevalence, logc, i, p)
-        entropy = 0.0
+        found, entropy = weigh(starts, coder, label, gold, log_prevalence, logc, i, p)
+        total += found
         for k in range(n_classes):
             p_sum[i, k] += p[k]
-            if p[k] > 0.0:
-                entropy -= p[k] * math.log(p[k])
         entropy_sum[i] += entropy
     return total
 
