@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from annomodels.annotations import Annotations
 from annomodels.engines.catalog import choose, runner
 from annomodels.engines.settings import Progress, Settings
@@ -18,6 +16,7 @@ from annomodels.errors import AnnotationError, EngineError, Problem
 from annomodels.io.writing import atomic_path
 from annomodels.models.catalog import from_dict, resolve
 from annomodels.models.confusion import ConfusionModel
+from annomodels.models.fittable import require_fittable
 from annomodels.schema import SCHEMA_VERSION, annotations_of, conform
 from annomodels.summaries.summary import Summary
 
@@ -200,7 +199,7 @@ def fit(
     """
     resolved = resolve(model)
     name = choose(resolved, engine)
-    _fittable(data)
+    require_fittable(data)
     if seed is None:
         seed = secrets.randbits(31)
     settings = Settings(
@@ -231,38 +230,6 @@ def fit(
     }
     tree = conform(result, data, resolved.to_dict())
     return Fit(data, resolved, tree)
-
-
-def _fittable(data: Annotations) -> None:
-    problems = []
-    if data.n_labels < 2:
-        problems.append(
-            Problem(
-                f"All labels are the same ({data.labels[0]!r}), so there is nothing to infer.",
-                data.source,
-                "Declare the labels that were possible (labels=[...] or --labels a,b), "
-                "or give data in which they occur.",
-            )
-        )
-    if data.n_coders < 2:
-        problems.append(
-            Problem(
-                f"There is one coder only ({data.coders[0]!r}), so no label can be weighed "
-                "against another.",
-                data.source,
-                "Give labels of at least two coders; see that the coder column is the right one.",
-            )
-        )
-    elif int(np.diff(data.starts).max()) < 2:
-        problems.append(
-            Problem(
-                "No item has two labels, so coders cannot be compared.",
-                data.source,
-                "Let several coders label the same items; see that the item column is right.",
-            )
-        )
-    if problems:
-        raise AnnotationError(problems)
 
 
 def load(path: str | os.PathLike[str]) -> Fit:

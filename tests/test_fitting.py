@@ -88,8 +88,8 @@ def test_data_from_which_nothing_can_be_learnt_are_refused_with_all_reasons():
     with pytest.raises(am.AnnotationError) as caught:
         am.fit(one)
     assert len(caught.value.problems) == 2
-    apart = am.Annotations.from_records([(1, "a", "x"), (2, "b", "y")])
-    with pytest.raises(am.AnnotationError, match="No item has two labels"):
+    apart = am.Annotations.from_records([(1, "a", "x"), (1, "a", "y"), (2, "b", "y")])
+    with pytest.raises(am.AnnotationError, match="No item was labelled by two coders"):
         am.fit(apart)
 
 

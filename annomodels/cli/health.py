@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from annomodels.cli.session import plural
-from annomodels.errors import AnnotationError, Problem
 from annomodels.validation import variants
 
 if TYPE_CHECKING:
     from annomodels.annotations import Annotations
     from annomodels.report.health import Health, Spread
 
-__all__ = ["Finding", "findings", "require_fittable"]
+__all__ = ["Finding", "findings"]
 
 _SHOWN = 8
 
@@ -66,47 +65,6 @@ def findings(data: Annotations) -> list[Finding]:
         Finding("scale", data.scale),
         Finding("fingerprint", data.fingerprint),
     ]
-
-
-def require_fittable(data: Annotations) -> None:
-    """Make sure that a model has something to learn from.
-
-    Raises
-    ------
-    AnnotationError
-        With all reasons why not: one label, one coder, no item with two coders.
-    """
-    codes = data.label if data.gold is None else np.concatenate([data.label, data.gold])
-    used = np.unique(codes[codes >= 0])
-    pairs = np.unique(data.item.astype(np.int64) * data.n_coders + data.coder)
-    coders_of_item = np.bincount(pairs // data.n_coders, minlength=data.n_items)
-    problems = []
-    if len(used) < 2:
-        problems.append(
-            Problem(
-                f"Every label is {_cut(data.labels[used[0]])}, so there is nothing to learn "
-                "about the truth or the coders.",
-                data.source,
-                "Add items with other labels; `annomodels check` and `agree` work as it is.",
-            )
-        )
-    if data.n_coders < 2:
-        remedy = "Add a second coder; see that --coder names the right column."
-        problems.append(Problem(_ONE_CODER, data.source, remedy))
-    elif coders_of_item.max() < 2:
-        problems.append(
-            Problem(
-                "No item was labelled by two coders, so agreement and the quality of coders "
-                "cannot be learnt.",
-                data.source,
-                "Let coders share items; see that --item and --coder name the right columns.",
-            )
-        )
-    if problems:
-        raise AnnotationError(problems)
-
-
-_ONE_CODER = "There is one coder: agreement and the quality of coders cannot be learnt from one."
 
 
 def _labels(data: Annotations, facts: Health) -> list[Finding]:

@@ -30,10 +30,10 @@ def fit_data(data: Annotations, sampling: Sampling, command: str) -> Fit:
         The command line that the fit shall remember.
     """
     from annomodels.cli.estimate import duration, seconds_of_fit
-    from annomodels.cli.health import require_fittable
     from annomodels.engines.catalog import choose
     from annomodels.fitting import fit
     from annomodels.models.catalog import resolve
+    from annomodels.models.fittable import require_fittable
 
     require_fittable(data)
     engine = choose(resolve(sampling.model), sampling.engine)

@@ -45,7 +45,7 @@ def test_files_that_cannot_be_understood(kind: str, command: str, tmp_path: Path
 NOT_FITTABLE = {
     "one coder": ("t1,ana,pos\nt2,ana,neg\nt3,ana,pos\n", "one coder"),
     "no overlap": ("t1,ana,pos\nt2,ben,neg\nt3,cem,pos\n", "two coders"),
-    "one label": ("t1,ana,pos\nt1,ben,pos\nt2,ana,pos\nt2,ben,pos\n", "Every label is pos"),
+    "one label": ("t1,ana,pos\nt1,ben,pos\nt2,ana,pos\nt2,ben,pos\n", "Every label is 'pos'"),
     "one coder, one label": ("t1,ana,pos\nt2,ana,pos\n", "2 problems"),
     "one row": ("t1,ana,pos\n", "2 problems"),
 }
