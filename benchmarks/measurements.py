@@ -20,14 +20,19 @@ CHAINS, WARMUP = 2, 500
 
 
 def save(path: str, n_items: int, n_coders: int, per_item: int, n_labels: int, seed: int) -> None:
-    """Simulate labels from Dawid-Skene and write their codes to a file."""
+    """Simulate labels from Dawid-Skene and write their codes to a file.
+
+    As in a crowd, few coders give many labels and many give few.
+    """
     import numpy as np
 
     rng = np.random.default_rng(seed)
-    coder = np.sort(rng.integers(n_coders, size=(n_items, per_item)), axis=1)
+    share = rng.lognormal(0.0, 1.0, n_coders)
+    share /= share.sum()
+    coder = np.sort(rng.choice(n_coders, (n_items, per_item), p=share), axis=1)
     # nobody labels an item twice: draw again until all coders of an item differ
     while (again := (np.diff(coder, axis=1) == 0).any(axis=1)).any():
-        new = rng.integers(n_coders, size=(int(again.sum()), per_item))
+        new = rng.choice(n_coders, (int(again.sum()), per_item), p=share)
         coder[again] = np.sort(new, axis=1)
     alpha = np.full((n_labels, n_labels), 3.0 / (n_labels - 1))
     np.fill_diagonal(alpha, 7.0)
@@ -109,29 +114,48 @@ def nuts(path: str, draws: int, seed: int) -> dict[str, Any]:
     return {"ess": smallest_ess(posterior, data.coder), "seconds": seconds}
 
 
-def numpyro(path: str, draws: int, seed: int) -> dict[str, Any]:
-    """Measure NumPyro's NUTS on the same model, the truth summed out, from a good start."""
+def summed_out(path: str, draws: int, seed: int) -> dict[str, Any]:
+    """Measure NumPyro's NUTS on the same model, the truth summed out by hand."""
+    return _numpyro(path, draws, seed, enumerate_=False)
+
+
+def enumerated(path: str, draws: int, seed: int) -> dict[str, Any]:
+    """Measure NumPyro's NUTS on the same model, the truth enumerated by NumPyro."""
+    return _numpyro(path, draws, seed, enumerate_=True)
+
+
+def _numpyro(path: str, draws: int, seed: int, enumerate_: bool) -> dict[str, Any]:
     import jax
     import jax.numpy as jnp
     import numpy as np
     import numpyro
     from numpyro import distributions as dist
     from numpyro.infer import MCMC, NUTS, init_to_value
+    from numpyro.ops.indexing import Vindex
 
     from annomodels.models import resolve
 
     item, coder, label, n_coders, k = arrays(path)
     n_items = int(item[-1]) + 1
+    by_item = coder.reshape(n_items, -1), label.reshape(n_items, -1)
     prior: Any = resolve("dawid-skene")
     alpha = jnp.asarray(prior.confusion.alpha(k))
 
     def model() -> None:
         prevalence = numpyro.sample("prevalence", dist.Dirichlet(jnp.ones(k)))
-        with numpyro.plate("coder", n_coders, dim=-2), numpyro.plate("truth", k, dim=-1):
+        with numpyro.plate("coder", n_coders, dim=-2), numpyro.plate("class", k, dim=-1):
             confusion = numpyro.sample("confusion", dist.Dirichlet(alpha))
-        labels = jnp.log(confusion)[coder, :, label]
-        joint = jnp.log(prevalence) + jax.ops.segment_sum(labels, item, n_items)
-        numpyro.factor("labels", jax.scipy.special.logsumexp(joint, axis=1).sum())
+        if enumerate_:
+            with numpyro.plate("item", n_items, dim=-2):
+                parallel = {"enumerate": "parallel"}
+                truth = numpyro.sample("truth", dist.Categorical(prevalence), infer=parallel)
+                with numpyro.plate("position", by_item[0].shape[1], dim=-1):
+                    rows = Vindex(confusion)[by_item[0], truth, :]
+                    numpyro.sample("label", dist.Categorical(rows), obs=by_item[1])
+        else:
+            labels = jnp.log(confusion)[coder, :, label]
+            joint = jnp.log(prevalence) + jax.ops.segment_sum(labels, item, n_items)
+            numpyro.factor("labels", jax.scipy.special.logsumexp(joint, axis=1).sum())
 
     start = {
         "prevalence": jnp.full(k, 1 / k),
@@ -195,7 +219,7 @@ def default(path: str, draws: int, seed: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-MEASUREMENTS = {f.__name__: f for f in (gibbs, nuts, numpyro, em, crowdkit, default)}
+MEASUREMENTS = {f.__name__: f for f in (gibbs, nuts, summed_out, enumerated, em, crowdkit, default)}
 
 if __name__ == "__main__" and sys.argv[1:]:
     name, file, n_draws, n_seed = sys.argv[1:]

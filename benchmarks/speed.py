@@ -21,8 +21,19 @@ import common
 import measurements
 
 PARTS = ("nuts", "numpyro", "em", "memory")
-TITLES = {"nuts": "PyMC + nutpie", "numpyro": "NumPyro, NUTS"}
-MODULES = {"numpyro": "numpyro", "crowdkit": "crowdkit"}
+# part -> rivals of Gibbs in it: measurement, and how it is called
+RIVALS = {
+    "nuts": {"nuts": "PyMC + nutpie"},
+    "numpyro": {
+        "enumerated": "NumPyro, truth enumerated",
+        "summed_out": "NumPyro, truth summed out by hand",
+    },
+}
+MODULES = {
+    "enumerated": ("numpyro", "funsor"),
+    "summed_out": ("numpyro",),
+    "crowdkit": ("crowdkit",),
+}
 INSTALL = "not installed: `pip install --group bench`"
 Measured = dict[str, Any]
 
@@ -79,22 +90,23 @@ REDUCED = Plan(
 
 INTRODUCTION = f"""
 All samplers fit the same model, `am.DawidSkene()`, to the same simulated labels (coders with an
-accuracy of about .7), with {measurements.CHAINS} chains each. *Smallest ESS*: the smallest
-bulk effective sample size among the prevalence and the accuracy of the 100 busiest coders.
-*Seconds* are those of warm-up and sampling; *in all* is the life of a fresh process, with loading
-the libraries and compiling. Gibbs keeps its compiled loops on disk; *first time* is with nothing
-kept. NumPyro runs in single precision, its default, with the truth summed out, from a good start;
-its chains are vectorised (the fastest way on this machine), and it compiles as part of its run, so
-only its time in all is given.
+accuracy of about .7), with {measurements.CHAINS} chains of the given number of draws. *Smallest
+ESS*: the smallest bulk effective sample size among the prevalence and the accuracy of the 100
+busiest coders. *Seconds* are those of warm-up and sampling; *in all* is the life of a fresh
+process, with loading the libraries and compiling. Gibbs keeps its compiled loops on disk; *first
+time* is with nothing kept. NumPyro starts from a good point, in single precision, its default,
+with vectorised chains; it compiles as part of its run, so only its time in all is given. Its truth
+is enumerated by NumPyro itself, as in its example of annotation models, or summed out by hand,
+which is faster.
 """
-HEADER = ["sampler", "smallest ESS", "seconds", "ESS/s", "in all", "ESS/s in all"]
+HEADER = ["sampler", "draws", "smallest ESS", "seconds", "ESS/s", "in all", "ESS/s in all"]
 
 
 def measure(
     name: str, file: Path, draws: int, seed: int, environment: dict[str, str] | None = None
 ) -> Measured | str:
     """Do one measurement in a fresh process; a text says why there is none."""
-    if name in MODULES and importlib.util.find_spec(MODULES[name]) is None:
+    if any(importlib.util.find_spec(module) is None for module in MODULES.get(name, ())):
         return INSTALL
     begun = time.perf_counter()
     script = str(Path(measurements.__file__))
@@ -113,36 +125,41 @@ def ratio(ours: Measured, theirs: Measured, seconds: str) -> str:
     return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
 
 
-def samplers(rival: str, plan: Plan, file: Path, seed: int) -> list[str]:
-    """Gibbs, with and without compiling, against another sampler."""
+def samplers(part: str, plan: Plan, file: Path, seed: int) -> list[str]:
+    """Gibbs, with and without compiling, against other samplers."""
+    found: list[tuple[str, int, Measured | str]] = []
     with tempfile.TemporaryDirectory() as empty:
         environment = {"NUMBA_CACHE_DIR": empty}
-        cold = measure("gibbs", file, plan.gibbs_draws, seed, environment)
         # the second run finds what the first one compiled
-        warm = measure("gibbs", file, plan.gibbs_draws, seed, environment)
-    theirs = measure(rival, file, plan.draws[rival], seed)
-    rows = []
-    for title, part in (("Gibbs, first time", cold), ("Gibbs", warm), (TITLES[rival], theirs)):
-        if isinstance(part, str):
-            rows.append([title, part, *[""] * 4])
+        for title in ("Gibbs, first time", "Gibbs"):
+            measured = measure("gibbs", file, plan.gibbs_draws, seed, environment)
+            found.append((title, plan.gibbs_draws, measured))
+    for name, title in RIVALS[part].items():
+        draws = plan.draws[part]
+        found.append((title, draws, measure(name, file, draws, seed)))
+    rows, sentences = [], []
+    for title, draws, measured in found:
+        if isinstance(measured, str):
+            rows.append([title, measured, *[""] * 5])
             continue
-        cells = [title, f"{part['ess']:,.0f}"]
-        for seconds in (part["seconds"], part["whole"]):
+        cells = [title, f"{draws:,}", f"{measured['ess']:,.0f}"]
+        for seconds in (measured["seconds"], measured["whole"]):
             known = seconds is not None
-            cells += [f"{seconds:.1f}", f"{part['ess'] / seconds:,.1f}"] if known else ["–", "–"]
+            cells += [f"{seconds:.1f}", f"{measured['ess'] / seconds:,.1f}"] if known else ["–"] * 2
         rows.append(cells)
-    out = [f"**Samplers, {plan.sets[rival]}**", common.markdown(HEADER, rows)]
-    if isinstance(cold, dict) and isinstance(warm, dict) and isinstance(theirs, dict):
-        sampling = ""
-        if theirs["seconds"] is not None:
-            sampling = f"**{ratio(warm, theirs, 'seconds')} times** while sampling, "
-        out.append(
-            f"Effective draws a second of Gibbs against {TITLES[rival]}: {sampling}"
-            f"**{ratio(warm, theirs, 'whole')} times** with everything counted, "
-            f"{ratio(cold, theirs, 'whole')} times when the loops of Gibbs are compiled for the "
-            "first time as well."
-        )
-    return out
+    (*_, cold), (*_, warm), *rivals = found
+    for title, _, theirs in rivals:
+        if isinstance(cold, dict) and isinstance(warm, dict) and isinstance(theirs, dict):
+            sampling = ""
+            if theirs["seconds"] is not None:
+                sampling = f"**{ratio(warm, theirs, 'seconds')} times** while sampling, "
+            sentences.append(
+                f"Effective draws a second of Gibbs against {title}: {sampling}"
+                f"**{ratio(warm, theirs, 'whole')} times** with everything counted, "
+                f"{ratio(cold, theirs, 'whole')} times when the loops of Gibbs are compiled for "
+                "the first time as well."
+            )
+    return [f"**Samplers, {plan.sets[part]}**", common.markdown(HEADER, rows), *sentences]
 
 
 def em(size: Size, file: Path, seed: int) -> list[str]:
