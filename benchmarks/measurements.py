@@ -106,7 +106,7 @@ def nuts(path: str, draws: int, seed: int) -> dict[str, Any]:
 
     fit = am.fit(
         data, am.DawidSkene(), engine="nuts", chains=CHAINS, draws=draws, warmup=300,
-        threads=CHAINS, seed=seed, progress=mark,
+        threads=CHAINS, seed=seed, progress=mark, target_accept=0.8,  # nutpie's default
     )  # fmt: skip
     posterior = {str(k): v.values for k, v in fit.tree["posterior"].to_dataset().items()}
     # the sampler is asked every 0.3 s

@@ -97,7 +97,7 @@ def _sample(
         save_warmup=False,
         progress_bar=False,
         blocking=False,
-        target_accept=0.9,
+        target_accept=settings.target_accept,
     )
     # compiling does not count against the limit: it cannot be cut short
     sampling = Clock(settings.time_limit)

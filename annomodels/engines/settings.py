@@ -37,6 +37,8 @@ class Settings:
         Number of threads; None takes the cores of the machine.
     partitions
         Number of parts that a pass over the items is split into; None chooses.
+    target_accept
+        Acceptance rate that NUTS adapts its steps to.
     memory
         Bytes that draws may take; more draws of large models are thinned.
     progress
@@ -54,6 +56,7 @@ class Settings:
     time_limit: float | None = None
     threads: int | None = None
     partitions: int | None = None
+    target_accept: float = 0.9
     memory: int = 400_000_000
     progress: Progress | None = None
 
