@@ -28,8 +28,8 @@ docs: $(VENV)/.ready-docs
 	@echo "Documentation: $(CURDIR)/docs/_build/html/index.html"
 
 bench: $(VENV)/.ready-bench
-	@for script in $(filter-out %/common.py,$(wildcard benchmarks/*.py)); do \
-	    echo "== $$script"; $(BIN)/python "$$script" || exit 1; \
+	@for script in accuracy calibration speed; do \
+	    echo "== $$script"; $(BIN)/python benchmarks/$$script.py || exit 1; \
 	done
 
 lint: $(VENV)/.ready-lint

@@ -32,8 +32,9 @@ def canonical_order(state: State, volume: NDArray[np.float64]) -> NDArray[np.int
     """
     table = joint_table(state, volume)
     k = len(table)
-    # a diagonal that leads in every row and column cannot be beaten by another assignment
-    if (table.argmax(axis=0) == np.arange(k)).all() or (table.argmax(axis=1) == np.arange(k)).all():
+    # a diagonal that leads in all rows, or in all columns, cannot be beaten by another assignment
+    diagonal = np.diagonal(table)
+    if (table.max(axis=0) == diagonal).all() or (table.max(axis=1) == diagonal).all():
         return np.arange(k)
     truth, label = linear_sum_assignment(-table)
     order = np.empty(k, dtype=np.int64)

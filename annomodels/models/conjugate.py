@@ -13,15 +13,20 @@ from scipy.special import gammaln
 
 from annomodels.models.confusion import ConfusionModel, Floats, State
 
-__all__ = ["ConjugateModel", "dirichlet_logp"]
+__all__ = ["ConjugateModel", "confusion_logp", "dirichlet_logp"]
 
 
 def dirichlet_logp(log_x: Floats, alpha: Floats) -> float:
     """Log density of Dirichlet rows, summed; the last axis is the simplex."""
-    normaliser = gammaln(alpha.sum(-1)) - gammaln(alpha).sum(-1)
-    alpha = np.broadcast_to(alpha, log_x.shape)
-    inner = ((alpha - 1.0) * log_x).sum(-1)
-    return float((inner + normaliser).sum())
+    normaliser = gammaln(alpha.sum(-1)).sum() - gammaln(alpha).sum()
+    return float(np.vdot(alpha - 1.0, log_x) + normaliser)
+
+
+def confusion_logp(log_confusion: Floats, alpha: Floats) -> float:
+    """Log density of all rows [row, label, truth] given their pseudo-counts [truth, label]."""
+    normaliser = gammaln(alpha.sum(-1)).sum() - gammaln(alpha).sum()
+    total = np.vdot((alpha - 1.0).T, log_confusion.sum(axis=0))
+    return float(total + len(log_confusion) * normaliser)
 
 
 class ConjugateModel(ConfusionModel):
@@ -52,10 +57,9 @@ class ConjugateModel(ConfusionModel):
     def log_prior(self, state: State) -> float:
         """Log prior density of prevalence, confusion and population."""
         k = len(state.log_prevalence)
-        rows = np.transpose(state.log_confusion, (0, 2, 1))
         return (
             dirichlet_logp(state.log_prevalence, self.prevalence.alpha(k))
-            + dirichlet_logp(rows, self.row_prior(state))
+            + confusion_logp(state.log_confusion, self.row_prior(state))
             + self.log_population_prior(state)
         )
 

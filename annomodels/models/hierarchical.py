@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.stats import beta
+from scipy.special import betaln, xlog1py, xlogy
 
 from annomodels.models.confusion import Floats, State
 from annomodels.models.conjugate import ConjugateModel, dirichlet_logp
@@ -121,7 +121,9 @@ class HierarchicalDawidSkene(ConjugateModel):
         value = dirichlet_logp(np.log(mean), self.anchor(state))
         value += float(self.concentration.logp(concentration).sum())
         if self.population.estimated:
-            value += float(beta.logpdf(state.population["common_accuracy"], *self.population.beta))
+            a = float(state.population["common_accuracy"])
+            right, wrong = self.population.beta
+            value += float(xlogy(right - 1, a) + xlog1py(wrong - 1, -a) - betaln(right, wrong))
         return value
 
     def sample_parameters(self, n_rows: int, n_labels: int, rng: np.random.Generator) -> State:
