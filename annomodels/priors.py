@@ -96,9 +96,7 @@ class Diagonal:
     def mean(self, n_classes: int) -> Floats:
         """Prior mean of a confusion matrix, shape [truth, label]."""
         off = (1.0 - self.accuracy) / max(n_classes - 1, 1)
-        mean = np.full((n_classes, n_classes), off)
-        np.fill_diagonal(mean, self.accuracy)
-        return mean
+        return np.where(np.eye(n_classes, dtype=bool), self.accuracy, off)
 
     def alpha(self, n_classes: int) -> Floats:
         """Pseudo-counts, shape [truth, label]."""

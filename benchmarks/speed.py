@@ -60,11 +60,10 @@ class Size:
 
 @dataclass(frozen=True)
 class Plan:
-    """Sizes of all measurements."""
+    """Sizes of all measurements; `draws` are pairs of draws of Gibbs and of the rivals."""
 
     sets: dict[str, Size]
-    gibbs_draws: int
-    draws: dict[str, int]
+    draws: dict[str, list[tuple[int, int]]]
 
 
 FULL = Plan(
@@ -74,8 +73,7 @@ FULL = Plan(
         "em": Size(200_000, 1_000, 5, 5),
         "memory": Size(200_000, 1_000, 5, 5),
     },
-    gibbs_draws=2_000,
-    draws={"nuts": 300, "numpyro": 1_000},
+    draws={"nuts": [(2_000, 300)], "numpyro": [(2_000, 1_000), (10_000, 4_000)]},
 )
 REDUCED = Plan(
     {
@@ -84,8 +82,7 @@ REDUCED = Plan(
         "em": Size(10_000, 100, 5, 5),
         "memory": Size(10_000, 100, 5, 5),
     },
-    gibbs_draws=500,
-    draws={"nuts": 100, "numpyro": 200},
+    draws={"nuts": [(500, 100)], "numpyro": [(500, 200)]},
 )
 
 INTRODUCTION = f"""
@@ -126,17 +123,26 @@ def ratio(ours: Measured, theirs: Measured, seconds: str) -> str:
 
 
 def samplers(part: str, plan: Plan, file: Path, seed: int) -> list[str]:
-    """Gibbs, with and without compiling, against other samplers."""
+    """Gibbs, with and without compiling, against other samplers, for short and long runs."""
+    out = [f"**Samplers, {plan.sets[part]}**"]
+    for ours, theirs in plan.draws[part]:
+        out += race(part, file, seed, ours, theirs)
+    return out
+
+
+def race(part: str, file: Path, seed: int, ours: int, theirs: int) -> list[str]:
+    """One table: so many draws of Gibbs, so many of each rival."""
     found: list[tuple[str, int, Measured | str]] = []
     with tempfile.TemporaryDirectory() as empty:
         environment = {"NUMBA_CACHE_DIR": empty}
         # the second run finds what the first one compiled
-        for title in ("Gibbs, first time", "Gibbs"):
-            measured = measure("gibbs", file, plan.gibbs_draws, seed, environment)
-            found.append((title, plan.gibbs_draws, measured))
-    for name, title in RIVALS[part].items():
-        draws = plan.draws[part]
-        found.append((title, draws, measure(name, file, draws, seed)))
+        found += [
+            (title, ours, measure("gibbs", file, ours, seed, environment))
+            for title in ("Gibbs, first time", "Gibbs")
+        ]
+    found += [
+        (title, theirs, measure(name, file, theirs, seed)) for name, title in RIVALS[part].items()
+    ]
     rows, sentences = [], []
     for title, draws, measured in found:
         if isinstance(measured, str):
@@ -148,18 +154,18 @@ def samplers(part: str, plan: Plan, file: Path, seed: int) -> list[str]:
             cells += [f"{seconds:.1f}", f"{measured['ess'] / seconds:,.1f}"] if known else ["–"] * 2
         rows.append(cells)
     (*_, cold), (*_, warm), *rivals = found
-    for title, _, theirs in rivals:
-        if isinstance(cold, dict) and isinstance(warm, dict) and isinstance(theirs, dict):
+    for title, _, rival in rivals:
+        if isinstance(cold, dict) and isinstance(warm, dict) and isinstance(rival, dict):
             sampling = ""
-            if theirs["seconds"] is not None:
-                sampling = f"**{ratio(warm, theirs, 'seconds')} times** while sampling, "
+            if rival["seconds"] is not None:
+                sampling = f"**{ratio(warm, rival, 'seconds')} times** while sampling, "
             sentences.append(
                 f"Effective draws a second of Gibbs against {title}: {sampling}"
-                f"**{ratio(warm, theirs, 'whole')} times** with everything counted, "
-                f"{ratio(cold, theirs, 'whole')} times when the loops of Gibbs are compiled for "
+                f"**{ratio(warm, rival, 'whole')} times** with everything counted, "
+                f"{ratio(cold, rival, 'whole')} times when the loops of Gibbs are compiled for "
                 "the first time as well."
             )
-    return [f"**Samplers, {plan.sets[part]}**", common.markdown(HEADER, rows), *sentences]
+    return [common.markdown(HEADER, rows), *sentences]
 
 
 def em(size: Size, file: Path, seed: int) -> list[str]:

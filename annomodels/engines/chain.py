@@ -123,35 +123,42 @@ class Chain:
         self.counts = np.zeros((partitions, codes.n_rows, k, k), dtype=np.int64)
         self.sizes = np.zeros((partitions, k), dtype=np.int64)
         self.identity = np.arange(k)
+        self.no_sum, self.no_entropy = np.empty((0, 0)), np.empty(0)
 
     def advance(self, iterations: int, thin: int, kept: Kept | None, stop: Event) -> None:
         """Run some iterations, keeping every `thin`-th in `kept`."""
         for _ in range(iterations):
             if stop.is_set():
                 return
-            keep = kept is not None and self.iteration % thin == 0
-            order = self.identity
-            if keep and self.relabel:
-                order = canonical_order(self.state, self.volume)
-            log_likelihood = self._pass(order, kept if keep else None)
-            if keep and kept is not None:
-                lp = log_likelihood + self.model.log_prior(self.state)
-                moved = order is not self.identity and (order != self.identity).any()
-                kept.relabelled += int(moved)
-                state = self.state.ordered(order) if moved else self.state
-                kept.add(self.model.pymc_start(state), log_likelihood, lp)
-            counts, sizes = self.counts.sum(axis=0), self.sizes.sum(axis=0)
+            if kept is not None and self.iteration % thin == 0:
+                self._keep(kept)
+            else:
+                self._pass(self.identity, None)
+            if len(self.edges) == 2:
+                counts, sizes = self.counts[0], self.sizes[0]
+            else:
+                counts, sizes = self.counts.sum(axis=0), self.sizes.sum(axis=0)
             self.model.draw(counts, sizes, self.state, self.key, self.iteration)  # type: ignore[arg-type]
             self.iteration += 1
+
+    def _keep(self, kept: Kept) -> None:
+        """Draw the truth of all items and keep the parameters it was drawn from."""
+        order = canonical_order(self.state, self.volume) if self.relabel else self.identity
+        log_likelihood = self._pass(order, kept)
+        lp = log_likelihood + self.model.log_prior(self.state)
+        moved = bool((order != self.identity).any())
+        kept.relabelled += moved
+        state = self.state.ordered(order) if moved else self.state
+        kept.add(self.model.pymc_start(state), log_likelihood, lp)
 
     def _pass(self, order: NDArray[Any], kept: Kept | None) -> float:
         """Draw the truth of all items; gives the log likelihood of the parameters."""
         from annomodels.kernels.passes import sampled_pass
 
-        self.counts[:] = 0
-        self.sizes[:] = 0
-        p_sum = kept.batch if kept is not None else np.empty((0, 0))
-        entropy = kept.entropy if kept is not None else np.empty(0)
+        self.counts.fill(0)
+        self.sizes.fill(0)
+        p_sum = self.no_sum if kept is None else kept.batch
+        entropy = self.no_entropy if kept is None else kept.entropy
 
         def part(n: int) -> float:
             return float(
@@ -172,4 +179,6 @@ class Chain:
                 )
             )
 
+        if len(self.edges) == 2:
+            return part(0)
         return sum(self.mapper(part, range(len(self.edges) - 1)))

@@ -8,7 +8,8 @@ chain, iteration and item only, so neither changes the draws.
 from __future__ import annotations
 
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from threading import Event
+from importlib import import_module
+from threading import Event, Thread
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,8 @@ def run(model: ConjugateModel, data: Annotations, settings: Settings) -> RawResu
     codes = encode(data, shared=model.shared, collapse=False)
     draws, single = _room(codes, settings)
     clock = Clock(settings.time_limit)
+    # loading the diagnostics takes as long as sampling a small set, so it goes on meanwhile
+    Thread(target=import_module, args=("arviz_stats.base",), daemon=True).start()
     with ThreadPoolExecutor(settings.workers) as pool:
         run_ = _Run(model, codes, settings, pool, clock, relabel=data.gold is None)
         run_.sample(draws, single)

@@ -30,12 +30,12 @@ def canonical_order(state: State, volume: NDArray[np.float64]) -> NDArray[np.int
 
     For two classes this is the mirror test, for more an optimal assignment.
     """
-    table = joint_table(state, volume)
-    k = len(table)
-    # a diagonal that leads in all rows, or in all columns, cannot be beaten by another assignment
-    diagonal = np.diagonal(table)
-    if (table.max(axis=0) == diagonal).all() or (table.max(axis=1) == diagonal).all():
+    from annomodels.kernels.bookkeeping import diagonal_leads
+
+    k = len(state.log_prevalence)
+    if diagonal_leads(state.log_prevalence, state.log_confusion, volume):
         return np.arange(k)
+    table = joint_table(state, volume)
     truth, label = linear_sum_assignment(-table)
     order = np.empty(k, dtype=np.int64)
     order[truth] = label

@@ -13,20 +13,13 @@ from scipy.special import gammaln
 
 from annomodels.models.confusion import ConfusionModel, Floats, State
 
-__all__ = ["ConjugateModel", "confusion_logp", "dirichlet_logp"]
+__all__ = ["ConjugateModel", "dirichlet_logp"]
 
 
 def dirichlet_logp(log_x: Floats, alpha: Floats) -> float:
     """Log density of Dirichlet rows, summed; the last axis is the simplex."""
     normaliser = gammaln(alpha.sum(-1)).sum() - gammaln(alpha).sum()
     return float(np.vdot(alpha - 1.0, log_x) + normaliser)
-
-
-def confusion_logp(log_confusion: Floats, alpha: Floats) -> float:
-    """Log density of all rows [row, label, truth] given their pseudo-counts [truth, label]."""
-    normaliser = gammaln(alpha.sum(-1)).sum() - gammaln(alpha).sum()
-    total = np.vdot((alpha - 1.0).T, log_confusion.sum(axis=0))
-    return float(total + len(log_confusion) * normaliser)
 
 
 class ConjugateModel(ConfusionModel):
@@ -56,12 +49,11 @@ class ConjugateModel(ConfusionModel):
 
     def log_prior(self, state: State) -> float:
         """Log prior density of prevalence, confusion and population."""
-        k = len(state.log_prevalence)
-        return (
-            dirichlet_logp(state.log_prevalence, self.prevalence.alpha(k))
-            + confusion_logp(state.log_confusion, self.row_prior(state))
-            + self.log_population_prior(state)
-        )
+        from annomodels.kernels.bookkeeping import prior_logp
+
+        alpha = self.prevalence.alpha(len(state.log_prevalence))
+        rows = prior_logp(state.log_prevalence, alpha, state.log_confusion, self.row_prior(state))
+        return float(rows) + self.log_population_prior(state)
 
     def log_penalty(self, state: State) -> float:
         """Give what EM adds to the log likelihood: the log prior on the scale of log-ratios.

@@ -21,24 +21,23 @@ def require_fittable(data: Annotations) -> None:
     Raises
     ------
     AnnotationError
-        With all reasons why not: one label in use, one coder, no item with two coders.
+        With all reasons why not: one label (declare the others if more were possible), one coder,
+        no item with two coders.
 
     Examples
     --------
     >>> require_fittable(Annotations.from_records([(1, "a", "x"), (1, "b", "y")]))
     """
-    codes = data.label if data.gold is None else np.concatenate([data.label, data.gold])
-    used = np.unique(codes[codes >= 0])
     problems = []
-    if len(used) < 2:
-        name = repr(data.labels[used[0]])
+    if data.n_labels < 2:
+        name = repr(data.labels[0])
         problems.append(
             Problem(
                 f"Every label is {name if len(name) <= 40 else name[:37] + '...'}, so there is "
                 "nothing to learn about the truth or the coders.",
                 data.source,
-                "Add items with other labels; the data can be checked, and agreement computed, "
-                "as they are.",
+                "Add items with other labels, or declare the labels that were possible (--labels); "
+                "the data can be checked, and agreement computed, as they are.",
             )
         )
     if data.n_coders < 2:
