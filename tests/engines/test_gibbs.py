@@ -66,7 +66,16 @@ def test_a_time_limit_keeps_what_was_sampled(data):
     np.testing.assert_allclose(p_truth(fit).sum(axis=1), 1.0)
 
 
+@pytest.fixture
+def ctrl_c():
+    """Ctrl-C works even where the tests run in the background, with the signal ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="signals work differently there")
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_keeps_what_was_sampled(data):
     pressed = threading.Event()
 
@@ -82,6 +91,7 @@ def test_ctrl_c_keeps_what_was_sampled(data):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals work differently there")
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_in_the_warm_up_has_nothing_to_keep(data):
     def press(stage, *_):
         if stage == "warm-up":
