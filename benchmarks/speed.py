@@ -89,12 +89,12 @@ INTRODUCTION = f"""
 All samplers fit the same model, `am.DawidSkene()`, to the same simulated labels (coders with an
 accuracy of about .7), with {measurements.CHAINS} chains of the given number of draws. *Smallest
 ESS*: the smallest bulk effective sample size among the prevalence and the accuracy of the 100
-busiest coders. *Seconds* are those of warm-up and sampling; *in all* is the life of a fresh
-process, with loading the libraries and compiling. Gibbs keeps its compiled loops on disk; *first
-time* is with nothing kept. NumPyro starts from a good point, in single precision, its default,
-with vectorised chains; it compiles as part of its run, so only its time in all is given. Its truth
-is enumerated by NumPyro itself, as in its example of annotation models, or summed out by hand,
-which is faster.
+busiest coders. *Seconds* are those of the call that samples, in a process that has loaded its
+libraries: for Gibbs from `am.fit` to its result, for NumPyro with compiling, for nutpie without;
+*in all* is the life of a fresh process, with loading the libraries and compiling. Gibbs keeps its
+compiled loops on disk; *first time* is with nothing kept. NumPyro starts from a good point, in
+single precision, its default, with vectorised chains. Its truth is enumerated by NumPyro itself, as
+in its example of annotation models, or summed out by hand, which is faster.
 """
 HEADER = ["sampler", "draws", "smallest ESS", "seconds", "ESS/s", "in all", "ESS/s in all"]
 
@@ -156,12 +156,12 @@ def race(part: str, file: Path, seed: int, ours: int, theirs: int) -> list[str]:
     (*_, cold), (*_, warm), *rivals = found
     for title, _, rival in rivals:
         if isinstance(cold, dict) and isinstance(warm, dict) and isinstance(rival, dict):
-            sampling = ""
-            if rival["seconds"] is not None:
-                sampling = f"**{ratio(warm, rival, 'seconds')} times** while sampling, "
+            what = "while sampling" if part == "nuts" else "with compiling counted"
+            sampling = f"**{ratio(warm, rival, 'seconds')} times** {what}, "
             sentences.append(
                 f"Effective draws a second of Gibbs against {title}: {sampling}"
                 f"**{ratio(warm, rival, 'whole')} times** with everything counted, "
+                f"loading the libraries too, "
                 f"{ratio(cold, rival, 'whole')} times when the loops of Gibbs are compiled for "
                 "the first time as well."
             )
