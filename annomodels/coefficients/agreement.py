@@ -21,7 +21,7 @@ from annomodels.coefficients.rows import Duplicates, Rows, collapse, prepare, wi
 from annomodels.coefficients.weights import make_sample
 from annomodels.errors import NotApplicable
 
-__all__ = ["Convention", "Resample", "agreement"]
+__all__ = ["Convention", "Resample", "agreement", "by_group"]
 
 Floats = NDArray[np.float64]
 Convention = Literal["krippendorff", "gwet", "pairs", "pairwise", "listwise"]
@@ -145,7 +145,7 @@ def agreement(
     if labels is not None:
         data = with_labels(data, labels)
     requests = make_requests(data, name, distance, missing)
-    rows = prepare(data, duplicates, _by_group(data, resample))
+    rows = prepare(data, duplicates, by_group(data, resample))
     reasons = [before(r.coefficient, rows, r.convention) for r in requests]
     if name is not None and reasons[0] in ("two_coders_only", "repeats_kept"):
         entry = requests[0].coefficient
@@ -166,7 +166,7 @@ def agreement(
     return results[0] if name is not None else AgreementPanel(results, notes)
 
 
-def _by_group(data: Annotations, resample: Resample) -> bool:
+def by_group(data: Annotations, resample: Resample) -> bool:
     """Whether documents are drawn instead of items."""
     if resample not in get_args(Resample):
         allowed = ", ".join(get_args(Resample))

@@ -19,7 +19,7 @@ from annomodels.coefficients.rows import Rows
 from annomodels.coefficients.tables import Tables
 from annomodels.coefficients.weights import Sample
 
-__all__ = ["Request", "draw_values", "point_values"]
+__all__ = ["Request", "Statistics", "draw_values", "point_values"]
 
 Floats = NDArray[np.float64]
 
@@ -43,8 +43,16 @@ class Request:
     convention: str
 
 
-class _Statistics:
-    """The linear statistics that some requests need, counted once."""
+class Statistics:
+    """The linear statistics that some requests need, counted once.
+
+    Parameters
+    ----------
+    rows
+        The labels; their items are those that the weights belong to.
+    requests
+        What is to be computed.
+    """
 
     def __init__(self, rows: Rows, requests: Sequence[Request]) -> None:
         self.rows = rows
@@ -107,7 +115,7 @@ class _Statistics:
 
 def point_values(sample: Sample, requests: Sequence[Request]) -> list[Evaluated]:
     """Classical values, one for each request."""
-    return _Statistics(sample.rows, requests).evaluate(sample.point)
+    return Statistics(sample.rows, requests).evaluate(sample.point)
 
 
 def draw_values(sample: Sample, requests: Sequence[Request], draws: int, seed: int) -> list[Floats]:
@@ -120,7 +128,7 @@ def draw_values(sample: Sample, requests: Sequence[Request], draws: int, seed: i
         return []
     if not draws:
         return [np.empty(0) for _ in requests]
-    statistics = _Statistics(sample.rows, requests)
+    statistics = Statistics(sample.rows, requests)
     blocks = [
         [found.value for found in statistics.evaluate(weights)]
         for weights in sample.draw(draws, seed, statistics.width)

@@ -17,7 +17,7 @@ from annomodels.coefficients.catalogue import find
 from annomodels.coefficients.distances import Distance, Nominal
 from annomodels.coefficients.tables import Tables
 
-__all__ = ["EXPECTED", "Evaluated", "evaluate", "evaluate_with"]
+__all__ = ["EXPECTED", "Evaluated", "evaluate", "evaluate_observed", "evaluate_with"]
 
 Floats = NDArray[np.float64]
 
@@ -124,7 +124,13 @@ def evaluate_with(
 ) -> Evaluated:
     """Coefficient from the name of its expected disagreement (None: observed agreement alone)."""
     distance = distance or Nominal()
-    d_o = observed(tables, distance)
+    return evaluate_observed(expectation, tables, distance, observed(tables, distance))
+
+
+def evaluate_observed(
+    expectation: str | None, tables: Tables, distance: Distance, d_o: Floats
+) -> Evaluated:
+    """Coefficient where the observed disagreement is known; `tables` need no pairs then."""
     if expectation is None:
         return Evaluated(1.0 - d_o, d_o, np.full_like(d_o, np.nan))
     d_e = np.broadcast_to(EXPECTED[expectation](tables, distance), d_o.shape)

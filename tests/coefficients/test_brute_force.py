@@ -216,7 +216,7 @@ def test_listwise_is_the_complete_items(name, rng):
 def test_weights_of_draws_are_repeated_items(rng):
     """An item of weight 3 counts like three such items, for every coefficient and convention."""
     from annomodels.coefficients.catalogue import COEFFICIENTS
-    from annomodels.coefficients.evaluation import Request, _Statistics
+    from annomodels.coefficients.evaluation import Request, Statistics
     from annomodels.coefficients.rows import prepare
 
     rows = sparse_rows(rng, repeats=False)
@@ -232,8 +232,8 @@ def test_weights_of_draws_are_repeated_items(rng):
         for convention in entry.missing
     ]
     weights = np.stack([times[list(short.items)], np.ones(25)]).astype(float)
-    weighted = _Statistics(prepare(short), requests).evaluate(weights)
-    repeated = _Statistics(prepare(long), requests).evaluate(np.ones(long.n_items))
+    weighted = Statistics(prepare(short), requests).evaluate(weights)
+    repeated = Statistics(prepare(long), requests).evaluate(np.ones(long.n_items))
     assert len(requests) > 30
     for request, one, other in zip(requests, weighted, repeated, strict=True):
         for x, y in zip(one, other, strict=True):
