@@ -1,0 +1,146 @@
+"""Documents from clusters or judgments in memory, for small examples and own readers."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+
+from annomodels.coref.clusterings import Clusters, groups_of
+from annomodels.coref.document import Document
+from annomodels.coref.layers import Judgment, Layer
+from annomodels.coref.spans import Markable, Span
+from annomodels.errors import AnnotationError, Problem
+
+__all__ = ["document", "document_of_judgments"]
+
+
+def document(
+    name: str,
+    clusters: Mapping[str, Clusters],
+    *,
+    order: Sequence[Hashable] | None = None,
+    genre: str | None = None,
+    letters: bool = False,
+) -> Document:
+    """Make a document from the clusters of each coder.
+
+    Parameters
+    ----------
+    name
+        Name of the document.
+    clusters
+        Clusters by coder: sets of mentions, or a mapping from mention to cluster. A mention is a
+        :class:`Span`, or anything that names it, such as "A" or (3, 7); names become words of
+        their own.
+    order
+        Names in the order of the text; sorted by default.
+    genre
+        Text type.
+    letters
+        Take a text such as "ABGI" as the cluster of the mentions A, B, G and I.
+
+    Examples
+    --------
+    >>> document("t1", {"ana": [{1, 2}, {3}], "ben": {1: "x", 2: "y", 3: "y"}}).shared()[0][1]
+    Span(tokens=(0,))
+    """
+    partitions = {
+        coder: groups_of([list(c) for c in given] if letters else given, f"coder {coder}")
+        for coder, given in clusters.items()
+    }
+    mentions = {m for groups in partitions.values() for group in groups for m in group}
+    spans = _spans(mentions, order)
+    layers = {}
+    for coder, groups in partitions.items():
+        markables = {str(m): Markable(str(m), spans[m]) for group in groups for m in group}
+        sets = tuple(frozenset(map(str, group)) for group in groups)
+        layers[coder] = Layer(coder, markables, clusters=sets)
+    return Document(name, _words(spans), genre=genre, layers=layers)
+
+
+def document_of_judgments(
+    name: str,
+    coders: Mapping[str, tuple[Mapping[str, str | None], Mapping[str, Iterable[object]]]],
+    *,
+    order: Sequence[str],
+    turns: Sequence[str] = (),
+    genre: str | None = None,
+) -> Document:
+    """Make a document from categories and pointers of each coder.
+
+    Parameters
+    ----------
+    name
+        Name of the document.
+    coders
+        For each coder the category of each markable and its antecedents: several make the
+        markable ambiguous, a set among them is a plural.
+    order
+        The markables in the order of the text.
+    turns
+        What can be pointed at on the level of turns.
+    genre
+        Text type.
+
+    Raises
+    ------
+    AnnotationError
+        When a markable or an antecedent is in neither `order` nor `turns`.
+
+    Examples
+    --------
+    >>> made = document_of_judgments(
+    ...     "t", {"ana": ({"m1": "none", "m2": "phrase"}, {"m2": ["m1"]})}, order=["m1", "m2"])
+    >>> made.layers["ana"].judgments["m2"].antecedents
+    frozenset({'m1'})
+    """
+    names = [*order, *turns]
+    spans = {one: Span((n,)) for n, one in enumerate(names)}
+    level = {one: "turn" if one in set(turns) else "phrase" for one in names}
+    layers = {}
+    for coder, (categories, pointers) in coders.items():
+        judged = [one for one in names if one in categories or one in pointers]
+        strange = [one for one in [*categories, *pointers] if one not in spans]
+        if strange:
+            what = f"{strange[0]!r} is judged, but it is no markable."
+            remedy = "Name it in `order`, or in `turns`."
+            raise AnnotationError(Problem(what, f"coder {coder}", remedy))
+        judgments = {
+            one: Judgment(
+                one,
+                categories.get(one),
+                tuple(
+                    frozenset([str(r)]) if isinstance(r, str) else frozenset(map(str, _ids(r)))
+                    for r in pointers.get(one, ())
+                ),
+            )
+            for one in judged
+        }
+        markables = {one: Markable(one, spans[one], level[one]) for one in names}
+        layers[coder] = Layer(coder, markables, judgments)
+    return Document(name, tuple(names), genre=genre, layers=layers)
+
+
+def _ids(reading: object) -> Iterable[object]:
+    return reading if isinstance(reading, Iterable) else [reading]
+
+
+def _spans(mentions: set[Hashable], order: Sequence[Hashable] | None) -> dict[Hashable, Span]:
+    """Spans as they are, anything else as a word of its own."""
+    if all(isinstance(m, Span) for m in mentions):
+        return {m: m for m in mentions if isinstance(m, Span)}
+    listed = list(dict.fromkeys(order)) if order is not None else []
+    rest = mentions.difference(listed)
+    try:
+        listed += sorted(rest)  # type: ignore[type-var]
+    except TypeError:
+        listed += sorted(rest, key=repr)
+    return {m: Span((n,)) for n, m in enumerate(listed)}
+
+
+def _words(spans: Mapping[Hashable, Span]) -> tuple[str, ...]:
+    length = 1 + max((span.end for span in spans.values()), default=-1)
+    words = ["_"] * length
+    for mention, span in spans.items():
+        if not isinstance(mention, Span):
+            words[span.start] = str(mention)
+    return tuple(words)

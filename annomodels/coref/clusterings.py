@@ -1,0 +1,202 @@
+"""Two clusterings of mentions, whatever they are written as, to counts of what they share."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.coref.layers import Layer
+from annomodels.errors import AnnotationError, DataWarning, Problem
+from annomodels.validation import is_missing, some
+
+__all__ = ["Clusters", "Missing", "Overlap", "groups_of", "overlap"]
+
+Ints = NDArray[np.int64]
+Clusters = Iterable[Iterable[Any]] | Mapping[Any, Any] | Layer
+Missing = Literal["error", "singleton", "drop"]
+
+
+def groups_of(clusters: Clusters, name: str, *, keep_first: bool = False) -> list[list[Hashable]]:
+    """Disjoint lists of mentions from sets of mentions or from a mapping of mention to cluster.
+
+    In a mapping, a cluster of None is one of its own. A mention given as a list, as JSON does with
+    (start, end), is taken as a tuple.
+
+    Parameters
+    ----------
+    clusters
+        The clusters.
+    name
+        What to call them in messages.
+    keep_first
+        Whether a mention in two clusters stays in the first, with a warning.
+
+    Raises
+    ------
+    AnnotationError
+        When a cluster is no set of mentions, or a mention stands in two of them.
+
+    Examples
+    --------
+    >>> groups_of({"a": 1, "b": 2, "c": 1, "d": None}, "x")
+    [['a', 'c'], ['b'], ['d']]
+    """
+    if isinstance(clusters, Layer):
+        return [sorted(group, key=lambda key: key[1]) for group in clusters.groups]
+    found: list[list[Hashable]] = []
+    owner: dict[Hashable, int] = {}
+    twice: list[Hashable] = []
+    for n, cluster in enumerate(_sets(clusters, name)):
+        members = []
+        for raw in cluster:
+            mention = _hashable(raw, name)
+            first = owner.setdefault(mention, n)
+            if first != n:
+                twice.append(mention)
+            else:
+                members.append(mention)
+        found.append(list(dict.fromkeys(members)))
+    if twice:
+        names = some(dict.fromkeys(map(str, twice)))
+        what = f"{len(set(twice)):,} mention(s) stand in two clusters: {names}."
+        if not keep_first:
+            remedy = "A mention belongs to one cluster; merge the clusters or choose one."
+            raise AnnotationError(Problem(what, name, remedy))
+        warnings.warn(f"{name}: {what} The first copy is kept.", DataWarning, stacklevel=3)
+    return [members for members in found if members]
+
+
+def _sets(clusters: Iterable[Any] | Mapping[Any, Any], name: str) -> list[list[Any]]:
+    if isinstance(clusters, Mapping):
+        if clusters and all(isinstance(v, (set, frozenset, list)) for v in clusters.values()):
+            return [list(members) for members in clusters.values()]
+        found: dict[Any, list[Any]] = {}
+        for mention, cluster in clusters.items():
+            own = ("of its own", mention) if is_missing(cluster) else ("named", cluster)
+            found.setdefault(own, []).append(mention)
+        return list(found.values())
+    out = []
+    for cluster in clusters:
+        if isinstance(cluster, (str, bytes)) or not isinstance(cluster, Iterable):
+            what = f"{cluster!r} is no cluster, that is, no set of mentions."
+            remedy = 'Give clusters such as [{"a", "b"}, {"c"}], or {"a": 1, "b": 1, "c": 2}.'
+            raise AnnotationError(Problem(what, name, remedy))
+        out.append(list(cluster))
+    return out
+
+
+def _hashable(mention: Any, name: str) -> Hashable:
+    if isinstance(mention, list):
+        return tuple(_hashable(part, name) for part in mention)
+    try:
+        hash(mention)
+    except TypeError as error:
+        what = f"{mention!r} cannot name a mention."
+        raise AnnotationError(Problem(what, name, "Use texts, numbers or tuples.")) from error
+    return mention  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True, eq=False)
+class Overlap:
+    """How two clusterings divide mentions: all that link and cluster measures depend on.
+
+    Parameters
+    ----------
+    both
+        Number of mentions in cluster `row` of the first and `column` of the second clustering,
+        for pairs of clusters that share any, shape [pair].
+    row, column
+        Cluster codes, shape [pair].
+    x_sizes, y_sizes
+        Sizes of the clusters, mentions of one coder only included, shape [cluster].
+    mention_x, mention_y
+        Cluster codes of the mentions that both have, shape [mention].
+    """
+
+    both: Ints
+    row: Ints
+    column: Ints
+    x_sizes: Ints
+    y_sizes: Ints
+    mention_x: Ints
+    mention_y: Ints
+
+    @cached_property
+    def n(self) -> int:
+        """Number of mentions that both have."""
+        return int(self.both.sum())
+
+    def swapped(self) -> Overlap:
+        """Return the same with the two sides exchanged."""
+        return Overlap(
+            self.both,
+            self.column,
+            self.row,
+            self.y_sizes,
+            self.x_sizes,
+            self.mention_y,
+            self.mention_x,
+        )
+
+
+def overlap(
+    x: list[list[Hashable]], y: list[list[Hashable]], missing: Missing | None = None
+) -> Overlap:
+    """Count the mentions that clusters share; the work is n log n in the number of mentions.
+
+    Parameters
+    ----------
+    x, y
+        From :func:`groups_of`.
+    missing
+        What to do with mentions of one side only: "error", "singleton" (a cluster of its own on
+        the other side), "drop", or None to count them in the sizes alone.
+
+    Raises
+    ------
+    AnnotationError
+        When mentions are missing and that is an error.
+    """
+    where_x = {m: n for n, group in enumerate(x) for m in group}
+    where_y = {m: n for n, group in enumerate(y) for m in group}
+    only_x = [m for m in where_x if m not in where_y]
+    only_y = [m for m in where_y if m not in where_x]
+    if missing == "error" and (only_x or only_y):
+        parts = [
+            f"{len(rest):,} mention(s) only in the {side}: {some(map(str, rest))}"
+            for side, rest in (("first", only_x), ("second", only_y))
+            if rest
+        ]
+        what = f"The two clusterings are not about the same mentions: {'; '.join(parts)}."
+        remedy = (
+            'Say missing="singleton" if such a mention corefers with nothing for the other '
+            'coder, or missing="drop" to compare the shared ones only.'
+        )
+        raise AnnotationError(Problem(what, remedy=remedy))
+    if missing == "singleton":
+        for rest, where in ((only_y, where_x), (only_x, where_y)):
+            start = len(x) if where is where_x else len(y)
+            where.update({m: start + n for n, m in enumerate(rest)})
+    shared = [m for m in where_x if m in where_y]
+    mention_x = np.fromiter((where_x[m] for m in shared), np.int64, len(shared))
+    mention_y = np.fromiter((where_y[m] for m in shared), np.int64, len(shared))
+    wide = max(where_y.values(), default=0) + 1
+    cells, both = np.unique(mention_x * wide + mention_y, return_counts=True)
+    row, column = np.divmod(cells, wide)
+    every_x = mention_x if missing == "drop" else np.fromiter(where_x.values(), np.int64)
+    every_y = mention_y if missing == "drop" else np.fromiter(where_y.values(), np.int64)
+    return Overlap(
+        both.astype(np.int64),
+        row,
+        column,
+        np.bincount(every_x, minlength=max(where_x.values(), default=-1) + 1),
+        np.bincount(every_y, minlength=wide if where_y else 0),
+        mention_x,
+        mention_y,
+    )

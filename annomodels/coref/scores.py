@@ -1,0 +1,195 @@
+"""Scores of a response against a key: MUC, B-cubed, CEAF, BLANC and LEA.
+
+They say how well a response does, not how reliable a coding is; no chance is taken out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.optimize import linear_sum_assignment
+from scipy.sparse.csgraph import connected_components
+
+from annomodels.coref.clusterings import Clusters, Overlap, groups_of, overlap
+from annomodels.coref.tables import harmonic
+
+__all__ = ["SCORES", "Score", "score"]
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+class Score(NamedTuple):
+    """Recall, precision and their harmonic mean.
+
+    Parameters
+    ----------
+    recall, precision, f1
+        Shares between 0 and 1; 0 where there is nothing to divide by.
+    """
+
+    recall: float
+    precision: float
+    f1: float
+
+
+def score(key: Clusters, response: Clusters) -> dict[str, Score]:
+    r"""Score a clustering against a key.
+
+    ==========  =================================================================================
+    name        recall (precision with key and response exchanged)
+    ==========  =================================================================================
+    ``muc``     :math:`\sum (|K| - |p(K)|) / \sum (|K| - 1)`, Vilain et al. (1995),
+                doi:10.3115/1072399.1072405
+    ``b3``      :math:`\sum |K \cap R|^2 / |K|` over the mentions of the key, Bagga and Baldwin
+                (1998)
+    ``ceaf_m``  best one-to-one match by :math:`|K \cap R|`, over mentions, Luo (2005),
+                doi:10.3115/1220575.1220579
+    ``ceaf_e``  the same by :math:`2 |K \cap R| / (|K| + |R|)`, over clusters
+    ``blanc``   mean over coreferent and other links, Recasens and Hovy (2011),
+                doi:10.1017/S135132491000029X, with mentions of one side as in Luo et al. (2014),
+                doi:10.3115/v1/P14-2005
+    ``lea``     resolved links weighted by cluster size, Moosavi and Strube (2016),
+                doi:10.18653/v1/P16-1060
+    ==========  =================================================================================
+
+    Parameters
+    ----------
+    key, response
+        Sets of hashable mentions, or mappings from mention to cluster; they need not have the
+        same mentions. A mention in two clusters stays in the first, with a warning, as in the
+        reference scorer. Clusters of one mention count as they are given.
+
+    Returns
+    -------
+    dict
+        Name -> (recall, precision, f1).
+
+    Raises
+    ------
+    AnnotationError
+        When a cluster is no set of mentions.
+
+    Examples
+    --------
+    >>> key = [{"a"}, {"b", "c"}, {"d", "e", "f"}]
+    >>> found = score(key, [{"a"}, {"b", "c", "x"}, {"d", "e", "f", "y"}, {"z"}])
+    >>> found["muc"].recall, found["muc"].precision, round(found["muc"].f1, 4)
+    (1.0, 0.6, 0.75)
+    """
+    shared = overlap(
+        groups_of(key, "key", keep_first=True), groups_of(response, "response", keep_first=True)
+    )
+    out = {}
+    for name, function in SCORES.items():
+        recall, precision, *rest = function(shared)
+        out[name] = Score(recall, precision, rest[0] if rest else harmonic(recall, precision))
+    return out
+
+
+def _ratio(above: float, below: float) -> float:
+    return float(above / below) if below else 0.0
+
+
+def _both_ways(recall: Callable[[Overlap], float]) -> Callable[[Overlap], tuple[float, ...]]:
+    return lambda shared: (recall(shared), recall(shared.swapped()))
+
+
+def _muc(shared: Overlap) -> float:
+    """Pieces of a cluster are the other side's clusters it meets, and the mentions it has alone."""
+    met = np.bincount(shared.row, minlength=len(shared.x_sizes))
+    found = np.bincount(shared.row, shared.both, minlength=len(shared.x_sizes))
+    return _ratio(float((found - met).sum()), float((shared.x_sizes - 1).sum()))
+
+
+def _b_cubed(shared: Overlap) -> float:
+    return _ratio(
+        float((shared.both**2 / shared.x_sizes[shared.row]).sum()), float(shared.x_sizes.sum())
+    )
+
+
+def _lea(shared: Overlap) -> float:
+    sizes = shared.x_sizes
+    links = shared.both * (shared.both - 1) / 2
+    alone = sizes[shared.row] == 1
+    # The only link of a single mention is to itself; it takes a single mention to resolve it.
+    links[alone] = (shared.y_sizes[shared.column] == 1)[alone]
+    every = np.maximum(sizes * (sizes - 1) / 2, 1)
+    resolved = np.bincount(shared.row, links, minlength=len(sizes))
+    return _ratio(float((sizes * resolved / every).sum()), float(sizes.sum()))
+
+
+def _matched(shared: Overlap, similarity: Floats) -> float:
+    """Sum of the similarities of the best one-to-one match of clusters.
+
+    Clusters that share nothing, however indirectly, do not compete, so each connected part is
+    matched on its own.
+    """
+    if not len(similarity):
+        return 0.0
+    rows, columns = len(shared.x_sizes), len(shared.y_sizes)
+    graph = sparse.coo_array(
+        (np.ones(len(similarity)), (shared.row, shared.column + rows)),
+        shape=(rows + columns, rows + columns),
+    )
+    part = connected_components(graph, directed=False)[1][shared.row]
+    order = np.argsort(part, kind="stable")
+    total = 0.0
+    for chosen in np.split(order, np.flatnonzero(np.diff(part[order])) + 1):
+        own, row = np.unique(shared.row[chosen], return_inverse=True)
+        others, column = np.unique(shared.column[chosen], return_inverse=True)
+        table = np.zeros((len(own), len(others)))
+        table[row, column] = similarity[chosen]
+        total += float(table[linear_sum_assignment(table, maximize=True)].sum())
+    return total
+
+
+def _ceaf_m(shared: Overlap) -> tuple[float, ...]:
+    best = _matched(shared, shared.both.astype(float))
+    return _ratio(best, int(shared.x_sizes.sum())), _ratio(best, int(shared.y_sizes.sum()))
+
+
+def _ceaf_e(shared: Overlap) -> tuple[float, ...]:
+    sizes = shared.x_sizes[shared.row] + shared.y_sizes[shared.column]
+    best = _matched(shared, 2 * shared.both / sizes)
+    return _ratio(best, len(shared.x_sizes)), _ratio(best, len(shared.y_sizes))
+
+
+def _links(sizes: Ints) -> tuple[int, int]:
+    """Numbers of coreferent and of other pairs."""
+    n = int(sizes.sum())
+    together = int((sizes * (sizes - 1) // 2).sum())
+    return together, n * (n - 1) // 2 - together
+
+
+def _blanc(shared: Overlap) -> tuple[float, ...]:
+    key, response = _links(shared.x_sizes), _links(shared.y_sizes)
+    row = np.bincount(shared.row, shared.both, minlength=1).astype(np.int64)
+    column = np.bincount(shared.column, shared.both, minlength=1).astype(np.int64)
+    same = _links(shared.both)[0]
+    every = shared.n * (shared.n - 1) // 2
+    neither = every - _links(row)[0] - _links(column)[0] + same
+    if not sum(key):
+        alike = shared.n == int(shared.x_sizes.sum()) == int(shared.y_sizes.sum())
+        value = float(alike and shared.n > 0)
+        return value, value, value
+    kinds = []
+    for found, own, other in zip((same, neither), key, response, strict=True):
+        if own:
+            recall, precision = _ratio(found, own), _ratio(found, other)
+            kinds.append((recall, precision, harmonic(recall, precision)))
+    return tuple(float(np.mean(values)) for values in zip(*kinds, strict=True))
+
+
+SCORES: dict[str, Callable[[Overlap], tuple[float, ...]]] = {
+    "muc": _both_ways(_muc),
+    "b3": _both_ways(_b_cubed),
+    "ceaf_m": _ceaf_m,
+    "ceaf_e": _ceaf_e,
+    "blanc": _blanc,
+    "lea": _both_ways(_lea),
+}

@@ -1,0 +1,134 @@
+"""Where an expression stands: words of a document, with or without gaps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from operator import index
+
+from annomodels.errors import AnnotationError, Problem
+
+__all__ = ["Key", "Markable", "Span"]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """The words of an expression; two coders mean the same expression if they took the same words.
+
+    Parameters
+    ----------
+    tokens
+        Positions of its words in the document, counted from 0, in any order; a gap makes the
+        expression discontinuous.
+
+    Raises
+    ------
+    AnnotationError
+        When there is no position, or one that is no whole number from 0.
+
+    Examples
+    --------
+    >>> Span([7, 3, 4]), Span([7, 3, 4]).is_continuous, len(Span.between(2, 5))
+    (Span(tokens=(3, 4, 7)), False, 4)
+    """
+
+    tokens: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        try:
+            tokens = tuple(sorted({index(token) for token in self.tokens}))
+        except TypeError:
+            tokens = ()
+        if not tokens or tokens[0] < 0:
+            what = f"{self.tokens!r} are no positions of words."
+            remedy = "Give at least one position, counted from 0, such as Span((3, 4))."
+            raise AnnotationError(Problem(what, remedy=remedy))
+        object.__setattr__(self, "tokens", tokens)
+
+    @classmethod
+    def between(cls, first: int, last: int) -> Span:
+        """Span of all words from the first to the last, both included."""
+        return cls(tuple(range(first, last + 1)))
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    @property
+    def start(self) -> int:
+        """Position of the first word."""
+        return self.tokens[0]
+
+    @property
+    def end(self) -> int:
+        """Position of the last word."""
+        return self.tokens[-1]
+
+    @property
+    def is_continuous(self) -> bool:
+        """Whether there is no gap."""
+        return self.end - self.start + 1 == len(self.tokens)
+
+    @property
+    def name(self) -> str:
+        """Positions in short: runs joined by "-", pieces by "+".
+
+        Examples
+        --------
+        >>> Span((3, 4, 5, 8)).name
+        '3-5+8'
+        """
+        pieces: list[list[int]] = []
+        for token in self.tokens:
+            if pieces and token == pieces[-1][-1] + 1:
+                pieces[-1][1:] = [token]
+            else:
+                pieces.append([token])
+        return "+".join("-".join(map(str, piece)) for piece in pieces)
+
+
+Key = tuple[str, Span]
+"""What a markable is known by across coders: its level and its words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Markable:
+    """An expression that a coder marked, or that was marked for the coders beforehand.
+
+    Parameters
+    ----------
+    id
+        Its name within the layer of one coder; never used to compare coders.
+    span
+        Its words.
+    level
+        "phrase" for a mention; anything else, such as "turn" or "segment", for what mentions can
+        point at without being mentions themselves.
+    head
+        Position of its head word, one of its words, or None.
+
+    Raises
+    ------
+    AnnotationError
+        When the head is none of the words.
+    """
+
+    id: str
+    span: Span
+    level: str = "phrase"
+    head: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.head is not None and self.head not in self.span.tokens:
+            what = f"The head of {self.id!r} is word {self.head}, which is none of its words."
+            remedy = f"Give one of {', '.join(map(str, self.span.tokens[:8]))}, or no head."
+            raise AnnotationError(Problem(what, remedy=remedy))
+
+    @property
+    def key(self) -> Key:
+        """What the markable is known by across coders."""
+        return self.level, self.span
+
+
+def union(spans: Iterable[Span]) -> Span:
+    """Span of the words of several spans."""
+    return Span(tuple({token for span in spans for token in span.tokens}))

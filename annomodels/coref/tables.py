@@ -1,0 +1,264 @@
+"""Tables of two by two: links and pairs that both coders made, one of them, or neither."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from annomodels.coref.clusterings import Clusters, Missing, Overlap, groups_of, overlap
+from annomodels.errors import DataWarning
+
+__all__ = ["LinkTable", "TwoByTwo", "chance_corrected", "kappa_of", "link_table", "pair_table"]
+
+Floats = NDArray[np.float64]
+
+
+def chance_corrected(observed: float, expected: float) -> float:
+    r"""Agreement beyond chance, :math:`(A_o - A_e) / (1 - A_e)`; NaN where :math:`A_e = 1`.
+
+    Parameters
+    ----------
+    observed, expected
+        Observed and expected agreement.
+
+    Examples
+    --------
+    >>> round(chance_corrected(0.8, 0.58), 4)
+    0.5238
+    """
+    return math.nan if expected == 1 else (observed - expected) / (1 - expected)
+
+
+def kappa_of(a: ArrayLike, b: ArrayLike, c: ArrayLike, d: ArrayLike) -> Floats:
+    r"""Cohen's kappa of tables of two by two, cell by cell array.
+
+    .. math:: \kappa = \frac{2 (ad - bc)}{(a + b)(b + d) + (a + c)(c + d)}
+
+    Parameters
+    ----------
+    a, b, c, d
+        Counts or weights, arrays that broadcast.
+
+    Returns
+    -------
+    numpy.ndarray
+        NaN where both coders only ever said the same one thing, or there is nothing.
+
+    Examples
+    --------
+    >>> kappa_of([6, 47], [1, 14], [1, 10], [2, 29]).round(4)
+    array([0.5238, 0.5047])
+    """
+    a, b, c, d = (np.asarray(cell, dtype=float) for cell in (a, b, c, d))
+    above = 2 * (a * d - b * c)
+    below = np.asarray((a + b) * (b + d) + (a + c) * (c + d))
+    return np.divide(above, below, out=np.full(below.shape, np.nan), where=below != 0)
+
+
+class TwoByTwo(NamedTuple):
+    """Yes and no of two coders: `a` both yes, `b` and `c` one of them, `d` both no.
+
+    Parameters
+    ----------
+    a, b, c, d
+        Cells; `a` and `b` are the row "yes", `a` and `c` the column "yes".
+
+    Examples
+    --------
+    >>> cells = TwoByTwo(6238, 975, 1223, 9094)  # Kopeć and Ogrodniczuk 2014, table 5
+    >>> round(cells.observed, 4), round(cells.expected, 4), round(cells.kappa, 4)
+    (0.8746, 0.5132, 0.7424)
+    """
+
+    a: int
+    b: int
+    c: int
+    d: int
+
+    @property
+    def n(self) -> int:
+        """Sum of the cells."""
+        return self.a + self.b + self.c + self.d
+
+    @property
+    def table(self) -> list[list[int]]:
+        """The cells as rows."""
+        return [[self.a, self.b], [self.c, self.d]]
+
+    @property
+    def valid(self) -> bool:
+        """Whether there is anything and no cell is negative."""
+        return min(self) >= 0 and self.n > 0
+
+    @property
+    def observed(self) -> float:
+        """Observed agreement, (a + d) / n."""
+        return (self.a + self.d) / self.n if self.valid else math.nan
+
+    @property
+    def expected(self) -> float:
+        """Agreement expected from the margins of each coder, as in Cohen's kappa."""
+        rows = (self.a + self.b) * (self.a + self.c) + (self.c + self.d) * (self.b + self.d)
+        return rows / self.n**2 if self.valid else math.nan
+
+    @property
+    def kappa(self) -> float:
+        """Cohen's kappa (1960), doi:10.1177/001316446002000104; NaN where it is undefined."""
+        return float(kappa_of(*self)) if self.valid else math.nan
+
+    @property
+    def pi(self) -> float:
+        """Scott's pi: chance from the pooled margins; NaN where it is undefined."""
+        half = (self.b + self.c) / 2
+        return float(kappa_of(self.a, half, half, self.d)) if self.valid else math.nan
+
+    @property
+    def s(self) -> float:
+        """Bennett's S: both answers equally likely by chance."""
+        return chance_corrected(self.observed, 0.5)
+
+    @property
+    def yes(self) -> float:
+        """Share of "yes" of both coders together."""
+        return (2 * self.a + self.b + self.c) / (2 * self.n) if self.valid else math.nan
+
+
+class LinkTable(TwoByTwo):
+    """Table of two by two over coreference links; the columns are the target, as in Figure 3.
+
+    Source: Passonneau (1997), Applying reliability metrics to co-reference annotation.
+
+    Examples
+    --------
+    >>> cells = LinkTable(166, 19, 13, 44)  # table 3 there
+    >>> round(cells.recall, 3), round(cells.precision, 3), round(cells.kappa, 2)
+    (0.927, 0.897, 0.65)
+    """
+
+    __slots__ = ()
+
+    @property
+    def recall(self) -> float:
+        """Share of the target's links that were found, a / (a + c); 0 where it has none."""
+        return self.a / (self.a + self.c) if self.a + self.c else 0.0
+
+    @property
+    def precision(self) -> float:
+        """Share of the links that are the target's, a / (a + b); 0 where there is none."""
+        return self.a / (self.a + self.b) if self.a + self.b else 0.0
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of recall and precision."""
+        return harmonic(self.recall, self.precision)
+
+
+def harmonic(recall: float, precision: float) -> float:
+    """Harmonic mean, 0 where both are 0."""
+    return 2 * recall * precision / (recall + precision) if recall + precision else 0.0
+
+
+def link_table(x: Clusters, y: Clusters, *, missing: Missing = "error") -> LinkTable:
+    r"""Contingency table of the links that build the clusters, after Passonneau (1997).
+
+    A cluster C takes :math:`|C| - 1` links. Both coders have :math:`a = \sum |C| - |p(C)|` of them,
+    where p(C) are the pieces of C in the other coding; `b` are further links of `y`, `c` further
+    links of `x`, and :math:`d = N - 1 - a - b - c` with N mentions.
+
+    .. warning::
+       `d` can be negative, for instance for {12}{34} against {13}{24}: "N - 1 possible links" is
+       not a set that links are drawn from. Then ``valid`` is False and kappa NaN. Report
+       :func:`pair_table` and its kappa; this table is here to reproduce published figures.
+
+    Parameters
+    ----------
+    x
+        The target: sets of mentions, or a mapping from mention to cluster.
+    y
+        The other coding.
+    missing
+        "error" where a mention is in one coding only, "singleton" to complete the other with it,
+        "drop" to leave it out.
+
+    Returns
+    -------
+    LinkTable
+        (a, b, c, d), with ``recall``, ``precision``, ``kappa`` and ``valid``.
+
+    Raises
+    ------
+    AnnotationError
+        When the codings are not about the same mentions, or are no partitions.
+
+    Examples
+    --------
+    >>> ca1 = [set("ABDGI"), set("CEF"), set("HJ")]
+    >>> ca3 = [set("ABGI"), set("CEF"), {"D", "D'"}, set("HJ")]
+    >>> cells = link_table(ca1, ca3, missing="singleton")
+    >>> tuple(cells), round(cells.kappa, 2)
+    ((6, 1, 1, 2), 0.52)
+    """
+    cells = links_of(overlap(groups_of(x, "first"), groups_of(y, "second"), missing))
+    if min(cells) < 0:
+        warnings.warn(
+            f"The link table {tuple(cells)} has a negative cell, so its kappa is not defined. "
+            "Use the kappa of am.coref.pair_table.",
+            DataWarning,
+            stacklevel=2,
+        )
+    return cells
+
+
+def links_of(shared: Overlap) -> LinkTable:
+    """Link table of two partitions of the same mentions."""
+    pieces = len(shared.both)
+    a = shared.n - pieces
+    b = shared.n - int((shared.y_sizes > 0).sum()) - a
+    c = shared.n - int((shared.x_sizes > 0).sum()) - a
+    return LinkTable(a, b, c, shared.n - 1 - a - b - c)
+
+
+def pair_table(x: Clusters, y: Clusters, *, missing: Missing = "drop") -> TwoByTwo:
+    r"""Contingency table of coreferent and other pairs of mentions.
+
+    :math:`a = \sum_{ij} \binom{n_{ij}}{2}` from the numbers of mentions that clusters share, so no
+    pair is ever listed. Its kappa is the adjusted Rand index (Hubert and Arabie 1985,
+    doi:10.1007/BF01908075), and the agreement of Kopeć and Ogrodniczuk (2014, section 7.5).
+
+    Parameters
+    ----------
+    x, y
+        Sets of mentions, or mappings from mention to cluster.
+    missing
+        "drop" to compare the shared mentions only, "singleton" to complete, "error" to refuse.
+
+    Returns
+    -------
+    TwoByTwo
+        (both, x only, y only, neither).
+
+    Raises
+    ------
+    AnnotationError
+        When the codings are no partitions, or mentions are missing and that is an error.
+
+    Examples
+    --------
+    >>> cells = pair_table([{1, 3}, {2, 4, 5}], [{1}, {2, 4}, {3, 5}])
+    >>> cells.table, round(cells.kappa, 4)
+    ([[1, 3], [1, 5]], 0.0909)
+    """
+    return pairs_of(overlap(groups_of(x, "first"), groups_of(y, "second"), missing))
+
+
+def pairs_of(shared: Overlap) -> TwoByTwo:
+    """Pair table of two partitions of the same mentions."""
+    both, x, y = (
+        int((s * (s - 1) // 2).sum()) for s in (shared.both, shared.x_sizes, shared.y_sizes)
+    )
+    every = shared.n * (shared.n - 1) // 2
+    return TwoByTwo(both, x - both, y - both, every - x - y + both)
