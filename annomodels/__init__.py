@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from annomodels import datasets, priors
+    from annomodels import coref, datasets, priors
     from annomodels.annotations import Annotations
     from annomodels.coefficients.agreement import agreement
     from annomodels.coefficients.result import Agreement
@@ -57,7 +57,7 @@ _WHERE = {
     "read": "annomodels.io.reading",
     "report": "annomodels.report.page",
 }
-_MODULES = frozenset({"datasets", "priors"})
+_MODULES = frozenset({"coref", "datasets", "priors"})
 
 __all__ = [
     "Agreement",
@@ -77,6 +77,7 @@ __all__ = [
     "Problem",
     "Summary",
     "agreement",
+    "coref",
     "datasets",
     "fit",
     "load",
