@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from threading import Event
 from typing import Any
 
@@ -18,6 +19,8 @@ __all__ = ["Chain", "Kept"]
 
 Mapper = Callable[[Callable[[int], float], Iterable[int]], Iterable[float]]
 BATCHES = 20
+# labels * classes that go through one call, about a tenth of a second
+CALL = 20_000_000
 
 
 class Kept:
@@ -37,8 +40,6 @@ class Kept:
         self.codes = codes
         self.room = draws
         self.dtype = np.float32 if single else np.float64
-        self.n = 0
-        self.relabelled = 0
         self.arrays: dict[str, NDArray[Any]] = {}
         self.log_likelihood = np.empty(draws)
         self.lp = np.empty(draws)
@@ -47,33 +48,65 @@ class Kept:
         self.p_sum = np.zeros(shape)
         self.p_square = np.zeros(shape)
         self.entropy = np.zeros(codes.n_patterns)
-        self.batches = 0
-        self.in_batch = 0
+        # draws, draws in the open batch, batches, relabelled draws, length of a batch
+        self.book = np.array([0, 0, 0, 0, max(1, draws // BATCHES)])
 
-    def add(self, variables: dict[str, NDArray[Any]], log_likelihood: float, lp: float) -> None:
+    @property
+    def n(self) -> int:
+        """Number of draws kept."""
+        return int(self.book[0])
+
+    @property
+    def batches(self) -> int:
+        """Number of batches of class probabilities that are complete."""
+        return int(self.book[2])
+
+    @property
+    def relabelled(self) -> int:
+        """Number of draws whose classes were brought into another order."""
+        return int(self.book[3])
+
+    @property
+    def sums(self) -> tuple[NDArray[Any], ...]:
+        """Sums over the draws: of the open batch, of all batches, of squares, of entropies."""
+        return self.batch, self.p_sum, self.p_square, self.entropy
+
+    def make_room(self, variables: dict[str, NDArray[Any]]) -> None:
+        """Make room for draws of variables of these shapes."""
+        if not self.arrays:
+            for name, values in variables.items():
+                self.arrays[name] = np.empty((self.room, *np.shape(values)), dtype=self.dtype)
+
+    def add(
+        self, variables: dict[str, NDArray[Any]], log_likelihood: float, lp: float, moved: bool
+    ) -> None:
         """Keep one draw; its class probabilities are in `batch` already."""
+        self.make_room(variables)
         for name, values in variables.items():
-            if name not in self.arrays:
-                self.arrays[name] = np.empty((self.room, *values.shape), dtype=self.dtype)
             self.arrays[name][self.n] = values
+        self.note(log_likelihood, lp, moved)
+
+    def note(self, log_likelihood: float, lp: float, moved: bool) -> None:
+        """Complete a draw whose parameters and class probabilities are in their places."""
         self.log_likelihood[self.n] = log_likelihood
         self.lp[self.n] = lp
-        self.n += 1
-        self.in_batch += 1
-        if self.in_batch >= max(1, self.room // BATCHES):
+        self.book[:2] += 1
+        self.book[3] += moved
+        if self.book[1] >= self.book[4]:
             self.close_batch()
 
     def close_batch(self) -> None:
         """Turn the current batch into one more batch mean."""
-        from annomodels.kernels.passes import close_batch
+        from annomodels.kernels.bookkeeping import close_batch
 
-        close_batch(self.batch, self.in_batch, self.p_sum, self.p_square, 0, self.codes.n_patterns)
-        self.in_batch = 0
-        self.batches += 1
+        items = self.codes.n_patterns
+        close_batch(self.batch, self.book[1], self.p_sum, self.p_square, 0, items)
+        self.book[1] = 0
+        self.book[2] += 1
 
     def finish(self) -> None:
         """Close what is open, after a run that stopped early."""
-        if self.in_batch and not self.batches:
+        if self.book[1] and not self.book[2]:
             self.close_batch()
 
 
@@ -123,62 +156,100 @@ class Chain:
         self.counts = np.zeros((partitions, codes.n_rows, k, k), dtype=np.int64)
         self.sizes = np.zeros((partitions, k), dtype=np.int64)
         self.identity = np.arange(k)
-        self.no_sum, self.no_entropy = np.empty((0, 0)), np.empty(0)
+        self.patience = max(1, CALL // (len(codes.row) * k))
+        # what an iteration that keeps nothing is given in place of room for draws
+        self.nowhere = Kept(_empty(codes), 0, single=False)
+        self.nowhere.make_room(model.pymc_start(state))
 
     def advance(self, iterations: int, thin: int, kept: Kept | None, stop: Event) -> None:
         """Run some iterations, keeping every `thin`-th in `kept`."""
-        for _ in range(iterations):
-            if stop.is_set():
-                return
-            if kept is not None and self.iteration % thin == 0:
-                self._keep(kept)
-            else:
-                self._pass(self.identity, None)
+        end = self.iteration + iterations
+        if kept is not None:
+            kept.make_room(self.model.pymc_start(self.state))
+        while self.iteration < end and not stop.is_set():
             if len(self.edges) == 2:
-                counts, sizes = self.counts[0], self.sizes[0]
+                self._many(min(end, self.iteration + self.patience), thin, kept)
             else:
-                counts, sizes = self.counts.sum(axis=0), self.sizes.sum(axis=0)
-            self.model.draw(counts, sizes, self.state, self.key, self.iteration)  # type: ignore[arg-type]
-            self.iteration += 1
+                self._one(kept if self.iteration % thin == 0 else None)
 
-    def _keep(self, kept: Kept) -> None:
-        """Draw the truth of all items and keep the parameters it was drawn from."""
-        order = canonical_order(self.state, self.volume) if self.relabel else self.identity
+    def compile(self, single: bool) -> None:
+        """Have the loops compiled, or loaded, by doing nothing with them."""
+        self.nowhere = Kept(self.nowhere.codes, 0, single)
+        self.nowhere.make_room(self.model.pymc_start(self.state))
+        self._many(self.iteration, 1, None)
+
+    def _many(self, end: int, thin: int, kept: Kept | None) -> None:
+        """Run up to iteration `end` in one call, or until classes may have been swapped."""
+        from annomodels.kernels.iterations import iterate
+
+        state, prior = self.state, self.model.priors(self.state)
+        target = self.nowhere if kept is None else kept
+        self.iteration = iterate(
+            *self.codes.arrays, *prior, state.log_prevalence, state.log_confusion, self.key,
+            self.iteration, end, 0 if kept is None else thin, self.volume, self.relabel,
+            self._order(), self.counts[0], self.sizes[0], target.sums, target.book,
+            *_places(target, prior[2] is not None),
+        )  # fmt: skip
+
+    def _one(self, kept: Kept | None) -> None:
+        """Run one iteration with its pass split into parts."""
+        order = self.identity if kept is None else self._order()
         log_likelihood = self._pass(order, kept)
-        lp = log_likelihood + self.model.log_prior(self.state)
-        moved = bool((order != self.identity).any())
-        kept.relabelled += moved
-        state = self.state.ordered(order) if moved else self.state
-        kept.add(self.model.pymc_start(state), log_likelihood, lp)
+        if kept is not None:
+            self._store(order, kept)
+            lp = log_likelihood + self.model.log_prior(self.state)
+            kept.note(log_likelihood, lp, bool((order != self.identity).any()))
+        counts, sizes = self.counts.sum(axis=0), self.sizes.sum(axis=0)
+        self.model.draw(counts, sizes, self.state, self.key, self.iteration)  # type: ignore[arg-type]
+        self.iteration += 1
+
+    def _store(self, order: NDArray[Any], kept: Kept) -> None:
+        """Write the parameters by the same lines as many iterations in one call do."""
+        from annomodels.kernels.iterations import store
+
+        state, population = self.state, self.model.population_arrays(self.state)
+        places = _places(kept, population is not None)
+        store(kept.n, order, state.log_prevalence, state.log_confusion, population, *places)
+
+    def _order(self) -> NDArray[Any]:
+        return canonical_order(self.state, self.volume) if self.relabel else self.identity
 
     def _pass(self, order: NDArray[Any], kept: Kept | None) -> float:
-        """Draw the truth of all items; gives the log likelihood of the parameters."""
+        """Draw the truth of all items in parts; gives the log likelihood of the parameters."""
         from annomodels.kernels.passes import sampled_pass
 
         self.counts.fill(0)
         self.sizes.fill(0)
-        p_sum = self.no_sum if kept is None else kept.batch
-        entropy = self.no_entropy if kept is None else kept.entropy
+        target = self.nowhere if kept is None else kept
 
         def part(n: int) -> float:
             return float(
                 sampled_pass(
-                    *self.codes.arrays,
-                    self.state.log_prevalence,
-                    self.state.log_confusion,
-                    self.key,
-                    self.iteration,
-                    order,
-                    kept is not None,
-                    self.edges[n],
-                    self.edges[n + 1],
-                    self.counts[n],
-                    self.sizes[n],
-                    p_sum,
-                    entropy,
+                    *self.codes.arrays, self.state.log_prevalence, self.state.log_confusion,
+                    self.key, self.iteration, order, kept is not None, self.edges[n],
+                    self.edges[n + 1], self.counts[n], self.sizes[n], target.batch, target.entropy,
                 )
-            )
+            )  # fmt: skip
 
-        if len(self.edges) == 2:
-            return part(0)
         return sum(self.mapper(part, range(len(self.edges) - 1)))
+
+
+def _empty(codes: Encoded) -> Encoded:
+    """No items, of the same kind."""
+    none = codes.gold[:0]
+    return replace(codes, starts=codes.starts[:1], row=none, label=none, gold=none, inverse=none)
+
+
+def _places(kept: Kept, population: bool) -> tuple[Any, Any]:
+    """Where an iteration writes draws: those of every model, those of a population."""
+    held = kept.arrays
+    confusion = held["confusion"]
+    if confusion.ndim == 3:  # one matrix for all coders
+        confusion = confusion[:, None]
+    common = (held["prevalence"], confusion, kept.log_likelihood, kept.lp)
+    if not population:
+        return common, None
+    accuracy = held.get("common_accuracy")
+    if accuracy is None:
+        accuracy = np.empty(kept.room, dtype=kept.dtype)
+    return common, (held["population"], held["concentration"], accuracy)

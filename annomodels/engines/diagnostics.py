@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -11,43 +13,132 @@ __all__ = ["BUSIEST", "ess", "mixing", "monitors", "rhat"]
 
 Floats = NDArray[Any]
 BUSIEST = 100
+BLOCK = 2_000_000
 
 
 def rhat(draws: Floats) -> Floats:
-    """Rank-normalised split R-hat of each column; NaN with fewer than four draws.
+    r"""Rank-normalised split R-hat of each column; NaN with one chain or fewer than four draws.
+
+    The larger one of :math:`\sqrt{((n-1)/n\,W + B/n)/W}` of the draws and of their distances from
+    the median, both as normal scores of their ranks.
 
     Parameters
     ----------
     draws
         Shape [chain, draw, parameter].
+
+    References
+    ----------
+    A. Vehtari et al. (2021). Rank-normalization, folding, and localization: an improved R-hat for
+    assessing convergence of MCMC. Bayesian Analysis 16(2). doi:10.1214/20-BA1221
     """
-    return _by_column(draws, "rhat")
+    if len(draws) < 2:
+        return np.full(draws.shape[2], np.nan)
+    return _by_column(draws, _largest_rhat)
 
 
 def ess(draws: Floats) -> Floats:
-    """Bulk effective sample size of each column; NaN with fewer than four draws.
+    r"""Bulk effective sample size of each column; NaN with fewer than four draws.
+
+    The number of draws over :math:`1 + 2 \sum_t \rho_t`, with the autocorrelations of the normal
+    scores of the ranks, cut off and made monotone after Geyer.
 
     Parameters
     ----------
     draws
         Shape [chain, draw, parameter].
+
+    References
+    ----------
+    A. Vehtari et al. (2021), doi:10.1214/20-BA1221.
     """
-    return _by_column(draws, "ess")
+    return _by_column(draws, lambda split: _effective(_normal_scores(split)))
 
 
-def _by_column(draws: Floats, what: str) -> Floats:
-    from arviz_stats.base import array_stats
-
-    if draws.shape[1] < 4 or not draws.shape[2]:
-        return np.full(draws.shape[2], np.nan)
-    columns = np.ascontiguousarray(np.moveaxis(draws, 2, 0), dtype=float)
-    varies = np.ptp(columns, axis=(1, 2)) > 0
-    out = np.full(len(columns), np.nan)
-    if varies.any():
-        function = getattr(array_stats, what)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            out[varies] = function(columns[varies], chain_axis=1, draw_axis=2)
+def _by_column(draws: Floats, function: Callable[[Floats], Floats]) -> Floats:
+    """Apply a function to split chains [parameter, half chain, draw] that vary."""
+    _, n, parameters = draws.shape
+    out = np.full(parameters, np.nan)
+    if n < 4 or not parameters:
+        return out
+    varies = np.flatnonzero(np.ptp(draws, axis=(0, 1)) > 0)
+    # some at a time, so that the spectra of long runs fit into little memory
+    block = max(1, BLOCK // (draws.shape[0] * n))
+    for first in range(0, len(varies), block):
+        chosen = varies[first : first + block]
+        columns = np.moveaxis(draws[:, :, chosen], 2, 0).astype(float)
+        halves = np.concatenate([columns[..., : n // 2], columns[..., -(n // 2) :]], axis=1)
+        out[chosen] = function(halves)
     return out
+
+
+def _largest_rhat(split: Floats) -> Floats:
+    middle = np.median(split, axis=(1, 2), keepdims=True)
+    folded = np.abs(split - middle)
+    return np.fmax(_rhat(_normal_scores(split)), _rhat(_normal_scores(folded)))
+
+
+def _rhat(z: Floats) -> Floats:
+    n = z.shape[2]
+    between = z.mean(axis=2).var(axis=1, ddof=1)
+    within = z.var(axis=2, ddof=1).mean(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.sqrt((between + (n - 1) / n * within) / within))
+
+
+def _normal_scores(split: Floats) -> Floats:
+    """Turn each value into the normal quantile of its (average) rank within its parameter."""
+    flat = split.reshape(len(split), -1)
+    n = flat.shape[1]
+    order = np.argsort(flat, axis=1, kind="stable")
+    ordered = np.take_along_axis(flat, order, axis=1)
+    # twice the average rank of each run of equal values, so that it is a whole number
+    new = np.ones(flat.shape, dtype=bool)
+    new[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    place = np.arange(n)
+    first = np.maximum.accumulate(np.where(new, place, 0), axis=1)
+    ends = np.ones(flat.shape, dtype=bool)
+    ends[:, :-1] = new[:, 1:]
+    backwards = np.where(ends, place, n)[:, ::-1]
+    last = np.minimum.accumulate(backwards, axis=1)[:, ::-1]
+    twice = np.empty(flat.shape, dtype=np.int64)
+    np.put_along_axis(twice, order, first + last + 2, axis=1)
+    scores = np.array([np.nan, *_quantiles(2 * n)])
+    return scores[twice].reshape(split.shape)
+
+
+def _quantiles(twice_n: int) -> list[float]:
+    """Give the normal quantiles of the ranks 1/2, 1, 3/2, ... among twice_n / 2 values."""
+    # the standard library's quantile saves loading scipy.stats or scipy.special at every start
+    quantile = NormalDist().inv_cdf
+    return [quantile((r / 2 - 0.375) / (twice_n / 2 + 0.25)) for r in range(1, twice_n + 1)]
+
+
+def _effective(z: Floats) -> Floats:
+    """Effective sample size of split chains [parameter, half chain, draw]."""
+    _, chains, n = z.shape
+    centred = z - z.mean(axis=2, keepdims=True)
+    length = 1 << (2 * n - 1).bit_length()
+    spectrum = np.fft.rfft(centred, length, axis=2)
+    covariance = np.fft.irfft(spectrum * spectrum.conj(), length, axis=2)[:, :, :n] / n
+    covariance = covariance.mean(axis=1)
+    within = covariance[:, 0] * n / (n - 1)
+    total = within * (n - 1) / n + z.mean(axis=2).var(axis=1, ddof=1)
+    rho = 1.0 - (within[:, None] - covariance) / total[:, None]
+    rho[:, 0] = 1.0
+    # Geyer: sums of pairs are positive and fall; the last lags are not used
+    most = max((n - 1) // 2, 1)
+    pairs = rho[:, 0 : 2 * most : 2] + rho[:, 1 : 2 * most : 2]
+    positive = np.logical_and.accumulate(pairs > 0, axis=1)
+    used = np.minimum(positive.sum(axis=1), most - 1)
+    monotone = np.where(np.arange(most) < used[:, None], np.minimum.accumulate(pairs, axis=1), 0.0)
+    # one more lag counts half: as it is where the draws ended before the sums did, else if positive
+    at = used[:, None]
+    beyond = np.take_along_axis(rho, 2 * at, axis=1)[:, 0]
+    ended = np.take_along_axis(pairs, at, axis=1)[:, 0] < 0
+    beyond = np.where(ended, np.maximum(beyond, 0.0), beyond)
+    tau = 2.0 * monotone.sum(axis=1) - 1.0 + beyond
+    return np.asarray(chains * n / np.maximum(tau, 1.0 / np.log10(chains * n)))
 
 
 def monitors(posterior: dict[str, Floats], volume: Floats) -> Floats:

@@ -8,8 +8,7 @@ chain, iteration and item only, so neither changes the draws.
 from __future__ import annotations
 
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from importlib import import_module
-from threading import Event, Thread
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -60,11 +59,11 @@ def run(model: ConjugateModel, data: Annotations, settings: Settings) -> RawResu
     """
     codes = encode(data, shared=model.shared, collapse=False)
     draws, single = _room(codes, settings)
-    clock = Clock(settings.time_limit)
-    # loading the diagnostics takes as long as sampling a small set, so it goes on meanwhile
-    Thread(target=import_module, args=("arviz_stats.base",), daemon=True).start()
     with ThreadPoolExecutor(settings.workers) as pool:
-        run_ = _Run(model, codes, settings, pool, clock, relabel=data.gold is None)
+        run_ = _Run(model, codes, settings, pool, relabel=data.gold is None)
+        settings.tell("compiling", 0.0)
+        run_.chains[0].compile(single)
+        run_.clock = Clock(settings.time_limit)
         run_.sample(draws, single)
     if not run_.stages:
         if run_.stopped == "interrupted":
@@ -78,7 +77,7 @@ def run(model: ConjugateModel, data: Annotations, settings: Settings) -> RawResu
         "engine": "gibbs",
         "thin": thin,
         "iterations": run_.chains[0].iteration,
-        "seconds": clock.seconds,
+        "seconds": run_.clock.seconds,
         "stopped": run_.stopped,
     }
     return collect(kept, codes, attrs)
@@ -103,10 +102,10 @@ class _Run:
         codes: Encoded,
         settings: Settings,
         pool: ThreadPoolExecutor,
-        clock: Clock,
         relabel: bool,
     ) -> None:
-        self.codes, self.settings, self.pool, self.clock = codes, settings, pool, clock
+        self.codes, self.settings, self.pool = codes, settings, pool
+        self.clock = Clock(settings.time_limit)
         self.stop = Event()
         self.stopped = ""
         self.stages: list[tuple[list[Kept], int]] = []

@@ -163,8 +163,8 @@ def _revisit(
             values = {name: array[chain, draw] for name, array in posterior.items()}
             state = state_of(values)
             order = canonical_order(state, volume) if relabel else identity
-            if (order != identity).any():
-                part.relabelled += 1
+            moved = bool((order != identity).any())
+            if moved:
                 state = state.ordered(order)
                 back = np.argsort(order)
                 values = {
@@ -181,7 +181,7 @@ def _revisit(
             )  # fmt: skip
             prior = model.log_prior(state)
             total = _weighted_likelihood(codes, state, log_likelihood)
-            part.add(values, total, lp[chain, draw] if prior is None else total + prior)
+            part.add(values, total, lp[chain, draw] if prior is None else total + prior, moved)
     return kept
 
 

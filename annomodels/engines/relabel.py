@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from annomodels.models.confusion import State
 
@@ -35,6 +34,8 @@ def canonical_order(state: State, volume: NDArray[np.float64]) -> NDArray[np.int
     k = len(state.log_prevalence)
     if diagonal_leads(state.log_prevalence, state.log_confusion, volume):
         return np.arange(k)
+    from scipy.optimize import linear_sum_assignment
+
     table = joint_table(state, volume)
     truth, label = linear_sum_assignment(-table)
     order = np.empty(k, dtype=np.int64)

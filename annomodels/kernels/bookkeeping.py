@@ -1,4 +1,4 @@
-"""What is computed of every kept draw, in one call each so that chains do not wait in Python."""
+"""What is noted of every kept draw: whether its classes stand in order, and batch means."""
 
 from __future__ import annotations
 
@@ -31,20 +31,11 @@ def diagonal_leads(log_prevalence: Array, logc: Array, volume: Array) -> bool:
 
 
 @kernel
-def prior_logp(log_prevalence: Array, alpha_prevalence: Array, logc: Array, alpha: Array) -> float:
-    """Log density of the prevalence and of all rows [row, label, truth], Dirichlet both.
-
-    `alpha` holds the pseudo-counts of a matrix, [truth, label].
-    """
-    n_rows, n_labels, n_classes = logc.shape
-    value = math.lgamma(alpha_prevalence.sum())
-    for k in range(n_classes):
-        value -= math.lgamma(alpha_prevalence[k])
-        value += (alpha_prevalence[k] - 1.0) * log_prevalence[k]
-        normaliser = math.lgamma(alpha[k].sum())
-        for label in range(n_labels):
-            normaliser -= math.lgamma(alpha[k, label])
-            for j in range(n_rows):
-                value += (alpha[k, label] - 1.0) * logc[j, label, k]
-        value += n_rows * normaliser
-    return value
+def close_batch(batch: Array, length: int, p_sum: Array, p_square: Array, lo: int, hi: int) -> None:
+    """Move the mean of a batch of draws into the running sums, for Monte Carlo errors."""
+    for i in range(lo, hi):
+        for k in range(batch.shape[1]):
+            mean = batch[i, k] / length
+            p_sum[i, k] += mean
+            p_square[i, k] += mean * mean
+            batch[i, k] = 0.0

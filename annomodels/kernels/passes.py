@@ -1,7 +1,8 @@
 """One pass over the items: parameters in, additive statistics out.
 
 The table `logc` holds log P(label | truth, coder) as [coder, label, truth], so that the K numbers
-an annotation needs lie side by side. Counts come out in the same layout and add over partitions.
+an annotation needs lie side by side: `cell` is the place coder * labels + label of an annotation
+there. Counts come out in the same layout and add over partitions.
 """
 
 from __future__ import annotations
@@ -19,16 +20,9 @@ NEGLIGIBLE = -40.0
 
 @inlined
 def weigh(
-    starts: Array,
-    coder: Array,
-    label: Array,
-    gold: Array,
-    log_prevalence: Array,
-    logc: Array,
-    i: int,
-    p: Array,
+    starts: Array, cell: Array, gold: Array, log_prevalence: Array, table: Array, i: int, p: Array
 ) -> tuple[float, float]:
-    """Fill `p` with P(truth | labels of item i).
+    """Fill `p` with P(truth | labels of item i); `table` is `logc` as [cell, truth].
 
     Gives the log probability of the labels of the item and the entropy of `p` in nats.
     """
@@ -36,9 +30,9 @@ def weigh(
     for k in range(n_classes):
         p[k] = log_prevalence[k]
     for n in range(starts[i], starts[i + 1]):
-        j, y = coder[n], label[n]
+        c = cell[n]
         for k in range(n_classes):
-            p[k] += logc[j, y, k]
+            p[k] += table[c, k]
     if gold[i] >= 0:
         known = p[gold[i]]
         for k in range(n_classes):
@@ -64,11 +58,31 @@ def weigh(
     return top + log_total, log_total - weighted / total
 
 
+@inlined
+def weigh_two(
+    starts: Array, cell: Array, log_prevalence: Array, table: Array, i: int, p: Array
+) -> tuple[float, float]:
+    """Do the same for two classes, the most common case, in registers; not for known gold."""
+    first, second = log_prevalence[0], log_prevalence[1]
+    for n in range(starts[i], starts[i + 1]):
+        c = cell[n]
+        first += table[c, 0]
+        second += table[c, 1]
+    gap = abs(first - second)
+    odds = math.exp(-gap) if gap < -NEGLIGIBLE else 0.0
+    small = odds / (1.0 + odds)
+    log_total = math.log1p(odds)
+    if first >= second:
+        p[0], p[1] = 1.0 - small, small
+    else:
+        p[0], p[1] = small, 1.0 - small
+    return max(first, second) + log_total, log_total + small * gap
+
+
 @kernel
 def soft_pass(
     starts: Array,
-    coder: Array,
-    label: Array,
+    cell: Array,
     gold: Array,
     weight: Array,
     log_prevalence: Array,
@@ -85,27 +99,30 @@ def soft_pass(
     to, `p_out` [item, truth] is written.
     """
     n_classes = log_prevalence.shape[0]
+    table, added = logc.reshape(-1, n_classes), counts.reshape(-1, n_classes)
     p = np.empty(n_classes)
     total = 0.0
     for i in range(lo, hi):
         w = weight[i]
-        found, _ = weigh(starts, coder, label, gold, log_prevalence, logc, i, p)
+        if n_classes == 2 and gold[i] < 0:
+            found, _ = weigh_two(starts, cell, log_prevalence, table, i, p)
+        else:
+            found, _ = weigh(starts, cell, gold, log_prevalence, table, i, p)
         total += w * found
         for k in range(n_classes):
             p_out[i, k] = p[k]
             sizes[k] += w * p[k]
         for n in range(starts[i], starts[i + 1]):
-            j, y = coder[n], label[n]
+            c = cell[n]
             for k in range(n_classes):
-                counts[j, y, k] += w * p[k]
+                added[c, k] += w * p[k]
     return total
 
 
 @kernel
 def sampled_pass(
     starts: Array,
-    coder: Array,
-    label: Array,
+    cell: Array,
     gold: Array,
     log_prevalence: Array,
     logc: Array,
@@ -126,10 +143,14 @@ def sampled_pass(
     at place `order[k]`.
     """
     n_classes = log_prevalence.shape[0]
+    table, added = logc.reshape(-1, n_classes), counts.reshape(-1, n_classes)
     p = np.empty(n_classes)
     total = 0.0
     for i in range(lo, hi):
-        found, entropy = weigh(starts, coder, label, gold, log_prevalence, logc, i, p)
+        if n_classes == 2 and gold[i] < 0:
+            found, entropy = weigh_two(starts, cell, log_prevalence, table, i, p)
+        else:
+            found, entropy = weigh(starts, cell, gold, log_prevalence, table, i, p)
         total += found
         u = uniform_at(key, iteration, TRUTH, i)
         truth = n_classes - 1
@@ -143,7 +164,7 @@ def sampled_pass(
             truth -= 1
         sizes[truth] += 1
         for n in range(starts[i], starts[i + 1]):
-            counts[coder[n], label[n], truth] += 1
+            added[cell[n], truth] += 1
         if keep:
             for k in range(n_classes):
                 p_sum[i, order[k]] += p[k]
@@ -154,8 +175,7 @@ def sampled_pass(
 @kernel
 def truth_pass(
     starts: Array,
-    coder: Array,
-    label: Array,
+    cell: Array,
     gold: Array,
     log_prevalence: Array,
     logc: Array,
@@ -166,23 +186,16 @@ def truth_pass(
 ) -> float:
     """Add P(truth) and its entropy under one draw of the parameters; gives the log likelihood."""
     n_classes = log_prevalence.shape[0]
+    table = logc.reshape(-1, n_classes)
     p = np.empty(n_classes)
     total = 0.0
     for i in range(lo, hi):
-        found, entropy = weigh(starts, coder, label, gold, log_prevalence, logc, i, p)
+        if n_classes == 2 and gold[i] < 0:
+            found, entropy = weigh_two(starts, cell, log_prevalence, table, i, p)
+        else:
+            found, entropy = weigh(starts, cell, gold, log_prevalence, table, i, p)
         total += found
         for k in range(n_classes):
             p_sum[i, k] += p[k]
         entropy_sum[i] += entropy
     return total
-
-
-@kernel
-def close_batch(batch: Array, length: int, p_sum: Array, p_square: Array, lo: int, hi: int) -> None:
-    """Move the mean of a batch of draws into the running sums, for Monte Carlo errors."""
-    for i in range(lo, hi):
-        for k in range(batch.shape[1]):
-            mean = batch[i, k] / length
-            p_sum[i, k] += mean
-            p_square[i, k] += mean * mean
-            batch[i, k] = 0.0

@@ -47,7 +47,7 @@ class State:
         back = np.argsort(order)
         return State(
             self.log_prevalence[back],
-            self.log_confusion[:, :, back],
+            np.ascontiguousarray(self.log_confusion[:, :, back]),
             {name: v[back] if v.ndim else v for name, v in self.population.items()},
         )
 

@@ -9,17 +9,10 @@ from abc import abstractmethod
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import gammaln
 
 from annomodels.models.confusion import ConfusionModel, Floats, State
 
-__all__ = ["ConjugateModel", "dirichlet_logp"]
-
-
-def dirichlet_logp(log_x: Floats, alpha: Floats) -> float:
-    """Log density of Dirichlet rows, summed; the last axis is the simplex."""
-    normaliser = gammaln(alpha.sum(-1)).sum() - gammaln(alpha).sum()
-    return float(np.vdot(alpha - 1.0, log_x) + normaliser)
+__all__ = ["ConjugateModel"]
 
 
 class ConjugateModel(ConfusionModel):
@@ -36,24 +29,36 @@ class ConjugateModel(ConfusionModel):
         """M-step: the mode given expected counts, on the scale of log-ratios."""
 
     @abstractmethod
-    def draw(self, counts: Floats, sizes: Floats, state: State, key: int, iteration: int) -> None:
-        """Gibbs step: parameters given counts, in place."""
-
-    @abstractmethod
     def row_prior(self, state: State) -> Floats:
         """Dirichlet pseudo-counts of a confusion matrix, shape [truth, label]."""
 
-    def log_population_prior(self, state: State) -> float:
-        """Log density of the population parameters; 0 without any."""
-        return 0.0
+    def population_arrays(self, state: State) -> tuple[Floats, ...] | None:
+        """Give the population as the kernels take it, see ``kernels.parameters``; None without one.
+
+        Arrays that belong to the state are views of it, so that a Gibbs step changes the state.
+        """
+        return None
+
+    def priors(self, state: State) -> tuple[Floats, Floats, tuple[Floats, ...] | None]:
+        """Pseudo-counts of the classes and of a matrix, and the population."""
+        alpha = self.prevalence.alpha(len(state.log_prevalence))
+        return alpha, self.row_prior(state), self.population_arrays(state)
+
+    def draw(self, counts: Floats, sizes: Floats, state: State, key: int, iteration: int) -> None:
+        """Gibbs step: parameters given counts, in place."""
+        from annomodels.kernels.parameters import draw_parameters
+
+        draw_parameters(
+            counts, sizes, *self.priors(state), key, iteration,
+            state.log_prevalence, state.log_confusion,
+        )  # fmt: skip
 
     def log_prior(self, state: State) -> float:
         """Log prior density of prevalence, confusion and population."""
-        from annomodels.kernels.bookkeeping import prior_logp
+        from annomodels.kernels.parameters import log_prior
 
-        alpha = self.prevalence.alpha(len(state.log_prevalence))
-        rows = prior_logp(state.log_prevalence, alpha, state.log_confusion, self.row_prior(state))
-        return float(rows) + self.log_population_prior(state)
+        found = log_prior(*self.priors(state), state.log_prevalence, state.log_confusion)
+        return float(found)
 
     def log_penalty(self, state: State) -> float:
         """Give what EM adds to the log likelihood: the log prior on the scale of log-ratios.

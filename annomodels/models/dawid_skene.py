@@ -77,14 +77,6 @@ class DawidSkene(ConjugateModel):
         """M-step: the mode given expected counts, on the scale of log-ratios."""
         return self.start(counts, sizes)
 
-    def draw(self, counts: Floats, sizes: Floats, state: State, key: int, iteration: int) -> None:
-        """Gibbs step: parameters given counts, in place."""
-        from annomodels.kernels.dirichlet import draw_confusion, draw_prevalence
-
-        k = len(sizes)
-        draw_prevalence(sizes, self.prevalence.alpha(k), key, iteration, state.log_prevalence)
-        draw_confusion(counts, self.confusion.alpha(k), key, iteration, state.log_confusion)
-
     def sample_parameters(self, n_rows: int, n_labels: int, rng: np.random.Generator) -> State:
         """Draw parameters from the prior."""
         alpha = self.confusion.alpha(n_labels)

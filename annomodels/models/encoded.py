@@ -54,8 +54,20 @@ class Encoded:
 
     @cached_property
     def arrays(self) -> tuple[Ints, ...]:
-        """The arguments every pass begins with."""
-        return self.starts, self.row, self.label, self.gold
+        """The arguments every pass begins with: starts, cell row * labels + label, gold."""
+        return self.starts, self.cell, self.gold
+
+    @cached_property
+    def cell(self) -> Ints:
+        """Place of each annotation in a table [row * label], shape [annotation].
+
+        Without a sign, so that the loops need not ask whether an index counts from the end.
+        """
+        small = self.n_rows * self.n_labels <= np.iinfo(np.uint32).max
+        cell: NDArray[Any] = self.row.astype(np.uint32 if small else np.uint64)
+        cell *= self.n_labels
+        cell += self.label.astype(cell.dtype)
+        return cell
 
     @cached_property
     def counts(self) -> Any:
@@ -63,9 +75,8 @@ class Encoded:
         from scipy.sparse import csr_matrix
 
         pattern = np.repeat(np.arange(self.n_patterns), np.diff(self.starts))
-        column = self.row.astype(np.int64) * self.n_labels + self.label
         shape = (self.n_patterns, self.n_rows * self.n_labels)
-        return csr_matrix((np.ones(len(column)), (pattern, column)), shape=shape)
+        return csr_matrix((np.ones(len(self.cell)), (pattern, self.cell)), shape=shape)
 
 
 def encode(data: Annotations, *, shared: bool = False, collapse: bool = True) -> Encoded:

@@ -6,11 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import betaln, xlog1py, xlogy
 
 from annomodels.models.confusion import Floats, State
-from annomodels.models.conjugate import ConjugateModel, dirichlet_logp
-from annomodels.models.population import population_mode
+from annomodels.models.conjugate import ConjugateModel
 from annomodels.priors import Diagonal, Dirichlet, LogNormal, Pareto, ScalePrior
 
 __all__ = ["HierarchicalDawidSkene"]
@@ -72,15 +70,20 @@ class HierarchicalDawidSkene(ConjugateModel):
         """Dirichlet pseudo-counts of a confusion matrix, shape [truth, label]."""
         return state.population["concentration"][:, None] * state.population["population"]
 
-    def anchor(self, state: State) -> Floats:
-        """Dirichlet pseudo-counts of the population mean, shape [truth, label]."""
-        prior = self.population
+    def population_arrays(self, state: State) -> tuple[Floats, ...]:
+        """Give the population as the kernels take it, see ``kernels.parameters``."""
+        held, prior = state.population, self.population
+        accuracy, beta = np.array([prior.accuracy]), (1.0, 1.0)
         if prior.estimated:
-            prior = Diagonal(prior.strength, float(state.population["common_accuracy"]))
-        return prior.alpha(len(state.log_prevalence))
+            accuracy, beta = held["common_accuracy"].reshape(1), prior.beta
+        numbers = np.array([prior.strength, *beta, float(prior.estimated)])
+        scale = np.array(self.concentration.coefficients())
+        return held["population"], held["concentration"], accuracy, scale, numbers
 
     def start(self, counts: Floats, sizes: Floats) -> State:
         """Parameters from soft counts [row, label, truth] and class sizes [truth]."""
+        from annomodels.models.population import population_mode
+
         prior = self.population
         accuracy = prior.accuracy
         if prior.estimated:
@@ -97,34 +100,6 @@ class HierarchicalDawidSkene(ConjugateModel):
     def maximise(self, counts: Floats, sizes: Floats, state: State) -> State:
         """M-step with the population held: the mode given expected counts."""
         return self.with_mode(counts, sizes, self.row_prior(state), state.population)
-
-    def draw(self, counts: Floats, sizes: Floats, state: State, key: int, iteration: int) -> None:
-        """Gibbs step in place: the population with the rows integrated out, then the rows."""
-        from annomodels.kernels.dirichlet import draw_confusion, draw_prevalence
-        from annomodels.kernels.population import draw_accuracy, draw_population
-
-        k = len(sizes)
-        mean, concentration = state.population["population"], state.population["concentration"]
-        scale = np.array(self.concentration.coefficients())
-        draw_population(counts, self.anchor(state), scale, 1, key, iteration, mean, concentration)
-        if self.population.estimated:
-            common = state.population["common_accuracy"]
-            common[()] = draw_accuracy(
-                mean, *self.population.beta, self.population.strength, key, iteration, float(common)
-            )
-        draw_prevalence(sizes, self.prevalence.alpha(k), key, iteration, state.log_prevalence)
-        draw_confusion(counts, self.row_prior(state), key, iteration, state.log_confusion)
-
-    def log_population_prior(self, state: State) -> float:
-        """Log density of the population parameters."""
-        mean, concentration = state.population["population"], state.population["concentration"]
-        value = dirichlet_logp(np.log(mean), self.anchor(state))
-        value += float(self.concentration.logp(concentration).sum())
-        if self.population.estimated:
-            a = float(state.population["common_accuracy"])
-            right, wrong = self.population.beta
-            value += float(xlogy(right - 1, a) + xlog1py(wrong - 1, -a) - betaln(right, wrong))
-        return value
 
     def sample_parameters(self, n_rows: int, n_labels: int, rng: np.random.Generator) -> State:
         """Draw parameters from the prior."""

@@ -1,0 +1,114 @@
+"""Many Gibbs iterations in one call, so that chains in threads do not wait for each other."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from annomodels.kernels.bookkeeping import close_batch, diagonal_leads
+from annomodels.kernels.compile import Array, Key, inlined, kernel
+from annomodels.kernels.parameters import Population, draw_parameters, log_prior
+from annomodels.kernels.passes import sampled_pass
+
+Kept = tuple[Array, Array, Array, Array]
+
+
+@inlined
+def store(
+    n: int,
+    order: Array,
+    log_prevalence: Array,
+    logc: Array,
+    population: Population | None,
+    kept: Kept,
+    kept_population: tuple[Array, Array, Array] | None,
+) -> None:
+    """Write draw n of the parameters, class k at place `order[k]`."""
+    prevalence, confusion = kept[0], kept[1]
+    n_rows, n_labels, n_classes = logc.shape
+    for k in range(n_classes):
+        prevalence[n, order[k]] = math.exp(log_prevalence[k])
+    for j in range(n_rows):
+        for label in range(n_labels):
+            for k in range(n_classes):
+                confusion[n, j, order[k], label] = math.exp(logc[j, label, k])
+    if population is not None and kept_population is not None:
+        mean, concentration, accuracy = population[0], population[1], population[2]
+        kept_mean, kept_concentration, kept_accuracy = kept_population
+        for k in range(n_classes):
+            kept_concentration[n, order[k]] = concentration[k]
+            for label in range(n_labels):
+                kept_mean[n, order[k], label] = mean[k, label]
+        kept_accuracy[n] = accuracy[0]
+
+
+@kernel
+def iterate(
+    starts: Array,
+    cell: Array,
+    gold: Array,
+    prevalence: Array,
+    prior: Array,
+    population: Population | None,
+    log_prevalence: Array,
+    logc: Array,
+    key: Key,
+    first: int,
+    end: int,
+    thin: int,
+    volume: Array,
+    relabel: bool,
+    order: Array,
+    counts: Array,
+    sizes: Array,
+    sums: tuple[Array, Array, Array, Array],
+    book: Array,
+    kept: Kept,
+    kept_population: tuple[Array, Array, Array] | None,
+) -> int:
+    """Do iterations `first` to `end` and keep every `thin`-th; `thin` = 0 keeps none.
+
+    Stops before a draw whose classes may be swapped, unless it is the first one, which is kept
+    with its classes in the given `order`. Gives the next iteration to be done.
+
+    `sums` are the class probabilities of the current batch, their sums and sums of squares over the
+    batches, and the summed entropies. `book` counts draws kept, draws in the batch, batches and
+    relabelled draws; its last place is the length of a batch. `kept` takes the draws of prevalence
+    and confusion, the log likelihood and the log density.
+    """
+    n_items, n_classes = len(gold), len(log_prevalence)
+    batch, p_sum, p_square, entropy = sums
+    identity = np.arange(n_classes)
+    for iteration in range(first, end):
+        keep = thin > 0 and iteration % thin == 0
+        places = identity
+        if keep and relabel and not diagonal_leads(log_prevalence, logc, volume):
+            if iteration > first:
+                return iteration
+            places = order
+        counts[:] = 0
+        sizes[:] = 0
+        found = sampled_pass(
+            starts, cell, gold, log_prevalence, logc, key, iteration, places, keep, 0, n_items,
+            counts, sizes, batch, entropy,
+        )  # fmt: skip
+        if keep:
+            n = book[0]
+            kept[2][n] = found
+            kept[3][n] = found + log_prior(prevalence, prior, population, log_prevalence, logc)
+            store(n, places, log_prevalence, logc, population, kept, kept_population)
+            book[0] += 1
+            book[1] += 1
+            for k in range(n_classes):
+                if places[k] != k:
+                    book[3] += 1
+                    break
+            if book[1] >= book[4]:
+                close_batch(batch, book[1], p_sum, p_square, 0, n_items)
+                book[1] = 0
+                book[2] += 1
+        draw_parameters(
+            counts, sizes, prevalence, prior, population, key, iteration, log_prevalence, logc
+        )
+    return end
