@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import codecs
 import difflib
-import gzip
 import os
 import sys
-import zlib
 from pathlib import Path
 
 from annomodels.errors import AnnotationError, Problem
+from annomodels.io.streams import gunzipped
 
 __all__ = ["STDIN", "decoded", "name_of", "raw_bytes", "unreadable"]
 
@@ -18,10 +17,14 @@ STDIN = "standard input"
 
 # First bytes of files that are often given by mistake.
 MAGIC: tuple[tuple[bytes, str, str], ...] = (
-    (b"PK\x03\x04", "a zip archive or an Excel workbook", "Save the sheet as CSV (UTF-8)."),
-    (b"\xd0\xcf\x11\xe0", "an old Excel workbook", "Save the sheet as CSV (UTF-8)."),
+    (b"PK\x03\x04", "a zip archive or an Excel workbook", "Unpack it, or leave format to 'auto'."),
+    (
+        b"\xd0\xcf\x11\xe0",
+        "an old Excel workbook",
+        "Save it as .xlsx or as CSV.",
+    ),
     (b"%PDF", "a PDF", "Export the labels as CSV."),
-    (b"$FL2", "an SPSS file", "Export the data as CSV."),
+    (b"$FL2", "an SPSS file", "Leave format to 'auto', or export the data as CSV."),
     (b"\x89HDF", "an HDF5 or netCDF file", "Read a fit with annomodels.load; labels come as CSV."),
     (b"SQLite format 3", "an SQLite database", "Export the table as CSV."),
     (b"<!DOCTYPE html", "a web page", "Download the file itself."),
@@ -84,11 +87,7 @@ def raw_bytes(path: str | os.PathLike[str]) -> bytes:
         except OSError as error:
             raise AnnotationError(_closed(where, error)) from error
     if data[:2] == b"\x1f\x8b":
-        try:
-            data = gzip.decompress(data)
-        except (OSError, EOFError, zlib.error) as error:
-            what = f"The gzip file is damaged: {error}."
-            raise AnnotationError(Problem(what, where, "Copy or export it again.")) from error
+        data = gunzipped(data, where)
     if not data:
         raise AnnotationError(Problem("The file is empty.", where, "Export the labels again."))
     return bytes(data)

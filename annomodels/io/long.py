@@ -7,6 +7,7 @@ from typing import Any
 
 from annomodels.errors import Problem
 from annomodels.io.columns import Columns, assemble, find_roles, matched, named_column
+from annomodels.io.questions import choose_question
 from annomodels.io.source import Options, Source
 from annomodels.io.table import Table
 from annomodels.validation import check_hashable, counted, some
@@ -63,19 +64,11 @@ def _one_question(table: Table, options: Options) -> tuple[Table, list[Problem],
     if problems:
         return table, problems, name
     counts = Counter(table.columns[name])
-    if options.question is None:
-        if len(counts) < 2:
-            return table, [], name
-        listed = some(sorted(counts, key=str), lambda q: f"{q!r} ({counts[q]:,} rows)")
-        what = f"The table holds {counted(len(counts), 'question')}: {listed}."
-        first = min(counts, key=str)
-        remedy = f"Choose one with question={first!r} (--question {first})."
-        return table, [Problem(what, f"{table.source}, column {name!r}", remedy)], name
-    keep = [n for n, cell in enumerate(table.columns[name]) if cell == options.question]
-    if not keep:
-        what = f"There is no question {options.question!r}."
-        remedy = f"The questions are {some(sorted(counts, key=str))}."
-        return table, [Problem(what, f"{table.source}, column {name!r}", remedy)], name
+    where = f"{table.source}, column {name!r}"
+    question, problems = choose_question(counts, options.question, where)
+    if problems or options.question is None:
+        return table, problems, name
+    keep = [n for n, cell in enumerate(table.columns[name]) if cell == question]
     return table.take(keep), [], name
 
 

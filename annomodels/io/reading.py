@@ -9,11 +9,14 @@ from typing import Any
 from annomodels.annotations import SCALES, Annotations, Scale
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.columns import Columns
-from annomodels.io.formats import chosen
+from annomodels.io.finishing import finished
+from annomodels.io.formats import Format, chosen
+from annomodels.io.renaming import names_from, rename_coders
 from annomodels.io.source import Options, Source
-from annomodels.validation import check_labels, check_names, variants
+from annomodels.io.span_builder import Spans
+from annomodels.io.units import columns_of_spans, described
 
-__all__ = ["read"]
+__all__ = ["read", "read_spans"]
 
 
 def read(
@@ -31,10 +34,18 @@ def read(
     question: str | None = None,
     missing: Iterable[str] = (),
     coder_columns: Sequence[str] | None = None,
+    coders: Mapping[Any, Any] | str | os.PathLike[str] | None = None,
+    units: str | None = None,
+    models: bool = False,
+    sets: bool = False,
     encoding: str | None = None,
     delimiter: str | None = None,
+    sheet: str | None = None,
 ) -> Annotations:
-    r"""Read annotations from a CSV, TSV, JSON, JSON lines or Parquet file.
+    r"""Read annotations from the export of a labelling tool, or from a plain table.
+
+    The format is found out; ``annomodels formats`` lists all. What an export holds but does not
+    count (cancelled, rejected, tainted, repeated) is left out and counted in ``notes``.
 
     Every cell is taken as the text it is: ``None``, ``NA``, ``001`` and ``1.0`` are labels, only an
     empty cell is none. Nothing is stripped or merged; labels that differ in case or spaces only are
@@ -43,11 +54,13 @@ def read(
     Parameters
     ----------
     path
-        A file (perhaps gzipped), or "-" for the standard input.
+        A file (perhaps gzipped), a folder or zip archive as a tool exports it, or "-" for the
+        standard input.
     item, coder, label
         Names of the columns of a long table; without them, known names are looked for
         (item/coder/label, task/worker/label, item/rater/rating, unit/annotator/annotation, ...).
-        For a wide table, `item` names the column of the items (else the first).
+        For a wide table, `item` names the column of the items (else the first); for the export of
+        a tool, the field of its tasks that names the items (else the tool's own number).
     gold
         A column with the known truth of items, or a mapping from item to truth.
     group
@@ -59,18 +72,30 @@ def read(
     scale
         Scale of the labels: "nominal", "ordinal", "interval" or "ratio".
     format
-        "auto", "long" (a row for each label), "wide" (a column for each coder) or "matrix"
-        (wide without a header).
+        "auto", "long" (a row for each label), "wide" (a column for each coder), "matrix" (wide
+        without a header), or the name of a tool, such as "label-studio".
     question
-        Which question to read when a column ``question`` holds several.
+        Which question to read when there are several; they are never mixed.
     missing
         Further texts that stand for no label, such as ["NA"].
     coder_columns
         The columns of a wide table that are coders; without it, all but the named ones.
+    coders
+        Names for the identifiers of coders: a mapping, or a file with it (JSON, or two columns).
+    units
+        What the items are where coders marked stretches of text: "exact", "token", "overlap", or
+        "chain" for chains of mentions. See :meth:`annomodels.Spans.units`.
+    models
+        Whether predictions of models in the export count as coders ("model:NAME").
+    sets
+        Whether labels become frozensets, for questions with several answers; else several answers
+        are joined to one label, such as ``a|b``.
     encoding
         Encoding of the text; without it, UTF-8, or UTF-16 with its mark.
     delimiter
         Delimiter of the text; without it, whichever of ``, ; tab |`` fits.
+    sheet
+        Sheet of an Excel workbook, if several hold cells.
 
     Returns
     -------
@@ -81,6 +106,8 @@ def read(
     ------
     AnnotationError
         With all problems at once, each with its row in the file (the header is row 1).
+    MissingDependency
+        When a format needs a package that is not installed (Excel, SPSS, CAS, JSON over 200 MB).
 
     Examples
     --------
@@ -93,7 +120,7 @@ def read(
     >>> data.labels, data.skips
     (('NA', 'no'), 1)
     """
-    source = _source(path, encoding, delimiter)
+    source = _source(path, encoding, delimiter, sheet)
     if scale not in SCALES:
         remedy = f"Use one of {', '.join(SCALES)}."
         raise AnnotationError(Problem(f"{scale!r} is not a scale.", remedy=remedy))
@@ -107,15 +134,104 @@ def read(
         question=question,
         missing=frozenset([missing] if isinstance(missing, str) else missing),
         coder_columns=_tuple(coder_columns),
+        models=models,
+        sets=sets,
         forced=format != "auto",
     )
-    columns = chosen(format, source, options).read(source, options)
+    names = names_from(coders)
+    source, form = _found(format, source, options)
+    columns = _columns(form, source, options, units)
+    rename_coders(columns, names)
     if isinstance(gold, Mapping):
         columns.gold = gold
-    return _annotations(columns, source.name, labels, scale)
+    return finished(columns, source.name, labels, scale)
 
 
-def _source(path: object, encoding: str | None, delimiter: str | None) -> Source:
+def read_spans(
+    path: str | os.PathLike[str],
+    *,
+    item: str | None = None,
+    text: str | None = None,
+    format: str = "auto",
+    encoding: str | None = None,
+) -> Spans:
+    r"""Read marked stretches of text, and chains of them, before anything is said about units.
+
+    Parameters
+    ----------
+    path
+        A file, folder or zip archive of WebAnno, INCEpTION (UIMA CAS), brat, Label Studio,
+        Prodigy, doccano or Potato.
+    item, text
+        Fields that name the document and hold its text, where the tool lets one choose.
+    format
+        "auto" or the name of a format.
+    encoding
+        Encoding of the text; UTF-8 by default.
+
+    Returns
+    -------
+    Spans
+        One row per span in ``table``, with places in code points whatever the tool counts;
+        ``units`` makes items of them.
+
+    Raises
+    ------
+    AnnotationError
+        When it cannot be read, or holds no spans.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> for coder, end in (("ana", 4), ("ben", 10)):
+    ...     (folder / coder).mkdir()
+    ...     _ = (folder / coder / "d.txt").write_text("Haag plays in Paris.")
+    ...     _ = (folder / coder / "d.ann").write_text(f"T1\tPER 0 {end}\tHaag\n")
+    >>> read_spans(folder)
+    2 spans · 1 document · 2 coders
+    >>> read_spans(folder).units("overlap")
+    1 item × 2 coders × 1 label · 2 annotations · complete
+    """
+    options = Options(item=item, text=text, forced=format != "auto")
+    source, form = _found(format, _source(path, encoding, None, None), options)
+    if form.spans is None:
+        what = f"The format {form.name!r} holds no marked stretches of text."
+        remedy = "Read it with annomodels.read."
+        raise AnnotationError(Problem(what, source.name, remedy))
+    return form.spans(source, options)
+
+
+def _found(format: str, source: Source, options: Options) -> tuple[Source, Format]:
+    """Find the format; an archive with one file in it stands for that file."""
+    try:
+        return source, chosen(format, source, options)
+    except AnnotationError:
+        inside = source.inside
+        if inside is None or source.is_folder or len(inside.names) != 1:
+            raise
+    only = source.member(inside.names[0])
+    if only.inside is not None:
+        what, remedy = "It is an archive in an archive.", "Unpack it and give what is in it."
+        raise AnnotationError(Problem(what, source.name, remedy))
+    return only, chosen(format, only, options)
+
+
+def _columns(form: Format, source: Source, options: Options, units: str | None) -> Columns:
+    if units is not None:
+        if form.spans is None:
+            what = f"The format {form.name!r} holds no marked stretches of text."
+            remedy = "Leave out units=... (--units)."
+            raise AnnotationError(Problem(what, source.name, remedy))
+        return columns_of_spans(form.spans(source, options), units, options)
+    if form.read is None:
+        what = "This format marks stretches of text, which are no items yet."
+        remedy = "Say what the items are with units=... (--units). " + described()
+        raise AnnotationError(Problem(what, source.name, remedy))
+    return form.read(source, options)
+
+
+def _source(path: object, encoding: str | None, delimiter: str | None, sheet: str | None) -> Source:
     if not isinstance(path, (str, os.PathLike)):
         what = f"A file name was expected, but this is {type(path).__name__!r}."
         remedy = (
@@ -126,58 +242,10 @@ def _source(path: object, encoding: str | None, delimiter: str | None) -> Source
         what = f"{delimiter!r} cannot be a delimiter."
         remedy = "Use one character, such as ',', ';', '|' or a tab."
         raise AnnotationError(Problem(what, remedy=remedy))
-    return Source(path, encoding, delimiter)
+    return Source(path, encoding, delimiter, sheet)
 
 
 def _tuple(names: Sequence[str] | None) -> tuple[str, ...] | None:
     if names is None:
         return None
     return (names,) if isinstance(names, str) else tuple(names)
-
-
-def _annotations(
-    columns: Columns, source: str, labels: Sequence[Hashable] | None, scale: Scale
-) -> Annotations:
-    """Code the columns, after a look at what they hold."""
-    problems = list(columns.problems)
-    if not problems and not len(columns.labels):
-        what = "No cell holds a label."
-        remedy = "Check the label column, and which texts stand for no label (missing=...)."
-        problems.append(Problem(what, source, remedy))
-    if problems:
-        raise AnnotationError(problems)
-    declared = labels is not None
-    problems += check_labels(
-        columns.labels, columns.rows, declared=declared, scale=scale, source=source
-    )
-    for word, values in (
-        ("item", columns.items),
-        ("coder", columns.coders),
-        ("label", columns.labels),
-    ):
-        problems += check_names(dict.fromkeys(values), word, source)
-    notes = [
-        *columns.notes,
-        *variants(columns.labels, "label"),
-        *variants(columns.coders, "coder"),
-    ]
-    try:
-        data = Annotations._from_columns(
-            columns.items,
-            columns.coders,
-            columns.labels,
-            labels=labels,
-            scale=scale,
-            gold=columns.gold,
-            group=columns.group,
-            texts=columns.texts,
-            skips=columns.skips,
-            source=source,
-            notes=notes,
-            rows=columns.rows,
-        )
-    except AnnotationError as error:
-        problems += error.problems
-    if problems:
-        raise AnnotationError(problems)
-    return data

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from annomodels.errors import AnnotationError
+from annomodels.io import streams
 from annomodels.io.delimited import records_of
 from annomodels.io.documents import from_objects, json_lines, json_value, parquet_table
-from annomodels.io.files import decoded, name_of, raw_bytes
+from annomodels.io.files import STDIN, decoded, name_of, raw_bytes
+from annomodels.io.members import Members, open_folder, open_zip
 from annomodels.io.table import Table, from_records
+from annomodels.io.workbooks import excel_records, spss_table
 
 __all__ = ["Options", "Source"]
+
+_JSON_ENDINGS = {".json", ".jsonl", ".ndjson", ".manifest"}
+_SAMPLE = 50  # records that decide on the format
 
 
 @dataclass(frozen=True)
@@ -31,6 +38,8 @@ class Options:
     question: str | None = None
     missing: frozenset[str] = frozenset()
     coder_columns: tuple[str, ...] | None = None
+    models: bool = False
+    sets: bool = False
     forced: bool = False
 
     @property
@@ -50,14 +59,16 @@ class Options:
 
 
 class Source:
-    """One file, read once; every view of it is made when it is first asked for.
+    """One file or folder, read once; every view of it is made when it is first asked for.
 
     Parameters
     ----------
     path
-        A file, or "-" for the standard input.
-    encoding, delimiter
+        A file or folder, or "-" for the standard input.
+    encoding, delimiter, sheet
         As said by the user; None to find out.
+    data
+        The bytes, if they have been read already; `path` is then their name.
     """
 
     def __init__(
@@ -65,11 +76,64 @@ class Source:
         path: str | os.PathLike[str],
         encoding: str | None = None,
         delimiter: str | None = None,
+        sheet: str | None = None,
+        data: bytes | None = None,
     ) -> None:
         self.path = path
         self.name = name_of(path)
         self._encoding = encoding
         self._delimiter = delimiter
+        self._sheet = sheet
+        if data is not None:
+            self.data = data
+
+    def member(self, name: str) -> Source:
+        """One file of the folder or archive, as a source of its own."""
+        assert self.inside is not None
+        place = f"{self.name}/{name}"
+        return Source(place, self._encoding, self._delimiter, self._sheet, self.inside.read(name))
+
+    @property
+    def stem(self) -> str:
+        """Name of the file without its endings."""
+        return self.name.rsplit("/", 1)[-1].split(".", 1)[0]
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether it is a folder, not an archive or a file."""
+        return self._file is not None and self._file.is_dir()
+
+    @cached_property
+    def _file(self) -> Path | None:
+        """The path, if there is something that can be opened more than once."""
+        if "data" in self.__dict__ or self.name == STDIN:
+            return None
+        path = Path(self.path)
+        try:
+            return path if path.exists() else None
+        except (OSError, ValueError):
+            return None
+
+    @cached_property
+    def _head(self) -> bytes:
+        if self._file is None or not self._file.is_file():
+            return self.data[:4096]
+        try:
+            with self._file.open("rb") as file:
+                head = file.read(4096)
+        except OSError:
+            return self.data[:4096]  # says why
+        return self.data[:4096] if head.startswith(b"\x1f\x8b") else head
+
+    @cached_property
+    def inside(self) -> Members | None:
+        """Files of a folder or of a zip archive; None if the source is one file."""
+        if self._file is not None and self._file.is_dir():
+            return open_folder(self._file)
+        if not self._head.startswith(b"PK\x03\x04"):
+            return None
+        members = open_zip(self._file or self.data, self.name)
+        return None if "xl/workbook.xml" in members.names else members
 
     @cached_property
     def data(self) -> bytes:
@@ -83,19 +147,33 @@ class Source:
 
     @cached_property
     def kind(self) -> str:
-        """Name of the way the rows are written: "parquet", "json", "json lines" or "delimited"."""
-        if self.data.startswith(b"PAR1"):
-            return "parquet"
-        suffixes = [suffix.lower() for suffix in Path(self.name).suffixes]
+        """How it is written: "inside", "xml", "delimited" or a case of :attr:`table`."""
+        if self.inside is not None:
+            return "inside"
+        for magic, kind in _KINDS.items():
+            if self._head.startswith(magic):
+                return kind
+        named_json = not _JSON_ENDINGS.isdisjoint(s.lower() for s in Path(self.name).suffixes)
+        if self._streamed:
+            return "json" if self._head.lstrip(_BLANK)[:1] == b"[" else "json lines"
         start = self.text.lstrip()[:1]
-        if not {".json", ".jsonl", ".ndjson"}.isdisjoint(suffixes) or start in ("{", "["):
+        if start == "<" and not named_json:
+            return "xml" if self.text.lstrip()[:5] in ("<?xml", "<xmi:") else "delimited"
+        if named_json or start in ("{", "["):
             try:
                 return self._json_kind(start)
             except AnnotationError:
-                if {".json", ".jsonl", ".ndjson"}.isdisjoint(suffixes):
+                if not named_json:
                     return "delimited"
                 raise
         return "delimited"
+
+    @cached_property
+    def _streamed(self) -> bool:
+        """Whether it is JSON too large to be read in one piece."""
+        if self._file is None or self._file.stat().st_size <= streams.LARGE:
+            return False
+        return self._head.lstrip(_BLANK)[:1] in (b"[", b"{")
 
     def _json_kind(self, start: str) -> str:
         if start == "[":
@@ -113,19 +191,50 @@ class Source:
         """Parsed JSON."""
         return json_value(self.text, self.name)
 
+    @property
+    def objects(self) -> Iterable[tuple[int, Any]]:
+        """Row numbers and values of the records of JSON or JSON lines; else nothing."""
+        if self.kind not in ("json", "json lines"):
+            return ()
+        if self._streamed and self._file is not None:
+            stream = streams.streamed_array if self.kind == "json" else streams.streamed_lines
+            return stream(self._file, self.name)
+        return self._objects
+
+    @cached_property
+    def _objects(self) -> list[tuple[int, Any]]:
+        if self.kind == "json":
+            values = self.documents if isinstance(self.documents, list) else [self.documents]
+            return list(enumerate(values, 1))
+        values, rows = json_lines(self.text, self.name)
+        return list(zip(rows, values, strict=True))
+
+    @cached_property
+    def sample(self) -> list[dict[str, Any]]:
+        """The first records of JSON or JSON lines that are objects."""
+        return [value for _, value in islice(self.objects, _SAMPLE) if isinstance(value, dict)]
+
     @cached_property
     def _rows(self) -> tuple[list[list[str]], Sequence[int], str]:
+        if self.kind == "excel":
+            rows = excel_records(self.data, self.name, self._sheet)
+            return rows, range(1, len(rows) + 1), ","
         return records_of(self.text, self.name, self._delimiter)
 
     @property
     def records(self) -> list[list[str]]:
-        """Rows of cells of a delimited text, header and blank rows included; else nothing."""
-        return self._rows[0] if self.kind == "delimited" else []
+        """Rows of cells of a text or a sheet, header and blank rows included; else nothing."""
+        return self._rows[0] if self.kind in ("delimited", "excel") else []
 
     @property
     def lines(self) -> Sequence[int]:
         """Line in which each record begins."""
         return self._rows[1]
+
+    @property
+    def header(self) -> tuple[str, ...]:
+        """Names of the columns of a table; nothing if the source is something else."""
+        return () if self.kind in ("inside", "xml") else self.table.header
 
     @cached_property
     def table(self) -> Table:
@@ -133,9 +242,13 @@ class Source:
         match self.kind:
             case "parquet":
                 return parquet_table(self.data, self.name)
-            case "json":
-                values = self.documents if isinstance(self.documents, list) else [self.documents]
-                return from_objects(values, range(1, len(values) + 1), self.name)
-            case "json lines":
-                return from_objects(*json_lines(self.text, self.name), self.name)
+            case "spss":
+                return spss_table(self.data, self.name)
+            case "json" | "json lines":
+                pairs = list(self.objects)
+                return from_objects([v for _, v in pairs], [n for n, _ in pairs], self.name)
         return from_records(*self._rows[:2], self.name, self._rows[2])
+
+
+_BLANK = b" \t\r\n\xef\xbb\xbf"
+_KINDS = {b"PAR1": "parquet", b"$FL2": "spss", b"$FL3": "spss", b"PK\x03\x04": "excel"}

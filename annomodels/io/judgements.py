@@ -1,0 +1,286 @@
+"""What the readers of tool exports gather: judgements, and the traps of exports dealt with."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from annomodels.errors import Problem
+from annomodels.io.columns import Columns, named_column
+from annomodels.io.questions import choose_question
+from annomodels.io.source import Options, Source
+from annomodels.validation import at_rows, counted, is_blank, some
+
+__all__ = ["Judgements", "Unreadable", "name_of_value", "values_of"]
+
+_JOINERS = ("|", " + ", " / ", " & ", "; ", " ~ ")
+
+
+class Unreadable(ValueError):
+    """A value that should be a name is a list, an object or the like."""
+
+
+def name_of_value(value: Any) -> str:
+    """Text of a scalar of JSON or a table; "" for nothing.
+
+    Examples
+    --------
+    >>> name_of_value("pos"), name_of_value(True), name_of_value(None)
+    ('pos', 'true', '')
+    """
+    if isinstance(value, str):
+        return value
+    if is_blank(value):
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (int, float)):
+        return str(value)
+    raise Unreadable(f"{type(value).__name__!r}")
+
+
+def values_of(label: Any) -> tuple[str, ...]:
+    """Names in a label: none, one, or several in their order, each once.
+
+    Examples
+    --------
+    >>> values_of(["b", "a", "b", None]), values_of("a"), values_of("")
+    (('b', 'a'), ('a',), ())
+    """
+    parts = label if isinstance(label, (list, tuple)) else [label]
+    return tuple(dict.fromkeys(name for name in map(name_of_value, parts) if name))
+
+
+class Judgements:
+    """Judgements of one export.
+
+    Parameters
+    ----------
+    source
+        Where they come from.
+    options
+        What the user said: question, sets.
+    """
+
+    def __init__(self, source: Source, options: Options) -> None:
+        self.source = source
+        self.options = options
+        self.notes: list[str] = []
+        self.problems: list[Problem] = []
+        self._kept: list[tuple[str, str, str, tuple[str, ...], int, str]] = []
+        self._skips: Counter[str] = Counter()
+        self._unsaid: dict[str, None] = {}
+        self._left_out: Counter[str] = Counter()
+        self._unreadable: dict[str, list[int]] = {}
+        self._gold: list[tuple[str, str, tuple[str, ...]]] = []
+        self._texts: dict[str, str] = {}
+
+    # -- gathering ------------------------------------------------------------------------------
+
+    def objects(self, pairs: Iterable[tuple[int, Any]] | None = None) -> Iterator[tuple[int, Any]]:
+        """Rows and records that are objects; others become a problem."""
+        for row, value in self.source.objects if pairs is None else pairs:
+            if isinstance(value, dict):
+                yield row, value
+            else:
+                self._unreadable.setdefault("a record", []).append(row)
+
+    def add(
+        self, item: Any, coder: Any, question: str, label: Any, row: int, number: Any = ""
+    ) -> None:
+        """Take a judgement; a label of None, "" or [] is a skip, a list is a set of labels.
+
+        Parameters
+        ----------
+        item, coder, label
+            As they stand in the file.
+        question
+            What was asked.
+        row
+            Row or number of the record, for messages.
+        number
+            Identifier of the annotation; the same twice is one.
+        """
+        try:
+            word, who = "an item", ""
+            what = name_of_value(item)
+            word = "a coder"
+            who = name_of_value(coder)
+            word = "a label"
+            labels = values_of(label)
+            word = "an annotation id"
+            key = name_of_value(number)
+        except Unreadable:
+            self._unreadable.setdefault(word, []).append(row)
+            return
+        if not labels or all(name in self.options.missing for name in labels):
+            self._skips[question] += 1
+            self._unsaid[what] = None
+        elif not what:
+            self.leave_out("they name no item")
+        elif not who:
+            self.leave_out("they name no coder")
+        else:
+            self._kept.append((what, who, question, labels, row, key))
+
+    def skip(self, item: Any, question: str = "") -> None:
+        """Count a coder who passed over an item; a question of "" stands for all."""
+        self._skips[question] += 1
+        if isinstance(item, str):
+            self._unsaid[item] = None
+
+    def leave_out(self, why: str, number: int = 1) -> None:
+        """Count judgements that are in the file but not in the data."""
+        self._left_out[why] += number
+
+    def unreadable(self, word: str, row: int) -> None:
+        """Remember a row where something has the wrong type."""
+        self._unreadable.setdefault(word, []).append(row)
+
+    def gold(self, item: Any, question: str, label: Any) -> None:
+        """Take a known truth."""
+        try:
+            what, labels = name_of_value(item), values_of(label)
+        except Unreadable:
+            return
+        if what and labels:
+            self._gold.append((what, question, labels))
+
+    def text(self, item: Any, text: Any) -> None:
+        """Take the text of an item."""
+        if isinstance(item, str) and isinstance(text, str) and text:
+            self._texts.setdefault(item, text)
+
+    @property
+    def empty(self) -> bool:
+        """Whether no judgement was taken yet."""
+        return not self._kept
+
+    def note(self, text: str) -> None:
+        """Say something once."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def problem(self, what: str, remedy: str, where: str = "") -> None:
+        """Report something that must be mended."""
+        self.problems.append(Problem(what, where or self.source.name, remedy))
+
+    def require(self, header: Sequence[str], name: str | None, role: str) -> None:
+        """Report a column or key that was named but is not there."""
+        if name is not None:
+            self.problems += named_column(list(header), name, role, self.source.name)
+
+    # -- the table ------------------------------------------------------------------------------
+
+    def columns(self) -> Columns:
+        """Columns of the question that was asked for, with notes and problems."""
+        problems = [*self.problems, *self.wrong_types()]
+        counts = Counter(row[2] for row in self._kept)
+        question, found = choose_question(
+            counts, self.options.question, self.source.name, "judgement"
+        )
+        problems += found
+        if not self._kept and not problems:
+            problems.append(self._nothing())
+        if problems:
+            return Columns(problems=list(dict.fromkeys(problems)))
+        rows = self._once([row for row in self._kept if row[2] == question])
+        gold = [row for row in self._gold if row[1] == question]
+        show, problem = self._namer([row[3] for row in rows] + [row[2] for row in gold])
+        known = {row[0] for row in rows}
+        return Columns(
+            items=[row[0] for row in rows],
+            coders=[row[1] for row in rows],
+            labels=[show(row[3]) for row in rows],
+            rows=[row[4] for row in rows],
+            gold=self._known_gold([(item, show(labels)) for item, _, labels in gold]),
+            texts={item: text for item, text in self._texts.items() if item in known} or None,
+            skips=self._skips[str(question)] + self._skips[""] * (question != ""),
+            notes=[*self.notes, *self._counted(known)],
+            problems=problem,
+        )
+
+    def wrong_types(self) -> list[Problem]:
+        """Problems of records that are not what they should be."""
+        return [
+            Problem(
+                f"{counted(len(rows), 'record')} where {word} has the wrong type.",
+                at_rows(self.source.name, list(dict.fromkeys(rows))),
+                "Export the labels again, without editing the file.",
+            )
+            for word, rows in self._unreadable.items()
+        ]
+
+    def _nothing(self) -> Problem:
+        what = "No record holds a label that counts."
+        parts = [f"{n:,} left out because {why}" for why, n in self._left_out.items()]
+        if self._skips:
+            parts.append(f"{self._skips.total():,} skipped or without a label")
+        if parts:
+            what += f" There are {', '.join(parts)}."
+        return Problem(what, self.source.name, "Export the labels of all coders.")
+
+    def _once(self, rows: list[Any]) -> list[Any]:
+        """Keep one row of each annotation id; the last, should they differ."""
+        found: dict[Any, int] = {}
+        kept: list[Any] = []
+        same = changed = 0
+        for row in rows:
+            key = (row[5], row[0], row[1])
+            if row[5] and key in found:
+                place = found[key]
+                same += kept[place][3] == row[3]
+                changed += kept[place][3] != row[3]
+                kept[place] = row
+                continue
+            found[key] = len(kept)
+            kept.append(row)
+        if same:
+            self.note(f"{counted(same, 'row')} dropped that repeat an annotation id.")
+        if changed:
+            self.note(
+                f"{counted(changed, 'annotation')} exported again with another label; the last "
+                "one is kept."
+            )
+        return kept
+
+    def _namer(self, labels: list[tuple[str, ...]]) -> tuple[Any, list[Problem]]:
+        """How labels are named: as they are, joined where there are several, or as sets."""
+        several = sum(len(names) > 1 for names in labels)
+        if self.options.sets:
+            return frozenset, []
+        if not several:
+            return lambda names: names[0], []
+        used = {name for names in labels for name in names}
+        joiner = next((j for j in _JOINERS if not any(j in name for name in used)), None)
+        if joiner is None:
+            what = "Judgements hold several labels, and no sign is free to join them with."
+            return str, [Problem(what, self.source.name, "Read them as sets: sets=True.")]
+        self.note(
+            f"{counted(several, 'judgement')} with several labels, read as one label such as "
+            f"{joiner.join(sorted(next(n for n in labels if len(n) > 1)))!r}; sets=True gives sets."
+        )
+        return lambda names: joiner.join(sorted(names)), []
+
+    def _known_gold(self, pairs: list[tuple[str, Any]]) -> Mapping[str, Any] | None:
+        found: dict[str, dict[Any, None]] = {}
+        for item, label in pairs:
+            found.setdefault(item, {})[label] = None
+        unclear = [item for item, labels in found.items() if len(labels) > 1]
+        if unclear:
+            self.note(
+                f"{counted(len(unclear), 'item')} with different known truths, which are not "
+                f"used: {some(unclear)}."
+            )
+        return {item: next(iter(ls)) for item, ls in found.items() if len(ls) == 1} or None
+
+    def _counted(self, known: set[str]) -> list[str]:
+        notes = [
+            f"{counted(number, 'judgement')} left out because {why}."
+            for why, number in self._left_out.items()
+        ]
+        alone = [item for item in self._unsaid if item and item not in known]
+        if alone:
+            notes.append(f"Left out because nobody labelled them: {counted(len(alone), 'item')}.")
+        return notes

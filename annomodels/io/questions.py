@@ -1,0 +1,51 @@
+"""Several questions in one file: one is chosen by name, and none is ever guessed."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import Any
+
+from annomodels.errors import Problem
+from annomodels.validation import counted, some
+
+__all__ = ["choose_question"]
+
+
+def choose_question(
+    counts: Mapping[Any, int], asked: Any, where: str, rows: str = "row"
+) -> tuple[Any, list[Problem]]:
+    """Question that was asked for, or the only one; else what to say.
+
+    Parameters
+    ----------
+    counts
+        Number of labels of each question.
+    asked
+        The question that the user named, or None.
+    where
+        File and column, for messages.
+    rows
+        What is counted.
+
+    Examples
+    --------
+    >>> choose_question({"tone": 3}, None, "a.csv")
+    ('tone', [])
+    >>> choose_question({"tone": 3, "topic": 2}, None, "a.csv")[1][0].what
+    "The table holds 2 questions: 'tone' (3 rows), 'topic' (2 rows)."
+    """
+    names = sorted(counts, key=str)
+    if asked is None:
+        if len(names) < 2:
+            return (names[0] if names else None), []
+        listed = some(names, lambda q: f"{q!r} ({counts[q]:,} {rows}s)")
+        what = f"The table holds {counted(len(names), 'question')}: {listed}."
+        remedy = f"Choose one with question={names[0]!r} (--question {names[0]})."
+        return None, [Problem(what, where, remedy)]
+    if asked in counts:
+        return asked, []
+    near = difflib.get_close_matches(str(asked), map(str, names), n=1)
+    remedy = f"Did you mean {near[0]!r}? " if near else ""
+    remedy += f"The questions are {some(names)}." if names else "Leave out the question."
+    return None, [Problem(f"There is no question {asked!r}.", where, remedy)]

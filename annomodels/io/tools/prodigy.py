@@ -1,0 +1,121 @@
+"""Prodigy: JSON lines of ``db-out``, one file for all coders or one for each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from annomodels.io.columns import Columns
+from annomodels.io.judgements import Judgements
+from annomodels.io.records import at, keys_of
+from annomodels.io.source import Options, Source
+from annomodels.io.span_builder import SpanBuilder, Spans
+from annomodels.io.spans import Span
+from annomodels.validation import counted, some
+
+__all__ = ["is_prodigy", "read_prodigy", "spans_of_prodigy"]
+
+_UNNAMED = re.compile(r"(?:^|-)\d{4}-\d{2}-\d{2}_\d{2}-\d{2}-\d{2}$")
+
+
+def is_prodigy(source: Source, options: Options) -> bool:
+    """Whether records hold ``_task_hash`` and ``answer``."""
+    if source.inside is not None:
+        names = source.inside.ending(".jsonl")
+        return bool(names) and is_prodigy(source.member(names[0]), options)
+    return any("_task_hash" in record and "answer" in record for record in source.sample)
+
+
+def _records(source: Source, found: Judgements) -> Iterator[tuple[int, dict[str, Any], str]]:
+    """Row, record and coder; without a name of a session the file stands for the coder."""
+    parts = [source]
+    if source.inside is not None:
+        parts = [source.member(name) for name in source.inside.ending(".jsonl")]
+    unnamed: dict[str, None] = {}
+    for part in parts:
+        for row, record in found.objects(part.objects):
+            coder = record.get("_annotator_id") or record.get("_session_id") or part.stem
+            coder = coder if isinstance(coder, str) else part.stem
+            if _UNNAMED.search(coder):
+                unnamed[coder] = None
+            yield row, record, coder
+    if unnamed:
+        found.note(
+            f"{counted(len(unnamed), 'coder')} named by a time, which Prodigy writes for sessions "
+            f"without a name: {some(unnamed)}. One person may stand behind several."
+        )
+
+
+def _item(record: dict[str, Any], options: Options) -> Any:
+    if options.item is None:
+        return record.get("_input_hash")
+    value = at(record, options.item)
+    return at(record.get("meta"), options.item) if value is None else value
+
+
+def read_prodigy(source: Source, options: Options) -> Columns:
+    """Columns of answers; what was ignored is a skip, what was rejected is left out."""
+    found = Judgements(source, options)
+    if options.item is not None and source.inside is None:
+        keys = keys_of(source.sample)
+        keys += [key.removeprefix("meta.") for key in keys if key.startswith("meta.")]
+        found.require(keys, options.item, "item")
+    views: dict[str, None] = {}
+    for row, record, coder in _records(source, found):
+        item, answer = _item(record, options), record.get("answer")
+        view = str(record.get("_view_id") or "unnamed")
+        views[view] = None
+        found.text(item, record.get(options.text or "text"))
+        if answer == "ignore":
+            found.skip(item)
+        elif "accept" in record or "options" in record:
+            if answer == "accept":
+                found.add(item, coder, "choice", record.get("accept"), row)
+            else:
+                found.leave_out("they were rejected")
+        elif isinstance(record.get("label"), str):
+            found.add(item, coder, record["label"], answer, row)
+        elif "spans" in record:
+            found.problem(
+                "It holds marked stretches of text, not labels of items.",
+                "Say what the items are: units='exact', 'token' or 'overlap' (--units).",
+            )
+            break
+        else:
+            found.add(item, coder, "answer", answer, row)
+    if len(views) > 1:
+        found.problem(
+            f"It mixes {counted(len(views), 'kind')} of questions: {some(views)} (_view_id).",
+            "Export one dataset for each of them (prodigy db-out NAME).",
+        )
+    return found.columns()
+
+
+def spans_of_prodigy(source: Source, options: Options) -> Spans:
+    """Spans that were marked and accepted."""
+    found = Judgements(source, options)
+    builder = SpanBuilder(source.name)
+    for _, record, coder in _records(source, found):
+        item, spans = _item(record, options), record.get("spans", [])
+        if record.get("answer") != "accept" or not isinstance(item, str):
+            continue
+        if not isinstance(spans, list):
+            continue
+        text = record.get("text")
+        tokens = record.get("tokens")
+        builder.document(item, coder, text if isinstance(text, str) else "", _places(tokens or []))
+        for (start, end), span in zip(_places(spans), spans, strict=False):
+            if isinstance(span.get("label"), str):
+                builder.add(Span(item, coder, "spans", start, end, span["label"]))
+    for note in found.notes:
+        builder.note(note)
+    return builder.spans()
+
+
+def _places(parts: Any) -> list[tuple[int, int]]:
+    """Start and end of tokens or spans; nothing if one has none."""
+    try:
+        return [(int(part["start"]), int(part["end"])) for part in parts]
+    except (KeyError, TypeError, ValueError):
+        return []

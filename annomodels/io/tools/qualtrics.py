@@ -1,0 +1,142 @@
+"""Qualtrics: a survey with one row for each respondent and one column for each item."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from annomodels.io.columns import Columns
+from annomodels.io.judgements import Judgements
+from annomodels.io.records import parsed
+from annomodels.io.source import Options, Source
+
+__all__ = ["is_qualtrics", "read_qualtrics"]
+
+_MARK = '{"ImportId":'
+_PREVIEW = ("Survey Preview", "1")
+_FINISHED = ("true", "1", "wahr", "ja", "yes")
+
+
+def is_qualtrics(source: Source, options: Options) -> bool:
+    """Whether the cells of the third record begin with ``{"ImportId":``."""
+    rows = source.records[:3]
+    return len(rows) == 3 and bool(rows[2]) and rows[2][0].startswith(_MARK)
+
+
+@dataclass(frozen=True)
+class _Item:
+    """An item of the survey: one column, or several that are options to tick."""
+
+    name: str
+    text: str
+    places: tuple[int, ...]
+
+
+def read_qualtrics(source: Source, options: Options) -> Columns:
+    """Columns of the answers of finished respondents; the questions are the items."""
+    found = Judgements(source, options)
+    names, texts, marks = (list(row) for row in source.records[:3])
+    width = len(names)
+    if not len(names) == len(texts) == len(marks):
+        found.problem("The three header rows differ in length.", "Export it again as CSV.")
+        return found.columns()
+    coder = options.coder or "ResponseId"
+    found.require(names, coder, "coder")
+    if options.item is not None:
+        found.problem("The questions are the items here.", "Leave out item=... (--item).")
+    if found.problems:
+        return found.columns()
+    body = [
+        (line, row)
+        for line, row in zip(source.lines[3:], source.records[3:], strict=True)
+        if any(row)
+    ]
+    wrong = [line for line, row in body if len(row) != width]
+    if wrong:
+        found.problem(
+            f"{len(wrong):,} rows with another number of cells than the header.",
+            "Export it again as CSV.",
+            f"{source.name}, row {wrong[0]}",
+        )
+        return found.columns()
+    status, finished = _place(names, "Status"), _place(names, "Finished")
+    rows = []
+    for line, row in body:
+        if status is not None and row[status] in _PREVIEW:
+            found.leave_out("their respondent was a preview of the survey")
+        elif finished is not None and row[finished].casefold() not in _FINISHED:
+            found.leave_out("their respondent did not finish")
+        else:
+            rows.append((line, row))
+    items = _items(names, texts, marks, [row for _, row in rows], options.question)
+    if not items:
+        asked = f" that begins with {options.question!r}" if options.question else ""
+        found.problem(
+            f"There is no column of a question{asked}.", f"The columns are {', '.join(names[:30])}."
+        )
+    _refuse_mixture(found, items, [row for _, row in rows])
+    who = names.index(coder)
+    for line, row in rows:
+        for item in items:
+            answers = [row[place] for place in item.places]
+            found.text(item.name, item.text)
+            found.add(item.name, row[who], options.question or "answer", answers, line)
+    return found.columns()
+
+
+def _place(names: Sequence[str], name: str) -> int | None:
+    return names.index(name) if name in names else None
+
+
+def _items(
+    names: Sequence[str],
+    texts: Sequence[str],
+    marks: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    asked: str | None,
+) -> list[_Item]:
+    """Columns of questions; options to tick of one question are put together."""
+    groups: dict[str, list[int]] = {}
+    for place, mark in enumerate(marks):
+        value = parsed(mark)
+        number = str(value.get("ImportId", "")) if isinstance(value, dict) else ""
+        chosen = asked is None or re.match(re.escape(asked) + r"(?![A-Za-z])", names[place])
+        if number.startswith("QID") and not number.endswith("TEXT") and chosen:
+            groups.setdefault(number.partition("_")[0], []).append(place)
+    items = []
+    for places in groups.values():
+        if len(places) > 1 and all(_is_tick(texts[p], [row[p] for row in rows]) for p in places):
+            first = names[places[0]].rpartition("_")[0] or names[places[0]]
+            items.append(_Item(first, _question(texts[places[0]]), tuple(places)))
+        else:
+            items += [_Item(names[p], texts[p], (p,)) for p in places]
+    return items
+
+
+def _is_tick(text: str, cells: Sequence[str]) -> bool:
+    """Whether a column only says that its option, which ends the question's text, was chosen."""
+    said = {cell for cell in cells if cell}
+    return len(said) <= 1 and all(text.endswith(option) for option in said)
+
+
+def _question(text: str) -> str:
+    return text.split(" - ", 1)[0]
+
+
+def _refuse_mixture(
+    found: Judgements, items: Sequence[_Item], rows: Sequence[Sequence[str]]
+) -> None:
+    """Report questions that share no answer with the others: they ask for something else."""
+    answers = {item.name: {row[p] for row in rows for p in item.places} - {""} for item in items}
+    odd = [
+        name
+        for name, own in answers.items()
+        if len(own) > 1 and not any(own & other for n, other in answers.items() if n != name)
+    ]
+    if odd and len(items) > 1:
+        found.problem(
+            f"These questions share no answer with the others: {', '.join(odd[:5])}.",
+            "Read questions of one kind: question='Q1' (--question Q1) takes the columns Q1, "
+            "Q1_1, Q1_2 and so on.",
+        )

@@ -1,0 +1,144 @@
+"""WebAnno TSV 3: spans and chains on tokens, one file for each document and coder."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from annomodels.errors import AnnotationError
+from annomodels.io.files import decoded
+from annomodels.io.projects import parts_of
+from annomodels.io.source import Options, Source
+from annomodels.io.span_builder import SpanBuilder, Spans
+from annomodels.io.spans import Span
+from annomodels.io.tools.webanno_text import Sentences
+
+__all__ = ["is_webanno", "spans_of_webanno"]
+
+_FIRST = "#FORMAT=WebAnno TSV 3."
+_ROW = re.compile(r"^(\d+)-(\d+(?:\.\d+)?)\t(\d{1,9})-(\d{1,9})\t")
+_NUMBER = re.compile(r"(?<!\\)\[(\d+)\]$")
+_LINK = re.compile(r"->(\d+)-(\d+)$")
+_ESCAPE = re.compile(r"\\(->|[\\\[\]|_;*nt])")
+_SIGNS = {"n": "\n", "t": "\t"}
+
+
+def is_webanno(source: Source, options: Options) -> bool:
+    """Whether the first line, or that of the first .tsv file, is ``#FORMAT=WebAnno TSV 3.``."""
+    if source.inside is None:
+        return source.kind == "delimited" and source.text.startswith(_FIRST)
+    try:
+        return any(
+            data.lstrip(b"\xef\xbb\xbf").startswith(_FIRST.encode())
+            for _, _, data, _, _ in parts_of(source, ".tsv")
+        )
+    except AnnotationError:
+        return any(source.inside.read(n).startswith(b"#FORMAT") for n in source.inside.names[:5])
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A column after the token: a feature of spans, or one of the two of a chain."""
+
+    question: str
+    kind: str  # "T_SP", "T_CH" or "T_RL"
+    is_relation: bool = False
+
+
+def spans_of_webanno(source: Source, options: Options) -> Spans:
+    """Spans and chains, with places turned from UTF-16 units into code points."""
+    builder = SpanBuilder(source.name)
+    for document, coder, data, where, _ in parts_of(source, ".tsv"):
+        text = decoded(data, where)
+        if text.startswith(_FIRST):
+            _read(text, document, coder, builder)
+        else:
+            builder.note("Files that are no WebAnno TSV 3 are left out.")
+    return builder.spans()
+
+
+def _columns(lines: Sequence[str]) -> list[_Column]:
+    """Say what the columns after the token hold, from the header."""
+    columns = []
+    for line in lines:
+        kind = line[1:5]
+        if kind not in ("T_SP", "T_CH", "T_RL"):
+            continue
+        layer, *features = line[6:].split("|")
+        name = layer.rsplit(".", 1)[-1]
+        if kind == "T_CH":
+            columns.append(_Column(f"{name}.{(features or ['type'])[0]}", kind))
+            columns.append(_Column(name, kind, is_relation=True))
+            continue
+        names = [f"{name}.{feature}" if feature else name for feature in features or [""]]
+        columns += [_Column(question, kind) for question in names]
+    return columns
+
+
+def _read(text: str, document: str, coder: str, builder: SpanBuilder) -> None:
+    lines = text.replace("\r\n", "\n").split("\n")
+    columns = _columns([line for line in lines if line.startswith("#T_")])
+    sentences = Sentences()
+    # Parts of one mark share a key: the number in brackets, or the row where there is none.
+    found: dict[tuple[str, str], tuple[int, int, str, str]] = {}
+    for line in lines:
+        if line.startswith("#Text="):
+            sentences.begin(_plain(line[6:]))
+            continue
+        row = _ROW.match(line)
+        if not row:
+            continue
+        begin, end = int(row.group(3)), int(row.group(4))
+        token, *cells = line[row.end() :].split("\t")
+        start, stop = sentences.place(begin, end, _plain(token), is_token="." not in row.group(2))
+        for n, (column, cell) in enumerate(zip(columns, cells, strict=False)):
+            if column.kind == "T_RL" or column.is_relation or cell in ("_", ""):
+                continue
+            if column.kind == "T_CH":
+                beside = cells[n + 1] if n + 1 < len(cells) else ""
+                marks = _chain_marks(cell, beside, row.group(0))
+            else:
+                marks = _span_marks(cell, row.group(0))
+            for key, label, chain in marks:
+                known = found.get((column.question, key), (start, stop, label, chain))
+                place = min(known[0], start), max(known[1], stop)
+                found[column.question, key] = (*place, known[2], known[3])
+    builder.document(document, coder, sentences.text, sentences.tokens)
+    for (question, _), (start, stop, label, chain) in found.items():
+        builder.add(Span(document, coder, question, start, stop, label, chain))
+
+
+def _split(cell: str) -> list[str]:
+    """Stacked values of a cell, whose bars may be escaped."""
+    return re.split(r"(?<!\\)\|", cell)
+
+
+def _plain(text: str) -> str:
+    return _ESCAPE.sub(lambda found: _SIGNS.get(found.group(1), found.group(1)), text)
+
+
+def _span_marks(cell: str, row: str) -> list[tuple[str, str, str]]:
+    """Key, label and chain of the marks in a cell; ``*`` is a mark without a value."""
+    marks = []
+    for n, value in enumerate(_split(cell)):
+        number = _NUMBER.search(value)
+        key = f"[{number.group(1)}]" if number else f"{row}{n}"
+        label = value[: number.start()] if number else value
+        if label != "_":
+            marks.append((key, _plain(label), ""))
+    return marks
+
+
+def _chain_marks(cell: str, beside: str, row: str) -> list[tuple[str, str, str]]:
+    """Do so for a chain: the number is that of the chain, and the next column numbers links."""
+    marks = []
+    links = _split(beside)
+    for n, value in enumerate(_split(cell)):
+        number = _NUMBER.search(value)
+        link = _LINK.search(links[n]) if n < len(links) else None
+        chain = number.group(1) if number else link.group(1) if link else ""
+        label = value[: number.start()] if number else value
+        key = f"{chain}-{link.group(2)}" if link else f"{row}{n}"
+        marks.append((key, _plain(label), chain))
+    return marks

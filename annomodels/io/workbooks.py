@@ -1,0 +1,129 @@
+"""Excel workbooks and SPSS files to rows of texts, through the libraries made for them."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from annomodels.errors import AnnotationError, Problem
+from annomodels.io.members import open_zip
+from annomodels.io.streams import needs
+from annomodels.io.table import Table
+from annomodels.io.xmlsafe import check_xml
+from annomodels.validation import counted, some
+
+__all__ = ["excel_records", "spss_table"]
+
+
+def excel_records(data: bytes, source: str, sheet: str | None) -> list[list[str]]:
+    """Rows of cells of one sheet of a workbook, as texts.
+
+    Parameters
+    ----------
+    data
+        The .xlsx file.
+    source
+        Its name, for messages.
+    sheet
+        Name of the sheet; without it, the only one with cells.
+
+    Raises
+    ------
+    MissingDependency
+        Without openpyxl.
+    AnnotationError
+        When the workbook is damaged, or several sheets hold cells and none was named.
+    """
+    try:
+        import openpyxl
+    except ImportError:
+        raise needs("openpyxl", "An Excel workbook") from None
+    parts = open_zip(data, source)
+    for name in parts.ending(".xml", ".rels"):
+        check_xml(parts.read(name), f"{source}, {name}")
+    try:
+        book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+        sheets = {page.title: _rows(page) for page in book.worksheets}
+    except Exception as error:  # openpyxl raises whatever its parser met
+        what = f"The Excel workbook is damaged: {_first_line(error)}."
+        raise AnnotationError(Problem(what, source, "Save it again, or as CSV.")) from error
+    filled = [name for name, rows in sheets.items() if any(any(row) for row in rows)]
+    if sheet is None and len(filled) > 1:
+        what = f"{counted(len(filled), 'sheet')} of the workbook hold cells: {some(filled)}."
+        remedy = f"Choose one with sheet={filled[0]!r} (--sheet {filled[0]!r})."
+        raise AnnotationError(Problem(what, source, remedy))
+    if sheet is not None and sheet not in sheets:
+        what = f"There is no sheet {sheet!r}."
+        raise AnnotationError(Problem(what, source, f"The sheets are {some(sheets)}."))
+    chosen = sheet if sheet is not None else next(iter(filled), None)
+    return [] if chosen is None else sheets[chosen]
+
+
+def _rows(page: Any) -> list[list[str]]:
+    page.reset_dimensions()  # some programs write a wrong size
+    rows = [[_shown(cell) for cell in row] for row in page.iter_rows(values_only=True)]
+    width = max((len(row) for row in rows), default=0)
+    return [row + [""] * (width - len(row)) for row in rows]
+
+
+def _shown(cell: Any) -> str:
+    """Text of a cell as people see it: whole numbers without a fraction."""
+    if cell is None:
+        return ""
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    if isinstance(cell, datetime.datetime):
+        return cell.isoformat(sep=" ")
+    return str(cell)
+
+
+def spss_table(data: bytes, source: str) -> Table:
+    """Table of an SPSS file: value labels stand for their codes, user-missing values are empty.
+
+    Raises
+    ------
+    MissingDependency
+        Without pyreadstat.
+    AnnotationError
+        When the file is damaged.
+    """
+    try:
+        import pyreadstat
+    except ImportError:
+        raise needs("pyreadstat", "An SPSS file") from None
+    # The library opens files by name only.
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "data.sav")
+        with open(path, "wb") as file:
+            file.write(data)
+        try:
+            frame, about = pyreadstat.read_sav(path)
+            columns = {
+                str(name): _coded(frame[name].tolist(), about.variable_value_labels.get(name, {}))
+                for name in frame.columns
+            }
+        except Exception as error:  # the library raises whatever its C code met
+            what = f"The SPSS file is damaged: {_first_line(error)}."
+            raise AnnotationError(Problem(what, source, "Save it again, or as CSV.")) from error
+    table = Table(dict(columns), range(1, len(frame) + 1), source)
+    if not len(frame):
+        table.problems.append(Problem("There is no case.", source, "Export the data again."))
+    return table
+
+
+def _coded(cells: Sequence[Any], names: Mapping[Any, str]) -> list[str]:
+    """Texts of the cells of a variable, by its value labels where it has them."""
+    labels = {code: str(name) for code, name in names.items()}
+    return [
+        labels[cell] if cell in labels else "" if cell != cell else _shown(cell) for cell in cells
+    ]
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")

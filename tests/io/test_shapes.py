@@ -1,0 +1,194 @@
+"""The 26 shapes of one made-up data set become one and the same table, traps included."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annomodels import AnnotationError, Annotations, read
+from annomodels.io.formats import FORMATS, chosen
+from annomodels.io.reading import read_spans
+from annomodels.io.source import Options, Source
+
+# 4 items, 3 coders, 10 labels; cho skipped t3, and the truth of t2 is known.
+CANON = [
+    *[("t1", "ana", "pos"), ("t1", "ben", "pos"), ("t1", "cho", "neu"), ("t2", "ana", "neg")],
+    *[("t2", "ben", "neg"), ("t2", "cho", "neg"), ("t3", "ana", "pos"), ("t3", "ben", "neu")],
+    *[("t4", "ana", "neg"), ("t4", "cho", "pos")],
+]
+TEXTS = ("Great soup!", "Cold and late.", "It was food.", 'Not bad, not "good" 😊.')
+CODERS = ("ana", "ben", "cho")
+NUMBERS = {str(n): label for n, label in enumerate(("neg", "neu", "pos"), 1)}
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How one export is read, and what else it says beside the labels."""
+
+    format: str
+    options: dict[str, Any] = field(default_factory=dict)
+    skips: int = 0
+    gold: bool = False
+    texts: bool = True
+    note: str = ""
+    label: Callable[[str], str] = str
+    item: Callable[[str], str] = str
+
+
+def mails(*, domain: str = "@example.org") -> dict[str, str]:
+    return {f"{name}{domain}": name for name in CODERS}
+
+
+CROWD = {"item": "ext_id", "coders": {f"W{name.upper()}": name for name in CODERS}}
+REGION = {"coders": {f"private.eu-west-1.{name}": name for name in CODERS}}
+NUMBERED = {"coders": dict(zip("123", CODERS, strict=True))}
+
+
+def by_number(item: str) -> str:
+    return f"t{item}"
+
+
+def by_index(item: str) -> str:
+    return f"t{int(item) + 1}"
+
+
+def by_place(item: str) -> str:
+    places = ("0-11", "12-26", "27-39", "40-63")
+    return f"t{places.index(item.split()[1]) + 1}"
+
+
+SHAPES: dict[str, Shape] = {
+    "long.csv": Shape("long", texts=False),
+    "wide.tsv": Shape("wide", skips=2, texts=False),
+    "kalpha_matrix.csv": Shape(
+        "matrix", NUMBERED, 2, texts=False, label=NUMBERS.__getitem__, item=by_number
+    ),
+    "mace.csv": Shape("matrix", NUMBERED, 2, texts=False, item=by_number),
+    "label_studio.json": Shape(
+        "label-studio", {"item": "ext_id", "coders": mails()}, 1, True, note="annotation id"
+    ),
+    "label_studio_min.json": Shape(
+        "label-studio-table", {"item": "ext_id", "coders": mails()}, note="ground truth"
+    ),
+    "label_studio.csv": Shape(
+        "label-studio-table", {"item": "ext_id", "coders": mails()}, note="annotation id"
+    ),
+    "prodigy.jsonl": Shape(
+        "prodigy", {"item": "id", "coders": {f"food-{name}": name for name in CODERS}}, 1
+    ),
+    "doccano.zip": Shape("doccano", {"item": "ext"}, 2, note="not done yet"),
+    "argilla_records.json": Shape("argilla", {"coders": "argilla_users.json"}, note="drafts"),
+    "argilla_hf.jsonl": Shape("argilla-table", {"coders": "argilla_users.json"}, 1),
+    "mturk.csv": Shape("mturk", CROWD, note="rejected"),
+    "mturk_taskanswers.csv": Shape("mturk", CROWD, note="rejected"),
+    "mturk_onehot.csv": Shape("mturk", CROWD, note="rejected"),
+    "toloka.tsv": Shape("toloka", {"item": "ext_id"}, gold=True, note="rejected"),
+    "crowdflower_full.csv": Shape("appen", {"item": "ext_id"}, gold=True, note="tainted"),
+    "sagemaker": Shape("sagemaker", REGION, texts=False, item=by_index),
+    "sagemaker_consolidation_request.json": Shape("sagemaker", REGION, item=by_index),
+    "potato": Shape("potato", texts=False),
+    "potato_annotations.jsonl": Shape("potato", texts=False),
+    "potato_annotations.csv": Shape("potato", texts=False),
+    "qualtrics.csv": Shape(
+        "qualtrics", {"coder": "coder"}, 2, note="preview", item=lambda name: f"t{name[1:]}"
+    ),
+    "inception_diff.csv": Shape("inception", {}, 2, note="not marked", item=by_place),
+}
+
+
+def as_triples(data: Annotations, shape: Shape) -> list[tuple[str, str, str]]:
+    rows = data.to_frame().to_numpy().tolist()
+    return sorted((shape.item(i), c, shape.label(x)) for i, c, x in rows)
+
+
+@pytest.fixture
+def files(shared: Path) -> Path:
+    return shared / "formats" / "files"
+
+
+def options_of(shape: Shape, files: Path) -> dict[str, Any]:
+    coders = shape.options.get("coders")
+    named = {"coders": files / coders} if isinstance(coders, str) else {}
+    return {**shape.options, **named}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_shape(name: str, files: Path) -> None:
+    shape = SHAPES[name]
+    data = read(files / name, **options_of(shape, files))
+    assert as_triples(data, shape) == sorted(CANON)
+    assert data.skips == shape.skips
+    if shape.gold:
+        assert data.gold is not None
+        truth = {data.items[i]: data.labels[k] for i, k in enumerate(data.gold.tolist()) if k >= 0}
+        assert truth == {"t2": "neg"}
+    else:
+        assert data.gold is None
+    if shape.texts:
+        assert data.texts is not None
+        assert [text.removeprefix("How does this sound? - ") for text in data.texts] == list(TEXTS)
+    assert any(shape.note in note for note in data.notes) or not shape.note
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_shape_is_found_out_and_can_be_said(name: str, files: Path) -> None:
+    shape = SHAPES[name]
+    options = options_of(shape, files)
+    assert chosen("auto", Source(files / name), Options()).name == shape.format
+    data = read(files / name, format=shape.format, **options)
+    assert data.fingerprint == read(files / name, **options).fingerprint
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_nothing_personal_but_the_names_of_coders_is_copied(name: str, files: Path) -> None:
+    data = read(files / name, **options_of(SHAPES[name], files))
+    kept = repr((data.items, data.coders, data.labels, data.texts, data.groups, data.notes))
+    for personal in ("1.2.3.4", "NLD", "98% (49/50)", "Cognito", "IP Address"):
+        assert personal not in kept
+
+
+# -- the shapes that mark stretches of text ------------------------------------------------------
+
+TEXT = "Haag 😊 plays in Paris ."
+MARKS = [("ana", 0, 4, "PER"), ("ana", 16, 21, "LOC"), ("ben", 0, 4, "PER")]
+
+
+@pytest.mark.parametrize(("name", "format"), [("brat", "brat"), ("webanno", "webanno"),
+                                              ("cas", "cas")])  # fmt: skip
+def test_spans(name: str, format: str, files: Path) -> None:
+    spans = read_spans(files / name)
+    assert chosen("auto", Source(files / name), Options()).name == format
+    table = spans.table[spans.table["label"].isin(["PER", "LOC"])]
+    got = sorted(table[["coder", "start", "end", "label"]].itertuples(index=False, name=None))
+    assert got == MARKS
+    assert set(spans.texts.values()) == {TEXT}
+    with pytest.raises(AnnotationError, match="no items yet"):
+        read(files / name)
+    question = next(q for q in spans.questions if q != "Sure")
+    data = read(files / name, units="exact", question=question)
+    rows = {(i.split(":")[1], c, x) for i, c, x in data.to_frame().to_numpy().tolist()}
+    assert rows == {
+        *[("0-4", "ana", "PER"), ("0-4", "ben", "PER")],
+        *[("16-21", "ana", "LOC"), ("16-21", "ben", "(none)")],
+    }
+    tokens = read(files / name, units="token", question=question)
+    assert tokens.n_items == 6
+    assert tokens.texts == ("Haag", "😊", "plays", "in", "Paris", ".")
+
+
+def test_every_format_of_tools_is_among_the_shapes() -> None:
+    seen = {shape.format for shape in SHAPES.values()} | {"brat", "webanno", "cas"}
+    assert {form.name for form in FORMATS} - seen == {"grouped"}
+    assert len(SHAPES) + 3 == 26
+
+
+# -- exports that hold no judgements -------------------------------------------------------------
+
+
+def test_a_manifest_is_refused_and_says_where_the_answers_lie(files: Path) -> None:
+    with pytest.raises(AnnotationError, match="annotations/worker-response"):
+        read(files / "sagemaker_output.manifest")
