@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from annomodels import coref, datasets, priors
     from annomodels.annotations import Annotations
     from annomodels.coefficients.agreement import agreement
+    from annomodels.coefficients.breakdown.comparison import compare_agreement
+    from annomodels.coefficients.breakdown.difference import Difference
+    from annomodels.coefficients.breakdown.result import Breakdown
+    from annomodels.coefficients.breakdown.verb import breakdown
     from annomodels.coefficients.result import Agreement
     from annomodels.errors import (
         AnnomodelsError,
@@ -26,7 +30,8 @@ if TYPE_CHECKING:
         Problem,
     )
     from annomodels.fitting import Fit, fit, load
-    from annomodels.io.reading import read
+    from annomodels.io.reading import read, read_spans
+    from annomodels.io.span_builder import Spans
     from annomodels.models.dawid_skene import DawidSkene
     from annomodels.models.hierarchical import HierarchicalDawidSkene
     from annomodels.models.logit_normal import LogitNormalDawidSkene
@@ -39,8 +44,10 @@ _WHERE = {
     "AnnomodelsError": "annomodels.errors",
     "AnnotationError": "annomodels.errors",
     "Annotations": "annomodels.annotations",
+    "Breakdown": "annomodels.coefficients.breakdown.result",
     "DataWarning": "annomodels.errors",
     "DawidSkene": "annomodels.models.dawid_skene",
+    "Difference": "annomodels.coefficients.breakdown.difference",
     "EngineError": "annomodels.errors",
     "Fit": "annomodels.fitting",
     "HierarchicalDawidSkene": "annomodels.models.hierarchical",
@@ -50,11 +57,15 @@ _WHERE = {
     "NotApplicable": "annomodels.errors",
     "Pooled": "annomodels.models.pooled",
     "Problem": "annomodels.errors",
+    "Spans": "annomodels.io.span_builder",
     "Summary": "annomodels.summaries.summary",
     "agreement": "annomodels.coefficients.agreement",
+    "breakdown": "annomodels.coefficients.breakdown.verb",
+    "compare_agreement": "annomodels.coefficients.breakdown.comparison",
     "fit": "annomodels.fitting",
     "load": "annomodels.fitting",
     "read": "annomodels.io.reading",
+    "read_spans": "annomodels.io.reading",
     "report": "annomodels.report.page",
 }
 _MODULES = frozenset({"coref", "datasets", "priors"})
@@ -64,8 +75,10 @@ __all__ = [
     "AnnomodelsError",
     "AnnotationError",
     "Annotations",
+    "Breakdown",
     "DataWarning",
     "DawidSkene",
+    "Difference",
     "EngineError",
     "Fit",
     "HierarchicalDawidSkene",
@@ -75,14 +88,18 @@ __all__ = [
     "NotApplicable",
     "Pooled",
     "Problem",
+    "Spans",
     "Summary",
     "agreement",
+    "breakdown",
+    "compare_agreement",
     "coref",
     "datasets",
     "fit",
     "load",
     "priors",
     "read",
+    "read_spans",
     "report",
 ]
 
