@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from typing import Literal, get_args, overload
+from typing import Any, Literal, get_args, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.annotations import Annotations
-from annomodels.coefficients.evaluation import Request, draw_values, point_values
+from annomodels.coefficients.basis import Basis
+from annomodels.coefficients.evaluation import draw_values, point_values
 from annomodels.coefficients.formulas import Evaluated
+from annomodels.coefficients.margins import (
+    ChanceLike,
+    MarginsLike,
+    item_chances,
+    label_margins,
+)
 from annomodels.coefficients.metrics import DistanceLike
 from annomodels.coefficients.notes import data_notes
-from annomodels.coefficients.reasons import WITH_VALUE, before, diagnose, explain, used_items
-from annomodels.coefficients.requests import make_requests
+from annomodels.coefficients.reasons import UNFIT, before, diagnose, explain, used_items
+from annomodels.coefficients.requests import Names, make_requests
 from annomodels.coefficients.result import Agreement, AgreementPanel
-from annomodels.coefficients.rows import Duplicates, Rows, collapse, prepare, with_labels
+from annomodels.coefficients.rows import Duplicates, collapse, prepare, with_labels
 from annomodels.coefficients.weights import make_sample
 from annomodels.errors import NotApplicable
 
@@ -31,7 +38,7 @@ Resample = Literal["auto", "items", "groups"]
 @overload
 def agreement(
     data: Annotations,
-    name: None = None,
+    name: Literal["all"] | list[str] | tuple[str, ...] | None = None,
     *,
     distance: DistanceLike | None = None,
     missing: Convention | None = None,
@@ -41,6 +48,8 @@ def agreement(
     seed: int = 0,
     resample: Resample = "auto",
     labels: Sequence[Hashable] | None = None,
+    margins: MarginsLike | None = None,
+    chance: ChanceLike | None = None,
 ) -> AgreementPanel: ...
 
 
@@ -57,12 +66,14 @@ def agreement(
     seed: int = 0,
     resample: Resample = "auto",
     labels: Sequence[Hashable] | None = None,
+    margins: MarginsLike | None = None,
+    chance: ChanceLike | None = None,
 ) -> Agreement: ...
 
 
 def agreement(
     data: Annotations,
-    name: str | None = None,
+    name: Names = None,
     *,
     distance: DistanceLike | None = None,
     missing: Convention | None = None,
@@ -72,6 +83,8 @@ def agreement(
     seed: int = 0,
     resample: Resample = "auto",
     labels: Sequence[Hashable] | None = None,
+    margins: MarginsLike | None = None,
+    chance: ChanceLike | None = None,
 ) -> Agreement | AgreementPanel:
     r"""Agreement between coders, corrected for chance, with its sampling posterior.
 
@@ -83,11 +96,15 @@ def agreement(
     data
         Who labelled which item how.
     name
-        Name or alias of a coefficient ("alpha", "Fleiss' kappa", "cohen" ...); without it a panel.
+        Name or alias of a coefficient ("alpha", "Fleiss' kappa", "cohen" ...). Several names give
+        a panel of these, "all" every coefficient there is, nothing the usual ones; in a panel a
+        coefficient that does not apply is NaN with the reason. :func:`annomodels.coefficients`
+        lists them.
     distance
         Distance between labels, see :func:`~annomodels.coefficients.metrics.make_distance`. By
         default nominal; alpha and the weighted coefficients take that of the labels' scale (for an
-        ordinal scale alpha takes Krippendorff's, the others quadratic).
+        ordinal scale alpha takes Krippendorff's, the others quadratic). Kappa with a distance is
+        weighted kappa, AC1 with a distance AC2.
     missing
         How missing labels are treated; all conventions agree on complete data. "krippendorff"
         (default): items with two labels or more, each weighted by its number of labels; "gwet":
@@ -99,7 +116,7 @@ def agreement(
         What to do where a coder labelled an item more than once: take the "first" or "last" label,
         "keep" all as if by further coders, or "error".
     undefined
-        Value to give where a coefficient is undefined.
+        Number to give where a coefficient is undefined.
     draws
         Number of draws of the sampling posterior, 0 for none.
     seed
@@ -109,6 +126,13 @@ def agreement(
         takes groups where the data have them.
     labels
         The label set, where it is larger than the labels in use or its order matters.
+    margins
+        Distribution of the labels from elsewhere, {label: share}, to compute the expected
+        agreement with instead of the shares found: of a larger corpus, or of a reference period.
+    chance
+        Probability of agreement by chance of each item, {item: probability} or in the order of
+        ``data.items``, for ``s_item``: 1 / number of answers where every item has answers of its
+        own.
 
     Returns
     -------
@@ -119,7 +143,8 @@ def agreement(
     NotApplicable
         When the coefficient is unknown or does not fit the data, the distance or the convention.
     AnnotationError
-        When labels are not in the label set, a table is no distance, or repeats are an error.
+        When labels are not in the label set, a table is no distance, margins or chance levels are
+        wrong, or repeats are an error.
 
     References
     ----------
@@ -144,13 +169,21 @@ def agreement(
     """
     if labels is not None:
         data = with_labels(data, labels)
-    requests = make_requests(data, name, distance, missing)
+    shares = None
+    if margins is not None:
+        data, shares = label_margins(data, margins)
+    chances = None if chance is None else item_chances(data, chance)
+    undefined = _number(undefined)
+    requests = make_requests(data, name, distance, missing, shares, chances)
     rows = prepare(data, duplicates, by_group(data, resample))
-    reasons = [before(r.coefficient, rows, r.convention) for r in requests]
-    if name is not None and reasons[0] in ("two_coders_only", "repeats_kept"):
+    reasons = [r.reason or before(r.coefficient, rows, r.convention) for r in requests]
+    single = isinstance(name, str) and name != "all"
+    if single and reasons[0] in UNFIT:
         entry = requests[0].coefficient
-        raise NotApplicable(f"{entry.title}: {explain(reasons[0], entry, rows.n_coders)}")
-    sample = make_sample(collapse(rows))
+        why = explain(reasons[0], entry, rows.n_coders, rows.n_labels)
+        raise NotApplicable(f"{entry.title}: {why}")
+    # Items with a chance level of their own are not alike because their labels are.
+    sample = make_sample(collapse(rows) if chances is None else rows)
     able = [n for n, reason in enumerate(reasons) if not reason]
     points = dict(zip(able, point_values(sample, [requests[n] for n in able]), strict=True))
     for n in able:
@@ -160,10 +193,25 @@ def agreement(
     by_request = dict(zip(drawn, values, strict=True))
     notes = data_notes(data, rows, sample, requests, duplicates, bool(by_request) and draws > 0)
     results = tuple(
-        _result(data, rows, request, reasons[n], points.get(n), by_request.get(n), undefined, notes)
+        _result(
+            Basis(data, rows, sample, request, draws, seed),
+            reasons[n],
+            points.get(n),
+            by_request.get(n),
+            undefined,
+            notes,
+        )
         for n, request in enumerate(requests)
     )
-    return results[0] if name is not None else AgreementPanel(results, notes)
+    return results[0] if single else AgreementPanel(results, notes)
+
+
+def _number(undefined: Any) -> float:
+    """Check the value for what is undefined."""
+    if isinstance(undefined, (int, float)):
+        return float(undefined)
+    hint = "" if undefined != "seed002" else ' The rules of "seed002" are about groups of items.'
+    raise NotApplicable(f"undefined={undefined!r} is no number. Give one, for instance 0.{hint}")
 
 
 def by_group(data: Annotations, resample: Resample) -> bool:
@@ -177,9 +225,7 @@ def by_group(data: Annotations, resample: Resample) -> bool:
 
 
 def _result(
-    data: Annotations,
-    rows: Rows,
-    request: Request,
+    basis: Basis,
     reason: str,
     point: Evaluated | None,
     draws: Floats | None,
@@ -187,31 +233,30 @@ def _result(
     notes: tuple[str, ...],
 ) -> Agreement:
     """Put a result together; without `point` the coefficient does not apply."""
+    request, rows = basis.request, basis.rows
     entry, distance = request.coefficient, request.distance.name
-    d_o, d_e = (math.nan, math.nan) if point is None else map(float, point[1:])
+    d_o, d_e = (math.nan, math.nan) if point is None else (float(x) for x in point[1:])
     nominal = distance == "nominal"
     value = math.nan if point is None else float(point.value)
-    if reason and reason not in WITH_VALUE:
-        value = undefined
     used = used_items(rows, request.convention)
-    note = explain(reason, entry, rows.n_coders)
+    note = explain(reason, entry, rows.n_coders, rows.n_labels)
     lost = 0.0 if draws is None or not len(draws) else float(np.isnan(draws).mean())
-    if lost:
-        note = f"{note} It is undefined in {lost:.1%} of the draws.".strip()
+    parts = (note, request.note, f"It is undefined in {lost:.1%} of the draws." if lost else "")
     return Agreement(
         name=entry.name,
-        title=entry.title if nominal else f"{entry.title}, {distance}",
-        value=value,
+        title=entry.title if nominal or entry.numeric else f"{entry.title}, {distance}",
+        value=undefined if math.isnan(value) else value,
         observed=1 - d_o if nominal else d_o,
         expected=1 - d_e if nominal else d_e,
         kind="agreement" if nominal else "disagreement",
         n_items=int(used.sum()),
         n_coders=rows.n_coders,
         n_labels=int(rows.per_item[used].sum()),
-        convention="complete" if data.is_complete else request.convention,
-        note=note,
+        convention="complete" if basis.data.is_complete else request.convention,
+        note=" ".join(filter(None, parts)),
         reason=reason,
         distance=distance,
         draws=draws if draws is not None and len(draws) else None,
         notes=notes,
+        basis=basis,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -15,11 +15,12 @@ from annomodels.coefficients.conventions import CONVENTIONS
 from annomodels.coefficients.counts import Counts, count
 from annomodels.coefficients.distances import Distance
 from annomodels.coefficients.formulas import Evaluated, evaluate_with
+from annomodels.coefficients.own import OWN, Own
 from annomodels.coefficients.rows import Rows
 from annomodels.coefficients.tables import Tables
 from annomodels.coefficients.weights import Sample
 
-__all__ = ["Request", "Statistics", "draw_values", "point_values"]
+__all__ = ["Request", "Statistics", "draw_parts", "draw_values", "point_values"]
 
 Floats = NDArray[np.float64]
 
@@ -36,11 +37,33 @@ class Request:
         Distance between labels.
     convention
         How missing labels are treated.
+    margins
+        Shares of the labels that stand for the distribution found, shape [label].
+    chance
+        Chance level of each item of the data, shape [item].
+    reason
+        Why it cannot be computed for these data, a key of :data:`~.reasons.REASONS`.
+    note
+        What a reader should know about the choice of the coefficient.
     """
 
     coefficient: Coefficient
     distance: Distance
     convention: str
+    margins: Floats | None = None
+    chance: Floats | None = None
+    reason: str = ""
+    note: str = ""
+
+    @property
+    def from_pairs(self) -> bool:
+        """Whether it is the mean over the coefficients of pairs of coders."""
+        return self.coefficient.each_pair
+
+    @property
+    def from_tables(self) -> bool:
+        """Whether it follows from tables of label pairs of all coders."""
+        return not (self.coefficient.each_pair or self.coefficient.own)
 
 
 class Statistics:
@@ -63,26 +86,32 @@ class Statistics:
         }
 
     @cached_property
+    def own(self) -> dict[int, Own]:
+        """Statistics that are not tables of label pairs, by the number of their request."""
+        return {
+            n: OWN[r.coefficient.own](self.rows, r.distance, r.convention, r.chance)
+            for n, r in enumerate(self.requests)
+            if r.coefficient.own
+        }
+
+    @cached_property
     def counts(self) -> dict[str, Counts]:
         """Statistics of each convention but ``pairwise``."""
-        plain = {r.convention for r in self.requests if not r.coefficient.each_pair}
+        plain = {r.convention for r in self.requests if r.from_tables}
         return {name: count(self.rows, CONVENTIONS[name]) for name in plain if name != "pairwise"}
 
     @cached_property
     def pairs(self) -> dict[str, CoderPairs]:
         """Statistics of the pairs of coders, for all items or complete ones."""
-        asked = {
-            r.convention
-            for r in self.requests
-            if r.coefficient.each_pair or r.convention == "pairwise"
-        }
+        asked = {r.convention for r in self.requests if r.from_pairs or r.convention == "pairwise"}
         return {name: count_pairs(self.rows, name == "listwise") for name in asked}
 
     @property
     def width(self) -> int:
         """Numbers held for each draw."""
         counts = sum(c.width(self.by_coder[name]) for name, c in self.counts.items())
-        return counts + sum(pairs.width() for pairs in self.pairs.values())
+        pairs = sum(pairs.width() for pairs in self.pairs.values())
+        return counts + pairs + sum(own.width for own in self.own.values())
 
     def evaluate(self, weights: Floats) -> list[Evaluated]:
         """All requests under the same weights of the items, shape [item] or [draw, item]."""
@@ -90,16 +119,17 @@ class Statistics:
             name: counts.tables(weights, self.by_coder[name])
             for name, counts in self.counts.items()
         }
-        if any(r.convention == "pairwise" and not r.coefficient.each_pair for r in self.requests):
+        if any(r.convention == "pairwise" and r.from_tables for r in self.requests):
             tables["pairwise"] = self.pairs["pairwise"].tables(weights)
-        return [
-            self._mean_of_pairs(request, weights)
-            if request.coefficient.each_pair
-            else evaluate_with(
-                request.coefficient.expectation, tables[request.convention], request.distance
-            )
-            for request in self.requests
-        ]
+        found = []
+        for n, request in enumerate(self.requests):
+            if n in self.own:
+                found.append(self.own[n].evaluate(weights))
+            elif request.from_pairs:
+                found.append(self._mean_of_pairs(request, weights))
+            else:
+                found.append(_of_tables(request, tables[request.convention]))
+        return found
 
     def _mean_of_pairs(self, request: Request, weights: Floats) -> Evaluated:
         """Mean over the pairs of coders for whom the coefficient is defined."""
@@ -111,6 +141,14 @@ class Statistics:
         return Evaluated(
             *(np.divide(x, n, out=np.full(np.shape(x), np.nan), where=n > 0) for x in sums)
         )
+
+
+def _of_tables(request: Request, tables: Tables) -> Evaluated:
+    """Coefficient of tables, with the distribution of labels that the user gave, if any."""
+    if request.margins is not None:
+        given = np.broadcast_to(request.margins, tables.pooled.shape)
+        tables = replace(tables, pooled=given, n=np.full_like(tables.n, np.inf))
+    return evaluate_with(request.coefficient.expectation, tables, request.distance)
 
 
 def point_values(sample: Sample, requests: Sequence[Request]) -> list[Evaluated]:
@@ -134,3 +172,12 @@ def draw_values(sample: Sample, requests: Sequence[Request], draws: int, seed: i
         for weights in sample.draw(draws, seed, statistics.width)
     ]
     return [np.concatenate(column) for column in zip(*blocks, strict=True)]
+
+
+def draw_parts(sample: Sample, request: Request, draws: int, seed: int) -> Evaluated:
+    """Draws of a coefficient with its observed and expected disagreement, shape [draw] each."""
+    statistics = Statistics(sample.rows, [request])
+    blocks = [
+        statistics.evaluate(weights)[0] for weights in sample.draw(draws, seed, statistics.width)
+    ]
+    return Evaluated(*(np.concatenate(column) for column in zip(*blocks, strict=True)))

@@ -8,38 +8,31 @@ the coefficient is the familiar :math:`(A_o - A_e) / (1 - A_e)`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.coefficients.catalogue import find
 from annomodels.coefficients.distances import Distance, Nominal
-from annomodels.coefficients.tables import Tables
+from annomodels.coefficients.margins_of_two import TWO_CODERS
+from annomodels.coefficients.tables import Evaluated, Tables
+from annomodels.coefficients.variances import ICC
+from annomodels.errors import NotApplicable
 
-__all__ = ["EXPECTED", "Evaluated", "evaluate", "evaluate_observed", "evaluate_with"]
+__all__ = [
+    "EXPECTED",
+    "STATISTICS",
+    "Evaluated",
+    "evaluate",
+    "evaluate_observed",
+    "evaluate_with",
+    "observed",
+    "ratio",
+]
 
 Floats = NDArray[np.float64]
 
 NEGLIGIBLE = 1e-12
-
-
-class Evaluated(NamedTuple):
-    """A coefficient with what it was made from.
-
-    Parameters
-    ----------
-    value
-        1 - observed / expected, NaN where it is undefined, shape [...].
-    observed
-        Observed disagreement D_o, shape [...].
-    expected
-        Expected disagreement D_e, NaN for a coefficient without one, shape [...].
-    """
-
-    value: Floats
-    observed: Floats
-    expected: Floats
 
 
 def _share(weights: Floats) -> Floats:
@@ -119,6 +112,18 @@ EXPECTED: dict[str, Callable[[Tables, Distance], Floats]] = {
 }
 
 
+STATISTICS: dict[str, Callable[[Tables, Distance, Floats], Evaluated]] = {**TWO_CODERS, **ICC}
+"""Coefficients with an observed part of their own, from tables, distance and D_o."""
+
+
+def ratio(d_o: Floats, d_e: Floats, largest: Floats) -> Evaluated:
+    """1 - D_o / D_e, NaN where D_e is nothing beside the largest distance."""
+    d_e = np.where(np.isnan(d_o), np.nan, d_e)
+    defined = d_e > NEGLIGIBLE * np.maximum(largest, np.finfo(float).tiny)
+    share = np.divide(d_o, d_e, out=np.full_like(d_o, np.nan), where=defined)
+    return Evaluated(1.0 - share, d_o, np.where(defined, d_e, np.where(np.isnan(d_e), np.nan, 0.0)))
+
+
 def evaluate_with(
     expectation: str | None, tables: Tables, distance: Distance | None = None
 ) -> Evaluated:
@@ -130,14 +135,19 @@ def evaluate_with(
 def evaluate_observed(
     expectation: str | None, tables: Tables, distance: Distance, d_o: Floats
 ) -> Evaluated:
-    """Coefficient where the observed disagreement is known; `tables` need no pairs then."""
+    """Coefficient where the observed disagreement is known; `tables` need no pairs then.
+
+    Observed agreement is 1 - D_o / largest distance.
+    """
+    if expectation in STATISTICS:
+        return STATISTICS[expectation](tables, distance, d_o)
+    largest = np.broadcast_to(distance.largest(tables.pooled), d_o.shape)
     if expectation is None:
-        return Evaluated(1.0 - d_o, d_o, np.full_like(d_o, np.nan))
+        none = np.where(np.isnan(d_o), np.nan, 0.0)
+        apart = np.divide(d_o, largest, out=none, where=largest > 0)
+        return Evaluated(1.0 - apart, d_o, np.full_like(d_o, np.nan))
     d_e = np.broadcast_to(EXPECTED[expectation](tables, distance), d_o.shape)
-    d_e = np.where(np.isnan(d_o), np.nan, d_e)
-    defined = d_e > NEGLIGIBLE * np.maximum(distance.largest(tables.pooled), np.finfo(float).tiny)
-    ratio = np.divide(d_o, d_e, out=np.full_like(d_o, np.nan), where=defined)
-    return Evaluated(1.0 - ratio, d_o, np.where(defined, d_e, np.where(np.isnan(d_e), np.nan, 0.0)))
+    return ratio(d_o, d_e, largest)
 
 
 def evaluate(name: str, tables: Tables, distance: Distance | None = None) -> Evaluated:
@@ -152,6 +162,11 @@ def evaluate(name: str, tables: Tables, distance: Distance | None = None) -> Eva
     distance
         Distance between labels; nominal by default.
 
+    Raises
+    ------
+    NotApplicable
+        When the coefficient is unknown or is no function of such tables.
+
     Examples
     --------
     >>> from annomodels.coefficients.tables import from_joint
@@ -159,4 +174,10 @@ def evaluate(name: str, tables: Tables, distance: Distance | None = None) -> Eva
     >>> found.value.round(4), (1 - found.expected).round(2)
     (np.float64(0.6471), np.float64(0.66))
     """
-    return evaluate_with(find(name).expectation, tables, distance)
+    entry = find(name)
+    if entry.own and not (entry.implied and np.isinf(tables.n).all()):
+        raise NotApplicable(
+            f"{entry.title} needs the items, not only tables of label pairs. "
+            "Use annomodels.agreement."
+        )
+    return evaluate_with(entry.expectation, tables, distance)

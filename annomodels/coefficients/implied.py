@@ -94,8 +94,8 @@ def implied_pair(
     0.5639
     """
     joint = pair_joint(prevalence, confusion_a, confusion_b)
-    metric = _metric(joint.shape[-1], distance, values)
-    return _value(find(name), from_joint(joint), metric).value
+    entry = _entry(name)
+    return _value(entry, from_joint(joint), _metric(entry, joint.shape[-1], distance, values)).value
 
 
 def implied(
@@ -116,8 +116,9 @@ def implied(
         Draws of the confusion matrices, shape [sample, coder, truth, label].
     names
         Names or aliases of coefficients, see :data:`~.catalogue.COEFFICIENTS`. alpha is taken for
-        infinitely many items; a coefficient for two coders is NaN for more; ``light_kappa`` is the
-        mean of the kappas of all pairs, which takes time for hundreds of coders.
+        infinitely many items, and so are the intraclass correlations, which need `values`; a
+        coefficient for two coders is NaN for more; ``light_kappa`` is the mean of the kappas of all
+        pairs, which takes time for hundreds of coders.
     coder_weight
         Weight of each coder, for instance the number of labels given, shape [coder]; a pair counts
         by the product. Without it all pairs count the same.
@@ -169,9 +170,10 @@ def implied_parts(
             "[sample, truth] and [sample, coder, truth, label]."
         )
     asked = [names] if isinstance(names, str) else list(names)
-    entries = {name: find(name) for name in asked}
-    metric = _metric(theta.shape[-1], distance, values)
-    nominal = _metric(theta.shape[-1], "nominal", None)
+    entries = {name: _entry(name) for name in asked}
+    metrics = {
+        name: _metric(entry, theta.shape[-1], distance, values) for name, entry in entries.items()
+    }
     n_coders = theta.shape[1]
     v = np.ones(n_coders) if coder_weight is None else np.asarray(coder_weight, dtype=float)
     if v.shape != (n_coders,) or not (np.isfinite(v).all() and (v >= 0).all()):
@@ -186,24 +188,37 @@ def implied_parts(
         piece = slice(start, start + block)
         tables = _panel(p[piece], theta[piece], v)
         for name, entry in entries.items():
-            how = metric if entry.weighted else nominal
-            if entry.each_pair:
-                found[name].append(_light(entry, p[piece], theta[piece], v, how))
-            elif entry.two_coders_only and n_coders > 2:
+            if entry.two_coders_only and n_coders > 2:
                 nan = np.full(len(p[piece]), np.nan)
                 found[name].append(Evaluated(nan, nan, nan))
+            elif entry.each_pair:
+                found[name].append(_light(entry, p[piece], theta[piece], v, metrics[name]))
             else:
-                found[name].append(_value(entry, tables, how))
+                found[name].append(_value(entry, tables, metrics[name]))
     return {
         name: Evaluated(*(np.concatenate(column) for column in zip(*pieces, strict=True)))
         for name, pieces in found.items()
     }
 
 
-def _metric(n_labels: int, distance: DistanceLike, values: ArrayLike | None) -> Distance:
-    """Distance between label codes."""
+def _entry(name: str) -> Coefficient:
+    """Look up a coefficient that follows from the joint distribution of the labels."""
+    entry = find(name)
+    if not entry.implied:
+        raise NotApplicable(
+            f"{entry.title} does not follow from a model of the labels alone. "
+            "Use annomodels.agreement."
+        )
+    return entry
+
+
+def _metric(
+    entry: Coefficient, n_labels: int, distance: DistanceLike, values: ArrayLike | None
+) -> Distance:
+    """Distance between label codes that a coefficient takes."""
     x = None if values is None else np.asarray(values, dtype=float)
-    return make_distance(distance, range(n_labels), x)
+    how = "interval" if entry.numeric else distance if entry.weighted else "nominal"
+    return make_distance(how, range(n_labels), x)
 
 
 def _value(entry: Coefficient, tables: Tables, distance: Distance) -> Evaluated:

@@ -2,77 +2,161 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+from numpy.typing import NDArray
 
 from annomodels.annotations import Annotations
-from annomodels.coefficients.catalogue import CONVENTION_NAMES, Coefficient, find, panel_names
+from annomodels.coefficients.catalogue import (
+    COEFFICIENTS,
+    CONVENTION_NAMES,
+    Coefficient,
+    find,
+    panel_names,
+)
 from annomodels.coefficients.distances import Distance, Nominal
 from annomodels.coefficients.evaluation import Request
 from annomodels.coefficients.metrics import DistanceLike, make_distance
+from annomodels.coefficients.reasons import explain
 from annomodels.errors import NotApplicable
 
-__all__ = ["make_requests"]
+__all__ = ["Names", "make_requests"]
 
-_SCALE_DISTANCE = {"ordinal": "quadratic", "interval": "interval", "ratio": "ratio"}
-_WEIGHTED_FORM = {"kappa": "weighted_kappa", "ac1": "ac2", "percent": "alpha"}
+Floats = NDArray[np.float64]
+Names = str | Sequence[str] | None
+
+_WEIGHTED_FORM = {"kappa": "weighted_kappa", "ac1": "ac2"}
 
 
 def make_requests(
     data: Annotations,
-    name: str | None,
-    distance: DistanceLike | None,
-    missing: str | None,
+    name: Names,
+    distance: DistanceLike | None = None,
+    missing: str | None = None,
+    margins: Floats | None = None,
+    chance: Floats | None = None,
 ) -> list[Request]:
-    """One coefficient as asked for, or those of the panel with what each of them can take.
+    """One coefficient as asked for, or those of a panel with what each of them can take.
 
     Raises
     ------
     NotApplicable
-        When a coefficient that was asked for by name does not know the distance or convention.
+        When a coefficient that was asked for by name does not know the distance, the convention,
+        margins or chance levels, or needs what the data or the user do not give.
     """
     if missing is not None and missing not in CONVENTION_NAMES:
         raise NotApplicable(
             f"missing={missing!r} is no convention. Use one of {', '.join(CONVENTION_NAMES)}."
         )
     given = None if distance is None else _distance(data, distance)
-    entries = [find(n) for n in (panel_names(data.scale) if name is None else (name,))]
-    if name is not None:
-        _check(entries[0], given, missing)
-    return [
-        Request(
-            entry,
-            _suited(data, entry, given),
-            missing if missing in entry.missing else entry.missing[0],
+    single = isinstance(name, str) and name != "all"
+    requests = []
+    for entry in _entries(data, name, chance is not None):
+        note = ""
+        if given is not None and given.name != "nominal" and entry.name in _WEIGHTED_FORM:
+            weighted = COEFFICIENTS[_WEIGHTED_FORM[entry.name]]
+            if single:
+                note = f"{entry.title} with the distance {given.name} is {_lower(weighted)}."
+                entry = weighted
+        reason = _unfit(data, entry, chance)
+        if single:
+            _check(entry, given, missing, margins, chance)
+            if reason:
+                raise NotApplicable(f"{entry.title}: {explain(reason, entry, data.n_coders)}")
+        found = _suited(data, entry, given, single)
+        if found.name == "ordinal" and entry.name not in ("alpha", "hughes_alpha"):
+            note += " The distance is Krippendorff's; Gwet's ordinal weights are 'gwet_ordinal'."
+        requests.append(
+            Request(
+                entry,
+                found,
+                missing if missing in entry.missing else entry.missing[0],
+                margins=margins if entry.margins else None,
+                chance=chance if entry.chance else None,
+                reason=reason,
+                note=note.strip(),
+            )
         )
-        for entry in entries
-    ]
+    return requests
 
 
-def _check(entry: Coefficient, given: Distance | None, missing: str | None) -> None:
+def _entries(data: Annotations, name: Names, chance: bool) -> list[Coefficient]:
+    """Entries of the catalogue that are asked for, each once."""
+    if name is None:
+        names: Sequence[str] = (*panel_names(data.scale), *(["s_item"] if chance else []))
+    elif name == "all":
+        names = tuple(COEFFICIENTS)
+    else:
+        names = (name,) if isinstance(name, str) else tuple(name)
+    if not names:
+        raise NotApplicable("No coefficient was asked for. Give a name, names, or nothing.")
+    return list(dict.fromkeys(find(one) for one in names))
+
+
+def _lower(entry: Coefficient) -> str:
+    """Title and source for the middle of a sentence."""
+    title = entry.title if entry.title.startswith("Gwet") else entry.title.lower()
+    return f"{title} ({entry.citation})"
+
+
+def _unfit(data: Annotations, entry: Coefficient, chance: Floats | None) -> str:
+    """Reason that the kind of labels or what was given leaves no way to compute it."""
+    if entry.numeric and not np.isfinite(data.values).all():
+        return "needs_numbers"
+    return "needs_chance" if entry.chance and chance is None else ""
+
+
+def _check(
+    entry: Coefficient,
+    given: Distance | None,
+    missing: str | None,
+    margins: Floats | None,
+    chance: Floats | None,
+) -> None:
     """Refuse what the coefficient does not know."""
-    if given is not None and given.name != "nominal" and not entry.weighted:
+    nominal = given is None or given.name == "nominal"
+    if not nominal and not entry.weighted and not (entry.numeric and given.name == "interval"):
+        only = "interval" if entry.numeric else "nominal"
         raise NotApplicable(
-            f"{entry.title} knows no distance but nominal. "
-            f"Use {_WEIGHTED_FORM[entry.name]} for {given.name!r}."
+            f"{entry.title} knows no distance but {only}. "
+            f"These take {given.name!r}: {_those('weighted')}."
         )
     if missing is not None and missing not in entry.missing:
         raise NotApplicable(
             f"{entry.title} does not know the convention {missing!r}. "
             f"Use one of {', '.join(entry.missing)}."
         )
+    if margins is not None and not entry.margins:
+        raise NotApplicable(
+            f"{entry.title} takes no distribution of labels from elsewhere. "
+            f"These take margins: {_those('margins')}."
+        )
+    if chance is not None and not entry.chance:
+        raise NotApplicable(
+            f"{entry.title} takes no chance levels of items. These do: {_those('chance')}."
+        )
 
 
-def _suited(data: Annotations, entry: Coefficient, given: Distance | None) -> Distance:
+def _those(capability: str) -> str:
+    """Names of the coefficients that can do something."""
+    return ", ".join(name for name, entry in COEFFICIENTS.items() if getattr(entry, capability))
+
+
+def _suited(
+    data: Annotations, entry: Coefficient, given: Distance | None, single: bool
+) -> Distance:
     """Choose the distance a coefficient takes."""
-    if not entry.weighted:
+    if entry.numeric and np.isfinite(data.values).all():
+        return _distance(data, "interval")
+    # In a panel, observed agreement stays the share of equal labels.
+    if not entry.weighted or (entry.expectation is None and not single):
         return Nominal()
     if given is not None:
         return given
     if not entry.scale_distance or data.scale == "nominal":
         return Nominal()
-    if entry.name == "alpha":
-        return _distance(data, data.scale)
-    return _distance(data, _SCALE_DISTANCE[data.scale])
+    return _distance(data, entry.ordinal if data.scale == "ordinal" else data.scale)
 
 
 def _distance(data: Annotations, distance: DistanceLike) -> Distance:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from annomodels.coefficients.basis import Basis
 from annomodels.coefficients.catalogue import COEFFICIENTS, Coefficient, find
 from annomodels.errors import NotApplicable
 
@@ -67,6 +68,8 @@ class Agreement:
         there are none.
     notes
         Sentences about the data that concern all coefficients.
+    basis
+        What it was computed from; None for a result that was put together by hand.
     """
 
     name: str
@@ -84,6 +87,7 @@ class Agreement:
     distance: str
     draws: Floats | None
     notes: tuple[str, ...] = ()
+    basis: Basis | None = None
 
     @property
     def definition(self) -> Coefficient:
@@ -164,7 +168,8 @@ class Agreement:
         low, high = self.interval()
         span = f" [{low:.4f}, {high:.4f}]" if not math.isnan(low) else ""
         parts = [f"{self.title} = {self.value:.4f}{span}"]
-        parts.append(f"observed {self.kind} {self.observed:.4f}")
+        if not math.isnan(self.observed):
+            parts.append(f"observed {self.kind} {self.observed:.4f}")
         if not math.isnan(self.expected):
             parts.append(f"expected {self.expected:.4f}")
         parts.append(f"{self.n_items:,} items, {self.n_coders:,} coders, {self.n_labels:,} labels")

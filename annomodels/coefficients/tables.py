@@ -4,14 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Tables", "from_joint", "label_pairs"]
+__all__ = ["Evaluated", "Tables", "from_joint", "label_pairs"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+
+class Evaluated(NamedTuple):
+    """A coefficient with what it was made from.
+
+    Parameters
+    ----------
+    value
+        1 - observed / expected, NaN where it is undefined, shape [...].
+    observed
+        Observed disagreement D_o, shape [...].
+    expected
+        Expected disagreement D_e, NaN for a coefficient without one, shape [...].
+    """
+
+    value: Floats
+    observed: Floats
+    expected: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +72,14 @@ class Tables:
     def n_labels(self) -> int:
         """Size of the label set."""
         return int(self.pooled.shape[-1])
+
+    @property
+    def n_coders(self) -> int:
+        """Number of coders, from the rows of `left`."""
+        rows = len(self.sign)
+        if (self.sign < 0).any():
+            return rows - 1
+        return round((1 + (1 + 8 * rows) ** 0.5) / 2)
 
 
 def label_pairs(n_labels: int) -> tuple[Ints, Ints]:

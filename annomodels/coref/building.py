@@ -44,7 +44,7 @@ def document(
     Span(tokens=(0,))
     """
     partitions = {
-        coder: groups_of([list(c) for c in given] if letters else given, f"coder {coder}")
+        coder: groups_of(_letters(given) if letters else given, f"coder {coder}")
         for coder, given in clusters.items()
     }
     mentions = {m for groups in partitions.values() for group in groups for m in group}
@@ -118,6 +118,13 @@ def document_of_judgments(
         markables = {one: Markable(one, spans[one], level[one]) for one in names}
         layers[coder] = Layer(coder, markables, judgments)
     return Document(name, tuple(names), genre=genre, layers=layers)
+
+
+def _letters(clusters: Clusters) -> Clusters:
+    """Clusters written as texts: one letter a mention."""
+    if isinstance(clusters, (Layer, Mapping)):
+        return clusters
+    return [list(cluster) for cluster in clusters]
 
 
 def _ids(reading: object) -> Iterable[object]:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from typing import TypeVar
 
 __all__ = ["chains", "components", "tops"]
 
-T = TypeVar("T", bound=Hashable)
 
-
-def components(nodes: Iterable[T], links: Iterable[tuple[T, T]]) -> list[frozenset[T]]:
-    """Sets of nodes that are joined by links, whichever way these point.
+def components[T: Hashable](nodes: Iterable[T], links: Iterable[tuple[T, T]]) -> list[frozenset[T]]:
+    """Find the sets of nodes that are joined by links, whichever way these point.
 
     Examples
     --------
@@ -34,7 +31,7 @@ def components(nodes: Iterable[T], links: Iterable[tuple[T, T]]) -> list[frozens
     return [frozenset(members) for members in found.values()]
 
 
-def tops(pointers: Mapping[T, Iterable[T]]) -> dict[T, frozenset[T]]:
+def tops[T: Hashable](pointers: Mapping[T, Iterable[T]]) -> dict[T, frozenset[T]]:
     """Where each node's pointers end: the nodes without pointers that can be reached from it.
 
     A circle of pointers that nothing leaves counts as one top, named by one of its nodes. The work
@@ -83,7 +80,7 @@ def tops(pointers: Mapping[T, Iterable[T]]) -> dict[T, frozenset[T]]:
     return out
 
 
-def chains(pointers: Mapping[T, Iterable[T]]) -> dict[T, frozenset[T]]:
+def chains[T: Hashable](pointers: Mapping[T, Iterable[T]]) -> dict[T, frozenset[T]]:
     r"""Full chain of each node: :math:`\{x : x \to^* y, m \to^* y\}` for some y.
 
     Follow the pointers from m as far as they lead, then take everything that leads to what was

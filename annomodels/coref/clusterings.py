@@ -48,7 +48,7 @@ def groups_of(clusters: Clusters, name: str, *, keep_first: bool = False) -> lis
     [['a', 'c'], ['b'], ['d']]
     """
     if isinstance(clusters, Layer):
-        return [sorted(group, key=lambda key: key[1]) for group in clusters.groups]
+        return [list(group) for group in clusters.groups]
     found: list[list[Hashable]] = []
     owner: dict[Hashable, int] = {}
     twice: list[Hashable] = []

@@ -148,7 +148,7 @@ def documents_of(corpus: Corpus) -> Sequence[Document]:
     AnnotationError
         When there is none, something else is among them, or two have the same name.
     """
-    found = [corpus] if isinstance(corpus, Document) else list(corpus)
+    found: list[object] = [corpus] if isinstance(corpus, Document) else list(corpus)
     others = [type(one).__name__ for one in found if not isinstance(one, Document)]
     names = [one.id for one in found if isinstance(one, Document)]
     problems = []
@@ -165,7 +165,7 @@ def documents_of(corpus: Corpus) -> Sequence[Document]:
         problems.append(Problem(what, remedy=remedy))
     if problems:
         raise AnnotationError(problems)
-    return found
+    return [one for one in found if isinstance(one, Document)]
 
 
 def _problems(document: Document) -> Iterator[Problem]:

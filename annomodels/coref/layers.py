@@ -39,7 +39,7 @@ class Judgment:
 
     markable: str
     category: str | None = None
-    readings: tuple[frozenset[str], ...] = ()
+    readings: tuple[frozenset[str] | str, ...] = ()
 
     def __post_init__(self) -> None:
         readings = [frozenset([r]) if isinstance(r, str) else frozenset(r) for r in self.readings]
@@ -165,7 +165,7 @@ class Layer:
         }
 
     def antecedent_keys(self, one: str) -> tuple[frozenset[Key], ...]:
-        """Readings of a markable as sets of keys."""
+        """Give the readings of a markable as sets of keys."""
         judgment = self.judgments.get(one)
         readings = judgment.readings if judgment is not None else ()
         return tuple(frozenset(self.markables[m].key for m in reading) for reading in readings)

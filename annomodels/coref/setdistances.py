@@ -24,19 +24,20 @@ ALIASES = {"dkpro_masi": "masi_dkpro", "passoneau": "passonneau"}
 
 def _share(above: Floats, below: Floats) -> Floats:
     """Quotient, 1 where both are 0: two empty sets are the same."""
-    return np.divide(above, below, out=np.ones(np.broadcast(above, below).shape), where=below > 0)
+    out = np.ones(np.broadcast(above, below).shape)
+    return np.asarray(np.divide(above, below, out=out, where=below > 0))
 
 
 def _jaccard(a: Floats, b: Floats, i: Floats, empty: Empty) -> Floats:
-    return 1 - _share(i, a + b - i)
+    return np.asarray(1 - _share(i, a + b - i))
 
 
 def _dice(a: Floats, b: Floats, i: Floats, empty: Empty) -> Floats:
-    return 1 - _share(2 * i, a + b)
+    return np.asarray(1 - _share(2 * i, a + b))
 
 
 def _nominal(a: Floats, b: Floats, i: Floats, empty: Empty) -> Floats:
-    return 1.0 - ((a == i) & (b == i))
+    return np.asarray(1.0 - ((a == i) & (b == i)))
 
 
 def _passonneau(a: Floats, b: Floats, i: Floats, empty: Empty) -> Floats:

@@ -56,7 +56,8 @@ def kappa_of(a: ArrayLike, b: ArrayLike, c: ArrayLike, d: ArrayLike) -> Floats:
     a, b, c, d = (np.asarray(cell, dtype=float) for cell in (a, b, c, d))
     above = 2 * (a * d - b * c)
     below = np.asarray((a + b) * (b + d) + (a + c) * (c + d))
-    return np.divide(above, below, out=np.full(below.shape, np.nan), where=below != 0)
+    out = np.full(below.shape, np.nan)
+    return np.asarray(np.divide(above, below, out=out, where=below != 0))
 
 
 class TwoByTwo(NamedTuple):

@@ -90,21 +90,21 @@ def _normal_scores(split: Floats) -> Floats:
     """Turn each value into the normal quantile of its (average) rank within its parameter."""
     flat = split.reshape(len(split), -1)
     n = flat.shape[1]
-    order = np.argsort(flat, axis=1, kind="stable")
+    order = np.argsort(flat, axis=1)
     ordered = np.take_along_axis(flat, order, axis=1)
-    # twice the average rank of each run of equal values, so that it is a whole number
-    new = np.ones(flat.shape, dtype=bool)
-    new[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
     place = np.arange(n)
-    first = np.maximum.accumulate(np.where(new, place, 0), axis=1)
-    ends = np.ones(flat.shape, dtype=bool)
-    ends[:, :-1] = new[:, 1:]
-    backwards = np.where(ends, place, n)[:, ::-1]
-    last = np.minimum.accumulate(backwards, axis=1)[:, ::-1]
-    twice = np.empty(flat.shape, dtype=np.int64)
-    np.put_along_axis(twice, order, first + last + 2, axis=1)
-    scores = np.array([np.nan, *_quantiles(2 * n)])
-    return scores[twice].reshape(split.shape)
+    # first and last place of each run of equal values, so that twice their mean is a whole number
+    new = ordered[:, 1:] != ordered[:, :-1]
+    first, last = place, place
+    if not new.all():
+        true = np.ones((len(flat), 1), dtype=bool)
+        begins, ends = np.hstack([true, new]), np.hstack([new, true])
+        first = np.maximum.accumulate(np.where(begins, place, 0), axis=1)
+        last = np.minimum.accumulate(np.where(ends, place, n)[:, ::-1], axis=1)[:, ::-1]
+    scores = np.array([np.nan, *_quantiles(2 * n)])[first + last + 2]
+    out = np.empty(flat.shape)
+    np.put_along_axis(out, order, np.broadcast_to(scores, flat.shape), axis=1)
+    return out.reshape(split.shape)
 
 
 def _quantiles(twice_n: int) -> list[float]:

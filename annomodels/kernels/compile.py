@@ -38,15 +38,19 @@ import numpy as np  # noqa: E402
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Key = np.uint64
+OPTIONS: dict[str, Any] = {"nogil": True, "cache": CACHED, "error_model": "numpy"}
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile on first use, cached on disk when a folder can be written to."""
-    compiled: Callable[..., Any] = numba.njit(nogil=True, cache=CACHED, error_model="numpy")(
-        function
-    )
+    compiled: Callable[..., Any] = numba.njit(**OPTIONS)(function)
     return compiled
 
 
-# a small step that other kernels call; LLVM decides whether to inline it
-inlined = kernel
+def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a small step that only kernels call: LLVM decides whether to inline it."""
+    # what Python would need to call it takes half as long to compile as the step itself
+    compiled: Callable[..., Any] = numba.njit(
+        no_cpython_wrapper=True, no_cfunc_wrapper=True, **OPTIONS
+    )(function)
+    return compiled

@@ -64,10 +64,11 @@ def draw_parameters(
 @inlined
 def log_dirichlet_constant(alpha: Array) -> float:
     """Logarithm of the normalising constant of a Dirichlet density."""
-    value = math.lgamma(alpha.sum())
+    value, total = 0.0, 0.0
     for a in alpha:
         value -= math.lgamma(a)
-    return value
+        total += a
+    return value + math.lgamma(total)
 
 
 @kernel

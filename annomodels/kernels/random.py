@@ -83,7 +83,7 @@ def log_gamma_variate(state: Array, pair: Array, n_left: int, shape: float) -> t
     while True:
         if n_left == 0:
             normal_pair(state, pair)
-            n_left = 2
+            n_left += 2
         n_left -= 1
         x = pair[n_left]
         v = 1.0 + c * x
@@ -102,7 +102,7 @@ def log_gamma_variate(state: Array, pair: Array, n_left: int, shape: float) -> t
 def log_dirichlet(state: Array, pair: Array, alpha: Array, out: Array) -> None:
     """Fill `out` with the logarithm of a Dirichlet draw; `pair` is room for two normals."""
     top = -np.inf
-    n_left = 0
+    n_left = np.int64(0)
     for k in range(alpha.shape[0]):
         out[k], n_left = log_gamma_variate(state, pair, n_left, alpha[k])
         top = max(top, out[k])

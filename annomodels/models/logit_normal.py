@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import log_softmax
 
 from annomodels.models.confusion import ConfusionModel, Floats, State
 from annomodels.models.hierarchical import HierarchicalDawidSkene
@@ -113,7 +112,8 @@ class LogitNormalDawidSkene(ConfusionModel):
         location = self.centre_logits(n_labels) + shift
         scale = np.abs(rng.normal(0.0, self.scale_spread, n_labels))
         logits = location + scale[:, None] * zero_sum(n_rows, n_labels)
-        rows = log_softmax(logits, axis=2).transpose(0, 2, 1)
+        rows = logits - np.logaddexp.reduce(logits, axis=2, keepdims=True)
+        rows = rows.transpose(0, 2, 1)
         prevalence = rng.dirichlet(self.prevalence.alpha(n_labels))
         population = {"location": location, "scale": scale}
         return State(np.log(prevalence), np.ascontiguousarray(rows), population)

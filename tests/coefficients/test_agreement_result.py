@@ -7,7 +7,7 @@ import pytest
 
 import annomodels as am
 from annomodels.coefficients.catalogue import COEFFICIENTS, find
-from annomodels.coefficients.formulas import EXPECTED
+from annomodels.coefficients.formulas import EXPECTED, STATISTICS
 from annomodels.coefficients.result import COLUMNS
 from annomodels.errors import NotApplicable
 
@@ -62,13 +62,14 @@ def test_no_alias_means_two_things():
 
 def test_capabilities_are_declared():
     for entry in COEFFICIENTS.values():
-        assert entry.expectation is None or entry.expectation in EXPECTED
-        assert entry.doi.startswith("10.")
+        assert entry.expectation is None or entry.expectation in {**EXPECTED, **STATISTICS}
+        assert entry.doi.startswith("10.") or (entry.name == "s_item" and not entry.doi)
         assert entry.citation[-4:].isdigit()
-        assert bool(entry.instead) == entry.two_coders_only
+        assert bool(entry.instead) == (entry.two_coders_only or entry.numeric)
         assert entry.weighted or not entry.scale_distance
     only_two = {name for name, entry in COEFFICIENTS.items() if entry.two_coders_only}
-    assert only_two == {"pi", "kappa", "weighted_kappa"}
+    indices = {"kappa_max", "prevalence_index", "bias_index"}
+    assert only_two == {"pi", "kappa", "weighted_kappa", *indices}
     assert COEFFICIENTS["alpha"].missing == ("krippendorff", "listwise")
 
 

@@ -225,10 +225,11 @@ def test_weights_of_draws_are_repeated_items(rng):
     short = am.Annotations.from_records(rows, labels=range(1, N_LABELS + 1))
     long = am.Annotations.from_records(longer, labels=range(1, N_LABELS + 1))
     distance = make_distance("ordinal", short.labels, short.values)
+    interval = make_distance("interval", short.labels, short.values)
     requests = [
-        Request(entry, distance, convention)
+        Request(entry, interval if entry.numeric else distance, convention)
         for entry in COEFFICIENTS.values()
-        if not entry.two_coders_only
+        if not (entry.two_coders_only or entry.chance)
         for convention in entry.missing
     ]
     weights = np.stack([times[list(short.items)], np.ones(25)]).astype(float)

@@ -1,0 +1,159 @@
+"""What every table of parts shows of a coefficient, and the row for all parts together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.coefficients.breakdown.posterior import interval, share_above
+from annomodels.coefficients.breakdown.setup import Setup
+from annomodels.coefficients.formulas import Evaluated
+from annomodels.coefficients.reasons import REASONS
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+__all__ = [
+    "dataset",
+    "draws_note",
+    "measured",
+    "notes_of",
+    "overall_row",
+    "overall_table",
+    "repeats_note",
+    "spans",
+]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+def measured(
+    setup: Setup, point: Evaluated, n: Ints, draws: Floats | None
+) -> tuple[dict[str, Any], Floats | None]:
+    """Columns of a coefficient of each part, and its draws.
+
+    Parameters
+    ----------
+    setup
+        What was asked for.
+    point
+        The classical values, shape [part].
+    n
+        Number of items behind each part.
+    draws
+        Draws of the value, shape [draw, part], or None. A part of one item or none gets no
+        interval, and neither does one whose value is undefined.
+
+    Returns
+    -------
+    The columns value, low, high, observed, expected, p_above_667, p_above_800 and note; the draws,
+    NaN for parts without an interval.
+    """
+    value = np.asarray(point.value, dtype=float)
+    if draws is not None:
+        draws = np.where(np.isnan(value) | (np.asarray(n) < 2), np.nan, draws)
+    sides = [np.asarray(side, dtype=float) for side in point[1:]]
+    observed, expected = (1 - side if setup.nominal else side for side in sides)
+    low, high = spans(draws, value)
+    nan = np.full(value.shape, np.nan)
+    above = [nan if draws is None else share_above(draws, limit) for limit in (0.667, 0.8)]
+    columns = {
+        "value": value,
+        "low": low,
+        "high": high,
+        "observed": observed,
+        "expected": expected,
+        "p_above_667": above[0],
+        "p_above_800": above[1],
+        "note": [_note(*part) for part in zip(value, sides[0], n, strict=True)],
+    }
+    return columns, draws
+
+
+def spans(draws: Floats | None, value: Floats) -> tuple[Floats, Floats]:
+    """Intervals of the parts; NaN without draws."""
+    if draws is None:
+        nan = np.full(np.shape(value), np.nan)
+        return nan, nan
+    return interval(draws)
+
+
+def _note(value: float, apart: float, n: int) -> str:
+    """Say why a part has no value or no interval."""
+    if n == 0:
+        return REASONS["no_overlap"]
+    if np.isnan(value):
+        return REASONS["no_variation" if apart == 0 else "zero_expected_disagreement"]
+    return REASONS["too_few_items"] if n == 1 else ""
+
+
+def overall_row(what: str, value: float, draws: Floats | None, n: int) -> dict[str, Any]:
+    """Row of the overall table."""
+    low, high = spans(draws, np.asarray(value))
+    return {"what": what, "value": value, "low": float(low), "high": float(high), "n": n}
+
+
+def overall_table(rows: list[Mapping[str, Any]]) -> pd.DataFrame:
+    """Table of what holds for all parts together."""
+    import pandas as pd
+
+    return pd.DataFrame(rows, columns=["what", "value", "low", "high", "n"])
+
+
+def dataset(
+    parts: Mapping[str, Iterable[object]],
+    variables: Mapping[str, Floats | None],
+    whole: tuple[Floats | None, float] = (None, float("nan")),
+) -> xr.Dataset:
+    """Draws with named dimensions, empty where there are none.
+
+    Parameters
+    ----------
+    parts
+        Coordinates that name the parts; the first is the dimension, unless there are two.
+    variables
+        Draws, shape [draw, part] each; None where there are none.
+    whole
+        Draws and value of all data together.
+    """
+    import xarray as xr
+
+    names = {
+        key: np.array([str(name) for name in values], dtype=object) for key, values in parts.items()
+    }
+    dimension = next(iter(names)) if len(names) == 1 else "pair"
+    held = {
+        name: (("draw", dimension), draws) for name, draws in variables.items() if draws is not None
+    }
+    if not held:
+        return xr.Dataset()
+    found = xr.Dataset(held, coords={key: (dimension, value) for key, value in names.items()})
+    if whole[0] is not None:
+        found["whole"] = (("draw",), whole[0], {"value": whole[1]})
+    return found
+
+
+def draws_note(asked: int, made: int) -> list[str]:
+    """Say where fewer draws were made than asked for."""
+    if made >= asked:
+        return []
+    return [f"{made:,} draws instead of {asked:,}, as there are many parts."]
+
+
+def repeats_note(setup: Setup) -> str:
+    """Say what was done with repeats."""
+    what = "counted" if setup.duplicates == "keep" else f"left out ({setup.duplicates} label kept)"
+    return f"{setup.data.repeats:,} further label(s) of the same coder and item were {what}."
+
+
+def notes_of(setup: Setup, drawn: bool) -> list[str]:
+    """Sentences about the data that concern every part."""
+    notes = [repeats_note(setup)] if setup.data.repeats else []
+    if drawn:
+        notes.append(f"Intervals: {setup.sample.recipe}; all parts share the draws.")
+    return notes

@@ -1,0 +1,155 @@
+"""What a breakdown comes out as: a table with one row for each part, and the draws behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.coefficients.breakdown.difference import Difference
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+__all__ = ["Breakdown"]
+
+Floats = NDArray[np.float64]
+
+SHOWN = 30
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Breakdown:
+    """Agreement in parts: a tidy table, and draws that all parts share.
+
+    Parameters
+    ----------
+    title
+        What the table shows.
+    table
+        One row for each part. value, observed and expected as in :class:`~annomodels.Agreement`;
+        low and high are a 95 % interval.
+    draws
+        Draws of the sampling posterior: variables with the dimensions (draw, part), and ``whole``
+        (draw) for all data together.
+    overall
+        The same for all parts together: a row for the whole data, and for groups also their mean
+        and the spread between them.
+    parts
+        Columns of the table that name a part.
+    measure
+        Variable of the draws that differences are taken of.
+    notes
+        Sentences a reader of the table should know.
+    """
+
+    title: str
+    table: pd.DataFrame
+    draws: xr.Dataset
+    overall: pd.DataFrame
+    parts: tuple[str, ...]
+    measure: str = "value"
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def _rows(self) -> dict[Hashable, int]:
+        columns = [self.table[name].tolist() for name in self.parts]
+        names = columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
+        rows: dict[Hashable, int] = {name: row for row, name in enumerate(names)}
+        if len(columns) == 2:
+            rows |= {(b, a): row for row, (a, b) in enumerate(names) if (b, a) not in rows}
+        return rows
+
+    def difference(
+        self, first: Hashable, second: Hashable | None = None, measure: str | None = None
+    ) -> Difference:
+        """Difference of two parts, with its posterior.
+
+        Parameters
+        ----------
+        first, second
+            Names of two parts; pairs of coders as a tuple of two names. Without `second`, the
+            first is compared with all parts together (groups: with the mean over the groups).
+        measure
+            Another variable of the draws, for instance "specific" where the parts are labels.
+
+        Raises
+        ------
+        KeyError
+            When there is no such part or variable.
+        ValueError
+            When there are no draws.
+
+        Examples
+        --------
+        >>> import annomodels as am
+        >>> found = am.breakdown(am.datasets.load("trains"), "label", draws=200)
+        >>> found.difference("E-2", "Tank").p_above() > 0.5
+        True
+        """
+        measure = measure or self.measure
+        known = [str(name) for name in self.draws.data_vars if name != "whole"]
+        if measure not in known:
+            if not known:
+                raise ValueError("There are no draws, so there is no difference to show.")
+            raise KeyError(f"There are no draws of {measure!r}. Use {' or '.join(known)}.")
+        if second is None and ("whole" not in self.draws or measure != self.measure):
+            raise KeyError("There is no whole to compare this with. Name two parts.")
+        values = self.table[measure].to_numpy(dtype=float)
+        draws = self.draws[measure].to_numpy()
+        row = self._row(first)
+        if second is None:
+            other, whole, name = self.draws["whole"].to_numpy(), self._whole_value(), "all"
+        else:
+            at = self._row(second)
+            other, whole, name = draws[:, at], float(values[at]), _name(second)
+        return Difference(
+            f"{measure} of {_name(first)} - {measure} of {name}",
+            float(values[row]) - whole,
+            draws[:, row] - other,
+        )
+
+    def _whole_value(self) -> float:
+        return float(self.draws["whole"].attrs["value"])
+
+    def _row(self, name: Hashable) -> int:
+        try:
+            return self._rows[name]
+        except KeyError:
+            held = ", ".join(_name(known) for known in list(self._rows)[:6])
+            more = ", ..." if len(self._rows) > 6 else ""
+            raise KeyError(f"There is no part {name!r}. There are {held}{more}.") from None
+
+    def __repr__(self) -> str:
+        tables = [_text(self.table.head(SHOWN))]
+        if len(self.table) > SHOWN:
+            tables.append(f"... {len(self.table) - SHOWN:,} more rows in .table")
+        if len(self.overall):
+            tables.append(_text(self.overall))
+        return "\n".join([self.title, *tables, *self.notes])
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
+        body = "".join(
+            str(table.to_html(index=False, max_rows=60, float_format="{:.3f}".format, na_rep=""))
+            for table in (self.table, self.overall)
+            if len(table)
+        )
+        return f"<p><strong>{escape(self.title)}</strong></p>{body}{notes}"
+
+
+def _name(name: Hashable) -> str:
+    return " and ".join(map(str, name)) if isinstance(name, tuple) else str(name)
+
+
+def _text(table: pd.DataFrame) -> str:
+    if "note" in table and not table["note"].any():
+        table = table.drop(columns="note")
+    return table.to_string(index=False, float_format=lambda x: f"{x:.3f}", na_rep="")

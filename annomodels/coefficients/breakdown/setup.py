@@ -1,0 +1,140 @@
+"""What is asked for, checked once for all breakdowns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.annotations import Annotations
+from annomodels.coefficients.agreement import Convention, Resample, by_group
+from annomodels.coefficients.coder_pairs import count_pairs
+from annomodels.coefficients.conventions import CONVENTIONS
+from annomodels.coefficients.conventions import Convention as Weighing
+from annomodels.coefficients.counts import Counts, count
+from annomodels.coefficients.distances import Ordinal
+from annomodels.coefficients.evaluation import Request
+from annomodels.coefficients.formulas import EXPECTED
+from annomodels.coefficients.metrics import DistanceLike
+from annomodels.coefficients.reasons import before, explain
+from annomodels.coefficients.requests import make_requests
+from annomodels.coefficients.rows import Duplicates, Rows, collapse, prepare, with_labels
+from annomodels.coefficients.tables import Tables
+from annomodels.coefficients.weights import Sample, make_sample
+from annomodels.errors import NotApplicable
+
+__all__ = ["Setup", "refuse_unfit", "set_up"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Setup:
+    """Data and request of a breakdown.
+
+    Parameters
+    ----------
+    data
+        The annotations, with the label set that counts.
+    rows
+        Their codes, one item for each item of the data.
+    sample
+        Equal items counted once, and how their weights are drawn.
+    request
+        Coefficient, distance and convention.
+    duplicates
+        What was done where a coder labelled an item twice.
+    """
+
+    data: Annotations
+    rows: Rows
+    sample: Sample
+    request: Request
+    duplicates: Duplicates
+
+    @property
+    def nominal(self) -> bool:
+        """Whether labels are the same or not, and nothing between."""
+        return self.request.distance.name == "nominal"
+
+    @property
+    def moving(self) -> bool:
+        """Whether the distance depends on how frequent the labels are."""
+        return isinstance(self.request.distance, Ordinal)
+
+    @property
+    def title(self) -> str:
+        """What to print for the coefficient."""
+        title = self.request.coefficient.title
+        return title if self.nominal else f"{title}, {self.request.distance.name}"
+
+    @property
+    def convention(self) -> Weighing:
+        """How much an item counts.
+
+        Raises
+        ------
+        NotApplicable
+            When every pair of coders counts the same, which has no weights of items.
+        """
+        if self.request.convention not in CONVENTIONS:
+            raise NotApplicable(
+                'With missing="pairwise" every pair of coders stands alone. Take by="pair", or '
+                f"one of {', '.join(CONVENTIONS)}."
+            )
+        return CONVENTIONS[self.request.convention]
+
+    def counts(self) -> Counts:
+        """Label pairs and labels of each item under the convention."""
+        return count(self.sample.rows, self.convention)
+
+    def tables(self) -> Callable[[Floats], Tables]:
+        """Give what makes the tables of all data from weights of the items."""
+        if self.request.convention == "pairwise":
+            return count_pairs(self.sample.rows).tables
+        counts, by_coder = self.counts(), self.request.coefficient.by_coder
+        return lambda weights: counts.tables(weights, by_coder)
+
+
+def set_up(
+    data: Annotations,
+    name: str,
+    distance: DistanceLike | None = None,
+    missing: Convention | None = None,
+    duplicates: Duplicates = "first",
+    resample: Resample = "auto",
+    labels: Sequence[Hashable] | None = None,
+) -> Setup:
+    """Check what is asked for; see :func:`~annomodels.agreement` for the parameters.
+
+    Raises
+    ------
+    NotApplicable
+        When the coefficient is unknown, does not fit, or cannot be taken apart.
+    """
+    if labels is not None:
+        data = with_labels(data, labels)
+    request = make_requests(data, name, distance, missing)[0]
+    if request.coefficient.expectation not in (None, *EXPECTED):
+        raise NotApplicable(
+            f"{request.coefficient.title} cannot be taken apart. Use alpha, k, multi_kappa, s, "
+            "ac1 or percent."
+        )
+    rows = prepare(data, duplicates, by_group(data, resample))
+    return Setup(data, rows, make_sample(collapse(rows)), request, duplicates)
+
+
+def refuse_unfit(setup: Setup) -> None:
+    """Refuse a coefficient that these coders rule out.
+
+    Raises
+    ------
+    NotApplicable
+        When it is for two coders and there are more, or when repeats are kept.
+    """
+    reason = before(setup.request.coefficient, setup.rows, setup.request.convention)
+    if reason in ("two_coders_only", "repeats_kept"):
+        entry = setup.request.coefficient
+        raise NotApplicable(f"{entry.title}: {explain(reason, entry, setup.rows.n_coders)}")
