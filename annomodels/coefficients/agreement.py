@@ -36,7 +36,7 @@ Resample = Literal["auto", "items", "groups"]
 
 
 @overload
-def agreement(
+def agreement(  # type: ignore[overload-overlap]
     data: Annotations,
     name: Literal["all"] | list[str] | tuple[str, ...] | None = None,
     *,

@@ -107,6 +107,7 @@ def panel_names(scale: str) -> tuple[str, ...]:
     >>> panel_names("nominal")
     ('percent', 's', 'pi', 'k', 'kappa', 'multi_kappa', 'alpha', 'ac1')
     """
+    names: tuple[str, ...]
     names = ("percent", "s", "pi", "k", "kappa", "multi_kappa", "alpha", "ac1")
     if scale == "nominal":
         return names

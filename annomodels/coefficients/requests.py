@@ -115,9 +115,8 @@ def _check(
     chance: Floats | None,
 ) -> None:
     """Refuse what the coefficient does not know."""
-    nominal = given is None or given.name == "nominal"
-    if not nominal and not entry.weighted and not (entry.numeric and given.name == "interval"):
-        only = "interval" if entry.numeric else "nominal"
+    only = "interval" if entry.numeric else "nominal"
+    if given is not None and not entry.weighted and given.name not in ("nominal", only):
         raise NotApplicable(
             f"{entry.title} knows no distance but {only}. "
             f"These take {given.name!r}: {_those('weighted')}."

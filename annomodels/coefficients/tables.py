@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -79,7 +80,7 @@ class Tables:
         rows = len(self.sign)
         if (self.sign < 0).any():
             return rows - 1
-        return round((1 + (1 + 8 * rows) ** 0.5) / 2)
+        return round((1.0 + math.sqrt(1.0 + 8.0 * rows)) / 2.0)
 
 
 def label_pairs(n_labels: int) -> tuple[Ints, Ints]:

@@ -1,0 +1,154 @@
+"""Statistics of the items that tables of label pairs do not hold, linear in the items' weights."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.coefficients.conventions import CONVENTIONS
+from annomodels.coefficients.counts import Counts, count, sparse_sum
+from annomodels.coefficients.distances import Distance
+from annomodels.coefficients.formulas import observed, ratio
+from annomodels.coefficients.rows import Rows
+from annomodels.coefficients.tables import Evaluated, Tables
+
+__all__ = ["OWN", "OneWay", "Own", "one_way"]
+
+Floats = NDArray[np.float64]
+
+
+class Own(Protocol):
+    """A coefficient that is computed from statistics of its own."""
+
+    @property
+    def width(self) -> int:
+        """Numbers held for each weighting, to plan memory with."""
+
+    def evaluate(self, weights: Floats) -> Evaluated:
+        """Coefficient under weights of the items, shape [item] or [draw, item]."""
+
+
+class OneWay:
+    r"""Hughes's alpha: the one-way analysis of variance, with any distance.
+
+    With :math:`r_i` labels on item i, N in all and a items,
+
+    .. math::
+
+        MSE = D_o / 2, \quad MSA = (SST - (N - a) MSE) / (a - 1), \quad
+        r_0 = (N - \sum_i r_i^2 / N) / (a - 1)
+
+    and :math:`\alpha = (MSA - MSE) / (MSA + (r_0 - 1) MSE)`, where SST is half the sum of the
+    distances of all pairs of labels over N. Items with one label count in SST.
+
+    Parameters
+    ----------
+    rows
+        Labels of the items.
+    distance
+        Distance between labels.
+    convention
+        "krippendorff", or "listwise" for complete items alone.
+    """
+
+    def __init__(self, rows: Rows, distance: Distance, convention: str) -> None:
+        self.distance = distance
+        self.counts: Counts = count(rows, CONVENTIONS[convention])
+        r = rows.per_item.astype(float)
+        used = (r == rows.n_coders) if convention == "listwise" else np.ones(len(r), dtype=bool)
+        kept = used[rows.item].astype(float)
+        self.all_labels: Any = sparse_sum(
+            kept, rows.label, rows.item, (rows.n_labels, rows.n_items)
+        )
+        self.sizes = np.stack([used, used * r, used * r * r], axis=1).astype(float)
+
+    @property
+    def width(self) -> int:
+        """See :class:`Own`."""
+        return self.counts.width(False) + 2 * int(self.all_labels.shape[0])
+
+    def evaluate(self, weights: Floats) -> Evaluated:
+        """See :class:`Own`."""
+        tables = self.counts.tables(weights, by_coder=False)
+        tables = dataclasses.replace(tables, pooled=(self.all_labels @ weights.T).T)
+        return one_way(tables, self.distance, weights @ self.sizes)[0]
+
+
+def one_way(tables: Tables, distance: Distance, sizes: Floats) -> tuple[Evaluated, Floats]:
+    """Hughes's alpha, and the ratio of the mean squares, from sums over items.
+
+    Parameters
+    ----------
+    tables
+        `together` from items with two labels or more, `pooled` from all items.
+    distance
+        Distance between labels.
+    sizes
+        Number of items, of labels, and sum of the squared numbers of labels, shape [..., 3].
+
+    Returns
+    -------
+    The coefficient and log(MSA / MSE), NaN where it is undefined.
+    """
+    within = observed(tables, distance) / 2
+    items, labels, squares = sizes[..., 0], sizes[..., 1], sizes[..., 2]
+    more = np.where(items > 1, items - 1, np.nan)
+    labels = np.where(labels > 0, labels, np.nan)
+    sst = distance.form(tables.pooled, tables.pooled, tables.pooled) / (2 * labels)
+    among = (sst - (labels - items) * within) / more
+    per_item = (labels - squares / labels) / more
+    per_item = np.where(per_item > 1, per_item, np.nan)
+    whole = np.asarray(2 * (among + (per_item - 1) * within) / per_item)
+    found = ratio(np.asarray(2 * within), whole, distance.largest(tables.pooled))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return found, np.log(among / within)
+
+
+class ItemChance:
+    r"""S with a chance level :math:`p_i` of its own for every item.
+
+    :math:`(A_o - A_e) / (1 - A_e)` with :math:`A_e` the mean of the :math:`p_i`, each item weighted
+    as in :math:`A_o`. Chance items take the mean chance level.
+
+    Parameters
+    ----------
+    rows
+        Labels of the items.
+    convention
+        How missing labels are treated.
+    chance
+        Chance level of the items of the data, shape [item].
+    """
+
+    width = 4
+
+    def __init__(self, rows: Rows, convention: str, chance: Floats) -> None:
+        counts = count(rows, CONVENTIONS[convention])
+        pairs = np.asarray(counts.together.sum(0)).reshape(-1)
+        alike = counts.together[counts.first == counts.second]
+        agreed = np.asarray(alike.sum(0)).reshape(-1)
+        some = pairs[: len(chance)] > 0
+        mean = chance[some].mean() if some.any() else 0.0
+        level = np.concatenate([chance, np.full(rows.n_items - len(chance), mean)])
+        self.sums = np.stack([pairs, pairs - agreed, pairs * (1.0 - level)], axis=1)
+
+    def evaluate(self, weights: Floats) -> Evaluated:
+        """See :class:`Own`."""
+        sums = weights @ self.sums
+        total = sums[..., :1]
+        nothing = np.full_like(sums[..., 1:], np.nan)
+        mean = np.divide(sums[..., 1:], total, out=nothing, where=total > 0)
+        return ratio(mean[..., 0], mean[..., 1], np.ones(()))
+
+
+OWN: dict[str, Callable[[Rows, Distance, str, Floats | None], Own]] = {
+    "one_way": lambda rows, distance, convention, _: OneWay(rows, distance, convention),
+    "item_chance": lambda rows, _, convention, chance: ItemChance(
+        rows, convention, np.zeros(0) if chance is None else chance
+    ),
+}
+"""How each statistic is made from rows, distance, convention and chance levels of items."""
