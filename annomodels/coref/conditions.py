@@ -1,0 +1,186 @@
+"""Chain conditions: which set of markables is the label of an anaphoric expression."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+from annomodels.coref.chaining import chains
+from annomodels.coref.document import Document
+from annomodels.coref.layers import PHRASE, Layer
+from annomodels.coref.setlabels import Cut, LabelBuilder, SetLabels
+from annomodels.coref.spans import Key
+from annomodels.errors import NotApplicable
+
+__all__ = ["CONDITIONS", "Condition", "condition_named", "errors_of", "labels_of"]
+
+NEEDS_POINTER = frozenset({"phrase", "segment", "DO"})
+NO_POINTER = frozenset({"place", "none", "DN", "NR"})
+NEW = "none"
+
+
+class Condition(NamedTuple):
+    """One way to make labels out of pointers or clusters.
+
+    Parameters
+    ----------
+    name
+        What the user says.
+    title
+        What to print.
+    chain
+        "none" (immediate antecedents), "full" or "cluster".
+    top
+        Whether the first mention of a chain has the chain for a label, not its category.
+    expected, observed
+        Which part of the chain is the label in the expected and the observed disagreement.
+    """
+
+    name: str
+    title: str
+    chain: str
+    top: bool
+    expected: Cut
+    observed: Cut
+
+
+CONDITIONS: dict[str, Condition] = {
+    c.name: c
+    for c in (
+        Condition("none", "immediate antecedents", "none", False, "whole", "whole"),
+        Condition("partial", "partial chains", "full", False, "before", "before"),
+        Condition("incl-", "inclusive chains [−top]", "full", False, "whole", "whole"),
+        Condition("excl-", "exclusive chains [−top]", "full", False, "whole", "without"),
+        Condition("incl+", "inclusive chains [+top]", "full", True, "whole", "whole"),
+        Condition("excl+", "exclusive chains [+top]", "full", True, "whole", "without"),
+        Condition("cluster", "clusters with the mention", "cluster", True, "whole", "whole"),
+        Condition(
+            "cluster-own", "clusters without the mention", "cluster", True, "without", "without"
+        ),
+        Condition(
+            "cluster-own-observed",
+            "clusters, without the mention in the observed disagreement",
+            "cluster",
+            True,
+            "whole",
+            "without",
+        ),
+    )
+}
+LONG = {"inclusive": "incl", "exclusive": "excl", "−": "-", "[": "", "]": "", "top": "", " ": ""}
+
+
+def condition_named(name: str) -> Condition:
+    """Condition by name, "incl-top" and "inclusive [-top]" included.
+
+    Raises
+    ------
+    NotApplicable
+        When there is none of that name.
+
+    Examples
+    --------
+    >>> condition_named("Inclusive [−top]").name, condition_named("no chain").name
+    ('incl-', 'none')
+    """
+    short = name.lower()
+    for long, brief in LONG.items():
+        short = short.replace(long, brief)
+    short = {"nochain": "none", "partialchain": "partial", "full": "incl-"}.get(short, short)
+    if short not in CONDITIONS:
+        raise NotApplicable(
+            f"There is no chain condition called {name!r}. Use one of {', '.join(CONDITIONS)}."
+        )
+    return CONDITIONS[short]
+
+
+def errors_of(document: Document) -> dict[Key, str]:
+    """Markables that a coder left unfinished, and why; they are dropped for all coders.
+
+    A markable of a coder who used categories needs one, and "phrase", "segment" and "DO" need an
+    antecedent, while "place", "none", "DN" and "NR" exclude one.
+    """
+    out: dict[Key, str] = {}
+    for coder, layer in document.layers.items():
+        if not any(judgment.category for judgment in layer.judgments.values()):
+            continue
+        for one, key in layer.mentions.items():
+            judgment = layer.judgments.get(one)
+            if judgment is None or judgment.category is None:
+                out.setdefault(key, f"{coder} gave no category")
+            elif judgment.category in NEEDS_POINTER and not judgment.readings:
+                out.setdefault(key, f"{coder} said {judgment.category} without an antecedent")
+            elif judgment.category in NO_POINTER and judgment.readings:
+                out.setdefault(key, f"{coder} said {judgment.category} with an antecedent")
+    return out
+
+
+def labels_of(document: Document, condition: Condition, drop: Iterable[Key] = ()) -> SetLabels:
+    """Labels of all coders of a document under a condition.
+
+    Parameters
+    ----------
+    document
+        The document.
+    condition
+        The condition; its cuts are left to the caller.
+    drop
+        Items to leave out, besides those with errors.
+    """
+    dropped = {*drop, *errors_of(document)}
+    every = {m.key for layer in document.layers.values() for m in layer.markables.values()}
+    order = sorted(every, key=lambda key: (key[1], key[0]))
+    builder = LabelBuilder(order, (key for key in order if key[0] != PHRASE))
+    shared = frozenset(document.shared())
+    for coder in document.coders:
+        layer = document.layers[coder]
+        made = (
+            _clusters(layer, shared) if condition.chain == "cluster" else _chains(layer, condition)
+        )
+        for key, label in made:
+            if key not in dropped:
+                builder.add((document.id, key), coder, label, own=key)
+    return builder.build()
+
+
+def _clusters(
+    layer: Layer, shared: frozenset[Key]
+) -> Iterator[tuple[Key, str | frozenset[Hashable]]]:
+    """Clusters, as far as they hold mentions of all coders."""
+    for group in layer.groups:
+        common: frozenset[Hashable] = group & shared
+        for key in sorted(group & shared, key=lambda key: (key[1], key[0])):
+            yield key, common
+
+
+def _chains(layer: Layer, condition: Condition) -> Iterator[tuple[Key, str | frozenset[Hashable]]]:
+    pointers, words = _pointers(layer)
+    full = chains(pointers) if condition.chain == "full" else {}
+    pointed_at = frozenset().union(*pointers.values()) if pointers else frozenset()
+    for key in layer.mentions.values():
+        if pointers.get(key):
+            yield key, full[key] if full else pointers[key]
+        elif condition.top and key in pointed_at:
+            yield key, full[key]
+        else:
+            yield key, words[key]
+
+
+def _pointers(layer: Layer) -> tuple[dict[Key, frozenset[Key]], dict[Key, str]]:
+    """Antecedents of all readings together, and categories; of clusters, the nearest mention."""
+    if layer.clusters is not None:
+        pointers: dict[Key, frozenset[Key]] = {}
+        for group in layer.groups:
+            ordered = sorted(group, key=lambda key: (key[1], key[0]))
+            pointers[ordered[0]] = frozenset()
+            pointers |= {b: frozenset([a]) for a, b in pairwise(ordered)}
+        return pointers, dict.fromkeys(pointers, NEW)
+    pointers = {
+        key: frozenset().union(*layer.antecedent_keys(one)) for one, key in layer.mentions.items()
+    }
+    words = {
+        key: (layer.judgments[one].category if one in layer.judgments else None) or NEW
+        for one, key in layer.mentions.items()
+    }
+    return pointers, words
