@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -98,7 +98,7 @@ def overall_row(what: str, value: float, draws: Floats | None, n: int) -> dict[s
     return {"what": what, "value": value, "low": float(low), "high": float(high), "n": n}
 
 
-def overall_table(rows: list[Mapping[str, Any]]) -> pd.DataFrame:
+def overall_table(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Table of what holds for all parts together."""
     import pandas as pd
 

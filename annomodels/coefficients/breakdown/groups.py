@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,11 +33,13 @@ __all__ = ["Undefined", "by_group_of_items"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-Undefined = float | Literal["seed002"]
+Undefined = float | str
 
 FEW_GROUPS = 10
-COLUMNS = ("group", "n", "coders", "value", "low", "high", "observed", "expected")
-COLUMNS += ("p_above_667", "p_above_800", "note")
+COLUMNS = (
+    *("group", "n", "coders", "value", "low", "high", "observed", "expected"),
+    *("p_above_667", "p_above_800", "note"),
+)
 NOBODY = "Nobody gave the label {label!r}: 1 by rule."
 ONE = "One coder alone gave the label {label!r}: 0 by rule."
 
@@ -56,16 +58,17 @@ def by_group_of_items(
         )
     marked = _positive(setup, undefined, positive)
     made = planned(draws, len(data.groups), 4 * len(data))
-    rows = [_one(setup, code, made, seed, undefined, marked) for code in range(len(data.groups))]
+    rows = [
+        {"group": name} | _one(setup, code, made, seed, undefined, marked)
+        for code, name in enumerate(data.groups)
+    ]
     drawn = np.stack([row.pop("draws") for row in rows], axis=1) if draws else None
     found = pd.DataFrame(rows)
     value = found["value"].to_numpy(dtype=float)
     low, high = spans(drawn, value)
     nan = np.full(len(found), np.nan)
     above = [nan if drawn is None else share_above(drawn, limit) for limit in (0.667, 0.8)]
-    found = found.assign(
-        group=list(data.groups), low=low, high=high, p_above_667=above[0], p_above_800=above[1]
-    )
+    found = found.assign(low=low, high=high, p_above_667=above[0], p_above_800=above[1])
     table = found[list(COLUMNS)]
     ruled = table["note"].str.endswith("by rule.").to_numpy()
     mean, mean_draws = _mean(value, made if draws else 0, seed)
@@ -93,7 +96,7 @@ def by_group_of_items(
 def _positive(setup: Setup, undefined: Undefined, positive: Hashable | None) -> int | None:
     """Code of the label that the rules are about, or None without rules."""
     if undefined != "seed002":
-        if isinstance(undefined, str):
+        if not isinstance(undefined, (int, float)):
             raise NotApplicable(f'undefined={undefined!r} is unknown. Give a number, or "seed002".')
         if positive is not None:
             raise NotApplicable('positive= belongs to undefined="seed002". Give both.')
@@ -198,11 +201,11 @@ def _pooled(setup: Setup, draws: int, seed: int) -> list[dict[str, Any]]:
 
 
 def _errors(drawn: Floats) -> Floats:
-    """Standard deviation of each group's draws; NaN for groups without any."""
+    """Give the standard deviation of each group's draws; NaN for groups without any."""
     n = np.isfinite(drawn).sum(0)
     mean = np.divide(np.nansum(drawn, axis=0), n, out=np.zeros(len(n)), where=n > 0)
     square = np.nansum((drawn - mean) ** 2, axis=0)
-    return np.sqrt(np.divide(square, n, out=np.full(len(n), np.nan), where=n > 1))
+    return np.asarray(np.sqrt(np.divide(square, n, out=np.full(len(n), np.nan), where=n > 1)))
 
 
 def _whole(drawn: Floats | None, value: Floats, ruled: Bools) -> tuple[Floats | None, float]:
@@ -219,7 +222,7 @@ def _whole(drawn: Floats | None, value: Floats, ruled: Bools) -> tuple[Floats | 
 def _notes(
     setup: Setup, table: pd.DataFrame, ruled: Bools, undefined: Undefined, drawn: bool
 ) -> list[str]:
-    """What a reader of the table should know."""
+    """Say what a reader of the table should know."""
     notes = []
     if setup.data.repeats:
         notes.append(repeats_note(setup))

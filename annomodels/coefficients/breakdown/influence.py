@@ -162,7 +162,7 @@ class _Less:
     def width(self) -> int:
         """See :class:`Without`."""
         pairs = 0 if self.pairs is None else len(self.counts.first)
-        return self.size * (5 * self.counts.pooled.shape[0] + 3 * pairs + 6)
+        return self.size * (5 * int(self.counts.pooled.shape[0]) + 3 * pairs + 6)
 
     @property
     def work(self) -> int:

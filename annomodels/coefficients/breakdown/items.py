@@ -1,4 +1,4 @@
-r"""Each item: how far its labels agree, what it adds to the disagreement, what it does to the value.
+r"""Each item: how far its labels agree, and what it does to the disagreement and the value.
 
 * value: agreement of its pairs of labels (Fleiss 1971's :math:`P_i`).
 * share: what part of :math:`D_o` it makes up.
@@ -29,7 +29,6 @@ from annomodels.coefficients.breakdown.setup import Setup, refuse_unfit
 from annomodels.coefficients.counts import Counts, count, within_items
 from annomodels.coefficients.evaluation import Statistics
 from annomodels.coefficients.reasons import REASONS, before
-from annomodels.coefficients.rows import Rows
 
 __all__ = ["by_item", "item_disagreement"]
 

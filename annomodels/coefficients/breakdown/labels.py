@@ -34,6 +34,7 @@ from annomodels.errors import NotApplicable
 __all__ = ["by_label", "one_against_rest", "specific_agreement"]
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 def _touching(tables: Tables) -> tuple[Floats, Floats]:
@@ -108,7 +109,7 @@ def by_label(setup: Setup, draws: int, seed: int) -> Breakdown:
         *np.broadcast_arrays(*evaluate_with(entry.expectation, one_against_rest(tables), Nominal()))
     )
     used = used_items(setup.rows, setup.request.convention)
-    given = np.bincount(setup.rows.label[used[setup.rows.item]], minlength=k)
+    given: Ints = np.bincount(setup.rows.label[used[setup.rows.item]], minlength=k)
     columns, values = measured(setup, point, np.full(k, int(used.sum())), drawn.get("value"))
     specific = specific_agreement(tables)
     low, high = spans(drawn.get("specific"), specific)
@@ -117,7 +118,7 @@ def by_label(setup: Setup, draws: int, seed: int) -> Breakdown:
         {
             "label": list(setup.data.labels),
             "n": given,
-            "share": given / max(given.sum(), 1),
+            "share": given / max(int(given.sum()), 1),
             "specific": specific,
             "specific_low": low,
             "specific_high": high,

@@ -97,4 +97,5 @@ def share_above(draws: Floats, threshold: float) -> Floats:
     """
     n = (~np.isnan(draws)).sum(0)
     above = (draws > threshold).sum(0)
-    return np.divide(above, n, out=np.full(np.shape(n), np.nan), where=n > 0)
+    out = np.full(np.shape(n), np.nan)
+    return np.asarray(np.divide(above, n, out=out, where=n > 0))
