@@ -4,30 +4,71 @@ May import errors, validation, annotations, coefficients and io.
 """
 
 from annomodels.coref.agreements import agreement, alpha
+from annomodels.coref.ambiguity import ambiguous_places, category_table, explicit_ambiguity
+from annomodels.coref.antecedents import antecedent_agreement, antecedent_positions
 from annomodels.coref.building import document, document_of_judgments
 from annomodels.coref.document import Document
 from annomodels.coref.layers import Judgment, Layer
+from annomodels.coref.matching import MentionOverlap, match_mentions
+from annomodels.coref.mentions import (
+    HeadAgreement,
+    SameExpression,
+    dominating_agreement,
+    head_agreement,
+    mention_agreement,
+    s_item,
+)
 from annomodels.coref.scores import Score, score
 from annomodels.coref.setdistances import set_distance
 from annomodels.coref.spans import Markable, Span
 from annomodels.coref.tables import LinkTable, TwoByTwo, chance_corrected, link_table, pair_table
+from annomodels.coref.texts import (
+    TextAgreement,
+    clustered_agreement,
+    link_agreement,
+    near_identity_agreement,
+    pair_agreement,
+    text_kappa,
+)
+from annomodels.coref.views import chain_labels, to_mpa_frame
 
 __all__ = [
     "Document",
+    "HeadAgreement",
     "Judgment",
     "Layer",
     "LinkTable",
     "Markable",
+    "MentionOverlap",
+    "SameExpression",
     "Score",
     "Span",
+    "TextAgreement",
     "TwoByTwo",
     "agreement",
     "alpha",
+    "ambiguous_places",
+    "antecedent_agreement",
+    "antecedent_positions",
+    "category_table",
+    "chain_labels",
     "chance_corrected",
+    "clustered_agreement",
     "document",
     "document_of_judgments",
+    "dominating_agreement",
+    "explicit_ambiguity",
+    "head_agreement",
+    "link_agreement",
     "link_table",
+    "match_mentions",
+    "mention_agreement",
+    "near_identity_agreement",
+    "pair_agreement",
     "pair_table",
+    "s_item",
     "score",
     "set_distance",
+    "text_kappa",
+    "to_mpa_frame",
 ]

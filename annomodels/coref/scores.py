@@ -15,6 +15,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.sparse.csgraph import connected_components
 
 from annomodels.coref.clusterings import Clusters, Overlap, groups_of, overlap
+from annomodels.coref.matching import Match, renamed
 from annomodels.coref.tables import harmonic
 
 __all__ = ["SCORES", "Score", "score"]
@@ -37,7 +38,7 @@ class Score(NamedTuple):
     f1: float
 
 
-def score(key: Clusters, response: Clusters) -> dict[str, Score]:
+def score(key: Clusters, response: Clusters, *, match: Match = "exact") -> dict[str, Score]:
     r"""Score a clustering against a key.
 
     ==========  =================================================================================
@@ -63,6 +64,9 @@ def score(key: Clusters, response: Clusters) -> dict[str, Score]:
         Sets of hashable mentions, or mappings from mention to cluster; they need not have the
         same mentions. A mention in two clusters stays in the first, with a warning, as in the
         reference scorer. Clusters of one mention count as they are given.
+    match
+        "exact", or "head" or "partial" for mentions with words and heads, see
+        :func:`match_mentions`.
 
     Returns
     -------
@@ -81,6 +85,8 @@ def score(key: Clusters, response: Clusters) -> dict[str, Score]:
     >>> found["muc"].recall, found["muc"].precision, round(found["muc"].f1, 4)
     (1.0, 0.6, 0.75)
     """
+    if match != "exact":
+        response = renamed(key, response, match)
     shared = overlap(
         groups_of(key, "key", keep_first=True), groups_of(response, "response", keep_first=True)
     )

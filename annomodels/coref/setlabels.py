@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,7 +76,7 @@ class SetLabels:
     base: Ints
     own: Ints
     words: tuple[str, ...]
-    items: tuple[Hashable, ...]
+    items: tuple[Any, ...]
     coders: tuple[str, ...]
     elements: tuple[Hashable, ...]
     members: Ints

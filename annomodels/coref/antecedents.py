@@ -1,0 +1,137 @@
+"""Antecedents as stretches of text: the set of their words, or where they begin and end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from annomodels.annotations import Annotations
+from annomodels.coefficients.result import Agreement
+from annomodels.coref.agreements import result
+from annomodels.coref.alphas import disagreement
+from annomodels.coref.conditions import errors_of
+from annomodels.coref.document import Corpus, Document, documents_of
+from annomodels.coref.setdistances import Empty, size_distance
+from annomodels.coref.setlabels import LabelBuilder, SetLabels
+from annomodels.coref.spans import Key, Span, union
+from annomodels.errors import AnnotationError, NotApplicable, Problem
+
+__all__ = ["antecedent_agreement", "antecedent_positions"]
+
+Edge = Literal["begin", "end"]
+
+
+def antecedent_agreement(
+    corpus: Corpus, distance: str = "passonneau", *, empty: Empty = "subset"
+) -> Agreement:
+    """Alpha on antecedents as sets of words (Artstein and Poesio 2006).
+
+    Parameters
+    ----------
+    corpus
+        A document or several. The label of an expression is the set of all words of its
+        antecedents; expressions without any have no label.
+    distance, empty
+        See :func:`set_distance`.
+
+    Raises
+    ------
+    NotApplicable
+        When there is no such distance.
+    AnnotationError
+        When the corpus holds no document.
+
+    Examples
+    --------
+    >>> text = _example()
+    >>> antecedent_agreement(text, "jaccard").observed
+    0.125
+    """
+    documents = documents_of(corpus)
+    coders = len({coder for document in documents for coder in document.layers})
+    parts = [_words(document) for document in documents]
+    found = disagreement(parts, size_distance(distance, empty))
+    return result(found, "alpha", distance, coders, "words of the antecedents")
+
+
+def antecedent_positions(
+    corpus: Corpus, edge: Edge = "begin", *, relative: bool = False
+) -> Annotations:
+    """Where antecedents begin or end, as numbers on an interval scale.
+
+    Positions of different expressions lie so far apart that alpha of absolute positions is near 1
+    whatever the coders do; relative positions count from the expression itself (Carpenter and
+    Poesio 2010).
+
+    Parameters
+    ----------
+    corpus
+        A document or several; positions are word numbers within a document.
+    edge
+        "begin" or "end".
+    relative
+        Whether to count from the first word of the expression.
+
+    Returns
+    -------
+    Annotations
+        One item for each expression; give it to ``am.agreement(..., "alpha")``.
+
+    Raises
+    ------
+    NotApplicable
+        When `edge` is neither "begin" nor "end".
+    AnnotationError
+        When no expression has an antecedent.
+
+    Examples
+    --------
+    >>> import annomodels as am
+    >>> found = antecedent_positions(_example(), "end")
+    >>> found.labels, round(am.agreement(found, "alpha", draws=0).value, 4)
+    ((2, 3, 12), 0.9917)
+    """
+    if edge not in ("begin", "end"):
+        raise NotApplicable(f"edge={edge!r} is unknown. Use 'begin' or 'end'.")
+    rows = []
+    for document in documents_of(corpus):
+        for key, coder, words in _spans(document):
+            position = words.start if edge == "begin" else words.end
+            position -= key[1].start if relative else 0
+            rows.append((f"{document.id}#{key[1].name}", coder, position))
+    if not rows:
+        what = "No expression has an antecedent."
+        raise AnnotationError(Problem(what, remedy="Give judgments with readings."))
+    return Annotations.from_records(rows, scale="interval")
+
+
+def _spans(document: Document) -> Iterator[tuple[Key, str, Span]]:
+    """Give the words of the antecedents of each expression and coder."""
+    bad = errors_of(document)
+    for coder in document.coders:
+        layer = document.layers[coder]
+        for one, key in layer.mentions.items():
+            keys = frozenset().union(*layer.antecedent_keys(one))
+            if keys and key not in bad:
+                yield key, coder, union(span for _, span in keys)
+
+
+def _words(document: Document) -> SetLabels:
+    builder = LabelBuilder(range(len(document.tokens)))
+    for key, coder, words in _spans(document):
+        builder.add((document.id, key), coder, frozenset(words.tokens))
+    return builder.build()
+
+
+def _example() -> Document:
+    """Two coders, two pronouns, antecedents of several words."""
+    from annomodels.coref.layers import Judgment, Layer
+    from annomodels.coref.spans import Markable
+
+    spans = {"x": (0, 1, 2), "y": (0, 1, 2, 3), "z": (10, 11, 12), "it": (20,), "that": (22,)}
+    markables = {one: Markable(one, Span(words)) for one, words in spans.items()}
+    layers = {}
+    for coder, first in (("ana", "x"), ("ben", "y")):
+        said = {"it": Judgment("it", None, (first,)), "that": Judgment("that", None, ("z",))}
+        layers[coder] = Layer(coder, markables, said)
+    return Document("t", ("_",) * 25, layers=layers)

@@ -1,0 +1,297 @@
+"""Agreement on mentions, heads and dominating expressions (Kopeć and Ogrodniczuk 2014)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from annomodels.coref.document import Corpus, Document, documents_of
+from annomodels.coref.layers import Layer
+from annomodels.coref.matching import Match, MentionOverlap, match_mentions
+from annomodels.coref.spans import Key
+from annomodels.coref.tables import chance_corrected
+from annomodels.errors import AnnotationError, NotApplicable, Problem
+
+__all__ = [
+    "HeadAgreement",
+    "SameExpression",
+    "dominating_agreement",
+    "head_agreement",
+    "mention_agreement",
+    "s_item",
+]
+
+
+def mention_agreement(
+    corpus: Corpus, key: str | None = None, response: str | None = None, *, match: Match = "exact"
+) -> MentionOverlap:
+    """How many mentions two coders share, over all texts; chance cannot be taken out.
+
+    Parameters
+    ----------
+    corpus
+        A document or several.
+    key, response
+        The two coders; may be left out where there are only two.
+    match
+        "exact": the same words, gaps included. "head": the same head; mentions with the same head
+        count once. "partial": see :func:`match_mentions`.
+
+    Raises
+    ------
+    AnnotationError
+        When a coder is unknown, or heads are needed and missing.
+
+    Examples
+    --------
+    >>> from annomodels.coref import Span, document
+    >>> one, two, three = Span((0, 1)), Span((1,)), Span((4,))
+    >>> text = document("t", {"a": [[one], [three]], "b": [[two], [three]]})
+    >>> mention_agreement(text)
+    MentionOverlap(shared=1, key=2, response=2)
+    """
+    documents = documents_of(corpus)
+    first, second = _two(documents, key, response)
+    total = [0, 0, 0]
+    for document in documents:
+        if first in document.layers and second in document.layers:
+            for n, count in enumerate(_counts(document, first, second, match)):
+                total[n] += count
+    return MentionOverlap(*total)
+
+
+def _counts(document: Document, first: str, second: str, match: Match) -> tuple[int, int, int]:
+    x, y = document.layers[first], document.layers[second]
+    if match == "head":
+        heads = [set(_heads(document, layer).values()) for layer in (x, y)]
+        return len(heads[0] & heads[1]), len(heads[0]), len(heads[1])
+    mentions = [[layer.markables[one] for one in layer.mentions] for layer in (x, y)]
+    same = match_mentions(mentions[0], mentions[1], match)
+    return len(same), len(mentions[0]), len(mentions[1])
+
+
+def _two(documents: Sequence[Document], key: str | None, response: str | None) -> tuple[str, str]:
+    coders = sorted({coder for document in documents for coder in document.layers})
+    if key is None and response is None and len(coders) == 2:
+        return coders[0], coders[1]
+    chosen = [c for c in (key, response) if c is not None]
+    strange = [c for c in chosen if c not in coders]
+    if len(chosen) == 2 and not strange:
+        return chosen[0], chosen[1]
+    what = (
+        f"There is no coder {strange[0]!r}."
+        if strange
+        else f"There are {len(coders)} coders, and two have to be compared."
+    )
+    remedy = f"Name two of {', '.join(coders[:12])}."
+    raise AnnotationError(Problem(what, remedy=remedy))
+
+
+def _heads(document: Document, layer: Layer) -> dict[Key, int]:
+    missing = [key for key, head in layer.heads.items() if head is None]
+    if missing:
+        text = document.text(missing[0][1])
+        what = f"{len(missing):,} mention(s) of {layer.coder} have no head, such as {text!r}."
+        remedy = "Give heads, or compare whole mentions."
+        raise AnnotationError(Problem(what, f"document {document.id}", remedy))
+    return {key: head for key, head in layer.heads.items() if head is not None}
+
+
+class HeadAgreement(NamedTuple):
+    """Agreement on the head of shared mentions, corrected for a head picked at random.
+
+    Parameters
+    ----------
+    observed
+        Share of the mentions with the same head.
+    expected
+        Mean of 1 / number of words.
+    n
+        Number of mentions.
+    """
+
+    observed: float
+    expected: float
+    n: int
+
+    @property
+    def s(self) -> float:
+        """S, item by item; NaN where all mentions have one word."""
+        return chance_corrected(self.observed, self.expected)
+
+
+def s_item(lengths: Iterable[int], same: Iterable[bool]) -> HeadAgreement:
+    r"""S with the chance of each item its own: one over the number of words to choose from.
+
+    .. math:: S = \frac{A_o - A_e}{1 - A_e} = 1 - \frac{n_{\ne}}{\sum_i (1 - 1 / l_i)}, \quad
+              A_e = \frac1n \sum_i \frac{1}{l_i}
+
+    So mentions of one word change A_o and A_e but not S.
+
+    Parameters
+    ----------
+    lengths
+        Number of words of each mention.
+    same
+        Whether both coders chose the same head.
+
+    Raises
+    ------
+    AnnotationError
+        When the two do not have the same length, a mention has no word, or the heads of a mention
+        of one word differ.
+
+    Examples
+    --------
+    >>> found = s_item([1, 1, 1, 2, 4, 3], [True, True, True, True, False, True])
+    >>> round(found.observed, 4), round(found.expected, 4), round(found.s, 4)
+    (0.8333, 0.6806, 0.4783)
+    """
+    sizes, equal = list(lengths), list(same)
+    problems = []
+    if len(sizes) != len(equal):
+        what = f"There are {len(sizes)} lengths, but {len(equal)} answers."
+        problems.append(Problem(what, remedy="Give one of each for every mention."))
+    if any(size < 1 for size in sizes):
+        remedy = "Give the number of words, 1 or more."
+        problems.append(Problem(f"A mention has {min(sizes)} words.", remedy=remedy))
+    if any(size == 1 and not ok for size, ok in zip(sizes, equal, strict=False)):
+        what = "A mention of one word has two different heads."
+        problems.append(Problem(what, remedy="Its only word is its head; check the data."))
+    if problems:
+        raise AnnotationError(problems)
+    n = len(sizes)
+    if not n:
+        return HeadAgreement(math.nan, math.nan, 0)
+    return HeadAgreement(sum(map(bool, equal)) / n, math.fsum(1 / size for size in sizes) / n, n)
+
+
+def head_agreement(
+    corpus: Corpus, first: str | None = None, second: str | None = None
+) -> HeadAgreement:
+    """Agreement on semantic heads, over mentions that both coders marked.
+
+    Parameters
+    ----------
+    corpus
+        A document or several.
+    first, second
+        The two coders; may be left out where there are only two.
+
+    Raises
+    ------
+    AnnotationError
+        When a coder is unknown or a head is missing.
+    """
+    documents = documents_of(corpus)
+    coders = _two(documents, first, second)
+    lengths: list[int] = []
+    same: list[bool] = []
+    for document in documents:
+        if all(coder in document.layers for coder in coders):
+            x, y = (_heads(document, document.layers[coder]) for coder in coders)
+            shared = [key for key in x if key in y]
+            lengths += [len(key[1]) for key in shared]
+            same += [x[key] == y[key] for key in shared]
+    return s_item(lengths, same)
+
+
+@dataclass(frozen=True)
+class SameExpression:
+    """How often two coders gave the same dominating expression; no chance is taken out.
+
+    Parameters
+    ----------
+    mentions, same_mentions
+        Shared mentions for which both gave one, and those with the same.
+    clusters, same_clusters
+        Clusters with a shared mention for which both gave one, counted once each by their first
+        such mention, and those with the same.
+    representatives
+        Whose clusters were counted.
+
+    Examples
+    --------
+    >>> found = SameExpression(6162, 4115, 1818, 1146, "A")  # Kopeć and Ogrodniczuk 2014
+    >>> round(100 * found.by_mention, 2), round(100 * found.by_cluster, 2)
+    (66.78, 63.04)
+    """
+
+    mentions: int
+    same_mentions: int
+    clusters: int
+    same_clusters: int
+    representatives: str
+
+    @property
+    def by_mention(self) -> float:
+        """Share of the mentions with the same dominating expression."""
+        return self.same_mentions / self.mentions if self.mentions else math.nan
+
+    @property
+    def by_cluster(self) -> float:
+        """Share of the clusters with the same dominating expression."""
+        return self.same_clusters / self.clusters if self.clusters else math.nan
+
+
+def dominating_agreement(
+    corpus: Corpus,
+    first: str | None = None,
+    second: str | None = None,
+    *,
+    representatives: str = "first",
+    normalise: Callable[[str], str] = str.strip,
+) -> SameExpression:
+    """Agreement on dominating expressions, over mentions that both coders marked.
+
+    Parameters
+    ----------
+    corpus
+        A document or several.
+    first, second
+        The two coders; may be left out where there are only two.
+    representatives
+        Whose clusters are counted once each: "first" or "second". The paper does not say; give
+        both where they differ.
+    normalise
+        What is done to the texts before they are compared.
+
+    Raises
+    ------
+    AnnotationError
+        When a coder is unknown.
+    NotApplicable
+        When `representatives` is neither "first" nor "second".
+    """
+    if representatives not in ("first", "second"):
+        raise NotApplicable(f"representatives={representatives!r}: use 'first' or 'second'.")
+    documents = documents_of(corpus)
+    coders = _two(documents, first, second)
+    counts = [0, 0, 0, 0]
+    for document in documents:
+        if not all(coder in document.layers for coder in coders):
+            continue
+        x, y = (_expressions(document.layers[coder], normalise) for coder in coders)
+        owner = document.layers[coders[representatives == "second"]].cluster_of
+        seen: set[int] = set()
+        for key in document.shared(*coders):
+            if key in x and key in y:
+                same = x[key] == y[key]
+                counts[0] += 1
+                counts[1] += same
+                if owner[key] not in seen:
+                    seen.add(owner[key])
+                    counts[2] += 1
+                    counts[3] += same
+    owner_name = coders[representatives == "second"]
+    return SameExpression(counts[0], counts[1], counts[2], counts[3], owner_name)
+
+
+def _expressions(layer: Layer, normalise: Callable[[str], str]) -> dict[Key, str]:
+    return {
+        layer.markables[one].key: normalise(text)
+        for cluster, text in layer.dominating.items()
+        for one in cluster
+    }
