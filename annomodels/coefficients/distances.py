@@ -6,7 +6,7 @@ come from moments, all other numeric distances are computed block by block.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -38,6 +38,9 @@ class Distance(Protocol):
     def form(self, left: Floats, right: Floats, pooled: Floats) -> Floats:
         """Sum over k and l of left_k right_l d_kl, shape [...]."""
 
+    def reach(self, right: Floats, pooled: Floats) -> Floats:
+        """Sum over l of right_l d_kl, shape [..., label k]; `pooled` has the shape [label]."""
+
     def largest(self, pooled: Floats) -> Floats:
         """Largest distance between two labels of the label set, shape [...] or []."""
 
@@ -56,9 +59,20 @@ class Nominal:
         """See :class:`Distance`."""
         return np.asarray(left.sum(-1) * right.sum(-1) - (left * right).sum(-1))
 
+    def reach(self, right: Floats, pooled: Floats) -> Floats:
+        """See :class:`Distance`."""
+        return np.asarray(right.sum(-1, keepdims=True) - right)
+
     def largest(self, pooled: Floats) -> Floats:
         """See :class:`Distance`."""
         return np.asarray(float(pooled.shape[-1] > 1))
+
+
+def _squared_reach(right: Floats, x: Floats) -> Floats:
+    """Sum of right_l (x_k - x_l)^2 for each k, from moments; `x` is centred by the caller."""
+    moments = (right.sum(-1), (right * x).sum(-1), (right * x * x).sum(-1))
+    mass, first, second = (np.asarray(m)[..., None] for m in moments)
+    return np.asarray(mass * x * x - 2 * first * x + second)
 
 
 def _squared_form(left: Floats, right: Floats, x: Floats) -> Floats:
@@ -96,6 +110,10 @@ class Squared:
         mean = (pooled * self.values).sum(-1, keepdims=True) / weight
         return _squared_form(left, right, self.values - mean)
 
+    def reach(self, right: Floats, pooled: Floats) -> Floats:
+        """See :class:`Distance`."""
+        return _squared_reach(right, self.values - self.values.mean())
+
     def largest(self, pooled: Floats) -> Floats:
         """See :class:`Distance`."""
         return np.asarray(np.ptp(self.values) ** 2)
@@ -124,6 +142,10 @@ class Ordinal:
     def form(self, left: Floats, right: Floats, pooled: Floats) -> Floats:
         """See :class:`Distance`."""
         return _squared_form(left, right, self._ranks(pooled))
+
+    def reach(self, right: Floats, pooled: Floats) -> Floats:
+        """See :class:`Distance`."""
+        return _squared_reach(right, self._ranks(pooled))
 
     def largest(self, pooled: Floats) -> Floats:
         """See :class:`Distance`."""
@@ -154,15 +176,23 @@ class Computed:
 
     def form(self, left: Floats, right: Floats, pooled: Floats) -> Floats:
         """See :class:`Distance`."""
-        codes = np.arange(self.n_labels)
-        flat = np.ascontiguousarray(left).reshape(-1, self.n_labels)
         out = np.zeros(np.broadcast_shapes(left.shape[:-1], right.shape[:-1]))
+        for start, reached in self._blocks(left):
+            out += (reached * right[..., start : start + BLOCK]).sum(-1)
+        return out
+
+    def reach(self, right: Floats, pooled: Floats) -> Floats:
+        """See :class:`Distance`."""
+        return np.concatenate([reached for _, reached in self._blocks(right)], axis=-1)
+
+    def _blocks(self, weights: Floats) -> Iterator[tuple[int, Floats]]:
+        """Give sums of distances to some labels at a time, with the first of them."""
+        codes = np.arange(self.n_labels)
+        flat = np.ascontiguousarray(weights).reshape(-1, self.n_labels)
         for start in range(0, self.n_labels, BLOCK):
             block = codes[start : start + BLOCK]
             reached = flat @ self.between(codes[:, None], block[None, :])
-            reached = reached.reshape(*left.shape[:-1], len(block))
-            out += (reached * right[..., start : start + BLOCK]).sum(-1)
-        return out
+            yield start, reached.reshape(*weights.shape[:-1], len(block))
 
     def largest(self, pooled: Floats) -> Floats:
         """See :class:`Distance`."""

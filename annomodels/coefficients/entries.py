@@ -24,7 +24,7 @@ _CORE = (
         None,
         *_AP,
         weighted=True,
-        analytic=("gwet",),
+        analytic=("gwet", "gwet_table"),
     ),
     Coefficient(
         "s",
@@ -39,7 +39,7 @@ _CORE = (
         "Bennett, Alpert & Goldstein 1954",
         "10.1086/266520",
         weighted=True,
-        analytic=("gwet",),
+        analytic=("gwet", "gwet_table"),
     ),
     Coefficient(
         "pi",
@@ -52,7 +52,7 @@ _CORE = (
         instead="k",
         weighted=True,
         margins=True,
-        analytic=("gwet",),
+        analytic=("gwet", "gwet_table"),
     ),
     Coefficient(
         "k",
@@ -67,7 +67,7 @@ _CORE = (
         "10.1037/h0031619",
         weighted=True,
         margins=True,
-        analytic=("gwet", "fleiss"),
+        analytic=("gwet", "gwet_table", "fleiss"),
     ),
     Coefficient(
         "kappa",
@@ -78,7 +78,7 @@ _CORE = (
         two_coders_only=True,
         instead="multi_kappa, k or light_kappa",
         by_coder=True,
-        analytic=("fleiss_cohen_everitt", "gwet"),
+        analytic=("fleiss_cohen_everitt", "gwet", "gwet_table"),
     ),
     Coefficient(
         "multi_kappa",
@@ -92,7 +92,7 @@ _CORE = (
         "10.2307/2529886",
         by_coder=True,
         weighted=True,
-        analytic=("gwet",),
+        analytic=("gwet", "gwet_table"),
     ),
     Coefficient(
         "light_kappa",
@@ -118,7 +118,7 @@ _CORE = (
         by_coder=True,
         weighted=True,
         scale_distance=True,
-        analytic=("fleiss_cohen_everitt", "gwet"),
+        analytic=("fleiss_cohen_everitt", "gwet", "gwet_table"),
     ),
     Coefficient(
         "alpha",
@@ -135,7 +135,7 @@ _CORE = (
         ordinal="ordinal",
         margins=True,
         missing=("krippendorff", "listwise"),
-        analytic=("gwet",),
+        analytic=("gwet", "gwet_table"),
     ),
     Coefficient(
         "hughes_alpha",
@@ -162,7 +162,7 @@ _CORE = (
         by_coder=True,
         weighted=True,
         scale_distance=True,
-        analytic=("gwet",),
+        analytic=("gwet", "gwet_table"),
     ),
     Coefficient(
         "ac1",
@@ -171,7 +171,7 @@ _CORE = (
         "gwet",
         *_GWET,
         margins=True,
-        analytic=("gwet",),
+        analytic=("gwet", "gwet_table"),
     ),
     Coefficient(
         "ac2",
@@ -182,7 +182,7 @@ _CORE = (
         weighted=True,
         scale_distance=True,
         margins=True,
-        analytic=("gwet",),
+        analytic=("gwet", "gwet_table"),
     ),
     Coefficient(
         "irsq",

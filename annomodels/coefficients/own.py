@@ -71,11 +71,14 @@ class OneWay:
         """See :class:`Own`."""
         return self.counts.width(False) + 2 * int(self.all_labels.shape[0])
 
+    def tables(self, weights: Floats) -> Tables:
+        """Pairs of labels on items with two or more, and all labels."""
+        tables = self.counts.tables(weights, by_coder=False)
+        return dataclasses.replace(tables, pooled=(self.all_labels @ weights.T).T)
+
     def evaluate(self, weights: Floats) -> Evaluated:
         """See :class:`Own`."""
-        tables = self.counts.tables(weights, by_coder=False)
-        tables = dataclasses.replace(tables, pooled=(self.all_labels @ weights.T).T)
-        return one_way(tables, self.distance, weights @ self.sizes)[0]
+        return one_way(self.tables(weights), self.distance, weights @ self.sizes)[0]
 
 
 def one_way(tables: Tables, distance: Distance, sizes: Floats) -> tuple[Evaluated, Floats]:

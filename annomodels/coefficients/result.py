@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
+    from annomodels.coefficients.analytic import Analytic
+    from annomodels.coefficients.tables import Evaluated
+
 __all__ = ["Agreement", "AgreementPanel"]
 
 Floats = NDArray[np.float64]
@@ -146,6 +149,61 @@ class Agreement:
     def high(self) -> float:
         """Upper end of the 95 % interval."""
         return self.interval()[1]
+
+    def analytic(self, method: str | None = None, prob: float = 0.95) -> Analytic:
+        """Give the analytic standard error and interval that other packages print.
+
+        They rest on large samples. Where labels are rare or items few, trust the draws.
+
+        Parameters
+        ----------
+        method
+            "fleiss_cohen_everitt" (kappa, weighted kappa), "gwet" (all that correct for chance,
+            and observed agreement), "gwet_table" (two coders, as irrCAC's functions for tables),
+            "fleiss" (Fleiss' kappa, error under chance), "f" (intraclass correlations) or
+            "jackknife" (Hughes's alpha); by default the first that the coefficient has, see
+            :func:`annomodels.coefficients`.
+        prob
+            Probability of the interval.
+
+        Raises
+        ------
+        NotApplicable
+            When the coefficient has no such method, or the method does not fit the data.
+        ValueError
+            When `prob` is not between 0 and 1.
+
+        Examples
+        --------
+        >>> import annomodels as am
+        >>> found = am.agreement(am.datasets.load("anesthesia"), "k")
+        >>> error = found.analytic()
+        >>> error.method, round(error.se, 3), round(error.low, 3), round(error.high, 3)
+        ('gwet', 0.05..., 0..., 0...)
+        """
+        from annomodels.coefficients.analytic import analytic
+
+        return analytic(self._basis(), self.value, method, prob)
+
+    def parts(self) -> Evaluated:
+        """Draws of the value with its observed and expected disagreement, shape [draw] each.
+
+        Raises
+        ------
+        NotApplicable
+            When the coefficient has no draws.
+        """
+        from annomodels.coefficients.evaluation import draw_parts
+
+        basis = self._basis()
+        if self.draws is None:
+            raise NotApplicable(f"{self.title} has no draws. {self.note}".strip())
+        return draw_parts(basis.sample, basis.request, basis.draws, basis.seed)
+
+    def _basis(self) -> Basis:
+        if self.basis is None:
+            raise NotApplicable(f"{self.title} was not computed from data by annomodels.agreement.")
+        return self.basis
 
     def row(self) -> dict[str, object]:
         """Give the coefficient as a row of the panel's table."""
