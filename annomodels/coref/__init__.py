@@ -18,6 +18,7 @@ from annomodels.coref.mentions import (
     mention_agreement,
     s_item,
 )
+from annomodels.coref.reading import read
 from annomodels.coref.scores import Score, score
 from annomodels.coref.setdistances import set_distance
 from annomodels.coref.spans import Markable, Span
@@ -66,6 +67,7 @@ __all__ = [
     "near_identity_agreement",
     "pair_agreement",
     "pair_table",
+    "read",
     "s_item",
     "score",
     "set_distance",

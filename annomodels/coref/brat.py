@@ -1,0 +1,128 @@
+"""brat standoff: a text, and a file of mentions by character and relations between them."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+
+from annomodels.coref.chaining import components
+from annomodels.coref.document import Document
+from annomodels.coref.files import Files
+from annomodels.coref.parts import Marks, Options, Part
+from annomodels.coref.spans import Span
+from annomodels.errors import AnnotationError, Problem
+
+__all__ = ["RELATIONS", "is_brat", "read_brat"]
+
+RELATIONS = frozenset({"coref", "coreference", "ident", "identity", "equiv"})
+WORD = re.compile(r"\w+|[^\w\s]")
+MENTION = re.compile(r"(T\S+)\t(\S+) (\d+ \d+(?:;\d+ \d+)*)(?:\t(.*))?$")
+RELATION = re.compile(r"(R\S+)\t(\S+) \S+?:(\S+) \S+?:(\S+)\s*$")
+EQUIV = re.compile(r"\*\t(\S+) (.+)$")
+
+
+def is_brat(files: Files, name: str) -> bool:
+    """Whether a file is one of brat's."""
+    return name.endswith(".ann")
+
+
+def read_brat(files: Files, name: str, coder: str, unnamed: str, options: Options) -> list[Part]:
+    """Document of an .ann file and the .txt file beside it."""
+    text = files.text(name[:-4] + ".txt", options.encoding)
+    return [_Reading(files, name, text, coder, options).part(unnamed)]
+
+
+class _Reading:
+    """The state of reading a file."""
+
+    def __init__(self, files: Files, name: str, text: str, coder: str, options: Options) -> None:
+        self.source = files.where(name)
+        self.text = text
+        self.coder = coder
+        self.wanted = options.relations or RELATIONS
+        self.rows = files.text(name, options.encoding).split("\n")
+        self.problems: list[Problem] = []
+        words = list(WORD.finditer(text))
+        self.starts = [word.start() for word in words]
+        self.ends = [word.end() for word in words]
+        self.tokens = tuple(word[0] for word in words)
+        self.marks = Marks()
+        self.links: list[tuple[str, str]] = []
+        self.unused: dict[str, int] = {}
+
+    def part(self, unnamed: str) -> Part:
+        """Read mentions first, then relations, which may stand before them."""
+        rows = [(n, row.rstrip("\r")) for n, row in enumerate(self.rows, 1) if row.strip()]
+        for number, row in rows:
+            if row.startswith("T"):
+                self._mention(number, row)
+        for number, row in rows:
+            if row[0] in "R*":
+                self._relation(number, row)
+        if self.problems:
+            raise AnnotationError(self.problems)
+        clusters = components(self.marks.markables, self.links)
+        layer = self.marks.layer(self.coder, clusters)
+        breaks = [m.end() for m in re.finditer("\n", self.text)]
+        starts = {bisect_left(self.starts, place) for place in [0, *breaks]}
+        sentences = tuple(sorted(start for start in starts if start < len(self.tokens)))
+        notes = tuple(
+            f"{self.coder}: {times:,} relation(s) of the type {kind!r} were not used."
+            for kind, times in sorted(self.unused.items())
+        )
+        layers = {self.coder: layer}
+        return Part(Document(unnamed, self.tokens, sentences, None, layers, notes), self.source)
+
+    def _problem(self, what: str, line: int, remedy: str) -> None:
+        self.problems.append(Problem(what, f"{self.source}, line {line}", remedy))
+
+    def _mention(self, number: int, row: str) -> None:
+        found = MENTION.match(row)
+        if not found:
+            what = f"{row!r} cannot be read as a mention."
+            self._problem(what, number, "Write T1<tab>Type 0 4<tab>text.")
+            return
+        one, _, offsets, said = found.groups()
+        pieces = [tuple(map(int, piece.split())) for piece in offsets.split(";")]
+        if any(start >= end or end > len(self.text) for start, end in pieces):
+            what = f"{one} lies at {offsets}, but the text has {len(self.text):,} characters."
+            self._problem(what, number, "Check that text and mentions belong together.")
+            return
+        text = " ".join(self.text[start:end] for start, end in pieces)
+        if said is not None and text.split() != said.split():
+            what = f"{one} says {said!r}, but the text has {text!r} there."
+            self._problem(what, number, "Check that text and mentions belong together.")
+            return
+        words = {
+            word
+            for start, end in pieces
+            for word in range(bisect_right(self.ends, start), bisect_left(self.starts, end))
+        }
+        if not words:
+            self._problem(f"{one} holds no word.", number, "Mark at least one word.")
+        elif one in self.marks:
+            self._problem(f"The id {one} is used twice.", number, "Give each mention its own id.")
+        else:
+            self.marks.add(one, Span(tuple(words)))
+
+    def _relation(self, number: int, row: str) -> None:
+        relation, equiv = RELATION.match(row), EQUIV.match(row)
+        if relation:
+            kind, ids = relation[2], [relation[3], relation[4]]
+        elif equiv:
+            kind, ids = equiv[1], equiv[2].split()
+        else:
+            what = f"{row!r} cannot be read as a relation."
+            remedy = "Write R1<tab>Coref Arg1:T5 Arg2:T2 or *<tab>Equiv T1 T4."
+            self._problem(what, number, remedy)
+            return
+        if kind.lower() not in {name.lower() for name in self.wanted}:
+            self.unused[kind] = self.unused.get(kind, 0) + 1
+            return
+        unknown = [one for one in ids if one not in self.marks]
+        if unknown:
+            what = f"{kind} names {unknown[0]}, but there is no such mention."
+            self._problem(what, number, "Relate mentions of the same file.")
+            return
+        kept = [self.marks.kept(one) for one in ids]
+        self.links += [(kept[0], other) for other in kept[1:]]

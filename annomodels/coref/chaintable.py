@@ -1,0 +1,168 @@
+"""Long tables of chains, as ezCoref gives them: item, coder and chain, or item, coder and label."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from annomodels.coref.document import Document
+from annomodels.coref.files import Files
+from annomodels.coref.layers import Judgment
+from annomodels.coref.parts import Marks, Options, Part
+from annomodels.coref.spans import Span
+from annomodels.errors import AnnotationError, Problem
+from annomodels.io.delimited import records_of
+from annomodels.io.table import from_records
+from annomodels.validation import counted
+
+__all__ = ["is_chain_table", "read_chain_table"]
+
+ITEM = re.compile(r"(.*)#(\d+:\d+-\d+)$")
+PLACE = re.compile(r"(\d+):(\d+)-(\d+)$")
+NEW = "NEW"
+Rows = dict[str, dict[str, tuple[str, int]]]
+
+
+def is_chain_table(files: Files, name: str) -> bool:
+    """Whether a file has the columns of such a table."""
+    start = files.data(name)[:200].decode("utf-8", "replace").lstrip("\ufeff").split("\n")[0]
+    columns = {column.strip() for column in re.split(r"[,;\t]", start)}
+    return {"item", "chain"} <= columns or {"item", "coder", "label"} <= columns
+
+
+def read_chain_table(
+    files: Files, name: str, coder: str, unnamed: str, options: Options
+) -> list[Part]:
+    """Documents of a table; an item is document#sentence:first-end, `end` not included.
+
+    The column `chain` holds the places of the mention's chain, itself included, joined by "|"; the
+    column `label` its antecedent, several joined by "&", or NEW.
+    """
+    source = files.where(name)
+    records, lines, delimiter = records_of(files.text(name, options.encoding), source, None)
+    table = from_records(records, lines, source, delimiter)
+    columns = table.columns
+    what = "chain" if "chain" in columns else "label"
+    missing = [column for column in ("item", what) if column not in columns]
+    if missing or table.problems:
+        remedy = "Give the columns item, coder and chain, or item, coder and label."
+        problem = Problem(f"There is no column {(missing or ['item'])[0]!r}.", source, remedy)
+        raise AnnotationError(table.problems or [problem])
+    coders = columns.get("coder", [coder] * len(columns["item"]))
+    rows: dict[str, Rows] = {}
+    problems, repeated = [], 0
+    for item, who, label, line in zip(
+        columns["item"], coders, columns[what], table.rows, strict=True
+    ):
+        found = ITEM.match(item)
+        if not found:
+            remedy = "Write document#sentence:first-end, such as news_1#0:3-5."
+            where = f"{source}, row {line}"
+            problems.append(Problem(f"{item!r} names no place of a mention.", where, remedy))
+            continue
+        held = rows.setdefault(found[1], {}).setdefault(str(who), {})
+        repeated += found[2] in held
+        held.setdefault(found[2], (label, line))
+    notes = []
+    if repeated:
+        notes.append(f"{counted(repeated, 'repeated row')} of a coder were left out.")
+    parts = [
+        _Reading(source, document, by_coder, problems).part(what, notes)
+        for document, by_coder in rows.items()
+    ]
+    if problems:
+        raise AnnotationError(problems)
+    return [part for part in parts if part is not None]
+
+
+class _Reading:
+    """The state of reading a document."""
+
+    def __init__(self, source: str, name: str, coders: Rows, problems: list[Problem]) -> None:
+        self.source = source
+        self.name = name
+        self.coders = coders
+        self.problems = problems
+        lengths: dict[int, int] = {}
+        places = {place for held in coders.values() for place in held}
+        for place in places:
+            sentence, first, end = map(int, PLACE.match(place).groups())  # type: ignore[union-attr]
+            lengths[sentence] = max(lengths.get(sentence, 0), end, first + 1)
+        self.starts = [0]
+        for sentence in range(max(lengths, default=-1) + 1):
+            self.starts.append(self.starts[-1] + lengths.get(sentence, 0))
+        self.spans = {place: self._span(place) for place in places}
+
+    def _span(self, place: str) -> Span:
+        sentence, first, end = map(int, PLACE.match(place).groups())  # type: ignore[union-attr]
+        begin = self.starts[sentence]
+        return Span.between(begin + first, begin + max(end - 1, first))
+
+    def part(self, what: str, notes: list[str]) -> Part | None:
+        """Make the document."""
+        layers = {}
+        for coder, held in self.coders.items():
+            marks = Marks()
+            for place in sorted(held, key=lambda place: self.spans[place]):
+                marks.add(place, self.spans[place])
+            readings = self._from_chains(held) if what == "chain" else self._from_labels(held)
+            if readings is None:
+                return None
+            judgments = {
+                place: Judgment(
+                    place,
+                    "phrase" if found else "none",
+                    tuple(frozenset([marks.kept(one)]) for one in found),
+                )
+                for place, found in readings.items()
+                if marks.kept(place) == place
+            }
+            layers[coder] = marks.layer(coder, None, judgments)
+        words = ("_",) * self.starts[-1]
+        starts = tuple(sorted(set(self.starts[:-1])))
+        document = Document(self.name, words, starts, None, layers, tuple(notes))
+        return Part(document, self.source)
+
+    def _known(self, held: Mapping[str, tuple[str, int]], targets: list[str], line: int) -> bool:
+        unknown = [one for one in targets if one not in held]
+        if unknown:
+            what = f"{unknown[0]!r} is named in a chain, but it is no mention of this coder."
+            remedy = "Give a row for every mention of every coder."
+            self.problems.append(Problem(what, f"{self.source}, row {line}", remedy))
+        return not unknown
+
+    def _from_labels(self, held: Mapping[str, tuple[str, int]]) -> dict[str, list[str]] | None:
+        out = {}
+        for place, (label, line) in held.items():
+            targets = [] if label in ("", NEW) else label.split("&")
+            if not self._known(held, targets, line):
+                return None
+            out[place] = targets
+        return out
+
+    def _from_chains(self, held: Mapping[str, tuple[str, int]]) -> dict[str, list[str]] | None:
+        """Nearest mentions before in each chain.
+
+        The set of a mention in two chains is their union. A set is one chain if all its members
+        have at least that set.
+        """
+        sets: dict[str, frozenset[str]] = {}
+        for place, (label, line) in held.items():
+            members = [one for one in label.split("|") if one]
+            if not self._known(held, members, line):
+                return None
+            sets[place] = frozenset(members) | {place}
+        single = {own for own in sets.values() if all(own <= sets[one] for one in own)}
+        of: dict[str, list[frozenset[str]]] = {}
+        for chain in single:
+            for one in chain:
+                of.setdefault(one, []).append(chain)
+        out: dict[str, list[str]] = {}
+        for place, own in sets.items():
+            found = set()
+            for chain in of.get(place, [own]):
+                before = [one for one in chain if self.spans[one] < self.spans[place]]
+                if before:
+                    found.add(max(before, key=lambda one: self.spans[one]))
+            out[place] = sorted(found, key=lambda one: self.spans[one])
+        return out

@@ -1,0 +1,243 @@
+"""CorefUD: CoNLL-U with mentions as brackets in ``Entity=`` of the last column."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from annomodels.coref.document import Document
+from annomodels.coref.files import Files
+from annomodels.coref.layers import Judgment
+from annomodels.coref.parts import Marks, Options, Part
+from annomodels.coref.spans import Span
+from annomodels.errors import AnnotationError, Problem
+
+__all__ = ["is_corefud", "read_corefud"]
+
+CHUNK = re.compile(r"\(([^()]+)\)|\(([^()]+)|([^()]+)\)")
+PIECE = re.compile(r"(.+?)\[(\d+)/(\d+)\]$")
+HEADER = "# global.Entity"
+DEFAULT = ("eid", "etype", "head", "other")
+COLUMNS = 10
+
+
+@dataclass
+class _Mention:
+    """A mention while its pieces are read."""
+
+    entity: str
+    head: int | None
+    order: int
+    line: int
+    pieces: int
+    words: list[int] = field(default_factory=list)
+    seen: int = 0
+    open_at: int | None = None
+
+
+def is_corefud(files: Files, name: str) -> bool:
+    """Whether a file looks like CorefUD."""
+    start = files.data(name)[:20_000].decode("utf-8", "replace")
+    return HEADER in start or bool(
+        re.search(r"^\d+(\t[^\t\n]*){8}\t.*Entity=", start, re.MULTILINE)
+    )
+
+
+def read_corefud(files: Files, name: str, coder: str, unnamed: str, options: Options) -> list[Part]:
+    """Documents of a CorefUD file."""
+    reading = _Reading(files.where(name), coder, unnamed)
+    for number, line in enumerate(files.text(name, options.encoding).splitlines(), 1):
+        reading.take(number, line)
+    reading.end_document()
+    if not reading.parts and not reading.problems:
+        reading.problems.append(Problem("There is no word.", reading.source, "Export it again."))
+    if reading.problems:
+        raise AnnotationError(reading.problems)
+    return reading.parts
+
+
+class _Reading:
+    """The state of reading: one document and one sentence at a time."""
+
+    def __init__(self, source: str, coder: str, unnamed: str) -> None:
+        self.source = source
+        self.coder = coder
+        self.parts: list[Part] = []
+        self.problems: list[Problem] = []
+        self._fields: tuple[str, ...] = DEFAULT
+        self._begin(unnamed)
+
+    def _begin(self, name: str) -> None:
+        self._name = name
+        self._tokens: list[str] = []
+        self._lines: list[int] = []
+        self._sentences: list[int] = []
+        self._mentions: list[_Mention] = []
+        self._open: list[_Mention] = []
+        self._unfinished: dict[tuple[str, int], list[_Mention]] = {}
+        self._splits: dict[str, tuple[set[str], int]] = {}
+        self._new = True
+
+    def _problem(self, what: str, line: int, remedy: str) -> None:
+        self.problems.append(Problem(what, f"{self.source}, line {line}", remedy))
+
+    def take(self, number: int, line: str) -> None:
+        """Read a line."""
+        if line.startswith("# newdoc"):
+            self.end_document()
+            self._begin(line.partition("=")[2].strip() or f"document {len(self.parts) + 1}")
+        elif line.startswith(HEADER):
+            self._fields = tuple(line.partition("=")[2].strip().split("-"))
+            if self._fields[0] != "eid":
+                what = f"The header names the fields {'-'.join(self._fields)!r}."
+                self._problem(what, number, "The first field has to be eid.")
+        elif not line.strip():
+            self._end_sentence()
+        elif not line.startswith("#"):
+            self._word(number, line.split("\t"))
+
+    def _word(self, number: int, columns: list[str]) -> None:
+        if len(columns) != COLUMNS:
+            what = f"The line has {len(columns)} columns, not {COLUMNS}."
+            self._problem(what, number, "CoNLL-U has ten columns divided by tabs.")
+            return
+        if "-" in columns[0]:  # the surface form of several words
+            return
+        if self._new:
+            self._sentences.append(len(self._tokens))
+            self._new = False
+        self._tokens.append(columns[1])
+        self._lines.append(number)
+        misc = dict(part.partition("=")[::2] for part in columns[9].split("|"))
+        if "Entity" in misc:
+            self._entities(misc["Entity"], number)
+        for pair in filter(None, misc.get("SplitAnte", "").split(",")):
+            part, _, whole = pair.partition("<")
+            self._splits.setdefault(whole, (set(), number))[0].add(part)
+
+    def _entities(self, text: str, number: int) -> None:
+        if CHUNK.sub("", text):
+            what = f"Entity={text} cannot be read as brackets."
+            self._problem(what, number, "Write (e1-person-1-, e1) or (e1-person-1-).")
+            return
+        here = len(self._tokens) - 1
+        for single, opened, closed in CHUNK.findall(text):
+            if single or opened:
+                mention = self._opened(single or opened, number)
+                if mention is not None and single:
+                    self._closed(mention, here)
+            else:
+                entity, part = self._piece(closed)
+                found = [m for m in self._open if m.entity == entity and part in (1, m.seen)]
+                if found:
+                    self._closed(found[-1], here)
+                else:
+                    what = f"The bracket {closed}) closes a mention that was never opened."
+                    self._problem(what, number, f"Open it by ({closed}, or take it out.")
+
+    @staticmethod
+    def _piece(text: str) -> tuple[str, int]:
+        found = PIECE.match(text)
+        return (found[1], int(found[2])) if found else (text, 1)
+
+    def _opened(self, text: str, number: int) -> _Mention | None:
+        values = text.split("-", len(self._fields) - 1)
+        found = PIECE.match(values[0])
+        entity, part, pieces = (
+            (found[1], int(found[2]), int(found[3])) if found else (values[0], 1, 1)
+        )
+        named = dict(zip(self._fields, values, strict=False))
+        head = named.get("head", "")
+        if head and not head.isdigit():
+            what = f"The head of {entity} is {head!r}, not the number of a word in the mention."
+            self._problem(what, number, f"Write {'-'.join(self._fields)}; ids have no hyphens.")
+            return None
+        if part == 1:
+            mention = _Mention(
+                entity, int(head) if head else None, len(self._mentions), number, pieces
+            )
+            self._mentions.append(mention)
+            if pieces > 1:
+                self._unfinished.setdefault((entity, pieces), []).append(mention)
+        else:
+            waiting = self._unfinished.get((entity, pieces), [])
+            fits = [m for m in waiting if m.seen == part - 1 and m.open_at is None]
+            if not fits:
+                what = f"Piece {part} of {pieces} of {entity} comes without piece {part - 1}."
+                self._problem(what, number, "Number the pieces of a mention from 1 on.")
+                return None
+            mention = fits[0]
+        mention.seen = part
+        mention.open_at = len(self._tokens) - 1
+        self._open.append(mention)
+        return mention
+
+    def _closed(self, mention: _Mention, here: int) -> None:
+        mention.words += range(mention.open_at or 0, here + 1)
+        mention.open_at = None
+        self._open.remove(mention)
+        if mention.seen == mention.pieces and mention.pieces > 1:
+            self._unfinished[mention.entity, mention.pieces].remove(mention)
+
+    def _end_sentence(self) -> None:
+        for mention in self._open:
+            what = f"The bracket ({mention.entity} is not closed in its sentence."
+            self._problem(what, mention.line, f"Close it by {mention.entity}).")
+        for waiting in self._unfinished.values():
+            for mention in waiting:
+                if mention.open_at is None:
+                    what = (
+                        f"A mention of {mention.entity} ends after piece {mention.seen} of "
+                        f"{mention.pieces}."
+                    )
+                    self._problem(what, mention.line, "Mark all pieces within the sentence.")
+        self._open, self._unfinished = [], {}
+        self._new = True
+
+    def end_document(self) -> None:
+        """Close a document."""
+        self._end_sentence()
+        if self._tokens and not self.problems:
+            part = self._part()
+            if part is not None:
+                self.parts.append(part)
+
+    def _part(self) -> Part | None:
+        marks = Marks()
+        clusters: dict[str, list[str]] = {}
+        for mention in self._mentions:
+            words = sorted(mention.words)
+            if mention.head is not None and not 1 <= mention.head <= len(words):
+                what = f"The head of {mention.entity} is word {mention.head} of {len(words)}."
+                self._problem(what, mention.line, "Count the words of the mention from 1.")
+                return None
+            head = None if mention.head is None else words[mention.head - 1]
+            one = f"{mention.entity}.{mention.order}"
+            if marks.add(one, Span(tuple(words)), head=head):
+                clusters.setdefault(mention.entity, []).append(one)
+        judgments = self._split_antecedents(marks, clusters)
+        layer = marks.layer(self.coder, clusters.values(), judgments)
+        sentences = tuple(self._sentences)
+        document = Document(self._name, tuple(self._tokens), sentences, None, {self.coder: layer})
+        return Part(document, self.source, self._lines)
+
+    def _split_antecedents(
+        self, marks: Marks, clusters: dict[str, list[str]]
+    ) -> dict[str, Judgment]:
+        """Plural readings: the last mention of each part before the first mention of the whole."""
+        out = {}
+        for whole, (parts, line) in self._splits.items():
+            unknown = sorted(e for e in {whole, *parts} if e not in clusters)
+            if unknown:
+                what = f"SplitAnte names {unknown[0]}, but there is no such entity."
+                self._problem(what, line, "Name entities that have mentions.")
+                continue
+            spans = {one: marks.markables[one].span for e in {whole, *parts} for one in clusters[e]}
+            first = min(clusters[whole], key=lambda one: spans[one])
+            reading = set()
+            for entity in parts:
+                before = [one for one in clusters[entity] if spans[one] < spans[first]]
+                pool = before or clusters[entity]
+                reading.add(max(pool, key=lambda one: spans[one]))
+            out[first] = Judgment(first, "split", (frozenset(reading),))
+        return out

@@ -1,0 +1,195 @@
+"""What readers make: documents of one coder, with the lines they come from; and their union."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
+from typing import Literal
+
+from annomodels.coref.document import Document
+from annomodels.coref.layers import Judgment, Layer
+from annomodels.coref.spans import Key, Markable, Span
+from annomodels.errors import AnnotationError, Problem
+from annomodels.validation import counted
+
+__all__ = ["Crossing", "Marks", "Options", "Part", "aligned", "crossings"]
+
+Crossing = Literal["error", "keep"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user said about the files; see :func:`annomodels.coref.read`."""
+
+    encoding: str | None = None
+    crossing: Crossing = "error"
+    relations: frozenset[str] = frozenset()
+    attributes: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A document as one file has it.
+
+    Parameters
+    ----------
+    document
+        With the layers of this file.
+    source
+        Name of the file.
+    lines
+        Line of each word, where words have lines.
+    """
+
+    document: Document
+    source: str
+    lines: Sequence[int] = ()
+
+    def at(self, token: int) -> str:
+        """Place of a word in messages."""
+        if token < len(self.lines):
+            return f"{self.source}, line {self.lines[token]}"
+        return self.source
+
+
+class Marks:
+    """Markables of one coder while a file is read; of equal ones, the first stays."""
+
+    def __init__(self) -> None:
+        self.markables: dict[str, Markable] = {}
+        self._by_key: dict[Key, str] = {}
+        self._kept: dict[str, str] = {}
+        self.repeated = 0
+
+    def add(self, one: str, span: Span, level: str = "phrase", head: int | None = None) -> bool:
+        """Add a markable; False if its words are taken, so that its id stands for the first."""
+        markable = Markable(one, span, level, head)
+        first = self._by_key.setdefault(markable.key, one)
+        self._kept[one] = first
+        if first != one:
+            self.repeated += 1
+            return False
+        self.markables[one] = markable
+        return True
+
+    def __contains__(self, one: str) -> bool:
+        return one in self._kept
+
+    def kept(self, one: str) -> str:
+        """Id of the markable that an id stands for."""
+        return self._kept[one]
+
+    def layer(
+        self,
+        coder: str,
+        clusters: Iterable[Iterable[str]] | None = None,
+        judgments: Mapping[str, Judgment] | None = None,
+        near_identity: Iterable[frozenset[str]] = (),
+        dominating: Mapping[frozenset[str], str] | None = None,
+    ) -> Layer:
+        """Layer of what was added; a mention in two clusters stays in the first."""
+        sets: list[frozenset[str]] = []
+        taken: set[str] = set()
+        for cluster in clusters or ():
+            sets.append(frozenset({self._kept[one] for one in cluster} - taken))
+            taken |= sets[-1]
+        notes = []
+        if self.repeated:
+            what = counted(self.repeated, "mention")
+            notes.append(f"{coder}: {what} on words that were marked before; the first is kept.")
+        return Layer(
+            coder,
+            self.markables,
+            judgments or {},
+            None if clusters is None else tuple(sets),
+            frozenset(near_identity),
+            dominating or {},
+            tuple(notes),
+        )
+
+
+def crossings(
+    spans: Iterable[tuple[Span, str, str]], crossing: Crossing, remedy: str
+) -> list[Problem]:
+    """Problems with spans that overlap without one holding the other.
+
+    Parameters
+    ----------
+    spans
+        Span without gaps, its name and its place.
+    crossing
+        "keep" to allow them.
+    remedy
+        What to do.
+    """
+    if crossing == "keep":
+        return []
+    problems = []
+    open_: list[tuple[Span, str]] = []
+    for span, name, where in sorted(spans, key=lambda one: (one[0].start, -one[0].end)):
+        while open_ and open_[-1][0].end < span.start:
+            open_.pop()
+        across = next((other for other in reversed(open_) if other[0].end < span.end), None)
+        if across is not None:
+            what = f"The brackets of {across[1]} and {name} cross."
+            problems.append(Problem(what, where, remedy))
+        else:
+            open_.append((span, name))
+    return problems
+
+
+def aligned(parts: Iterable[Part]) -> list[Document]:
+    """Put the layers of each document together, after a check that its words are the same.
+
+    Raises
+    ------
+    AnnotationError
+        With every document whose coders have different words, and every coder who comes twice.
+    """
+    first: dict[str, Part] = {}
+    layers: dict[str, dict[str, Layer]] = {}
+    sources: dict[tuple[str, str], str] = {}
+    problems: list[Problem] = []
+    for part in parts:
+        document = part.document
+        start = first.setdefault(document.id, part)
+        if document.tokens != start.document.tokens:
+            problems.append(_different(start, part))
+        for coder, layer in document.layers.items():
+            held = layers.setdefault(document.id, {})
+            if coder in held:
+                what = f"The coder {coder!r} has the document {document.id!r} twice."
+                where = f"{sources[document.id, coder]} and {part.source}"
+                remedy = "Name the coders: read({'ana': 'a.conll', 'ben': 'b.conll'})."
+                problems.append(Problem(what, where, remedy))
+            held[coder] = layer
+            sources[document.id, coder] = part.source
+    if problems:
+        raise AnnotationError(problems)
+    out = []
+    for name, part in first.items():
+        notes = [note for layer in layers[name].values() for note in layer.notes]
+        document = replace(part.document, layers=layers[name])
+        apart = len(document.keys) - len(document.shared())
+        if apart:
+            notes.append(
+                f"{apart:,} of {len(document.keys):,} mentions were not marked by all coders; "
+                "see unaligned()."
+            )
+        out.append(replace(document, notes=(*document.notes, *notes)))
+    return out
+
+
+def _different(one: Part, other: Part) -> Problem:
+    """Say where the words of two coders part."""
+    pairs = zip_longest(one.document.tokens, other.document.tokens)
+    place, (a, b) = next((n, pair) for n, pair in enumerate(pairs) if pair[0] != pair[1])
+    names = "/".join(other.document.layers) or "a coder", "/".join(one.document.layers) or "another"
+    said = ["the text ends" if word is None else f"it is {word!r}" for word in (b, a)]
+    what = (
+        f"The words of {other.document.id!r} differ between coders: at word {place}, {said[0]} "
+        f"for {names[0]} and {said[1]} for {names[1]}."
+    )
+    where = f"{other.at(place)} and {one.at(place)}"
+    return Problem(what, where, "Give every coder the same text, cut into the same words.")

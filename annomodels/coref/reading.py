@@ -1,0 +1,234 @@
+"""Read documents with coreference from files, all coders put together."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import posixpath
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from annomodels.coref.brat import is_brat, read_brat
+from annomodels.coref.chaintable import is_chain_table, read_chain_table
+from annomodels.coref.conll import is_conll, read_conll
+from annomodels.coref.corefud import is_corefud, read_corefud
+from annomodels.coref.document import Document
+from annomodels.coref.files import Files, open_files
+from annomodels.coref.jsonlines import is_json_lines, read_json_lines
+from annomodels.coref.mmax import is_mmax, read_mmax
+from annomodels.coref.parts import Crossing, Options, Part, aligned
+from annomodels.errors import AnnotationError, Problem
+
+__all__ = ["FORMATS", "Format", "read"]
+
+Paths = str | os.PathLike[str]
+
+
+@dataclass(frozen=True)
+class Format:
+    """A way to write coreference down.
+
+    Parameters
+    ----------
+    name, title
+        What the user says, and a few words.
+    names_documents
+        Whether the file itself names its documents; else the file's name is the document's.
+    matches
+        Whether a file looks like it.
+    read
+        Documents of a file.
+    """
+
+    name: str
+    title: str
+    names_documents: bool
+    matches: Callable[[Files, str], bool]
+    read: Callable[[Files, str, str, str, Options], list[Part]]
+
+
+FORMATS: tuple[Format, ...] = (
+    Format("mmax2", "MMAX2 project (.mmax and its XML files)", False, is_mmax, read_mmax),
+    Format("brat", "brat standoff (.ann beside .txt)", False, is_brat, read_brat),
+    Format(
+        "jsonlines", "JSON lines with sentences and clusters", True, is_json_lines, read_json_lines
+    ),
+    Format("conll", "CoNLL-2012", True, is_conll, read_conll),
+    Format("corefud", "CorefUD (CoNLL-U)", True, is_corefud, read_corefud),
+    Format(
+        "chains", "long table of items, coders and chains", True, is_chain_table, read_chain_table
+    ),
+)
+
+
+def read(
+    paths: Paths | Iterable[Paths] | Mapping[str, Paths | Iterable[Paths]],
+    *,
+    format: str = "auto",
+    coder: str | None = None,
+    encoding: str | None = None,
+    crossing: Crossing = "error",
+    relations: Iterable[str] = (),
+    attributes: Mapping[str, str] | None = None,
+) -> list[Document]:
+    r"""Read documents with coreference, and put the layers of all coders together.
+
+    ============  ==================================================================================
+    format        what
+    ============  ==================================================================================
+    ``conll``     CoNLL-2012; the last column holds the brackets
+    ``corefud``   CoNLL-U with ``Entity=``; mentions with gaps, heads, split antecedents
+    ``mmax2``     a project file (.mmax), its words, markables and common_paths.xml
+    ``brat``      .ann beside .txt; clusters from relations
+    ``jsonlines`` sentences and clusters of [first, last]; gaps as [[first, last], ...]
+    ``chains``    a table of item, coder, chain (or label), as ezCoref has it
+    ============  ==================================================================================
+
+    Mentions of two coders are the same if they have the same words; coders must have the same text.
+
+    Parameters
+    ----------
+    paths
+        A file, a folder, a zip archive, or several; or a mapping from coder to them. Without a
+        mapping, the coder is the name of the folder that a file lies in where several folders hold
+        files of the same name, or where the format does not name documents; else that of the file.
+    format
+        A name from the table, or "auto".
+    coder
+        Name of the only coder.
+    encoding
+        Encoding of the text; UTF-8, or UTF-16 with its mark, by default.
+    crossing
+        "error" or "keep" for brackets that cross in CoNLL-2012.
+    relations
+        Names of brat relations that mean coreference; by default Coref, Coreference, Ident,
+        Identity and Equiv.
+    attributes
+        Attributes of MMAX2 markables: "set" (coref_class), "pointer" (antecedent), "category",
+        "head" (id of a word), "near" (near-identity pointers) and "dominating".
+
+    Returns
+    -------
+    list of Document
+        In the order in which they were found, each with its coders and with ``notes``, for
+        instance on mentions that not all coders marked.
+
+    Raises
+    ------
+    AnnotationError
+        With all problems of a file at once, each with its line.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> rows = "#begin document (t); part 000\nAna (1)\nsaid -\nshe {}\n\n#end document\n"
+    >>> for coder, brackets in (("ana", "(1)"), ("ben", "(2)")):
+    ...     _ = (folder / f"{coder}.conll").write_text(rows.format(brackets))
+    >>> read(folder)
+    [Document t: 3 words, 2 coders, 2 mentions]
+    """
+    if crossing not in ("error", "keep"):
+        what = f"crossing={crossing!r} is unknown."
+        raise AnnotationError(Problem(what, remedy="Use 'error' or 'keep'."))
+    if isinstance(relations, str):
+        relations = [relations]
+    options = Options(encoding, crossing, frozenset(relations), dict(attributes or {}))
+    parts: list[Part] = []
+    problems: list[Problem] = []
+    for unit in _units(paths, format, coder):
+        try:
+            parts += unit.form.read(unit.files, unit.name, unit.coder, unit.document, options)
+        except AnnotationError as error:
+            problems += error.problems
+    if problems:
+        raise AnnotationError(problems)
+    return aligned(parts)
+
+
+@dataclass
+class _Unit:
+    """A file to read, with what its name says."""
+
+    files: Files
+    name: str
+    form: Format
+    coder: str = ""
+    document: str = ""
+
+
+def _units(paths: object, format: str, coder: str | None) -> list[_Unit]:
+    if isinstance(paths, Mapping):
+        out = []
+        for name, given in paths.items():
+            out += _units(given, format, str(name))
+        return out
+    several = [paths] if isinstance(paths, (str, os.PathLike)) else paths
+    if not isinstance(several, Iterable):
+        what = f"A file name was expected, but this is {type(paths).__name__!r}."
+        raise AnnotationError(Problem(what, remedy="Give a path, several, or {coder: path}."))
+    units = [unit for path in several for unit in _of_path(path, format)]
+    if not units:
+        raise AnnotationError(Problem("There is no file to read.", remedy="Give at least one."))
+    names = Counter(posixpath.basename(unit.name) for unit in units)
+    repeated = max(names.values()) > 1
+    for unit in units:
+        stem = posixpath.basename(unit.name).split(".")[0] or "text"
+        by_folder = repeated or not unit.form.names_documents
+        unit.coder = coder or (_folder(unit) if by_folder else stem)
+        unit.document = stem if coder or by_folder else "text"
+    return units
+
+
+def _folder(unit: _Unit) -> str:
+    """Name of the folder that holds a file or a project: the first below the one given."""
+    inside = posixpath.dirname(unit.name)
+    if inside:
+        return inside.split("/")[0]
+    root = Path(unit.files.root)
+    return (
+        root.name if root.is_dir() or root.suffix == ".zip" else root.resolve().parent.name
+    ) or "coder"
+
+
+def _of_path(path: object, format: str) -> list[_Unit]:
+    if not isinstance(path, (str, os.PathLike)):
+        what = f"A file name was expected, but this is {type(path).__name__!r}."
+        raise AnnotationError(Problem(what, remedy="Give a path, several, or {coder: path}."))
+    form = _named(format)
+    place = Path(path)
+    files = open_files(path)
+    names = files.names
+    if place.is_file() and place.suffix in (".mmax", ".ann"):
+        files = open_files(place.parent)  # the project lies around it
+        names = [place.name]
+    chosen = [form] if form is not None else FORMATS
+    units = []
+    for name in names:
+        found = next((f for f in chosen if _fits(f, files, name, len(names), form)), None)
+        if found is not None:
+            units.append(_Unit(files, name, found))
+    if not units:
+        titles = ", ".join(f"{f.name} ({f.title})" for f in FORMATS)
+        what = "No format was recognised."
+        raise AnnotationError(Problem(what, str(path), f"Say format=...: {titles}."))
+    return units
+
+
+def _fits(form: Format, files: Files, name: str, n_names: int, said: Format | None) -> bool:
+    """Whether to read a file; a single file is read as the format that was said."""
+    return (said is form and n_names == 1) or form.matches(files, name)
+
+
+def _named(format: str) -> Format | None:
+    if format == "auto":
+        return None
+    found = {form.name: form for form in FORMATS}.get(format)
+    if found is None:
+        names = ["auto", *(form.name for form in FORMATS)]
+        near = difflib.get_close_matches(str(format), names, n=1)
+        remedy = (f"Did you mean {near[0]!r}? " if near else "") + f"Use one of {', '.join(names)}."
+        raise AnnotationError(Problem(f"There is no format {format!r}.", remedy=remedy))
+    return found

@@ -1,0 +1,97 @@
+"""XML without surprises: no entities, no files or addresses that the document asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from xml.parsers import expat
+
+from annomodels.errors import AnnotationError, Problem
+
+__all__ = ["Element", "elements"]
+
+
+@dataclass
+class Element:
+    """One element, without its place in the tree.
+
+    Parameters
+    ----------
+    tag
+        Its name.
+    attributes
+        Its attributes.
+    line
+        Line in which it begins.
+    text
+        Text directly inside.
+    """
+
+    tag: str
+    attributes: Mapping[str, str]
+    line: int
+    text: str = field(default="")
+
+
+def elements(data: bytes, source: str) -> list[Element]:
+    """All elements in the order in which they begin.
+
+    A document type that names a file is allowed, because MMAX2 writes one, but the file is never
+    opened; entities cannot be declared or used.
+
+    Raises
+    ------
+    AnnotationError
+        When it is no XML, or declares entities.
+
+    Examples
+    --------
+    >>> [(e.tag, e.text, e.line) for e in elements(b"<a><b k='1'>x</b></a>", "f.xml")]
+    [('a', '', 1), ('b', 'x', 1)]
+    """
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+    parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
+    found: list[Element] = []
+    open_: list[Element] = []
+
+    def refuse(*_: Any) -> Any:
+        what = "The XML declares or uses entities, which could pull in other files."
+        remedy = "Replace the entities by their text."
+        where = f"{source}, line {parser.CurrentLineNumber}"
+        raise AnnotationError(Problem(what, where, remedy))
+
+    def start(tag: str, attributes: Mapping[str, str]) -> None:
+        element = Element(tag, attributes, parser.CurrentLineNumber)
+        found.append(element)
+        open_.append(element)
+
+    def text(data: str) -> None:
+        open_[-1].text += data
+
+    def end(_: str) -> None:
+        open_.pop()
+
+    def doctype(name: str, system: str | None, public: str | None, subset: bool) -> None:
+        if subset:
+            refuse()
+
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.CharacterDataHandler = text
+    parser.StartDoctypeDeclHandler = doctype
+    parser.EntityDeclHandler = refuse
+    parser.UnparsedEntityDeclHandler = refuse
+    parser.ExternalEntityRefHandler = refuse
+    parser.SkippedEntityHandler = refuse
+    try:
+        parser.Parse(data, True)
+    except expat.ExpatError as error:
+        where = f"{source}, line {error.lineno}"
+        what = f"This is not XML: {expat.errors.messages[error.code]}."
+        raise AnnotationError(Problem(what, where, "Export the project again.")) from error
+    except (LookupError, ValueError) as error:
+        what = f"The encoding that the XML declares cannot be read: {error}."
+        raise AnnotationError(Problem(what, source, "Save the file as UTF-8.")) from error
+    return found
