@@ -14,11 +14,18 @@ if TYPE_CHECKING:
     from annomodels import coref, datasets, priors
     from annomodels.annotations import Annotations
     from annomodels.coefficients.agreement import agreement
+    from annomodels.coefficients.alpha_u import alpha_u
+    from annomodels.coefficients.analytic import Analytic
     from annomodels.coefficients.breakdown.comparison import compare_agreement
     from annomodels.coefficients.breakdown.difference import Difference
     from annomodels.coefficients.breakdown.result import Breakdown
     from annomodels.coefficients.breakdown.verb import breakdown
+    from annomodels.coefficients.diagnosis.result import Diagnosis
+    from annomodels.coefficients.diagnosis.verb import diagnose
+    from annomodels.coefficients.capabilities import coefficients
+    from annomodels.coefficients.easy_hard import EasyHard, easy_hard
     from annomodels.coefficients.result import Agreement
+    from annomodels.coefficients.units import Units
     from annomodels.errors import (
         AnnomodelsError,
         AnnotationError,
@@ -32,6 +39,7 @@ if TYPE_CHECKING:
     from annomodels.fitting import Fit, fit, load
     from annomodels.io.reading import read, read_spans
     from annomodels.io.span_builder import Spans
+    from annomodels.io.writers.catalog import write, write_gold
     from annomodels.models.dawid_skene import DawidSkene
     from annomodels.models.hierarchical import HierarchicalDawidSkene
     from annomodels.models.logit_normal import LogitNormalDawidSkene
@@ -41,13 +49,16 @@ if TYPE_CHECKING:
 
 _WHERE = {
     "Agreement": "annomodels.coefficients.result",
+    "Analytic": "annomodels.coefficients.analytic",
     "AnnomodelsError": "annomodels.errors",
     "AnnotationError": "annomodels.errors",
     "Annotations": "annomodels.annotations",
     "Breakdown": "annomodels.coefficients.breakdown.result",
     "DataWarning": "annomodels.errors",
     "DawidSkene": "annomodels.models.dawid_skene",
+    "Diagnosis": "annomodels.coefficients.diagnosis.result",
     "Difference": "annomodels.coefficients.breakdown.difference",
+    "EasyHard": "annomodels.coefficients.easy_hard",
     "EngineError": "annomodels.errors",
     "Fit": "annomodels.fitting",
     "HierarchicalDawidSkene": "annomodels.models.hierarchical",
@@ -59,26 +70,35 @@ _WHERE = {
     "Problem": "annomodels.errors",
     "Spans": "annomodels.io.span_builder",
     "Summary": "annomodels.summaries.summary",
+    "Units": "annomodels.coefficients.units",
     "agreement": "annomodels.coefficients.agreement",
+    "alpha_u": "annomodels.coefficients.alpha_u",
     "breakdown": "annomodels.coefficients.breakdown.verb",
     "compare_agreement": "annomodels.coefficients.breakdown.comparison",
+    "diagnose": "annomodels.coefficients.diagnosis.verb",
+    "easy_hard": "annomodels.coefficients.easy_hard",
     "fit": "annomodels.fitting",
     "load": "annomodels.fitting",
     "read": "annomodels.io.reading",
     "read_spans": "annomodels.io.reading",
     "report": "annomodels.report.page",
+    "write": "annomodels.io.writers.catalog",
+    "write_gold": "annomodels.io.writers.catalog",
 }
-_MODULES = frozenset({"coref", "datasets", "priors"})
+_MODULES = frozenset({"coefficients", "coref", "datasets", "priors"})
 
 __all__ = [
     "Agreement",
+    "Analytic",
     "AnnomodelsError",
     "AnnotationError",
     "Annotations",
     "Breakdown",
     "DataWarning",
     "DawidSkene",
+    "Diagnosis",
     "Difference",
+    "EasyHard",
     "EngineError",
     "Fit",
     "HierarchicalDawidSkene",
@@ -90,17 +110,24 @@ __all__ = [
     "Problem",
     "Spans",
     "Summary",
+    "Units",
     "agreement",
+    "alpha_u",
     "breakdown",
+    "coefficients",
     "compare_agreement",
     "coref",
     "datasets",
+    "diagnose",
+    "easy_hard",
     "fit",
     "load",
     "priors",
     "read",
     "read_spans",
     "report",
+    "write",
+    "write_gold",
 ]
 
 

@@ -19,6 +19,8 @@ COMMANDS: dict[str, str] = {
     "coders": "Quality of each coder with intervals, from a saved fit.",
     "items": "Which items are easy, hard, contested or in need of labels, from a saved fit.",
     "report": "The page to forward: one HTML file, from a saved fit.",
+    "convert": "Any export to a long table, or to the layout of another program.",
+    "formats": "What can be read and written, and how each format is recognised.",
     "datasets": "List the bundled data sets, or write one to a file.",
     "doctor": "Versions, cores, caches, and what is wrong with this installation.",
 }

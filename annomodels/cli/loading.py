@@ -116,6 +116,10 @@ def _read(path: str, reading: Reading) -> Annotations:
         "question": reading.question,
         "missing": reading.missing,
         "coder_columns": reading.coder_columns,
+        "coders": reading.coder_names,
+        "units": reading.units,
+        "models": reading.models,
+        "sheet": reading.sheet,
         "encoding": reading.encoding,
         "delimiter": reading.delimiter,
     }

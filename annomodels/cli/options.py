@@ -28,6 +28,7 @@ __all__ = [
 FORMATS = ("table", "tsv", "csv", "json", "md", "tex")
 MODELS = ("hierarchical", "dawid-skene", "pooled", "logit-normal")
 ENGINES = ("auto", "gibbs", "nuts", "em")
+UNITS = ("exact", "token", "overlap", "chain")
 SCALES = ("nominal", "ordinal", "interval", "ratio")
 
 Command = Callable[..., Any]
@@ -49,8 +50,12 @@ class Reading:
     input_format: str
     question: str | None
     coder_columns: tuple[str, ...] | None
+    coder_names: str | None
+    units: str | None
+    models: bool
     encoding: str | None
     delimiter: str | None
+    sheet: str | None
 
 
 @dataclass(frozen=True)
@@ -133,6 +138,15 @@ def read_options(command: Command) -> Command:
         click.option(
             "--coder-columns", callback=_words, help="Columns of a wide table that are coders: a,b."
         ),
+        click.option(
+            "--coder-names", metavar="FILE", help="Names for the identifiers of coders (JSON, CSV)."
+        ),
+        click.option(
+            "--units",
+            type=click.Choice(UNITS),
+            help="What the items are where coders marked stretches of text.",
+        ),
+        click.option("--models", is_flag=True, help="Take predictions in DATA for coders."),
         click.option("--encoding", metavar="NAME", help="Encoding of DATA, such as cp1252."),
         click.option(
             "--delimiter",
@@ -140,6 +154,7 @@ def read_options(command: Command) -> Command:
             callback=lambda _, __, text: {"tab": "\t", "\\t": "\t"}.get(text, text),
             help="Delimiter of DATA (tab for a tab); else found out.",
         ),
+        click.option("--sheet", metavar="NAME", help="Sheet of an Excel workbook."),
     ]
     return _gathered(command, options, "reading", Reading)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from annomodels.fitting import Fit
     from annomodels.summaries.summary import Summary
 
-__all__ = ["gold_table", "show"]
+__all__ = ["gold_table", "loaded", "show"]
 
 
 def show(
@@ -25,17 +25,23 @@ def show(
     table: Callable[[Summary], pd.DataFrame] = lambda summary: summary.table,
 ) -> None:
     """Load a fit, write one of its tables, and say on stderr what a reader should know."""
-    from annomodels.cli.loading import load_fit
     from annomodels.cli.tables import emit
+
+    summary = summarise(loaded(path))
+    emit(table(summary), writing, summary.title, short)
+    for text in summary.notes:
+        note(f"note: {text}")
+
+
+def loaded(path: str) -> Fit:
+    """Load a fit, and say on stderr if it is not to be trusted."""
+    from annomodels.cli.loading import load_fit
 
     fit = load_fit(path)
     check = fit.check()
     if not check:
         warn("This fit is not to be trusted: " + " ".join(check.sentences))
-    summary = summarise(fit)
-    emit(table(summary), writing, summary.title, short)
-    for text in summary.notes:
-        note(f"note: {text}")
+    return fit
 
 
 def gold_table(summary: Summary, threshold: float | None, soft: bool) -> pd.DataFrame:

@@ -218,6 +218,8 @@ FORMATS: tuple[Format, ...] = (
     ),
 )
 
+PLAIN = ("long", "wide", "matrix", "grouped")  # tables that may be read so although they look odd
+
 # Exports that hold no judgements of single coders: looked for first, and explained.
 REFUSED: Mapping[str, tuple[Looks, Callable[[Source, Options], Columns]]] = {
     "doccano export without coders": (doccano.is_doccano_alone, doccano.refuse_doccano),
@@ -244,17 +246,27 @@ def chosen(name: str, source: Source, options: Options) -> Format:
             remedy = f"Did you mean {near[0]!r}? " if near else ""
             remedy += f"Use one of {', '.join(names)}."
             raise AnnotationError(Problem(f"There is no format {name!r}.", remedy=remedy))
+        if found.name not in PLAIN and not found.matches(source, options):
+            _refuse(source, options)
+            what = f"This is not in the format {name!r}, which is known by: {found.signature}."
+            remedy = "Leave format to 'auto' (leave out --input-format), or export it again."
+            raise AnnotationError(Problem(what, source.name, remedy))
         return found
     match = next((form for form in FORMATS if _looks(form.matches, source, options)), None)
-    if match is not None and match.name not in ("long", "wide", "matrix", "grouped"):
+    if match is not None and match.name not in PLAIN:
         return match
-    for looks, refuse in REFUSED.values():
-        if _looks(looks, source, options):
-            raise AnnotationError(refuse(source, options).problems)
+    _refuse(source, options)
     if match is None and source.inside is not None:
         raise AnnotationError(_unknown_folder(source))
     # A file that is no format is told what the columns of a long table would have to be.
     return match or next(form for form in FORMATS if form.name == "long")
+
+
+def _refuse(source: Source, options: Options) -> None:
+    """Raise if the source is known to hold no judgements of single coders."""
+    for looks, refuse in REFUSED.values():
+        if looks(source, options):
+            raise AnnotationError(refuse(source, options).problems)
 
 
 def _looks(looks: Looks, source: Source, options: Options) -> bool:

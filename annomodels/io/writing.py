@@ -200,9 +200,10 @@ def guarded(cell: Any) -> Any:
 
     Examples
     --------
-    >>> guarded("=1+1"), guarded("-1"), guarded("ana")
-    ("'=1+1", '-1', 'ana')
+    >>> guarded("=1+1"), guarded("-1"), guarded("-"), guarded("ana")
+    ("'=1+1", '-1', '-', 'ana')
     """
-    if isinstance(cell, str) and cell.startswith(FORMULA_STARTS) and not all_numbers([cell]):
+    dangerous = isinstance(cell, str) and len(cell) > 1 and cell.startswith(FORMULA_STARTS)
+    if dangerous and not all_numbers([cell]):  # a sign alone is a label, and computes nothing
         return "'" + cell
     return cell

@@ -8,6 +8,10 @@ from annomodels.cli.options import Writing, common_options, examples, write_opti
 
 __all__ = ["command"]
 
+TO = (
+    *("label-studio", "label-studio-review", "prodigy", "argilla", "toloka", "appen"),
+    "parquet",
+)
 SHORT = ("item", "label", "probability", "runner_up", "votes", "overturned", "settled", "known")
 
 
@@ -16,6 +20,7 @@ SHORT = ("item", "label", "probability", "runner_up", "votes", "overturned", "se
     epilog=examples(
         "annomodels gold fit.nc -o gold.csv --threshold .95",
         "annomodels gold fit.nc --soft --format tsv",
+        "annomodels gold fit.nc --to label-studio --question sentiment -o tasks.json",
     ),
 )
 @click.argument("fit")
@@ -25,14 +30,38 @@ SHORT = ("item", "label", "probability", "runner_up", "votes", "overturned", "se
     help="Leave the label empty where its probability is below this.",
 )
 @click.option("--soft", is_flag=True, help="Add the probability of each label: p_<label>.")
+@click.option(
+    "--to",
+    type=click.Choice(TO),
+    help="Write what this tool imports: predictions, examples to review, suggestions, tests; "
+    "or a Parquet table.",
+)
+@click.option("--question", default="label", help="Name of the question in that tool.")
+@click.option(
+    "--spreadsheet",
+    is_flag=True,
+    help="Put an apostrophe before texts that a spreadsheet would take for formulas (with --to).",
+)
 @write_options
 @common_options
-def command(fit: str, threshold: float | None, soft: bool, writing: Writing) -> None:
+def command(
+    fit: str,
+    threshold: float | None,
+    soft: bool,
+    to: str | None,
+    question: str,
+    spreadsheet: bool,
+    writing: Writing,
+) -> None:
     """Give the gold label of each item of FIT with its probability, votes and why."""
+    from annomodels.cli.back import gold_back
     from annomodels.cli.places import check_writing
     from annomodels.cli.summary import gold_table, show
 
     check_writing(writing)
+    if to is not None:
+        gold_back(fit, to, threshold, question, writing, spreadsheet)
+        return
     show(
         fit,
         lambda loaded: loaded.gold(threshold),

@@ -70,6 +70,8 @@ def read_argilla_table(source: Source, options: Options) -> Columns:
     """Columns of a data set; only submitted responses count, discarded ones are skips."""
     found = Judgements(source, options)
     table = usable(source, found)
+    if found.problems:
+        return found.columns()
     item_column = options.item or ("id" if "id" in table.header else table.header[0])
     found.require(table.header, item_column, "item")
     found.require(table.header, options.text, "text")

@@ -37,6 +37,8 @@ def read_label_studio_table(source: Source, options: Options) -> Columns:
     """Columns of one record an annotation; cancelled ones are not in such exports."""
     found = Judgements(source, options)
     table = usable(source, found)
+    if found.problems:
+        return found.columns()
     unit = options.item or ("id" if "id" in table.header else table.header[0])
     found.require(table.header, unit, "item")
     found.require(table.header, options.text, "text")

@@ -37,7 +37,10 @@ def read_mturk(source: Source, options: Options) -> Columns:
         )
     numbers = _several_items(header)
     item = prefixed(header, options.item, "Input.")
-    if not (numbers and all(f"{item}{number}" in header for number in numbers)):
+    inputs = {n.removeprefix("Input.").rstrip("0123456789") for n in header if n[:6] == "Input."}
+    if numbers and options.item in inputs:
+        item = f"Input.{options.item}"
+    else:
         found.require(header, item, "item")
     if found.problems:
         return found.columns()

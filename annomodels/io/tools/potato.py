@@ -61,6 +61,8 @@ def _chosen(pairs: Any) -> list[Any]:
 def _table(source: Source, found: Judgements) -> None:
     """Take rows with a column ``schema.option`` for each option, or one for each schema."""
     table = usable(source, found)
+    if found.problems:
+        return
     schemas: dict[str, list[tuple[str, str]]] = {}
     for name in table.header:
         if name not in (ITEM, CODER):

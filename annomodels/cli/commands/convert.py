@@ -1,0 +1,68 @@
+"""``annomodels convert``: any export to a long table, or to the layout of another program."""
+
+from __future__ import annotations
+
+import click
+
+from annomodels.cli.options import (
+    Reading,
+    Writing,
+    common_options,
+    examples,
+    read_options,
+    write_options,
+)
+
+__all__ = ["command"]
+
+TO = (
+    *("long", "wide", "crowd-kit", "cleanlab", "k-alpha", "recal", "mace"),
+    *("label-studio", "prodigy", "argilla"),
+)
+
+
+@click.command(
+    "convert",
+    epilog=examples(
+        "annomodels convert export.json -o votes.csv",
+        "annomodels convert project/ --units token --to k-alpha -o matrix.csv",
+        "annomodels convert batch.csv --item ext_id --to label-studio -o tasks.json",
+    ),
+)
+@click.argument("data")
+@click.option(
+    "--to",
+    type=click.Choice(TO),
+    default="long",
+    show_default=True,
+    help="Layout to write; `annomodels formats` says what each is for.",
+)
+@click.option(
+    "--spreadsheet",
+    is_flag=True,
+    help="Put an apostrophe before texts that a spreadsheet would take for formulas.",
+)
+@read_options
+@write_options
+@common_options
+def command(data: str, to: str, spreadsheet: bool, reading: Reading, writing: Writing) -> None:
+    """Write the labels of DATA as a long table, or as another program reads them.
+
+    Without -o the result goes to stdout. The ending of FILE decides between csv, tsv, json, jsonl
+    and parquet for tables.
+    """
+    from annomodels.cli.back import put
+    from annomodels.cli.loading import load_data, say_notes
+    from annomodels.cli.places import check_writing
+    from annomodels.cli.session import note
+    from annomodels.io.writers.catalog import LAYOUTS, named
+    from annomodels.validation import all_numbers
+
+    check_writing(writing)
+    labels = load_data(data, reading)
+    note(repr(labels))
+    say_notes(labels)
+    put(named(to, LAYOUTS), labels, writing, spreadsheet)
+    if to == "cleanlab" or (to in ("k-alpha", "recal") and not all_numbers(labels.labels)):
+        pairs = enumerate(labels.labels, 0 if to == "cleanlab" else 1)
+        note(f"note: numbers stand for labels: {', '.join(f'{k} = {name}' for k, name in pairs)}")

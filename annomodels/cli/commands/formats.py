@@ -1,0 +1,57 @@
+"""``annomodels formats``: what can be read and written."""
+
+from __future__ import annotations
+
+import click
+
+from annomodels.cli.options import Writing, common_options, examples, write_options
+
+__all__ = ["command"]
+
+
+@click.command(
+    "formats", epilog=examples("annomodels formats", "annomodels formats export.json --json")
+)
+@click.argument("data", required=False)
+@write_options
+@common_options
+def command(data: str | None, writing: Writing) -> None:
+    """List the formats in the order in which they are looked for, or say which one DATA is in.
+
+    Read and written are: yes, or spans (marked stretches of text, which need --units); labels
+    (annomodels convert --to) or gold (annomodels gold --to).
+    """
+    import pandas as pd
+
+    from annomodels.cli.places import check_writing
+    from annomodels.cli.tables import emit
+    from annomodels.io.formats import FORMATS, chosen
+    from annomodels.io.source import Options, Source
+    from annomodels.io.writers.catalog import BACKS, LAYOUTS
+
+    check_writing(writing)
+    known = FORMATS if data is None else [chosen("auto", Source(data), Options())]
+    rows = [
+        {
+            "name": form.name,
+            "title": form.title,
+            "known_by": form.signature,
+            "read": "yes" if form.read else "spans",
+            "written": _written(form.name, LAYOUTS, BACKS),
+        }
+        for form in known
+    ]
+    if data is None:
+        names = {form.name for form in FORMATS}
+        rows += [
+            {"name": name, "title": writer.title, "known_by": "", "read": "",
+             "written": _written(name, LAYOUTS, BACKS)}
+            for name, writer in {**LAYOUTS, **BACKS}.items()
+            if name not in names
+        ]  # fmt: skip
+    emit(pd.DataFrame(rows), writing, "Formats")
+
+
+def _written(name: str, labels: object, gold: object) -> str:
+    ways = [word for word, table in (("labels", labels), ("gold", gold)) if name in table]  # type: ignore[operator]
+    return ", ".join(ways)

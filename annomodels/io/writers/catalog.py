@@ -1,0 +1,221 @@
+"""What can be written, by name: judgements in layouts, and gold labels for tools."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from annomodels.annotations import Annotations
+from annomodels.errors import NotApplicable
+from annomodels.io.writers import backs, layouts
+from annomodels.io.writers.goldlist import GoldList, gold_list
+from annomodels.io.writing import FORMULA_STARTS, atomic_path, guarded, write_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["BACKS", "LAYOUTS", "Writer", "formulas", "named", "write", "write_gold"]
+
+
+@dataclass(frozen=True)
+class Writer:
+    """A way to write.
+
+    Parameters
+    ----------
+    name
+        What the user says: ``to="k-alpha"``.
+    title
+        A few words for lists.
+    make
+        Table or text.
+    form
+        Form of the table, where the tool takes one only; else the ending of the file decides.
+    """
+
+    name: str
+    title: str
+    make: Callable[[Any], pd.DataFrame | str]
+    form: str | None = None
+
+
+def _by_name(*writers: Writer) -> dict[str, Writer]:
+    return {writer.name: writer for writer in writers}
+
+
+LAYOUTS: Mapping[str, Writer] = _by_name(
+    Writer("long", "one row for each label", layouts.long),
+    Writer("wide", "one column for each coder", layouts.wide),
+    Writer("crowd-kit", "columns task, worker, label", layouts.crowd_kit),
+    Writer("cleanlab", "wide, labels as numbers from 0", layouts.cleanlab),
+    Writer("k-alpha", "matrix of numbers, NA for none (K-Alpha)", layouts.k_alpha),
+    Writer("recal", "matrix of numbers, # for none (ReCal)", layouts.recal),
+    Writer("mace", "matrix of labels, empty for none (MACE)", layouts.mace),
+    Writer("label-studio", "Label Studio, tasks with annotations", layouts.label_studio),
+    Writer("prodigy", "Prodigy, examples of the choice interface", layouts.prodigy),
+    Writer("argilla", "Argilla, records with responses", layouts.argilla),
+)
+BACKS: Mapping[str, Writer] = _by_name(
+    Writer("label-studio", "Label Studio, predictions", backs.label_studio_predictions),
+    Writer(
+        "label-studio-review",
+        "Label Studio, tasks to decide, most doubtful first",
+        backs.label_studio_review,
+    ),
+    Writer("prodigy", "Prodigy, examples to review", backs.prodigy_review),
+    Writer("argilla", "Argilla, suggestions", backs.argilla_suggestions),
+    Writer("toloka", "Toloka, control tasks", backs.toloka_golden, "tsv"),
+    Writer("appen", "Appen, test questions", backs.appen_tests, "csv"),
+)
+
+
+def named(to: str, writers: Mapping[str, Writer]) -> Writer:
+    """Give the writer of a name.
+
+    Raises
+    ------
+    NotApplicable
+        When there is none of that name.
+    """
+    if to in writers:
+        return writers[to]
+    near = difflib.get_close_matches(str(to), writers, n=1)
+    hint = f"Did you mean {near[0]!r}? " if near else ""
+    raise NotApplicable(f"Nothing is written as {to!r}. {hint}Use one of {', '.join(writers)}.")
+
+
+def write(
+    data: Annotations,
+    path: str | os.PathLike[str],
+    to: str = "long",
+    *,
+    force: bool = False,
+    spreadsheet: bool = False,
+) -> Path:
+    r"""Write judgements in a layout that another program reads.
+
+    Parameters
+    ----------
+    data
+        The annotations.
+    path
+        The file. Tables are written by its ending: .csv, .tsv, .jsonl, .json or .parquet.
+    to
+        "long", "wide", "crowd-kit", "cleanlab", "k-alpha", "recal", "mace", "label-studio",
+        "prodigy" or "argilla".
+    force
+        Whether a file that is there may be replaced.
+    spreadsheet
+        Whether to put an apostrophe before texts that a spreadsheet takes for formulas.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    NotApplicable
+        When there is no such layout.
+    AnnotationError
+        When a matrix was asked for and a coder labelled an item twice.
+    OutputError
+        When the file is there already or cannot be written.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import annomodels as am
+    >>> data = am.Annotations.from_records([("t1", "ana", "pos"), ("t2", "ben", "neg")])
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "matrix.csv"
+    >>> am.write(data, path, to="k-alpha").read_text()
+    '2,NA\nNA,1\n'
+    """
+    return _put(named(to, LAYOUTS), data, path, force, spreadsheet)
+
+
+def write_gold(
+    gold: Any,
+    path: str | os.PathLike[str],
+    to: str = "label-studio",
+    *,
+    question: str = "label",
+    texts: Mapping[Any, str] | None = None,
+    force: bool = False,
+    spreadsheet: bool = False,
+) -> Path:
+    """Write gold labels so that a labelling tool imports them.
+
+    Parameters
+    ----------
+    gold
+        What ``fit.gold()`` gave, or a data frame with the columns item, label, probability and
+        perhaps ``p_<label>``. An empty label counts as not settled.
+    path
+        The file.
+    to
+        "label-studio" (predictions), "label-studio-review" (tasks, most doubtful first),
+        "prodigy", "argilla" (suggestions), "toloka" (control tasks) or "appen" (test questions).
+    question
+        Name of the question in the tool.
+    texts
+        Text of each item; without it, the name of the item stands there.
+    force
+        Whether a file that is there may be replaced.
+    spreadsheet
+        Whether to put an apostrophe before texts that a spreadsheet takes for formulas.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    NotApplicable
+        When there is no such tool.
+    AnnotationError
+        When `gold` is no table of gold labels.
+    OutputError
+        When the file is there already or cannot be written.
+
+    Examples
+    --------
+    >>> import json, pathlib, tempfile
+    >>> import pandas as pd
+    >>> import annomodels as am
+    >>> gold = pd.DataFrame({"item": ["t1"], "label": ["pos"], "probability": [0.97]})
+    >>> path = am.write_gold(gold, pathlib.Path(tempfile.mkdtemp()) / "gold.json", to="argilla")
+    >>> json.loads(path.read_text())[0]["suggestions"]
+    {'label': {'value': 'pos', 'score': 0.97, 'agent': 'annomodels'}}
+    """
+    rows: GoldList = gold_list(gold, question, texts)
+    return _put(named(to, BACKS), rows, path, force, spreadsheet)
+
+
+def _put(writer: Writer, given: Any, path: Any, force: bool, spreadsheet: bool) -> Path:
+    made = writer.make(given)
+    if not isinstance(made, str):
+        return write_table(made, path, writer.form, force=force, spreadsheet=spreadsheet)
+    target = Path(path)
+    with atomic_path(target, force) as temporary:
+        temporary.write_text(made, encoding="utf-8", newline="")
+    return target
+
+
+def formulas(cells: Iterable[Any]) -> int:
+    """Count cells that a spreadsheet would take for formulas.
+
+    Examples
+    --------
+    >>> formulas(["=1+1", "-1", "-", "ana"])
+    1
+    """
+    return sum(
+        isinstance(cell, str) and cell.startswith(FORMULA_STARTS) and guarded(cell) != cell
+        for cell in cells
+    )

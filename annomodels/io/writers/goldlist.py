@@ -1,0 +1,118 @@
+"""Gold labels on their way out: one value for every writer, whatever they came from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from annomodels.errors import AnnotationError, Problem
+from annomodels.validation import is_missing
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["GoldItem", "GoldList", "gold_list"]
+
+NEEDED = ("item", "label", "probability")
+
+
+@dataclass(frozen=True)
+class GoldItem:
+    """One item: its label ("" if it is not settled), how probable it is, and what it says.
+
+    Parameters
+    ----------
+    item, text
+        Name and text; the text is the name where it is not known.
+    label
+        The gold label.
+    probability
+        Its probability, between 0 and 1.
+    soft
+        Probability of every label; empty if it is not known.
+    votes
+        The labels that were given, in words.
+    """
+
+    item: str
+    text: str
+    label: str
+    probability: float
+    soft: Mapping[str, float]
+    votes: str
+
+    @property
+    def doubt(self) -> float:
+        """Entropy of the label in bits; without soft labels that of the label against the rest."""
+        parts = list(self.soft.values()) or [self.probability, 1 - self.probability]
+        return -sum(p * math.log2(p) for p in parts if p > 0)
+
+
+@dataclass(frozen=True)
+class GoldList:
+    """Gold of all items, and the label set in its order."""
+
+    items: tuple[GoldItem, ...]
+    labels: tuple[str, ...]
+    question: str
+
+
+def gold_list(
+    gold: Any, question: str = "label", texts: Mapping[Any, str] | None = None
+) -> GoldList:
+    """Take gold labels out of what ``fit.gold()`` gave, or out of a table.
+
+    Parameters
+    ----------
+    gold
+        A :class:`annomodels.Summary` of ``fit.gold()``, or a data frame with the columns item,
+        label, probability, and perhaps ``p_<label>`` and votes.
+    question
+        What the labels answer; the name it has in the tool.
+    texts
+        Text of each item.
+
+    Raises
+    ------
+    AnnotationError
+        When columns are missing, or probabilities are none.
+    """
+    table = _with_soft(gold)
+    lacking = [name for name in NEEDED if name not in table.columns]
+    if lacking:
+        what = f"The table of gold labels lacks {', '.join(lacking)}."
+        raise AnnotationError(Problem(what, "gold", "Give what fit.gold() gives."))
+    soft = [str(name) for name in table.columns if str(name).startswith("p_")]
+    labels = [name[2:] for name in soft] or sorted({str(x) for x in table["label"] if _said(x)})
+    votes = table["votes"] if "votes" in table.columns else [""] * len(table)
+    known = texts or {}
+    items = []
+    for item, label, probability, vote, *parts in zip(
+        table["item"], table["label"], table["probability"], votes, *(table[n] for n in soft),
+        strict=True,
+    ):  # fmt: skip
+        p = float(probability)
+        if not 0 <= p <= 1 + 1e-9:
+            what = f"The probability of item {item!r} is {probability}."
+            raise AnnotationError(Problem(what, "gold", "Give numbers between 0 and 1."))
+        named = {name: float(part) for name, part in zip(labels, parts, strict=False)}
+        text = known.get(item) or str(item)
+        said = str(label) if _said(label) else ""
+        items.append(GoldItem(str(item), text, said, min(p, 1.0), named, str(vote)))
+    return GoldList(tuple(items), tuple(labels), question)
+
+
+def _said(label: Any) -> bool:
+    return not is_missing(label) and str(label) != ""
+
+
+def _with_soft(gold: Any) -> pd.DataFrame:
+    """Table of a summary, with the probability of each label; a table as it is."""
+    table: pd.DataFrame = getattr(gold, "table", gold)
+    draws = getattr(gold, "draws", None)
+    if draws is None or "p_truth" not in draws:
+        return table
+    soft = draws["p_truth"]
+    return table.assign(**{f"p_{k}": soft.sel(truth=k).values for k in soft["truth"].values})

@@ -1,0 +1,206 @@
+"""Judgements in the layouts that other programs read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from annomodels.annotations import Annotations
+from annomodels.errors import AnnotationError, Problem
+from annomodels.validation import all_numbers, counted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "argilla",
+    "cleanlab",
+    "crowd_kit",
+    "k_alpha",
+    "label_studio",
+    "long",
+    "mace",
+    "prodigy",
+    "recal",
+    "wide",
+]
+
+QUESTION = "label"
+
+
+def long(data: Annotations) -> pd.DataFrame:
+    """One row for each label: item, coder, label, and what is known of the item."""
+    frame = data.to_frame()
+    if data.texts is not None:
+        frame["text"] = [data.texts[i] for i in data.item]
+    if data.group is not None:
+        frame["group"] = [data.groups[data.group[i]] for i in data.item]
+    if data.gold is not None:
+        frame["gold"] = [_gold_of(data, i) for i in data.item.tolist()]
+    return frame
+
+
+def crowd_kit(data: Annotations) -> pd.DataFrame:
+    """Give the columns task, worker, label of crowd-kit."""
+    return data.to_frame().set_axis(["task", "worker", "label"], axis=1)
+
+
+def wide(data: Annotations) -> pd.DataFrame:
+    """One row for each item, one column for each coder; empty where there is no label."""
+    import pandas as pd
+
+    cells = _matrix(data, [_text(label) for label in data.labels], "")
+    columns = {str(coder): cells[:, j] for j, coder in enumerate(data.coders)}
+    return pd.DataFrame({"item": [str(item) for item in data.items], **columns})
+
+
+def cleanlab(data: Annotations) -> pd.DataFrame:
+    """As cleanlab's multiannotator functions take it: labels as numbers from 0, in their order."""
+    import pandas as pd
+
+    cells = _matrix(data, [str(k) for k in range(data.n_labels)], "")
+    columns = {str(coder): cells[:, j] for j, coder in enumerate(data.coders)}
+    return pd.DataFrame({"item": [str(item) for item in data.items], **columns})
+
+
+def k_alpha(data: Annotations) -> str:
+    """As the K-Alpha calculator takes it: numbers only, no names, NA where there is no label."""
+    return _bare(_matrix(data, _numbers(data), "NA"))
+
+
+def recal(data: Annotations) -> str:
+    """As ReCal takes it: numbers only, no names, # where there is no label."""
+    return _bare(_matrix(data, _numbers(data), "#"))
+
+
+def mace(data: Annotations) -> str:
+    """As MACE takes it: labels without names, empty where there is none."""
+    return _bare(_matrix(data, [_cell(_text(label)) for label in data.labels], ""))
+
+
+def label_studio(data: Annotations) -> str:
+    """Tasks of Label Studio with an annotation for each label."""
+    tasks = []
+    for i, item in enumerate(data.items):
+        annotations = [
+            {
+                "id": n + 1,
+                "completed_by": {"email": _text(data.coders[data.coder[n]])},
+                "was_cancelled": False,
+                "ground_truth": False,
+                "result": [_choice(data.labels[data.label[n]])],
+            }
+            for n in range(data.starts[i], data.starts[i + 1])
+        ]
+        if data.gold is not None and data.gold[i] >= 0:
+            truth = [_choice(data.labels[data.gold[i]])]
+            annotations.append({"id": len(data) + i + 1, "ground_truth": True, "result": truth})
+        content = {"text": _text_of(data, i), "item": _text(item)}
+        tasks.append({"id": i + 1, "data": content, "annotations": annotations, "predictions": []})
+    return json.dumps(tasks, ensure_ascii=False, indent=1) + "\n"
+
+
+def _choice(label: Hashable) -> dict[str, Any]:
+    names = sorted(map(str, label)) if isinstance(label, frozenset) else [_text(label)]
+    return {
+        "from_name": QUESTION,
+        "to_name": "text",
+        "type": "choices",
+        "value": {"choices": names},
+    }
+
+
+def prodigy(data: Annotations) -> str:
+    """Examples of Prodigy's choice interface, one for each label."""
+    options = [{"id": _text(label), "text": _text(label)} for label in data.labels]
+    lines = []
+    for i, j, k in zip(data.item.tolist(), data.coder.tolist(), data.label.tolist(), strict=True):
+        coder = _text(data.coders[j])
+        row = {
+            "text": _text_of(data, i),
+            "meta": {"item": _text(data.items[i])},
+            "options": options,
+            "config": {"choice_style": "single"},
+            "accept": [_text(data.labels[k])],
+            "answer": "accept",
+            "_view_id": "choice",
+            "_input_hash": i,
+            "_task_hash": i,
+            "_annotator_id": coder,
+            "_session_id": coder,
+        }
+        lines.append(json.dumps(row, ensure_ascii=False) + "\n")
+    return "".join(lines)
+
+
+def argilla(data: Annotations) -> str:
+    """Give records of Argilla with a response for each label."""
+    records = []
+    for i, item in enumerate(data.items):
+        rows = range(data.starts[i], data.starts[i + 1])
+        labels = [_text(data.labels[data.label[n]]) for n in rows]
+        coders = [_text(data.coders[data.coder[n]]) for n in rows]
+        responses = [
+            {"value": label, "user_id": coder} for label, coder in zip(labels, coders, strict=True)
+        ]
+        records.append(
+            {
+                "id": _text(item),
+                "fields": {"text": _text_of(data, i)},
+                "metadata": {},
+                "suggestions": {},
+                "responses": {QUESTION: responses},
+                "vectors": {},
+            }
+        )
+    return json.dumps(records, ensure_ascii=False, indent=1) + "\n"
+
+
+def _text(name: Hashable) -> str:
+    """Text of a name; sets of labels are joined in their order."""
+    return "|".join(sorted(map(str, name))) if isinstance(name, frozenset) else str(name)
+
+
+def _text_of(data: Annotations, i: int) -> str:
+    return (data.texts[i] if data.texts is not None else "") or _text(data.items[i])
+
+
+def _gold_of(data: Annotations, i: int) -> str:
+    truth = -1 if data.gold is None else int(data.gold[i])
+    return _text(data.labels[truth]) if truth >= 0 else ""
+
+
+def _matrix(data: Annotations, names: list[str], missing: str) -> Any:
+    """Labels as texts, shape [item, coder].
+
+    Raises
+    ------
+    AnnotationError
+        When a coder labelled an item twice, which a matrix cannot hold.
+    """
+    if data.repeats:
+        what = f"{counted(data.repeats, 'label')} given again by the same coder to the same item."
+        remedy = "A matrix holds one label for each: use data.without_repeats(), or a long table."
+        raise AnnotationError(Problem(what, data.source, remedy))
+    cells = np.full((data.n_items, data.n_coders), missing, dtype=object)
+    cells[data.item, data.coder] = np.array(names, dtype=object)[data.label]
+    return cells
+
+
+def _numbers(data: Annotations) -> list[str]:
+    """Labels that are numbers as they are; else their places in the label set, from 1."""
+    if all_numbers(data.labels):
+        return [str(label) for label in data.labels]
+    return [str(k) for k in range(1, data.n_labels + 1)]
+
+
+def _cell(text: str) -> str:
+    """Cell of a file without a header, quoted where it must be."""
+    return '"' + text.replace('"', '""') + '"' if set(text) & set(',"\r\n') else text
+
+
+def _bare(cells: Any) -> str:
+    return "".join(",".join(row) + "\n" for row in cells.tolist())

@@ -1,0 +1,225 @@
+"""Damaged exports: annotations or problems in words, quickly and in little memory, whatever comes.
+
+Every export (our own, and the shared ones where they are) is damaged in many ways: bytes flipped,
+cut, doubled; keys dropped; values of another type; files lost. ANNOMODELS_FUZZ sets the number of
+inputs in all.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import random
+import resource
+import shutil
+import sys
+import time
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from annomodels import AnnotationError, Annotations, MissingDependency, NotApplicable, read
+from annomodels.io.formats import FORMATS
+from annomodels.io.reading import read_spans
+from annomodels.io.spans import SpanTable
+
+ROUNDS = int(os.environ.get("ANNOMODELS_FUZZ", "1500"))
+ODD: list[Any] = [
+    *[None, True, False, 0, -1, 1e300, "", " ", "x" * 5000, "=1+1", "\u0000", "\ud800", "😀", "1"],
+    *[[], {}, [[]], [{}], ["a", "b"], {"a": 1}, [None], [[0, 4, "PER"]], {"id": 1, "email": []}],
+]
+ODD_BYTES = [b"", b"\0", b"\xff\xfe", b'"', b"\n\n", b",,,,", b"\t", b"<!DOCTYPE a>", b"{", b"]"]
+
+
+# -- ways to damage ----------------------------------------------------------------------------
+
+
+def damaged_bytes(content: bytes, chance: random.Random) -> bytes:
+    data = bytearray(content)
+    for _ in range(chance.choice([1, 1, 2, 5, 30])):
+        at, to = sorted(chance.randrange(len(data) + 1) for _ in range(2))
+        match chance.randrange(5):
+            case 0 if data:
+                data[min(at, len(data) - 1)] ^= 1 << chance.randrange(8)
+            case 1:
+                del data[at:]
+            case 2:
+                del data[at : min(to, at + 40)]
+            case 3:
+                data[at:at] = data[at : min(to, at + 200)]
+            case _:
+                data[at:at] = chance.choice(ODD_BYTES)
+    return bytes(data)
+
+
+def damaged_value(value: Any, chance: random.Random) -> Any:
+    """One place of a JSON value, somewhere, changed."""
+    if isinstance(value, dict) and value and chance.random() < 0.9:
+        key = chance.choice(list(value))
+        match chance.randrange(8):
+            case 0:
+                return {k: v for k, v in value.items() if k != key}
+            case 1:
+                return {**value, key: chance.choice(ODD)}
+            case 2:
+                return {("x" if k == key else k): v for k, v in value.items()}
+        return {**value, key: damaged_value(value[key], chance)}
+    if isinstance(value, list) and value and chance.random() < 0.9:
+        at = chance.randrange(len(value))
+        match chance.randrange(8):
+            case 0:
+                return value[:at] + value[at + 1 :]
+            case 1:
+                return [*value, value[at]]
+            case 2:
+                return [*value[:at], chance.choice(ODD), *value[at + 1 :]]
+        return [*value[:at], damaged_value(value[at], chance), *value[at + 1 :]]
+    return chance.choice(ODD)
+
+
+def damaged_json(content: bytes, chance: random.Random) -> bytes:
+    text = content.decode()
+    lines = text.splitlines()
+    if len(lines) > 1 and lines[1][:1] == "{":
+        at = chance.randrange(len(lines))
+        lines[at] = json.dumps(damaged_value(json.loads(lines[at]), chance))
+        return "\n".join(lines).encode()
+    return json.dumps(damaged_value(json.loads(text), chance)).encode()
+
+
+def damaged_table(content: bytes, chance: random.Random) -> bytes:
+    mark = "\t" if content.count(b"\t") > content.count(b",") else ","
+    rows = list(csv.reader(io.StringIO(content.decode(), newline=""), delimiter=mark))
+    at = chance.randrange(len(rows))
+    column = chance.randrange(max(len(rows[0]), 1))
+    match chance.randrange(6):
+        case 0:
+            rows = [row[:column] + row[column + 1 :] for row in rows]
+        case 1:
+            del rows[at]
+        case 2:
+            rows = [row[::-1] for row in rows]
+        case 3:
+            rows += rows[at : at + 3]
+        case 4:
+            rows = [[*row[:column], chance.choice(["", "x", "1"]), *row[column:]] for row in rows]
+        case _:
+            cell = chance.choice(["", "true", "[", '{"a":1}', "[1]", "x" * 300, "=1", "-1", "a#b"])
+            rows[at] = [*rows[at][:column], cell, *rows[at][column + 1 :]]
+    out = io.StringIO(newline="")
+    csv.writer(out, delimiter=mark).writerows(rows)
+    return out.getvalue().encode()
+
+
+def damaged_zip(content: bytes, chance: random.Random) -> bytes:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    name = chance.choice(list(files))
+    files[name] = damaged(name, files[name], chance)
+    if chance.random() < 0.2:
+        files[chance.choice(["all.jsonl", "../a.jsonl", "/etc/a.jsonl", "a.zip", ""])] = b"{}"
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return packed.getvalue()
+
+
+def damaged(name: str, content: bytes, chance: random.Random) -> bytes:
+    ending = name.rsplit(".", 1)[-1]
+    ways: dict[str, Callable[[bytes, random.Random], bytes]] = {
+        **dict.fromkeys(("json", "jsonl", "manifest"), damaged_json),
+        **dict.fromkeys(("csv", "tsv"), damaged_table),
+        **dict.fromkeys(("zip", "xlsx"), damaged_zip),
+    }
+    way = ways.get(ending)
+    if way is None or chance.random() < 0.4:
+        return damaged_bytes(content, chance)
+    try:
+        return way(content, chance)
+    except (UnicodeError, ValueError, IndexError):
+        return damaged_bytes(content, chance)
+
+
+# -- the test ------------------------------------------------------------------------------------
+
+
+def outcome(path: Path, options: dict[str, Any]) -> None:
+    """Read, and fail for anything but annotations or problems in words within five seconds."""
+    for way in (read, read_spans):
+        began = time.perf_counter()
+        try:
+            keys = options if way is read else {}
+            result: Annotations | SpanTable = way(path, **keys)  # type: ignore[operator]
+        except AnnotationError as error:
+            problems = error.problems
+            assert problems
+            assert all(problem.what and problem.remedy for problem in problems)
+        except (NotApplicable, MissingDependency):
+            pass
+        else:
+            assert repr(result)
+            if isinstance(result, Annotations):
+                assert len(result) > 0
+                assert set(result.item.tolist()) == set(range(result.n_items))
+                assert result.label.min() >= 0
+        assert time.perf_counter() - began < 5
+
+
+def chosen_options(options: dict[str, Any], chance: random.Random) -> dict[str, Any]:
+    more: list[dict[str, Any]] = [
+        *[{}, {}, {"models": True}, {"sets": True}, {"units": "exact"}, {"units": "token"}],
+        *[{"units": "overlap"}, {"units": "chain"}, {"question": "mood"}, {"text": "text"}],
+        *[{"coders": {"ana": "x", "ben": "x"}}, {"labels": ["good", "bad", "pos", "neg", "neu"]}],
+    ]
+    more += [{"format": form.name} for form in FORMATS] if chance.random() < 0.3 else []
+    return {**(options if chance.random() < 0.7 else {}), **chance.choice(more)}
+
+
+def rounds_of(exports: dict[str, Any], folder: Path, rounds: int) -> int:
+    done = 0
+    for name, (files, options) in exports.items():
+        for number in range(max(rounds // len(exports), 1)):
+            chance = random.Random(f"{name} {number}")
+            hurt = dict(files)
+            victim = chance.choice(list(hurt))
+            hurt[victim] = damaged(victim, hurt[victim], chance)
+            if len(hurt) > 1 and chance.random() < 0.1:
+                del hurt[chance.choice(list(hurt))]
+            place = folder / "damaged"
+            for path, content in hurt.items():
+                (place / path).parent.mkdir(parents=True, exist_ok=True)
+                (place / path).write_bytes(content)
+            try:
+                outcome(place / next(iter(hurt)).split("/")[0], chosen_options(options, chance))
+            except Exception as error:
+                error.add_note(f"export {name!r}, round {number}")
+                raise
+            shutil.rmtree(place)
+            done += 1
+    return done
+
+
+def peak() -> int:
+    """Largest memory of this process so far, in bytes."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def test_damaged_exports_of_our_own(own_exports: Any, tmp_path: Path) -> None:
+    assert rounds_of(own_exports, tmp_path, ROUNDS // 2) >= ROUNDS // 2 - len(own_exports)
+    assert peak() < 1_000_000_000
+
+
+def test_damaged_shared_exports(shared: Path, tmp_path: Path) -> None:
+    files = shared / "formats" / "files"
+    exports: dict[str, Any] = {}
+    for path in sorted(files.iterdir()):
+        inside = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
+        contents = {p.relative_to(files).as_posix(): p.read_bytes() for p in inside}
+        exports[path.name] = (contents, {"units": "exact"} if path.is_dir() else {})
+    assert rounds_of(exports, tmp_path, ROUNDS // 2) >= ROUNDS // 2 - len(exports)
+    assert peak() < 1_000_000_000
