@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from annomodels.coefficients.coefficient import Coefficient
 
-__all__ = ["ENTRIES"]
+__all__ = ["ENTRIES", "UNITIZING"]
 
 _AP = ("Artstein & Poesio 2008", "10.1162/coli.07-034-R2")
 _COHEN = ("Cohen 1960", "10.1177/001316446002000104")
@@ -307,3 +307,15 @@ _ICC = tuple(
 )
 
 ENTRIES: tuple[Coefficient, ...] = (*_CORE, *_TWO_CODERS, *_ICC)
+
+UNITIZING = Coefficient(
+    "alpha_u",
+    "Alpha for units",
+    ("unitizing_alpha", "u_alpha", "krippendorff_alpha_u"),
+    None,
+    "Krippendorff 1995",
+    "10.2307/271061",
+    missing=(),
+    implied=False,
+)
+"""The coefficient of :func:`annomodels.alpha_u`, which takes other data than labels of items."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from annomodels.coefficients.basis import Basis
 from annomodels.coefficients.catalogue import COEFFICIENTS, Coefficient, find
+from annomodels.coefficients.entries import UNITIZING
 from annomodels.errors import NotApplicable
 
 if TYPE_CHECKING:
@@ -73,6 +74,8 @@ class Agreement:
         Sentences about the data that concern all coefficients.
     basis
         What it was computed from; None for a result that was put together by hand.
+    words
+        What `n_items` and `n_labels` count, in the singular.
     """
 
     name: str
@@ -91,11 +94,12 @@ class Agreement:
     draws: Floats | None
     notes: tuple[str, ...] = ()
     basis: Basis | None = None
+    words: tuple[str, str] = ("item", "label")
 
     @property
     def definition(self) -> Coefficient:
         """What is known about the coefficient: aliases, source, DOI."""
-        return COEFFICIENTS[self.name]
+        return {**COEFFICIENTS, UNITIZING.name: UNITIZING}[self.name]
 
     @cached_property
     def _defined(self) -> Floats:
@@ -230,7 +234,9 @@ class Agreement:
             parts.append(f"observed {self.kind} {self.observed:.4f}")
         if not math.isnan(self.expected):
             parts.append(f"expected {self.expected:.4f}")
-        parts.append(f"{self.n_items:,} items, {self.n_coders:,} coders, {self.n_labels:,} labels")
+        item, label = self.words
+        counts = ((self.n_items, item), (self.n_coders, "coder"), (self.n_labels, label))
+        parts.append(", ".join(f"{n:,} {word}{'s' * (n != 1)}" for n, word in counts))
         return "\n".join([" · ".join(parts), *filter(None, (self.note, *self.notes))])
 
 
