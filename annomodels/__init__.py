@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     from annomodels.coefficients.breakdown.difference import Difference
     from annomodels.coefficients.breakdown.result import Breakdown
     from annomodels.coefficients.breakdown.verb import breakdown
+    from annomodels.coefficients.capabilities import coefficients
     from annomodels.coefficients.diagnosis.result import Diagnosis
     from annomodels.coefficients.diagnosis.verb import diagnose
-    from annomodels.coefficients.capabilities import coefficients
     from annomodels.coefficients.easy_hard import EasyHard, easy_hard
     from annomodels.coefficients.result import Agreement
     from annomodels.coefficients.units import Units
+    from annomodels.compat import Aggregator
     from annomodels.errors import (
         AnnomodelsError,
         AnnotationError,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from annomodels.summaries.summary import Summary
 
 _WHERE = {
+    "Aggregator": "annomodels.compat",
     "Agreement": "annomodels.coefficients.result",
     "Analytic": "annomodels.coefficients.analytic",
     "AnnomodelsError": "annomodels.errors",
@@ -88,6 +90,7 @@ _WHERE = {
 _MODULES = frozenset({"coefficients", "coref", "datasets", "priors"})
 
 __all__ = [
+    "Aggregator",
     "Agreement",
     "Analytic",
     "AnnomodelsError",

@@ -1,0 +1,191 @@
+"""The calls of crowd-kit on its tables of task, worker and label, answered by these models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from annomodels.annotations import Annotations
+from annomodels.errors import NotApplicable
+from annomodels.fitting import Fit, fit
+
+if TYPE_CHECKING:
+    from annomodels.models.confusion import ConfusionModel
+
+__all__ = ["Aggregator"]
+
+ITEM, CODER, LABEL, GOLD = "task", "worker", "label", "agg_label"
+
+
+class Aggregator:
+    """Aggregate labels with the calls of crowd-kit: ``fit_predict`` and ``fit_predict_proba``.
+
+    Tables have the columns task, worker, label. What comes back has the make of what was given:
+    pandas in, pandas out, indexed by task; polars (or pyarrow) in, a table with a column task out.
+
+    Parameters
+    ----------
+    model
+        A model or its name, as for :func:`annomodels.fit`.
+    engine, chains, draws, seed
+        As for :func:`annomodels.fit`; ``engine="em"`` is as quick as crowd-kit, without draws.
+
+    Attributes
+    ----------
+    fit_ : Fit
+        The fit, with intervals, checks and everything else.
+    labels_
+        Most probable label of each task.
+    probas_
+        P(truth = k) for each task.
+    priors_
+        Mean prevalence of each label.
+    errors_
+        Mean probability that a worker gives a label, by worker and label given (rows) and true
+        label (columns), as in crowd-kit.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rows = [("t1", "a", "x"), ("t1", "b", "x"), ("t1", "c", "y"), ("t2", "a", "y")]
+    >>> rows += [("t2", "b", "y"), ("t2", "c", "y"), ("t3", "a", "x"), ("t3", "b", "x")]
+    >>> votes = pd.DataFrame(rows, columns=["task", "worker", "label"])
+    >>> Aggregator(engine="em", seed=1).fit_predict(votes)
+    task
+    t1    x
+    t2    y
+    t3    x
+    Name: agg_label, dtype: object
+    """
+
+    fit_: Fit
+    labels_: Any
+    probas_: Any
+    priors_: Any
+    errors_: Any
+
+    def __init__(
+        self,
+        model: str | ConfusionModel = "hierarchical",
+        *,
+        engine: str = "auto",
+        chains: int = 4,
+        draws: int = 1000,
+        seed: int | None = None,
+    ) -> None:
+        self.model = model
+        self.engine = engine
+        self.chains = chains
+        self.draws = draws
+        self.seed = seed
+
+    def fit(self, data: Any, true_labels: Any = None) -> Aggregator:
+        """Fit the model to a table.
+
+        Parameters
+        ----------
+        data
+            Columns task, worker, label.
+        true_labels
+            Known truth: a pandas Series indexed by task, or a mapping.
+
+        Returns
+        -------
+        Aggregator
+            Itself.
+
+        Raises
+        ------
+        AnnotationError
+            When columns are missing, or nothing can be learnt from the labels.
+        NotApplicable
+            When `true_labels` is neither.
+        """
+        labelled = Annotations.from_frame(
+            data, item=ITEM, coder=CODER, label=LABEL, gold=_mapping(true_labels)
+        )
+        self.fit_ = fit(
+            labelled,
+            self.model,
+            engine=self.engine,
+            chains=self.chains,
+            draws=self.draws,
+            seed=self.seed,
+        )
+        self._summarise(_make_of(data))
+        return self
+
+    def fit_predict(self, data: Any, true_labels: Any = None) -> Any:
+        """Fit, and give the most probable label of each task.
+
+        Parameters
+        ----------
+        data, true_labels
+            As for :meth:`fit`.
+
+        Returns
+        -------
+        Series or table
+            For pandas a Series ``agg_label`` indexed by task; else a table of task, agg_label.
+        """
+        return self.fit(data, true_labels).labels_
+
+    def fit_predict_proba(self, data: Any, true_labels: Any = None) -> Any:
+        """Fit, and give the probability of each label for each task.
+
+        Parameters
+        ----------
+        data, true_labels
+            As for :meth:`fit`.
+
+        Returns
+        -------
+        table
+            For pandas indexed by task, one column for each label; else with a column task.
+        """
+        return self.fit(data, true_labels).probas_
+
+    def _summarise(self, make: Any) -> None:
+        import pandas as pd
+
+        data, tree = self.fit_.data, self.fit_.tree
+        tasks = pd.Index(data.items, name=ITEM)
+        labels = pd.Index(data.labels, name=LABEL)
+        p = tree["truth"].to_dataset()["p_truth"].values
+        best = [data.labels[k] for k in p.argmax(axis=1)]
+        self.labels_ = make(pd.Series(best, tasks, dtype=object, name=GOLD))
+        self.probas_ = make(pd.DataFrame(p, tasks, labels))
+        posterior = tree["posterior"].to_dataset().mean(("chain", "draw"))
+        self.priors_ = make(pd.Series(posterior["prevalence"].values, labels, name="prior"))
+        confusion = posterior["confusion"].values
+        if confusion.ndim == 2:  # one matrix for all
+            confusion = confusion[None].repeat(data.n_coders, axis=0)
+        given = pd.MultiIndex.from_product([data.coders, data.labels], names=[CODER, LABEL])
+        rows = confusion.transpose(0, 2, 1).reshape(-1, data.n_labels)
+        self.errors_ = make(pd.DataFrame(rows, given, labels))
+
+
+def _mapping(true_labels: Any) -> Mapping[Any, Any] | None:
+    if true_labels is None or isinstance(true_labels, Mapping):
+        return true_labels
+    if hasattr(true_labels, "to_dict") and hasattr(true_labels, "index"):
+        return dict(true_labels.to_dict())
+    what = f"true_labels is {type(true_labels).__name__!r}."
+    raise NotApplicable(f"{what} Give a pandas Series indexed by task, or a mapping.")
+
+
+def _make_of(data: Any) -> Any:
+    """How results are made alike to the table that was given."""
+    import narwhals as nw
+
+    frame = nw.from_native(data)
+    space = frame.__native_namespace__()
+    if space.__name__ == "pandas":
+        return lambda result: result
+
+    def converted(result: Any) -> Any:
+        table = result.reset_index()
+        columns = {str(name): table[name].tolist() for name in table.columns}
+        return nw.from_dict(columns, backend=space).to_native()
+
+    return converted
