@@ -8,7 +8,8 @@ chain, iteration and item only, so neither changes the draws.
 from __future__ import annotations
 
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from threading import Event
+from importlib import import_module
+from threading import Event, Thread
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,8 @@ def run(model: ConjugateModel, data: Annotations, settings: Settings) -> RawResu
         run_ = _Run(model, codes, settings, pool, relabel=data.gold is None)
         settings.tell("compiling", 0.0)
         run_.chains[0].compile(single)
+        # the result will need it, and sampling leaves the interpreter idle
+        Thread(target=import_module, args=("xarray",), daemon=True).start()
         run_.clock = Clock(settings.time_limit)
         run_.sample(draws, single)
     if not run_.stages:

@@ -17,7 +17,10 @@ def diagonal_leads(log_prevalence: Array, logc: Array, volume: Array) -> bool:
     the labels that each matrix gave; `logc` is [row, label, truth].
     """
     n_rows, n_labels, n_classes = logc.shape
-    table = np.zeros((n_classes, n_labels))
+    table = np.empty((n_classes, n_labels))
+    for k in range(n_classes):
+        for label in range(n_labels):
+            table[k, label] = 0.0
     for j in range(n_rows):
         for label in range(n_labels):
             for k in range(n_classes):

@@ -49,7 +49,8 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a small step that only kernels call: LLVM decides whether to inline it."""
-    # what Python would need to call it takes half as long to compile as the step itself
+    # what Python needs to call it would take half as long to compile as the step itself; without
+    # it a call from Python is a crash, so these stay within the kernels
     compiled: Callable[..., Any] = numba.njit(
         no_cpython_wrapper=True, no_cfunc_wrapper=True, **OPTIONS
     )(function)

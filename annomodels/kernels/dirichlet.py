@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from annomodels.kernels.compile import Array, Key, kernel
+from annomodels.kernels.compile import Array, Key, inlined
 from annomodels.kernels.random import CONFUSION, PREVALENCE, address, log_dirichlet
 
 
-@kernel
+@inlined
 def draw_confusion(counts: Array, alpha: Array, key: Key, iteration: int, out: Array) -> None:
     """Draw every coder's rows: theta[j, k] ~ Dirichlet(alpha[k] + counts[j, :, k]).
 
@@ -29,9 +29,12 @@ def draw_confusion(counts: Array, alpha: Array, key: Key, iteration: int, out: A
                 out[j, label, k] = row[label]
 
 
-@kernel
+@inlined
 def draw_prevalence(sizes: Array, alpha: Array, key: Key, iteration: int, out: Array) -> None:
     """Draw the prevalence: pi ~ Dirichlet(alpha + sizes); `out` gets logarithms."""
     state = np.empty(1, dtype=np.uint64)
     state[0] = address(key, iteration, PREVALENCE, 0)
-    log_dirichlet(state, np.empty(2), alpha + sizes, out)
+    shape = np.empty(len(sizes))
+    for k in range(len(sizes)):
+        shape[k] = alpha[k] + sizes[k]
+    log_dirichlet(state, np.empty(2), shape, out)

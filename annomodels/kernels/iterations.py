@@ -7,14 +7,14 @@ import math
 import numpy as np
 
 from annomodels.kernels.bookkeeping import close_batch, diagonal_leads
-from annomodels.kernels.compile import Array, Key, inlined, kernel
+from annomodels.kernels.compile import Array, Key, kernel
 from annomodels.kernels.parameters import Population, draw_parameters, log_prior
 from annomodels.kernels.passes import sampled_pass
 
 Kept = tuple[Array, Array, Array, Array]
 
 
-@inlined
+@kernel
 def store(
     n: int,
     order: Array,
@@ -77,7 +77,7 @@ def iterate(
     relabelled draws; its last place is the length of a batch. `kept` takes the draws of prevalence
     and confusion, the log likelihood and the log density.
     """
-    n_items, n_classes = len(gold), len(log_prevalence)
+    n_items, n_rows, n_classes = len(gold), len(counts), len(log_prevalence)
     batch, p_sum, p_square, entropy = sums
     identity = np.arange(n_classes)
     for iteration in range(first, end):
@@ -87,8 +87,12 @@ def iterate(
             if iteration > first:
                 return iteration
             places = order
-        counts[:] = 0
-        sizes[:] = 0
+        for j in range(n_rows):
+            for label in range(n_classes):
+                for k in range(n_classes):
+                    counts[j, label, k] = 0
+        for k in range(n_classes):
+            sizes[k] = 0
         found = sampled_pass(
             starts, cell, gold, log_prevalence, logc, key, iteration, places, keep, 0, n_items,
             counts, sizes, batch, entropy,

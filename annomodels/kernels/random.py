@@ -68,16 +68,11 @@ def normal_pair(state: Array, pair: Array) -> None:
 
 
 @inlined
-def log_gamma_variate(state: Array, pair: Array, n_left: int, shape: float) -> tuple[float, int]:
-    """Logarithm of a gamma number with scale 1, and how many normals of `pair` are left unused.
+def gamma_variate(state: Array, pair: Array, n_left: int, shape: float) -> tuple[float, int]:
+    """Gamma number with scale 1 for a shape of at least 1, and how many normals are left unused.
 
-    The method of Marsaglia & Tsang (2000, doi:10.1145/358407.358414); in logarithms, so that
-    shapes far below 1 do not underflow.
+    The method of Marsaglia & Tsang (2000, doi:10.1145/358407.358414).
     """
-    boost = 0.0
-    if shape < 1.0:
-        boost = math.log(uniform(state)) / shape
-        shape += 1.0
     d = shape - 1.0 / 3.0
     c = 1.0 / math.sqrt(9.0 * d)
     while True:
@@ -93,18 +88,34 @@ def log_gamma_variate(state: Array, pair: Array, n_left: int, shape: float) -> t
         u = uniform(state)
         squared = x * x
         if u < 1.0 - 0.0331 * squared * squared:
-            return math.log(d * v) + boost, n_left
+            return d * v, n_left
         if math.log(u) < 0.5 * squared + d - d * v + d * math.log(v):
-            return math.log(d * v) + boost, n_left
+            return d * v, n_left
 
 
 @inlined
 def log_dirichlet(state: Array, pair: Array, alpha: Array, out: Array) -> None:
-    """Fill `out` with the logarithm of a Dirichlet draw; `pair` is room for two normals."""
-    top = -np.inf
+    """Fill `out` with the logarithm of a Dirichlet draw; `pair` is room for two normals.
+
+    A shape below 1 is drawn as one above it times a power of a uniform number (Marsaglia & Tsang),
+    whose logarithm is kept apart, so that shapes far below 1 do not underflow.
+    """
     n_left = np.int64(0)
+    total, smallest = 0.0, alpha[0]
     for k in range(alpha.shape[0]):
-        out[k], n_left = log_gamma_variate(state, pair, n_left, alpha[k])
+        smallest = min(smallest, alpha[k])
+        above = alpha[k] if alpha[k] >= 1.0 else alpha[k] + 1.0
+        out[k], n_left = gamma_variate(state, pair, n_left, above)
+        total += out[k]
+    if smallest >= 1.0:
+        for k in range(alpha.shape[0]):
+            out[k] = math.log(out[k] / total)
+        return
+    top = -np.inf
+    for k in range(alpha.shape[0]):
+        out[k] = math.log(out[k])
+        if alpha[k] < 1.0:
+            out[k] += math.log(uniform(state)) / alpha[k]
         top = max(top, out[k])
     total = 0.0
     for k in range(alpha.shape[0]):
