@@ -241,7 +241,15 @@ def _result(
     used = used_items(rows, request.convention)
     note = explain(reason, entry, rows.n_coders, rows.n_labels)
     lost = 0.0 if draws is None or not len(draws) else float(np.isnan(draws).mean())
-    parts = (note, request.note, f"It is undefined in {lost:.1%} of the draws." if lost else "")
+    complete = basis.data.is_complete
+    some = f"Only the {int(used.sum()):,} of {len(used):,} items that every coder labelled count."
+    partial = some if entry.numeric and not complete and used.any() else ""
+    parts = (
+        note,
+        partial,
+        request.note,
+        f"It is undefined in {lost:.1%} of the draws." if lost else "",
+    )
     return Agreement(
         name=entry.name,
         title=entry.title if nominal or entry.numeric else f"{entry.title}, {distance}",
@@ -252,7 +260,7 @@ def _result(
         n_items=int(used.sum()),
         n_coders=rows.n_coders,
         n_labels=int(rows.per_item[used].sum()),
-        convention="complete" if basis.data.is_complete else request.convention,
+        convention="complete" if complete else request.convention,
         note=" ".join(filter(None, parts)),
         reason=reason,
         distance=distance,

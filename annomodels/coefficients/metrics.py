@@ -3,23 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence, Set
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from annomodels.coefficients.distances import Computed, Distance, Nominal, Ordinal, Squared
+from annomodels.coefficients.distances import Computed, Distance, Nominal
+from annomodels.coefficients.numeric import NUMERIC_DISTANCES, numeric_distance
 from annomodels.coefficients.sets import SET_DISTANCES
 from annomodels.errors import AnnotationError, NotApplicable, Problem
 
 __all__ = ["DISTANCES", "DistanceLike", "make_distance"]
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 DistanceLike = str | ArrayLike | Callable[[Any, Any], Any]
 
-NUMERIC = ("interval", "ratio", "linear", "quadratic")
-RANKED = ("rank_linear", "rank_quadratic", "gwet_ordinal")
-DISTANCES: tuple[str, ...] = ("nominal", "ordinal", *NUMERIC, *RANKED, *SET_DISTANCES)
+DISTANCES: tuple[str, ...] = ("nominal", *NUMERIC_DISTANCES, *SET_DISTANCES)
+OTHER_NAMES = {
+    "identity": "nominal",
+    "unweighted": "nominal",
+    "binary": "nominal",
+    "categorical": "nominal",
+    "discrete": "nominal",
+    "equal": "linear",
+    "absolute": "linear",
+    "squared": "quadratic",
+    "fleiss_cohen": "quadratic",
+    "cicchetti_allison": "linear",
+    "ordinal_gwet": "gwet_ordinal",
+    "polar": "bipolar",
+}
 
 MANY_LABELS = 2_000
 
@@ -45,7 +60,11 @@ def make_distance(
     ``rank_linear``    ``linear`` on the ranks of the labels, also where labels are numbers
     ``rank_quadratic`` the square of ``rank_linear``
     ``gwet_ordinal``   :math:`m (m - 1) / (q (q - 1))`, m = number of labels from k to l
-    ``jaccard``        sets; also ``dice``, ``passonneau``, ``masi``
+    ``radical``        :math:`\sqrt{|x_k - x_l|}` over that of the range
+    ``circular``       :math:`\sin^2(\pi (x_k - x_l) / U)`, U = range + 1: days of a week, angles
+    ``bipolar``        :math:`(x_k - x_l)^2 / ((x_k + x_l - 2 min)(2 max - x_k - x_l))`
+    ``jaccard``        sets; also ``dice``, ``passonneau``, ``masi``, and ``passonneau_empty_1``,
+                       which puts the empty set at distance 1 from every other set
     a table            shape [label, label], rows in the order of the label set
     a callable         takes two labels, gives their distance
     =================  ============================================================================
@@ -79,6 +98,9 @@ def make_distance(
             name = getattr(distance, "__name__", "custom")
             return _table(name, _call(distance, labels), labels)
         return _table("custom", np.asarray(distance, dtype=float), labels)
+    plain = distance.strip().lower().replace("-", "_").replace(" ", "_")
+    plain = plain.removesuffix("_weights").removesuffix("_distance")
+    distance = OTHER_NAMES.get(plain, plain)
     if distance not in DISTANCES:
         raise NotApplicable(
             f"There is no distance called {distance!r}. Use one of {', '.join(DISTANCES)}, "
@@ -89,57 +111,7 @@ def make_distance(
     if distance in SET_DISTANCES:
         return _sets(distance, labels)
     x = np.full(len(labels), np.nan) if values is None else np.asarray(values, dtype=float)
-    numeric = bool(np.isfinite(x).all())
-    if distance in ("interval", "ratio") and not numeric:
-        words = [str(label) for label, value in zip(labels, x, strict=True) if np.isnan(value)]
-        raise NotApplicable(
-            f"The distance {distance!r} needs numbers, but these labels are none: "
-            f"{', '.join(words[:5])}. Use nominal or ordinal, or mend the labels."
-        )
-    if distance not in ("interval", "ratio") and not (numeric or ordered):
-        raise NotApplicable(
-            f"The distance {distance!r} needs an order, but the labels are words without one. "
-            'Give them in their order: labels=["low", "mid", "high"].'
-        )
-    return _numeric(distance, x, numeric)
-
-
-def _numeric(distance: str, x: Floats, numeric: bool) -> Distance:
-    """Distances from values or ranks."""
-    n = len(x)
-    ranks = np.arange(n, dtype=float)
-    if distance == "ordinal":
-        if numeric and (np.diff(x) <= 0).any():
-            raise NotApplicable(
-                "The labels are numbers but do not stand in increasing order. "
-                "Declare them in their order, or use numbers that increase."
-            )
-        return Ordinal()
-    if distance == "interval":
-        return Squared("interval", x)
-    if distance == "ratio":
-        if (x < 0).any():
-            raise NotApplicable(
-                "The distance 'ratio' needs labels that are not negative. Use interval."
-            )
-        return Computed("ratio", lambda k, m: _ratio(x[k], x[m]), n)
-    if distance == "gwet_ordinal":
-        most = max(n * (n - 1), 1)
-        return Computed(
-            distance, lambda k, m: np.abs(ranks[k] - ranks[m]) * (np.abs(k - m) + 1) / most, n
-        )
-    if distance.startswith("rank_") or not numeric:
-        x = ranks
-    x = x / (np.ptp(x) or 1.0)
-    if distance.endswith("quadratic"):
-        return Squared(distance, x)
-    return Computed(distance, lambda k, m: np.abs(x[k] - x[m]), n)
-
-
-def _ratio(x: Floats, y: Floats) -> Floats:
-    """Squared relative difference; 0 where both are 0."""
-    total = x + y
-    return np.asarray(((x - y) / np.where(total == 0, 1.0, total)) ** 2)
+    return numeric_distance(distance, x, [str(label) for label in labels], ordered)
 
 
 def _sets(name: str, labels: Sequence[Hashable]) -> Distance:
@@ -166,6 +138,14 @@ def _call(function: Callable[[Any, Any], Any], labels: Sequence[Hashable]) -> Fl
 def _table(name: str, table: Floats, labels: Sequence[Hashable]) -> Distance:
     """Check a table."""
     n = len(labels)
+    if table.shape == (n, n) and n > 1 and (np.diag(table) == 1).all() and (table <= 1).all():
+        raise AnnotationError(
+            Problem(
+                "The table has 1 from each label to itself, so it holds weights of agreement.",
+                f"distance {name}",
+                "Give distances: 1 - weights.",
+            )
+        )
     if table.shape != (n, n):
         raise AnnotationError(
             Problem(
@@ -191,5 +171,8 @@ def _table(name: str, table: Floats, labels: Sequence[Hashable]) -> Distance:
             )
     if problems:
         raise AnnotationError(problems)
-    frozen = (table + table.T) / 2
-    return Computed(name, lambda k, m: np.asarray(frozen[k, m]), n)
+    return Computed(name, partial(_look_up, (table + table.T) / 2), n)
+
+
+def _look_up(table: Floats, k: Ints, m: Ints) -> Floats:
+    return np.asarray(table[k, m])

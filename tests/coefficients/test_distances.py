@@ -1,6 +1,7 @@
 """Distances between labels: their formulas, their sums, and what is refused."""
 
 import itertools
+import pickle
 
 import numpy as np
 import pytest
@@ -33,6 +34,9 @@ def table_of(distance, pooled):
         ("rank_linear", [0, 1 / 3, 2 / 3, 1]),
         ("rank_quadratic", [0, 1 / 9, 4 / 9, 1]),
         ("gwet_ordinal", [0, 2 / 12, 6 / 12, 1]),
+        ("radical", [0, np.sqrt(1 / 7), np.sqrt(3 / 7), 1]),
+        ("circular", np.sin(np.pi * np.array([0, 1, 3, 7]) / 8) ** 2),
+        ("bipolar", [0, 1 / 13, 9 / (3 * 11), 49 / (7 * 7)]),
         ("ordinal", [0, 0.15**2, 0.4**2, 0.75**2]),
     ],
 )
@@ -55,6 +59,52 @@ def test_sums_are_those_of_the_table(name, rng):
         assert np.allclose(np.diag(table), 0)
         assert found[s, m] == pytest.approx(left[s, m] @ table @ right[s, m])
         assert np.ravel(distance.largest(pooled[s, 0]))[0] == pytest.approx(table.max())
+        assert distance.reach(right[s], pooled[s, 0]) == pytest.approx(right[s] @ table)
+
+
+@pytest.mark.parametrize("name", [*PLAIN, [[0, 1, 2, 2], [1, 0, 1, 2], [2, 1, 0, 1], [2, 2, 1, 0]]])
+def test_distances_can_be_sent_to_another_process(name):
+    distance = make_distance(name, LABELS, VALUES)
+    other = pickle.loads(pickle.dumps(distance))
+    pooled = np.array([1.0, 2.0, 3.0, 4.0])
+    assert np.array_equal(table_of(other, pooled), table_of(distance, pooled))
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        ("Quadratic", "quadratic"),
+        ("squared", "quadratic"),
+        ("linear weights", "linear"),
+        ("equal", "linear"),
+        ("unweighted", "nominal"),
+        ("Gwet-ordinal", "gwet_ordinal"),
+    ],
+)
+def test_names_of_other_packages(typed, name):
+    assert make_distance(typed, LABELS, VALUES).name == name
+
+
+def test_gwets_weights_on_five_labels():
+    """Gwet 2014, five labels: weights one step from the diagonal."""
+    labels, values = list(range(1, 6)), np.arange(1.0, 6)
+    step = (np.array([0]), np.array([1]), np.ones(5))
+    for name, weight in (("linear", 0.75), ("quadratic", 0.9375), ("radical", 0.5)):
+        assert 1 - make_distance(name, labels, values).pairs(*step)[0] == pytest.approx(weight)
+    assert 1 - make_distance("gwet_ordinal", labels, values).pairs(*step)[0] == pytest.approx(0.9)
+
+
+def test_weights_of_agreement_are_not_distances():
+    with pytest.raises(AnnotationError, match="1 - weights"):
+        make_distance(np.eye(4), LABELS)
+
+
+def test_the_empty_set_can_be_as_far_as_any_other():
+    labels = [frozenset(), frozenset({1}), frozenset({1, 2})]
+    near, far = (make_distance(name, labels) for name in ("passonneau", "passonneau_empty_1"))
+    first, second = np.array([0, 1]), np.array([1, 2])
+    assert near.pairs(first, second, np.ones(3)) == pytest.approx([1 / 3, 1 / 3])
+    assert far.pairs(first, second, np.ones(3)) == pytest.approx([1, 1 / 3])
 
 
 def test_many_values_are_summed_in_blocks(rng):
@@ -78,7 +128,7 @@ def test_set_distances(a, b):
 @given(SETS)
 def test_empty_set_is_a_legal_label(a):
     empty = frozenset()
-    assert [d(empty, empty) for d in SET_DISTANCES.values()] == [0, 0, 0, 0]
+    assert [d(empty, empty) for d in SET_DISTANCES.values()] == [0] * len(SET_DISTANCES)
     assert passonneau(empty, a) * 3 == 1
     assert jaccard(empty, a) == dice(empty, a) == masi(empty, a) == 1
 
