@@ -154,6 +154,7 @@ def repeats_note(setup: Setup) -> str:
 def notes_of(setup: Setup, drawn: bool) -> list[str]:
     """Sentences about the data that concern every part."""
     notes = [repeats_note(setup)] if setup.data.repeats else []
+    notes += [setup.request.note] if setup.request.note else []
     if drawn:
         notes.append(f"Intervals: {setup.sample.recipe}; all parts share the draws.")
     return notes

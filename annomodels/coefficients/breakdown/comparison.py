@@ -82,7 +82,7 @@ def compare_agreement(
     if resample == "auto" and (first.group is None or second.group is None):
         resample = "items"
     both = [
-        set_up(data, name, distance, missing, duplicates, resample, labels)
+        set_up(data, name, distance, missing, duplicates, resample, labels, whole=True)
         for data in (first, second)
     ]
     for which, setup in zip(("first", "second"), both, strict=True):

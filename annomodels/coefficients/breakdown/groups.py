@@ -152,7 +152,7 @@ def _one(
         if draws and reason in ("", "constant_coder"):
             own = int(np.random.SeedSequence([seed, code]).generate_state(1)[0])
             drawn = draw_values(sample, [request], draws, own)[0]
-    note = explain(reason, entry, rows.n_coders)
+    note = explain(reason, entry, rows.n_coders, rows.n_labels)
     rule = None if marked is None or not used.any() else _rule(rows, used, marked)
     if rule is not None and marked is not None:
         value, drawn = rule, np.full(draws, np.nan)

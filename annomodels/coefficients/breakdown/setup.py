@@ -18,7 +18,7 @@ from annomodels.coefficients.distances import Ordinal
 from annomodels.coefficients.evaluation import Request
 from annomodels.coefficients.formulas import EXPECTED
 from annomodels.coefficients.metrics import DistanceLike
-from annomodels.coefficients.reasons import before, explain
+from annomodels.coefficients.reasons import UNFIT, before, explain
 from annomodels.coefficients.requests import make_requests
 from annomodels.coefficients.rows import Duplicates, Rows, collapse, prepare, with_labels
 from annomodels.coefficients.tables import Tables
@@ -106,8 +106,16 @@ def set_up(
     duplicates: Duplicates = "first",
     resample: Resample = "auto",
     labels: Sequence[Hashable] | None = None,
+    whole: bool = False,
 ) -> Setup:
     """Check what is asked for; see :func:`~annomodels.agreement` for the parameters.
+
+    Parameters
+    ----------
+    data, name, distance, missing, duplicates, resample, labels
+        As there.
+    whole
+        Whether parts are data sets of their own, so that any coefficient will do.
 
     Raises
     ------
@@ -117,9 +125,10 @@ def set_up(
     if labels is not None:
         data = with_labels(data, labels)
     request = make_requests(data, name, distance, missing)[0]
-    if request.coefficient.expectation not in (None, *EXPECTED):
+    entry = request.coefficient
+    if entry.chance or not (whole or (entry.expectation in (None, *EXPECTED) and not entry.own)):
         raise NotApplicable(
-            f"{request.coefficient.title} cannot be taken apart. Use alpha, k, multi_kappa, s, "
+            f"{entry.title} cannot be taken apart this way. Use alpha, k, multi_kappa, s, "
             "ac1 or percent."
         )
     rows = prepare(data, duplicates, by_group(data, resample))
@@ -135,6 +144,6 @@ def refuse_unfit(setup: Setup) -> None:
         When it is for two coders and there are more, or when repeats are kept.
     """
     reason = before(setup.request.coefficient, setup.rows, setup.request.convention)
-    if reason in ("two_coders_only", "repeats_kept"):
-        entry = setup.request.coefficient
-        raise NotApplicable(f"{entry.title}: {explain(reason, entry, setup.rows.n_coders)}")
+    if reason in UNFIT:
+        entry, sizes = setup.request.coefficient, (setup.rows.n_coders, setup.rows.n_labels)
+        raise NotApplicable(f"{entry.title}: {explain(reason, entry, *sizes)}")

@@ -93,8 +93,11 @@ def breakdown(
     >>> import annomodels as am
     >>> found = am.breakdown(am.datasets.load("trains"), "label", draws=500)
     >>> found.table[["label", "n", "specific", "value"]].round(3)
-         label   n  specific  value
-    0   Boxcar ...
+      label   n  specific  value
+    0   Box  46     0.913  0.841
+    1  Tank  20     0.800  0.752
+    2   E-1  23     0.870  0.832
+    3   E-2  11     0.909  0.899
     """
     chosen = "group" if str(by) == "document" else by
     if chosen not in get_args(By):
@@ -103,8 +106,9 @@ def breakdown(
         raise NotApplicable('undefined="seed002" and positive= belong to by="group".')
     if draws < 0:
         raise NotApplicable(f"draws={draws} is no number of draws. Use 0 for none.")
-    setup = set_up(data, name, distance, missing, duplicates, resample, labels)
-    if chosen == "group":
+    whole = chosen == "group"
+    setup = set_up(data, name, distance, missing, duplicates, resample, labels, whole)
+    if whole:
         return by_group_of_items(setup, draws, seed, undefined, positive)
     way = {"label": by_label, "item": by_item, "coder": by_coder, "pair": by_pair}[chosen]
     return way(setup, draws, seed)
