@@ -8,16 +8,15 @@ labels get Jeffreys' prior to the letter.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import dataclasses
 
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.coefficients.rows import Rows
+from annomodels.coefficients.rows import Rows, collapse
 
-__all__ = ["ChanceItems", "chance_items"]
+__all__ = ["chance_items"]
 
-Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 PER_LABEL = 0.5
@@ -27,41 +26,39 @@ N_AGREED = 96
 N_DISAGREED = 64
 
 
-class ChanceItems(NamedTuple):
-    """Labels of the chance items and their prior weights.
+def chance_items(rows: Rows) -> Rows:
+    """Make the chance items of a data set, each labelled by the coders of one of its items.
 
-    Parameters
-    ----------
-    item, coder, label
-        Codes, shape [annotation].
-    weight
-        Prior weight of each chance item, shape [item].
+    Returns
+    -------
+    Their labels; `times` holds their prior weights.
     """
-
-    item: Ints
-    coder: Ints
-    label: Ints
-    weight: Floats
-
-
-def chance_items(rows: Rows) -> ChanceItems:
-    """Make the chance items of a data set, each labelled by the coders of one of its items."""
     rng = np.random.default_rng(20_10)
     k = rows.n_labels
     labels = np.arange(k) if k <= N_AGREED else np.sort(rng.choice(k, N_AGREED, replace=False))
-    each = max(1, N_AGREED // len(labels))
+    each = N_AGREED // len(labels)
     item, coder = _coders(rows, each * len(labels), rng)
-    agreed = ChanceItems(
-        item,
-        coder,
-        labels[item // each],
-        np.full(each * len(labels), min(PER_LABEL * k, AGREED_AT_MOST) / (each * len(labels))),
-    )
+    agreed = _rows(rows, item, coder, labels[item // each], min(PER_LABEL * k, AGREED_AT_MOST))
     if k < 2:
-        return agreed
+        return collapse(agreed)
     item, coder = _coders(rows, N_DISAGREED, rng)
-    patterns = _disagreeing(np.bincount(item, minlength=N_DISAGREED), k, rng)
-    return _joined(agreed, _in_all_rotations(item, coder, patterns, k))
+    label = _disagreeing(np.bincount(item, minlength=N_DISAGREED), k, rng)
+    disagreed = _rows(rows, *_in_all_rotations(item, coder, label, k), DISAGREED)
+    both = dataclasses.replace(
+        agreed,
+        item=np.concatenate([agreed.item, disagreed.item + agreed.n_items]),
+        coder=np.concatenate([agreed.coder, disagreed.coder]),
+        label=np.concatenate([agreed.label, disagreed.label]),
+        n_items=agreed.n_items + disagreed.n_items,
+        times=np.concatenate([agreed.times, disagreed.times]),
+    )
+    return collapse(both)
+
+
+def _rows(rows: Rows, item: Ints, coder: Ints, label: Ints, weight: float) -> Rows:
+    """Items that together have a weight."""
+    n = int(item[-1]) + 1
+    return Rows(item, coder, label, n, rows.n_coders, rows.n_labels, times=np.full(n, weight / n))
 
 
 def _coders(rows: Rows, n: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
@@ -84,7 +81,7 @@ def _disagreeing(size: Ints, k: int, rng: np.random.Generator) -> Ints:
     patterns = []
     for n, r in enumerate(size.tolist()):
         others = r - 1
-        if others * np.log(k) < np.log(4 * len(size)):
+        if others * np.log(k) < np.log(len(size)):
             code = 1 + n % max(k**others - 1, 1)
             label = code // k ** np.arange(others) % k
         else:
@@ -95,27 +92,17 @@ def _disagreeing(size: Ints, k: int, rng: np.random.Generator) -> Ints:
     return np.concatenate(patterns).astype(np.int64)
 
 
-def _in_all_rotations(item: Ints, coder: Ints, label: Ints, k: int) -> ChanceItems:
+def _in_all_rotations(item: Ints, coder: Ints, label: Ints, k: int) -> tuple[Ints, Ints, Ints]:
     """Shift the labels round, so that all labels are equally frequent."""
-    n = int(item.max()) + 1
     turns = np.arange(k) if k <= N_AGREED else np.arange(N_AGREED) * k // N_AGREED
-    kept = item < max(1, 2 * N_DISAGREED // len(turns))
+    most = max(1, N_DISAGREED // len(turns))
+    most -= most % (k - 1) if most >= k else 0  # pairs of labels stand equally often
+    kept = item < most
     item, coder, label = item[kept], coder[kept], label[kept]
-    n = int(item.max()) + 1
+    n = int(item[-1]) + 1
     turn = np.repeat(np.arange(len(turns)), len(item))
-    return ChanceItems(
+    return (
         np.tile(item, len(turns)) + turn * n,
         np.tile(coder, len(turns)),
         (np.tile(label, len(turns)) + turns[turn]) % k,
-        np.full(n * len(turns), DISAGREED / (n * len(turns))),
-    )
-
-
-def _joined(one: ChanceItems, other: ChanceItems) -> ChanceItems:
-    n = len(one.weight)
-    return ChanceItems(
-        np.concatenate([one.item, other.item + n]),
-        np.concatenate([one.coder, other.coder]),
-        np.concatenate([one.label, other.label]),
-        np.concatenate([one.weight, other.weight]),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 
@@ -13,10 +13,12 @@ from annomodels.coefficients.reasons import used_items
 from annomodels.coefficients.rows import Duplicates, Rows, intra_coder
 from annomodels.coefficients.weights import Sample
 
-__all__ = ["RARE", "data_notes"]
+__all__ = ["RARE", "data_notes", "interval_warnings"]
 
 RARE = 10
 FEW_UNITS = 10
+FEW_ITEMS = 50
+COUNTED = ("nominal", "ordinal")
 
 
 def data_notes(
@@ -57,18 +59,50 @@ def data_notes(
 def _draw_notes(data: Annotations, rows: Rows, sample: Sample) -> list[str]:
     """How the draws were made and when not to trust them."""
     notes = [f"Intervals: {sample.recipe}."]
-    pairable = used_items(rows, "")[rows.item]
-    counts = np.bincount(rows.label[pairable], minlength=rows.n_labels)
-    if data.scale in ("nominal", "ordinal") and (counts > 0).any():
-        rarest = int(np.where(counts > 0, counts, counts.max() + 1).argmin())
-        if counts[rarest] < RARE:
-            notes.append(
-                f"The label {data.labels[rarest]!r} occurs {counts[rarest]} time(s) among the "
-                f"pairable labels; below about {RARE} these intervals are too short. A model "
-                "(annomodels.fit) makes more of rare labels."
-            )
     if rows.unit is not None:
         n_units = len(np.unique(rows.unit))
         few = " With so few the intervals are rough." if n_units < FEW_UNITS else ""
         notes.append(f"Whole documents are drawn ({n_units:,} of them).{few}")
+    return notes + interval_warnings(rows, data.labels if data.scale in COUNTED else ())
+
+
+def interval_warnings(rows: Rows, labels: Sequence[Hashable]) -> list[str]:
+    """Sentences on data that are too few for the intervals to keep what they promise.
+
+    A 95 % interval is only known to cover as often as it says for `FEW_ITEMS` items or more and a
+    rarest label that is to be expected `RARE` times or more (``benchmarks/coverage_agreement.py``).
+    Labels are seen, not expected, and they come several to an item; so the warning starts earlier.
+
+    Parameters
+    ----------
+    rows
+        The labels.
+    labels
+        Names of the labels; empty where it does not matter how rare a label is.
+    """
+    used = used_items(rows, "")
+    notes = []
+    n_items = int(rows.times[used].sum())
+    if n_items < FEW_ITEMS:
+        notes.append(
+            f"With {n_items} item(s) that have two labels or more the intervals are rough; they "
+            f"are known to hold for {FEW_ITEMS} or more."
+        )
+    times = rows.times[rows.item] * used[rows.item]
+    counts = np.bincount(rows.label, weights=times, minlength=rows.n_labels).astype(int)
+    if not len(labels) or not (counts > 0).any():
+        return notes
+    rarest = int(np.where(counts > 0, counts, counts.max() + 1).argmin())
+    if counts[rarest] < RARE:
+        notes.append(
+            f"The label {labels[rarest]!r} occurs {counts[rarest]} time(s) among the "
+            f"pairable labels; below about {RARE} these intervals are rough. A model "
+            "(annomodels.fit) makes more of rare labels."
+        )
+    elif counts[rarest] < 2 * RARE:
+        notes.append(
+            f"Only {counts[rarest]} pairable labels are {labels[rarest]!r}. A label that is to be "
+            f"expected less than {RARE} times may well come up so often, and then these intervals "
+            "are rough."
+        )
     return notes

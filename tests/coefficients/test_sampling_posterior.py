@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 import annomodels as am
-from annomodels.coefficients import weights
+from annomodels.coefficients import chance, weights
+from annomodels.coefficients.chance import chance_items
 from annomodels.coefficients.formulas import evaluate
+from annomodels.coefficients.notes import interval_warnings
 from annomodels.coefficients.rows import collapse, prepare
 from annomodels.coefficients.tables import from_joint
 
@@ -26,29 +28,56 @@ def panel_of(rng, n_items=60, n_coders=4, accuracy=0.8, missing=0.3):
 
 
 def test_two_coders_are_a_dirichlet_on_the_table_with_jeffreys_prior(rng):
+    """The prior takes the place of two items: those of the data keep N / (N + 2) of their weight."""
     table = np.array([[41, 3], [9, 47]])
     found = am.agreement(from_table(table), "kappa", draws=20_000)
-    exact = rng.dirichlet(table.ravel() + 0.5, 20_000).reshape(-1, 2, 2)
+    exact = rng.dirichlet(table.ravel() * 100 / 102 + 0.5, 20_000).reshape(-1, 2, 2)
     kappas = evaluate("kappa", from_joint(exact)).value
     probs = [0.01, 0.025, 0.25, 0.5, 0.75, 0.975, 0.99]
-    assert np.quantile(found.draws, probs) == pytest.approx(np.quantile(kappas, probs), abs=0.01)
-    assert "0.5 added to each cell" in found.notes[-1]
+    assert np.quantile(found.draws, probs) == pytest.approx(np.quantile(kappas, probs), abs=8e-3)
+    assert any("Jeffreys' prior" in note for note in found.notes)
 
 
-def test_cells_of_large_tables_weigh_two_items_together():
-    """With 5 labels, 1/2 a cell would be 12.5 items of chance and pull kappa down."""
-    data = from_table(np.diag([10, 10, 10, 10, 10]), "ABCDE")
-    sample = weights.make_sample(collapse(prepare(data)))
-    prior = sample.shape[sample.point == 0]
-    assert len(prior) == 25
-    assert prior.sum() == pytest.approx(2.0)
-    found = am.agreement(data, "kappa")
-    assert found.value == 1.0
-    assert 0.85 < found.low < found.high < 1.0
+def test_chance_items_are_jeffreys_prior_for_two_coders_and_two_labels():
+    found = chance_items(collapse(prepare(from_table([[5, 2], [1, 7]]))))
+    pairs = found.label.reshape(-1, 2)
+    assert sorted(map(tuple, pairs.tolist())) == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert found.times == pytest.approx(0.5)
 
 
-def test_bootstrap_has_the_moments_of_dirichlet_weights(rng, monkeypatch):
-    monkeypatch.setattr(weights, "CHANCE_WEIGHT", 1e-9)
+@pytest.mark.parametrize("n_labels", [2, 3, 5, 12, 150])
+@pytest.mark.parametrize("n_coders", [2, 3, 6])
+def test_chance_items_agree_on_every_label_or_disagree(rng, n_labels, n_coders):
+    label = np.concatenate([np.arange(n_labels), rng.integers(0, n_labels, 60)])
+    rows = [(i, c, int(x)) for i, x in enumerate(label) for c in range(n_coders)]
+    found = chance_items(collapse(prepare(am.Annotations.from_records(rows))))
+    labels = found.label.reshape(-1, n_coders)
+    agreed = (labels == labels[:, :1]).all(1)
+    assert found.times[agreed].sum() == pytest.approx(min(n_labels / 2, 2.0))
+    assert found.times[~agreed].sum() == pytest.approx(1.0)
+    for part in (agreed, ~agreed):
+        shares = np.zeros(n_labels)
+        np.add.at(shares, labels[part], found.times[part][:, None])
+        shares = shares[shares > 0] if n_labels > 100 else shares
+        assert np.ptp(shares) < (1e-9 if n_labels < 100 else 0.05)
+
+
+def test_chance_items_of_incomplete_data_have_coders_that_met():
+    rows = [(i, c, int(i % 3 == c)) for i in range(30) for c in ((0, 1) if i % 2 else (2, 3, 4))]
+    rows.append(("single", 5, 1))
+    found = chance_items(collapse(prepare(am.Annotations.from_records(rows))))
+    for start, size in zip(found.starts, found.per_item, strict=True):
+        assert found.coder[start : start + size].tolist() in ([0, 1], [2, 3, 4])
+
+
+@pytest.fixture
+def without_chance_items(monkeypatch):
+    monkeypatch.setattr(chance, "PER_LABEL", 0.0)
+    monkeypatch.setattr(chance, "DISAGREED", 0.0)
+
+
+@pytest.mark.usefixtures("without_chance_items")
+def test_weights_give_the_unbiased_variance_of_a_mean(rng):
     data = panel_of(rng, missing=0.0)
     found = am.agreement(data, "percent", draws=20_000)
     n = data.n_items
@@ -56,13 +85,13 @@ def test_bootstrap_has_the_moments_of_dirichlet_weights(rng, monkeypatch):
     per_item = (4 * (share**2).sum(1) - 1) / 3
     assert found.value == pytest.approx(per_item.mean())
     assert found.draws.mean() == pytest.approx(per_item.mean(), abs=4e-3)
-    assert found.draws.var() == pytest.approx(per_item.var() / (n + 1), rel=0.05)
+    assert found.draws.var() == pytest.approx(per_item.var(ddof=1) / n, rel=0.04)
 
 
-def test_chance_items_pull_a_little_towards_chance(rng, monkeypatch):
-    data = panel_of(rng)
+def test_chance_items_pull_a_little_towards_chance(rng, request):
+    data = panel_of(rng, n_items=200)
     with_chance = am.agreement(data, "alpha", draws=8000)
-    monkeypatch.setattr(weights, "CHANCE_WEIGHT", 1e-9)
+    request.getfixturevalue("without_chance_items")
     plain = am.agreement(data, "alpha", draws=8000)
     lower = plain.draws.mean() - with_chance.draws.mean()
     assert 0 < lower < 2 / data.n_items
@@ -91,11 +120,21 @@ def test_draws_belong_together_and_depend_on_the_seed_only(rng):
 
 def test_blocks_of_draws_do_not_show(rng, monkeypatch):
     data = panel_of(rng)
-    whole = am.agreement(data, "alpha", draws=100, resample="items")
-    monkeypatch.setattr(weights, "MEMORY", 4 * data.n_items)
-    blocked = am.agreement(data, "alpha", draws=100)
-    assert np.quantile(whole.draws, 0.5) == pytest.approx(np.quantile(blocked.draws, 0.5), abs=0.05)
-    assert blocked.draws.shape == (100,)
+    sample = weights.make_sample(collapse(prepare(data)))
+    monkeypatch.setattr(weights, "MEMORY", 20 * len(sample.shape))
+    whole = np.concatenate(list(sample.draw(100, 1, 0)))
+    parts = list(sample.draw(100, 1, 5 * len(sample.shape)))
+    assert max(map(len, parts)) < 20
+    assert np.array_equal(np.concatenate(parts), whole)
+    assert whole.sum(1) == pytest.approx(sample.n_units)
+
+
+def test_draws_of_a_coefficient_do_not_depend_on_the_others(rng, monkeypatch):
+    """Not even where they leave less memory, so that fewer draws are made at once."""
+    data = panel_of(rng)
+    monkeypatch.setattr(weights, "MEMORY", 3000)
+    panel = am.agreement(data, draws=200)
+    assert np.allclose(am.agreement(data, "percent", draws=200).draws, panel["percent"].draws)
 
 
 def test_whole_documents_are_drawn(rng):
@@ -131,7 +170,7 @@ def test_full_agreement_of_three_coders_leaves_the_interval_open():
     rows = [(i, c, i % 2) for i in range(40) for c in range(3)]
     found = am.agreement(am.Annotations.from_records(rows), "alpha")
     assert found.value == 1.0
-    assert 0.9 < found.low < found.high <= 1.0
+    assert 0.85 < found.low < found.high <= 1.0
     assert found.draws.std() > 0
 
 
@@ -147,8 +186,24 @@ def test_one_document_gives_no_interval(rng):
 def test_rare_labels_are_pointed_out():
     rare = am.agreement(from_table([[90, 3], [2, 2]]))
     assert any("'B' occurs 9 time(s)" in note for note in rare.notes)
-    common = am.agreement(from_table([[90, 3], [3, 2]]))
-    assert not any("occurs" in note for note in common.notes)
+    few = am.agreement(from_table([[90, 3], [3, 2]]))
+    assert not any("occurs" in note for note in few.notes)
+    assert any("Only 10 pairable labels are 'B'" in note for note in few.notes)
+    common = am.agreement(from_table([[90, 3], [3, 7]]))
+    assert not any("pairable" in note for note in common.notes)
+
+
+def test_rare_labels_count_in_equal_items_that_were_put_together():
+    rows = collapse(prepare(from_table([[90, 0], [0, 12]])))
+    assert interval_warnings(rows, ["A", "B"]) == []
+    assert len(interval_warnings(rows, [])) == 0
+
+
+def test_few_items_are_pointed_out():
+    few = am.agreement(from_table([[20, 5], [4, 20]]))
+    assert any("With 49 item(s)" in note for note in few.notes)
+    enough = am.agreement(from_table([[20, 5], [5, 20]]))
+    assert not any("item(s)" in note for note in enough.notes)
 
 
 def test_draws_without_a_value_are_counted(rng):
