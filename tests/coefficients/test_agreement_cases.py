@@ -11,46 +11,8 @@ import pytest
 import annomodels as am
 from annomodels.coefficients.sets import jaccard, passonneau
 
-# Their name in the file -> ours.
-IN_SCOPE = {
-    "percent_agreement": "percent",
-    "bennett_s": "s",
-    "brennan_prediger": "s",
-    "randolph_kappa": "s",
-    "scott_pi": "pi",
-    "weighted_pi": "pi",
-    "fleiss_kappa": "k",
-    "cohen_kappa": "kappa",
-    "multi_kappa": "multi_kappa",
-    "weighted_kappa": "weighted_kappa",
-    "krippendorff_alpha": "alpha",
-    "krippendorff_alpha_gwetweights": "alpha",
-    "gwet_ac1": "ac1",
-    "gwet_ac2": "ac2",
-    "van_oest_irsq": "irsq",
-    "scott_pi.A_e": "pi",
-    "cohen_kappa.A_e": "kappa",
-    "fleiss_kappa.A_e": "k",
-    "krippendorff_alpha.D_o": "alpha",
-    "krippendorff_alpha.D_e": "alpha",
-}
-# Breakdowns by label, item and coder, analytic errors, unitizing: not part of the engine yet.
-LATER = {
-    "category_kappa",
-    "item_agreement",
-    "kappa_max",
-    "icc",
-    "alpha_u",
-    "alpha_u.D_o",
-    "alpha_u.D_e",
-    "alpha_dfbeta_item",
-    "hughes_alpha",
-    "hughes_alpha.ci_low",
-    "hughes_alpha.ci_high",
-    "cohen_kappa.se",
-    "cohen_kappa.var",
-    "fleiss_kappa.z0",
-}
+# Breakdowns by label and item have their own test, test_breakdown_cases.py.
+ELSEWHERE = {"category_kappa", "item_agreement", "alpha_dfbeta_item"}
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE = (
@@ -59,7 +21,9 @@ FILE = (
     / "agreement_cases.json"
 )
 CASES = json.loads(FILE.read_text()) if FILE.is_file() else []
-MINE = [case for case in CASES if case["coefficient"] in IN_SCOPE]
+MINE = [case for case in CASES if case["coefficient"] not in ELSEWHERE]
+UNITS = [case for case in MINE if case["coefficient"].startswith("alpha_u")]
+LABELS = [case for case in MINE if case not in UNITS]
 
 
 def masi_dkpro(a, b):
@@ -84,9 +48,17 @@ def records(case):
     return [(i, c, label) for i, pair in enumerate(pairs) for c, label in enumerate(pair)]
 
 
+def name_of(case):
+    """Name to ask for: that of the file, as far as it is the name of a coefficient."""
+    name, _, _ = case["coefficient"].partition(".")
+    if name == "icc":
+        return case["options"]["type"]
+    return name.removesuffix("_gwetweights")
+
+
 def options(case):
     given = dict(case["options"])
-    distance = given.get("distance", given.get("weights"))
+    distance = given.get("distance", given.get("weights", given.get("level")))
     if "weights" in given and distance == "ordinal":
         distance = "gwet_ordinal"
     if "rank_weights" in given:
@@ -94,19 +66,25 @@ def options(case):
     if distance == "masi_dkpro":
         distance = masi_dkpro
     out = {"distance": distance, "missing": given.get("missing"), "labels": given.get("categories")}
-    if IN_SCOPE[case["coefficient"]] == "alpha":
+    if case["coefficient"].startswith("krippendorff"):
         out["missing"] = None
     return out
 
 
 def check(case, found):
     part = case["coefficient"].partition(".")[2]
-    value = {
-        "": found.value,
-        "A_e": found.expected,
-        "D_o": 1 - found.observed,
-        "D_e": 1 - found.expected,
-    }[part]
+    if part in ("se", "var", "z0"):
+        value = getattr(found.analytic(), part)
+    elif part in ("ci_low", "ci_high"):
+        value = getattr(found.analytic(), part.removeprefix("ci_"))
+    else:
+        sign = 1 if found.kind == "agreement" else 0
+        value = {
+            "": found.value,
+            "A_e": found.expected,
+            "D_o": sign + (1 - 2 * sign) * found.observed,
+            "D_e": sign + (1 - 2 * sign) * found.expected,
+        }[part]
     if case["expected"] is None:
         assert math.isnan(value)
         assert found.reason
@@ -115,19 +93,8 @@ def check(case, found):
         assert value == pytest.approx(case["computed"], abs=1e-9)
 
 
-def test_all_coefficients_of_the_file_are_here_or_planned(shared):
-    names = {case["coefficient"] for case in CASES}
-    assert not set(IN_SCOPE) & LATER
-    assert set(IN_SCOPE) | LATER == names
-    assert len(MINE) >= 180
-
-
-@pytest.mark.shared
-@pytest.mark.parametrize("case", MINE, ids=[case["id"] for case in MINE])
-def test_case(case):
-    data = am.Annotations.from_records(records(case))
-    found = am.agreement(data, IN_SCOPE[case["coefficient"]], draws=0, **options(case))
-    check(case, found)
+def check_also(case, found):
+    """Observed and expected agreement, standard error and interval, where a case has them."""
     also = case.get("also_expected", {})
     observed, expected = found.observed, found.expected
     if found.kind == "disagreement":
@@ -136,14 +103,59 @@ def test_case(case):
         # Gwet writes alpha with a corrected observed instead of a corrected expected agreement.
         shrink = 1 - 1 / found.n_labels
         observed, expected = 1 - (1 - observed) * shrink, 1 - (1 - expected) * shrink
-    for name, value in (("pa", observed), ("pe", expected)):
+    values = {"pa": observed, "pe": expected}
+    if "se" in also or "ci" in also:
+        error = found.analytic("gwet_table" if "irrcac_table" in case["id"] else "gwet")
+        values |= {"se": error.se, "low": error.low, "high": error.high}
+        low, high = also.get("ci", {"0": error.low, "1": error.high}).values()
+        also = {**also, "low": low, "high": high}
+    for name, value in values.items():
         if name in also:
-            assert value == pytest.approx(also[name], abs=6e-4)
+            assert value == pytest.approx(also[name], abs=6e-4), name
+    return len(set(values) & set(also))
+
+
+def test_all_coefficients_of_the_file_are_here_or_in_the_breakdowns(shared):
+    assert {case["coefficient"] for case in CASES} >= ELSEWHERE
+    assert len(MINE) >= 215
+    assert len(UNITS) == 5
+    assert sum("ci" in case.get("also_expected", {}) for case in MINE) == 38
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("case", LABELS, ids=[case["id"] for case in LABELS])
+def test_case(case):
+    data = am.Annotations.from_records(records(case))
+    found = am.agreement(data, name_of(case), draws=0, **options(case))
+    check(case, found)
+    assert check_also(case, found) == (
+        len({"pa", "pe", "se"} & set(case.get("also_expected", {})))
+        + 2 * ("ci" in case.get("also_expected", {}))
+        + 2 * ("se" in case.get("also_expected", {}) and "ci" not in case["also_expected"])
+    )
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("case", UNITS, ids=[case["id"] for case in UNITS])
+@pytest.mark.parametrize("moved", [False, True], ids=["as_is", "moved"])
+def test_case_of_units(case, moved, rng):
+    """Shifted, renamed, and the other way round, a continuum gives the same."""
+    given = case["options"]
+    begin = given["continuum_begin"]
+    rows = [("t", c, start, start + size, label) for _, c, (start, size, label) in case["data"]]
+    if moved:
+        end = begin + given["continuum_length"]
+        rows = [
+            ("u", f"c{-c}", 7 - last + end, 7 - first + end, x) for _, c, first, last, x in rows
+        ]
+        rows, begin = [rows[n] for n in rng.permutation(len(rows))], 7
+    units = am.Units.from_records(rows, lengths=given["continuum_length"], begins=begin)
+    check(case, am.alpha_u(units, given["category"]))
 
 
 @pytest.mark.shared
 @pytest.mark.parametrize(
-    "case", [c for c in MINE if c["data"]], ids=[c["id"] for c in MINE if c["data"]]
+    "case", [c for c in LABELS if c["data"]], ids=[c["id"] for c in LABELS if c["data"]]
 )
 def test_case_does_not_depend_on_order_or_names(case, rng):
     rows = records(case)
@@ -151,8 +163,9 @@ def test_case_does_not_depend_on_order_or_names(case, rng):
     coders = {name: f"c{code}" for name, code in _shuffled({r[1] for r in rows}, rng)}
     rows = [(items[i], coders[c], label) for i, c, label in rows]
     data = am.Annotations.from_records([rows[n] for n in rng.permutation(len(rows))])
-    found = am.agreement(data, IN_SCOPE[case["coefficient"]], draws=0, **options(case))
+    found = am.agreement(data, name_of(case), draws=0, **options(case))
     check(case, found)
+    check_also(case, found)
 
 
 def _shuffled(names, rng):
