@@ -1,0 +1,199 @@
+"""Traps of the exports that are tables: each is left out, counted, explained or refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annomodels import AnnotationError, Annotations, read
+
+Put = Callable[..., Path]
+
+
+@pytest.fixture
+def put(tmp_path: Path) -> Put:
+    def write(text: str, name: str = "export.csv") -> Path:
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def rows(data: Annotations) -> list[tuple[Any, ...]]:
+    return sorted(map(tuple, data.to_frame().to_numpy().tolist()))
+
+
+def problem(path: Path, **options: Any) -> str:
+    with pytest.raises(AnnotationError) as caught:
+        read(path, **options)
+    return str(caught.value)
+
+
+# -- Label Studio tables --------------------------------------------------------------------------
+
+LS = "id,text,mood,tone,annotator,annotation_id,lead_time\n"
+
+
+def test_label_studio_tables_find_the_question_that_varies(put: Put) -> None:
+    path = put(LS + "1,t,x,k,a,1,1\n1,t,y,k,b,2,1\n2,u,x,k,a,3,1\n")
+    assert rows(read(path)) == [("1", "a", "x"), ("1", "b", "y"), ("2", "a", "x")]
+    both = put(LS + "1,t,x,k,a,1,1\n1,t,y,m,b,2,1\n")
+    assert "2 questions: 'mood'" in problem(both)
+    assert read(both, question="tone").labels == ("k", "m")
+    same = put(LS + "1,t,x,k,a,1,1\n1,t,x,k,b,2,1\n")
+    assert "No column varies" in problem(same)
+    assert read(same, label="mood").labels == ("x",)
+
+
+def test_label_studio_tables_hold_lists_as_json(put: Put) -> None:
+    path = put(LS + '1,t,"[""x"",""y""]",k,a,1,1\n1,t,"{""choices"":[""y""]}",k,b,2,1\n')
+    assert read(path).labels == ("x|y", "y")
+    spans = put(LS + '1,t,"[{""start"":0,""end"":1}]",k,a,1,1\n1,t,[],k,b,2,1\n')
+    assert "marked stretches" in problem(spans)
+
+
+# -- Mechanical Turk ------------------------------------------------------------------------------
+
+
+def test_mturk_without_answers_is_the_wrong_file(put: Put) -> None:
+    assert "results of the batch" in problem(put("HITId,WorkerId,Input.x\nh,w,1\n"))
+
+
+def test_turkle_names_its_users(put: Put) -> None:
+    text = "HITId,WorkerId,Turkle.Username,Input.x,Answer.q\nh,1,ana,1,y\nh,2,ben,1,n\n"
+    assert read(put(text)).coders == ("ana", "ben")
+
+
+def test_mturk_several_items_in_a_task_are_numbered(export: Any) -> None:
+    path, _ = export("mturk_several")
+    assert read(path).items == ("H#1", "H#2")
+
+
+def test_mturk_two_questions_and_one_downloaded_twice(put: Put) -> None:
+    head = "HITId,AssignmentId,WorkerId,AssignmentStatus,Answer.q1.label,Answer.note\n"
+    line = "h,1,a,Approved,x,fine\n"
+    path = put(head + line + line + "h,2,b,Submitted,y,\n")
+    assert "2 questions: 'note' (2 judgements), 'q1' (3 judgements)" in problem(path)
+    data = read(path, question="q1")
+    assert rows(data) == [("h", "a", "x"), ("h", "b", "y")]
+    assert any("repeat" in note for note in data.notes)
+
+
+def test_mturk_boxes_of_two_questions(put: Put) -> None:
+    head = "HITId,WorkerId,Answer.q.on,Answer.q.off,Answer.r.on,Answer.r.off\n"
+    path = put(head + "h,a,true,false,true,true\nh,b,false,true,false,false\n")
+    assert rows(read(path, question="q")) == [("h", "a", "on"), ("h", "b", "off")]
+    data = read(path, question="r")
+    assert (data.labels, data.skips) == (("off|on",), 1)
+
+
+# -- Toloka ---------------------------------------------------------------------------------------
+
+
+def test_toloka_aggregated_is_refused(put: Put) -> None:
+    text = problem(put("INPUT:id\tOUTPUT:q\tCONFIDENCE:q\nt\tx\t90%\n", "a.tsv"))
+    assert "aggregated result" in text
+    assert "Download the assignments" in text
+
+
+def test_toloka_states_and_items_without_a_number(put: Put) -> None:
+    head = "INPUT:a\tINPUT:b\tOUTPUT:q\tASSIGNMENT:worker_id\tASSIGNMENT:status\n"
+    body = (
+        "1\tx\tyes\tw1\tAPPROVED\n1\ty\tno\tw1\tSKIPPED\n1\tx\tno\tw2\tREJECTED\n1\tx\tno\tw3\t\n"
+    )
+    data = read(put(head + body, "a.tsv"))
+    assert rows(data) == [("1 | x", "w1", "yes"), ("1 | x", "w3", "no")]
+    assert data.skips == 1
+    assert any("no task_id" in note for note in data.notes)
+
+
+# -- Appen ----------------------------------------------------------------------------------------
+
+
+def test_appen_aggregated_is_refused(put: Put) -> None:
+    text = problem(put("_unit_id,_golden,q,q:confidence\n1,false,x,.9\n"))
+    assert "aggregated report" in text
+    assert "'Full'" in text
+
+
+def test_appen_gold_several_answers_and_questions_that_vary(put: Put) -> None:
+    head = "_unit_id,_worker_id,_golden,_tainted,_ip,q,q_gold,colour\n"
+    body = '1,a,true,false,9.9.9.9,x,"x\ny",red\n1,b,true,false,9.9.9.9,"x\ny","x\ny",red\n'
+    data = read(put(head + body))
+    assert data.labels == ("x", "x|y")
+    assert data.gold is None
+    assert any("several answers" in note for note in data.notes)
+    text = "_unit_id,_worker_id,_tainted,q,colour\n1,a,false,x,red\n1,b,false,y,red\n"
+    assert read(put(text)).labels == ("x", "y")
+
+
+# -- Qualtrics ------------------------------------------------------------------------------------
+
+
+def survey(*lines: str, marks: str = "QID1,QID2") -> str:
+    first, second = marks.split(",")
+    cells = [f'"{{""ImportId"":""{name}""}}"' for name in ("finished", "_id", first, second)]
+    head = f"Finished,ResponseId,Q1,Q2\nFin,Id,A - x,A - y\n{','.join(cells)}\n"
+    return head + "".join(line + "\n" for line in lines)
+
+
+def test_qualtrics_unfinished_respondents_are_left_out(put: Put) -> None:
+    data = read(put(survey("True,r1,x,y", "False,r2,x,x", "1,r3,y,x")))
+    assert data.coders == ("r1", "r3")
+    assert any("did not finish" in note for note in data.notes)
+
+
+def test_qualtrics_boxes_of_one_question_are_put_together(put: Put) -> None:
+    data = read(put(survey("True,r1,x,y", "True,r2,,y", marks="QID5_1,QID5_2")), sets=True)
+    assert data.n_items == 1
+    assert set(data.labels) == {frozenset("xy"), frozenset("y")}
+
+
+def test_qualtrics_questions_of_another_kind_are_asked_about(put: Put) -> None:
+    lines = ["True,r1,x,31", "True,r2,y,47", "True,r3,x,22"]
+    text = problem(put(survey(*lines)))
+    assert "share no answer" in text
+    assert read(put(survey(*lines)), question="Q1").items == ("Q1",)
+
+
+# -- INCEpTION diagnosis --------------------------------------------------------------------------
+
+DIFF = "Type,Collection,Document,Layer,Feature,Position,Flags,ana,ben\n"
+
+
+def test_inception_incomplete_units_stay_and_are_counted(put: Put) -> None:
+    body = "S,,d,L,f,0-1 [a],USED,x,y\nS,,d,L,f,2-3 [b],INCOMPLETE_POSITION,x,<no annotation>\n"
+    body += "S,,d,L,f,4-5 [c],INCOMPLETE_LABEL,<no label>,y\n"
+    body += 'S,,d,L,f,6-7 [d],"STACKED, USED","x, y",x\n'
+    data = read(put(DIFF + body))
+    assert (data.n_items, data.skips) == (4, 2)
+    assert "x|y" in data.labels
+    assert any("2 units were not marked" in note for note in data.notes)
+
+
+def test_inception_features_are_questions(put: Put) -> None:
+    body = "S,,d,L,f,0-1 [a],USED,x,y\nS,,d,L,g,0-1 [a],USED,k,k\n"
+    assert "2 questions: 'f'" in problem(put(DIFF + body))
+    assert read(put(DIFF + body), question="g").labels == ("k",)
+
+
+# -- plain tables ---------------------------------------------------------------------------------
+
+
+def test_grouped_patterns_are_written_out(put: Put) -> None:
+    data = read(put("r1,r2,n\n1,1,3\n1,2,2\n"))
+    assert (data.n_items, data.n_coders, len(data)) == (5, 2, 10)
+    assert data.votes.tolist() == [[2, 0]] * 3 + [[1, 1]] * 2
+    assert "more than 20,000,000" in problem(put("r1,r2,n\n1,1,999999999\n"))
+
+
+def test_another_format_is_not_forced_upon_a_file(put: Put) -> None:
+    path = put("item,coder,label\nt,a,x\nt,b,y\n")
+    assert "known by: columns that begin with ASSIGNMENT:" in problem(path, format="toloka")
+    assert "no marked stretches" in problem(path, units="exact")
+    aggregated = put("_unit_id,q,q:confidence\n1,x,.9\n", "report.csv")
+    assert "aggregated report" in problem(aggregated, format="appen")
