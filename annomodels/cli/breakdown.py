@@ -1,109 +1,133 @@
-"""Agreement by document, label, coder or pair of coders: the same coefficients on parts."""
+"""Agreement by document, label, item, coder or pair of coders, as one table."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import click
-import numpy as np
 
-from annomodels.cli.session import note, plural
+from annomodels.cli.session import note
+from annomodels.errors import NotApplicable
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from annomodels.annotations import Annotations
+    from annomodels.coefficients.breakdown.result import Breakdown
 
-__all__ = ["BY", "parts"]
+__all__ = ["BY", "DEFAULT", "SHORT", "coefficient_names", "parts_table"]
 
-BY = ("document", "label", "coder", "pair")
-MOST_PAIRS = 300
+BY = ("document", "group", "label", "item", "coder", "pair")
+DEFAULT = ("percent", "alpha")
 
-Part = tuple[dict[str, Any], "Annotations"]
+_COMMON = ("value", "low", "high", "observed", "expected", "n")
+SHORT: dict[str, tuple[str, ...]] = {
+    "document": (*_COMMON, "coders", "note"),
+    "group": (*_COMMON, "coders", "note"),
+    "label": (*_COMMON, "share", "specific", "specific_low", "specific_high"),
+    "item": ("n", "value", "share", "influence", "further", "low", "high"),
+    "coder": ("n", "value", "low", "high", "without", "difference", "p_better_without", "note"),
+    "pair": (*_COMMON, "note"),
+}
+"""Columns that a drawn table shows, after those that name the part and the coefficient."""
 
 
-def parts(data: Annotations, by: str) -> list[Part]:
-    """Split the data for a breakdown.
+def coefficient_names(
+    asked: Sequence[str], gates: Sequence[str], default: Sequence[str]
+) -> list[str]:
+    """Names to compute: those asked for, else the default, and those that gates need.
+
+    Raises
+    ------
+    click.UsageError
+        When one of those asked for is unknown; a gate speaks for itself.
+    """
+    from annomodels.coefficients.catalogue import COEFFICIENTS, find
+
+    try:
+        names = [find(name).name for name in asked]
+    except NotApplicable as error:
+        raise _usage(f"--coefficient: {error}") from None
+    return list(dict.fromkeys([*(names or default), *(g for g in gates if g in COEFFICIENTS)]))
+
+
+def parts_table(
+    data: Annotations,
+    by: str,
+    names: Sequence[str],
+    positive: str | None,
+    progress: Callable[[str, float], object],
+) -> pd.DataFrame:
+    """Break coefficients down and put the tables one below the other.
 
     Parameters
     ----------
     data
         The annotations.
     by
-        ``document``: the items of each document. ``label``: each label against all others.
-        ``coder``: the data without each coder, so that one sees what leaving them out would do.
-        ``pair``: each two coders who share items, those who share most first.
-
-    Returns
-    -------
-    list
-        What names the part (columns of the table), and its annotations.
+        One of :data:`BY`.
+    names
+        Names of coefficients.
+    positive
+        Label that the rules for documents without it are about, or None.
+    progress
+        Is told the stage and the share done.
 
     Raises
     ------
     click.UsageError
-        When the data do not have such parts.
+        When the data have no such parts, or the coefficient cannot be taken apart this way.
     """
-    found = list(
-        {"document": _documents, "label": _labels, "coder": _without, "pair": _pairs}[by](data)
-    )
-    if not found:
-        why = {
-            "coder": "it takes three coders or more",
-            "pair": "no two coders share an item",
-        }.get(by, "there is nothing to split")
-        raise click.UsageError(
-            f"--by {by} does not apply to these data: {why}.",
-            click.get_current_context(silent=True),
+    import pandas as pd
+
+    from annomodels.coefficients.catalogue import COEFFICIENTS
+
+    if by in ("document", "group") and data.group is None:
+        raise _usage(
+            f"--by {by} needs to know the documents: name their column with --group-column."
         )
-    return found
+    tables, said = [], dict[str, None]()
+    for number, name in enumerate(names):
+        progress(f"agreement by {by}", number / len(names))
+        found = _one(data, by, name, positive)
+        table = found.table.rename(columns={"group": by})
+        place = len(found.parts)
+        table.insert(place, "coefficient", name)
+        table.insert(place + 1, "title", COEFFICIENTS[name].title)
+        tables.append(table)
+        for row in found.overall.to_dict("records"):
+            _say_overall(COEFFICIENTS[name].title, row)
+        said |= dict.fromkeys(found.notes)
+    for text in said:
+        note(f"note: {text}")
+    return pd.concat(tables, ignore_index=True)
 
 
-def _documents(data: Annotations) -> Iterator[Part]:
-    if data.group is None:
-        raise click.UsageError(
-            "--by document needs to know the documents: name their column with --group-column.",
-            click.get_current_context(silent=True),
-        )
-    for code, name in enumerate(data.groups):
-        items = [data.items[i] for i in np.flatnonzero(data.group == code)]
-        yield {"document": name}, data.select(items=items)
+def _one(data: Annotations, by: str, name: str, positive: str | None) -> Breakdown:
+    from annomodels.coefficients.breakdown.verb import breakdown
+
+    kind = "group" if by == "document" else by
+    # A label against the rest is nominal, whatever the scale.
+    options = {"distance": "nominal"} if by == "label" else {}
+    if positive is not None:
+        named = {str(label): label for label in data.labels}
+        options |= {"undefined": "seed002", "positive": named.get(positive, positive)}
+    try:
+        return breakdown(data, kind, name, **options)  # type: ignore[arg-type]
+    except NotApplicable as error:
+        raise _usage(f"--by {by}: {error}") from None
 
 
-def _labels(data: Annotations) -> Iterator[Part]:
-    for code, name in enumerate(data.labels):
-        against = data.replace(
-            label=(data.label == code).astype(np.int32),
-            labels=("all others", name),
-            scale="nominal",
-            declared=True,
-            gold=None,
-        )
-        yield {"label": name}, against
+def _say_overall(title: str, row: dict[str, object]) -> None:
+    """Say what holds for all parts together."""
+    from annomodels.cli.tables import cell
+
+    low, high = cell(row["low"], 3), cell(row["high"], 3)
+    span = f" [{low}, {high}]" if low else ""
+    value = cell(row["value"], 3) or "undefined"
+    note(f"{title}, {row['what']}: {value}{span}")
 
 
-def _without(data: Annotations) -> Iterator[Part]:
-    if data.n_coders < 3:
-        return
-    for name in data.coders:
-        others = [coder for coder in data.coders if coder != name]
-        yield {"without_coder": name}, data.select(coders=others)
-
-
-def _pairs(data: Annotations) -> Iterator[Part]:
-    labelled = [set(data.item[data.coder == j].tolist()) for j in range(data.n_coders)]
-    shared = {
-        (a, b): n
-        for a, b in combinations(range(data.n_coders), 2)
-        if (n := len(labelled[a] & labelled[b]))
-    }
-    chosen = sorted(shared, key=lambda pair: (-shared[pair], pair))[:MOST_PAIRS]
-    if len(shared) > MOST_PAIRS:
-        note(f"{plural(len(shared), 'pair')} share items; the {MOST_PAIRS} that share most follow.")
-    for a, b in chosen:
-        both = labelled[a] & labelled[b]
-        part = data.select(
-            items=[data.items[i] for i in sorted(both)],
-            coders=[data.coders[a], data.coders[b]],
-        )
-        yield {"coder_a": data.coders[a], "coder_b": data.coders[b]}, part
+def _usage(message: str) -> click.UsageError:
+    return click.UsageError(message, click.get_current_context(silent=True))

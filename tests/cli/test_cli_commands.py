@@ -54,11 +54,32 @@ def test_agree_is_the_panel_of_the_package(call) -> None:
     assert "two coders" in rows["kappa"]["note"]
 
 
-def test_agree_by_document_is_agreement_of_its_items(votes: Path, call) -> None:
-    done = call("agree", votes, "--group-column", "page", "--by", "document")
+@pytest.mark.parametrize("word", ["document", "group"])
+def test_agree_by_document_is_agreement_of_its_items(word: str, votes: Path, call) -> None:
+    done = call("agree", votes, "--group-column", "page", "--by", word)
     rows = [row for row in rows_of(done.out) if row["coefficient"] == "percent"]
-    assert [row["document"] for row in rows] == ["p1", "p2"]
+    assert [row[word] for row in rows] == ["p1", "p2"]
     assert [float(row["value"]) for row in rows] == pytest.approx([2 / 3, 2 / 3], abs=1e-6)
+    assert "mean over groups: 0.667" in done.err
+    assert "pooled: 0.667" in done.err
+
+
+def test_agree_by_document_with_the_rules_for_labels_nobody_gave(tmp_path: Path, call) -> None:
+    rows = [("a", "none", "none"), ("b", "link", "none"), ("c", "link", "link")]
+    lines = [
+        f"{page}{n},{coder},{'none' if n else label},{page}"
+        for page, *labels in rows
+        for n in range(3)
+        for coder, label in zip("XY", labels, strict=True)
+    ]
+    path = tmp_path / "links.csv"
+    path.write_text("\n".join(["item,coder,label,page", *lines]))
+    words = ["--group-column", "page", "--by", "document", "--coefficient", "kappa"]
+    done = call("agree", path, *words, "--positive", "link")
+    assert [float(row["value"]) for row in rows_of(done.out)] == [1, 0, 1]
+    assert "decide 2 of 3 groups: 1 times 1, 1 times 0" in done.err
+    plain = rows_of(call("agree", path, *words).out)
+    assert [row["value"] for row in plain] == ["", "0", "1"]
 
 
 def test_agree_by_label_sets_one_label_against_the_others(call) -> None:
@@ -73,12 +94,17 @@ def test_agree_by_label_sets_one_label_against_the_others(call) -> None:
             assert float(row["value"]) == pytest.approx(expected, abs=1e-6)
 
 
-def test_agree_by_coder_leaves_one_out_and_by_pair_takes_two(votes: Path, call) -> None:
-    without = rows_of(call("agree", votes, "--by", "coder").out)
-    percent = {
-        r["without_coder"]: float(r["value"]) for r in without if r["coefficient"] == "percent"
-    }
-    assert percent == pytest.approx({"ana": 0.5, "ben": 0.5, "cem": 1.0})
+def test_agree_by_coder_shows_them_and_the_rest_without_them(votes: Path, call) -> None:
+    rows = rows_of(call("agree", votes, "--by", "coder").out)
+    percent = {r["coder"]: r for r in rows if r["coefficient"] == "percent"}
+    without = {name: float(row["without"]) for name, row in percent.items()}
+    assert without == pytest.approx({"ana": 0.5, "ben": 0.5, "cem": 1.0})
+    against = {name: float(row["value"]) for name, row in percent.items()}
+    assert against == pytest.approx({"ana": 0.75, "ben": 0.75, "cem": 0.5})
+    assert float(percent["cem"]["difference"]) == pytest.approx(1 / 3, abs=1e-6)
+
+
+def test_agree_by_pair_takes_two_coders_and_their_items(votes: Path, call) -> None:
     pairs = rows_of(call("agree", votes, "--by", "pair").out)
     percent = {
         (r["coder_a"], r["coder_b"]): float(r["value"])
@@ -86,6 +112,41 @@ def test_agree_by_coder_leaves_one_out_and_by_pair_takes_two(votes: Path, call) 
         if r["coefficient"] == "percent"
     }
     assert percent == pytest.approx({("ana", "ben"): 1.0, ("ana", "cem"): 0.5, ("ben", "cem"): 0.5})
+
+
+@pytest.mark.parametrize("form", ["table", "tsv", "csv", "json", "md", "tex"])
+@pytest.mark.parametrize("by", ["label", "item", "coder", "pair"])
+def test_every_part_has_every_form(by: str, form: str, call) -> None:
+    done = call("agree", "dataset:trains", "--by", by, "--coefficient", "k", "--format", form)
+    assert done.code == 0
+    n = {"label": 4, "item": 25, "coder": 4, "pair": 6}[by]
+    if form == "json":
+        rows = json.loads(done.out)
+        assert len(rows) == n
+        assert {row["coefficient"] for row in rows} == {"k"}
+    else:
+        assert len(done.out.splitlines()) >= n + 1
+
+
+def test_diagnose_writes_sentences_and_shares(votes: Path, call) -> None:
+    done = call("agree", votes, "--diagnose", "--coefficient", "k")
+    assert done.code == 0
+    rows = rows_of(done.out)
+    assert {row["part"] for row in rows} == {"label pair", "coder", "item"}
+    for part in ("label pair", "coder", "item"):
+        shares = [float(row["share"]) for row in rows if row["part"] == part]
+        assert sum(shares) == pytest.approx(1, abs=1e-5)
+    assert "* Coders disagree on 2 of 4 items" in done.err
+    drawn = call("agree", votes, "--diagnose", "--format", "table")
+    assert "* Coders disagree on 2 of 4 items" in drawn.out
+    whole = json.loads(call("agree", votes, "--diagnose", "--json").out)
+    assert {"title", "sentences", "agreement", "coders", "items", "components"} <= set(whole)
+    assert whole["coders"][0]["coder"] == "cem"
+
+
+def test_a_gate_can_watch_a_diagnosis_and_names_its_own_coefficient(votes: Path, call) -> None:
+    assert call("agree", votes, "--diagnose", "--fail-if", "alpha<0.9").code == 1
+    assert call("agree", votes, "--by", "pair", "--fail-if", "s<-1").code == 0
 
 
 @pytest.mark.parametrize(
@@ -103,8 +164,8 @@ def test_gates(gate: str, code: int, call) -> None:
 def test_a_gate_looks_at_every_part(votes: Path, call) -> None:
     done = call("agree", votes, "--by", "coder", "--fail-if", "percent<0.7")
     assert done.code == 1
-    assert "without_coder ana" in done.err
-    assert "without_coder cem" not in done.err
+    assert "of coder cem" in done.err
+    assert "of coder ana" not in done.err
 
 
 def test_quiet_says_nothing_and_verbose_says_more(votes: Path, call) -> None:

@@ -1,9 +1,11 @@
-"""``annomodels agree``: agreement coefficients with intervals, and quality gates."""
+"""``annomodels agree``: agreement coefficients, their parts, a diagnosis, and quality gates."""
 
 from __future__ import annotations
 
 import click
 
+from annomodels.cli.breakdown import BY, DEFAULT, coefficient_names, parts_table
+from annomodels.cli.breakdown import SHORT as SHORT_BY
 from annomodels.cli.options import (
     Reading,
     Writing,
@@ -23,15 +25,34 @@ SHORT = ("title", "value", "low", "high", "observed", "expected", "n", "p_above_
     epilog=examples(
         "annomodels agree votes.csv",
         "annomodels agree votes.csv --scale ordinal --labels low,mid,high --by coder",
+        "annomodels agree votes.csv --diagnose",
+        "annomodels agree links.csv --by document --coefficient kappa --positive link",
         "annomodels agree votes.csv --fail-if 'alpha<0.667' --fail-if 'alpha.low<0.5'",
     ),
 )
 @click.argument("data")
 @click.option(
+    "--coefficient",
+    "asked",
+    multiple=True,
+    metavar="NAME",
+    help="Which coefficient; may be repeated. Without it a panel, and with --by percent and alpha.",
+)
+@click.option(
     "--by",
-    type=click.Choice(("document", "label", "coder", "pair")),
-    help="Coefficients of each document, of each label against the others, without each coder, "
-    "or of each pair of coders.",
+    type=click.Choice(BY),
+    help="Each document, each label against the rest, each item, each coder against the others "
+    "(and the data without them), or each pair of coders.",
+)
+@click.option(
+    "--positive",
+    metavar="LABEL",
+    help="With --by document: 1 where nobody gave LABEL, 0 where one coder alone did.",
+)
+@click.option(
+    "--diagnose",
+    is_flag=True,
+    help="Say which label pairs, items and coders make up the disagreement, and why.",
 )
 @click.option(
     "--fail-if",
@@ -47,7 +68,10 @@ SHORT = ("title", "value", "low", "high", "observed", "expected", "n", "p_above_
 def command(
     ctx: click.Context,
     data: str,
+    asked: tuple[str, ...],
     by: str | None,
+    positive: str | None,
+    diagnose: bool,
     gates: tuple[str, ...],
     reading: Reading,
     writing: Writing,
@@ -57,9 +81,7 @@ def command(
     Nothing is hidden: what is undefined stands there with the reason why. The coefficients that
     the fitted model implies stand in agreement.csv of `annomodels run`.
     """
-    import pandas as pd
-
-    from annomodels.cli.breakdown import parts
+    from annomodels.cli.diagnosis import show_diagnosis
     from annomodels.cli.exits import DONE, GATE
     from annomodels.cli.gate import parse_gates
     from annomodels.cli.loading import load_data, say_notes
@@ -70,35 +92,46 @@ def command(
     from annomodels.coefficients.agreement import agreement
 
     limits = parse_gates(gates)
+    _check(by, positive, diagnose, asked)
     check_writing(writing)
+    gated = [limit.name for limit in limits]
+    names = coefficient_names(asked, gated, DEFAULT if by else ())
     labels = load_data(data, reading)
     note(repr(labels))
     say_notes(labels)
-    if by is None:
-        panel = agreement(labels)
-        table = panel.table
-        names: tuple[str, ...] = ()
-        notes = panel.notes
-    else:
-        tables = []
-        split = parts(labels, by)
+    if diagnose:
+        table = show_diagnosis(labels, asked[0] if asked else "alpha", writing)
+    elif by is not None:
         with Stages() as stages:
-            for number, (keys, part) in enumerate(split):
-                stages(f"agreement by {by}", number / len(split))
-                one = agreement(part).table
-                for place, (name, value) in enumerate(keys.items()):
-                    one.insert(place, name, str(value))
-                tables.append(one)
-        table = pd.concat(tables, ignore_index=True)
-        names, notes = tuple(split[0][0]), ()
-    emit(table, writing, "Agreement", (*names, *SHORT))
-    if form_of(writing) == "table":
-        for title, why in dict.fromkeys(zip(table["title"], table["note"], strict=True)):
-            if why:
-                note(f"{title}: {why}")
-    for text in notes:
-        note(f"note: {text}")
+            table = parts_table(labels, by, names, positive, stages)
+        emit(table, writing, f"Agreement by {by}", (*table.columns[:2], *SHORT_BY[by]))
+    else:
+        panel = agreement(labels, names if asked else None)
+        table = panel.table
+        emit(table, writing, "Agreement", SHORT)
+        if form_of(writing) == "table":
+            for title, why in dict.fromkeys(zip(table["title"], table["note"], strict=True)):
+                if why:
+                    note(f"{title}: {why}")
+        for text in panel.notes:
+            note(f"note: {text}")
     failures = [sentence for limit in limits for sentence in limit.failures(table)]
     for sentence in failures:
         warn(f"gate failed: {sentence}")
     ctx.exit(GATE if failures else DONE)
+
+
+def _check(by: str | None, positive: str | None, diagnose: bool, asked: tuple[str, ...]) -> None:
+    """Refuse options that do not go together.
+
+    Raises
+    ------
+    click.UsageError
+        With what to do instead.
+    """
+    if diagnose and by:
+        raise click.UsageError("--diagnose and --by are two tables: ask for one at a time.")
+    if diagnose and len(asked) > 1:
+        raise click.UsageError("--diagnose explains one coefficient: give --coefficient once.")
+    if positive is not None and by not in ("document", "group"):
+        raise click.UsageError("--positive belongs to --by document.")
