@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from annomodels.annotations import Annotations
 from annomodels.coefficients.basis import Basis
-from annomodels.coefficients.evaluation import draw_values, point_values
+from annomodels.coefficients.evaluation import Request, draw_values, point_values
 from annomodels.coefficients.formulas import Evaluated
 from annomodels.coefficients.margins import (
     ChanceLike,
@@ -29,6 +29,8 @@ from annomodels.coefficients.weights import make_sample
 from annomodels.errors import NotApplicable
 
 __all__ = ["Convention", "Resample", "agreement", "by_group"]
+
+SHOWN = 5
 
 Floats = NDArray[np.float64]
 Convention = Literal["krippendorff", "gwet", "pairs", "pairwise", "listwise"]
@@ -192,6 +194,7 @@ def agreement(
     values = draw_values(sample, [requests[n] for n in drawn], draws, seed)
     by_request = dict(zip(drawn, values, strict=True))
     notes = data_notes(data, rows, sample, requests, duplicates, bool(by_request) and draws > 0)
+    notes += _of_margins(data, requests)
     results = tuple(
         _result(
             Basis(data, rows, sample, request, draws, seed),
@@ -204,6 +207,18 @@ def agreement(
         for n, request in enumerate(requests)
     )
     return results[0] if single else AgreementPanel(results, notes)
+
+
+def _of_margins(data: Annotations, requests: list[Request]) -> tuple[str, ...]:
+    """Say which coefficients used the distribution of labels that was given."""
+    used = [r for r in requests if r.margins is not None]
+    if not used or used[0].margins is None:
+        return ()
+    names = ", ".join(r.coefficient.name for r in used)
+    pairs = zip(data.labels, used[0].margins, strict=True)
+    shares = ", ".join(f"{label} {share:.1%}" for label, share in list(pairs)[:SHOWN])
+    more = ", ..." if data.n_labels > SHOWN else ""
+    return (f"Expected agreement of {names} from the margins given: {shares}{more}.",)
 
 
 def _number(undefined: Any) -> float:

@@ -1,0 +1,187 @@
+"""Alpha for units on a continuum: Krippendorff 1995, the definition by hand, and bad units."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import annomodels as am
+from annomodels.errors import AnnotationError, NotApplicable
+
+
+def random_units(rng, texts=4, coders=3, length=40, labels="xy"):
+    rows = []
+    for t, c, label in itertools.product(range(texts), range(coders), labels):
+        cuts = np.sort(rng.choice(np.arange(length + 1), 6, replace=False))
+        for start, end in cuts.reshape(3, 2)[: rng.integers(0, 4)]:
+            rows.append((t, c, int(start), int(end), label))
+    return rows
+
+
+def by_hand(rows, length, coders, texts, weights, label):
+    """Observed and expected disagreement, section by section, over texts laid end to end."""
+    total, pairs = 0.0, coders * (coders - 1)
+    whole = sum(weights) * length
+    lengths, unit_weights, gaps, gap_weights = [], [], [], []
+    for t in range(texts):
+        own = {
+            c: [r[2:4] for r in rows if r[0] == t and r[1] == c and r[4] == label]
+            for c in range(coders)
+        }
+        for c, spans in own.items():
+            filled = {p for start, end in spans for p in range(start, end)}
+            free = [p not in filled for p in range(length)]
+            for kind, run in itertools.groupby(free):
+                if kind:
+                    gaps.append(len(list(run)))
+                    gap_weights.append(weights[t])
+            lengths += [end - start for start, end in spans]
+            unit_weights += [weights[t]] * len(spans)
+            for other in range(coders):
+                if other == c:
+                    continue
+                for start, end in spans:
+                    met = [(s, e) for s, e in own[other] if s < end and e > start]
+                    # A pair that meets is seen once from each side; a lonely unit from its own,
+                    # and once more as the other's gap sees it.
+                    total += weights[t] * sum((start - s) ** 2 + (end - e) ** 2 for s, e in met)
+                    total += weights[t] * (0 if met else 2 * (end - start) ** 2)
+    d_o = total / (pairs * whole**2)
+    w, x = np.array(unit_weights), np.array(lengths, dtype=float)
+    thrown = 0.0
+    for weight, one in zip(w, x, strict=True):
+        inside = (w.sum() - 1) / 3 * (2 * one**3 - 3 * one**2 + one)
+        against = sum(v * (g - one + 1) for v, g in zip(gap_weights, gaps, strict=True) if g >= one)
+        thrown += weight * (inside + one**2 * against)
+    coded = coders * whole
+    d_e = 2 / whole * thrown / (coded * (coded - 1) - (w * x * (x - 1)).sum())
+    return d_o, d_e
+
+
+def test_definition_by_hand_for_each_label_and_all(rng):
+    rows = random_units(rng)
+    units = am.Units.from_records(rows, lengths=40)
+    parts = [by_hand(rows, 40, 3, 4, [1] * 4, label) for label in "xy"]
+    for label, (d_o, d_e) in zip("xy", parts, strict=True):
+        found = am.alpha_u(units, label, draws=0)
+        assert (found.observed, found.expected) == pytest.approx((d_o, d_e))
+        assert found.value == pytest.approx(1 - d_o / d_e)
+    observed, expected = np.sum(parts, axis=0)
+    assert am.alpha_u(units, draws=0).value == pytest.approx(1 - observed / expected)
+
+
+def test_draws_are_weighted_texts(rng):
+    from annomodels.coefficients.unitizing import layer
+
+    rows = random_units(rng)
+    units = am.Units.from_records(rows, lengths=40)
+    weights = np.array([[2.0, 1, 0, 1], [0.3, 0.2, 2.5, 1.0]])
+    d_o, d_e = layer(units, 0).disagreement(weights)
+    for n in (0, 1):
+        assert (d_o[n], d_e[n]) == pytest.approx(by_hand(rows, 40, 3, 4, list(weights[n]), "x"))
+
+
+def test_posterior_over_texts():
+    rng = np.random.default_rng(5)
+    rows = []
+    for t in range(40):
+        start = int(rng.integers(0, 60))
+        for c in range(2):
+            shift = int(rng.integers(-3, 4)) if t % 3 else 0
+            rows.append((t, c, max(start + shift, 0), start + 20, "x"))
+    units = am.Units.from_records(rows, lengths=100)
+    found = am.alpha_u(units)
+    low, high = found.interval()
+    assert low < found.value < high
+    assert high - low < 0.2
+    assert found.p_above(0.8) > 0.99
+    assert np.array_equal(found.draws, am.alpha_u(units).draws)
+    assert "40 texts, 2 coders, 80 units" in repr(found)
+    assert found.definition.citation == "Krippendorff 1995"
+    halves = [
+        am.alpha_u(am.Units.from_records([r for r in rows if r[0] % 2 == h], lengths=100))
+        for h in (0, 1)
+    ]
+    assert abs(halves[0].value - halves[1].value) < 0.15
+
+
+def test_same_units_are_full_agreement_and_disjoint_ones_are_below_0():
+    same = [("t", c, 2, 9, "x") for c in "ab"]
+    assert am.alpha_u(am.Units.from_records(same, lengths=20)).value == 1
+    apart = [("t", "a", 0, 5, "x"), ("t", "b", 10, 15, "x")]
+    assert am.alpha_u(am.Units.from_records(apart, lengths=20)).value < 0
+
+
+def test_texts_that_one_coder_worked_on_do_not_count():
+    rows = [("t", "a", 2, 9, "x"), ("t", "b", 3, 9, "x"), ("u", "a", 0, 50, "x")]
+    done = [("t", "a"), ("t", "b"), ("u", "a")]
+    units = am.Units.from_records(rows, lengths={"t": 20, "u": 60}, done=done)
+    alone = am.Units.from_records(rows[:2], lengths=20)
+    found = am.alpha_u(units)
+    assert found.value == pytest.approx(am.alpha_u(alone).value)
+    assert (found.n_items, found.n_labels, found.reason) == (1, 2, "too_few_items")
+    assert found.convention == "texts that two coders worked on"
+
+
+def test_a_coder_who_marked_nothing_disagrees():
+    rows = [("t", "a", 2, 9, "x")]
+    silent = am.Units.from_records(rows, lengths=20, coders=["a", "b"])
+    assert am.alpha_u(silent).value < 0
+    found = am.alpha_u(am.Units.from_records(rows, lengths=20))
+    assert (np.isnan(found.value), found.reason) == (True, "one_coder")
+    empty = am.Units.from_records([], lengths={"t": 20}, coders=["a", "b"])
+    found = am.alpha_u(empty)
+    assert (np.isnan(found.value), found.reason) == (True, "no_variation")
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_frames_give_what_records_give(frame, rng):
+    rows = random_units(rng)
+    table = pd.DataFrame(rows, columns=["doc", "who", "from", "to", "tag"])
+    names = {"text": "doc", "coder": "who", "start": "from", "end": "to", "label": "tag"}
+    made = am.Units.from_frame(frame(table.to_dict("list")), lengths=40, **names)
+    value = am.alpha_u(am.Units.from_records(rows, lengths=40), draws=0).value
+    assert am.alpha_u(made, draws=0).value == pytest.approx(value)
+    with pytest.raises(AnnotationError, match="There is no column 'coder'"):
+        am.Units.from_frame(frame(table.to_dict("list")), lengths=40)
+
+
+def test_all_problems_of_units_at_once():
+    rows = [
+        ("t", "a", 0, 5, "x"),
+        ("t", "a", 4, 9, "x"),
+        ("t", "a", 4, 4, "x"),
+        ("t", "b", "one", 9, "x"),
+        ("t", "", 0, 9, "x"),
+        ("t", "b", 90, 120, "x"),
+        ("u", "c", 0, 1, "x"),
+        ("t", "b", 1),
+    ]
+    done = [("t", "a"), ("t", "b")]
+    with pytest.raises(AnnotationError) as error:
+        am.Units.from_records(rows, lengths={"t": 100}, coders=["a", "b"], done=done)
+    assert len(error.value.problems) == 9
+    for words in (
+        "overlap in text 't'",
+        "records 1 and 2",
+        "has no length",
+        "are not both numbers",
+        "The coder is empty",
+        "lies beyond text 't', which goes from 0 to 100",
+        "Text 'u' has the length None",
+        "not declared: c",
+        "without working on it",
+        "is not (text, coder, start, end, label)",
+    ):
+        assert words in str(error.value)
+
+
+def test_what_does_not_fit():
+    units = am.Units.from_records([("t", c, 0.5, 4, "x") for c in "ab"], lengths=20)
+    with pytest.raises(NotApplicable, match="Nobody used the label 'y'"):
+        am.alpha_u(units, "y")
+    with pytest.raises(NotApplicable, match=r"Units\.from_records"):
+        am.alpha_u([("t", "a", 0, 5, "x")])
+    assert "Positions are not whole numbers" in repr(am.alpha_u(units))

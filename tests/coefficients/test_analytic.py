@@ -1,0 +1,185 @@
+"""Analytic errors: published figures, the definition by small changes, and simulation."""
+
+import math
+
+import numpy as np
+import pytest
+
+import annomodels as am
+from annomodels.coefficients.evaluation import Statistics
+from annomodels.errors import NotApplicable
+
+ANALYTIC = ["percent", "s", "k", "multi_kappa", "alpha", "ac1"]
+
+
+def of_table(table, labels=None):
+    pairs = [(k, m) for k, row in enumerate(table) for m, n in enumerate(row) for _ in range(n)]
+    rows = [(i, c, label) for i, pair in enumerate(pairs) for c, label in enumerate(pair)]
+    return am.Annotations.from_records(rows, labels=labels)
+
+
+def test_fleiss_cohen_everitt_1969_table_1():
+    """Kappa .429, variance .002885, and under chance .003082."""
+    found = am.agreement(of_table([[106, 10, 4], [22, 28, 10], [2, 12, 6]]), "kappa", draws=0)
+    error = found.analytic()
+    assert found.value == pytest.approx(0.429, abs=5e-4)
+    assert error.var == pytest.approx(0.002885, abs=5e-7)
+    assert error.var0 == pytest.approx(0.003082, abs=5e-7)
+    assert error.z0 == pytest.approx(found.value / math.sqrt(error.var0))
+    assert error.method == "fleiss_cohen_everitt"
+
+
+def test_weighted_kappa_under_weights_of_agreement_is_the_same_as_by_distance():
+    table = [[11, 3, 1, 0], [2, 9, 3, 1], [1, 2, 8, 4], [0, 1, 3, 9]]
+    data = of_table(table, labels=range(4))
+    p = np.array(table) / np.sum(table)
+    n, (i, j) = np.sum(table), np.indices((4, 4))
+    w = 1 - ((i - j) / 3) ** 2
+    po, pe = (w * p).sum(), p.sum(1) @ w @ p.sum(0)
+    margin = (w @ p.sum(0))[:, None] + (p.sum(1) @ w)[None, :]
+    var = (p * (w * (1 - pe) - margin * (1 - po)) ** 2).sum() - (po * pe - 2 * pe + po) ** 2
+    found = am.agreement(data, "cohen_kappa", distance="quadratic", draws=0)
+    assert found.value == pytest.approx((po - pe) / (1 - pe))
+    assert found.analytic().var == pytest.approx(var / (n * (1 - pe) ** 4))
+    assert found.analytic("gwet_table").var == pytest.approx(var / (n * (1 - pe) ** 4))
+
+
+def test_unequal_items_have_no_fleiss_nee_landis_1979():
+    rows = [(1, "a", 0), (1, "b", 0), (1, "c", 1), (2, "a", 1), (2, "b", 1)]
+    found = am.agreement(am.Annotations.from_records(rows), "k", draws=0)
+    assert np.isnan(found.analytic().z0)
+    with pytest.raises(NotApplicable, match="as many on every item"):
+        found.analytic("fleiss")
+
+
+def made(rng, n=40, coders=4, labels=3, missing=0.0, accuracy=0.7):
+    truth = rng.choice(labels, n, p=[0.5, 0.3, 0.2][:labels])
+    right = rng.random((n, coders)) < accuracy
+    x = np.where(right, truth[:, None], rng.integers(labels, size=(n, coders)))
+    rows = [
+        (i, c, int(x[i, c])) for i in range(n) for c in range(coders) if rng.random() >= missing
+    ]
+    return am.Annotations.from_records(rows, labels=range(labels), scale="ordinal")
+
+
+def by_small_changes(found):
+    """Add up the changes of the value with the weight of each item."""
+    basis = found.basis
+    point = basis.sample.point
+    statistics = Statistics(basis.sample.rows, [basis.request])
+    step = 1e-4
+    real = np.flatnonzero(point > 0)
+    moved = point + step * np.eye(len(point))[real]
+    other = point - step * np.eye(len(point))[real]
+    slope = (statistics.evaluate(moved)[0].value - statistics.evaluate(other)[0].value) / (2 * step)
+    n = point[(basis.sample.rows.per_item >= 2) & (point > 0)].sum()
+    return math.sqrt(n / (n - 1) * (point[real] @ slope**2))
+
+
+@pytest.mark.parametrize("missing", ["krippendorff", "pairs", "listwise"])
+@pytest.mark.parametrize("name", ["percent", "s", "k", "multi_kappa", "ac1"])
+@pytest.mark.parametrize("distance", ["nominal", "quadratic", "gwet_ordinal"])
+def test_linear_part_is_the_change_with_the_weight_of_an_item(name, missing, distance, rng):
+    data = made(rng, missing=0.15)
+    found = am.agreement(data, name, distance=distance, missing=missing, draws=0)
+    error = found.analytic("gwet")
+    if missing == "listwise":
+        expected = by_small_changes(am.agreement(_complete(data), found.name, distance=distance))
+    else:
+        expected = by_small_changes(found)
+    assert error.se == pytest.approx(expected, rel=1e-5)
+
+
+def _complete(data):
+    whole = [data.items[i] for i in np.flatnonzero(np.diff(data.starts) == data.n_coders)]
+    return data.select(items=whole)
+
+
+def test_kappa_of_two_coders_is_linear_too(rng):
+    found = am.agreement(made(rng, coders=2), "kappa", draws=0)
+    assert found.analytic("gwet").se == pytest.approx(by_small_changes(found), rel=1e-5)
+    ratio = found.analytic("gwet").se / found.analytic().se
+    assert ratio == pytest.approx(math.sqrt(40 / 39))
+
+
+def test_errors_are_the_spread_of_simulated_values():
+    """400 data sets of 150 items: the mean error is the standard deviation of the values."""
+    rng = np.random.default_rng(1969)
+    values, errors = [], []
+    for _ in range(400):
+        panel = am.agreement(made(rng, n=150, coders=3), ANALYTIC, distance="nominal", draws=0)
+        values.append([found.value for found in panel.values()])
+        errors.append([found.analytic().se for found in panel.values()])
+    spread = np.std(values, axis=0, ddof=1)
+    assert np.mean(errors, axis=0) == pytest.approx(spread, rel=0.09)
+
+
+def test_error_under_chance_is_the_spread_of_guesses():
+    rng = np.random.default_rng(1979)
+    values, errors = [], []
+    for _ in range(300):
+        found = am.agreement(
+            made(rng, n=100, coders=3, accuracy=0.0), "k", distance="nominal", draws=0
+        )
+        values.append(found.value)
+        errors.append(found.analytic().se0)
+    assert np.mean(errors) == pytest.approx(np.std(values), rel=0.1)
+
+
+def test_interval_and_p_value_follow_the_error(rng):
+    found = am.agreement(made(rng, accuracy=0.4), "k", distance="nominal", draws=0)
+    wide, narrow = found.analytic(prob=0.99), found.analytic(prob=0.5)
+    assert wide.low < narrow.low < found.value < narrow.high < wide.high
+    from scipy import stats
+
+    reach = stats.t.ppf(0.75, 39) * narrow.se
+    assert narrow.high - found.value == pytest.approx(reach)
+    assert narrow.p == pytest.approx(2 * stats.norm.sf(abs(narrow.z0)))
+    s = am.agreement(made(rng), "s", distance="nominal", draws=0).analytic()
+    assert s.p == pytest.approx(2 * stats.t.sf(s.value / s.se, 39))
+
+
+def test_full_agreement_has_error_0_and_no_interval_above_1():
+    rows = [(i, c, i % 2) for i in range(10) for c in range(3)]
+    error = am.agreement(am.Annotations.from_records(rows), "k", draws=0).analytic()
+    assert (error.se, error.low, error.high) == (0, 1, 1)
+
+
+def test_undefined_has_no_error():
+    rows = [(i, c, 1) for i in range(10) for c in range(3)]
+    for name in ("k", "alpha", "icc_1", "hughes_alpha"):
+        error = am.agreement(am.Annotations.from_records(rows), name, draws=0).analytic()
+        assert np.isnan([error.value, error.se, error.low, error.high, error.p]).all()
+
+
+def test_repeats_have_errors_too(rng):
+    rows = [(i, c, int(rng.integers(2))) for i in range(20) for c in range(3) for _ in range(2)]
+    data = am.Annotations.from_records(rows)
+    assert am.agreement(data, "k", duplicates="keep", draws=0).analytic().se > 0
+    assert am.agreement(data, "k", draws=0).analytic().se > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "method", "message"),
+    [
+        ("light_kappa", {}, None, "Use the draws"),
+        ("k", {}, "fce", "Use one of gwet, gwet_table, fleiss"),
+        ("k", {"missing": "pairwise"}, None, 'or missing="gwet"'),
+        ("k", {}, "gwet_table", "two coders without missing labels"),
+    ],
+)
+def test_what_has_no_error_says_what_has(name, options, method, message, rng):
+    found = am.agreement(made(rng), name, distance="nominal", draws=0, **options)
+    with pytest.raises(NotApplicable, match=message):
+        found.analytic(method)
+    with pytest.raises(ValueError, match=r"prob=2"):
+        found.analytic(method, prob=2)
+
+
+def test_gwets_convention_leads_to_gwets_error(rng):
+    data = made(rng, coders=2, missing=0.1)
+    found = am.agreement(data, "kappa", missing="gwet", draws=0)
+    assert found.analytic().method == "gwet"
+    with pytest.raises(NotApplicable, match="both coders labelled"):
+        found.analytic("fce")
+    assert am.agreement(data, "kappa", draws=0).analytic().method == "fleiss_cohen_everitt"

@@ -1,0 +1,227 @@
+"""What the table of coefficients promises is what the code accepts, and nothing else is."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import annomodels as am
+from annomodels.coefficients.catalogue import COEFFICIENTS, CONVENTION_NAMES
+from annomodels.coefficients.formulas import evaluate
+from annomodels.coefficients.implied import implied
+from annomodels.coefficients.metrics import make_distance
+from annomodels.coefficients.tables import from_joint
+from annomodels.errors import NotApplicable
+
+TABLE = am.coefficients().set_index("coefficient")
+NAMES = list(TABLE.index)
+METHODS = ["gwet", "gwet_table", "fleiss_cohen_everitt", "fleiss", "f", "jackknife"]
+
+
+def made(coders, kind="numbers", n_labels=3):
+    rng = np.random.default_rng(8)
+    truth = rng.integers(0, n_labels, 30)
+    names = {"numbers": [1, 2, 4], "words": ["a", "b", "c"], "two": [1, 2]}[kind]
+    rows = [
+        (i, c, names[t if rng.random() < 0.7 else rng.integers(n_labels)])
+        for i, t in enumerate(truth)
+        for c in range(coders)
+    ]
+    return am.Annotations.from_records(rows, labels=names)
+
+
+def suited(name, coders=2):
+    """Give data that the coefficient fits, and what it cannot do without."""
+    two = TABLE.loc[name, "labels"] == "two"
+    data = made(coders, "two", 2) if two else made(coders)
+    return data, ({"chance": np.full(30, 0.4)} if TABLE.loc[name, "chance"] else {})
+
+
+def accepts(data, name, **options):
+    try:
+        found = am.agreement(data, name, draws=0, **options)
+    except NotApplicable:
+        return False
+    assert np.isfinite(found.value), name
+    return True
+
+
+def test_the_table_is_the_catalogue():
+    assert list(COEFFICIENTS) == NAMES
+    assert TABLE["draws"].all()
+    assert not TABLE.drop(columns="doi").isna().any().any()
+    assert set(TABLE["coders"]) == {"2", "2 or more"}
+    assert set(TABLE["labels"]) == {"any", "two", "numbers"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_number_of_coders(name):
+    for coders in (2, 3):
+        data, given = suited(name, coders)
+        declared = coders == 2 or TABLE.loc[name, "coders"] == "2 or more"
+        assert accepts(data, name, **given) == declared
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_kinds_of_labels(name):
+    declared = {
+        "any": {"numbers", "words", "two"},
+        "numbers": {"numbers", "two"},
+        "two": {"two"},
+    }[TABLE.loc[name, "labels"]]
+    _, given = suited(name)
+    for kind in ("numbers", "words", "two"):
+        data = made(2, kind, 2 if kind == "two" else 3)
+        assert accepts(data, name, **given) == (kind in declared), kind
+
+
+@pytest.mark.parametrize(
+    ("name", "missing"), list(itertools.product(NAMES, CONVENTION_NAMES)), ids="-".join
+)
+def test_conventions_for_missing_labels(name, missing):
+    data, given = suited(name)
+    declared = missing in TABLE.loc[name, "missing"].split(", ")
+    assert accepts(data, name, missing=missing, **given) == declared
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_distances(name):
+    """Kappa and AC1 become weighted kappa and AC2; the others take what is declared."""
+    data, given = suited(name)
+    takes = TABLE.loc[name, "distance"]
+    turns = {"kappa": "weighted_kappa", "ac1": "ac2"}
+    for distance in ("nominal", "interval", "quadratic", np.ones((3, 3)) - np.eye(3)):
+        named = distance if isinstance(distance, str) else "table"
+        declared = takes == "any" or named in ("nominal", takes) or name in turns
+        if data.n_labels == 2 and named == "table":
+            continue
+        assert accepts(data, name, distance=distance, **given) == declared, named
+    if name in turns:
+        found = am.agreement(data, name, distance="quadratic", draws=0)
+        assert found.name == turns[name]
+        assert "with the distance quadratic is" in found.note
+        same = am.agreement(data, turns[name], distance="quadratic", draws=0)
+        assert found.value == same.value
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_margins_and_chance(name):
+    data, given = suited(name)
+    even = dict.fromkeys(data.labels, 1 / data.n_labels)
+    assert accepts(data, name, margins=even, **given) == TABLE.loc[name, "margins"]
+    takes_chance = TABLE.loc[name, "chance"]
+    assert accepts(data, name, chance=np.full(30, 0.4)) == takes_chance
+    assert accepts(data, name) == (not takes_chance)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_draws(name):
+    data, given = suited(name)
+    found = am.agreement(data, name, draws=50, **given)
+    assert found.draws.shape == (50,)
+    assert np.isfinite(found.draws).all()
+    assert np.ptp(found.draws) > 0
+    parts = found.parts()
+    assert np.array_equal(parts.value, found.draws)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_analytic_errors(name):
+    data, given = suited(name)
+    found = am.agreement(data, name, draws=0, **given)
+    declared = TABLE.loc[name, "analytic"].split(", ") if TABLE.loc[name, "analytic"] else []
+    for method in METHODS:
+        if method in declared:
+            error = found.analytic(method)
+            assert error.low < found.value < error.high
+            assert (error.method, error.value) == (method, found.value)
+        else:
+            with pytest.raises(NotApplicable):
+                found.analytic(method)
+    if declared:
+        assert found.analytic().method == declared[0]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_model_implies(name):
+    coder = np.array([[0.8, 0.2], [0.3, 0.7]])
+    arguments = ([[0.5, 0.5]], [[coder, coder]], name)
+    joint = from_joint([[40, 9], [6, 45]], n=np.inf)
+    distance = make_distance(
+        "interval" if TABLE.loc[name, "labels"] == "numbers" else "nominal",
+        [1, 2],
+        np.array([1.0, 2.0]),
+    )
+    if TABLE.loc[name, "model"]:
+        assert np.isfinite(implied(*arguments, values=[1.0, 2.0])[name]).all()
+        assert np.isfinite(evaluate(name, joint, distance).value)
+    else:
+        with pytest.raises(NotApplicable, match="Use annomodels.agreement"):
+            implied(*arguments)
+        with pytest.raises(NotApplicable, match="needs the items"):
+            evaluate(name, joint)
+
+
+def test_a_panel_of_everything_says_why_something_does_not_apply():
+    panel = am.agreement(made(3, "words"), "all", draws=0)
+    assert list(panel) == NAMES
+    reasons = {name: found.reason for name, found in panel.items()}
+    for name in NAMES:
+        if TABLE.loc[name, "coders"] == "2":
+            assert reasons[name] == "two_coders_only"
+        elif TABLE.loc[name, "labels"] == "numbers":
+            assert reasons[name] == "needs_numbers"
+        else:
+            assert reasons[name] == ("needs_chance" if name == "s_item" else "")
+        assert np.isnan(panel[name].value) == bool(reasons[name])
+        assert bool(panel[name].note) == bool(reasons[name])
+    assert panel.table["value"].isna().sum() == sum(map(bool, reasons.values()))
+
+
+def test_a_panel_of_names_holds_each_once():
+    panel = am.agreement(made(2), ["cohen_kappa", "Cohen's kappa", "fleiss_kappa"], draws=0)
+    assert list(panel) == ["kappa", "k"]
+    with pytest.raises(NotApplicable, match="No coefficient was asked for"):
+        am.agreement(made(2), [])
+
+
+def test_fleiss_kappa_of_two_coders_is_scotts_pi():
+    panel = am.agreement(made(2), ["fleiss_kappa", "scott_pi"], draws=0)
+    assert panel["k"].value == pytest.approx(panel["pi"].value)
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        ("cohen_kappa_score", "kappa"),
+        ("FleissKappaAgreement", "k"),
+        ("PercentageAgreement", "percent"),
+        ("kappam.fleiss", "k"),
+        ("kappam.light", "light_kappa"),
+        ("kripp.alpha", "alpha"),
+        ("fleiss.kappa.raw", "k"),
+        ("conger.kappa.raw", "multi_kappa"),
+        ("gwet.ac1.table", "ac1"),
+        ("bp.coeff.raw", "s"),
+        ("scott2.table", "pi"),
+        ("cohens kappa", "kappa"),
+        ("Krippendorff's α", "alpha"),
+        ("avg_Ao", "percent"),
+        ("ICC(C,k)", "icc_ck"),
+        ("ICC3", "icc_c1"),
+        ("Cronbach's alpha", "icc_ck"),
+        ("Brennan-Prediger", "s"),
+        ("PABAK", "s"),
+        ("kappa max", "kappa_max"),
+        ("Bias Index", "bias_index"),
+    ],
+)
+def test_names_of_other_packages(typed, name):
+    data, given = suited(name)
+    assert am.agreement(data, typed, draws=0, **given).name == name
+
+
+def test_names_that_mean_several_things_or_another_verb():
+    for name, words in (("icc", "six coefficients"), ("alpha_u", "annomodels.alpha_u")):
+        with pytest.raises(NotApplicable, match=words):
+            am.agreement(made(2), name)

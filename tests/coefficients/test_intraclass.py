@@ -1,0 +1,170 @@
+"""Intraclass correlations: published tables, analysis of variance by hand, limits, draws."""
+
+import numpy as np
+import pytest
+
+import annomodels as am
+from annomodels.coefficients.implied import implied
+from annomodels.errors import NotApplicable
+
+# Six targets by four judges, Shrout & Fleiss 1979, table 2.
+SHROUT_FLEISS = [
+    [9, 2, 5, 8],
+    [6, 1, 3, 2],
+    [8, 4, 6, 8],
+    [7, 1, 2, 6],
+    [10, 5, 6, 9],
+    [6, 2, 4, 7],
+]
+NAMES = ["icc_1", "icc_a1", "icc_c1", "icc_1k", "icc_ak", "icc_ck"]
+
+
+def made_of(matrix, **options):
+    rows = [(i, j, x) for i, row in enumerate(matrix) for j, x in enumerate(row) if x is not None]
+    return am.Annotations.from_records(rows, **options)
+
+
+def by_hand(x):
+    """Mean squares and correlations as McGraw & Wong 1996 write them."""
+    n, k = x.shape
+    grand, rows, columns = x.mean(), x.mean(1), x.mean(0)
+    msr = k * ((rows - grand) ** 2).sum() / (n - 1)
+    msw = ((x - rows[:, None]) ** 2).sum() / (n * (k - 1))
+    msc = n * ((columns - grand) ** 2).sum() / (k - 1)
+    mse = ((x - rows[:, None] - columns + grand) ** 2).sum() / ((n - 1) * (k - 1))
+    return {
+        "icc_1": (msr - msw) / (msr + (k - 1) * msw),
+        "icc_a1": (msr - mse) / (msr + (k - 1) * mse + k / n * (msc - mse)),
+        "icc_c1": (msr - mse) / (msr + (k - 1) * mse),
+        "icc_1k": (msr - msw) / msr,
+        "icc_ak": (msr - mse) / (msr + (msc - mse) / n),
+        "icc_ck": (msr - mse) / msr,
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("ICC(1,1)", 0.17),
+        ("ICC(2,1)", 0.29),
+        ("ICC(3,1)", 0.71),
+        ("ICC(1,k)", 0.44),
+        ("ICC(2,k)", 0.62),
+        ("ICC(3,k)", 0.91),
+    ],
+)
+def test_shrout_fleiss_1979(name, value):
+    assert am.agreement(made_of(SHROUT_FLEISS), name, draws=0).value == pytest.approx(
+        value, abs=5e-3
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "low", "high"),
+    [
+        ("icc1", -0.13, 0.72),
+        ("icc2", 0.02, 0.76),
+        ("icc3", 0.34, 0.95),
+        ("icc1k", -0.88, 0.91),
+        ("icc2k", 0.07, 0.93),
+        ("icc3k", 0.68, 0.99),
+    ],
+)
+def test_intervals_that_psych_and_pingouin_print_for_shrout_fleiss_1979(name, low, high):
+    found = am.agreement(made_of(SHROUT_FLEISS), name, draws=0).analytic()
+    assert (found.low, found.high) == pytest.approx((low, high), abs=6e-3)
+    assert found.method == "f"
+    assert np.isnan(found.se)
+    assert found.p == pytest.approx(0.165 if "1" in name else 0.00013, rel=0.05)
+
+
+def test_analysis_of_variance_by_hand(rng):
+    for n, k in ((2, 2), (5, 3), (12, 6)):
+        x = rng.normal(size=(n, 1)) * 3 + rng.normal(size=k) + rng.normal(size=(n, k)) + 1e4
+        panel = am.agreement(made_of(x.tolist(), scale="interval"), NAMES, draws=0)
+        for name, value in by_hand(x).items():
+            assert panel[name].value == pytest.approx(value, abs=1e-7), name
+
+
+def test_order_of_items_and_coders_and_the_unit_do_not_matter(rng):
+    x = rng.normal(size=(8, 3)).cumsum(1)
+    moved = 5 - 2 * x[rng.permutation(8)][:, rng.permutation(3)]
+    one, other = (am.agreement(made_of(y.tolist()), NAMES, draws=0) for y in (x, moved))
+    for name in NAMES:
+        assert one[name].value == pytest.approx(other[name].value, abs=1e-9)
+
+
+def test_items_with_missing_labels_are_left_out_and_the_note_says_so():
+    holes = [*SHROUT_FLEISS, [9, None, 1, 2], [None, None, 4, 4]]
+    data = made_of(holes, scale="interval")
+    for name in NAMES:
+        found = am.agreement(data, name, draws=0)
+        assert found.value == pytest.approx(by_hand(np.array(SHROUT_FLEISS))[name])
+        assert "Only the 6 of 8 items that every coder labelled count." in found.note
+        assert (found.n_items, found.convention) == (6, "listwise")
+
+
+def test_without_a_complete_item_it_says_what_to_do():
+    found = am.agreement(made_of([[1, None, 2], [None, 3, 4]], scale="interval"), "icc_1")
+    assert (np.isnan(found.value), found.reason) == (True, "no_complete_items")
+    assert 'hughes_alpha with distance="interval"' in found.note
+
+
+@pytest.mark.parametrize(
+    ("matrix", "reason"),
+    [
+        ([[1, 2], [1, 2]], ""),
+        ([[3, 3], [3, 3]], "no_variation"),
+        ([[1, 2]], "too_few_items"),
+        ([[1], [2]], "one_coder"),
+    ],
+)
+def test_undefined(matrix, reason):
+    found = am.agreement(made_of(matrix, scale="interval"), "icc_1", undefined=-9)
+    assert found.reason == reason
+    assert found.value == (-9 if reason else pytest.approx(-1))
+
+
+def test_words_have_none():
+    with pytest.raises(NotApplicable, match=r"ICC\(C,1\): It needs labels that are numbers"):
+        am.agreement(made_of([["a", "b"], ["b", "b"]]), "icc3")
+    with pytest.raises(NotApplicable, match="knows no distance but interval"):
+        am.agreement(made_of(SHROUT_FLEISS), "icc3", distance="ordinal")
+    assert am.agreement(made_of(SHROUT_FLEISS), "icc3", distance="interval", draws=0).value > 0.7
+
+
+def test_hughes_alpha_of_squared_differences_is_icc_1():
+    data = made_of(SHROUT_FLEISS)
+    assert am.agreement(data, "hughes", distance="interval", draws=0).value == pytest.approx(
+        am.agreement(data, "icc_1", draws=0).value
+    )
+
+
+def test_alpha_of_squared_differences_tends_to_icc_1(rng):
+    x = np.round(rng.normal(size=(3000, 1)) + rng.normal(size=(3000, 4)))
+    panel = am.agreement(made_of(x.tolist(), scale="interval"), ["alpha", "icc_1"], draws=0)
+    assert panel["alpha"].value == pytest.approx(panel["icc_1"].value, abs=1e-4)
+
+
+def test_draws_cover_and_belong_together(rng):
+    x = np.round(2 * (rng.normal(size=(80, 1)) + rng.normal(size=(80, 3)))) / 2
+    panel = am.agreement(made_of(x.tolist(), scale="interval"), [*NAMES, "alpha"])
+    for name in NAMES:
+        low, high = panel[name].interval()
+        assert low < panel[name].value < high
+        classical = panel[name].analytic()
+        assert (high - low) == pytest.approx(classical.high - classical.low, rel=0.35)
+    spread = panel["icc_1"].draws.std()
+    assert np.abs(panel.difference("alpha", "icc_1")).max() < 0.1 * spread
+
+
+def test_what_a_model_implies_is_the_limit_of_many_items(rng):
+    values = np.array([1.0, 2.0, 4.0])
+    prevalence = rng.dirichlet(np.full(3, 5.0), 1)
+    confusion = rng.dirichlet(np.ones(3), (1, 4, 3)) * 0.4 + 0.6 * np.eye(3)
+    truth = rng.choice(3, 60_000, p=prevalence[0])
+    cumulative = confusion[0].cumsum(-1)
+    labels = (rng.random((4, 60_000, 1)) > cumulative[:, truth]).sum(-1)
+    limit = implied(prevalence, confusion, NAMES, values=values)
+    for name, seen in by_hand(values[labels].T).items():
+        assert limit[name][0] == pytest.approx(seen, abs=0.012), name
