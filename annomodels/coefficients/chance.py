@@ -70,10 +70,7 @@ def _coders(rows: Rows, n: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
     upto = np.cumsum(rows.times[pairable])
     drawn = np.searchsorted(upto, rng.random(n) * upto[-1], side="right")
     chosen = pairable[np.minimum(drawn, len(pairable) - 1)]
-    size = r[chosen]
-    offset = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
-    coder = rows.coder[np.repeat(rows.starts[chosen], size) + offset]
-    return np.repeat(np.arange(n), size), coder
+    return np.repeat(np.arange(n), r[chosen]), rows.coder[rows.where(chosen)]
 
 
 def _disagreeing(size: Ints, k: int, rng: np.random.Generator) -> Ints:

@@ -6,7 +6,9 @@ product. Nothing here has the size coder x item x label.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,49 +17,126 @@ from scipy import sparse
 
 from annomodels.coefficients.conventions import Convention
 from annomodels.coefficients.rows import Rows
-from annomodels.coefficients.tables import Tables
+from annomodels.coefficients.tables import Tables, label_pairs
 
 __all__ = ["Counts", "count", "sparse_sum", "within_items"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+FULL = 4
+SMALL = 100_000
+
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """Statistics of each item under a convention.
+    """Statistics of each item under a convention; what is not asked for is not made.
 
     Parameters
     ----------
-    first, second
-        Label codes of the pairs that occur within an item, shape [pair].
-    together
-        Weight of each pair, sparse [pair, item].
-    pooled
-        Weight of each label, sparse [label, item].
-    coders
-        Weight of each label of each coder, sparse [coder * label, item].
-    n
-        Number of pairable labels, shape [item].
-    n_coders
-        Number of coders.
-    equal_coders
-        See :class:`~.conventions.Convention`.
+    rows
+        The labels.
+    convention
+        How much an item with r labels counts.
     """
 
-    first: Ints
-    second: Ints
-    together: Any
-    pooled: Any
-    coders: Any
-    n: Floats
-    n_coders: int
-    equal_coders: bool
+    rows: Rows
+    convention: Convention
+
+    @property
+    def n_coders(self) -> int:
+        """Number of coders."""
+        return self.rows.n_coders
+
+    @property
+    def equal_coders(self) -> bool:
+        """See :class:`~.conventions.Convention`."""
+        return self.convention.equal_coders
+
+    def weight(self, of: Callable[[Floats], Floats]) -> Floats:
+        """Weight of each item by its number of labels; with listwise 0 where one is missing."""
+        r = self.rows.per_item.astype(float)
+        if self.convention.name == "listwise":
+            return np.where(r == self.rows.n_coders, of(r), 0.0)
+        return of(r)
+
+    @cached_property
+    def n(self) -> Floats:
+        """Number of pairable labels, shape [item]."""
+        return self.weight(lambda r: np.where(r >= 2, r, 0.0))
+
+    @cached_property
+    def votes(self) -> Floats | None:
+        """Labels of each kind, shape [item, label]; None where hardly an entry were not 0."""
+        rows, k = self.rows, self.rows.n_labels
+        if rows.n_items * k > FULL * len(rows.item) + SMALL:
+            return None
+        found = np.bincount(rows.item * k + rows.label, minlength=rows.n_items * k)
+        return found.reshape(rows.n_items, k).astype(float)
+
+    @cached_property
+    def _listed(self) -> tuple[Ints, Ints, Any]:
+        """Pairs of labels that occur and, where `votes` are None, their weights."""
+        pair = self.weight(self.convention.pair)
+        k = self.rows.n_labels
+        if self.votes is not None:
+            first, second = label_pairs(k)
+            some = self._together(pair)[first, second] > 0
+            return first[some], second[some], None
+        cell, times = np.unique(self.rows.item * k + self.rows.label, return_counts=True)
+        item, label = np.divmod(cell, k)
+        a, b = within_items(item, self.rows.n_items)
+        ways = np.where(a == b, times[a] * (times[a] - 1), 2 * times[a] * times[b]) * pair[item[a]]
+        some = ways > 0
+        a, b, ways = a[some], b[some], ways[some]
+        codes, where = np.unique(label[a] * k + label[b], return_inverse=True)
+        shape = (len(codes), self.rows.n_items)
+        first, second = np.divmod(codes, k)
+        return first, second, sparse_sum(ways, where, item[a], shape)
+
+    @property
+    def first(self) -> Ints:
+        """Label codes of the pairs that occur within an item, the lower ones, shape [pair]."""
+        return self._listed[0]
+
+    @property
+    def second(self) -> Ints:
+        """Label codes of the pairs that occur within an item, the higher ones, shape [pair]."""
+        return self._listed[1]
+
+    @cached_property
+    def together(self) -> Any:
+        """Weight of each pair, sparse [pair, item]."""
+        first, second, known = self._listed
+        if known is not None or self.votes is None:
+            return known
+        pair = self.weight(self.convention.pair)
+        columns = np.ascontiguousarray(self.votes.T)
+        found = []
+        for a, b in zip(first.tolist(), second.tolist(), strict=True):
+            ways = columns[a] * (columns[b] - 1) if a == b else 2 * columns[a] * columns[b]
+            found.append(sparse.csr_array((ways * pair)[None]))
+        shape = (0, self.rows.n_items)
+        return sparse.vstack(found, format="csr") if found else sparse.csr_array(shape)
+
+    @cached_property
+    def pooled(self) -> Any:
+        """Weight of each label, sparse [label, item]."""
+        rows = self.rows
+        weight = self.weight(self.convention.pooled)[rows.item]
+        return sparse_sum(weight, rows.label, rows.item, (rows.n_labels, rows.n_items))
+
+    @cached_property
+    def coders(self) -> Any:
+        """Weight of each label of each coder, sparse [coder * label, item]."""
+        rows = self.rows
+        cell, shape = self._cells(), (rows.n_coders * rows.n_labels, rows.n_items)
+        return sparse_sum(self.weight(self.convention.coder)[rows.item], cell, rows.item, shape)
 
     def width(self, by_coder: bool) -> int:
         """Numbers held for each weighting, to plan memory with."""
-        cells = int(self.coders.shape[0]) if by_coder else 0
-        return 4 * (cells + len(self.first) + int(self.pooled.shape[0]))
+        cells = self.rows.n_coders * self.rows.n_labels if by_coder else 0
+        return 4 * (cells + len(self.first) + self.rows.n_labels)
 
     def tables(self, weights: Floats, by_coder: bool = True) -> Tables:
         """Tables of weighted items.
@@ -70,22 +149,52 @@ class Counts:
             Whether the distributions of the single coders are needed; without them `left` and
             `right` are empty.
         """
+        if weights.ndim == 1 and self.votes is not None:
+            together, pooled = self._once(weights, self.votes)
+        else:
+            together = (self.together @ weights.T).T
+            pooled = (self.pooled @ weights.T).T
         rows = self._rows(weights) if by_coder else np.zeros((*weights.shape[:-1], 0, 0))
         return Tables(
             first=self.first,
             second=self.second,
-            together=(self.together @ weights.T).T,
-            pooled=(self.pooled @ weights.T).T,
+            together=together,
+            pooled=pooled,
             left=rows,
             right=rows,
             sign=np.concatenate([[1.0], np.full(self.n_coders, -1.0)]),
             n=np.asarray(weights @ self.n),
         )
 
+    def _cells(self) -> Ints:
+        """Coder and label of each annotation in one number."""
+        return self.rows.coder * self.rows.n_labels + self.rows.label
+
+    def _together(self, weights: Floats) -> Floats:
+        """Weight of each pair of labels, shape [label, label], the two orders together."""
+        votes = np.zeros((0, 0)) if self.votes is None else self.votes
+        weighted = votes * weights[:, None]
+        table = weighted.T @ votes
+        table[np.diag_indices(len(table))] -= weighted.sum(0)
+        return np.asarray(table * (2.0 - np.eye(len(table))))
+
+    def _once(self, weights: Floats, votes: Floats) -> tuple[Floats, Floats]:
+        """Label pairs and labels under one weighting, without a matrix for all items."""
+        pair = weights * self.weight(self.convention.pair)
+        pooled = weights * self.weight(self.convention.pooled)
+        return self._together(pair)[self.first, self.second], pooled @ votes
+
     def _rows(self, weights: Floats) -> Floats:
         """All coders together, then each of them, shape [..., 1 + coder, label]."""
-        own = (self.coders @ weights.T).T
-        own = own.reshape(*weights.shape[:-1], self.n_coders, -1)
+        if weights.ndim > 1:
+            return self.by_coder((self.coders @ weights.T).T)
+        given = (weights * self.weight(self.convention.coder))[self.rows.item]
+        size = self.rows.n_coders * self.rows.n_labels
+        return self.by_coder(np.bincount(self._cells(), weights=given, minlength=size))
+
+    def by_coder(self, cells: Floats) -> Floats:
+        """Put all coders before each of them, [..., coder * label] -> [..., 1 + coder, label]."""
+        own = cells.reshape(*cells.shape[:-1], self.n_coders, -1)
         if self.equal_coders:
             given = own.sum(-1, keepdims=True)
             own = np.divide(own, given, out=np.zeros_like(own), where=given > 0)
@@ -105,34 +214,7 @@ def within_items(owner: Ints, size: int) -> tuple[Ints, Ints]:
 
 def count(rows: Rows, convention: Convention) -> Counts:
     """Count label pairs and labels of each item."""
-    n, k = rows.n_items, rows.n_labels
-    r = rows.per_item.astype(float)
-    used = np.ones(n)
-    if convention.name == "listwise":
-        used = (r == rows.n_coders).astype(float)
-    pair, pooled, coder = (
-        used * weight(r) for weight in (convention.pair, convention.pooled, convention.coder)
-    )
-    cell, times = np.unique(rows.item * k + rows.label, return_counts=True)
-    item, label = np.divmod(cell, k)
-    a, b = within_items(item, n)
-    ways = np.where(a == b, times[a] * (times[a] - 1), 2 * times[a] * times[b]) * pair[item[a]]
-    some = ways > 0
-    a, b, ways = a[some], b[some], ways[some]
-    codes, where = np.unique(label[a] * k + label[b], return_inverse=True)
-    first, second = np.divmod(codes, k)
-    return Counts(
-        first=first,
-        second=second,
-        together=sparse_sum(ways, where, item[a], (len(codes), n)),
-        pooled=sparse_sum(pooled[item] * times, label, item, (k, n)),
-        coders=sparse_sum(
-            coder[rows.item], rows.coder * k + rows.label, rows.item, (rows.n_coders * k, n)
-        ),
-        n=used * np.where(r >= 2, r, 0.0),
-        n_coders=rows.n_coders,
-        equal_coders=convention.equal_coders,
-    )
+    return Counts(rows, convention)
 
 
 def sparse_sum(values: Floats, row: Ints, column: Ints, shape: tuple[int, int]) -> Any:

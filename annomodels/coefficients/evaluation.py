@@ -13,8 +13,9 @@ from annomodels.coefficients.catalogue import Coefficient
 from annomodels.coefficients.coder_pairs import CoderPairs, count_pairs
 from annomodels.coefficients.conventions import CONVENTIONS
 from annomodels.coefficients.counts import Counts, count
-from annomodels.coefficients.distances import Distance
+from annomodels.coefficients.distances import Distance, Squared
 from annomodels.coefficients.formulas import Evaluated, evaluate_with
+from annomodels.coefficients.moments import Moments, few_nodes
 from annomodels.coefficients.own import OWN, Own
 from annomodels.coefficients.rows import Rows
 from annomodels.coefficients.tables import Tables
@@ -95,9 +96,28 @@ class Statistics:
         }
 
     @cached_property
+    def moments(self) -> dict[int, tuple[Moments, Distance]]:
+        """Statistics of squared differences of many values, by the number of their request."""
+        made: dict[tuple[str, str], Moments] = {}
+        found: dict[int, tuple[Moments, Distance]] = {}
+        for n, r in enumerate(self.requests):
+            nodes = few_nodes(r.distance, r.coefficient.expectation)
+            if nodes is None or not r.from_tables or r.convention == "pairwise":
+                continue
+            if r.margins is None and isinstance(r.distance, Squared):
+                key = r.convention, r.distance.name
+                new = Moments(self.rows, CONVENTIONS[r.convention], r.distance.values)
+                found[n] = made.setdefault(key, new), nodes
+        return found
+
+    @cached_property
     def counts(self) -> dict[str, Counts]:
         """Statistics of each convention but ``pairwise``."""
-        plain = {r.convention for r in self.requests if r.from_tables}
+        plain = {
+            r.convention
+            for n, r in enumerate(self.requests)
+            if r.from_tables and n not in self.moments
+        }
         return {name: count(self.rows, CONVENTIONS[name]) for name in plain if name != "pairwise"}
 
     @cached_property
@@ -110,6 +130,10 @@ class Statistics:
     def width(self) -> int:
         """Numbers held for each draw."""
         counts = sum(c.width(self.by_coder[name]) for name, c in self.counts.items())
+        counts += sum(
+            part.width(self.requests[n].coefficient.by_coder)
+            for n, (part, _) in self.moments.items()
+        )
         pairs = sum(pairs.width() for pairs in self.pairs.values())
         return counts + pairs + sum(own.width for own in self.own.values())
 
@@ -125,6 +149,10 @@ class Statistics:
         for n, request in enumerate(self.requests):
             if n in self.own:
                 found.append(self.own[n].evaluate(weights))
+            elif n in self.moments:
+                part, nodes = self.moments[n]
+                some = part.tables(weights, request.coefficient.by_coder)
+                found.append(evaluate_with(request.coefficient.expectation, some, nodes))
             elif request.from_pairs:
                 found.append(self._mean_of_pairs(request, weights))
             else:

@@ -58,6 +58,12 @@ class Rows:
         """Where the labels of each item begin, shape [item]."""
         return np.asarray(np.cumsum(self.per_item) - self.per_item)
 
+    def where(self, items: Ints) -> Ints:
+        """Places of the labels of some items, one item after the other."""
+        size = self.per_item[items]
+        first = self.starts[items] - (np.cumsum(size) - size)
+        return np.asarray(np.repeat(first, size) + np.arange(size.sum()))
+
     @cached_property
     def repeated(self) -> bool:
         """Whether a coder labelled an item more than once."""
@@ -153,21 +159,19 @@ def collapse(rows: Rows) -> Rows:
     """
     if rows.unit is not None or not len(rows.item):
         return rows
-    marks = _marks(rows)
-    some = marks[:: -(-len(marks) // SOME)]
-    if len(marks) > SOME and len(np.unique(some)) > len(some) / 2:
+    some = np.arange(0, rows.n_items, -(-rows.n_items // SOME))
+    if len(some) < rows.n_items and len(np.unique(_marks(rows, some))) > len(some) / 2:
         return rows
+    marks = _marks(rows, np.arange(rows.n_items))
     _, chosen, pattern = np.unique(marks, return_index=True, return_inverse=True)
     order = np.argsort(chosen)
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     chosen = chosen[order]
-    size = rows.per_item[chosen]
-    offset = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
-    kept = np.repeat(rows.starts[chosen], size) + offset
+    kept = rows.where(chosen)
     return dataclasses.replace(
         rows,
-        item=np.repeat(np.arange(len(chosen)), size),
+        item=np.repeat(np.arange(len(chosen)), rows.per_item[chosen]),
         coder=rows.coder[kept],
         label=rows.label[kept],
         n_items=len(chosen),
@@ -175,18 +179,22 @@ def collapse(rows: Rows) -> Rows:
     )
 
 
-def _marks(rows: Rows) -> NDArray[np.uint64]:
+def _marks(rows: Rows, items: Ints) -> NDArray[np.uint64]:
     """Give equal items the same number; others share one with a chance of 2 to the -64."""
     rng = np.random.default_rng(1979)
     by_coder, by_label = (
         rng.integers(0, 2**64, size, dtype=np.uint64) for size in (rows.n_coders, rows.n_labels)
     )
-    mixed = (by_coder[rows.coder] ^ by_label[rows.label]) * np.uint64(0x9E3779B97F4A7C15)
+    kept = rows.where(items)
+    mixed = (by_coder[rows.coder[kept]] ^ by_label[rows.label[kept]]) * np.uint64(
+        0x9E3779B97F4A7C15
+    )
     mixed ^= mixed >> np.uint64(29)
     mixed *= np.uint64(0xBF58476D1CE4E5B9)
     mixed ^= mixed >> np.uint64(32)
     upto = np.concatenate([[np.uint64(0)], np.cumsum(mixed)])
-    return np.asarray(upto[rows.starts + rows.per_item] - upto[rows.starts])
+    ends = np.cumsum(rows.per_item[items])
+    return np.asarray(upto[ends] - upto[ends - rows.per_item[items]])
 
 
 def intra_coder(data: Annotations) -> tuple[float, int]:

@@ -28,7 +28,7 @@ def panel_of(rng, n_items=60, n_coders=4, accuracy=0.8, missing=0.3):
 
 
 def test_two_coders_are_a_dirichlet_on_the_table_with_jeffreys_prior(rng):
-    """The prior takes the place of two items: those of the data keep N / (N + 2) of their weight."""
+    """The prior takes the place of two items: those of the data keep N / (N + 2) each."""
     table = np.array([[41, 3], [9, 47]])
     found = am.agreement(from_table(table), "kappa", draws=20_000)
     exact = rng.dirichlet(table.ravel() * 100 / 102 + 0.5, 20_000).reshape(-1, 2, 2)
