@@ -233,7 +233,9 @@ class Source:
 
     @property
     def header(self) -> tuple[str, ...]:
-        """Names of the columns of a table; nothing if the source is something else."""
+        """Names of the columns, or of the fields of the first records; nothing for folders."""
+        if self.kind in ("json", "json lines"):
+            return tuple(dict.fromkeys(key for record in self.sample for key in record))
         return () if self.kind in ("inside", "xml") else self.table.header
 
     @cached_property

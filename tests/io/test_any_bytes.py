@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annomodels import AnnotationError, Annotations, read
+from annomodels.io.formats import FORMATS
 
 CELL = st.one_of(
     st.sampled_from(
@@ -125,6 +126,46 @@ ROLES = ["item", "coder", "label", "gold", "text", "question", "annotation_id", 
     OPTIONS,
 )
 def test_any_json(records: list[dict[str, Any]], lines: bool, options: dict[str, Any]) -> None:
+    text = "\n".join(map(json.dumps, records)) if lines else json.dumps(records)
+    check(outcome(text.encode(), options))
+
+
+# Keys by which the exports of tools are recognised, with values of any kind.
+TOOL_KEYS = st.sampled_from(
+    [
+        *["id", "data", "annotations", "completions", "predictions", "completed_by", "result"],
+        *["_task_hash", "_input_hash", "answer", "accept", "spans", "_view_id", "meta", "text"],
+        *["fields", "responses", "suggestions", "q.responses", "q.responses.users", "label"],
+        *["datasetObjectId", "x.annotationsFromAllWorkers", "instance_id", "user_id", "labels"],
+        *["annotation_id", "annotator", "lead_time", "HITId", "WorkerId", "_unit_id", "_worker_id"],
+        *["from_name", "type", "value", "choices", "status", "%FEATURE_STRUCTURES", "entities"],
+    ]
+)
+TOOL_VALUES = st.recursive(
+    VALUES | st.sampled_from(["choices", "labels", "accept", "submitted", "t1"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TOOL_KEYS, inner, max_size=5),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=400)
+@given(
+    st.lists(st.dictionaries(TOOL_KEYS, TOOL_VALUES, max_size=9), min_size=1, max_size=4),
+    st.booleans(),
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "item": st.sampled_from(["id", "meta.id"]),
+            "units": st.sampled_from(["exact", "token", "overlap", "chain"]),
+            "models": st.booleans(),
+            "sets": st.booleans(),
+            "format": st.sampled_from([form.name for form in FORMATS]),
+        },
+    ),
+)
+def test_any_record_with_keys_of_tools(
+    records: list[dict[str, Any]], lines: bool, options: dict[str, Any]
+) -> None:
     text = "\n".join(map(json.dumps, records)) if lines else json.dumps(records)
     check(outcome(text.encode(), options))
 

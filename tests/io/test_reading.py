@@ -87,7 +87,7 @@ def test_shared_data_sets_keep_every_row(shared: Path, name: str) -> None:
     assert sorted(rows_of(read(path))) == sorted(want)
 
 
-# -- ways to write the rows ------------------------------------------------------------------------
+# -- ways to write the rows ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
@@ -244,7 +244,7 @@ def test_the_order_of_rows_in_the_file_does_not_matter(chance: random.Random) ->
     assert data.notes == same.notes
 
 
-# -- wide tables and matrices ---------------------------------------------------------------------
+# -- wide tables and matrices --------------------------------------------------------------------
 
 
 def test_wide_with_item_gold_text_and_chosen_coders(write: Any) -> None:

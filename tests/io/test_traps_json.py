@@ -38,7 +38,7 @@ def problem(path: Path, **options: Any) -> str:
     return str(caught.value)
 
 
-# -- Label Studio ---------------------------------------------------------------------------------
+# -- Label Studio --------------------------------------------------------------------------------
 
 
 def annotation(number: int, coder: Any, label: Any, **more: Any) -> dict[str, Any]:
@@ -168,7 +168,7 @@ def test_label_studio_marked_text_needs_units(put: Put) -> None:
     assert data.gold.tolist() == [0]
 
 
-# -- Prodigy --------------------------------------------------------------------------------------
+# -- Prodigy -------------------------------------------------------------------------------------
 
 
 def example(item: int, coder: str | None, **more: Any) -> dict[str, Any]:
@@ -238,7 +238,7 @@ def test_prodigy_spans(put: Put) -> None:
     ]
 
 
-# -- doccano --------------------------------------------------------------------------------------
+# -- doccano -------------------------------------------------------------------------------------
 
 
 def packed(path: Path, files: dict[str, list[Any]]) -> Path:
@@ -277,7 +277,7 @@ def test_doccano_tables_join_labels_with_a_hash(tmp_path: Path) -> None:
     assert set(read(path, sets=True).labels) == {frozenset("x"), frozenset("xy")}
 
 
-# -- Argilla --------------------------------------------------------------------------------------
+# -- Argilla -------------------------------------------------------------------------------------
 
 
 def test_argilla_status_decides_where_it_is_known(put: Put) -> None:
@@ -317,7 +317,7 @@ def test_names_of_coders_from_a_file(put: Put, tmp_path: Path) -> None:
     assert "no table of names" in problem(path, coders=tmp_path / "names.csv")
 
 
-# -- Potato ---------------------------------------------------------------------------------------
+# -- Potato --------------------------------------------------------------------------------------
 
 
 def state(tmp_path: Path, coder: str, labels: Any, spans: Any = None) -> Path:
@@ -346,7 +346,7 @@ def test_potato_spans(tmp_path: Path) -> None:
     assert rows(read(path, units="exact")) == [("t:0-5", "ana", "PER"), ("t:0-5", "ben", "(none)")]
 
 
-# -- SageMaker ------------------------------------------------------------------------------------
+# -- SageMaker -----------------------------------------------------------------------------------
 
 
 def test_sagemaker_answers_of_many_elements(put: Put) -> None:

@@ -33,7 +33,7 @@ def problem(path: Path, **options: Any) -> str:
     return str(caught.value)
 
 
-# -- Label Studio tables --------------------------------------------------------------------------
+# -- Label Studio tables -------------------------------------------------------------------------
 
 LS = "id,text,mood,tone,annotator,annotation_id,lead_time\n"
 
@@ -56,7 +56,7 @@ def test_label_studio_tables_hold_lists_as_json(put: Put) -> None:
     assert "marked stretches" in problem(spans)
 
 
-# -- Mechanical Turk ------------------------------------------------------------------------------
+# -- Mechanical Turk -----------------------------------------------------------------------------
 
 
 def test_mturk_without_answers_is_the_wrong_file(put: Put) -> None:
@@ -91,7 +91,7 @@ def test_mturk_boxes_of_two_questions(put: Put) -> None:
     assert (data.labels, data.skips) == (("off|on",), 1)
 
 
-# -- Toloka ---------------------------------------------------------------------------------------
+# -- Toloka --------------------------------------------------------------------------------------
 
 
 def test_toloka_aggregated_is_refused(put: Put) -> None:
@@ -111,7 +111,7 @@ def test_toloka_states_and_items_without_a_number(put: Put) -> None:
     assert any("no task_id" in note for note in data.notes)
 
 
-# -- Appen ----------------------------------------------------------------------------------------
+# -- Appen ---------------------------------------------------------------------------------------
 
 
 def test_appen_aggregated_is_refused(put: Put) -> None:
@@ -131,7 +131,7 @@ def test_appen_gold_several_answers_and_questions_that_vary(put: Put) -> None:
     assert read(put(text)).labels == ("x", "y")
 
 
-# -- Qualtrics ------------------------------------------------------------------------------------
+# -- Qualtrics -----------------------------------------------------------------------------------
 
 
 def survey(*lines: str, marks: str = "QID1,QID2") -> str:
@@ -160,7 +160,7 @@ def test_qualtrics_questions_of_another_kind_are_asked_about(put: Put) -> None:
     assert read(put(survey(*lines)), question="Q1").items == ("Q1",)
 
 
-# -- INCEpTION diagnosis --------------------------------------------------------------------------
+# -- INCEpTION diagnosis -------------------------------------------------------------------------
 
 DIFF = "Type,Collection,Document,Layer,Feature,Position,Flags,ana,ben\n"
 
@@ -181,7 +181,7 @@ def test_inception_features_are_questions(put: Put) -> None:
     assert read(put(DIFF + body), question="g").labels == ("k",)
 
 
-# -- plain tables ---------------------------------------------------------------------------------
+# -- plain tables --------------------------------------------------------------------------------
 
 
 def test_grouped_patterns_are_written_out(put: Put) -> None:

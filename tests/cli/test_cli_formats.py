@@ -1,0 +1,137 @@
+"""``formats``, ``convert`` and ``gold --to``: exports in, layouts and tools' files out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from annomodels.cli.options import UNITS as UNITS_OF_CLI
+from annomodels.io.formats import FORMATS
+from annomodels.io.units import UNITS
+from annomodels.io.writers.catalog import BACKS, LAYOUTS
+
+TASKS = [
+    {"id": n, "data": {"text": f"text {n}", "doc": f"d{n}"}, "annotations": [
+        {"id": 10 * n + k, "completed_by": coder, "result": [
+            {"from_name": q, "type": "choices", "value": {"choices": [label]}}
+            for q in ("mood", "tone")]}
+        for k, (coder, label) in enumerate((("u1", "pos"), ("u2", "neg")))],
+     "predictions": []}
+    for n in (1, 2)
+]  # fmt: skip
+
+
+@pytest.fixture
+def tasks(tmp_path: Path) -> Path:
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps(TASKS))
+    return path
+
+
+def test_formats_lists_all_that_can_be_read_or_written(call: Any) -> None:
+    done = call("formats", "--json")
+    rows = {row["name"]: row for row in json.loads(done.out)}
+    assert list(rows)[: len(FORMATS)] == [form.name for form in FORMATS]
+    assert rows.keys() == {form.name for form in FORMATS} | LAYOUTS.keys() | BACKS.keys()
+    assert all(row["known_by"] for row in rows.values() if row["read"])
+    assert rows["brat"]["read"] == "spans"
+    assert rows["toloka"]["written"] == "gold"
+    assert rows["prodigy"]["written"] == "labels, gold"
+
+
+def test_formats_says_what_a_file_is(call: Any, tasks: Path, votes: Path) -> None:
+    assert json.loads(call("formats", tasks, "--json").out)[0]["name"] == "label-studio"
+    assert call("formats", votes).out.splitlines()[1].startswith("long\t")
+    done = call("formats", tasks.parent / "none.csv")
+    assert done.code == 3
+
+
+def test_convert_asks_which_question_and_renames_coders(
+    call: Any, tasks: Path, tmp_path: Path
+) -> None:
+    done = call("convert", tasks)
+    assert (done.code, done.out) == (3, "")
+    assert "2 questions: 'mood'" in done.err
+    names = tmp_path / "names.json"
+    names.write_text('{"u1": "ana", "u2": "ben"}')
+    done = call("convert", tasks, "--question", "tone", "--item", "doc", "--coder-names", names)
+    assert done.code == 0
+    assert done.out.splitlines()[:2] == ["item\tcoder\tlabel\ttext", "d1\tana\tpos\ttext 1"]
+
+
+@pytest.mark.parametrize("to", LAYOUTS)
+def test_convert_writes_every_layout_to_a_file_and_to_stdout(
+    to: str, call: Any, votes: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out.csv"
+    done = call("convert", votes, "--to", to, "-o", out)
+    assert (done.code, done.out) == (0, "")
+    assert f"Wrote {out}" in done.err
+    assert call("convert", votes, "--to", to, "-o", out).code == 2
+    shown = call("convert", votes, "--to", to, "--format", "csv").out
+    assert shown.replace("\r\n", "\n") == out.read_text()
+    if to in ("k-alpha", "cleanlab"):
+        assert "numbers stand for labels" in done.err
+
+
+@pytest.mark.parametrize("ending", ["parquet", "jsonl", "tsv", "csv.gz", "json"])
+def test_convert_writes_tables_by_their_ending(
+    ending: str, call: Any, votes: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / f"out.{ending}"
+    assert call("convert", votes, "-o", out).code == 0
+    again = call("convert", out, "--format", "csv", "-q").out
+    assert again == call("convert", votes, "--format", "csv", "-q").out
+
+
+def test_convert_of_marked_text_needs_units(call: Any, tmp_path: Path) -> None:
+    for coder, end in (("ana", 4), ("ben", 4)):
+        (tmp_path / "p" / coder).mkdir(parents=True)
+        (tmp_path / "p" / coder / "d.ann").write_text(f"T1\tPER 0 {end}\tHaag\n")
+        (tmp_path / "p" / coder / "d.txt").write_text("Haag is")
+    done = call("convert", tmp_path / "p")
+    assert done.code == 3
+    assert "--units" in done.err
+    done = call("agree", tmp_path / "p", "--units", "token", "--json")
+    assert done.code == 0
+    assert tuple(UNITS) == UNITS_OF_CLI
+
+
+@pytest.mark.parametrize("to", BACKS)
+def test_gold_goes_back_into_every_tool(to: str, call: Any, saved: Path, tmp_path: Path) -> None:
+    out = tmp_path / "gold"
+    words = ("gold", saved, "--to", to, "--question", "caries", "-q")
+    assert call(*words, "-o", out).code == 0
+    text = out.read_text()
+    assert "caries" in text or to == "prodigy"
+    assert call(*words).out.replace("\r\n", "\n") == text
+    if to in ("toloka", "appen"):
+        full = text.count("\n")
+        fewer = call(*words, "--threshold", "1").out.count("\n")
+        assert fewer < full
+
+
+def test_gold_as_parquet_has_soft_labels(call: Any, saved: Path, tmp_path: Path) -> None:
+    out = tmp_path / "gold.parquet"
+    assert call("gold", saved, "--to", "parquet", "-o", out).code == 0
+    frame = pd.read_parquet(out)
+    soft = frame[[name for name in frame.columns if name.startswith("p_")]]
+    assert soft.shape[1] >= 2
+    assert soft.sum(axis=1).between(0.999, 1.001).all()
+    done = call("gold", saved, "--to", "parquet")
+    assert done.code == 2
+    assert "name it with -o" in done.err
+
+
+def test_an_excel_workbook_with_two_sheets_asks_which(call: Any, tmp_path: Path) -> None:
+    path = tmp_path / "book.xlsx"
+    frame = pd.DataFrame({"item": ["t", "t"], "coder": ["a", "b"], "label": ["x", "y"]})
+    with pd.ExcelWriter(path) as book:
+        frame.to_excel(book, sheet_name="one", index=False)
+        frame.to_excel(book, sheet_name="two", index=False)
+    assert "--sheet 'one'" in call("check", path).err
+    assert call("check", path, "--sheet", "two").code == 0

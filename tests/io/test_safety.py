@@ -1,0 +1,266 @@
+"""Files made to do harm: bombs, names that lead out, entities, formulas, endless texts."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import resource
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import annomodels as am
+from annomodels import AnnotationError, MissingDependency, read, read_spans
+from annomodels.io import streams
+from annomodels.io.members import open_zip
+from annomodels.io.xmlsafe import check_xml
+
+
+def refused(path: Path) -> str:
+    with pytest.raises(AnnotationError) as caught:
+        read(path)
+    return str(caught.value)
+
+
+# -- bombs ---------------------------------------------------------------------------------------
+
+
+def limited(code: str, megabytes: int) -> subprocess.CompletedProcess[str]:
+    """Run code in a process that may not hold more memory than so much."""
+    limit = megabytes * 1_000_000
+
+    def set_limit() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60,
+        preexec_fn=set_limit,
+    )  # fmt: skip
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory can be limited on Linux only")
+@pytest.mark.parametrize("kind", ["gzip", "zip", "xlsx"])
+def test_bombs_are_refused_in_little_memory(kind: str, tmp_path: Path) -> None:
+    zeros = bytes(1 << 24)
+    path = tmp_path / f"bomb.{kind}"
+    if kind == "gzip":
+        with gzip.open(path, "wb") as file:
+            for _ in range(20):  # a third of a gigabyte
+                file.write(zeros)
+    else:
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            if kind == "xlsx":
+                archive.writestr("xl/workbook.xml", "<a/>")
+            for n in range(20):
+                archive.writestr(f"{n}.jsonl", zeros)
+    code = f"""
+from annomodels.io.source import Source, Options
+from annomodels.io.formats import chosen
+from annomodels.errors import AnnotationError
+try:
+    source = Source({str(path)!r})
+    chosen("auto", source, Options())
+    source.table
+except AnnotationError as error:
+    print(error)
+"""
+    done = limited(code, 2500)
+    assert "unpacks to" in done.stdout, done.stderr[-500:]
+    assert path.stat().st_size < 2_000_000
+
+
+def test_an_honest_archive_may_shrink_a_lot(tmp_path: Path) -> None:
+    text = "item,coder,label\n" + "".join(f"t{n},{c},x\n" for n in range(50_000) for c in "ab")
+    path = tmp_path / "votes.csv.gz"
+    path.write_bytes(gzip.compress(text.encode()))
+    assert read(path).n_items == 50_000
+    with zipfile.ZipFile(tmp_path / "votes.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("votes.csv", text)
+    assert read(tmp_path / "votes.zip").n_items == 50_000
+
+
+def test_an_archive_that_lies_about_sizes_is_damaged(tmp_path: Path) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("ana.jsonl", b"x" * 100_000)
+    small = (100_000).to_bytes(4, "little"), (100).to_bytes(4, "little")
+    path = tmp_path / "lie.zip"
+    path.write_bytes(packed.getvalue().replace(*small))
+    members = open_zip(path, "lie.zip")
+    with pytest.raises(AnnotationError, match="damaged"):
+        members.read("ana.jsonl")
+
+
+def test_an_archive_in_an_archive_in_an_archive(tmp_path: Path) -> None:
+    content, name = b"item,coder,label\nt,a,x\n", "votes.csv"
+    for depth in range(3):
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w") as archive:
+            archive.writestr(name, content)
+        content, name = packed.getvalue(), f"{depth}.zip"
+    path = tmp_path / "nest.zip"
+    path.write_bytes(content)
+    assert "archive in an archive" in refused(path)
+
+
+# -- names that lead out -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name", ["../ana.jsonl", "/etc/ana.jsonl", "a/../../b.jsonl", "C:\\a.jsonl"]
+)
+def test_names_that_lead_out_of_an_archive(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "export.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(name, '{"id": 1, "text": "t", "label": ["x"]}\n')
+    assert "leads out of it" in refused(path)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["export.zip"]
+
+
+def test_links_that_lead_out_of_a_folder(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.jsonl"
+    secret.write_text('{"id": 1, "text": "t", "label": ["x"]}\n')
+    folder = tmp_path / "export"
+    folder.mkdir()
+    (folder / "ana.jsonl").symlink_to(secret)
+    assert "out of the folder" in refused(folder)
+
+
+def test_a_locked_archive(tmp_path: Path) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("ana.jsonl", b"{}")
+    data = bytearray(packed.getvalue())
+    data[6] |= 1  # the mark of encryption, in both places where it stands
+    data[data.index(b"PK\x01\x02") + 8] |= 1
+    path = tmp_path / "locked.zip"
+    path.write_bytes(bytes(data))
+    assert "password" in refused(path)
+
+
+# -- XML -----------------------------------------------------------------------------------------
+
+BOMB = (
+    '<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "aaaaaaaaaa">'
+    + "".join(
+        f'<!ENTITY {b} "{f"&{a};" * 10}">' for a, b in zip("abcdefgh", "bcdefghi", strict=True)
+    )
+    + "]><xmi:XMI>&i;</xmi:XMI>"
+)
+FILE = (
+    '<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]>'
+    "<xmi:XMI>&a;</xmi:XMI>"
+)
+
+
+@pytest.mark.parametrize("text", [BOMB, FILE], ids=["bomb", "file"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_entities_are_refused_before_any_parser_sees_them(
+    text: str, encoding: str, tmp_path: Path
+) -> None:
+    with pytest.raises(AnnotationError, match="declares a document type"):
+        check_xml(text.encode(encoding), "a.xmi")
+    folder = tmp_path / "annotation" / "d.txt"
+    folder.mkdir(parents=True)
+    (folder / "ana.xmi").write_bytes(text.encode(encoding))
+    (tmp_path / "TypeSystem.xml").write_text("<typeSystemDescription/>")
+    with pytest.raises(AnnotationError, match="declares a document type"):
+        read_spans(tmp_path)
+
+
+def test_a_type_system_with_entities(export: Any) -> None:
+    path, options = export("cas")
+    (path / "TypeSystem.xml").write_text(BOMB)
+    with pytest.raises(AnnotationError, match="declares a document type"):
+        read(path, **options)
+
+
+# -- formulas ------------------------------------------------------------------------------------
+
+EVIL = ('=HYPERLINK("http://x","y")', "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(1)", "\t=1", "=1")
+
+
+def test_formulas_reach_no_spreadsheet_unless_they_are_the_data(tmp_path: Path) -> None:
+    rows = [(f"t{n}", evil, "x") for n, evil in enumerate(EVIL)] + [("t9", "ana", "-1")]
+    data = am.Annotations.from_records(rows)
+    plain = am.write(data, tmp_path / "plain.csv")
+    assert set(read(plain).coders) == {*EVIL, "ana"}
+    guarded = am.write(data, tmp_path / "guarded.csv", spreadsheet=True)
+    coders = pd.read_csv(guarded, dtype=str, keep_default_na=False)["coder"]
+    assert not [coder for coder in coders if coder.startswith(("=", "+", "-", "@", "\t"))]
+    assert read(guarded).labels == ("-1", "x")
+
+
+def test_the_command_line_warns_of_formulas(tmp_path: Path, capsys: Any) -> None:
+    from annomodels.cli.main import main
+
+    path = tmp_path / "votes.csv"
+    path.write_text("item,coder,label\nt,=1+1,x\nt,ana,-1\nt,ben,-\n")
+    assert main(["convert", str(path)]) == 0
+    out, err = capsys.readouterr()
+    assert "\t=1+1\t" in out
+    assert "1 cell would be taken for a formula" in err
+    assert main(["convert", str(path), "--spreadsheet"]) == 0
+    out, err = capsys.readouterr()
+    assert "\t'=1+1\t" in out
+    assert "formula" not in err
+
+
+# -- size ----------------------------------------------------------------------------------------
+
+
+def big_tasks(path: Path, megabytes: int) -> int:
+    filler = "word " * 2000
+    with path.open("w") as file:
+        file.write("[")
+        number = 0
+        while file.tell() < megabytes * 1_000_000:
+            number += 1
+            task = {"id": number, "data": {"page": filler}, "annotations": [
+                {"id": 2 * number + k, "completed_by": k, "result": [
+                    {"from_name": "q", "type": "choices", "value": {"choices": [f"l{k}"]}}]}
+                for k in range(2)]}  # fmt: skip
+            file.write((",\n" if number > 1 else "") + json.dumps(task))
+        file.write("]")
+    return number
+
+
+def test_large_json_is_read_piece_by_piece(tmp_path: Path, monkeypatch: Any) -> None:
+    path = tmp_path / "big.json"
+    number = big_tasks(path, 30)
+    whole = read(path)
+    monkeypatch.setattr(streams, "LARGE", 1_000_000)
+    import tracemalloc
+
+    tracemalloc.start()
+    streamed = read(path)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert streamed.n_items == number
+    assert streamed.fingerprint == whole.fingerprint
+    assert most < path.stat().st_size / 3
+    lines = tmp_path / "big.jsonl"
+    lines.write_text("".join(json.dumps(task) + "\n" for task in json.loads(path.read_text())))
+    assert read(lines).fingerprint == whole.fingerprint
+
+
+def test_large_json_that_is_broken_or_cannot_be_streamed(tmp_path: Path, monkeypatch: Any) -> None:
+    path = tmp_path / "big.json"
+    big_tasks(path, 1)
+    monkeypatch.setattr(streams, "LARGE", 1000)
+    path.write_text(path.read_text()[:-500])
+    assert "not JSON" in refused(path)
+    path.write_text('{"a": 1}\n{"a": \n' + " " * 1000)
+    assert "not JSON" in refused(path)
+    path.write_bytes(b'{"a": "\xff"}\n' + b" " * 1000)
+    assert "not UTF-8" in refused(path)
+    monkeypatch.setitem(sys.modules, "ijson", None)
+    big_tasks(path, 1)
+    with pytest.raises(MissingDependency, match="pip install ijson"):
+        read(path)

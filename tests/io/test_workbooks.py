@@ -1,0 +1,133 @@
+"""Excel and SPSS through the libraries made for them, and what is said when they are missing."""
+
+from __future__ import annotations
+
+import builtins
+import datetime
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from annomodels import AnnotationError, MissingDependency, read
+from annomodels.cli.main import main
+
+LONG = pd.DataFrame(
+    {"item": [1, 1, 2, 2], "coder": list("abab"), "label": ["NA", "x", "None", "x"]}
+)
+
+
+def triples(data: Any) -> list[tuple[Any, ...]]:
+    return sorted(map(tuple, data.to_frame().to_numpy().tolist()))
+
+
+EXPECTED = [("1", "a", "NA"), ("1", "b", "x"), ("2", "a", "None"), ("2", "b", "x")]
+
+
+def test_excel_cells_are_what_people_see(tmp_path: Path) -> None:
+    path = tmp_path / "votes.xlsx"
+    LONG.to_excel(path, index=False)
+    assert triples(read(path)) == EXPECTED
+    kinds = [1, 1.0, 1.5, True, "1.0", datetime.datetime(2026, 1, 2), datetime.date(2026, 1, 2)]
+    odd = pd.DataFrame({"item": range(7), "coder": "a", "label": pd.Series(kinds, dtype=object)})
+    odd.to_excel(path, index=False)
+    labels = [label for _, _, label in triples(read(path))]
+    assert labels[:5] == ["1", "1", "1.5", "true", "1.0"]
+    assert all(label.startswith("2026-01-02") for label in labels[5:])
+
+
+def test_excel_wide_sheets_and_matrices(tmp_path: Path) -> None:
+    path = tmp_path / "votes.xlsx"
+    wide = pd.DataFrame({"item": ["t1", "t2"], "ana": ["x", "y"], "ben": ["x", None]})
+    wide.to_excel(path, index=False)
+    data = read(path)
+    assert (data.coders, data.skips) == (("ana", "ben"), 1)
+    pd.DataFrame([[1, 2], [2, 2], [1, 1]]).to_excel(path, index=False, header=False)
+    assert read(path).labels == ("1", "2")
+
+
+def test_excel_with_several_sheets_asks_which(tmp_path: Path) -> None:
+    path = tmp_path / "votes.xlsx"
+    with pd.ExcelWriter(path) as book:
+        LONG.to_excel(book, sheet_name="first", index=False)
+        LONG.assign(label="y").to_excel(book, sheet_name="second", index=False)
+        pd.DataFrame().to_excel(book, sheet_name="empty")
+    with pytest.raises(AnnotationError, match="2 sheets of the workbook hold cells: 'first'"):
+        read(path)
+    assert read(path, sheet="second").labels == ("y",)
+    with pytest.raises(AnnotationError, match="no sheet 'third'"):
+        read(path, sheet="third")
+
+
+def test_spss_labels_stand_for_codes(tmp_path: Path) -> None:
+    import pyreadstat
+
+    path = tmp_path / "votes.sav"
+    frame = pd.DataFrame({"item": ["t1", "t1", "t2", "t2"], "coder": list("abab"),
+                          "rating": [1.0, 2.0, 9.0, np.nan]})  # fmt: skip
+    pyreadstat.write_sav(
+        frame, str(path), variable_value_labels={"rating": {1: "low", 2: "high"}},
+        missing_ranges={"rating": [9]},
+    )  # fmt: skip
+    data = read(path)
+    assert triples(data) == [("t1", "a", "low"), ("t1", "b", "high")]
+    assert data.skips == 2
+    wide = pd.DataFrame({"case": [1.0, 2.0], "r1": [1.0, 2.0], "r2": [2.0, 2.0]})
+    pyreadstat.write_sav(wide, str(path), compress=True)
+    assert read(path).items == ("1", "2")
+    assert read(path).labels == ("1", "2")
+
+
+@pytest.mark.parametrize(("magic", "word"), [(b"$FL2@(#) SPSS", "SPSS"), (b"PK\x03\x04", "Excel")])
+def test_damaged_files_are_said_to_be_so(tmp_path: Path, magic: bytes, word: str) -> None:
+    path = tmp_path / "votes"
+    path.write_bytes(magic + b"\0" * 500)
+    with pytest.raises(AnnotationError, match=rf"{word}.*damaged"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    ("package", "name"), [("openpyxl", "excel"), ("cassis", "cas"), ("pyreadstat", "sav")]
+)
+def test_without_the_package_the_line_that_installs_it(
+    package: str,
+    name: str,
+    export: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: Any,
+) -> None:
+    path = tmp_path / "votes.sav"
+    path.write_bytes(b"$FL2")
+    options: dict[str, Any] = {}
+    if name != "sav":
+        path, options = export(name)
+    real = builtins.__import__
+
+    def without(module: str, *rest: Any, **more: Any) -> Any:
+        if module.partition(".")[0] == package:
+            raise ImportError(module)
+        return real(module, *rest, **more)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(MissingDependency, match=r"pip install 'annomodels\[readers\]'"):
+        read(path, **options)
+    assert main(["check", str(path), *(["--units", "exact"] if name == "cas" else [])]) == 5
+    assert "pip install" in capsys.readouterr().err
+
+
+def test_a_workbook_with_entities_is_refused(tmp_path: Path) -> None:
+    import zipfile
+
+    packed = io.BytesIO()
+    LONG.to_excel(packed, index=False)
+    path = tmp_path / "bad.xlsx"
+    bad = '<?xml version="1.0"?><!DOCTYPE x [<!ENTITY e "boom">]><worksheet>&e;</worksheet>'
+    with zipfile.ZipFile(packed) as old, zipfile.ZipFile(path, "w") as new:
+        for part in old.namelist():
+            new.writestr(part, bad if "sheet1" in part else old.read(part))
+    with pytest.raises(AnnotationError, match="declares a document type"):
+        read(path)
