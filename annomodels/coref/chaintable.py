@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 
 from annomodels.coref.document import Document
@@ -50,7 +51,8 @@ def read_chain_table(
         raise AnnotationError(table.problems or [problem])
     coders = columns.get("coder", [coder] * len(columns["item"]))
     rows: dict[str, Rows] = {}
-    problems, repeated = [], 0
+    problems: list[Problem] = []
+    repeated: Counter[str] = Counter()
     for item, who, label, line in zip(
         columns["item"], coders, columns[what], table.rows, strict=True
     ):
@@ -61,15 +63,13 @@ def read_chain_table(
             problems.append(Problem(f"{item!r} names no place of a mention.", where, remedy))
             continue
         held = rows.setdefault(found[1], {}).setdefault(str(who), {})
-        repeated += found[2] in held
+        repeated[found[1]] += found[2] in held
         held.setdefault(found[2], (label, line))
-    notes = []
-    if repeated:
-        notes.append(f"{counted(repeated, 'repeated row')} of a coder were left out.")
-    parts = [
-        _Reading(source, document, by_coder, problems).part(what, notes)
-        for document, by_coder in rows.items()
-    ]
+    parts = []
+    for document, by_coder in rows.items():
+        again = repeated[document]
+        notes = (f"{counted(again, 'repeated row')} of a coder left out.",) if again else ()
+        parts.append(_Reading(source, document, by_coder, problems).part(what, notes))
     if problems:
         raise AnnotationError(problems)
     return [part for part in parts if part is not None]
@@ -98,7 +98,7 @@ class _Reading:
         begin = self.starts[sentence]
         return Span.between(begin + first, begin + max(end - 1, first))
 
-    def part(self, what: str, notes: list[str]) -> Part | None:
+    def part(self, what: str, notes: tuple[str, ...]) -> Part | None:
         """Make the document."""
         layers = {}
         for coder, held in self.coders.items():
@@ -120,7 +120,7 @@ class _Reading:
             layers[coder] = marks.layer(coder, None, judgments)
         words = ("_",) * self.starts[-1]
         starts = tuple(sorted(set(self.starts[:-1])))
-        document = Document(self.name, words, starts, None, layers, tuple(notes))
+        document = Document(self.name, words, starts, None, layers, notes)
         return Part(document, self.source)
 
     def _known(self, held: Mapping[str, tuple[str, int]], targets: list[str], line: int) -> bool:
@@ -144,7 +144,7 @@ class _Reading:
         """Nearest mentions before in each chain.
 
         The set of a mention in two chains is their union. A set is one chain if all its members
-        have at least that set.
+        have at least that set; a chain whose members are all in a second chain is not seen.
         """
         sets: dict[str, frozenset[str]] = {}
         for place, (label, line) in held.items():

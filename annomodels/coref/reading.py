@@ -7,7 +7,7 @@ import os
 import posixpath
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from annomodels.coref.brat import is_brat, read_brat
@@ -72,6 +72,7 @@ def read(
     crossing: Crossing = "error",
     relations: Iterable[str] = (),
     attributes: Mapping[str, str] | None = None,
+    genre: Callable[[str], str | None] | None = None,
 ) -> list[Document]:
     r"""Read documents with coreference, and put the layers of all coders together.
 
@@ -108,6 +109,8 @@ def read(
     attributes
         Attributes of MMAX2 markables: "set" (coref_class), "pointer" (antecedent), "category",
         "head" (id of a word), "near" (near-identity pointers) and "dominating".
+    genre
+        Text type from the name of a document, in place of what the files say.
 
     Returns
     -------
@@ -145,7 +148,10 @@ def read(
             problems += error.problems
     if problems:
         raise AnnotationError(problems)
-    return aligned(parts)
+    documents = aligned(parts)
+    if genre is not None:
+        documents = [replace(document, genre=genre(document.id)) for document in documents]
+    return documents
 
 
 @dataclass

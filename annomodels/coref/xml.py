@@ -91,6 +91,8 @@ def elements(data: bytes, source: str) -> list[Element]:
         where = f"{source}, line {error.lineno}"
         what = f"This is not XML: {expat.errors.messages[error.code]}."
         raise AnnotationError(Problem(what, where, "Export the project again.")) from error
+    except AnnotationError:  # a ValueError too
+        raise
     except (LookupError, ValueError) as error:
         what = f"The encoding that the XML declares cannot be read: {error}."
         raise AnnotationError(Problem(what, source, "Save the file as UTF-8.")) from error

@@ -1,0 +1,19 @@
+"""The published cases of coreference measures."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+
+@pytest.fixture(scope="session")
+def cases(shared: Path) -> dict[str, Any]:
+    """Clusterings, tables and chains with their expected numbers."""
+    found: dict[str, Any] = json.loads((shared / "cases" / "coref_cases.json").read_text("utf-8"))
+    return found

@@ -1,0 +1,324 @@
+"""A broken file gets a sentence that says what, in which line, and how to mend it."""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from pathlib import Path
+
+import pytest
+from coref_files import CONLL, CORPUS_ENTITIES, conllu, write_brat, write_mmax
+
+import annomodels as am
+from annomodels.coref import read
+
+BEGIN, END = "#begin document (t); part 000\n", "\n#end document\n"
+ENTITY = CORPUS_ENTITIES
+
+
+def problems(path: object, **options: object) -> list[tuple[str, str]]:
+    with pytest.raises(am.AnnotationError) as caught:
+        read(path, **options)  # type: ignore[arg-type]
+    assert all(problem.remedy for problem in caught.value.problems)
+    return [(problem.what, problem.where) for problem in caught.value.problems]
+
+
+CONLL_CASES = {
+    "crossing": ("a (1\nb (2\nc 1)\nd 2)", "The brackets of (1 and (2 cross.", 5),
+    "never closed": ("a (1\nb -", "The bracket (1 is never closed.", 2),
+    "never opened": (
+        "a -\nb 7)",
+        "The bracket 7) closes a mention that was never opened.",
+        3,
+    ),
+    "no bracket": ("a (x)", "'(x)' cannot be read as brackets: '(x)' is left over.", 2),
+    "one column": ("a -\nb", "The line has one column only: 'b'.", 3),
+}
+
+
+@pytest.mark.parametrize("name", CONLL_CASES)
+def test_conll(tmp_path: Path, name: str) -> None:
+    body, what, line = CONLL_CASES[name]
+    (tmp_path / "t.conll").write_text(f"{BEGIN}{body}\n{END}", "utf-8")
+    assert problems(tmp_path / "t.conll") == [(what, f"t.conll, line {line}")]
+
+
+def test_conll_tells_all_problems_of_a_file(tmp_path: Path) -> None:
+    text = f"a -\n{BEGIN}a (1\nb 2)\n{END}{BEGIN}a (x\n"
+    (tmp_path / "t.conll").write_text(text, "utf-8")
+    found = problems(tmp_path / "t.conll")
+    assert [int(where.rsplit(" ", 1)[1]) for _, where in found] == [1, 4, 3, 8, 7]
+    assert found[-1][0] == "The document 't' has no end before the file ends."
+
+
+CORPUS_CASES = {
+    "never opened": ({3: "e9)"}, "The bracket e9) closes a mention that was never opened.", 7),
+    "not closed": ({3: "(e9-person-1-"}, "The bracket (e9 is not closed in its sentence.", 7),
+    "second piece": ({3: "(e9[2/2]-x-1-)"}, "Piece 2 of 2 of e9 comes without piece 1.", 7),
+    "first piece": ({3: "(e9[1/2]-x-1-)"}, "A mention of e9 ends after piece 1 of 2.", 7),
+    "head": ({3: "(e9-x-2-)"}, "The head of e9 is word 2 of 1.", 7),
+    "hyphen": (
+        {3: "(e-9-x-1-)"},
+        "The head of e is 'x', not the number of a word in the mention.",
+        7,
+    ),
+    "brackets": ({3: "e9"}, "Entity=e9 cannot be read as brackets.", 7),
+}
+
+
+@pytest.mark.parametrize("name", CORPUS_CASES)
+def test_corefud(tmp_path: Path, name: str) -> None:
+    entities, what, line = CORPUS_CASES[name]
+    (tmp_path / "t.conllu").write_text(conllu(entities), "utf-8")
+    assert problems(tmp_path / "t.conllu", format="corefud") == [(what, f"t.conllu, line {line}")]
+
+
+def test_corefud_columns_header_and_unknown_parts(tmp_path: Path) -> None:
+    text = conllu(ENTITY, {9: "SplitAnte=e1<e3,e77<e3"}).replace(
+        "# global.Entity = eid", "# global.Entity = id"
+    )
+    (tmp_path / "t.conllu").write_text(text, "utf-8")
+    (found,) = problems(tmp_path / "t.conllu")
+    assert found == ("The header names the fields 'id-etype-head-other'.", "t.conllu, line 2")
+    text = text.replace("= id", "= eid")
+    (tmp_path / "t.conllu").write_text(text, "utf-8")
+    (found,) = problems(tmp_path / "t.conllu")
+    assert found[0] == "SplitAnte names e77, but there is no such entity."
+    (tmp_path / "t.conllu").write_text(text.replace("\t_\t_\n", "\n", 1), "utf-8")
+    assert "columns, not 10" in problems(tmp_path / "t.conllu")[0][0]
+
+
+MMAX_CASES = {
+    "missing words": (
+        {"m1": 'coref_class="set_1"'},
+        ("word_1..word_2", "word_1..word_99"),
+        "The span 'word_1..word_99' names 'word_99', which is no word.",
+    ),
+    "backwards": (
+        {},
+        ("word_1..word_2", "word_2..word_1"),
+        "The span 'word_2..word_1' runs backwards.",
+    ),
+    "twice": ({}, ('id="m2"', 'id="m1"'), "The id 'm1' is used twice."),
+    "pointer": (
+        {"m1": 'antecedent="m77"'},
+        ("word_4", "word_4"),
+        "'m1' points at 'm77': no such markable.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MMAX_CASES)
+def test_mmax(tmp_path: Path, name: str) -> None:
+    more, (old, new), what = MMAX_CASES[name]
+    path = write_mmax(tmp_path / "p", **more)
+    level = tmp_path / "p" / "Markables" / "tiny_phrase_level.xml"
+    level.write_text(level.read_text("utf-8").replace(old, new), "utf-8")
+    ((said, where),) = problems(path)
+    assert said == what
+    assert where.endswith(f"tiny_phrase_level.xml, line {5 if name == 'twice' else 4}")
+
+
+@pytest.mark.parametrize("broken", ["words", "not xml", "no levels", "attribute"])
+def test_mmax_projects_that_are_not_whole(tmp_path: Path, broken: str) -> None:
+    path = write_mmax(tmp_path / "p")
+    folder = tmp_path / "p"
+    if broken == "words":
+        (folder / "Basedata" / "tiny_words.xml").unlink()
+        assert "There is no file 'tiny_words.xml'" in problems(path)[0][0]
+    elif broken == "not xml":
+        (folder / "Basedata" / "tiny_words.xml").write_text(
+            "<words>\n<word id='w'>a</wrd>\n", "utf-8"
+        )
+        ((what, where),) = problems(path)
+        assert what == "This is not XML: mismatched tag."
+        assert where.endswith("tiny_words.xml, line 2")
+    elif broken == "no levels":
+        for level in (folder / "Markables").iterdir():
+            level.unlink()
+        assert problems(path)[0][0] == "No markables were found for 'tiny'."
+    else:
+        assert (
+            problems(path, attributes={"sets": "x"})[0][0] == "There is no attribute role 'sets'."
+        )
+
+
+@pytest.mark.parametrize(
+    "declaration",
+    [
+        '<!DOCTYPE words [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>',
+        '<!DOCTYPE words [<!ENTITY a SYSTEM "file:///etc/passwd">]>',
+        '<!DOCTYPE words [<!ENTITY % a SYSTEM "http://localhost/x.dtd"> %a;]>',
+        '<!DOCTYPE words SYSTEM "words.dtd">',
+    ],
+    ids=["growing", "file", "address", "undeclared"],
+)
+def test_xml_entities_are_refused(tmp_path: Path, declaration: str) -> None:
+    path = write_mmax(tmp_path / "p", doctype=False)
+    words = tmp_path / "p" / "Basedata" / "tiny_words.xml"
+    (tmp_path / "p" / "Basedata" / "words.dtd").write_text('<!ENTITY a "leaked">', "utf-8")
+    text = words.read_text("utf-8").replace("<words>", f"{declaration}\n<words>")
+    words.write_text(text.replace("Ana", "&a;"), "utf-8")
+    ((what, where),) = problems(path)
+    assert what == "The XML declares or uses entities, which could pull in other files."
+    assert "tiny_words.xml, line" in where
+
+
+def test_a_project_file_cannot_name_files_outside(tmp_path: Path) -> None:
+    path = write_mmax(tmp_path / "p")
+    (tmp_path / "secret.xml").write_text("<words><word id='word_1'>x</word></words>", "utf-8")
+    path.write_text(path.read_text("utf-8").replace("tiny_words.xml", "../../secret.xml"), "utf-8")
+    assert "There is no file '../../secret.xml'" in problems(path)[0][0]
+
+
+@pytest.mark.parametrize(
+    "name", ["../evil.conll", "/evil.conll", "a/../../evil.conll", "C:\\evil.conll"]
+)
+def test_archives_cannot_lead_out(tmp_path: Path, name: str) -> None:
+    with zipfile.ZipFile(tmp_path / "t.zip", "w") as archive:
+        archive.writestr(name, CONLL)
+    ((what, _),) = problems(tmp_path / "t.zip")
+    assert "which leads out of it" in what
+
+
+def test_damaged_archives_and_links_that_lead_out(tmp_path: Path) -> None:
+    (tmp_path / "t.zip").write_bytes(b"PK\x03\x04 nothing")
+    assert "The archive is damaged" in problems(tmp_path / "t.zip")[0][0]
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "out.conll").write_text(CONLL, "utf-8")
+    os.symlink(tmp_path / "out.conll", tmp_path / "folder" / "in.conll")
+    ((what, _),) = problems(tmp_path / "folder")
+    assert what == "'in.conll' is a link that leads out of the folder."
+
+
+def test_archives_that_grow_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("annomodels.coref.files.LARGEST", 1000)
+    with zipfile.ZipFile(tmp_path / "t.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.conll", " " * 2000)
+    assert "The archive unpacks to more than" in problems(tmp_path / "t.zip")[0][0]
+
+
+BRAT_CASES = {
+    "beyond": ("T9\tX 30 99\tAna", "T9 lies at 30 99, but the text has 41 characters."),
+    "other text": ("T9\tX 0 3\tAna", "T9 says 'Ana', but the text has 'The' there."),
+    "unknown": ("R9\tCoref Arg1:T1 Arg2:T88", "Coref names T88, but there is no such mention."),
+    "twice": ("T1\tX 0 3\tThe", "The id T1 is used twice."),
+    "no mention": ("T9 X 0 3", "'T9 X 0 3' cannot be read as a mention."),
+    "no word": ("T9\tX 3 4", "T9 holds no word."),
+    "no relation": ("*\tEquiv", "'*\\tEquiv' cannot be read as a relation."),
+}
+
+
+@pytest.mark.parametrize("name", BRAT_CASES)
+def test_brat(tmp_path: Path, name: str) -> None:
+    row, what = BRAT_CASES[name]
+    path = write_brat(tmp_path / "b")
+    path.write_text(path.read_text("utf-8") + row + "\n", "utf-8")
+    ((said, where),) = problems(path)
+    assert said == what
+    assert where.endswith("tiny.ann, line 10")
+
+
+def test_brat_without_its_text(tmp_path: Path) -> None:
+    path = write_brat(tmp_path / "b")
+    path.with_suffix(".txt").unlink()
+    assert "There is no file 'tiny.txt'" in problems(path)[0][0]
+
+
+JSON_CASES = {
+    "no sentences": ({"clusters": []}, "The line has no sentences."),
+    "no clusters": ({"sentences": [["a"]]}, "The line has no list of clusters."),
+    "backwards": (
+        {"sentences": [["a", "b"]], "clusters": [[[1, 0]]]},
+        "The mention [1, 0] runs backwards.",
+    ),
+    "number": ({"sentences": [["a"]], "clusters": [[["x", 0]]]}, "'x' is no position of a word."),
+    "beyond": ({"sentences": [["a"]], "clusters": [[[0, 7]]]}, "beyond the last word"),
+    "shape": ({"sentences": [["a"]], "clusters": [[[0, 1, 2, 3]]]}, "is no mention"),
+    "sentence": ({"sentences": ["a b"], "clusters": []}, "'a b' is no sentence."),
+}
+
+
+@pytest.mark.parametrize("name", JSON_CASES)
+def test_json_lines(tmp_path: Path, name: str) -> None:
+    value, what = JSON_CASES[name]
+    good = {"sentences": [["a"]], "clusters": [], "doc_key": "good"}
+    (tmp_path / "t.jsonl").write_text(f"{json.dumps(good)}\n{json.dumps(value)}\n", "utf-8")
+    ((said, where),) = problems(tmp_path / "t.jsonl")
+    assert what in said
+    assert where.startswith("t.jsonl, line 2")
+
+
+def test_chain_tables(tmp_path: Path) -> None:
+    rows = ["item,coder,chain", "d#0:0-1,a,0:0-1", "d0:0,a,0:0-1", "d#0:1-2,a,0:1-2|0:8-9"]
+    (tmp_path / "c.csv").write_text("\n".join(rows), "utf-8")
+    assert problems(tmp_path / "c.csv") == [
+        ("'d0:0' names no place of a mention.", "c.csv, row 3"),
+        ("'0:8-9' is named in a chain, but it is no mention of this coder.", "c.csv, row 4"),
+    ]
+
+
+def test_coders_with_different_words(tmp_path: Path) -> None:
+    (tmp_path / "ana.conll").write_text(CONLL, "utf-8")
+    (tmp_path / "ben.conll").write_text(CONLL.replace("fed", "saw"), "utf-8")
+    ((what, where),) = problems([tmp_path / "ana.conll", tmp_path / "ben.conll"])
+    assert what == (
+        "The words of 'nw/tiny' differ between coders: at word 8, it is 'saw' for ben and it is "
+        "'fed' for ana."
+    )
+    assert where == "ben.conll, line 11 and ana.conll, line 11"
+    short = CONLL.replace("nw/tiny 0 3 . . * - - - spk * -\n\n#end", "\n#end")
+    (tmp_path / "ben.conll").write_text(short, "utf-8")
+    assert (
+        "the text ends for ben" in problems([tmp_path / "ana.conll", tmp_path / "ben.conll"])[0][0]
+    )
+
+
+def test_one_coder_twice(tmp_path: Path) -> None:
+    (tmp_path / "a.conll").write_text(CONLL + CONLL, "utf-8")
+    assert problems(tmp_path / "a.conll")[0] == (
+        "The coder 'a' has the document 'nw/tiny' twice.",
+        "a.conll and a.conll",
+    )
+
+
+@pytest.mark.parametrize(
+    ("data", "what"),
+    [
+        (CONLL.replace("Ana", "Än").encode("cp1252"), "is not UTF-8"),
+        (CONLL.encode("utf-16-le"), "NUL byte"),
+        (b"", "The file is empty."),
+        (b"nothing of the kind", "No format was recognised."),
+    ],
+    ids=["cp1252", "utf-16 without mark", "empty", "unknown"],
+)
+def test_encodings_and_unknown_files(tmp_path: Path, data: bytes, what: str) -> None:
+    (tmp_path / "t.conll").write_bytes(data)
+    options = {"format": "conll"} if "NUL" in what else {}
+    assert what in problems(tmp_path / "t.conll", **options)[0][0]
+    if "UTF-8" in what:
+        assert problems(tmp_path / "t.conll")[0][1] == "t.conll, row 10"
+        assert read(tmp_path / "t.conll", encoding="cp1252")[0].tokens[7] == "Än"
+
+
+@pytest.mark.parametrize(
+    ("paths", "options", "what"),
+    [
+        ("gone.conll", {}, "There is no such file."),
+        (3, {}, "A file name was expected, but this is 'int'."),
+        ([3], {}, "A file name was expected, but this is 'int'."),
+        ([], {}, "There is no file to read."),
+        (".", {"format": "conl"}, "There is no format 'conl'."),
+        (".", {"crossing": "yes"}, "crossing='yes' is unknown."),
+    ],
+)
+def test_wrong_requests(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    paths: object,
+    options: dict[str, str],
+    what: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert problems(paths, **options)[0][0] == what

@@ -1,0 +1,153 @@
+"""What holds for every pair of codings, by enumeration of small ones and at random."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations, product
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import adjusted_rand_score
+
+from annomodels.coefficients.formulas import evaluate
+from annomodels.coefficients.tables import from_joint
+from annomodels.coref import TwoByTwo, link_table, pair_table, s_item, score, text_kappa
+from annomodels.coref.chaining import chains
+from annomodels.coref.tables import kappa_of
+
+pytestmark = pytest.mark.filterwarnings("ignore:The link table")
+
+codings = st.integers(1, 30).flatmap(
+    lambda n: st.tuples(
+        st.lists(st.integers(0, 6), min_size=n, max_size=n),
+        st.lists(st.integers(0, 6), min_size=n, max_size=n),
+    )
+)
+
+
+def coding(labels: list[int]) -> dict[int, int]:
+    return dict(enumerate(labels))
+
+
+def restricted_growth(n: int) -> list[list[int]]:
+    """All partitions of n mentions as lists of cluster numbers."""
+    out: list[list[int]] = [[]]
+    for _ in range(n):
+        out = [[*one, k] for one in out for k in range(max(one, default=-1) + 2)]
+    return out
+
+
+def listed_pairs(x: list[int], y: list[int]) -> tuple[int, int, int, int]:
+    cells = [0, 0, 0, 0]
+    for i, j in combinations(range(len(x)), 2):
+        cells[2 * (x[i] != x[j]) + (y[i] != y[j])] += 1
+    return cells[0], cells[1], cells[2], cells[3]
+
+
+@given(pair=codings)
+def test_pair_kappa_is_the_adjusted_rand_index(pair: tuple[list[int], list[int]]) -> None:
+    x, y = pair
+    cells = pair_table(coding(x), coding(y))
+    assert cells == listed_pairs(x, y)
+    if cells.n and not math.isnan(cells.kappa):
+        assert cells.kappa == pytest.approx(adjusted_rand_score(x, y), abs=1e-12)
+    elif cells.n:  # all together or all alone, for both
+        assert text_kappa(cells)[0] == adjusted_rand_score(x, y) == 1
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 5])
+def test_pair_kappa_over_all_pairs_of_partitions(n: int) -> None:
+    every = restricted_growth(n)
+    for x, y in product(every, every):
+        cells = pair_table(coding(x), coding(y))
+        assert cells == listed_pairs(x, y)
+        kappa = text_kappa(cells)[0]
+        assert kappa == pytest.approx(adjusted_rand_score(x, y), abs=1e-12)
+
+
+@given(cells=st.tuples(*[st.integers(0, 50)] * 4))
+def test_kappa_of_two_by_two_is_that_of_the_coefficients(cells: tuple[int, int, int, int]) -> None:
+    a, b, c, d = cells
+    if sum(cells):
+        table = TwoByTwo(*cells)
+        expected = evaluate("kappa", from_joint([[a, b], [c, d]]))
+        assert table.kappa == pytest.approx(float(expected.value), abs=1e-9, nan_ok=True)
+        assert table.pi == pytest.approx(
+            float(evaluate("pi", from_joint([[a, b], [c, d]])).value), abs=1e-9, nan_ok=True
+        )
+        assert float(kappa_of(a, b, c, d)) == pytest.approx(table.kappa, nan_ok=True)
+
+
+@given(pair=codings)
+def test_links_are_symmetric_and_agree_with_muc(pair: tuple[list[int], list[int]]) -> None:
+    x, y = map(coding, pair)
+    cells, other = link_table(x, y), link_table(y, x)
+    assert (cells.a, cells.b, cells.c, cells.d) == (other.a, other.c, other.b, other.d)
+    recall, precision, _ = score(x, y)["muc"]
+    assert (cells.recall, cells.precision) == pytest.approx((recall, precision))
+    assert cells.n == len(x) - 1
+    assert cells.d == len(set(pair[0])) + len(set(pair[1])) - len(set(zip(*pair, strict=True))) - 1
+
+
+@given(pair=codings, seed=st.randoms(use_true_random=False))
+def test_names_and_order_of_mentions_and_clusters_do_not_matter(
+    pair: tuple[list[int], list[int]], seed: Any
+) -> None:
+    x, y = pair
+    order = list(range(len(x)))
+    seed.shuffle(order)
+    names = seed.sample(range(100), 7)
+    moved = {f"m{i}": names[x[i]] for i in order}, {f"m{i}": names[y[i]] for i in order}
+    assert pair_table(*moved) == pair_table(coding(x), coding(y))
+    assert link_table(*moved) == link_table(coding(x), coding(y))
+    for metric, value in score(coding(x), coding(y)).items():
+        assert score(*moved)[metric] == pytest.approx(value, abs=1e-9)
+
+
+@given(pair=codings)
+def test_scores_are_shares_and_perfect_for_equal_codings(pair: tuple[list[int], list[int]]) -> None:
+    x, y = map(coding, pair)
+    for name, value in score(x, y).items():
+        assert all(-1e-12 <= part <= 1 + 1e-12 for part in value), name
+    for name, value in score(x, x).items():
+        if name != "muc" or len(set(pair[0])) < len(x):
+            assert value == pytest.approx((1, 1, 1)), name
+
+
+@given(
+    mentions=st.lists(st.tuples(st.integers(2, 9), st.booleans()), min_size=1, max_size=20),
+    single=st.integers(0, 20),
+)
+def test_s_of_heads_does_not_see_mentions_of_one_word(
+    mentions: list[tuple[int, bool]], single: int
+) -> None:
+    lengths, same = (list(column) for column in zip(*mentions, strict=True))
+    found = s_item(lengths + [1] * single, same + [True] * single).s
+    assert found == pytest.approx(s_item(lengths, same).s)
+    missed = same.count(False)
+    assert found == pytest.approx(1 - missed / sum(1 - 1 / size for size in lengths))
+
+
+def reached(pointers: dict[int, list[int]], start: int) -> set[int]:
+    out, work = {start}, [start]
+    while work:
+        for target in pointers.get(work.pop(), []):
+            if target not in out:
+                out.add(target)
+                work.append(target)
+    return out
+
+
+@given(
+    pointers=st.dictionaries(st.integers(0, 7), st.lists(st.integers(0, 7), max_size=3), max_size=8)
+)
+def test_chains_up_then_down_also_in_circles(pointers: dict[int, list[int]]) -> None:
+    """The definition, step by step: everything that can reach what m can reach."""
+    nodes = set(pointers) | {t for targets in pointers.values() for t in targets}
+    up = {m: reached(pointers, m) for m in nodes}
+    found = chains(pointers)
+    assert set(found) == nodes
+    for m in nodes:
+        assert found[m] == {x for x in nodes if up[x] & up[m]}

@@ -1,0 +1,288 @@
+"""Poesio and Artstein (2005), The reliability of anaphoric annotation, reconsidered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import annomodels as am
+from annomodels.coref import (
+    Document,
+    Judgment,
+    Layer,
+    Markable,
+    Span,
+    agreement,
+    ambiguous_places,
+    antecedent_agreement,
+    antecedent_positions,
+    category_table,
+    chain_labels,
+    document_of_judgments,
+    explicit_ambiguity,
+    set_distance,
+)
+from annomodels.coref.chaining import chains
+
+CONDITIONS = ["none", "partial", "incl-", "excl-", "incl+", "excl+"]
+PLACES = ["with place", "without place"]
+MEASURES = ["passonneau", "jaccard", "dice", "masi", "nominal", "K"]
+
+
+def golden(cases: dict[str, Any], order: tuple[int, ...] = (0, 1, 2)) -> Document:
+    held = cases["chain_construction_golden"]
+    coders = {f"c{place}": tuple(held["coders"][n]) for place, n in enumerate(order)}
+    return document_of_judgments("g", coders, order=held["order"], turns=held["turns"])
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("chain", CONDITIONS)
+@pytest.mark.parametrize("measure", MEASURES)
+def test_chain_construction(cases: dict[str, Any], chain: str, place: str, measure: str) -> None:
+    expected = cases["chain_construction_golden"]["results"][f"{chain}|{place}"][measure]
+    drop = [] if place == "with place" else ["m4"]
+    for order in ((0, 1, 2), (2, 0, 1)):
+        text = golden(cases, order)
+        if measure == "K":
+            found = agreement(text, chain, coefficient="K", drop=drop)
+        else:
+            found = agreement(text, chain, measure, drop=drop)
+        assert found.value == pytest.approx(expected, abs=1e-6)
+
+
+def test_section_4_3_up_then_down_but_never_up_again() -> None:
+    full = chains({"B": ["A"], "D": ["C"], "E": ["A", "C"]})
+    assert full["E"] == set("ABCDE")
+    assert full["A"] == full["B"] == set("ABE")
+    assert full["C"] == full["D"] == set("CDE")
+    text = document_of_judgments(
+        "4.4",
+        {"x": (
+            dict.fromkeys("AC", "none") | dict.fromkeys("BDE", "phrase"),
+            {"B": ["A"], "D": ["C"], "E": ["A", "C"]},
+        )},
+        order=list("ABCDE"),
+    )  # fmt: skip
+    labels, observed = chain_labels(text, "excl-")
+    assert observed["x"]["4"] == {"0", "1", "2", "3"}  # E, as section 4.4 writes it
+    assert labels["x"]["4"] == {"0", "1", "2", "3", "4"}
+
+
+def test_section_4_3_two_thats_and_a_turn() -> None:
+    categories = {"that1": "segment", "that2": "phrase"}
+    coders: dict[str, Any] = {
+        "by the phrase": (categories, {"that1": ["turn3"], "that2": ["that1"]}),
+        "by the turn": (
+            categories | {"that2": "segment"},
+            {"that1": ["turn3"], "that2": ["turn3"]},
+        ),
+    }
+    text = document_of_judgments("2", coders, order=["that1", "that2"], turns=["turn3"])
+    (first, second), _ = (list(side.values()) for side in chain_labels(text, "incl-"))
+    assert first == second
+    assert first["1"] == {"0", "1", "turn:2"}
+    assert agreement(text, "incl-", "jaccard").observed == 0
+    assert agreement(text, "none", "jaccard").observed == 0.5
+
+
+def test_carpenter_poesio_2010_three_chains_of_a_tanker() -> None:
+    pointers = {"tanker2": ["tanker1"], "it3": ["tanker2"], "it4": ["it3"]}
+    categories = dict.fromkeys(pointers, "phrase") | {"tanker1": "none"}
+    order = ["tanker1", "tanker2", "it3", "it4"]
+    text = document_of_judgments("tanker", {"x": (categories, pointers)}, order=order)
+    got = {name: chain_labels(text, name)[0]["x"]["2"] for name in ("none", "partial", "incl-")}
+    assert got == {"none": {"1"}, "partial": {"0", "1"}, "incl-": {"0", "1", "2", "3"}}
+
+
+@pytest.mark.parametrize("distance", ["passonneau", "jaccard", "dice", "masi", "nominal"])
+def test_section_5_4_the_first_it(cases: dict[str, Any], distance: str) -> None:
+    held = cases["poesio_artstein_published"]["item_it_3_1"]
+    said = [["E2", "boxcar"]] * 9 + [["E2"]] * 6 + [["boxcar"]] * 3
+    assert held["labels"] == {"E2+boxcar": 9, "E2": 6, "boxcar": 3}
+    categories = {"E2": "none", "boxcar": "none", "it": "phrase"}
+    coders = {f"c{n:02}": (categories, {"it": one}) for n, one in enumerate(said)}
+    text = document_of_judgments("3.2", coders, order=["E2", "boxcar", "it"])
+    found = agreement(text, "none", distance, drop=["E2", "boxcar"])
+    assert found.observed == pytest.approx(held["item_disagreement"][distance])
+    assert agreement(text, "none", distance).observed == pytest.approx(found.observed / 3)
+    row = ambiguous_places(text, "none").set_index("text").loc["it"]
+    assert (row["kind"], row["explicit"], row["implicit"]) == ("explicit and implicit", True, True)
+    assert (row["multiple"], row["first"], row["second"]) == (9, 6, 3)
+    assert len(explicit_ambiguity(text)) == 9
+
+
+def votes_of_table_2() -> Document:
+    """Make a first half with 72 markables, 18 coders and the counts of table 2."""
+    full = {"phrase": [10, 3, 1, 30], "segment": [0, 0, 1, 52], "place": [16, 1, 1, 54]}
+    full["none"] = [10, 5, 1, 29]
+    split: list[dict[str, int]] = []
+    for category, (all_, all_but_1, all_but_2, _) in full.items():
+        split += [{category: 18} for _ in range(all_)]
+        other = "none" if category != "none" else "phrase"
+        split += [{category: 17, other: 1} for _ in range(all_but_1)]
+        split += [{category: 16, other: 2} for _ in range(all_but_2)]
+    split += [{"phrase": 9, "segment": 4, "none": 5} for _ in range(72 - len(split))]
+    order = [f"m{n:02}" for n in range(72)]
+    coders: dict[str, Any] = {}
+    for c in range(18):
+        said = {
+            m: [k for k, times in s.items() for _ in range(times)][c]
+            for m, s in zip(order, split, strict=True)
+        }
+        points = {m: ["turn"] for m, k in said.items() if k in ("phrase", "segment")}
+        coders[f"c{c:02}"] = (said, points)
+    return document_of_judgments("3.2a", coders, order=order, turns=["turn"])
+
+
+def test_table_2_category_agreement(cases: dict[str, Any]) -> None:
+    published = cases["poesio_artstein_published"]["table2"]
+    table = category_table(votes_of_table_2(), published["columns"])
+    for category in ("phrase", "segment", "place", "none"):
+        assert table.loc[category].tolist()[:3] == published[category][:3]
+    assert int(table.loc["(any)"].max()) == 49  # "in 49 cases out of 72 at least 16 agreed"
+    assert table.loc["segment"].tolist()[3] == 72 - 1 - (72 - 49)
+
+
+def test_section_5_2_explicit_ambiguity_is_counted_by_judgment_place_and_category() -> None:
+    coders: dict[str, Any] = {
+        f"c{n}": (
+            {"a": "none", "b": "none", "it": "phrase", "that": "segment"},
+            {"it": ["a", "b"] if n < 4 else ["a"], "that": ["t1", "t2"] if n == 0 else ["t1"]},
+        )
+        for n in range(6)
+    }
+    text = document_of_judgments("t", coders, order=["a", "b", "it", "that"], turns=["t1", "t2"])
+    found = explicit_ambiguity(text)
+    assert found["category"].value_counts().to_dict() == {"phrase": 4, "segment": 1}
+    assert found["span"].nunique() == 2
+    assert round(100 * 15 / 72, 1) == 20.8
+    assert round(100 * 8 / 76, 1) == 10.5
+    assert round(100 * 35 / (72 * 18), 1) == 2.7
+
+
+def test_carpenter_poesio_2010_four_kinds_of_places() -> None:
+    def coder(n: int) -> Any:
+        said = {
+            "a": "none",
+            "b": "none",
+            **dict.fromkeys(("same", "one", "split", "open"), "phrase"),
+        }
+        return said, {
+            "same": ["a"],
+            "one": ["b"] if n == 0 else ["a"],
+            "split": ["b"] if n < 2 else ["a"],
+            "open": ["a", "b"] if n == 0 else ["a"],
+        }
+
+    order = ["a", "b", "same", "one", "split", "open"]
+    text = document_of_judgments("t", {f"c{n}": coder(n) for n in range(5)}, order=order)
+    kinds = ambiguous_places(text, "none").set_index("text")["kind"].to_dict()
+    assert kinds == {
+        "a": "agreement",
+        "b": "agreement",
+        "same": "agreement",
+        "one": "outlier",
+        "split": "implicit",
+        "open": "explicit",
+    }
+    strict = ambiguous_places(text, "none", outlier_max=0, min_support=3)
+    assert strict.set_index("text").loc[["one", "split"], "kind"].tolist() == ["scattered"] * 2
+
+
+def test_unfinished_judgments_drop_the_markable_for_all_coders() -> None:
+    complete = ({"a": "none", "b": "phrase", "c": "phrase"}, {"b": ["a"], "c": ["b"]})
+    no_pointer = ({"a": "none", "b": "phrase", "c": "phrase"}, {"b": ["a"]})
+    no_category = ({"a": "none", "c": "phrase"}, {"c": ["b"]})
+    order = ["a", "b", "c"]
+    text = document_of_judgments("t", {"x": complete, "y": no_pointer}, order=order)
+    found = agreement(text, "incl-")
+    assert (found.n_items, found.notes) == (
+        2,
+        ("1 expression(s) with an unfinished judgment were dropped.",),
+    )
+    text = document_of_judgments("t", {"x": complete, "y": no_category}, order=order)
+    assert agreement(text, "incl-").n_items == 2
+    named = agreement(text, "incl-", "masi")
+    assert named.title == "Krippendorff's alpha, masi, inclusive chains [−top]"
+
+
+def test_table_4_exclusive_never_above_inclusive_and_dice_never_below_jaccard(
+    cases: dict[str, Any],
+) -> None:
+    for rows in ("incl-top", "excl-top"), ("incl+top", "excl+top"):
+        inclusive, exclusive = (cases["poesio_artstein_published"]["table4"][r] for r in rows)
+        assert all(e < i for e, i in zip(exclusive, inclusive, strict=True))
+    text = golden(cases)
+    for distance in ("passonneau", "jaccard", "dice", "masi"):
+        for top in "-+":
+            excl, incl = (agreement(text, f"{kind}{top}", distance) for kind in ("excl", "incl"))
+            assert excl.value <= incl.value
+            assert excl.expected == incl.expected
+    for chain in CONDITIONS:
+        assert agreement(text, chain, "dice").value >= agreement(text, chain, "jaccard").value
+
+
+def test_table_3_alpha_is_that_of_table_4_without_chains(cases: dict[str, Any]) -> None:
+    held = cases["poesio_artstein_published"]
+    first = held["table3"]["first"]
+    assert held["table4"]["none"][0] == first["with"]["alpha"]
+    assert held["table4"]["none"][3] == first["without"]["alpha"]
+    text = golden(cases)
+    assert agreement(text, "none").value > agreement(text, "none", coefficient="K").value
+
+
+def spans_of_antecedents() -> Document:
+    """Three coders; the antecedents of two pronouns are stretches of words."""
+    stretches = {"x1": (0, 3), "x2": (0, 5), "x3": (2, 5), "y1": (40, 44), "y2": (43, 49)}
+    marks = {one: Markable(one, Span.between(*ends), "segment") for one, ends in stretches.items()}
+    marks |= {one: Markable(one, Span((n,))) for one, n in (("it", 20), ("that", 60))}
+    said = {"ana": ("x1", "y1"), "ben": ("x2", "y1"), "cho": ("x3", "y2")}
+    layers = {
+        coder: Layer(
+            coder,
+            marks,
+            {m: Judgment(m, "segment", (a,)) for m, a in zip(("it", "that"), pair, strict=True)},
+        )
+        for coder, pair in said.items()
+    }
+    return Document("3.3", ("w",) * 70, layers=layers)
+
+
+@pytest.mark.parametrize("distance", ["jaccard", "dice", "passonneau"])
+def test_artstein_poesio_2006_antecedents_as_sets_of_words(distance: str) -> None:
+    found = antecedent_agreement(spans_of_antecedents(), distance)
+    words = [set(range(0, 4)), set(range(0, 6)), set(range(2, 6)), set(range(40, 45))]
+    words += [words[3], set(range(43, 50))]
+    pairs = [(n, m) for n in range(6) for m in range(6) if n != m]
+    apart = {p: set_distance(words[p[0]], words[p[1]], distance) for p in pairs}
+    within = [apart[p] for p in pairs if p[0] // 3 == p[1] // 3]
+    assert found.observed == pytest.approx(sum(within) / len(within))
+    assert found.expected == pytest.approx(sum(apart.values()) / len(apart))
+
+
+def test_artstein_poesio_2006_positions_absolute_and_relative() -> None:
+    text = spans_of_antecedents()
+    value = {}
+    for relative in (False, True):
+        for edge in ("begin", "end"):
+            data = antecedent_positions(text, edge, relative=relative)  # type: ignore[arg-type]
+            found = am.agreement(data, "alpha", draws=0)
+            value[edge, relative] = (found.observed, found.value)
+    # beginnings 0 0 2 | 40 40 43, from the pronouns -20 -20 -18 | -20 -20 -17
+    observed = ((0 + 4 + 4) / 3 + (0 + 9 + 9) / 3) / 2
+    assert value["begin", False][0] == pytest.approx(observed)
+    assert value["begin", True][0] == pytest.approx(observed)  # only chance changes
+    assert value["begin", False][1] > 0.95
+    assert value["begin", True][1] < 0.2
+    assert value["end", False][1] > value["end", True][1]
+
+
+def test_slides_alpha_of_printed_disagreements() -> None:
+    for observed, expected, printed in (
+        (54331, 2.82e7, 0.998),
+        (21237, 2.88e7, 0.999),
+        (54331, 65257, 0.167),
+        (21237, 24200, 0.122),
+    ):
+        assert 1 - observed / expected == pytest.approx(printed, abs=6e-4)
