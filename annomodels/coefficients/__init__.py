@@ -4,8 +4,8 @@ Holds pure functions of statistics that are linear in the weights of the items, 
 dimensions; a file imports only from those above it:
 
 ``distances``, ``sets``, ``numeric``, ``metrics`` (how far two labels are apart), ``coefficient``,
-``entries``, ``catalogue`` (the coefficients as data), ``tables`` (joint tables of label pairs), ``variances``,
-``margins_of_two``, ``formulas``, ``implied`` (coefficients of a fitted model), ``rows``,
+``entries``, ``catalogue`` (the coefficients as data), ``tables`` (joint tables of label pairs),
+``variances``, ``margins_of_two``, ``formulas``, ``implied`` (coefficients of a fitted model), ``rows``,
 ``conventions``, ``counts``, ``coder_pairs``, ``own`` (from annotations to statistics), ``weights``
 (draws), ``evaluation``, ``reasons``, ``margins``, ``requests``, ``notes``, ``basis``, ``spread``,
 ``cohen_errors``, ``fleiss_errors``, ``linearised``, ``intraclass_errors``, ``jackknife``,

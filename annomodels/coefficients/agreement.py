@@ -132,9 +132,9 @@ def agreement(
         Distribution of the labels from elsewhere, {label: share}, to compute the expected
         agreement with instead of the shares found: of a larger corpus, or of a reference period.
     chance
-        Probability of agreement by chance of each item, {item: probability} or in the order of
-        ``data.items``, for ``s_item``: 1 / number of answers where every item has answers of its
-        own.
+        Probability of agreement by chance of each item, {item: probability}, in the order of
+        ``data.items``, or one number, for ``s_item``: 1 / number of answers where every item has
+        answers of its own.
 
     Returns
     -------

@@ -22,7 +22,7 @@ from annomodels.errors import NotApplicable
 __all__ = ["Analytic", "analytic"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Analytic:
     """Analytic error and interval of a coefficient.
 
@@ -63,6 +63,18 @@ class Analytic:
     formula: str
     citation: str
     doi: str
+
+    def __repr__(self) -> str:
+        span = f"{self.prob:.0%} interval [{self.low:.4f}, {self.high:.4f}]"
+        parts = (
+            f"{self.value:.4f}",
+            "" if math.isnan(self.se) else f"se {self.se:.4f}",
+            span,
+            "" if math.isnan(self.z0) else f"z0 {self.z0:.3f}",
+            "" if math.isnan(self.p) else f"p {self.p:.3g}",
+            f"{self.formula} ({self.citation})",
+        )
+        return " · ".join(filter(None, parts))
 
     @property
     def var(self) -> float:

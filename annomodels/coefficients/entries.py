@@ -229,7 +229,7 @@ _TWO_CODERS = tuple(
             ("kmax", "max_kappa", "maximum_kappa", "kappamax", "kappa_m", "k_max"),
             _COHEN,
             False,
-            "a pair of coders",
+            "data.select(coders=[one, other])",
         ),
         (
             "prevalence_index",
@@ -237,7 +237,7 @@ _TWO_CODERS = tuple(
             ("prevalence", "pindex", "byrt_prevalence", "prevalence_idx"),
             _BYRT,
             True,
-            "a pair of coders",
+            "data.select(coders=[one, other])",
         ),
         (
             "bias_index",
@@ -245,7 +245,7 @@ _TWO_CODERS = tuple(
             ("bias", "bindex", "byrt_bias", "bias_idx"),
             _BYRT,
             True,
-            "a pair of coders",
+            "data.select(coders=[one, other])",
         ),
     )
 )

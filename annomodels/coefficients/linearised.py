@@ -29,6 +29,8 @@ __all__ = ["linearised", "linearised_table"]
 
 Floats = NDArray[np.float64]
 
+MOST_CELLS = 50_000_000
+
 
 def linearised_table(basis: Basis, value: float, prob: float) -> Spread:
     """Error of two coders who both labelled every item, with n in the place of n - 1.
@@ -53,13 +55,18 @@ def linearised(basis: Basis, value: float, prob: float) -> Spread:
     Raises
     ------
     NotApplicable
-        Under the convention "pairwise".
+        Under the convention "pairwise", and for too many coders with too many labels.
     """
     request, rows, t = basis.request, basis.sample.rows, basis.sample.point
     if request.convention == "pairwise":
         raise NotApplicable(
             "There is no linearised error for the mean over pairs of coders. "
             'Use the draws (interval()), or missing="gwet".'
+        )
+    if request.coefficient.expectation == "between" and rows.n_coders * rows.n_labels > MOST_CELLS:
+        raise NotApplicable(
+            f"{rows.n_coders:,} coders with {rows.n_labels:,} labels each are too many for an "
+            "analytic error. Use the draws (interval())."
         )
     counts = count(rows, CONVENTIONS[request.convention])
     pooled = counts.pooled @ t if request.margins is None else request.margins

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,7 @@ def label_margins(data: Annotations, margins: MarginsLike) -> tuple[Annotations,
                 remedy='Give the share of each label, for instance margins={"no": .9, "yes": .1}.',
             )
         )
+    margins = _by_name(margins, data.labels)
     problems = _bad_numbers(margins, "share", np.inf)
     used = [data.labels[code] for code in np.unique(data.label)]
     problems += _without(used, margins, "share", "label", "Give a share to each label in use.")
@@ -89,8 +90,8 @@ def item_chances(data: Annotations, chance: ChanceLike) -> Floats:
     data
         Who labelled which item how.
     chance
-        Probability that two coders agree on an item by chance: a mapping from items, or an array
-        in the order of ``data.items``.
+        Probability that two coders agree on an item by chance: a mapping from items, an array in
+        the order of ``data.items``, or one number for all.
 
     Raises
     ------
@@ -106,6 +107,8 @@ def item_chances(data: Annotations, chance: ChanceLike) -> Floats:
     """
     if not isinstance(chance, Mapping):
         values = np.asarray(chance, dtype=object)
+        if values.shape == ():
+            values = np.full(data.n_items, chance, dtype=object)
         if values.shape != (data.n_items,):
             raise AnnotationError(
                 Problem(
@@ -115,11 +118,21 @@ def item_chances(data: Annotations, chance: ChanceLike) -> Floats:
                 )
             )
         chance = dict(zip(data.items, values.tolist(), strict=True))
+    chance = _by_name(chance, data.items)
     problems = _bad_numbers(chance, "chance level", 1.0)
     problems += _without(list(data.items), chance, "chance level", "item", "Give one to each item.")
     if problems:
         raise AnnotationError(problems)
     return np.array([float(chance[item]) for item in data.items])
+
+
+def _by_name(given: Mapping[Any, Any], names: Sequence[Hashable]) -> dict[Any, Any]:
+    """Take 1 for "1" and the other way round, as files hold words where programs hold numbers."""
+    known = set(names)
+    spelt = {str(name): name for name in names}
+    return {
+        key if key in known else spelt.get(str(key), key): value for key, value in given.items()
+    }
 
 
 def _no_number(value: object) -> bool:

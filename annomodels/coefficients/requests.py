@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,8 +87,15 @@ def _entries(data: Annotations, name: Names, chance: bool) -> list[Coefficient]:
         names: Sequence[str] = (*panel_names(data.scale), *(["s_item"] if chance else []))
     elif name == "all":
         names = tuple(COEFFICIENTS)
+    elif isinstance(name, str):
+        names = (name,)
+    elif isinstance(name, Iterable):
+        names = tuple(name)
     else:
-        names = (name,) if isinstance(name, str) else tuple(name)
+        raise NotApplicable(
+            f"A coefficient is asked for by its name, and {name!r} is no name. "
+            'Give a name, several, "all", or nothing.'
+        )
     if not names:
         raise NotApplicable("No coefficient was asked for. Give a name, names, or nothing.")
     return list(dict.fromkeys(find(one) for one in names))

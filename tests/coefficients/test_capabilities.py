@@ -156,7 +156,7 @@ def test_what_a_model_implies(name):
         assert np.isfinite(implied(*arguments, values=[1.0, 2.0])[name]).all()
         assert np.isfinite(evaluate(name, joint, distance).value)
     else:
-        with pytest.raises(NotApplicable, match="Use annomodels.agreement"):
+        with pytest.raises(NotApplicable, match=r"Use annomodels\.agreement"):
             implied(*arguments)
         with pytest.raises(NotApplicable, match="needs the items"):
             evaluate(name, joint)
@@ -183,6 +183,9 @@ def test_a_panel_of_names_holds_each_once():
     assert list(panel) == ["kappa", "k"]
     with pytest.raises(NotApplicable, match="No coefficient was asked for"):
         am.agreement(made(2), [])
+    for wrong in (5, [5]):
+        with pytest.raises(NotApplicable, match="is asked for by its name, and 5 is no name"):
+            am.agreement(made(2), wrong)
 
 
 def test_fleiss_kappa_of_two_coders_is_scotts_pi():

@@ -51,6 +51,16 @@ def test_labels_that_nobody_used_join_the_label_set():
     assert found.expected == pytest.approx((0.25 + 0.21 + 0.16) / 2)
 
 
+def test_numbers_and_words_that_read_the_same_are_the_same():
+    rows = [(str(i), c, str(label)) for i in range(4) for c, label in enumerate((i % 2, 1))]
+    data = am.Annotations.from_records(rows)
+    by_number = am.agreement(data, "k", margins={0: 0.3, 1: 0.7}, draws=0)
+    assert by_number.expected == pytest.approx(0.58)
+    chances = dict.fromkeys(range(4), 0.25)
+    assert am.agreement(data, "s_item", chance=chances, draws=0).expected == pytest.approx(0.25)
+    assert am.agreement(data, "s_item", chance=0.25, draws=0).expected == pytest.approx(0.25)
+
+
 def test_one_label_everywhere_is_full_agreement_against_a_known_distribution():
     data = made_of({("a", "a"): 9}, labels=["a", "b"])
     assert np.isnan(am.agreement(data, "k", draws=0).value)
