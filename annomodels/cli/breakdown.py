@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -109,7 +109,7 @@ def _one(data: Annotations, by: str, name: str, positive: str | None) -> Breakdo
 
     kind = "group" if by == "document" else by
     # A label against the rest is nominal, whatever the scale.
-    options = {"distance": "nominal"} if by == "label" else {}
+    options: dict[str, Any] = {"distance": "nominal"} if by == "label" else {}
     if positive is not None:
         named = {str(label): label for label in data.labels}
         options |= {"undefined": "seed002", "positive": named.get(positive, positive)}
@@ -119,7 +119,7 @@ def _one(data: Annotations, by: str, name: str, positive: str | None) -> Breakdo
         raise _usage(f"--by {by}: {error}") from None
 
 
-def _say_overall(title: str, row: dict[str, object]) -> None:
+def _say_overall(title: str, row: Mapping[Any, Any]) -> None:
     """Say what holds for all parts together."""
     from annomodels.cli.tables import cell
 
