@@ -25,6 +25,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 FULL = 4
+FEW_LABELS = 8
 SMALL = 100_000
 
 
@@ -76,13 +77,15 @@ class Counts:
 
     @cached_property
     def _listed(self) -> tuple[Ints, Ints, Any]:
-        """Pairs of labels that occur and, where `votes` are None, their weights."""
+        """Pairs of labels and, where `votes` are None, their weights."""
         pair = self.weight(self.convention.pair)
         k = self.rows.n_labels
         if self.votes is not None:
             first, second = label_pairs(k)
-            some = self._together(pair)[first, second] > 0
-            return first[some], second[some], None
+            if k > FEW_LABELS:
+                some = self._together(pair, self.votes)[first, second] > 0
+                first, second = first[some], second[some]
+            return first, second, None
         cell, times = np.unique(self.rows.item * k + self.rows.label, return_counts=True)
         item, label = np.divmod(cell, k)
         a, b = within_items(item, self.rows.n_items)
@@ -96,12 +99,12 @@ class Counts:
 
     @property
     def first(self) -> Ints:
-        """Label codes of the pairs that occur within an item, the lower ones, shape [pair]."""
+        """Label codes of the pairs that may occur in an item, the lower ones, shape [pair]."""
         return self._listed[0]
 
     @property
     def second(self) -> Ints:
-        """Label codes of the pairs that occur within an item, the higher ones, shape [pair]."""
+        """Label codes of the pairs that may occur in an item, the higher ones, shape [pair]."""
         return self._listed[1]
 
     @cached_property
@@ -170,19 +173,17 @@ class Counts:
         """Coder and label of each annotation in one number."""
         return self.rows.coder * self.rows.n_labels + self.rows.label
 
-    def _together(self, weights: Floats) -> Floats:
+    def _together(self, weights: Floats, votes: Floats) -> Floats:
         """Weight of each pair of labels, shape [label, label], the two orders together."""
-        votes = np.zeros((0, 0)) if self.votes is None else self.votes
-        weighted = votes * weights[:, None]
-        table = weighted.T @ votes
-        table[np.diag_indices(len(table))] -= weighted.sum(0)
+        table = np.asarray((votes.T * weights) @ votes)
+        table[np.diag_indices(len(table))] -= weights @ votes
         return np.asarray(table * (2.0 - np.eye(len(table))))
 
     def _once(self, weights: Floats, votes: Floats) -> tuple[Floats, Floats]:
         """Label pairs and labels under one weighting, without a matrix for all items."""
         pair = weights * self.weight(self.convention.pair)
         pooled = weights * self.weight(self.convention.pooled)
-        return self._together(pair)[self.first, self.second], pooled @ votes
+        return self._together(pair, votes)[self.first, self.second], pooled @ votes
 
     def _rows(self, weights: Floats) -> Floats:
         """All coders together, then each of them, shape [..., 1 + coder, label]."""

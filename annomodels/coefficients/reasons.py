@@ -71,9 +71,8 @@ def diagnose(entry: Coefficient, rows: Rows, convention: str, point: Evaluated) 
     """Reason for what was computed, or ""."""
     used = used_items(rows, convention)
     n_units = int(used.sum()) if rows.unit is None else len(np.unique(rows.unit[used]))
-    pairable = used[rows.item]
-    labels = rows.label[pairable]
     if np.isnan(point.value):
+        labels = rows.label[used[rows.item]]
         if n_units < 2 and entry.numeric:
             return "too_few_items"
         if entry.chance and len(np.unique(labels)):
@@ -82,7 +81,7 @@ def diagnose(entry: Coefficient, rows: Rows, convention: str, point: Evaluated) 
     if n_units < 2:
         return "too_few_items"
     zero_for_constant = entry.expectation in ("between", "kappa_max")
-    if zero_for_constant and rows.n_coders == 2 and any(_constant(rows, pairable)):
+    if zero_for_constant and rows.n_coders == 2 and any(_constant(rows, used[rows.item])):
         return "constant_coder"
     return ""
 
