@@ -5,14 +5,14 @@ dimensions; a file imports only from those above it:
 
 ``distances``, ``sets``, ``numeric``, ``metrics`` (how far two labels are apart), ``coefficient``,
 ``entries``, ``catalogue`` (the coefficients as data), ``tables`` (joint tables of label pairs),
-``variances``, ``margins_of_two``, ``formulas``, ``implied`` (coefficients of a fitted model), ``rows``,
-``conventions``, ``counts``, ``coder_pairs``, ``own`` (from annotations to statistics), ``weights``
-(draws), ``evaluation``, ``reasons``, ``margins``, ``requests``, ``notes``, ``basis``, ``spread``,
-``cohen_errors``, ``fleiss_errors``, ``linearised``, ``intraclass_errors``, ``jackknife``,
-``analytic`` (errors as other packages have them), ``result`` and ``agreement`` (the public verb);
-``unit_checks``, ``units``, ``unitizing``, ``alpha_u`` (units on a continuum); ``easy_hard`` (how to
-read a value) and ``capabilities`` (what takes what). Imports only NumPy, SciPy's sparse matrices
-and special functions, errors and annotations.
+``variances``, ``margins_of_two``, ``formulas``, ``implied`` (coefficients of a fitted model),
+``rows``, ``conventions``, ``counts``, ``coder_pairs``, ``own`` (from annotations to statistics),
+``weights`` (draws), ``evaluation``, ``reasons``, ``margins``, ``requests``, ``notes``, ``basis``,
+``spread``, ``cohen_errors``, ``fleiss_errors``, ``linearised``, ``intraclass_errors``,
+``jackknife``, ``analytic`` (errors as other packages have them), ``result`` and ``agreement`` (the
+public verb); ``unit_checks``, ``units``, ``unitizing``, ``alpha_u`` (units on a continuum);
+``easy_hard`` (how to read a value) and ``capabilities`` (what takes what). Imports only NumPy,
+SciPy's sparse matrices and special functions, errors and annotations.
 """
 
 from __future__ import annotations
