@@ -41,9 +41,12 @@ if TYPE_CHECKING:
     from annomodels.io.reading import read, read_spans
     from annomodels.io.span_builder import Spans
     from annomodels.io.writers.catalog import write, write_gold
+    from annomodels.models.class_conditional import ClassConditional
     from annomodels.models.dawid_skene import DawidSkene
     from annomodels.models.hierarchical import HierarchicalDawidSkene
     from annomodels.models.logit_normal import LogitNormalDawidSkene
+    from annomodels.models.mace import Mace
+    from annomodels.models.one_coin import OneCoin
     from annomodels.models.pooled import Pooled
     from annomodels.report.page import report
     from annomodels.summaries.summary import Summary
@@ -56,6 +59,7 @@ _WHERE = {
     "AnnotationError": "annomodels.errors",
     "Annotations": "annomodels.annotations",
     "Breakdown": "annomodels.coefficients.breakdown.result",
+    "ClassConditional": "annomodels.models.class_conditional",
     "DataWarning": "annomodels.errors",
     "DawidSkene": "annomodels.models.dawid_skene",
     "Diagnosis": "annomodels.coefficients.diagnosis.result",
@@ -66,8 +70,10 @@ _WHERE = {
     "HierarchicalDawidSkene": "annomodels.models.hierarchical",
     "InferenceWarning": "annomodels.errors",
     "LogitNormalDawidSkene": "annomodels.models.logit_normal",
+    "Mace": "annomodels.models.mace",
     "MissingDependency": "annomodels.errors",
     "NotApplicable": "annomodels.errors",
+    "OneCoin": "annomodels.models.one_coin",
     "Pooled": "annomodels.models.pooled",
     "Problem": "annomodels.errors",
     "Spans": "annomodels.io.span_builder",
@@ -97,6 +103,7 @@ __all__ = [
     "AnnotationError",
     "Annotations",
     "Breakdown",
+    "ClassConditional",
     "DataWarning",
     "DawidSkene",
     "Diagnosis",
@@ -107,8 +114,10 @@ __all__ = [
     "HierarchicalDawidSkene",
     "InferenceWarning",
     "LogitNormalDawidSkene",
+    "Mace",
     "MissingDependency",
     "NotApplicable",
+    "OneCoin",
     "Pooled",
     "Problem",
     "Spans",

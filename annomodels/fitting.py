@@ -159,8 +159,8 @@ def fit(
     data
         The annotations.
     model
-        A model or its name: ``hierarchical`` (the default), ``dawid-skene``, ``pooled``,
-        ``logit-normal``.
+        A model or its name: ``hierarchical`` (the default), ``dawid-skene``,
+        ``class-conditional``, ``one-coin``, ``mace``, ``pooled``, ``logit-normal``.
     engine
         ``auto``, ``gibbs``, ``nuts`` or ``em``. ``em`` is a first look without intervals.
     chains, draws, warmup

@@ -13,7 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Diagonal", "Dirichlet", "LogNormal", "Pareto", "ScalePrior", "from_dict", "to_dict"]
+__all__ = [
+    "Beta",
+    "Diagonal",
+    "Dirichlet",
+    "LogNormal",
+    "Pareto",
+    "ScalePrior",
+    "from_dict",
+    "to_dict",
+]
 
 Floats = NDArray[np.float64]
 
@@ -43,6 +52,39 @@ class Dirichlet:
     def alpha(self, n_classes: int) -> Floats:
         """Pseudo-counts, shape [class]."""
         return np.full(n_classes, float(self.concentration))
+
+
+@dataclass(frozen=True)
+class Beta:
+    """Beta prior of a probability.
+
+    Parameters
+    ----------
+    a, b
+        Pseudo-counts for and against.
+
+    Examples
+    --------
+    >>> Beta(7, 3).mean
+    0.7
+    """
+
+    a: float = 1.0
+    b: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not (0 < self.a < math.inf and 0 < self.b < math.inf):
+            raise ValueError(f"Beta needs a > 0 and b > 0, not {self.a!r} and {self.b!r}.")
+
+    @property
+    def mean(self) -> float:
+        """Prior mean."""
+        return self.a / (self.a + self.b)
+
+    @property
+    def counts(self) -> Floats:
+        """Pseudo-counts for and against, shape [2]."""
+        return np.array([self.a, self.b], dtype=float)
 
 
 @dataclass(frozen=True)
@@ -213,7 +255,7 @@ class Pareto:
 ScalePrior = LogNormal | Pareto
 
 _KINDS: dict[str, type[Any]] = {
-    kind.__name__: kind for kind in (Dirichlet, Diagonal, LogNormal, Pareto)
+    kind.__name__: kind for kind in (Beta, Dirichlet, Diagonal, LogNormal, Pareto)
 }
 
 

@@ -11,7 +11,9 @@ group                 variables
                       models ``population`` (chain, draw, truth, label) and ``concentration``
                       (chain, draw, truth) and ``common_accuracy`` (chain, draw); on the logit
                       scale ``location`` (chain, draw, truth, label) and ``scale`` (chain, draw,
-                      truth)
+                      truth); for one-coin and class-conditional ``accuracy`` (chain, draw, coder),
+                      the latter by ``truth`` too; for MACE ``competence`` (chain, draw, coder) and
+                      ``guess`` (chain, draw, coder, label)
 ``sample_stats``      ``lp`` (chain, draw): log joint density with the truth summed out;
                       ``diverging`` (chain, draw) for NUTS
 ``truth``             ``p_truth`` (item, truth): posterior probability of each class, averaged
@@ -48,6 +50,9 @@ DIMS: dict[str, tuple[str, ...]] = {
     "common_accuracy": (),
     "scale": ("truth",),
     "location": ("truth", "label"),
+    "accuracy": ("coder", "truth"),
+    "competence": ("coder",),
+    "guess": ("coder", "label"),
 }
 
 
@@ -126,6 +131,8 @@ def conform(result: RawResult, data: Annotations, model: dict[str, Any]) -> xr.D
         dims = DIMS[name]
         if name == "confusion" and values.ndim == 4:
             dims = ("truth", "label")
+        if name == "accuracy":  # for all classes, or for each
+            dims = dims[: values.ndim - 2]
         posterior[name] = (("chain", "draw", *dims), values)
     stats = {
         name: (("chain", "draw"), values)

@@ -36,9 +36,16 @@ ITEMS, CODERS, PER_ITEM, KNOWN = 30, 6, 4, 8
 RANKS, WARMUP = 99, 500
 ITEM = 0
 # every how many iterations a draw is kept; the population of the coders mixes more slowly
-THIN = {"pooled": 20, "dawid-skene": 20, "hierarchical": 50}
+THIN = {
+    "pooled": 20,
+    "dawid-skene": 20,
+    "hierarchical": 50,
+    "one-coin": 20,
+    "class-conditional": 20,
+    "mace": 30,
+}
 MODELS = tuple(THIN)
-SIMPLEX = ("prevalence", "confusion", "population")
+SIMPLEX = ("prevalence", "confusion", "population", "guess")
 
 
 @dataclass(frozen=True)
@@ -210,8 +217,8 @@ INTRODUCTION = f"""
 Each replication draws parameters from the prior, {ITEMS} items with {PER_ITEM} labels each by
 {CODERS} coders (the same sparse design throughout; the true label of {KNOWN} items is known) from
 the parameters, and fits the model by Gibbs: one chain, {WARMUP} iterations of warm-up, then every
-{THIN["pooled"]}th draw ({THIN["hierarchical"]}th for the hierarchical model) until there are
-{RANKS}. The rank of the true value among them is one of {RANKS + 1}
+{THIN["pooled"]}th draw ({THIN["hierarchical"]}th for the hierarchical model, {THIN["mace"]}th for
+MACE) until there are {RANKS}. The rank of the true value among them is one of {RANKS + 1}
 numbers. *p* is that of a chi-square test of uniform ranks in {{bins}} bins. For the truth of an
 item, a truth is drawn with every posterior draw, and ties are broken at random. Classes are not
 relabelled here: the prior is not symmetric in them, and relabelled draws would come from another

@@ -26,7 +26,15 @@ __all__ = [
 ]
 
 FORMATS = ("table", "tsv", "csv", "json", "md", "tex")
-MODELS = ("hierarchical", "dawid-skene", "pooled", "logit-normal")
+MODELS = (
+    "hierarchical",
+    "dawid-skene",
+    "class-conditional",
+    "one-coin",
+    "mace",
+    "pooled",
+    "logit-normal",
+)
 ENGINES = ("auto", "gibbs", "nuts", "em")
 UNITS = ("exact", "token", "overlap", "chain")
 SCALES = ("nominal", "ordinal", "interval", "ratio")

@@ -188,7 +188,7 @@ class Chain:
             *self.codes.arrays, *prior, state.log_prevalence, state.log_confusion, self.key,
             self.iteration, end, 0 if kept is None else thin, self.volume, self.relabel,
             self._order(), self.counts[0], self.sizes[0], target.sums, target.book,
-            *_places(target, prior[2] is not None),
+            *_places(target),
         )  # fmt: skip
 
     def _one(self, kept: Kept | None) -> None:
@@ -207,9 +207,8 @@ class Chain:
         """Write the parameters by the same lines as many iterations in one call do."""
         from annomodels.kernels.iterations import store
 
-        state, population = self.state, self.model.population_arrays(self.state)
-        places = _places(kept, population is not None)
-        store(kept.n, order, state.log_prevalence, state.log_confusion, population, *places)
+        state, source = self.state, self.model.source(self.state)
+        store(kept.n, order, state.log_prevalence, state.log_confusion, source, *_places(kept))
 
     def _order(self) -> NDArray[Any]:
         return canonical_order(self.state, self.volume) if self.relabel else self.identity
@@ -240,16 +239,19 @@ def _empty(codes: Encoded) -> Encoded:
     return replace(codes, starts=codes.starts[:1], row=none, label=none, gold=none, inverse=none)
 
 
-def _places(kept: Kept, population: bool) -> tuple[Any, Any]:
-    """Where an iteration writes draws: those of every model, those of a population."""
+def _places(kept: Kept) -> tuple[Any, Any]:
+    """Where an iteration writes draws: of all models, and of what the rows come from."""
     held = kept.arrays
     confusion = held["confusion"]
     if confusion.ndim == 3:  # one matrix for all coders
         confusion = confusion[:, None]
     common = (held["prevalence"], confusion, kept.log_likelihood, kept.lp)
-    if not population:
-        return common, None
-    accuracy = held.get("common_accuracy")
-    if accuracy is None:
-        accuracy = np.empty(kept.room, dtype=kept.dtype)
-    return common, (held["population"], held["concentration"], accuracy)
+    if "population" in held:
+        accuracy = held.get("common_accuracy", kept.lp.astype(kept.dtype))
+        return common, (held["population"], held["concentration"], accuracy)
+    if "accuracy" in held:
+        accuracy = held["accuracy"]
+        return common, (accuracy[:, :, None] if accuracy.ndim == 2 else accuracy,)
+    if "competence" in held:
+        return common, (held["competence"], held["guess"])
+    return common, (kept.lp,)

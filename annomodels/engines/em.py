@@ -125,6 +125,7 @@ def run(model: ConjugateModel, data: Annotations, settings: Settings) -> RawResu
     codes = encode(data, shared=model.shared)
     volume = np.bincount(codes.row, minlength=codes.n_rows) / len(codes.row)
     rng = np.random.default_rng(settings.seed)
+    relabel = settings.relabel and model.swappable and data.gold is None
     modes: list[Mode] = []
     stopped = ""
     try:
@@ -134,7 +135,7 @@ def run(model: ConjugateModel, data: Annotations, settings: Settings) -> RawResu
                 random_shares(codes, rng, votes=0.5 * (start % 2)) if start else vote_shares(codes)
             )
             mode = climb(model, codes, state_from_shares(model, codes, shares), clock=clock)
-            modes.append(_canonical(mode, volume, settings.relabel and data.gold is None))
+            modes.append(_canonical(mode, volume, relabel))
             modes[-1].start = start
             if clock.over:
                 stopped = "time limit"

@@ -61,7 +61,7 @@ def run(model: ConjugateModel, data: Annotations, settings: Settings) -> RawResu
     codes = encode(data, shared=model.shared, collapse=False)
     draws, single = _room(codes, settings)
     with ThreadPoolExecutor(settings.workers) as pool:
-        run_ = _Run(model, codes, settings, pool, relabel=data.gold is None)
+        run_ = _Run(model, codes, settings, pool, relabel=model.swappable and data.gold is None)
         settings.tell("compiling", 0.0)
         run_.chains[0].compile(single)
         # the result will need it, and sampling leaves the interpreter idle

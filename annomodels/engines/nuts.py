@@ -24,7 +24,10 @@ __all__ = ["run", "start_point", "state_of"]
 
 Floats = NDArray[Any]
 JITTER = 0.02
-POPULATION = ("population", "concentration", "common_accuracy")
+# variables of the starting state beside prevalence and rows
+POPULATION = (
+    "population", "concentration", "common_accuracy", "accuracy", "competence", "guess",
+)  # fmt: skip
 
 
 def start_point(model: ConfusionModel, codes: Encoded) -> dict[str, Floats]:
@@ -66,7 +69,8 @@ def run(model: ConfusionModel, data: Annotations, settings: Settings) -> RawResu
     posterior, lp, diverging = _arrays(tree)
     if posterior["prevalence"].shape[1] < 1:
         raise EngineError("NUTS kept no draw. Give more time, or use another engine.")
-    kept = _revisit(model, codes, posterior, lp, settings.relabel and data.gold is None)
+    relabel = settings.relabel and model.swappable and data.gold is None
+    kept = _revisit(model, codes, posterior, lp, relabel)
     attrs = {"engine": "nuts", "thin": 1, "seconds": clock.seconds, "stopped": stopped}
     result = collect(kept, codes, attrs)
     result.stats["diverging"] = diverging
@@ -116,10 +120,10 @@ def _sample(
 def _shake(values: Floats, name: str, rng: np.random.Generator) -> Floats:
     values = np.asarray(values, dtype=float)
     noise = rng.normal(0.0, JITTER, values.shape)
-    if name in ("prevalence", "confusion", "population"):
+    if name in ("prevalence", "confusion", "population", "guess"):
         values = np.maximum(values, 1e-4) * np.exp(noise)
         return np.asarray(values / values.sum(axis=-1, keepdims=True))
-    if name == "common_accuracy":
+    if name in ("common_accuracy", "accuracy", "competence"):
         return np.clip(values, 0.02, 0.98)
     if name in ("concentration", "scale"):
         return np.asarray(values * np.exp(noise) + 1e-3)

@@ -8,8 +8,9 @@ import numpy as np
 
 from annomodels.kernels.bookkeeping import close_batch, diagonal_leads
 from annomodels.kernels.compile import Array, Key, kernel
-from annomodels.kernels.parameters import Population, draw_parameters, log_prior
+from annomodels.kernels.parameters import draw_parameters, log_prior
 from annomodels.kernels.passes import sampled_pass
+from annomodels.kernels.rows import Source, keep_source
 
 Kept = tuple[Array, Array, Array, Array]
 
@@ -20,9 +21,9 @@ def store(
     order: Array,
     log_prevalence: Array,
     logc: Array,
-    population: Population | None,
+    source: Source,
     kept: Kept,
-    kept_population: tuple[Array, Array, Array] | None,
+    kept_source: tuple[Array, ...],
 ) -> None:
     """Write draw n of the parameters, class k at place `order[k]`."""
     prevalence, confusion = kept[0], kept[1]
@@ -33,14 +34,7 @@ def store(
         for label in range(n_labels):
             for k in range(n_classes):
                 confusion[n, j, order[k], label] = math.exp(logc[j, label, k])
-    if population is not None and kept_population is not None:
-        mean, concentration, accuracy = population[0], population[1], population[2]
-        kept_mean, kept_concentration, kept_accuracy = kept_population
-        for k in range(n_classes):
-            kept_concentration[n, order[k]] = concentration[k]
-            for label in range(n_labels):
-                kept_mean[n, order[k], label] = mean[k, label]
-        kept_accuracy[n] = accuracy[0]
+    keep_source(source, n, order, kept_source)
 
 
 @kernel
@@ -50,7 +44,7 @@ def iterate(
     gold: Array,
     prevalence: Array,
     prior: Array,
-    population: Population | None,
+    source: Source,
     log_prevalence: Array,
     logc: Array,
     key: Key,
@@ -65,7 +59,7 @@ def iterate(
     sums: tuple[Array, Array, Array, Array],
     book: Array,
     kept: Kept,
-    kept_population: tuple[Array, Array, Array] | None,
+    kept_source: tuple[Array, ...],
 ) -> int:
     """Do iterations `first` to `end` and keep every `thin`-th; `thin` = 0 keeps none.
 
@@ -100,8 +94,8 @@ def iterate(
         if keep:
             n = book[0]
             kept[2][n] = found
-            kept[3][n] = found + log_prior(prevalence, prior, population, log_prevalence, logc)
-            store(n, places, log_prevalence, logc, population, kept, kept_population)
+            kept[3][n] = found + log_prior(prevalence, prior, source, log_prevalence, logc)
+            store(n, places, log_prevalence, logc, source, kept, kept_source)
             book[0] += 1
             book[1] += 1
             for k in range(n_classes):
@@ -113,6 +107,6 @@ def iterate(
                 book[1] = 0
                 book[2] += 1
         draw_parameters(
-            counts, sizes, prevalence, prior, population, key, iteration, log_prevalence, logc
+            counts, sizes, prevalence, prior, source, key, iteration, log_prevalence, logc
         )
     return end

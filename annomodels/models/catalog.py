@@ -5,17 +5,28 @@ from __future__ import annotations
 from typing import Any
 
 from annomodels.errors import NotApplicable
+from annomodels.models.class_conditional import ClassConditional
 from annomodels.models.confusion import ConfusionModel
 from annomodels.models.dawid_skene import DawidSkene
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.logit_normal import LogitNormalDawidSkene
+from annomodels.models.mace import Mace
+from annomodels.models.one_coin import OneCoin
 from annomodels.models.pooled import Pooled
 
 __all__ = ["MODELS", "from_dict", "resolve"]
 
 MODELS: dict[str, type[ConfusionModel]] = {
     model.name: model
-    for model in (HierarchicalDawidSkene, DawidSkene, Pooled, LogitNormalDawidSkene)
+    for model in (
+        HierarchicalDawidSkene,
+        DawidSkene,
+        ClassConditional,
+        OneCoin,
+        Mace,
+        Pooled,
+        LogitNormalDawidSkene,
+    )
 }
 
 

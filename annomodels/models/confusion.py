@@ -87,6 +87,8 @@ class ConfusionModel(ABC):
     citation: ClassVar[str]
     engines: ClassVar[tuple[str, ...]] = ("nuts",)
     shared: ClassVar[bool] = False
+    # whether classes that have swapped their names still are parameters of the model
+    swappable: ClassVar[bool] = True
     prevalence: Dirichlet
 
     # -- what a member says ---------------------------------------------------------------------

@@ -6,7 +6,7 @@ Counts go in, parameters come out: as a draw for Gibbs, as a mode for EM.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -28,21 +28,21 @@ class ConjugateModel(ConfusionModel):
     def maximise(self, counts: Floats, sizes: Floats, state: State) -> State:
         """M-step: the mode given expected counts, on the scale of log-ratios."""
 
-    @abstractmethod
     def row_prior(self, state: State) -> Floats:
-        """Dirichlet pseudo-counts of a confusion matrix, shape [truth, label]."""
+        """Dirichlet pseudo-counts of a confusion matrix, shape [truth, label]; empty without."""
+        return np.empty((0, 0))
 
-    def population_arrays(self, state: State) -> tuple[Floats, ...] | None:
-        """Give the population as the kernels take it, see ``kernels.parameters``; None without one.
+    def source(self, state: State) -> Any:
+        """Give what the rows come from as the kernels take it, see ``kernels.rows``.
 
         Arrays that belong to the state are views of it, so that a Gibbs step changes the state.
         """
         return None
 
-    def priors(self, state: State) -> tuple[Floats, Floats, tuple[Floats, ...] | None]:
-        """Pseudo-counts of the classes and of a matrix, and the population."""
+    def priors(self, state: State) -> tuple[Floats, Floats, Any]:
+        """Pseudo-counts of the classes and of a matrix, and what the rows come from."""
         alpha = self.prevalence.alpha(len(state.log_prevalence))
-        return alpha, self.row_prior(state), self.population_arrays(state)
+        return alpha, self.row_prior(state), self.source(state)
 
     def draw(self, counts: Floats, sizes: Floats, state: State, key: int, iteration: int) -> None:
         """Gibbs step: parameters given counts, in place."""
@@ -66,11 +66,13 @@ class ConjugateModel(ConfusionModel):
         There the Jacobian turns the exponents alpha - 1 into alpha, so that the mode exists for
         every alpha > 0 and alpha = 0 is maximum likelihood.
         """
-        k = len(state.log_prevalence)
         rows = np.transpose(state.log_confusion, (0, 2, 1))
-        return _weighted(self.prevalence.alpha(k), state.log_prevalence) + _weighted(
-            np.broadcast_to(self.row_prior(state), rows.shape), rows
-        )
+        prior = np.broadcast_to(self.row_prior(state), rows.shape)
+        return self.prevalence_penalty(state) + _weighted(prior, rows)
+
+    def prevalence_penalty(self, state: State) -> float:
+        """Give the part of the penalty that concerns the prevalence."""
+        return _weighted(self.prevalence.alpha(len(state.log_prevalence)), state.log_prevalence)
 
     def with_mode(
         self, counts: Floats, sizes: Floats, alpha: Floats, population: dict[str, Floats]

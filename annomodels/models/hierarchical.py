@@ -70,15 +70,17 @@ class HierarchicalDawidSkene(ConjugateModel):
         """Dirichlet pseudo-counts of a confusion matrix, shape [truth, label]."""
         return state.population["concentration"][:, None] * state.population["population"]
 
-    def population_arrays(self, state: State) -> tuple[Floats, ...]:
-        """Give the population as the kernels take it, see ``kernels.parameters``."""
+    def source(self, state: State) -> Any:
+        """Give the population as the kernels take it, see ``kernels.rows``."""
+        from annomodels.kernels.rows import Population
+
         held, prior = state.population, self.population
         accuracy, beta = np.array([prior.accuracy]), (1.0, 1.0)
         if prior.estimated:
             accuracy, beta = held["common_accuracy"].reshape(1), prior.beta
         numbers = np.array([prior.strength, *beta, float(prior.estimated)])
         scale = np.array(self.concentration.coefficients())
-        return held["population"], held["concentration"], accuracy, scale, numbers
+        return Population(held["population"], held["concentration"], accuracy, scale, numbers)
 
     def start(self, counts: Floats, sizes: Floats) -> State:
         """Parameters from soft counts [row, label, truth] and class sizes [truth]."""

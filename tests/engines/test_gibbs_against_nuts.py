@@ -8,7 +8,8 @@ from crowds import mean_and_error, p_truth, shared_set, simulate
 from scipy.stats import chi2
 
 import annomodels as am
-from annomodels.priors import Diagonal, LogNormal
+from annomodels.priors import Beta, Diagonal, LogNormal
+from annomodels.schema import DIMS
 
 pytestmark = pytest.mark.nuts
 
@@ -26,6 +27,13 @@ CASES = {
     "caries, Dawid-Skene": ("dawid-skene", lambda _: am.datasets.load("caries")),
     "made-up crowd, pooled": ("pooled", lambda _: _crowd()),
     "bluebirds, Dawid-Skene": ("dawid-skene", lambda shared: shared_set(shared, "bluebirds")[0]),
+    "anesthesia, one coin": ("one-coin", lambda _: am.datasets.load("anesthesia")),
+    "anesthesia, class-conditional": (
+        "class-conditional",
+        lambda _: am.datasets.load("anesthesia"),
+    ),
+    "simulated with gold, MACE": (am.Mace(competence=Beta(2, 2)), lambda _: _with_gold()),
+    "made-up crowd, MACE": ("mace", lambda _: _crowd()),
     "simulated with gold, Dawid-Skene": ("dawid-skene", lambda _: _with_gold()),
 }
 
@@ -43,7 +51,7 @@ def test_gibbs_and_nuts_agree_within_monte_carlo_error(case, request):
     gibbs = am.fit(data, model, engine="gibbs", draws=4000, seed=1)
     nuts = am.fit(data, model, engine="nuts", draws=1500, warmup=600, seed=1)
     assert not nuts.tree["sample_stats"]["diverging"].values.any()
-    for name in ("prevalence", "confusion", "population"):
+    for name in DIMS:
         if name not in gibbs.tree["posterior"]:
             continue
         ours, our_error = mean_and_error(gibbs.tree["posterior"][name].values)

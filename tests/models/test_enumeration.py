@@ -13,6 +13,7 @@ from annomodels.models import MODELS, resolve
 from annomodels.models.confusion import emission_logp
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import encode
+from annomodels.schema import DIMS
 
 DESIGNS = [(2, False), (3, False), (3, True)]
 
@@ -90,8 +91,7 @@ def test_pymc_density_equals_enumeration_plus_prior(name, gold, rng):
     """The joint densities of Gibbs and PyMC are one: their difference does not vary."""
     data, model, codes, _, _ = _setting(name, 3, gold, rng)
     built = model.build(codes, _names(data))
-    names = ["prevalence", "confusion", "population", "concentration", "common_accuracy"]
-    names = [each for each in names if each in built.named_vars]
+    names = [each for each in DIMS if each in built.named_vars]
     wanted = built.replace_rvs_by_values([built["labels"], *(built[each] for each in names)])
     logp = built.compile_fn(
         [built.logp(jacobian=False), *wanted], inputs=built.value_vars, mode="FAST_COMPILE"

@@ -11,7 +11,7 @@ from scipy.optimize import approx_fprime
 import annomodels as am
 from annomodels.models import MODELS, from_dict, resolve
 from annomodels.models.encoded import encode
-from annomodels.priors import Diagonal, Dirichlet, LogNormal, Pareto
+from annomodels.priors import Beta, Diagonal, Dirichlet, LogNormal, Pareto
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -33,7 +33,7 @@ def test_a_changed_prior_survives_being_written_down():
 
 def test_unknown_models_and_engines_are_named_with_what_there_is():
     data = am.datasets.load("anesthesia")
-    with pytest.raises(am.NotApplicable, match="hierarchical, dawid-skene, pooled"):
+    with pytest.raises(am.NotApplicable, match="hierarchical, dawid-skene, class-cond.*, mace, pooled"):
         am.fit(data, "bayes")
     with pytest.raises(am.NotApplicable, match="auto, gibbs, nuts, em"):
         am.fit(data, engine="stan")
@@ -51,6 +51,8 @@ def test_unknown_models_and_engines_are_named_with_what_there_is():
         lambda: Diagonal(float("nan"), 0.7),
         lambda: LogNormal(0.0, 1.0),
         lambda: Pareto(0.0, 1.0),
+        lambda: Beta(0.0, 1.0),
+        lambda: Beta(1.0, float("inf")),
     ],
 )
 def test_impossible_priors_are_refused(make):

@@ -1,0 +1,342 @@
+"""Where confusion matrices come from: how rows are drawn given counts, and their prior density.
+
+A model names its source by a tuple of arrays, which a Gibbs step updates in place:
+
+* None: rows are Dirichlet with fixed pseudo-counts `prior` [truth, label];
+* `Population`: the pseudo-counts follow from a population that is drawn too;
+* `Coins`: a coder is right with a probability, and errors are uniform;
+* `Guessing`: a coder knows the truth with a probability, else guesses by a habit.
+
+Each is a choice made while compiling, so a loop contains the code of its own source only.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import types
+from numba.extending import overload
+
+from annomodels.kernels.compile import Array, Key, inlined
+from annomodels.kernels.dirichlet import draw_confusion
+from annomodels.kernels.population import draw_accuracy, draw_population
+from annomodels.kernels.random import CONFUSION, address, log_dirichlet, uniform
+
+
+class Population(NamedTuple):
+    """Rows are Dirichlet(concentration * mean).
+
+    `scale` holds the prior of the concentration as coefficients of its log density; `numbers` are
+    the strength of the prior of the mean, the Beta parameters of the accuracy on its diagonal, and
+    whether that accuracy is estimated.
+    """
+
+    mean: Array
+    concentration: Array
+    accuracy: Array
+    scale: Array
+    numbers: Array
+
+
+class Coins(NamedTuple):
+    """Accuracy [row, 1], or [row, truth] for one in each class, and its Beta prior's parameters."""
+
+    accuracy: Array
+    beta: Array
+
+
+class Guessing(NamedTuple):
+    """Competence [row] with the parameters of its Beta prior, guesses [row, label] with theirs."""
+
+    competence: Array
+    guess: Array
+    beta: Array
+    alpha: Array
+
+
+Source = Population | Coins | Guessing | None
+
+
+# -- draws -------------------------------------------------------------------------------------
+
+
+@inlined
+def fill_anchor(accuracy: float, strength: float, anchor: Array) -> None:
+    """Pseudo-counts of the population mean [truth, label]: `accuracy` of them on the diagonal."""
+    n_classes = anchor.shape[0]
+    for k in range(n_classes):
+        for label in range(n_classes):
+            anchor[k, label] = strength * (1.0 - accuracy) / max(n_classes - 1, 1)
+        anchor[k, k] = strength * accuracy
+
+
+@inlined
+def draw_fixed(
+    source: None, counts: Array, prior: Array, key: Key, iteration: int, logc: Array
+) -> None:
+    """Rows given counts and fixed pseudo-counts."""
+    draw_confusion(counts, prior, key, iteration, logc)
+
+
+@inlined
+def draw_pooled(
+    source: Population, counts: Array, prior: Array, key: Key, iteration: int, logc: Array
+) -> None:
+    """Draw the population with the rows integrated out, then rows; `prior` follows it."""
+    mean, concentration, accuracy, scale, numbers = source
+    anchor = np.empty_like(mean)
+    fill_anchor(accuracy[0], numbers[0], anchor)
+    draw_population(counts, anchor, scale, 1, key, iteration, mean, concentration)
+    if numbers[3] > 0:
+        accuracy[0] = draw_accuracy(
+            mean, numbers[1], numbers[2], numbers[0], key, iteration, accuracy[0]
+        )
+    for k in range(mean.shape[0]):
+        for label in range(mean.shape[1]):
+            prior[k, label] = concentration[k] * mean[k, label]
+    draw_confusion(counts, prior, key, iteration, logc)
+
+
+@inlined
+def draw_coins(
+    source: Coins, counts: Array, prior: Array, key: Key, iteration: int, logc: Array
+) -> None:
+    """Draw accuracies given the numbers of right and wrong labels."""
+    accuracy, beta = source
+    n_rows, n_labels, n_classes = logc.shape
+    columns = accuracy.shape[1]
+    state, pair = np.empty(1, dtype=np.uint64), np.empty(2)
+    shape, log_share = np.empty(2), np.empty(2)
+    for j in range(n_rows):
+        state[0] = address(key, iteration, CONFUSION, j)
+        for column in range(columns):
+            shape[0], shape[1] = beta[0], beta[1]
+            for k in range(n_classes):
+                if columns == 1 or k == column:
+                    for label in range(n_labels):
+                        shape[0 if label == k else 1] += counts[j, label, k]
+            log_dirichlet(state, pair, shape, log_share)
+            accuracy[j, column] = math.exp(log_share[0])
+            wrong = log_share[1] - math.log(n_labels - 1.0)
+            for k in range(n_classes):
+                if columns == 1 or k == column:
+                    for label in range(n_labels):
+                        logc[j, label, k] = log_share[0] if label == k else wrong
+
+
+@inlined
+def draw_guessing(
+    source: Guessing, counts: Array, prior: Array, key: Key, iteration: int, logc: Array
+) -> None:
+    """Draw which of the right labels were known, then competence and guesses."""
+    competence, guess, beta, alpha = source
+    n_rows, n_labels, n_classes = logc.shape
+    state, pair = np.empty(1, dtype=np.uint64), np.empty(2)
+    share, log_share = np.empty(2), np.empty(2)
+    shape, log_guess = np.empty(n_labels), np.empty(n_labels)
+    for j in range(n_rows):
+        state[0] = address(key, iteration, CONFUSION, j)
+        share[0], share[1] = beta[0], beta[1]
+        for label in range(n_labels):
+            known = competence[j] / (competence[j] + (1.0 - competence[j]) * guess[j, label])
+            shape[label] = alpha[label]
+            for k in range(n_classes):
+                n = int(counts[j, label, k])
+                guessed = n
+                if k == label:
+                    # a label that is right was known or guessed right
+                    for _ in range(n):
+                        if uniform(state) < known:
+                            guessed -= 1
+                    share[0] += n - guessed
+                share[1] += guessed
+                shape[label] += guessed
+        log_dirichlet(state, pair, share, log_share)
+        log_dirichlet(state, pair, shape, log_guess)
+        competence[j] = math.exp(log_share[0])
+        for label in range(n_labels):
+            guess[j, label] = math.exp(log_guess[label])
+            wrong = log_share[1] + log_guess[label]
+            for k in range(n_classes):
+                logc[j, label, k] = wrong
+            logc[j, label, label] = math.log(competence[j] + math.exp(wrong))
+
+
+# -- prior densities -----------------------------------------------------------------------------
+
+
+@inlined
+def log_dirichlet_constant(alpha: Array) -> float:
+    """Logarithm of the normalising constant of a Dirichlet density."""
+    value, total = 0.0, 0.0
+    for a in alpha:
+        value -= math.lgamma(a)
+        total += a
+    return value + math.lgamma(total)
+
+
+@inlined
+def prior_fixed(source: None, prior: Array, logc: Array) -> float:
+    """Log density of Dirichlet rows."""
+    n_rows, n_labels, n_classes = logc.shape
+    value: float = 0.0
+    for k in range(n_classes):
+        value += n_rows * log_dirichlet_constant(prior[k])
+    for j in range(n_rows):
+        for label in range(n_labels):
+            for k in range(n_classes):
+                value += (prior[k, label] - 1.0) * logc[j, label, k]
+    return value
+
+
+@inlined
+def prior_pooled(source: Population, prior: Array, logc: Array) -> float:
+    """Log density of the rows and of their population."""
+    mean, concentration, accuracy, scale, numbers = source
+    value: float = prior_fixed(None, prior, logc)
+    anchor = np.empty_like(mean)
+    fill_anchor(accuracy[0], numbers[0], anchor)
+    for k in range(mean.shape[0]):
+        value += log_dirichlet_constant(anchor[k])
+        for label in range(mean.shape[1]):
+            value += (anchor[k, label] - 1.0) * math.log(mean[k, label])
+        log_c = math.log(concentration[k])
+        if concentration[k] < scale[3]:
+            return -np.inf
+        value += scale[0] + scale[1] * log_c + scale[2] * log_c * log_c
+    if numbers[3] > 0:
+        value += log_beta_density(accuracy[0], numbers[1], numbers[2])
+    return value
+
+
+@inlined
+def log_beta_density(x: float, a: float, b: float) -> float:
+    """Log density of Beta(a, b)."""
+    value = (a - 1.0) * math.log(x) + (b - 1.0) * math.log1p(-x)
+    return value + math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
+
+
+@inlined
+def prior_coins(source: Coins, prior: Array, logc: Array) -> float:
+    """Log density of the accuracies."""
+    accuracy, beta = source
+    value = 0.0
+    for j in range(accuracy.shape[0]):
+        for column in range(accuracy.shape[1]):
+            value += log_beta_density(accuracy[j, column], beta[0], beta[1])
+    return value
+
+
+@inlined
+def prior_guessing(source: Guessing, prior: Array, logc: Array) -> float:
+    """Log density of competences and guesses."""
+    competence, guess, beta, alpha = source
+    value: float = len(competence) * log_dirichlet_constant(alpha)
+    for j in range(len(competence)):
+        value += log_beta_density(competence[j], beta[0], beta[1])
+        for label in range(len(alpha)):
+            value += (alpha[label] - 1.0) * math.log(guess[j, label])
+    return value
+
+
+# -- keeping -------------------------------------------------------------------------------------
+
+
+@inlined
+def keep_nothing(source: None, n: int, order: Array, kept: tuple[Array, ...]) -> None:
+    """Keep nothing beside the rows."""
+
+
+@inlined
+def keep_population(source: Population, n: int, order: Array, kept: tuple[Array, ...]) -> None:
+    """Keep mean, concentration and accuracy, class k at place `order[k]`."""
+    for k in range(len(order)):
+        kept[1][n, order[k]] = source.concentration[k]
+        for label in range(len(order)):
+            kept[0][n, order[k], label] = source.mean[k, label]
+    kept[2][n] = source.accuracy[0]
+
+
+@inlined
+def keep_coins(source: Coins, n: int, order: Array, kept: tuple[Array, ...]) -> None:
+    """Keep accuracies; their classes stay where they are."""
+    for j in range(source.accuracy.shape[0]):
+        for column in range(source.accuracy.shape[1]):
+            kept[0][n, j, column] = source.accuracy[j, column]
+
+
+@inlined
+def keep_guessing(source: Guessing, n: int, order: Array, kept: tuple[Array, ...]) -> None:
+    """Keep competences and guesses; their classes stay where they are."""
+    for j in range(len(source.competence)):
+        kept[0][n, j] = source.competence[j]
+        for label in range(source.guess.shape[1]):
+            kept[1][n, j, label] = source.guess[j, label]
+
+
+# -- the choice ----------------------------------------------------------------------------------
+
+DRAWS: dict[Any, Any] = {
+    None: draw_fixed, Population: draw_pooled, Coins: draw_coins, Guessing: draw_guessing,
+}  # fmt: skip
+PRIORS: dict[Any, Any] = {
+    None: prior_fixed, Population: prior_pooled, Coins: prior_coins, Guessing: prior_guessing,
+}  # fmt: skip
+
+KEEPS: dict[Any, Any] = {
+    None: keep_nothing, Population: keep_population, Coins: keep_coins, Guessing: keep_guessing,
+}  # fmt: skip
+
+
+def draw_rows(
+    source: Source, counts: Array, prior: Array, key: Key, iteration: int, logc: Array
+) -> None:
+    """Draw the rows of all coders and what they come from, in place; for kernels only."""
+    raise NotImplementedError("called by compiled code")
+
+
+def rows_logp(source: Source, prior: Array, logc: Array) -> float:
+    """Log prior density of the rows and of what they come from; for kernels only."""
+    raise NotImplementedError("called by compiled code")
+
+
+def keep_source(source: Source, n: int, order: Array, kept: tuple[Array, ...]) -> None:
+    """Write draw n of what the rows come from; for kernels only."""
+    raise NotImplementedError("called by compiled code")
+
+
+def _kind(source: Any) -> Any:
+    """Class of a source from its compiled type."""
+    return source.instance_class if isinstance(source, types.NamedTuple) else None
+
+
+@overload(draw_rows)
+def _draw_rows(source: Any, counts: Any, prior: Any, key: Any, iteration: Any, logc: Any) -> Any:
+    chosen = DRAWS[_kind(source)]
+
+    def draw(source: Any, counts: Any, prior: Any, key: Any, iteration: Any, logc: Any) -> Any:
+        return chosen(source, counts, prior, key, iteration, logc)
+
+    return draw
+
+
+@overload(rows_logp)
+def _rows_logp(source: Any, prior: Any, logc: Any) -> Any:
+    chosen = PRIORS[_kind(source)]
+
+    def logp(source: Any, prior: Any, logc: Any) -> Any:
+        return chosen(source, prior, logc)
+
+    return logp
+
+
+@overload(keep_source)
+def _keep_source(source: Any, n: Any, order: Any, kept: Any) -> Any:
+    chosen = KEEPS[_kind(source)]
+
+    def keep(source: Any, n: Any, order: Any, kept: Any) -> Any:
+        return chosen(source, n, order, kept)
+
+    return keep

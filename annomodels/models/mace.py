@@ -1,0 +1,163 @@
+"""MACE: a coder knows the truth or guesses by a habit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from annomodels.models.confusion import Floats, State
+from annomodels.models.conjugate import ConjugateModel
+from annomodels.priors import Beta, Dirichlet
+
+__all__ = ["Mace", "guessing_rows"]
+
+UNIFORM = 1e6
+
+
+def guessing_rows(competence: Floats, guess: Floats) -> Floats:
+    """Log confusion [row, label, truth] from competence [row] and guesses [row, label].
+
+    Examples
+    --------
+    >>> np.exp(guessing_rows(np.array([0.5]), np.array([[0.8, 0.2]])))[0].round(2)
+    array([[0.9, 0.4],
+           [0.1, 0.6]])
+    """
+    n_labels = guess.shape[1]
+    known = competence[:, None, None] * np.eye(n_labels)[None]
+    with np.errstate(divide="ignore"):
+        return np.log(known + ((1.0 - competence)[:, None] * guess)[:, :, None])
+
+
+@dataclass(frozen=True)
+class Mace(ConjugateModel):
+    r"""Multi-annotator competence estimation: coders know the truth or guess.
+
+    .. math::
+
+        \pi \sim Dir(a), \quad \theta_j \sim Beta(\alpha, \beta), \quad
+        \xi_j \sim Dir(\gamma), \quad c_i \sim Cat(\pi), \quad
+        P(y_n = l \mid c_{i_n} = k) = \theta_{j_n} [l = k] + (1 - \theta_{j_n}) \xi_{j_n,l}
+
+    Made for spammers: what a coder says without knowing does not depend on the truth. It cannot
+    see that a coder takes one class for another.
+
+    Parameters
+    ----------
+    prevalence
+        Prior of the prevalence of the classes. :meth:`hovy` holds it uniform, as the paper does.
+    competence
+        Prior of the probability that a coder knows.
+    guess
+        Prior of the coders' guesses.
+
+    References
+    ----------
+    D. Hovy, T. Berg-Kirkpatrick, A. Vaswani and E. Hovy (2013). Learning whom to trust with MACE.
+    NAACL-HLT, 1120-1130. https://aclanthology.org/N13-1132
+
+    Examples
+    --------
+    >>> Mace().guess
+    Dirichlet(concentration=10.0)
+    """
+
+    name: ClassVar[str] = "mace"
+    title: ClassVar[str] = "MACE"
+    citation: ClassVar[str] = "Hovy et al. (2013)"
+    swappable: ClassVar[bool] = False
+
+    prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
+    competence: Beta = field(default_factory=lambda: Beta(0.5, 0.5))
+    guess: Dirichlet = field(default_factory=lambda: Dirichlet(10.0))
+
+    @classmethod
+    def hovy(cls) -> Mace:
+        """Give the model of the paper: classes are equally frequent.
+
+        The prevalence has a prior so strong that it is uniform to three digits.
+
+        Examples
+        --------
+        >>> Mace.hovy().prevalence.concentration
+        1000000.0
+        """
+        return cls(prevalence=Dirichlet(UNIFORM))
+
+    def source(self, state: State) -> Any:
+        """Give competences and guesses as the kernels take them, see ``kernels.rows``."""
+        from annomodels.kernels.rows import Guessing
+
+        held = state.population
+        alpha = self.guess.alpha(len(state.log_prevalence))
+        return Guessing(held["competence"], held["guess"], self.competence.counts, alpha)
+
+    def start(self, counts: Floats, sizes: Floats) -> State:
+        """Parameters from soft counts [row, label, truth] and class sizes [truth]."""
+        k = len(sizes)
+        given = counts.sum(axis=(1, 2))
+        right = np.einsum("jkk->j", counts)
+        # what is right beyond chance was known; a habit shows in the labels that are wrong
+        known = np.clip((right + 0.5) / (given + 1.0), 1.5 / k, 1.0)
+        competence = np.clip((k * known - 1.0) / (k - 1.0), 0.05, 0.95)
+        wrong = counts.sum(axis=2) - np.einsum("jkk->jk", counts) + self.guess.alpha(k)
+        guess = wrong / wrong.sum(axis=1, keepdims=True)
+        return self._state(counts, sizes, competence, guess)
+
+    def maximise(self, counts: Floats, sizes: Floats, state: State) -> State:
+        """One more round of EM with who guessed as further missing data."""
+        theta, xi = state.population["competence"], state.population["guess"]
+        right = np.einsum("jkk->jk", counts)
+        known = right * theta[:, None] / (theta[:, None] + (1.0 - theta)[:, None] * xi)
+        guessed = counts.sum(axis=2) - known
+        a, b = self.competence.counts
+        competence = (known.sum(axis=1) + a) / (counts.sum(axis=(1, 2)) + a + b)
+        share = guessed + self.guess.alpha(len(sizes))
+        return self._state(counts, sizes, competence, share / share.sum(axis=1, keepdims=True))
+
+    def _state(self, counts: Floats, sizes: Floats, competence: Floats, guess: Floats) -> State:
+        share = sizes + self.prevalence.alpha(len(sizes))
+        population = {"competence": competence, "guess": guess}
+        rows = guessing_rows(competence, guess)
+        with np.errstate(divide="ignore"):
+            return State(np.log(share / share.sum()), rows, population)
+
+    def log_penalty(self, state: State) -> float:
+        """Give what EM adds to the log likelihood: the log prior on the scale of log-ratios."""
+        theta, xi = state.population["competence"], state.population["guess"]
+        a, b = self.competence.counts
+        value = a * np.log(theta).sum() + b * np.log1p(-theta).sum()
+        value += self.guess.concentration * np.log(xi).sum()
+        return self.prevalence_penalty(state) + float(value)
+
+    def sample_parameters(self, n_rows: int, n_labels: int, rng: np.random.Generator) -> State:
+        """Draw parameters from the prior."""
+        competence = rng.beta(self.competence.a, self.competence.b, n_rows)
+        competence = np.clip(competence, 1e-12, 1 - 1e-12)
+        guess = rng.dirichlet(self.guess.alpha(n_labels), n_rows)
+        prevalence = rng.dirichlet(self.prevalence.alpha(n_labels))
+        population = {"competence": competence, "guess": guess}
+        return State(np.log(prevalence), guessing_rows(competence, guess), population)
+
+    def pymc_log_confusion(self, n_labels: int) -> Any:
+        """Log confusion [row, truth, label] as a tensor, with its priors; in a model context."""
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        theta = pm.Beta("competence", *self.competence.counts, dims="coder")[:, None, None]
+        xi = pm.Dirichlet("guess", a=self.guess.alpha(n_labels)[None], dims=("coder", "label"))
+        rows = theta * np.eye(n_labels)[None] + (1.0 - theta) * xi[:, None, :]
+        pm.Deterministic("confusion", rows, dims=("coder", "truth", "label"))
+        return pt.log(rows)
+
+    def describe(self) -> list[str]:
+        """Story and priors in sentences."""
+        return [
+            "Every item has one true class; a coder knows it with a probability of their own, and "
+            "otherwise guesses by a habit that does not depend on the item.",
+            f"Prevalence: Dirichlet with {self.prevalence.concentration:g} pseudo-counts a class.",
+            f"Competences: Beta({self.competence.a:g}, {self.competence.b:g}); guesses: Dirichlet "
+            f"with {self.guess.concentration:g} pseudo-counts a label.",
+        ]

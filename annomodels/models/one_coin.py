@@ -1,0 +1,145 @@
+"""One coin: a coder is right with one probability, whatever the truth, and errors are uniform."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from annomodels.models.confusion import Floats, State
+from annomodels.models.conjugate import ConjugateModel
+from annomodels.priors import Beta, Dirichlet
+
+__all__ = ["OneCoin", "coin_rows"]
+
+
+def coin_rows(accuracy: Floats, n_labels: int) -> Floats:
+    """Log confusion [row, label, truth] from accuracies [row, 1] or [row, truth].
+
+    Examples
+    --------
+    >>> np.exp(coin_rows(np.array([[0.8]]), 3))[0].round(2)
+    array([[0.8, 0.1, 0.1],
+           [0.1, 0.8, 0.1],
+           [0.1, 0.1, 0.8]])
+    """
+    wide = np.broadcast_to(accuracy, (len(accuracy), n_labels))[:, None, :]
+    right = np.eye(n_labels, dtype=bool)[None]
+    with np.errstate(divide="ignore"):
+        return np.ascontiguousarray(
+            np.log(np.where(right, wide, (1.0 - wide) / max(n_labels - 1, 1)))
+        )
+
+
+@dataclass(frozen=True)
+class OneCoin(ConjugateModel):
+    r"""Dawid-Skene with one accuracy for each coder and uniform errors.
+
+    .. math::
+
+        \pi \sim Dir(a), \quad \rho_j \sim Beta(\alpha, \beta), \quad c_i \sim Cat(\pi), \quad
+        P(y_n = l \mid c_{i_n} = k) = \rho_{j_n} \text{ if } l = k \text{, else }
+        \frac{1 - \rho_{j_n}}{K - 1}
+
+    The smallest model that tells coders apart: for few labels a coder, many classes, or classes
+    that are alike. It cannot see that a coder confuses two labels or prefers one.
+
+    Parameters
+    ----------
+    prevalence
+        Prior of the prevalence of the classes.
+    accuracy
+        Prior of the coders' accuracies.
+
+    References
+    ----------
+    A. P. Dawid and A. M. Skene (1979), doi:10.2307/2346806; named in Y. Zhang, X. Chen, D. Zhou
+    and M. I. Jordan (2016). Spectral methods meet EM. JMLR 17(102).
+
+    Examples
+    --------
+    >>> OneCoin().accuracy
+    Beta(a=2.8, b=1.2)
+    """
+
+    name: ClassVar[str] = "one-coin"
+    title: ClassVar[str] = "one-coin"
+    citation: ClassVar[str] = "doi:10.2307/2346806"
+    swappable: ClassVar[bool] = False
+
+    prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
+    accuracy: Beta = field(default_factory=lambda: Beta(2.8, 1.2))
+
+    def source(self, state: State) -> Any:
+        """Give the accuracies as the kernels take them, see ``kernels.rows``."""
+        from annomodels.kernels.rows import Coins
+
+        accuracy = state.population["accuracy"]
+        return Coins(accuracy.reshape(len(accuracy), -1), self.accuracy.counts)
+
+    def n_columns(self, n_labels: int) -> int:
+        """Give the number of accuracies of a coder."""
+        return 1
+
+    def start(self, counts: Floats, sizes: Floats) -> State:
+        """Parameters from soft counts [row, label, truth] and class sizes [truth]."""
+        k = len(sizes)
+        right, given = np.einsum("jkk->jk", counts), counts.sum(axis=1)
+        if self.n_columns(k) == 1:
+            right, given = right.sum(axis=1, keepdims=True), given.sum(axis=1, keepdims=True)
+        a, b = self.accuracy.counts
+        accuracy = (right + a) / (given + a + b)
+        share = sizes + self.prevalence.alpha(k)
+        with np.errstate(divide="ignore"):
+            return self._state(np.log(share / share.sum()), accuracy)
+
+    def _state(self, log_prevalence: Floats, accuracy: Floats) -> State:
+        rows = coin_rows(accuracy, len(log_prevalence))
+        held = accuracy[:, 0] if accuracy.shape[1] == 1 else accuracy
+        return State(log_prevalence, rows, {"accuracy": np.ascontiguousarray(held)})
+
+    def maximise(self, counts: Floats, sizes: Floats, state: State) -> State:
+        """M-step: the mode given expected counts, on the scale of log-odds."""
+        return self.start(counts, sizes)
+
+    def log_penalty(self, state: State) -> float:
+        """Give what EM adds to the log likelihood: the log prior on the scale of log-odds."""
+        accuracy = state.population["accuracy"]
+        a, b = self.accuracy.counts
+        rows = a * np.log(accuracy).sum() + b * np.log1p(-accuracy).sum()
+        return self.prevalence_penalty(state) + float(rows)
+
+    def sample_parameters(self, n_rows: int, n_labels: int, rng: np.random.Generator) -> State:
+        """Draw parameters from the prior."""
+        accuracy = rng.beta(self.accuracy.a, self.accuracy.b, (n_rows, self.n_columns(n_labels)))
+        prevalence = rng.dirichlet(self.prevalence.alpha(n_labels))
+        return self._state(np.log(prevalence), accuracy)
+
+    def pymc_log_confusion(self, n_labels: int) -> Any:
+        """Log confusion [row, truth, label] as a tensor, with its priors; in a model context."""
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        wide = self.n_columns(n_labels) > 1
+        dims = ("coder", "truth") if wide else "coder"
+        accuracy = pm.Beta("accuracy", *self.accuracy.counts, dims=dims)
+        right = accuracy[:, :, None] if wide else accuracy[:, None, None]
+        eye = np.eye(n_labels, dtype=bool)[None]
+        rows = pt.where(eye, right, (1.0 - right) / (n_labels - 1))
+        pm.Deterministic("confusion", rows, dims=("coder", "truth", "label"))
+        return pt.log(rows)
+
+    def describe(self) -> list[str]:
+        """Story and priors in sentences."""
+        return [
+            "Every item has one true class; every coder is right with one probability, whatever "
+            "the class, and errors are equally likely to be any other label.",
+            *self._priors(),
+        ]
+
+    def _priors(self) -> list[str]:
+        return [
+            f"Prevalence: Dirichlet with {self.prevalence.concentration:g} pseudo-counts a class.",
+            f"Accuracies: Beta({self.accuracy.a:g}, {self.accuracy.b:g}).",
+        ]
