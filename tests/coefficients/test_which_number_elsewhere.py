@@ -65,7 +65,7 @@ def backing(row):
 
 
 def value_here(row, case):
-    """What the row tells the reader to call."""
+    """Compute what the row tells the reader to call."""
     if case["data"] is not None:
         rows = [
             (i, c, frozenset(label) if isinstance(label, list) else label)

@@ -1,0 +1,209 @@
+"""What a breakdown hands back: shared draws, differences, rules for groups, notes, refusals."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import annomodels as am
+from annomodels.coefficients.breakdown import pairs as pairs_module
+from annomodels.coefficients.breakdown.spread import between_groups
+
+TRAINS = am.datasets.load("trains")
+
+
+def grouped(cells):
+    """Rows of {group: list of (label of X, label of Y)}."""
+    rows = [
+        (f"{group}{n}", coder, label, group)
+        for group, pairs in cells.items()
+        for n, pair in enumerate(pairs)
+        for coder, label in zip("XY", pair, strict=True)
+    ]
+    frame = pd.DataFrame(rows, columns=["item", "coder", "label", "page"])
+    return am.Annotations.from_frame(frame, group="page")
+
+
+@pytest.mark.parametrize("by", ["label", "coder", "pair"])
+def test_the_whole_is_the_coefficient_of_the_data_with_the_same_draws(by):
+    found = am.breakdown(TRAINS, by, draws=300, seed=7)
+    whole = am.agreement(TRAINS, "alpha", draws=300, seed=7)
+    if by != "pair":
+        assert found.overall["value"].item() == pytest.approx(whole.value)
+        np.testing.assert_allclose(found.draws["whole"], whole.draws, atol=1e-12)
+        assert found.overall["low"].item() == pytest.approx(whole.low)
+
+
+def test_differences_of_parts_are_differences_of_their_draws():
+    found = am.breakdown(TRAINS, "label", draws=200)
+    values = found.draws["value"].to_numpy()
+    names = [str(name) for name in found.draws["label"].values]
+    a, b = names.index("Box"), names.index("E-2")
+    step = found.difference("Box", "E-2")
+    np.testing.assert_array_equal(step.draws, values[:, a] - values[:, b])
+    assert step.value == pytest.approx(found.table["value"][a] - found.table["value"][b])
+    assert step.low <= step.value <= step.high
+    other = found.difference("E-2", "Box")
+    assert other.p_above() == pytest.approx(1 - step.p_above())
+    specific = found.difference("Box", "E-2", "specific")
+    assert specific.value == pytest.approx(found.table["specific"][a] - found.table["specific"][b])
+    from_all = found.difference("Box")
+    np.testing.assert_array_equal(from_all.draws, values[:, a] - found.draws["whole"].to_numpy())
+
+
+def test_shared_draws_make_a_difference_of_two_pairs_shorter_than_independent_ones():
+    found = am.breakdown(TRAINS, "pair", draws=2000)
+    a, b, c = TRAINS.coders[:3]
+    one = found.difference((a, b), (a, c))
+    apart = np.hypot(*(found.table.loc[:1, "high"] - found.table.loc[:1, "low"]))
+    assert one.high - one.low < 1.05 * apart
+    assert "value of 1 and 2" in one.title
+
+
+def test_a_pair_can_be_named_either_way_round():
+    found = am.breakdown(TRAINS, "pair", draws=50)
+    a, b = TRAINS.coders[:2]
+    c = TRAINS.coders[2]
+    np.testing.assert_array_equal(
+        found.difference((a, b), (a, c)).draws, found.difference((b, a), (c, a)).draws
+    )
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "measure", "word"),
+    [
+        ("Box", "no such label", None, "There are Box"),
+        ("Bax", None, None, "There are Box"),
+        ("Box", "E-1", "speed", "Use value or specific"),
+        ("Box", None, "specific", "Name two parts"),
+    ],
+)
+def test_a_difference_of_what_is_not_there_names_what_is(first, second, measure, word):
+    with pytest.raises(KeyError, match=word):
+        am.breakdown(TRAINS, "label", draws=20).difference(first, second, measure)
+
+
+def test_without_draws_there_are_values_and_no_intervals():
+    for by in ("label", "item", "coder", "pair"):
+        found = am.breakdown(TRAINS, by, draws=0)
+        assert found.table["value"].notna().all()
+        assert found.table["low"].isna().all()
+        with pytest.raises(ValueError, match="no draws"):
+            found.difference(*found.table[found.parts[0]][:2])
+
+
+def test_rules_of_seed_002_for_groups_without_the_label():
+    cells = {
+        "none": [("no", "no")] * 5,
+        "one": [("link", "no")] + [("no", "no")] * 4,
+        "both": [("link", "link"), ("no", "link")] + [("no", "no")] * 6,
+        "all": [("link", "link")] * 3,
+    }
+    data = grouped(cells)
+    plain = am.breakdown(data, "group", "kappa", draws=100).table.set_index("group")
+    assert np.isnan(plain.loc["none", "value"])
+    assert plain.loc["one", "value"] == 0
+    found = am.breakdown(data, "group", "kappa", draws=100, undefined="seed002", positive="link")
+    table = found.table.set_index("group")
+    kappa = am.agreement(data.select(items=[f"both{n}" for n in range(8)]), "kappa", draws=0).value
+    assert table["value"].to_dict() == pytest.approx(
+        {"none": 1.0, "one": 0.0, "both": kappa, "all": np.nan}, nan_ok=True
+    )
+    # The value expected by chance is the observed one where one coder never gave the label.
+    assert table.loc["one", "observed"] == pytest.approx(table.loc["one", "expected"])
+    assert table.loc[["none", "one"], "low"].isna().all()
+    mean = found.overall.set_index("what").loc["mean over groups"]
+    assert mean["value"] == pytest.approx((1 + 0 + kappa) / 3)
+    assert mean["n"] == 3
+    assert any("decide 2 of 4 groups: 1 times 1, 1 times 0" in note for note in found.notes)
+    assert any("1 of 4 groups have no value" in note for note in found.notes)
+
+
+def test_undefined_groups_take_the_number_asked_for():
+    data = grouped({"none": [("no", "no")] * 5, "both": [("link", "link"), ("no", "link")] * 3})
+    table = am.breakdown(data, "group", draws=0, undefined=1.0).table.set_index("group")
+    assert table.loc["none", "value"] == 1.0
+    assert table.loc["none", "note"].startswith("Every pairable label is the same")
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        ({"by": "rater"}, "Use one of label"),
+        ({"by": "group"}, "no groups"),
+        ({"by": "label", "name": "kappa"}, "two coders"),
+        ({"by": "label", "name": "light_kappa"}, "multi_kappa"),
+        ({"by": "coder", "name": "light_kappa"}, "pair"),
+        ({"by": "coder", "missing": "pairwise", "name": "k"}, 'by="pair"'),
+        ({"by": "item", "name": "icc_1"}, "numbers"),
+        ({"by": "item", "undefined": "seed002"}, 'by="group"'),
+        ({"by": "item", "draws": -1}, "0 for none"),
+    ],
+)
+def test_what_cannot_be_taken_apart_is_refused_with_a_remedy(options, word):
+    with pytest.raises(am.NotApplicable, match=word):
+        am.breakdown(TRAINS, **options)
+
+
+def test_only_pairs_that_share_items_and_those_with_most_first(monkeypatch):
+    rows = [(i, f"c{i // 4}-{c}", "xy"[(i + c) % 2]) for i in range(40) for c in range(2)]
+    rows += [(99, "c0-0", "x"), (99, "c9-0", "x")]
+    data = am.Annotations.from_records(rows)
+    found = am.breakdown(data, "pair", "percent", draws=30)
+    assert len(found.table) == 11
+    assert found.table["n"].tolist() == [4] * 10 + [1]
+    assert np.isnan(found.table["low"].iloc[-1])
+    assert found.table["note"].iloc[-1].startswith("One item")
+    assert any(f"{20 * 19 // 2 - 11} pairs" in note for note in found.notes)
+    monkeypatch.setattr(pairs_module, "MOST_PAIRS", 3)
+    few = am.breakdown(data, "pair", "percent", draws=0)
+    assert len(few.table) == 3
+    assert any("the 3 that share most" in note for note in few.notes)
+
+
+def test_a_constant_coder_and_an_unused_label_are_said():
+    rows = [(i, "a", "xy"[i % 2]) for i in range(20)] + [(i, "b", "x") for i in range(20)]
+    rows += [(i, "c", "xy"[i % 2]) for i in range(20)]
+    data = am.Annotations.from_records(rows, labels=["x", "y", "z"])
+    coders = am.breakdown(data, "coder", draws=50).table.set_index("coder")
+    assert coders.loc["b", "note"] == "Used 'x' only."
+    assert coders.loc["b", "difference"] > 0
+    assert coders.loc["b", "p_better_without"] == 1
+    labels = am.breakdown(data, "label", draws=50).table.set_index("label")
+    assert labels.loc["z", "note"] == "Nobody used this label."
+    assert np.isnan(labels.loc["z", "value"])
+
+
+def test_many_parts_get_fewer_draws_and_a_note():
+    from annomodels.coefficients.breakdown import posterior
+
+    rng = np.random.default_rng(3)
+    n = posterior.MOST_NUMBERS // 2000 // 2 + 500
+    rows = [(i, f"c{(i + j) % n}", int(rng.integers(2))) for i in range(n) for j in range(2)]
+    found = am.breakdown(am.Annotations.from_records(rows), "coder")
+    assert 200 <= found.draws.sizes["draw"] < 2000
+    assert any("draws instead of 2,000" in note for note in found.notes)
+
+
+def test_between_groups_recovers_a_known_spread():
+    rng = np.random.default_rng(11)
+    covered = []
+    for _ in range(300):
+        errors = rng.uniform(0.03, 0.1, 25)
+        values = rng.normal(0.6, 0.12, 25) + rng.normal(0, errors)
+        _, low, high = between_groups(values, errors)
+        covered.append(low <= 0.12 <= high)
+    assert 0.91 <= np.mean(covered) <= 0.985
+    median, low, _ = between_groups(np.full(10, 0.5), np.full(10, 0.1))
+    assert low < 0.01
+    assert median < 0.06
+    assert np.isnan(between_groups(np.array([0.1, 0.2]), np.array([0.1, 0.1]))).all()
+
+
+def test_the_printed_breakdown_names_the_whole_and_cuts_long_tables():
+    text = repr(am.breakdown(TRAINS, "label", draws=20))
+    assert text.startswith("Krippendorff's alpha: each label against the rest")
+    assert "all labels" in text
+    crowd = am.datasets.load("crowd")
+    assert "more rows in .table" in repr(am.breakdown(crowd, "item", draws=0))
+    html = am.breakdown(TRAINS, "label", draws=20)._repr_html_()
+    assert "<table" in html

@@ -1,0 +1,236 @@
+"""Diagnosis: shares add up and match their definition; sentences are right, or are not there."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import annomodels as am
+
+
+def of_pairs(cells):
+    pairs = [pair for pair, n in cells.items() for _ in range(n)]
+    return am.Annotations.from_records(
+        [(i, c, label) for i, pair in enumerate(pairs) for c, label in zip("AB", pair, strict=True)]
+    )
+
+
+def why(found):
+    return [sentence for sentence in found.sentences if sentence.startswith("Why")]
+
+
+@st.composite
+def rows_with_gaps(draw):
+    cells = draw(
+        st.lists(
+            st.lists(st.sampled_from((None, 1, 2, 3)), min_size=4, max_size=4),
+            min_size=4,
+            max_size=8,
+        )
+    )
+    rows = [
+        (item, "abcd"[c], label)
+        for item, row in enumerate(cells)
+        for c, label in enumerate(row)
+        if label is not None
+    ]
+    return [*rows, (99, "a", 1), (99, "b", 2), (98, "a", 1), (98, "b", 1)]
+
+
+@pytest.mark.parametrize("distance", ["nominal", "interval"])
+@given(rows=rows_with_gaps())
+def test_shares_are_those_of_the_pairs_of_labels(distance, rows):
+    found = am.diagnose(am.Annotations.from_records(rows), distance=distance, draws=0)
+    items = {}
+    for item, coder, label in rows:
+        items.setdefault(item, {})[coder] = label
+    parts = {"pair": {}, "item": {}, "coder": {}}
+    weight = {"item": {}, "coder": {}}
+    labels = []
+    for item, given_labels in items.items():
+        if len(given_labels) < 2:
+            continue
+        labels += given_labels.values()
+        for (a, x), (_, y) in permutations(given_labels.items(), 2):
+            w = 1 / (len(given_labels) - 1)
+            d = w * (float(x != y) if distance == "nominal" else (x - y) ** 2)
+            for part, key in (("pair", tuple(sorted((x, y)))), ("item", item), ("coder", a)):
+                parts[part][key] = parts[part].get(key, 0) + d
+            for part, key in (("item", item), ("coder", a)):
+                weight[part][key] = weight[part].get(key, 0) + w
+    total = sum(parts["item"].values())
+    for part, table in (("item", found.items), ("coder", found.coders)):
+        rows_found = table.set_index(part)
+        for key, value in parts[part].items():
+            assert rows_found.loc[key, "share"] == pytest.approx(value / total)
+            chance = weight[part][key] / sum(weight[part].values())
+            assert rows_found.loc[key, "by_chance"] == pytest.approx(chance)
+    chance = {}
+    for x, y in permutations(labels, 2):
+        d = float(x != y) if distance == "nominal" else (x - y) ** 2
+        chance[tuple(sorted((x, y)))] = chance.get(tuple(sorted((x, y))), 0) + d
+    for row in found.label_pairs.to_dict("records"):
+        key = (row["first"], row["second"])
+        assert row["share"] == pytest.approx(parts["pair"][key] / total)
+        assert row["by_chance"] == pytest.approx(chance[key] / sum(chance.values()))
+        assert row["ratio"] == pytest.approx(row["share"] / row["by_chance"])
+    assert found.label_pairs["share"].sum() == pytest.approx(1)
+    assert found.items["share"].is_monotonic_decreasing
+
+
+def test_shares_of_groups_add_up():
+    import pandas as pd
+
+    frame = am.datasets.load("trains").to_frame()
+    frame["page"] = np.where(frame["item"].astype(str) < "m", "first", "second")
+    found = am.diagnose(am.Annotations.from_frame(frame, group="page"), draws=200)
+    assert isinstance(found.groups, pd.DataFrame)
+    assert found.groups["share"].sum() == pytest.approx(1)
+    by_item = found.items.assign(page=np.where(found.items["item"] < "m", "first", "second"))
+    expected = by_item.groupby("page")["share"].sum()
+    assert found.groups.set_index("group")["share"].to_dict() == pytest.approx(expected.to_dict())
+
+
+def test_97_percent_agreement_and_kappa_near_0_are_explained():
+    """The rare-category table: chance alone gives the agreement that was found."""
+    data = of_pairs({("no", "no"): 97, ("yes", "no"): 1, ("no", "yes"): 2})
+    found = am.diagnose(data, "kappa", draws=100)
+    (sentence,) = why(found)
+    assert "97.0% agreement gives Cohen's kappa -.014" in sentence
+    assert "98.5% of the labels are 'no'" in sentence
+    assert "would agree on 97.0% of the pairs. The coders agree less than that." in sentence
+    text = " ".join(found.sentences)
+    assert "3 of 100 items where anyone gave another label" in text
+    assert "another did too in 0% of the cases" in text
+    assert "S (.940) and AC1 (.969) stay high" in text
+
+
+def test_the_same_shares_with_agreement_on_the_rare_label_need_no_explanation():
+    data = of_pairs({("no", "no"): 90, ("yes", "yes"): 9, ("no", "yes"): 1})
+    found = am.diagnose(data, "kappa", draws=100)
+    assert found.agreement["value"][0] > 0.9
+    assert not why(found)
+
+
+def test_low_agreement_needs_no_explanation_either():
+    data = of_pairs({("a", "a"): 25, ("b", "b"): 25, ("a", "b"): 25, ("b", "a"): 25})
+    assert not why(am.diagnose(data, "kappa", draws=100))
+
+
+@pytest.mark.parametrize("name", ["s", "percent"])
+def test_coefficients_without_the_paradox_are_not_explained(name):
+    data = of_pairs({("no", "no"): 97, ("yes", "no"): 1, ("no", "yes"): 2})
+    assert not why(am.diagnose(data, name, draws=100))
+
+
+def test_one_label_only_is_said_to_leave_nothing_to_tell_apart():
+    found = am.diagnose(of_pairs({("no", "no"): 30}), "kappa", draws=50)
+    text = " ".join(found.sentences)
+    assert "Every label is 'no'. Agreement is full, but Cohen's kappa is undefined" in text
+    assert not found.label_pairs["share"].any()
+
+
+@given(rows=rows_with_gaps())
+def test_any_data_can_be_diagnosed_and_no_verdict_word_appears(rows):
+    found = am.diagnose(am.Annotations.from_records(rows), draws=30)
+    text = repr(found)
+    for word in ("excellent", "good", "poor", "substantial", "moderate", "acceptable", "nan%"):
+        assert word not in text
+    assert found.sentences
+
+
+def spammer(rng):
+    """Five coders; e says yes to everything, d guesses."""
+    truth = rng.integers(0, 2, 150)
+    rows = []
+    for i, t in enumerate(truth):
+        votes = [int(t if rng.random() < 0.95 else 1 - t) for _ in "abc"]
+        rows += [(i, c, ["no", "yes"][vote]) for c, vote in zip("abc", votes, strict=True)]
+        rows.append((i, "d", rng.choice(["no", "yes"])))
+        rows.append((i, "e", "yes"))
+    return am.Annotations.from_records(rows)
+
+
+def test_coders_who_guess_or_say_one_thing_are_named(rng):
+    found = am.diagnose(spammer(rng))
+    text = " ".join(found.sentences)
+    assert "Without 'd', Krippendorff's alpha would be" in text
+    assert "Without 'e', Krippendorff's alpha would be" in text
+    assert "Without 'a'" not in text
+    assert "'e' gave 'yes' to all of 150 items." in text
+    assert "'e' gives 'yes'" in text
+    coders = found.coders.set_index("coder")
+    assert coders.loc["e", "only"] == "yes"
+    assert coders.loc[["d", "e"], "p_more"].min() > 0.99
+    assert coders.loc[["a", "b", "c"], "p_more"].max() < 0.01
+
+
+def test_what_a_coder_overuses_is_the_difference_of_shares_on_the_same_items():
+    rows = [(i, "a", "x") for i in range(10)] + [(i, "b", "xy"[i % 2]) for i in range(10)]
+    rows += [(i, "c", "y") for i in range(5)] + [(50, "c", "y")]
+    found = am.diagnose(am.Annotations.from_records(rows), draws=50).coders.set_index("coder")
+    # a on its 10 items: x always; the others there: b x on 5 of 10 items, c y on items 0 to 4,
+    # each item counting once.
+    others_x = np.mean([((i % 2 == 0) + 0) / 2 if i < 5 else float(i % 2 == 0) for i in range(10)])
+    assert found.loc["a", "overused"] == "x"
+    assert found.loc["a", "over_by"] == pytest.approx(1 - others_x)
+
+
+def test_sets_of_coders_without_common_items_are_counted():
+    rows = [(i, c, (i + (c == "b")) % 2) for i in range(10) for c in "ab"]
+    rows += [(i, c, i % 2) for i in range(20, 30) for c in "cde"]
+    rows += [(40, "f", 1)]
+    found = am.diagnose(am.Annotations.from_records(rows), draws=50)
+    text = " ".join(found.sentences)
+    assert "fall into 2 sets (3, 2 coders) that share no item" in text
+    assert "'f' shares no item with another coder" in text
+    assert "1 of 21 items have one label" in text
+    assert found.components["coders"].tolist() == [3, 2, 1]
+    coders = found.coders.set_index("coder")
+    assert coders.loc[["a", "c", "f"], "partners"].tolist() == [1, 2, 0]
+
+
+def test_without_any_overlap_the_graph_is_all_there_is_to_say():
+    data = am.Annotations.from_records(
+        [(i, c, i % 2) for c in "ab" for i in ([1, 2], [3, 4])[c == "b"]]
+    )
+    found = am.diagnose(data)
+    assert found.sentences[0].startswith("Krippendorff's alpha is undefined. No item has labels")
+    assert any("count for nothing" in sentence for sentence in found.sentences)
+    assert "components" in repr(found)
+
+
+def test_the_order_of_rows_and_the_names_of_coders_do_not_matter(rng):
+    data = spammer(rng)
+    frame = data.to_frame()
+    shuffled = frame.iloc[rng.permutation(len(frame))]
+    one = am.diagnose(am.Annotations.from_frame(shuffled), draws=50)
+    two = am.diagnose(data, draws=50)
+    assert one.sentences == two.sentences
+
+
+@pytest.mark.shared
+def test_real_crowds_are_diagnosed_with_known_spammers(shared):
+    data = am.read(shared / "data" / "snow_rte" / "labels.csv")
+    found = am.diagnose(data, draws=300)
+    assert found.agreement["value"][0] == pytest.approx(0.241, abs=5e-4)
+    assert found.coders["share"].sum() == pytest.approx(1)
+    constant = found.coders.dropna(subset="only").set_index("coder")
+    assert constant.loc["w151", "n"] == 20
+    text = " ".join(found.sentences)
+    assert "Without 'w024'" in text
+    expected = am.agreement(
+        data.select(coders=[c for c in data.coders if c != "w024"]), "alpha", draws=0
+    )
+    row = found.coders.set_index("coder").loc["w024"]
+    assert row["without"] == pytest.approx(expected.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "word"), [("light_kappa", "pair"), ("icc_1", "numbers"), ("nothing", "no coefficient")]
+)
+def test_what_cannot_be_diagnosed_is_refused(name, word):
+    with pytest.raises(am.NotApplicable, match=word):
+        am.diagnose(am.datasets.load("trains"), name)
