@@ -35,7 +35,7 @@ from annomodels.io.tools import (
 from annomodels.io.wide import is_wide, read_wide
 from annomodels.validation import some
 
-__all__ = ["FORMATS", "REFUSED", "Format", "chosen"]
+__all__ = ["FORMATS", "PLAIN", "REFUSED", "Format", "chosen"]
 
 Looks = Callable[[Source, Options], bool]
 

@@ -10,7 +10,7 @@ from annomodels.annotations import SCALES, Annotations, Scale
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.columns import Columns
 from annomodels.io.finishing import finished
-from annomodels.io.formats import Format, chosen
+from annomodels.io.formats import PLAIN, Format, chosen
 from annomodels.io.renaming import names_from, rename_coders
 from annomodels.io.source import Options, Source
 from annomodels.io.span_builder import Spans
@@ -141,6 +141,8 @@ def read(
     names = names_from(coders)
     source, form = _found(format, source, options)
     columns = _columns(form, source, options, units)
+    if form.name not in PLAIN:
+        columns.notes = [f"Read as {form.title}.", *columns.notes]
     rename_coders(columns, names)
     if isinstance(gold, Mapping):
         columns.gold = gold

@@ -144,6 +144,22 @@ def damaged(name: str, content: bytes, chance: random.Random) -> bytes:
         return damaged_bytes(content, chance)
 
 
+# What the shared exports need to be read, beside their names.
+UNITS = ("brat", "webanno", "cas")
+ITEMS = (
+    "label_studio.json",
+    "label_studio_min.json",
+    "mturk.csv",
+    "mturk_onehot.csv",
+    "toloka.tsv",
+)
+SHARED_OPTIONS: dict[str, dict[str, Any]] = {
+    **{name: {"units": "exact"} for name in UNITS},
+    **{name: {"item": "ext_id"} for name in ITEMS},
+    "qualtrics.csv": {"coder": "coder"},
+}
+
+
 # -- the test ------------------------------------------------------------------------------------
 
 
@@ -171,7 +187,18 @@ def outcome(path: Path, options: dict[str, Any]) -> None:
 
 def chosen_options(options: dict[str, Any], chance: random.Random) -> dict[str, Any]:
     more: list[dict[str, Any]] = [
-        *[{}, {}, {"models": True}, {"sets": True}, {"units": "exact"}, {"units": "token"}],
+        *[
+            {},
+            {},
+            {},
+            {},
+            {},
+            {},
+            {"models": True},
+            {"sets": True},
+            {"units": "exact"},
+            {"units": "token"},
+        ],
         *[{"units": "overlap"}, {"units": "chain"}, {"question": "mood"}, {"text": "text"}],
         *[{"coders": {"ana": "x", "ben": "x"}}, {"labels": ["good", "bad", "pos", "neg", "neu"]}],
     ]
@@ -220,6 +247,6 @@ def test_damaged_shared_exports(shared: Path, tmp_path: Path) -> None:
     for path in sorted(files.iterdir()):
         inside = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
         contents = {p.relative_to(files).as_posix(): p.read_bytes() for p in inside}
-        exports[path.name] = (contents, {"units": "exact"} if path.is_dir() else {})
+        exports[path.name] = (contents, SHARED_OPTIONS.get(path.name, {}))
     assert rounds_of(exports, tmp_path, ROUNDS // 2) >= ROUNDS // 2 - len(exports)
     assert peak() < 1_000_000_000

@@ -109,6 +109,11 @@ def _folder(source: Source, found: Judgements) -> None:
                 for label in _chosen([(name, value)]):
                     answers.setdefault(schema, []).append(label)
             for schema, labels in answers.items():
+                if len(labels) > 1:
+                    found.note(
+                        "Potato may keep an earlier choice beside the later one: look at the "
+                        "judgements with several labels if the question allows one only."
+                    )
                 found.add(item, coder, schema, labels, 1)
             if not answers:
                 found.skip(item)
