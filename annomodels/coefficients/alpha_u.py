@@ -123,7 +123,8 @@ def alpha_u(
 def _reason(units: Units, layers: list[Layer], n_texts: int) -> tuple[str, str]:
     """Why there is no value, as a code and a sentence."""
     if units.n_coders < 2:
-        return "one_coder", "There is only one coder. Name all of them with coders=."
+        few = "only one coder" if units.n_coders else "no coder"
+        return "one_coder", f"There is {few}. Name all of them with coders=."
     if not n_texts:
         return "no_overlap", "No text was worked on by two coders."
     if not any(len(one.unit_length) for one in layers):

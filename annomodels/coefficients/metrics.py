@@ -132,7 +132,15 @@ def _call(function: Callable[[Any, Any], Any], labels: Sequence[Hashable]) -> Fl
             f"A distance by a function is worked out for all pairs of labels; {len(labels):,} "
             f"labels are too many (at most {MANY_LABELS:,}). Use a numeric distance."
         )
-    return np.array([[float(function(a, b)) for b in labels] for a in labels])
+    return np.array([[_number(function(a, b)) for b in labels] for a in labels])
+
+
+def _number(value: Any) -> float:
+    """NaN for what is no number; the check of the table says where it is."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return float("nan")
 
 
 def _table(name: str, table: Floats, labels: Sequence[Hashable]) -> Distance:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from annomodels.errors import Problem
+from annomodels.errors import AnnotationError, Problem
 
-__all__ = ["Unit", "check_units"]
+__all__ = ["Unit", "check_units", "pairs_done"]
 
 SHOWN = 5
 
@@ -69,6 +69,29 @@ def check_units(
     return [unit for _, unit in units], problems
 
 
+def pairs_done(done: Iterable[Any] | None) -> set[tuple[Any, Any]] | None:
+    """Read who worked on which text.
+
+    Raises
+    ------
+    AnnotationError
+        When something is not a pair (text, coder).
+    """
+    if done is None:
+        return None
+    listed = list(done)
+    wrong = [x for x in listed if isinstance(x, str) or not hasattr(x, "__len__") or len(x) != 2]
+    if wrong:
+        raise AnnotationError(
+            Problem(
+                f"{wrong[0]!r} is not a pair (text, coder).",
+                "done",
+                "Name the text and the coder of everybody who worked on a text.",
+            )
+        )
+    return {(text, coder) for text, coder in listed}
+
+
 def _read(row: Sequence[Any], where: str) -> tuple[Unit | None, Problem | None]:
     if isinstance(row, str) or not hasattr(row, "__len__") or len(row) != 5:
         return None, Problem(
@@ -80,6 +103,10 @@ def _read(row: Sequence[Any], where: str) -> tuple[Unit | None, Problem | None]:
     for name, cell in (("text", text), ("coder", coder), ("label", label)):
         if cell is None or cell == "" or (isinstance(cell, float) and math.isnan(cell)):
             return None, Problem(f"The {name} is empty.", where, "Fill it in, or drop the unit.")
+        if not isinstance(cell, Hashable):
+            return None, Problem(
+                f"The {name} {cell!r} is a collection.", where, "Give a word or a number."
+            )
     try:
         first, last = float(start), float(end)
     except (TypeError, ValueError):

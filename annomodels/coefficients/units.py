@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.coefficients.unit_checks import check_units
+from annomodels.coefficients.unit_checks import check_units, pairs_done
 from annomodels.errors import AnnotationError, Problem
 
 __all__ = ["Units"]
@@ -144,7 +144,15 @@ class Units:
         """
         import narwhals as nw
 
-        table = nw.from_native(frame, eager_only=True)
+        try:
+            table = nw.from_native(frame, eager_only=True)
+        except TypeError:
+            raise AnnotationError(
+                Problem(
+                    f"{type(frame).__name__} is no data frame.",
+                    remedy="Give a data frame of pandas or polars, or use Units.from_records.",
+                )
+            ) from None
         wanted = dict(zip(COLUMNS, (text, coder, start, end, label), strict=True))
         missing = [name for name in wanted.values() if name and name not in table.columns]
         if missing:
@@ -173,7 +181,7 @@ class Units:
         what: str,
     ) -> Units:
         """Check and code; the names are sorted, so nothing depends on the order of rows."""
-        worked = None if done is None else {(text, coder) for text, coder in done}
+        worked = pairs_done(done)
         units, problems = check_units(rows, lengths, begins, coders, worked, what)
         if problems:
             raise AnnotationError(problems)

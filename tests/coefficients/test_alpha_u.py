@@ -148,6 +148,25 @@ def test_frames_give_what_records_give(frame, rng):
         am.Units.from_frame(frame(table.to_dict("list")), lengths=40)
 
 
+def test_spans_of_an_export_are_units():
+    """As the page on coefficients shows it."""
+    from annomodels.io.spans import Span
+
+    marks = (Span("d", "ana", "NE", 0, 4, "PER"), Span("d", "ben", "NE", 0, 9, "PER"))
+    seen = {"d": ("ana", "ben", "eve")}
+    spans = am.Spans(marks, seen, texts={"d": "Anna Lee sings."})
+    units = am.Units.from_frame(
+        spans.table,
+        text="document",
+        lengths={name: len(text) for name, text in spans.texts.items()},
+        done=[(name, coder) for name, coders in spans.seen.items() for coder in coders],
+    )
+    assert (units.n_coders, units.length.tolist()) == (3, [15])
+    rows = [("d", "ana", 0, 4, "PER"), ("d", "ben", 0, 9, "PER")]
+    same = am.Units.from_records(rows, lengths=15, coders=["ana", "ben", "eve"])
+    assert am.alpha_u(units).value == am.alpha_u(same).value
+
+
 def test_all_problems_of_units_at_once():
     rows = [
         ("t", "a", 0, 5, "x"),
@@ -158,11 +177,12 @@ def test_all_problems_of_units_at_once():
         ("t", "b", 90, 120, "x"),
         ("u", "c", 0, 1, "x"),
         ("t", "b", 1),
+        ("t", ["b"], 0, 9, "x"),
     ]
     done = [("t", "a"), ("t", "b")]
     with pytest.raises(AnnotationError) as error:
         am.Units.from_records(rows, lengths={"t": 100}, coders=["a", "b"], done=done)
-    assert len(error.value.problems) == 9
+    assert len(error.value.problems) == 10
     for words in (
         "overlap in text 't'",
         "records 1 and 2",
@@ -173,12 +193,17 @@ def test_all_problems_of_units_at_once():
         "Text 'u' has the length None",
         "not declared: c",
         "without working on it",
+        "['b'] is a collection",
         "is not (text, coder, start, end, label)",
     ):
         assert words in str(error.value)
 
 
 def test_what_does_not_fit():
+    with pytest.raises(AnnotationError, match="list is no data frame"):
+        am.Units.from_frame([1, 2], lengths=9)
+    with pytest.raises(AnnotationError, match=r"'t' is not a pair \(text, coder\)"):
+        am.Units.from_records([("t", "a", 0, 5, "x")], lengths=9, done=["t"])
     units = am.Units.from_records([("t", c, 0.5, 4, "x") for c in "ab"], lengths=20)
     with pytest.raises(NotApplicable, match="Nobody used the label 'y'"):
         am.alpha_u(units, "y")

@@ -178,6 +178,14 @@ def test_a_panel_of_everything_says_why_something_does_not_apply():
     assert panel.table["value"].isna().sum() == sum(map(bool, reasons.values()))
 
 
+def test_the_name_is_a_folder_and_a_verb():
+    import annomodels.coefficients.agreement as module
+
+    assert module.agreement is am.agreement
+    assert am.coefficients.agreement is module
+    assert len(am.coefficients()) == len(COEFFICIENTS)
+
+
 def test_a_panel_of_names_holds_each_once():
     panel = am.agreement(made(2), ["cohen_kappa", "Cohen's kappa", "fleiss_kappa"], draws=0)
     assert list(panel) == ["kappa", "k"]

@@ -94,6 +94,11 @@ def test_gwets_weights_on_five_labels():
     assert 1 - make_distance("gwet_ordinal", labels, values).pairs(*step)[0] == pytest.approx(0.9)
 
 
+def test_a_function_that_gives_no_number():
+    with pytest.raises(AnnotationError, match="'a' to 'b' is not a number"):
+        make_distance(lambda a, b: "far" if a != b else 0, LABELS)
+
+
 def test_weights_of_agreement_are_not_distances():
     with pytest.raises(AnnotationError, match="1 - weights"):
         make_distance(np.eye(4), LABELS)
