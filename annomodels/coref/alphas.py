@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.coefficients.counts import within_items
+from annomodels.coref.partials import likeness, partial_likeness
 from annomodels.coref.setdistances import SizeDistance
 from annomodels.coref.setlabels import Cut, SetLabels, places
 
@@ -22,8 +23,6 @@ __all__ = ["Disagreement", "disagreement"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-
-BLOCK = 2_000_000
 
 
 class Disagreement(NamedTuple):
@@ -117,15 +116,8 @@ def _alike(parts: Sequence[SetLabels], distance: SizeDistance, cut: Cut) -> floa
     empty = int(times[size == 0].sum())
     others, weight = size[size > 0], times[size > 0]
     total += empty**2 + 2 * empty * float((weight * (1 - distance(0, others, 0))).sum())
-    meeting = {"whole": _whole, "without": _without, "before": _before}[cut]
+    meeting = {"whole": _whole, "without": _without, "before": partial_likeness}[cut]
     return total + sum(meeting(part, distance) for part in parts if part.n_bases)
-
-
-def _likeness(distance: SizeDistance, a: Ints, b: Ints, i: Ints) -> Floats:
-    """1 - distance of sets that share something; 0 for the rest, which is summed elsewhere."""
-    some = i > 0
-    one, other, both = (np.where(some, x, 1) for x in np.broadcast_arrays(a, b, i))
-    return np.where(some, 1 - distance(one, other, both), 0.0)
 
 
 def _twice(labels: SetLabels) -> Floats:
@@ -136,7 +128,7 @@ def _twice(labels: SetLabels) -> Floats:
 def _whole(labels: SetLabels, distance: SizeDistance) -> float:
     meets, sizes = labels.meets, labels.base_sizes
     times = np.bincount(labels.base[labels.base >= 0], minlength=labels.n_bases)
-    like = _likeness(distance, sizes[meets.row], sizes[meets.column], meets.common)
+    like = likeness(distance, sizes[meets.row], sizes[meets.column], meets.common)
     return float((_twice(labels) * times[meets.row] * times[meets.column] * like).sum())
 
 
@@ -174,55 +166,7 @@ def _without(labels: SetLabels, distance: SizeDistance) -> float:
     for weight, size, lost in first:
         for other, other_size, other_lost in second:
             both = weight * other - (same if lost and other_lost else 0)
-            like = _likeness(distance, size, other_size, meets.common - lost - other_lost)
+            like = likeness(distance, size, other_size, meets.common - lost - other_lost)
             total += both * like
-    total += same * _likeness(distance, sizes[row] - 1, sizes[column] - 1, meets.common - 1)
+    total += same * likeness(distance, sizes[row] - 1, sizes[column] - 1, meets.common - 1)
     return float((_twice(labels) * total).sum())
-
-
-def _before(labels: SetLabels, distance: SizeDistance) -> float:
-    """Sum for the parts before m and before m': the common elements before the earlier one."""
-    meets = labels.meets
-    n = len(labels.elements)
-    some = np.flatnonzero(labels.base >= 0)
-    all_sizes = labels.sizes("before")
-    # The same cut of the same base set is one label with a weight; without an element, all is in.
-    own = np.where(labels.own < 0, n, labels.own)
-    cell, first, times = np.unique(
-        labels.base[some] * (n + 1) + own[some], return_index=True, return_counts=True
-    )
-    base, own = cell // (n + 1), cell % (n + 1)
-    size = all_sizes[some[first]]
-    starts = np.searchsorted(base, np.arange(labels.n_bases + 1))
-    counts = np.diff(starts)
-    pairs = np.flatnonzero((counts[meets.row] > 0) & (counts[meets.column] > 0))
-    work = np.cumsum(counts[meets.row[pairs]] * counts[meets.column[pairs]])
-    total, done = 0.0, 0
-    while done < len(pairs):
-        until = int(np.searchsorted(work, (work[done - 1] if done else 0) + BLOCK, side="right"))
-        block = pairs[done : max(until, done + 1)]
-        done += len(block)
-        p, left = _ranges(starts[meets.row[block]], counts[meets.row[block]])
-        q, right = _ranges(starts[meets.column[block]], counts[meets.column[block]])
-        # Common elements before the earlier of two cuts: the smaller of the two numbers.
-        common_p = labels.before(block[left], own[p])
-        common_q = labels.before(block[right], own[q])
-        k, m = _cross(counts[meets.row[block]], counts[meets.column[block]])
-        like = _likeness(distance, size[p][k], size[q][m], np.minimum(common_p[k], common_q[m]))
-        twice = np.where(meets.row[block] == meets.column[block], 1, 2)[left[k]]
-        total += float((twice * times[p][k] * times[q][m] * like).sum())
-    return total
-
-
-def _ranges(starts: Ints, counts: Ints) -> tuple[Ints, Ints]:
-    """Write out start, start + 1, ... of each range, and the number of the range beside it."""
-    owner = np.repeat(np.arange(len(starts)), counts)
-    step = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return starts[owner] + step, owner
-
-
-def _cross(rows: Ints, columns: Ints) -> tuple[Ints, Ints]:
-    """Places of all pairs of the i-th range of one list and the i-th range of another."""
-    step, owner = _ranges(np.zeros_like(rows), rows * columns)
-    first_row, first_column = (np.cumsum(x) - x for x in (rows, columns))
-    return first_row[owner] + step // columns[owner], first_column[owner] + step % columns[owner]
