@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import re
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
@@ -23,7 +27,7 @@ extensions = [
 ]
 
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["_build", "tables", "Thumbs.db", ".DS_Store"]
+exclude_patterns = ["_build", "tables", "generated/*.md", "Thumbs.db", ".DS_Store"]
 templates_path = ["_templates"]
 
 myst_enable_extensions = ["deflist", "dollarmath", "colon_fence"]
@@ -54,6 +58,23 @@ def _block(translator: Any, node: Any) -> None:
     raise nodes.SkipNode
 
 
+def _generate(app: Any) -> None:
+    """Print the table of other packages, and what the code on the breakdown page prints."""
+    from annomodels.coefficients.elsewhere.table import as_markdown
+
+    folder = Path(app.srcdir) / "generated"
+    folder.mkdir(exist_ok=True)
+    (folder / "elsewhere.md").write_text(as_markdown(), "utf-8")
+    page = (Path(app.srcdir) / "breakdowns.md").read_text("utf-8")
+    names: dict[str, Any] = {}
+    for n, code in enumerate(re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S), start=1):
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            exec(code, names)
+        (folder / f"breakdowns-{n}.txt").write_text(said.getvalue(), "utf-8")
+
+
 def setup(app: Any) -> None:
     """Show formulas as MathML, which browsers draw without a script from a server."""
     app.add_html_math_renderer("mathml", (_inline, None), (_block, None))
+    app.connect("builder-inited", _generate)

@@ -108,11 +108,10 @@ def _one(data: Annotations, by: str, name: str, positive: str | None) -> Breakdo
     from annomodels.coefficients.breakdown.verb import breakdown
 
     kind = "group" if by == "document" else by
-    # A label against the rest is nominal, whatever the scale.
-    options: dict[str, Any] = {"distance": "nominal"} if by == "label" else {}
+    options: dict[str, Any] = {}
     if positive is not None:
         named = {str(label): label for label in data.labels}
-        options |= {"undefined": "seed002", "positive": named.get(positive, positive)}
+        options = {"undefined": "seed002", "positive": named.get(positive, positive)}
     try:
         return breakdown(data, kind, name, **options)  # type: ignore[arg-type]
     except NotApplicable as error:

@@ -46,8 +46,9 @@ def breakdown(
     data
         Who labelled which item how.
     by
-        "label": each label against the rest; specific agreement, and the coefficient after the
-        other labels are merged (with K the kappa of a category, with alpha the category alpha).
+        "label": each label against the rest, so nominal; specific agreement, and the coefficient
+        after the other labels are merged (with K the kappa of a category, with alpha the category
+        alpha).
         "item": agreement of the item's labels, its share of the observed disagreement, what it
         adds to the coefficient, and the chance that two further coders agree on it. "coder": the
         coefficient of the coder's pairs with all others, and of the data without the coder, with
@@ -107,6 +108,8 @@ def breakdown(
     if draws < 0:
         raise NotApplicable(f"draws={draws} is no number of draws. Use 0 for none.")
     whole = chosen == "group"
+    if chosen == "label" and distance is None:
+        distance = "nominal"
     setup = set_up(data, name, distance, missing, duplicates, resample, labels, whole)
     if whole:
         return by_group_of_items(setup, draws, seed, undefined, positive)
