@@ -1,16 +1,19 @@
-"""What must hold between coefficients, whatever the data."""
+"""What must hold between coefficients, whatever the data: each tried on 500 data sets or more."""
 
 import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import annomodels as am
 from annomodels.coefficients.catalogue import COEFFICIENTS
+from annomodels.coefficients.sets import SET_DISTANCES
 
 CLOSE = {"abs": 1e-9, "nan_ok": True}
+SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.filter_too_much]
+often = settings(max_examples=500, deadline=None, suppress_health_check=SLOW_IS_FINE)
 
 
 def coded(n_coders=(2, 5), missing=True, n_labels=4, n_items=(2, 12)):
@@ -35,29 +38,42 @@ def coded(n_coders=(2, 5), missing=True, n_labels=4, n_items=(2, 12)):
     return build()
 
 
+def table(rows, labels=(1, 2, 3, 4)):
+    return am.Annotations.from_records(rows, labels=labels)
+
+
 def value(rows, name, labels=(1, 2, 3, 4), **options):
-    data = am.Annotations.from_records(rows, labels=labels)
-    return am.agreement(data, name, draws=0, **options).value
+    return am.agreement(table(rows, labels), name, draws=0, **options).value
+
+
+def values(rows, names, labels=(1, 2, 3, 4), **options):
+    """Several coefficients of the same data."""
+    panel = am.agreement(table(rows, labels), list(names), draws=0, **options)
+    return [panel[name].value for name in names]
 
 
 def defined(*values):
     return not any(math.isnan(x) for x in values)
 
 
+@often
 @given(coded(n_coders=(2, 2)))
 def test_pi_is_at_most_kappa(rows):
-    pi, kappa = value(rows, "pi"), value(rows, "kappa")
+    assume(len({c for _, c, x in rows if x is not None}) == 2)
+    pi, kappa = values(rows, ("pi", "kappa"))
     if defined(pi, kappa):
         assert pi <= kappa + 1e-9
 
 
+@often
 @given(coded(missing=False))
 def test_k_is_at_most_multi_kappa(rows):
-    k, multi = value(rows, "k"), value(rows, "multi_kappa")
+    k, multi = values(rows, ("k", "multi_kappa"))
     if defined(k, multi):
         assert k <= multi + 1e-9
 
 
+@often
 @given(coded())
 def test_k_is_at_most_s_over_the_used_labels(rows):
     pairable = [
@@ -66,33 +82,38 @@ def test_k_is_at_most_s_over_the_used_labels(rows):
     used = sorted({x for i, _, x in rows if i in pairable and x is not None})
     kept = [r for r in rows if r[0] in pairable]
     assume(len(used) > 1)
-    assert value(kept, "k", used) <= value(kept, "s", used) + 1e-9
+    k, s = values(kept, ("k", "s"), used)
+    assert k <= s + 1e-9
 
 
+@often
 @given(coded(n_coders=(2, 2)))
 def test_two_coders_need_one_name_only(rows):
     assume(len({c for _, c, x in rows if x is not None}) == 2)
-    assert value(rows, "k") == pytest.approx(value(rows, "pi"), **CLOSE)
-    kappa = value(rows, "kappa")
-    for name in ("multi_kappa", "light_kappa", "weighted_kappa", "alpha_kappa"):
-        assert value(rows, name) == pytest.approx(kappa, **CLOSE), name
+    k, pi, kappa, *others = values(
+        rows, ("k", "pi", "kappa", "multi_kappa", "light_kappa", "weighted_kappa", "alpha_kappa")
+    )
+    assert k == pytest.approx(pi, **CLOSE)
+    assert others == pytest.approx([kappa] * 4, **CLOSE)
 
 
+@often
 @given(coded(missing=False))
 def test_alpha_is_k_with_a_small_sample_correction(rows):
-    k, alpha = value(rows, "k"), value(rows, "alpha")
+    k, alpha = values(rows, ("k", "alpha"))
     n = len(rows)
     assert alpha == pytest.approx(1 - (1 - k) * (n - 1) / n, **CLOSE)
 
 
+@often
 @given(coded(), st.sampled_from(["krippendorff", "gwet", "pairs", "pairwise"]))
 def test_weighted_forms_are_the_plain_ones_under_the_nominal_distance(rows, missing):
-    for weighted, plain in (("alpha_kappa", "multi_kappa"), ("ac2", "ac1")):
-        assert value(rows, weighted, missing=missing) == pytest.approx(
-            value(rows, plain, missing=missing), **CLOSE
-        )
+    names = ("alpha_kappa", "ac2", "multi_kappa", "ac1")
+    found = values(rows, names, missing=missing)
+    assert found[:2] == pytest.approx(found[2:], **CLOSE)
 
 
+@often
 @given(coded(missing=False), st.sampled_from(list(COEFFICIENTS)))
 def test_conventions_agree_on_complete_data(rows, name):
     entry = COEFFICIENTS[name]
@@ -103,6 +124,7 @@ def test_conventions_agree_on_complete_data(rows, name):
     assert values == pytest.approx([values[0]] * len(values), **CLOSE)
 
 
+@often
 @given(coded(), st.sampled_from(["nominal", "ordinal", "interval", "ratio", "linear"]))
 def test_alpha_passes_over_items_with_one_label(rows, distance):
     extra = [*rows, ("extra", 0, 4), ("more", 1, 1)]
@@ -111,6 +133,7 @@ def test_alpha_passes_over_items_with_one_label(rows, distance):
     )
 
 
+@often
 @given(coded(), st.floats(0.01, 100))
 def test_alpha_does_not_depend_on_the_unit_of_the_distance(rows, unit):
     table = np.abs(np.subtract.outer(np.arange(4), np.arange(4))) ** 1.5
@@ -119,8 +142,9 @@ def test_alpha_does_not_depend_on_the_unit_of_the_distance(rows, unit):
     )
 
 
-@given(coded(), st.randoms(use_true_random=False))
-def test_names_and_order_of_coders_items_and_labels_do_not_matter(rows, random):
+def renamed(rows, random):
+    """Other names for items, coders and labels, and another order of the rows."""
+
     def shuffled(names):
         names = sorted(names)
         return dict(zip(names, random.sample(names, len(names)), strict=True))
@@ -129,18 +153,39 @@ def test_names_and_order_of_coders_items_and_labels_do_not_matter(rows, random):
     labels = shuffled([1, 2, 3, 4])
     moved = [(items[i], coders[c], None if x is None else labels[x]) for i, c, x in rows]
     random.shuffle(moved)
-    for name, entry in COEFFICIENTS.items():
-        if not (entry.two_coders_only or entry.numeric or entry.chance):
-            assert value(moved, name) == pytest.approx(value(rows, name), **CLOSE), name
+    return moved
 
 
+CLASSICAL = ("percent", "s", "k", "multi_kappa", "light_kappa", "alpha", "ac1")
+
+
+@often
+@given(coded(), st.randoms(use_true_random=False))
+def test_names_and_order_of_coders_items_and_labels_do_not_matter(rows, random):
+    found = values(renamed(rows, random), CLASSICAL)
+    assert found == pytest.approx(values(rows, CLASSICAL), **CLOSE)
+
+
+@given(coded(), st.randoms(use_true_random=False))
+def test_names_and_order_do_not_matter_to_the_others(rows, random):
+    names = [
+        name
+        for name, entry in COEFFICIENTS.items()
+        if not (entry.two_coders_only or entry.chance or entry.numeric or name in CLASSICAL)
+    ]
+    found = values(renamed(rows, random), names)
+    assert found == pytest.approx(values(rows, names), **CLOSE)
+
+
+@often
 @given(coded())
 def test_counting_every_item_twice_changes_only_alpha_and_irsq(rows):
     twice = [((i, n), c, x) for i, c, x in rows for n in (0, 1)]
-    for name in ("percent", "s", "k", "multi_kappa", "light_kappa", "ac1"):
-        assert value(twice, name) == pytest.approx(value(rows, name), **CLOSE), name
+    names = ("percent", "s", "k", "multi_kappa", "light_kappa", "ac1")
+    assert values(twice, names) == pytest.approx(values(rows, names), **CLOSE)
 
 
+@often
 @given(coded())
 def test_interval_alpha_is_quadratic_alpha(rows):
     interval = value(rows, "alpha", distance="interval")
@@ -148,6 +193,7 @@ def test_interval_alpha_is_quadratic_alpha(rows):
         assert value(rows, "alpha", distance=distance) == pytest.approx(interval, **CLOSE)
 
 
+@often
 @given(coded(n_coders=(2, 4), n_labels=2))
 def test_two_labels_have_one_alpha(rows):
     nominal = value(rows, "alpha", labels=(1, 2))
@@ -155,3 +201,50 @@ def test_two_labels_have_one_alpha(rows):
         assert value(rows, "alpha", labels=(1, 2), distance=distance) == pytest.approx(
             nominal, **CLOSE
         )
+
+
+@often
+@given(coded(), st.sampled_from(["ordinal", "interval", "linear"]), st.randoms())
+def test_coders_and_items_may_change_names_under_any_distance(rows, distance, random):
+    coders = sorted({c for _, c, _ in rows})
+    other = dict(zip(coders, random.sample(coders, len(coders)), strict=True))
+    moved = [(-i, other[c], x) for i, c, x in rows]
+    random.shuffle(moved)
+    names = ("alpha", "k", "multi_kappa", "alpha_kappa", "ac2")
+    found = values(moved, names, distance=distance)
+    assert found == pytest.approx(values(rows, names, distance=distance), **CLOSE)
+
+
+@often
+@given(coded(), st.sampled_from(["krippendorff", "pairs", "pairwise"]))
+def test_kappa_of_a_constant_coder_is_zero(rows, missing):
+    """One coder of two says 1 throughout: the other's labels do not depend on it."""
+    pair = [(i, c, 1 if c == 0 and x is not None else x) for i, c, x in rows if c < 2]
+    assume(len({c for _, c, x in pair if x is not None}) == 2)
+    kappa = value(pair, "kappa", missing=missing)
+    assert math.isnan(kappa) or kappa == pytest.approx(0, abs=1e-9)
+
+
+LABEL_SETS = st.frozensets(st.integers(0, 5), min_size=1)
+
+
+@often
+@given(LABEL_SETS, LABEL_SETS)
+def test_masi_is_at_least_passonneau_and_dice_at_most_jaccard(a, b):
+    distance = {name: SET_DISTANCES[name](a, b) for name in SET_DISTANCES}
+    assert distance["masi"] >= distance["passonneau"] - 1e-12
+    assert distance["dice"] <= distance["jaccard"] + 1e-12
+
+
+@often
+@given(st.lists(st.tuples(LABEL_SETS, LABEL_SETS), min_size=2, max_size=8))
+def test_set_alphas_keep_the_order_of_observed_disagreement(pairs):
+    rows = [(i, c, label) for i, pair in enumerate(pairs) for c, label in enumerate(pair)]
+    data = am.Annotations.from_records(rows)
+    d_o = {
+        name: am.agreement(data, "alpha", distance=name, draws=0).observed
+        for name in ("jaccard", "dice", "passonneau", "masi")
+    }
+    assume(not any(math.isnan(x) for x in d_o.values()))
+    assert d_o["masi"] >= d_o["passonneau"] - 1e-12
+    assert d_o["dice"] <= d_o["jaccard"] + 1e-12
