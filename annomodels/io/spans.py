@@ -48,23 +48,7 @@ class Span:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SpanTable:
-    """Spans of several coders, the documents they worked on, and their tokens.
-
-    Parameters
-    ----------
-    spans
-        The spans, in the order of documents, coders and places.
-    seen
-        Who worked on each document, also those who marked nothing in it.
-    texts
-        Text of each document, where it is known.
-    tokens
-        Start and end of each token of a document, where the export holds tokens.
-    source
-        Name of the file.
-    notes
-        What reading found worth saying.
-    """
+    """Fields of :class:`annomodels.Spans` (described there), and the tables made of them."""
 
     spans: tuple[Span, ...]
     seen: Mapping[str, tuple[str, ...]]

@@ -7,7 +7,7 @@ from typing import Any
 from annomodels.io.columns import Columns
 from annomodels.io.judgements import Judgements
 from annomodels.io.source import Options, Source
-from annomodels.io.tools.tables import answer_columns, rows_of, usable
+from annomodels.io.tools.tables import answer_columns, item_column, rows_of, usable
 
 __all__ = ["is_appen", "is_appen_aggregated", "read_appen", "refuse_appen"]
 
@@ -47,9 +47,7 @@ def read_appen(source: Source, options: Options) -> Columns:
     found = Judgements(source, options)
     table = usable(source, found)
     header = table.header
-    item, text = options.item or UNIT, options.text or "text"
-    found.require(header, item, "item")
-    found.require(header, options.text, "text")
+    item, text = item_column(table, found, UNIT), options.text or "text"
     if found.problems:
         return found.columns()
     ends = ("_gold", "_gold_reason", ":confidence")

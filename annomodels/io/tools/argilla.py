@@ -8,7 +8,7 @@ from annomodels.io.columns import Columns
 from annomodels.io.judgements import Judgements
 from annomodels.io.records import at, keys_of
 from annomodels.io.source import Options, Source
-from annomodels.io.tools.tables import rows_of, usable
+from annomodels.io.tools.tables import item_column, rows_of, usable
 
 __all__ = ["is_argilla", "is_argilla_table", "read_argilla", "read_argilla_table"]
 
@@ -70,16 +70,12 @@ def read_argilla_table(source: Source, options: Options) -> Columns:
     """Columns of a data set; only submitted responses count, discarded ones are skips."""
     found = Judgements(source, options)
     table = usable(source, found)
-    if found.problems:
-        return found.columns()
-    item_column = options.item or ("id" if "id" in table.header else table.header[0])
-    found.require(table.header, item_column, "item")
-    found.require(table.header, options.text, "text")
+    unit = item_column(table, found, "id")
     if found.problems:
         return found.columns()
     questions = [n.removesuffix(_USERS) for n in table.header if n.endswith(_USERS)]
     for row, cells in rows_of(table):
-        item = cells[item_column]
+        item = cells[unit]
         found.text(item, cells.get(options.text or "text"))
         for question in questions:
             prefix = f"{question}.responses"

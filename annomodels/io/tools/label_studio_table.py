@@ -8,7 +8,7 @@ from annomodels.io.columns import Columns
 from annomodels.io.judgements import Judgements
 from annomodels.io.records import parsed
 from annomodels.io.source import Options, Source
-from annomodels.io.tools.tables import answer_columns, rows_of, usable
+from annomodels.io.tools.tables import answer_columns, item_column, rows_of, usable
 
 __all__ = ["is_label_studio_table", "read_label_studio_table"]
 
@@ -37,11 +37,7 @@ def read_label_studio_table(source: Source, options: Options) -> Columns:
     """Columns of one record an annotation; cancelled ones are not in such exports."""
     found = Judgements(source, options)
     table = usable(source, found)
-    if found.problems:
-        return found.columns()
-    unit = options.item or ("id" if "id" in table.header else table.header[0])
-    found.require(table.header, unit, "item")
-    found.require(table.header, options.text, "text")
+    unit = item_column(table, found, "id")
     if found.problems:
         return found.columns()
     text = options.text or ("text" if "text" in table.header else None)

@@ -9,7 +9,7 @@ from annomodels.io.source import Source
 from annomodels.io.table import Table
 from annomodels.validation import some
 
-__all__ = ["answer_columns", "prefixed", "rows_of", "usable"]
+__all__ = ["answer_columns", "item_column", "prefixed", "rows_of", "usable"]
 
 
 def usable(source: Source, found: Judgements) -> Table:
@@ -17,6 +17,17 @@ def usable(source: Source, found: Judgements) -> Table:
     found.problems += source.table.problems
     found.notes += source.table.notes
     return source.table
+
+
+def item_column(table: Table, found: Judgements, default: str) -> str:
+    """Give the column of the items, as named or the tool's own; report names not there."""
+    options = found.options
+    first = table.header[0] if table.header else default
+    name = options.item or (default if default in table.header else first)
+    if not found.problems:
+        found.require(table.header, name, "item")
+        found.require(table.header, options.text, "text")
+    return name
 
 
 def rows_of(table: Table) -> Iterator[tuple[int, dict[str, object]]]:
