@@ -31,6 +31,7 @@ from annomodels.coref.texts import (
     pair_agreement,
     text_kappa,
 )
+from annomodels.coref.unitizing import UnitizedAlpha, unitized_alpha
 from annomodels.coref.views import chain_labels, to_mpa_frame
 
 __all__ = [
@@ -46,6 +47,7 @@ __all__ = [
     "Span",
     "TextAgreement",
     "TwoByTwo",
+    "UnitizedAlpha",
     "agreement",
     "alpha",
     "ambiguous_places",
@@ -73,4 +75,5 @@ __all__ = [
     "set_distance",
     "text_kappa",
     "to_mpa_frame",
+    "unitized_alpha",
 ]
