@@ -76,16 +76,16 @@ def read(
 ) -> list[Document]:
     r"""Read documents with coreference, and put the layers of all coders together.
 
-    ============  ==================================================================================
-    format        what
-    ============  ==================================================================================
-    ``conll``     CoNLL-2012; the last column holds the brackets
-    ``corefud``   CoNLL-U with ``Entity=``; mentions with gaps, heads, split antecedents
-    ``mmax2``     a project file (.mmax), its words, markables and common_paths.xml
-    ``brat``      .ann beside .txt; clusters from relations
-    ``jsonlines`` sentences and clusters of [first, last]; gaps as [[first, last], ...]
-    ``chains``    a table of item, coder, chain (or label), as ezCoref has it
-    ============  ==================================================================================
+    =============  ===========================================================================
+    format         what
+    =============  ===========================================================================
+    ``conll``      CoNLL-2012; the last column holds the brackets
+    ``corefud``    CoNLL-U with ``Entity=``; mentions with gaps, heads, split antecedents
+    ``mmax2``      a project file (.mmax), its words, markables and common_paths.xml
+    ``brat``       .ann beside .txt; clusters from relations
+    ``jsonlines``  sentences and clusters of [first, last]; gaps as [[first, last], ...]
+    ``chains``     a table of item, coder, chain (or label), as ezCoref has it
+    =============  ===========================================================================
 
     Mentions of two coders are the same if they have the same words; coders must have the same text.
 
