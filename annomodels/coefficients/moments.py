@@ -21,13 +21,14 @@ from annomodels.coefficients.counts import Counts, sparse_sum
 from annomodels.coefficients.distances import Distance, Squared
 from annomodels.coefficients.rows import Rows
 from annomodels.coefficients.tables import Tables, label_pairs
+from annomodels.coefficients.variances import ICC
 
 __all__ = ["Moments", "few_nodes"]
 
 Floats = NDArray[np.float64]
 
 MANY_VALUES = 8
-BILINEAR = ("pooled", "without_replacement", "between")
+BILINEAR = ("pooled", "without_replacement", "between", *ICC)
 
 
 def few_nodes(distance: Distance, expectation: str | None) -> Squared | None:
