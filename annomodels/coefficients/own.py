@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.coefficients.conventions import CONVENTIONS
-from annomodels.coefficients.counts import Counts, count, sparse_sum
-from annomodels.coefficients.distances import Distance
+from annomodels.coefficients.conventions import CONVENTIONS, Convention
+from annomodels.coefficients.counts import Counts, count
+from annomodels.coefficients.distances import Distance, Squared
 from annomodels.coefficients.formulas import observed, ratio
+from annomodels.coefficients.moments import Moments, few_nodes
 from annomodels.coefficients.rows import Rows
-from annomodels.coefficients.tables import Evaluated, Tables
+from annomodels.coefficients.tables import Evaluated
 
-__all__ = ["OWN", "OneWay", "Own", "one_way"]
+__all__ = ["OWN", "OneWay", "Own", "among_items", "item_sizes", "one_way_convention"]
 
 Floats = NDArray[np.float64]
 
@@ -56,59 +56,63 @@ class OneWay:
     """
 
     def __init__(self, rows: Rows, distance: Distance, convention: str) -> None:
-        self.distance = distance
-        self.counts: Counts = count(rows, CONVENTIONS[convention])
-        r = rows.per_item.astype(float)
-        used = (r == rows.n_coders) if convention == "listwise" else np.ones(len(r), dtype=bool)
-        kept = used[rows.item].astype(float)
-        self.all_labels: Any = sparse_sum(
-            kept, rows.label, rows.item, (rows.n_labels, rows.n_items)
+        nodes = few_nodes(distance, "pooled")
+        self.distance: Distance = nodes or distance
+        weighing = one_way_convention(convention)
+        self.counts: Counts | Moments = (
+            Moments(rows, weighing, distance.values)
+            if nodes is not None and isinstance(distance, Squared)
+            else count(rows, weighing)
         )
-        self.sizes = np.stack([used, used * r, used * r * r], axis=1).astype(float)
+        self.sizes = item_sizes(rows, convention)
 
     @property
     def width(self) -> int:
         """See :class:`Own`."""
-        return self.counts.width(False) + 2 * int(self.all_labels.shape[0])
-
-    def tables(self, weights: Floats) -> Tables:
-        """Pairs of labels on items with two or more, and all labels."""
-        tables = self.counts.tables(weights, by_coder=False)
-        return dataclasses.replace(tables, pooled=(self.all_labels @ weights.T).T)
+        return self.counts.width(False)
 
     def evaluate(self, weights: Floats) -> Evaluated:
         """See :class:`Own`."""
-        return one_way(self.tables(weights), self.distance, weights @ self.sizes)[0]
+        tables = self.counts.tables(weights, by_coder=False)
+        within = observed(tables, self.distance) / 2
+        apart = self.distance.form(tables.pooled, tables.pooled, tables.pooled)
+        largest = self.distance.largest(tables.pooled)
+        among, per_item = among_items(within, apart, weights @ self.sizes)
+        whole = np.asarray(2 * (among + (per_item - 1) * within) / per_item)
+        return ratio(np.asarray(2 * within), whole, largest)
 
 
-def one_way(tables: Tables, distance: Distance, sizes: Floats) -> tuple[Evaluated, Floats]:
-    """Hughes's alpha, and the ratio of the mean squares, from sums over items.
+def one_way_convention(name: str) -> Convention:
+    """Pairs as Krippendorff has them, and every label once, also on items with one label."""
+    known = CONVENTIONS[name]
+    return Convention(known.name, known.sentence, known.pair, np.ones_like, np.ones_like)
+
+
+def item_sizes(rows: Rows, convention: str) -> Floats:
+    """1, number of labels and its square for each item that counts, shape [item, 3]."""
+    r = rows.per_item.astype(float)
+    used = (r == rows.n_coders) if convention == "listwise" else np.ones(len(r), dtype=bool)
+    return np.stack([used, used * r, used * r * r], axis=1).astype(float)
+
+
+def among_items(within: Floats, apart: Floats, sizes: Floats) -> tuple[Floats, Floats]:
+    """Mean square among items, and the mean number of labels r_0; NaN where undefined.
 
     Parameters
     ----------
-    tables
-        `together` from items with two labels or more, `pooled` from all items.
-    distance
-        Distance between labels.
+    within
+        Mean square within items.
+    apart
+        Sum of the distances of all ordered pairs of labels.
     sizes
         Number of items, of labels, and sum of the squared numbers of labels, shape [..., 3].
-
-    Returns
-    -------
-    The coefficient and log(MSA / MSE), NaN where it is undefined.
     """
-    within = observed(tables, distance) / 2
     items, labels, squares = sizes[..., 0], sizes[..., 1], sizes[..., 2]
     more = np.where(items > 1, items - 1, np.nan)
     labels = np.where(labels > 0, labels, np.nan)
-    sst = distance.form(tables.pooled, tables.pooled, tables.pooled) / (2 * labels)
-    among = (sst - (labels - items) * within) / more
+    among = (apart / (2 * labels) - (labels - items) * within) / more
     per_item = (labels - squares / labels) / more
-    per_item = np.where(per_item > 1, per_item, np.nan)
-    whole = np.asarray(2 * (among + (per_item - 1) * within) / per_item)
-    found = ratio(np.asarray(2 * within), whole, distance.largest(tables.pooled))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return found, np.log(among / within)
+    return np.asarray(among), np.where(per_item > 1, per_item, np.nan)
 
 
 class ItemChance:

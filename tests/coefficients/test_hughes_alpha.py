@@ -63,6 +63,18 @@ def test_value_and_jackknife_by_hand(name, rng):
     assert error.se == pytest.approx(slope * pseudo.std(ddof=1) / math.sqrt(a), rel=1e-6)
 
 
+def test_many_values_by_hand(rng):
+    """Sixty different numbers, for which squared differences come from moments."""
+    labels = [list(rng.normal(size=rng.integers(1, 5)) + rng.normal() + 50) for _ in range(20)]
+    rows = [(i, c, float(x)) for i, item in enumerate(labels) for c, x in enumerate(item)]
+    found = am.agreement(am.Annotations.from_records(rows, scale="interval"), "hughes")
+    alpha, eta, size = by_hand(labels, DISTANCES["interval"])
+    assert found.value == pytest.approx(alpha)
+    assert found.analytic().low < found.value < found.analytic().high
+    assert by_eta(eta, size) == pytest.approx(alpha)
+    assert np.isfinite(found.draws).all()
+
+
 def by_eta(eta, size):
     return math.expm1(eta) / (math.expm1(eta) + size)
 
