@@ -29,7 +29,7 @@ from populations import ENOUGH_ITEMS, ENOUGH_LABELS, NAMES, Cell
 from annomodels.coefficients import chance, weights
 from annomodels.coefficients.evaluation import draw_values
 from annomodels.coefficients.notes import interval_warnings
-from annomodels.coefficients.rows import collapse
+from annomodels.coefficients.rows import Rows, collapse
 
 DRAWS = 1000
 LOW, HIGH = 0.93, 0.97
@@ -41,7 +41,7 @@ the samples with a warning. *Rarest* is the expected number of pairable labels o
 Intervals must hold where it is {ENOUGH_LABELS} or more and there are {ENOUGH_ITEMS} items or more;
 other cells carry a °, and values outside 93-97 % are bold where they must hold. light_kappa is the
 mean of the kappas of all pairs of coders, with two coders Cohen's kappa. Samples with a single
-label have no interval and are left out."""
+label have no interval but a reason, which counts as a warning; the coverage leaves them out."""
 COMPARED = """**Other recipes**, on {cells} cells of their own, {training} samples each: coverage
 for alpha and multi-kappa. *Off by*: root mean square of coverage - 95 %, with the simulation error
 taken off; *length*: geometric mean of the length relative to the chosen recipe."""
@@ -77,7 +77,7 @@ class Found:
     length
         Mean length of the intervals.
     warned
-        Share of the samples with a warning.
+        Share of the samples with a warning, or with a reason for having no interval.
     """
 
     defined: np.ndarray
@@ -90,6 +90,12 @@ class Found:
     def coverage(self) -> np.ndarray:
         """Share of the intervals that hold the true value."""
         return 1 - (self.below + self.above) / np.maximum(self.defined, 1)
+
+
+def varied(rows: Rows) -> bool:
+    """Whether two labels occur among the pairable ones; else a reason stands for the interval."""
+    pairable = rows.label[(rows.per_item >= 2)[rows.item]]
+    return bool(len(pairable) and (pairable != pairable[0]).any())
 
 
 def study(cell: Cell, samples: int, seed: Sequence[int], recipe: dict[str, float]) -> Found:
@@ -115,10 +121,9 @@ def study(cell: Cell, samples: int, seed: Sequence[int], recipe: dict[str, float
     warned = 0
     for n in range(samples):
         rows = cell.sample(rng)
-        warned += bool(interval_warnings(rows, names))
-        pairable = rows.label[(rows.per_item >= 2)[rows.item]]
-        if not len(pairable) or (pairable == pairable[0]).all():
-            continue  # no variation: a note instead of an interval
+        warned += not varied(rows) or bool(interval_warnings(rows, names))
+        if not varied(rows):
+            continue
         sample = weights.make_sample(collapse(rows))
         drawn = np.stack(draw_values(sample, requests, DRAWS, n))
         low, high = np.nanquantile(drawn, [0.025, 0.975], axis=1)
