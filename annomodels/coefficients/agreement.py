@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Literal, get_args, overload
 
 import numpy as np
@@ -170,7 +170,11 @@ def agreement(
     [0.88, 0.76, 0.7591, 0.7591, 0.76, 0.76, 0.7603, 0.76...]
     """
     if labels is not None:
-        data = with_labels(data, labels)
+        if not isinstance(labels, Iterable):
+            raise NotApplicable(
+                f"labels={labels!r} is no label set. Name the labels, also those that nobody used."
+            )
+        data = with_labels(data, tuple(labels))
     shares = None
     if margins is not None:
         data, shares = label_margins(data, margins)

@@ -27,6 +27,7 @@ Floats = NDArray[np.float64]
 Names = str | Sequence[str] | None
 
 _WEIGHTED_FORM = {"kappa": "weighted_kappa", "ac1": "ac2"}
+_PLAIN_FORM = {"weighted_kappa": "kappa", "ac2": "ac1", "alpha_kappa": "multi_kappa"}
 
 
 def make_requests(
@@ -65,6 +66,11 @@ def make_requests(
             if reason:
                 raise NotApplicable(f"{entry.title}: {explain(reason, entry, data.n_coders)}")
         found = _suited(data, entry, given, single)
+        if single and distance is None and found.name == "nominal" and entry.name in _PLAIN_FORM:
+            note = (
+                f"Without a distance it is {_PLAIN_FORM[entry.name]}: give distance= or declare "
+                "the scale of the labels."
+            )
         if found.name == "ordinal" and entry.name not in ("alpha", "hughes_alpha"):
             note += " The distance is Krippendorff's; Gwet's ordinal weights are 'gwet_ordinal'."
         requests.append(

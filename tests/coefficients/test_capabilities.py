@@ -162,6 +162,17 @@ def test_what_a_model_implies(name):
             evaluate(name, joint)
 
 
+@pytest.mark.parametrize(
+    ("name", "plain"),
+    [("weighted_kappa", "kappa"), ("ac2", "ac1"), ("alpha_kappa", "multi_kappa")],
+)
+def test_without_a_distance_it_says_that_nothing_is_weighted(name, plain):
+    found = am.agreement(made(2, "words"), name, draws=0)
+    assert f"Without a distance it is {plain}" in found.note
+    assert found.value == pytest.approx(am.agreement(made(2, "words"), plain, draws=0).value)
+    assert not am.agreement(made(2), name, distance="linear", draws=0).note
+
+
 def test_a_panel_of_everything_says_why_something_does_not_apply():
     panel = am.agreement(made(3, "words"), "all", draws=0)
     assert list(panel) == NAMES
