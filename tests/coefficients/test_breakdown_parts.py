@@ -158,6 +158,26 @@ def test_only_pairs_that_share_items_and_those_with_most_first(monkeypatch):
     few = am.breakdown(data, "pair", "percent", draws=0)
     assert len(few.table) == 3
     assert any("the 3 that share most" in note for note in few.notes)
+    monkeypatch.setattr(pairs_module, "MOST_PAIRS", 100)
+    monkeypatch.setattr(pairs_module, "MOST_DRAWN", 2)
+    some = am.breakdown(data, "pair", "percent", draws=30)
+    assert some.table["low"].notna().tolist() == [True] * 2 + [False] * 9
+    assert some.table["value"].tolist() == pytest.approx(found.table["value"].tolist())
+    assert any("The 2 pairs that share most have intervals" in note for note in some.notes)
+    with pytest.raises(ValueError, match="no draws"):
+        some.difference(("c0-0", "c0-1"), ("c0-0", "c9-0"))
+
+
+def test_the_matrix_of_pairs_is_symmetric_and_open_where_nothing_is_shared():
+    rows = [(i, c, i % 2) for i in range(6) for c in ("a", "b")] + [(9, "b", 1), (9, "c", 1)]
+    found = am.breakdown(am.Annotations.from_records(rows), "pair", "percent", draws=0)
+    n = found.matrix("n")
+    assert n.loc["a", "b"] == n.loc["b", "a"] == 6
+    assert n.loc["b", "c"] == 1
+    assert np.isnan(n.loc["a", "c"])
+    assert np.isnan(np.diag(n)).all()
+    with pytest.raises(ValueError, match="no pairs"):
+        am.breakdown(TRAINS, "label", draws=0).matrix()
 
 
 def test_a_constant_coder_and_an_unused_label_are_said():
@@ -169,7 +189,7 @@ def test_a_constant_coder_and_an_unused_label_are_said():
     assert coders.loc["b", "difference"] > 0
     assert coders.loc["b", "p_better_without"] == 1
     labels = am.breakdown(data, "label", draws=50).table.set_index("label")
-    assert labels.loc["z", "note"] == "Nobody used this label."
+    assert labels.loc["z", "note"] == "Nobody gave it to an item with two labels or more."
     assert np.isnan(labels.loc["z", "value"])
 
 

@@ -144,7 +144,9 @@ def _remarks(setup: Setup, notes: list[str], n: Ints) -> list[str]:
     constant = constant_labels(setup.rows).tolist()
     found = []
     for note, label, count in zip(notes, constant, n.tolist(), strict=True):
-        if not note and label >= 0:
+        if count == 0:
+            note = "Shares no item with another coder."
+        elif not note and label >= 0:
             note = f"Used {setup.data.labels[label]!r} only."
         found.append(note or (f"Shares {count} item(s) only." if count < FEW else ""))
     return found

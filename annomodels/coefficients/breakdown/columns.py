@@ -60,8 +60,10 @@ def measured(
     sides = [np.asarray(side, dtype=float) for side in point[1:]]
     observed, expected = (1 - side if setup.nominal else side for side in sides)
     low, high = spans(draws, value)
-    nan = np.full(value.shape, np.nan)
-    above = [nan if draws is None else share_above(draws, limit) for limit in (0.667, 0.8)]
+    above = [
+        np.full(value.shape, np.nan) if draws is None else share_above(draws, limit)
+        for limit in (0.667, 0.8)
+    ]
     columns = {
         "value": value,
         "low": low,
@@ -78,8 +80,7 @@ def measured(
 def spans(draws: Floats | None, value: Floats) -> tuple[Floats, Floats]:
     """Intervals of the parts; NaN without draws."""
     if draws is None:
-        nan = np.full(np.shape(value), np.nan)
-        return nan, nan
+        return np.full(np.shape(value), np.nan), np.full(np.shape(value), np.nan)
     return interval(draws)
 
 
@@ -93,8 +94,8 @@ def _note(value: float, apart: float, n: int) -> str:
 
 
 def overall_row(what: str, value: float, draws: Floats | None, n: int) -> dict[str, Any]:
-    """Row of the overall table."""
-    low, high = spans(draws, np.asarray(value))
+    """Row of the overall table; one item or none gets no interval."""
+    low, high = spans(draws if n > 1 else None, np.asarray(value))
     return {"what": what, "value": value, "low": float(low), "high": float(high), "n": n}
 
 

@@ -112,7 +112,7 @@ def by_label(setup: Setup, draws: int, seed: int) -> Breakdown:
     given: Ints = np.bincount(setup.rows.label[used[setup.rows.item]], minlength=k)
     columns, values = measured(setup, point, np.full(k, int(used.sum())), drawn.get("value"))
     specific = specific_agreement(tables)
-    low, high = spans(drawn.get("specific"), specific)
+    low, high = spans(drawn.get("specific") if used.sum() > 1 else None, specific)
     why = columns.pop("note")
     table = pd.DataFrame(
         {
@@ -144,7 +144,7 @@ def by_label(setup: Setup, draws: int, seed: int) -> Breakdown:
 def _rare(note: str, n: int) -> str:
     """Say that a label is rare, before anything else."""
     if n == 0:
-        return "Nobody used this label."
+        return "Nobody gave it to an item with two labels or more."
     if not note and n < RARE:
         return f"It occurs {n} time(s); below about {RARE} the interval is too short."
     return note

@@ -16,7 +16,7 @@ from annomodels.coefficients.breakdown.columns import (
 from annomodels.coefficients.breakdown.posterior import collect, planned
 from annomodels.coefficients.breakdown.result import Breakdown
 from annomodels.coefficients.breakdown.setup import Setup
-from annomodels.coefficients.breakdown.two_sided import Entries, two_sided
+from annomodels.coefficients.breakdown.two_sided import Entries, TwoSided, two_sided
 from annomodels.coefficients.counts import within_items
 from annomodels.coefficients.formulas import Evaluated
 from annomodels.coefficients.reasons import used_items
@@ -29,7 +29,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 MOST_LABEL_PAIRS = 50_000_000
-MOST_PAIRS = 20_000
+MOST_PAIRS = 200_000
+MOST_DRAWN = 20_000
 
 
 def shared_items(rows: Rows, convention: str) -> tuple[Ints, Ints, Ints]:
@@ -71,27 +72,25 @@ def by_pair(setup: Setup, draws: int, seed: int) -> Breakdown:
     place = np.full(len(known), -1, dtype=np.int64)
     place[order] = np.arange(len(order))
     part = place[where]
-    kept = part >= 0
-    a, b, part = a[kept], b[kept], part[kept]
-    item, ones = rows.item[a], np.ones(len(a))
-    sides = two_sided(
-        Entries(part, item, rows.label[a], rows.label[b], ones),
-        (2 * ones, part, item),
-        (len(order), rows.n_items),
-        setup.request.distance,
-        setup.moving,
-        rows.n_labels,
+    every, top = (
+        _sides(setup, part, a, b, size) for size in (len(order), min(len(order), MOST_DRAWN))
     )
-    made = planned(draws, len(order), sides.work)
+    made = planned(draws, top.n_parts, top.work)
     drawn = collect(
         setup.sample,
         made,
         seed,
-        sides.width,
-        lambda weights: {"value": sides.evaluate(entry.expectation, weights).value},
+        top.width,
+        lambda weights: {"value": top.evaluate(entry.expectation, weights).value},
     )
-    point = sides.evaluate(entry.expectation, setup.sample.point)
-    columns, values = measured(setup, Evaluated(*point), n[order], drawn.get("value"))
+    point = every.evaluate(entry.expectation, setup.sample.point)
+    columns, _ = measured(setup, point, n[order], None)
+    first = slice(top.n_parts)
+    shown, values = measured(
+        setup, Evaluated(*(x[first] for x in point)), n[order[first]], drawn.get("value")
+    )
+    for name in ("low", "high", "p_above_667", "p_above_800"):
+        columns[name][first] = shown[name]
     one, other = np.divmod(known[order], rows.n_coders)
     names = setup.data.coders
     pair = {"coder_a": [names[j] for j in one], "coder_b": [names[j] for j in other]}
@@ -101,17 +100,39 @@ def by_pair(setup: Setup, draws: int, seed: int) -> Breakdown:
             f"{known_n:,} pairs of coders share items; the {len(order):,} that share most are "
             "shown."
         )
+    if drawn and top.n_parts < len(order):
+        notes.append(f"The {top.n_parts:,} pairs that share most have intervals.")
     alone = setup.rows.n_coders * (setup.rows.n_coders - 1) // 2 - known_n
     if alone:
         notes.append(f"{alone:,} pairs of coders share no item and are left out.")
-    mean, mean_draws = _mean(point.value, values)
+    mean, mean_draws = _mean(point.value, values if top.n_parts == len(order) else None)
     return Breakdown(
         f"{setup.title}: each pair of coders",
         pd.DataFrame({**pair, "n": n[order], **columns}),
-        dataset(pair, {"value": values}, (mean_draws, mean)),
+        dataset(
+            {key: held[first] for key, held in pair.items()},
+            {"value": values},
+            (mean_draws, mean),
+        ),
         overall_table([overall_row("mean over the pairs", mean, mean_draws, len(order))]),
         ("coder_a", "coder_b"),
         notes=tuple(notes),
+    )
+
+
+def _sides(setup: Setup, part: Ints, a: Ints, b: Ints, size: int) -> TwoSided:
+    """Tables of the first pairs of coders; `part` is the place of each two labels' coders."""
+    rows = setup.sample.rows
+    kept = (part >= 0) & (part < size)
+    a, b, part = a[kept], b[kept], part[kept]
+    item, ones = rows.item[a], np.ones(len(a))
+    return two_sided(
+        Entries(part, item, rows.label[a], rows.label[b], ones),
+        (2 * ones, part, item),
+        (size, rows.n_items),
+        setup.request.distance,
+        setup.moving,
+        rows.n_labels,
     )
 
 

@@ -21,6 +21,7 @@ __all__ = ["Breakdown"]
 Floats = NDArray[np.float64]
 
 SHOWN = 30
+MOST_CODERS = 500
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -103,6 +104,8 @@ class Breakdown:
         values = self.table[measure].to_numpy(dtype=float)
         draws = self.draws[measure].to_numpy()
         row = self._row(first)
+        if max(row, 0 if second is None else self._row(second)) >= draws.shape[1]:
+            raise ValueError("One of these parts has no draws, so there is no difference to show.")
         if second is None:
             other, whole, name = self.draws["whole"].to_numpy(), self._whole_value(), "all"
         else:
@@ -113,6 +116,42 @@ class Breakdown:
             float(values[row]) - whole,
             draws[:, row] - other,
         )
+
+    def matrix(self, column: str = "value") -> pd.DataFrame:
+        """Square table of the pairs of coders; NaN on the diagonal and where no item is shared.
+
+        Parameters
+        ----------
+        column
+            Column of the table, for instance "n" for the number of shared items.
+
+        Raises
+        ------
+        ValueError
+            When the parts are no pairs, or there are more than 500 coders.
+
+        Examples
+        --------
+        >>> import annomodels as am
+        >>> found = am.breakdown(am.datasets.load("anesthesia"), "pair", "percent", draws=0)
+        >>> found.matrix().loc["1", "3"].round(3)
+        np.float64(0.822)
+        """
+        import pandas as pd
+
+        if len(self.parts) != 2:
+            raise ValueError(f'There are no pairs in "{self.title}". Take by="pair".')
+        names = list(dict.fromkeys([*self.table[self.parts[0]], *self.table[self.parts[1]]]))
+        if len(names) > MOST_CODERS:
+            raise ValueError(
+                f"{len(names):,} coders are too many for a square table (at most {MOST_CODERS}). "
+                "The rows of .table hold the pairs that share items."
+            )
+        place = {name: n for n, name in enumerate(names)}
+        one, other = ([place[name] for name in self.table[part]] for part in self.parts)
+        values = np.full((len(names), len(names)), np.nan)
+        values[one, other] = values[other, one] = self.table[column]
+        return pd.DataFrame(values, index=names, columns=names).sort_index().sort_index(axis=1)
 
     def _whole_value(self) -> float:
         return float(self.draws["whole"].attrs["value"])

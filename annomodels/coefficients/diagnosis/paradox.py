@@ -8,6 +8,7 @@ doi:10.1016/0895-4356(90)90158-L).
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +19,7 @@ from annomodels.coefficients.distances import Nominal
 from annomodels.coefficients.formulas import evaluate_with
 from annomodels.coefficients.reasons import used_items
 
-__all__ = ["Prevalence", "number", "prevalence", "why_so_low"]
+__all__ = ["Prevalence", "number", "prevalence", "quoted", "why_so_low"]
 
 HIGH = 0.8
 GAP = 0.25
@@ -100,10 +101,10 @@ def why_so_low(setup: Setup, found: Prevalence, value: float, by_chance: float) 
         return []
     if not np.isnan(value) and value > found.agreement - GAP:
         return []
-    name, label = setup.title, setup.data.labels[found.label]
+    name, label = setup.title, quoted(setup.data.labels[found.label])
     if found.others == 0:
         return [
-            f"Every label is {label!r}. Agreement is full, but {name} is undefined: it asks "
+            f"Every label is {label}. Agreement is full, but {name} is undefined: it asks "
             "whether coders tell items apart, and these data give them nothing to tell apart."
         ]
     if np.isnan(value):
@@ -111,7 +112,7 @@ def why_so_low(setup: Setup, found: Prevalence, value: float, by_chance: float) 
     low = "less" if value < 0 else "little more" if value < 0.3 else "more"
     sentences = [
         f"Why {found.agreement:.1%} agreement gives {name} {number(value)}: {found.share:.1%} of "
-        f"the labels are {label!r}, so coders who labelled without looking, as often {label!r} as "
+        f"the labels are {label}, so coders who labelled without looking, as often {label} as "
         f"these do, would agree on {by_chance:.1%} of the pairs. The coders agree {low} "
         "than that.",
         f"All turns on the {_of(found.others, found.items)} where anyone gave another label: where "
@@ -120,8 +121,8 @@ def why_so_low(setup: Setup, found: Prevalence, value: float, by_chance: float) 
     if found.s > value + GAP:
         sentences.append(
             f"S ({number(found.s)}) and AC1 ({number(found.ac1)}) stay high, as their chance level "
-            f"does not rise with the share of {label!r}: they say that labels rarely differ, "
-            f"{name} says how well coders tell {label!r} from the rest."
+            f"does not rise with the share of {label}: they say that labels rarely differ, "
+            f"{name} says how well coders tell {label} from the rest."
         )
     return sentences
 
@@ -131,13 +132,26 @@ def _of(part: int, whole: int) -> str:
     return f"{part:,} of {whole:,} {items}"
 
 
+def quoted(label: Hashable) -> str:
+    """Give a label as it stands in a sentence; a set as its members.
+
+    Examples
+    --------
+    >>> quoted("no"), quoted(frozenset({2, 1}))
+    ("'no'", '{1, 2}')
+    """
+    if isinstance(label, frozenset):
+        return "{" + ", ".join(sorted(map(str, label))) + "}"
+    return repr(label)
+
+
 def number(x: float, digits: int = 3) -> str:
     """Give a number without a leading zero, as papers print coefficients.
 
     Examples
     --------
-    >>> number(0.5), number(-0.0149), number(1.0), number(0.996, 2)
-    ('.500', '-.015', '1.000', '1.00')
+    >>> number(0.5), number(-0.0149), number(-1e-9), number(0.996, 2)
+    ('.500', '-.015', '.000', '1.00')
     """
-    text = f"{x:.{digits}f}"
+    text = f"{x:.{digits}f}" if round(x, digits) else f"{0:.{digits}f}"
     return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text

@@ -1,7 +1,8 @@
 """What the tables of a diagnosis say, in sentences; each stays away where there is nothing to say.
 
-Whatever is named is named because its posterior probability is .975 or more, and never more than
-three of a kind.
+Whatever is named is named because its posterior probability is .975 or more. Where there are many
+to choose from, such as thousands of coders, it has to be so much more that chance would put half a
+name into the list. Never more than three of a kind are named.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import ndtri, stdtrit
 
 from annomodels.coefficients.diagnosis.overlap import Overlap
-from annomodels.coefficients.diagnosis.paradox import number
+from annomodels.coefficients.diagnosis.paradox import number, quoted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,13 +33,22 @@ __all__ = [
 ]
 
 SURE = 0.975
+FALSE_NAMES = 0.5
+WIDTH = 2 * float(ndtri(SURE))  # of a 95 % interval, in standard deviations
 NAMED = 3
 FEW = 10
+FEW_ITEMS = 3
 POINTS = 0.05
 CLEARLY = 1.1
 VISIBLE = 0.001
 MANY_LABELS = 20
 RARE_BY_CHANCE = 0.001
+
+
+def _clear(excess: Any, low: Any, high: Any, choices: int, n: Any = 1e6) -> Any:
+    """Whether something exceeds 0 although it was picked among many; `n` items are behind it."""
+    p = max(SURE, 1 - FALSE_NAMES / max(choices, 1))
+    return excess > stdtrit(np.maximum(n - 1, 1), p) * (high - low) / WIDTH
 
 
 def _span(low: float, high: float) -> str:
@@ -84,8 +95,9 @@ def about_label_pairs(table: pd.DataFrame, n_labels: int) -> list[str]:
     if top["share"] > second["share"] + POINTS:
         span = f"[{top['share_low']:.0%}, {top['share_high']:.0%}]"
         sentences.append(
-            f"The largest part of the disagreement, {top['share']:.0%} {span}, is {top['first']!r} "
-            f"against {top['second']!r}; chance would give {top['by_chance']:.0%}."
+            f"The largest part of the disagreement, {top['share']:.0%} {span}, is "
+            f"{quoted(top['first'])} against {quoted(top['second'])}; chance would give "
+            f"{top['by_chance']:.0%}."
         )
     else:
         rows = [{}, *rows]
@@ -95,7 +107,7 @@ def about_label_pairs(table: pd.DataFrame, n_labels: int) -> list[str]:
         if row["p_more"] >= SURE and row["share"] >= POINTS and row["ratio"] >= CLEARLY
     ]
     return sentences + [
-        f"{row['first']!r} against {row['second']!r} is {row['share']:.0%} of the "
+        f"{quoted(row['first'])} against {quoted(row['second'])} is {row['share']:.0%} of the "
         f"disagreement, {_times(row)}."
         for row in sorted(sure, key=lambda row: -row["ratio_low"])[: NAMED - 1]
     ]
@@ -107,7 +119,7 @@ def about_labels(found: Breakdown | None, title: str) -> list[str]:
         return []
     rows = found.table[(found.table["n"] >= FEW) & found.table["value"].notna()]
     return [
-        f"{row['label']!r} is told from the rest worse than labels are on the whole: {title} "
+        f"{quoted(row['label'])} is told from the rest worse than labels are on the whole: {title} "
         f"{number(row['value'])} {_span(row['low'], row['high'])}; where one coder gives it, "
         f"another does in {row['specific']:.0%} of the cases."
         for row in rows.sort_values("value").to_dict("records")[:NAMED]
@@ -122,16 +134,23 @@ def about_items(table: pd.DataFrame) -> list[str]:
         return []
     half = int(np.searchsorted(np.cumsum(table["share"].to_numpy()), 0.5 - 1e-12)) + 1
     n = len(table)
+    text = f"Coders disagree on {apart:,} of {n:,} item{'' if n == 1 else 's'}"
+    if apart < FEW_ITEMS:
+        return [f"{text}."]
     return [
-        f"Coders disagree on {apart:,} of {n:,} items; half of the disagreement lies on {half:,} "
-        f"of them ({half / n:.1%} of the items)."
+        f"{text}; half of the disagreement lies on {half:,} of them ({half / n:.1%} of the items)."
     ]
 
 
 def about_coders(table: pd.DataFrame, title: str, n_labels: int) -> list[str]:
     """Name coders whose leaving would raise the coefficient, and what coders overuse."""
-    better = table[(table["p_better_without"] >= SURE) & (table["n"] >= FEW)]
-    better = better[better["difference"] >= VISIBLE]
+    gain = (table["difference"], table["difference_low"], table["difference_high"])
+    better = table[
+        (table["p_better_without"] >= SURE)
+        & _clear(*gain, len(table), table["n"])
+        & (table["n"] >= FEW)
+        & (gain[0] >= VISIBLE)
+    ]
     better = better.sort_values("difference", ascending=False)
     sentences = [
         f"Without {row['coder']!r}, {title} would be {number(row['difference'])} higher "
@@ -143,7 +162,7 @@ def about_coders(table: pd.DataFrame, title: str, n_labels: int) -> list[str]:
             f"It would also rise, by less, without {_more(len(better), 'coder')} of the "
             f"{len(table):,}, each taken alone."
         )
-    return sentences + (_overuse(table) if n_labels <= MANY_LABELS else [])
+    return sentences + (_overuse(table, n_labels) if n_labels <= MANY_LABELS else [])
 
 
 def _behind(row: Mapping[Any, Any]) -> str:
@@ -162,15 +181,17 @@ def _more(n: int, word: str) -> str:
     return f"{left:,} more {word}{'' if left == 1 else 's'}"
 
 
-def _overuse(table: pd.DataFrame) -> list[str]:
+def _overuse(table: pd.DataFrame, n_labels: int) -> list[str]:
     """Say which label a coder gives more often than the others do on the same items."""
-    sure = (table["over_low"] > 0) & (table["over_by"] >= 2 * POINTS) & (table["n"] >= FEW)
+    sure = (table["over_by"] >= 2 * POINTS) & (table["n"] >= FEW)
+    excess = (table["over_by"], table["over_low"], table["over_high"])
+    sure &= _clear(*excess, len(table) * n_labels, table["n"])
     rows = table[sure].sort_values("over_low", ascending=False).to_dict("records")
     if len(table) == 2:
         rows = rows[:1]
     sentences = [
-        f"{row['coder']!r} gives {row['overused']!r} {100 * row['over_by']:.0f} percentage points "
-        f"more often than the other{'s' if len(table) > 2 else ''} on the same items "
+        f"{row['coder']!r} gives {quoted(row['overused'])} {100 * row['over_by']:.0f} percentage "
+        f"points more often than the other{'s' if len(table) > 2 else ''} on the same items "
         f"[{100 * row['over_low']:.0f}, {100 * row['over_high']:.0f}]."
         for row in rows[:NAMED]
     ]
@@ -186,7 +207,7 @@ def about_constant_coders(table: pd.DataFrame, shares: dict[Hashable, float]) ->
     rows = table[table["only"].notna() & (table["n"] >= 2)].to_dict("records")
     odd = [row for row in rows if shares[row["only"]] ** row["n"] < RARE_BY_CHANCE]
     sentences = [
-        f"{row['coder']!r} gave {row['only']!r} to all of {row['n']:,} items."
+        f"{row['coder']!r} gave {quoted(row['only'])} to all of {row['n']:,} items."
         for row in sorted(odd, key=lambda row: -row["n"])[:NAMED]
     ]
     if len(odd) > NAMED:
@@ -198,7 +219,9 @@ def about_groups(table: pd.DataFrame | None) -> list[str]:
     """Name the groups that make up more of the disagreement than their size."""
     if table is None:
         return []
-    sure = table[(table["p_more"] >= SURE) & (table["share"] >= POINTS)]
+    more = table["share"] - table["by_chance"]
+    clear = _clear(more, table["share_low"], table["share_high"], len(table))
+    sure = table[(table["p_more"] >= SURE) & clear & (table["share"] >= POINTS)]
     return [
         f"{row['group']!r} makes up {row['share']:.0%} of the disagreement with "
         f"{row['by_chance']:.0%} of the labels."
@@ -220,8 +243,8 @@ def about_overlap(found: Overlap, coders: Sequence[Hashable], items: int) -> lis
         )
     if alone:
         sentences.append(
-            f"{_names(alone)} share{'s' if len(alone) == 1 else ''} no item with another coder and "
-            "count for nothing here."
+            f"{_names(alone)} share{'s' if len(alone) == 1 else ''} no item with another coder, "
+            "which tells nothing about agreement."
         )
     if found.single:
         sentences.append(
