@@ -18,6 +18,7 @@ from annomodels.coref.mentions import (
     mention_agreement,
     s_item,
 )
+from annomodels.coref.posteriors import PairPosterior, pair_draws, pair_posterior
 from annomodels.coref.reading import read
 from annomodels.coref.scores import Score, score
 from annomodels.coref.setdistances import set_distance
@@ -42,6 +43,7 @@ __all__ = [
     "LinkTable",
     "Markable",
     "MentionOverlap",
+    "PairPosterior",
     "SameExpression",
     "Score",
     "Span",
@@ -68,6 +70,8 @@ __all__ = [
     "mention_agreement",
     "near_identity_agreement",
     "pair_agreement",
+    "pair_draws",
+    "pair_posterior",
     "pair_table",
     "read",
     "s_item",

@@ -1,0 +1,114 @@
+"""The bootstrap over mentions: weights enter as they should, and intervals hold what they claim."""
+
+from __future__ import annotations
+
+import os
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+
+import annomodels as am
+from annomodels.coref import document, pair_draws, pair_posterior, pair_table
+from annomodels.coref.posteriors import _kappas
+from annomodels.coref.tables import kappa_of
+
+REDUCED = os.environ.get("ANNOMODELS_CALIBRATION") == "reduced"
+
+
+def two_coders(rng: np.random.Generator, mentions: int, error: float) -> list[dict[int, int]]:
+    """Chains that grow with their length, and two coders who misplace a mention now and then."""
+    truth = np.zeros(mentions, dtype=int)
+    chains = 1
+    for place in range(1, mentions):
+        if rng.random() < 0.55:
+            truth[place] = chains
+            chains += 1
+        else:
+            truth[place] = truth[rng.integers(0, place)]
+    out = []
+    for _ in range(2):
+        wrong = rng.random(mentions) < error
+        said = np.where(wrong, rng.integers(0, chains, mentions), truth)
+        out.append(dict(enumerate(said.tolist())))
+    return out
+
+
+def test_a_pair_counts_with_the_product_of_its_weights(rng: np.random.Generator) -> None:
+    x, y = rng.integers(0, 3, 9), rng.integers(0, 3, 9)
+    weights = rng.exponential(size=(4, 9))
+    for row, found in zip(weights, _kappas(x, y, weights), strict=True):
+        cells = np.zeros(4)
+        for i, j in combinations(range(9), 2):
+            cells[2 * (x[i] != x[j]) + (y[i] != y[j])] += row[i] * row[j]
+        assert found == pytest.approx(float(kappa_of(*cells)))
+
+
+def test_equal_weights_give_kappa_itself(rng: np.random.Generator) -> None:
+    x, y = two_coders(rng, 40, 0.1)
+    codes = (np.array([coding[m] for m in range(40)]) for coding in (x, y))
+    assert _kappas(*codes, np.ones((1, 40)))[0] == pytest.approx(pair_table(x, y).kappa)
+
+
+def test_draws_are_those_of_the_seed_and_surround_kappa(rng: np.random.Generator) -> None:
+    x, y = two_coders(rng, 80, 0.08)
+    draws = pair_draws(x, y, 400, seed=3)
+    assert np.array_equal(draws, pair_draws(x, y, 400, seed=3))
+    assert not np.array_equal(draws, pair_draws(x, y, 400, seed=4))
+    assert np.quantile(draws, 0.05) < pair_table(x, y).kappa < np.quantile(draws, 0.95)
+
+
+def test_texts_without_any_pair_and_without_mentions() -> None:
+    assert set(pair_draws([{1}, {2}], [{1}, {2}], 5)) == {1.0}
+    assert set(pair_draws([{1, 2}], [{1, 2}], 5)) == {1.0}
+    assert np.isnan(pair_draws([{1}], [{1}], 5)).all()
+    with pytest.raises(am.NotApplicable, match="No text has two mentions"):
+        pair_posterior(document("t", {"a": [{1}], "b": [{1}]}))
+    with pytest.raises(am.NotApplicable, match="draws=0"):
+        pair_draws([{1}], [{1}], 0)
+
+
+def texts(rng: np.random.Generator, n: int, coders: int = 2) -> list[Any]:
+    out = []
+    for place in range(n):
+        codings = two_coders(rng, 40, 0.08) + two_coders(rng, 40, 0.08)
+        named = dict(zip("abcd"[:coders], codings, strict=False))
+        out.append(document(f"t{place}", named, genre="fg"[place % 2]))
+    return out
+
+
+def test_three_quantities_from_narrow_to_wide(rng: np.random.Generator) -> None:
+    found = pair_posterior(texts(rng, 10), 800)
+    spread = [np.std(x) for x in (found.these_texts, found.mean_over_texts, found.new_text)]
+    assert spread == sorted(spread)
+    assert found.these_texts.mean() == pytest.approx(found.kappa.mean(), abs=0.03)
+    table = found.table()
+    assert (table["low"] < table["kappa"]).all()
+    assert (table["kappa"] < table["high"]).all()
+    assert {name: len(part.names) for name, part in found.by_genre().items()} == {"f": 5, "g": 5}
+    assert "mean_over_texts" in repr(found)
+
+
+def test_a_mention_has_one_weight_for_all_pairs_of_coders(rng: np.random.Generator) -> None:
+    (text,) = texts(rng, 1, coders=2)
+    layers = dict(text.layers)
+    copy = am.coref.Layer("c", layers["b"].markables, clusters=layers["b"].clusters)
+    two = pair_posterior(text, 200, seed=5).draws[0]
+    three = pair_posterior(text.with_layers(layers | {"c": copy}), 200, seed=5).draws[0]
+    assert three == pytest.approx((2 * two + 1) / 3)  # a-b, a-c the same, b-c perfect
+
+
+@pytest.mark.calibration
+@pytest.mark.parametrize(("mentions", "error"), [(50, 0.08), (70, 0.03), (150, 0.08)])
+def test_intervals_of_single_texts_in_simulation(mentions: int, error: float) -> None:
+    rng = np.random.default_rng(mentions)
+    true = np.mean([pair_table(*two_coders(rng, mentions, error)).kappa for _ in range(1500)])
+    replicates = 120 if REDUCED else 1000
+    inside = 0
+    for seed in range(replicates):
+        draws = pair_draws(*two_coders(rng, mentions, error), draws=400, seed=seed)
+        low, high = np.quantile(draws, [0.05, 0.95])
+        inside += low <= true <= high
+    # between 0.8 and 0.97: what 120 replicates can tell from 0.9; independent pairs give 0.6
+    assert 0.8 <= inside / replicates <= 0.97
