@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import codecs
 import zlib
-from collections.abc import Iterator
-from decimal import Decimal
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ __all__ = ["FREE", "LARGE", "RATIO", "gunzipped", "needs", "streamed_array", "st
 
 LARGE = 200_000_000  # bytes from which a JSON file is read piece by piece
 FREE = 64_000_000  # bytes that anything may unpack to
+DEEPEST = 500  # levels of JSON that is read piece by piece
 RATIO = 100  # beyond that, texts do not shrink so much; a bomb does
 _PIECE = 1 << 20
 
@@ -103,22 +103,40 @@ def streamed_array(path: Path, source: str) -> Iterator[tuple[int, Any]]:
         raise needs("ijson", "JSON of more than 200 MB") from None
     with path.open("rb") as file:
         try:
-            for number, value in enumerate(ijson.items(file, "item"), 1):
-                yield number, _numbers_as_text(value)
-        except (ijson.JSONError, UnicodeDecodeError, ValueError) as error:
-            what = f"This is not JSON: {str(error).splitlines()[0]}"
+            yield from enumerate(_elements(ijson.basic_parse(file), source), 1)
+        except (ijson.JSONError, UnicodeDecodeError) as error:
+            what = f"This is not JSON: {(str(error).splitlines() or ['damaged'])[0]}"
             raise AnnotationError(Problem(what, source, "Export the labels again.")) from error
 
 
-def _numbers_as_text(value: Any) -> Any:
-    """Give the same texts for numbers that reading in one piece gives."""
-    match value:
-        case bool():
-            return value
-        case int() | Decimal():
-            return str(value)
-        case list():
-            return [_numbers_as_text(part) for part in value]
-        case dict():
-            return {key: _numbers_as_text(part) for key, part in value.items()}
-    return value
+def _elements(events: Iterable[tuple[str, Any]], source: str) -> Iterator[Any]:
+    """Put the elements of the outermost array together, with numbers as texts.
+
+    Deep nesting is refused on the way: a parser that keeps the path to each value would fill the
+    memory with it.
+    """
+    places: list[Any] = []  # the containers that are open, outermost first
+    key = ""
+    for event, value in events:
+        if event == "map_key":
+            key = value
+            continue
+        if event in ("end_map", "end_array"):
+            places.pop()
+        else:
+            is_open = event in ("start_map", "start_array")
+            if is_open:
+                value = {} if event == "start_map" else []
+            elif event in ("number", "integer", "double"):
+                value = str(value)
+            if places and isinstance(places[-1], list):
+                places[-1].append(value)
+            elif places:
+                places[-1][key] = value
+            if is_open:
+                places.append(value)
+            if len(places) > DEEPEST:
+                what = "The JSON is nested too deeply."
+                raise AnnotationError(Problem(what, source, "Export one record a line."))
+        if len(places) == 1 and places[0]:
+            yield places[0].pop()

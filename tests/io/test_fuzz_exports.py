@@ -12,7 +12,6 @@ import io
 import json
 import os
 import random
-import resource
 import shutil
 import sys
 import time
@@ -20,6 +19,8 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from annomodels import AnnotationError, Annotations, MissingDependency, NotApplicable, read
 from annomodels.io.formats import FORMATS
@@ -232,6 +233,7 @@ def rounds_of(exports: dict[str, Any], folder: Path, rounds: int) -> int:
 
 def peak() -> int:
     """Largest memory of this process so far, in bytes."""
+    resource = pytest.importorskip("resource", reason="Windows does not count it so")
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 

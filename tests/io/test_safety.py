@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import resource
 import subprocess
 import sys
 import zipfile
@@ -33,6 +32,8 @@ def refused(path: Path) -> str:
 
 def limited(code: str, megabytes: int) -> subprocess.CompletedProcess[str]:
     """Run code in a process that may not hold more memory than so much."""
+    import resource
+
     limit = megabytes * 1_000_000
 
     def set_limit() -> None:
@@ -264,3 +265,17 @@ def test_large_json_that_is_broken_or_cannot_be_streamed(tmp_path: Path, monkeyp
     big_tasks(path, 1)
     with pytest.raises(MissingDependency, match="pip install ijson"):
         read(path)
+
+
+@pytest.mark.parametrize("depth", [900, 100_000])
+@pytest.mark.parametrize("pair", ["[]", "{}"])
+def test_deep_nesting_fills_no_memory(
+    depth: int, pair: str, tmp_path: Path, monkeypatch: Any
+) -> None:
+    opening = pair[0] if pair == "[]" else '{"a":'
+    deep = opening * depth + "1" + pair[1] * depth
+    path = tmp_path / "deep.json"
+    path.write_text('[{"id": 1, "data": {}, "annotations": [{"result": ' + deep + "}]}]")
+    assert "nested" in refused(path) or depth < 1000
+    monkeypatch.setattr(streams, "LARGE", 100)
+    assert "nested too deeply" in refused(path)
