@@ -11,8 +11,10 @@ dimensions; a file imports only from those above it:
 ``spread``, ``cohen_errors``, ``fleiss_errors``, ``linearised``, ``intraclass_errors``,
 ``jackknife``, ``analytic`` (errors as other packages have them), ``result`` and ``agreement`` (the
 public verb); ``unit_checks``, ``units``, ``unitizing``, ``alpha_u`` (units on a continuum);
-``easy_hard`` (how to read a value) and ``capabilities`` (what takes what). Imports only NumPy,
-SciPy's sparse matrices and special functions, errors and annotations.
+``easy_hard`` (how to read a value) and ``capabilities`` (what takes what). Three folders build on
+them: ``breakdown/`` (agreement in parts), ``diagnosis/`` (where disagreement comes from) and
+``elsewhere/`` (the same numbers in other packages). Imports only NumPy, SciPy's sparse matrices
+and special functions, errors and annotations.
 """
 
 from __future__ import annotations
