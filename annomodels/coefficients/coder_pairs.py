@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from annomodels.coefficients.rows import Rows
 from annomodels.coefficients.tables import Tables, fold, label_pairs
 from annomodels.errors import NotApplicable
 
-__all__ = ["CoderPairs", "count_pairs"]
+__all__ = ["CoderPairs", "Meetings", "count_pairs", "meetings"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -81,6 +81,49 @@ class CoderPairs:
         )
 
 
+class Meetings(NamedTuple):
+    """Every item that two coders both labelled, for all pairs of coders.
+
+    Parameters
+    ----------
+    pairs
+        The two coders in one number, shape [coder pair].
+    pair, item, first, second
+        Pair of coders, item, and the labels that the one and the other gave, shape [meeting].
+    """
+
+    pairs: Ints
+    pair: Ints
+    item: Ints
+    first: Ints
+    second: Ints
+
+
+def meetings(rows: Rows, complete_only: bool = False) -> Meetings:
+    """List where two coders met.
+
+    Raises
+    ------
+    NotApplicable
+        When there are more than 20 million meetings.
+    """
+    r = rows.per_item
+    if (r * (r - 1) // 2).sum() > MOST_CELLS:
+        raise NotApplicable(
+            f"The items hold more than {MOST_CELLS:,} pairs of labels. "
+            "Take another convention than pairwise, or fewer coders."
+        )
+    item, coder, label = rows.item, rows.coder, rows.label
+    if complete_only:
+        full = (r == rows.n_coders)[item]
+        item, coder, label = item[full], coder[full], label[full]
+    a, b = within_items(item, rows.n_items)
+    differ = coder[a] != coder[b]
+    a, b = a[differ], b[differ]
+    pairs, pair = np.unique(coder[a] * rows.n_coders + coder[b], return_inverse=True)
+    return Meetings(pairs, pair, item[a], label[a], label[b])
+
+
 def count_pairs(rows: Rows, complete_only: bool = False) -> CoderPairs:
     """Count label pairs of each pair of coders.
 
@@ -89,30 +132,16 @@ def count_pairs(rows: Rows, complete_only: bool = False) -> CoderPairs:
     NotApplicable
         When there are more than 20 million pairs of labels, or cells of tables.
     """
-    k = rows.n_labels
-    r = rows.per_item
-    if (r * (r - 1) // 2).sum() > MOST_CELLS:
-        raise NotApplicable(
-            f"The items hold more than {MOST_CELLS:,} pairs of labels. "
-            "Take another convention than pairwise, or fewer coders."
-        )
-    used = (r == rows.n_coders) if complete_only else (r >= 2)
-    if complete_only:
-        full = used[rows.item]
-        item, coder, label = rows.item[full], rows.coder[full], rows.label[full]
-    else:
-        item, coder, label = rows.item, rows.coder, rows.label
-    a, b = within_items(item, rows.n_items)
-    differ = coder[a] != coder[b]
-    a, b = a[differ], b[differ]
-    pair, where = np.unique(coder[a] * rows.n_coders + coder[b], return_inverse=True)
-    cells = len(pair) * k * k
+    k, r = rows.n_labels, rows.per_item
+    met = meetings(rows, complete_only)
+    cells = len(met.pairs) * k * k
     if cells > MOST_CELLS:
         raise NotApplicable(
-            f"{len(pair):,} pairs of coders with {k:,} labels need {cells:,} cells "
+            f"{len(met.pairs):,} pairs of coders with {k:,} labels need {cells:,} cells "
             f"(at most {MOST_CELLS:,}). Take another convention than pairwise, or fewer coders."
         )
-    one, other = np.divmod(pair, rows.n_coders)
-    row = (where * k + label[a]) * k + label[b]
-    joint = sparse_sum(np.ones(len(a)), row, item[a], (cells, rows.n_items))
+    one, other = np.divmod(met.pairs, rows.n_coders)
+    row = (met.pair * k + met.first) * k + met.second
+    joint = sparse_sum(np.ones(len(row)), row, met.item, (cells, rows.n_items))
+    used = (r == rows.n_coders) if complete_only else (r >= 2)
     return CoderPairs(one, other, joint, np.where(used, r, 0).astype(float), k)

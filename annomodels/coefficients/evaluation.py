@@ -13,10 +13,11 @@ from annomodels.coefficients.catalogue import Coefficient
 from annomodels.coefficients.coder_pairs import CoderPairs, count_pairs
 from annomodels.coefficients.conventions import CONVENTIONS
 from annomodels.coefficients.counts import Counts, count
-from annomodels.coefficients.distances import Distance, Squared
+from annomodels.coefficients.distances import Distance, Ordinal, Squared
 from annomodels.coefficients.formulas import Evaluated, evaluate_with
 from annomodels.coefficients.moments import Moments, few_nodes
 from annomodels.coefficients.own import OWN, Own
+from annomodels.coefficients.pair_kappas import PairKappas
 from annomodels.coefficients.rows import Rows
 from annomodels.coefficients.tables import Tables
 from annomodels.coefficients.weights import Sample
@@ -62,6 +63,11 @@ class Request:
         return self.coefficient.each_pair
 
     @property
+    def is_mean_kappa(self) -> bool:
+        """Whether it is the mean over the kappas of pairs of coders."""
+        return self.from_pairs and self.coefficient.expectation == "between"
+
+    @property
     def from_tables(self) -> bool:
         """Whether it follows from tables of label pairs of all coders."""
         return not (self.coefficient.each_pair or self.coefficient.own)
@@ -89,11 +95,13 @@ class Statistics:
     @cached_property
     def own(self) -> dict[int, Own]:
         """Statistics that are not tables of label pairs, by the number of their request."""
-        return {
-            n: OWN[r.coefficient.own](self.rows, r.distance, r.convention, r.chance)
-            for n, r in enumerate(self.requests)
-            if r.coefficient.own
-        }
+        found: dict[int, Own] = {}
+        for n, r in enumerate(self.requests):
+            if r.coefficient.own:
+                found[n] = OWN[r.coefficient.own](self.rows, r.distance, r.convention, r.chance)
+            elif r.is_mean_kappa and not isinstance(r.distance, Ordinal):
+                found[n] = PairKappas(self.rows, r.distance, r.convention == "listwise")
+        return found
 
     @cached_property
     def moments(self) -> dict[int, tuple[Moments, Distance]]:
@@ -123,7 +131,11 @@ class Statistics:
     @cached_property
     def pairs(self) -> dict[str, CoderPairs]:
         """Statistics of the pairs of coders, for all items or complete ones."""
-        asked = {r.convention for r in self.requests if r.from_pairs or r.convention == "pairwise"}
+        asked = {
+            r.convention
+            for n, r in enumerate(self.requests)
+            if n not in self.own and (r.from_pairs or r.convention == "pairwise")
+        }
         return {name: count_pairs(self.rows, name == "listwise") for name in asked}
 
     @property

@@ -7,6 +7,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from annomodels.annotations import Annotations
+from annomodels.coefficients.coder_pairs import meetings
 from annomodels.coefficients.conventions import CONVENTIONS, PAIRWISE
 from annomodels.coefficients.evaluation import Request
 from annomodels.coefficients.reasons import used_items
@@ -18,6 +19,7 @@ __all__ = ["RARE", "data_notes", "interval_warnings"]
 RARE = 10
 FEW_UNITS = 10
 FEW_ITEMS = 50
+FEW_SHARED = 20
 COUNTED = ("nominal", "ordinal")
 
 
@@ -51,9 +53,27 @@ def data_notes(
             f"S, AC1 and AC2 take the {data.n_labels} label(s) found as the label set; declare "
             "the set (labels=...) if it is larger."
         )
+    if any(r.is_mean_kappa for r in requests) and not rows.repeated:
+        notes += _shared_items(rows)
     if drawn:
         notes += _draw_notes(data, rows, sample)
     return tuple(notes)
+
+
+def _shared_items(rows: Rows) -> list[str]:
+    """How few items the pairs of coders share, where a mean of kappas suffers from it."""
+    r = rows.per_item
+    most = rows.n_coders * (rows.n_coders - 1) // 2
+    if (r * (r - 1) // 2).sum() >= FEW_SHARED * most:
+        return []
+    met = meetings(rows)
+    shared = len(met.item) / max(len(met.pairs), 1)
+    if shared >= FEW_SHARED:
+        return []
+    return [
+        f"Two coders share {shared:.1f} items on average. Kappas of so few items are far off, most "
+        "to the same side; so is their mean, and its interval is too short. Take multi_kappa."
+    ]
 
 
 def _draw_notes(data: Annotations, rows: Rows, sample: Sample) -> list[str]:

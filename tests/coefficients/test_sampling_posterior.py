@@ -206,6 +206,13 @@ def test_few_items_are_pointed_out():
     assert not any("item(s)" in note for note in enough.notes)
 
 
+def test_mean_of_kappas_of_few_shared_items_is_pointed_out(rng):
+    crowd = [(i, int(c), int(rng.integers(2))) for i in range(90) for c in rng.choice(30, 4, False)]
+    found = am.agreement(am.Annotations.from_records(crowd), "light_kappa", draws=10)
+    assert any("share 1." in note for note in found.notes)
+    assert not any("share" in note for note in am.agreement(panel_of(rng), "light_kappa").notes)
+
+
 def test_draws_without_a_value_are_counted(rng):
     rows = [(i, c, "B" if i == 0 and c == 0 else "A") for i in range(30) for c in range(3)]
     found = am.agreement(am.Annotations.from_records(rows, labels=["A", "B"]), "light_kappa")

@@ -1,0 +1,93 @@
+"""The mean of the kappas of all pairs of coders, from the cells that occur and no others."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.coefficients.coder_pairs import meetings
+from annomodels.coefficients.counts import sparse_sum
+from annomodels.coefficients.distances import Distance
+from annomodels.coefficients.formulas import ratio
+from annomodels.coefficients.rows import Rows
+from annomodels.coefficients.tables import Evaluated
+from annomodels.errors import NotApplicable
+
+__all__ = ["PairKappas"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+MOST_PRODUCTS = 50_000_000
+
+
+class PairKappas:
+    """Light's kappa, with any distance that does not depend on the frequencies of the labels.
+
+    Two coders of a crowd share few items, so their table of label pairs is nearly empty. Kept are
+    the labels that each of them gave on shared items, and the products of these.
+
+    Parameters
+    ----------
+    rows
+        Labels of the items.
+    distance
+        Distance between labels.
+    complete_only
+        Whether only items count that all coders labelled.
+
+    Raises
+    ------
+    NotApplicable
+        When there are more than 50 million products of labels, or 20 million pairs of labels.
+    """
+
+    def __init__(self, rows: Rows, distance: Distance, complete_only: bool = False) -> None:
+        k, ones = rows.n_labels, np.ones(rows.n_labels)
+        met = meetings(rows, complete_only)
+        n_pairs = len(met.pairs)
+        shape = n_pairs, rows.n_items
+        one = np.ones(len(met.item))
+        self.largest = distance.largest(ones)
+        self.total = sparse_sum(one, met.pair, met.item, shape)
+        d = distance.pairs(met.first, met.second, ones)
+        self.apart = sparse_sum(np.asarray(d, dtype=float), met.pair, met.item, shape)
+        left, at_left = np.unique(met.pair * k + met.first, return_inverse=True)
+        right, at_right = np.unique(met.pair * k + met.second, return_inverse=True)
+        self.left = sparse_sum(one, at_left, met.item, (len(left), rows.n_items))
+        self.right = sparse_sum(one, at_right, met.item, (len(right), rows.n_items))
+        self.n_margins = len(left) + len(right)
+        each = np.bincount(right // k, minlength=n_pairs)
+        size = each[left // k]
+        if size.sum() > MOST_PRODUCTS:
+            raise NotApplicable(
+                f"Light's kappa of {n_pairs:,} pairs of coders has {size.sum():,} products of "
+                f"labels (at most {MOST_PRODUCTS:,}). Use multi_kappa, or fewer coders."
+            )
+        a = np.repeat(np.arange(len(left)), size)
+        first = (np.cumsum(each) - each)[left // k] - (np.cumsum(size) - size)
+        b = np.repeat(first, size) + np.arange(len(a))
+        d = np.asarray(distance.pairs(left[a] % k, right[b] % k, ones), dtype=float)
+        self.a, self.b = a[d > 0], b[d > 0]
+        places = np.arange(len(self.a))
+        self.products = sparse_sum(d[d > 0], left[self.a] // k, places, (n_pairs, len(places)))
+
+    @property
+    def width(self) -> int:
+        """Numbers held for each weighting, to plan memory with."""
+        return 3 * len(self.a) + self.n_margins
+
+    def evaluate(self, weights: Floats) -> Evaluated:
+        """Mean over the pairs of coders for whom it is defined; weights [item] or [draw, item]."""
+        n = self.total @ weights.T
+        nothing = np.full_like(n, np.nan)
+        d_o = np.divide(self.apart @ weights.T, n, out=nothing.copy(), where=n > 0)
+        product = (self.left @ weights.T)[self.a] * (self.right @ weights.T)[self.b]
+        d_e = np.divide(self.products @ product, n * n, out=nothing, where=n > 0)
+        found = ratio(d_o, d_e, self.largest)
+        defined = ~np.isnan(found.value)
+        count = defined.sum(0)
+        sums = (np.where(defined, x, 0.0).sum(0) for x in found)
+        return Evaluated(
+            *(np.divide(x, count, out=np.full(count.shape, np.nan), where=count > 0) for x in sums)
+        )
