@@ -77,7 +77,7 @@ def test_agree_by_document_with_the_rules_for_labels_nobody_gave(tmp_path: Path,
     words = ["--group-column", "page", "--by", "document", "--coefficient", "kappa"]
     done = call("agree", path, *words, "--positive", "link")
     assert [float(row["value"]) for row in rows_of(done.out)] == [1, 0, 1]
-    assert "decide 2 of 3 groups: 1 times 1, 1 times 0" in done.err
+    assert "decide 2 of 3 groups: 1 count as 1, 1 as 0" in done.err
     plain = rows_of(call("agree", path, *words).out)
     assert [row["value"] for row in plain] == ["", "0", "1"]
 

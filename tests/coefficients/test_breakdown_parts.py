@@ -114,7 +114,7 @@ def test_rules_of_seed_002_for_groups_without_the_label():
     mean = found.overall.set_index("what").loc["mean over groups"]
     assert mean["value"] == pytest.approx((1 + 0 + kappa) / 3)
     assert mean["n"] == 3
-    assert any("decide 2 of 4 groups: 1 times 1, 1 times 0" in note for note in found.notes)
+    assert any("decide 2 of 4 groups: 1 count as 1, 1 as 0" in note for note in found.notes)
     assert any("1 of 4 groups have no value" in note for note in found.notes)
 
 

@@ -230,7 +230,7 @@ def _notes(
         ones = int((table["value"].to_numpy()[ruled] == 1).sum())
         notes.append(
             f"The rules for labels that nobody or one coder alone gave decide {int(ruled.sum())} "
-            f"of {len(table)} groups: {ones} times 1, {int(ruled.sum()) - ones} times 0."
+            f"of {len(table)} groups: {ones} count as 1, {int(ruled.sum()) - ones} as 0."
         )
     lost = int(table["value"].isna().sum())
     if lost:
