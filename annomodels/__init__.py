@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from annomodels.coefficients.easy_hard import EasyHard, easy_hard
     from annomodels.coefficients.result import Agreement
     from annomodels.coefficients.units import Units
+    from annomodels.comparing import compare
     from annomodels.compat import Aggregator
     from annomodels.errors import (
         AnnomodelsError,
@@ -82,6 +83,7 @@ _WHERE = {
     "agreement": "annomodels.coefficients.agreement",
     "alpha_u": "annomodels.coefficients.alpha_u",
     "breakdown": "annomodels.coefficients.breakdown.verb",
+    "compare": "annomodels.comparing",
     "compare_agreement": "annomodels.coefficients.breakdown.comparison",
     "diagnose": "annomodels.coefficients.diagnosis.verb",
     "easy_hard": "annomodels.coefficients.easy_hard",
@@ -127,6 +129,7 @@ __all__ = [
     "alpha_u",
     "breakdown",
     "coefficients",
+    "compare",
     "compare_agreement",
     "coref",
     "datasets",

@@ -1,0 +1,165 @@
+"""How well a fit predicts what it is not shown: whole items, or single labels."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.annotations import Annotations
+from annomodels.models.encoded import Encoded, encode
+from annomodels.summaries.draws import SMALLEST, Draws, thinned
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["By", "HeldOut", "held_out", "pointwise"]
+
+Floats = NDArray[np.float64]
+By = Literal["item", "label"]
+
+DRAWS = 1000
+BLOCK = 8_000_000
+# PSIS needs that many draws to be trusted at all
+FEWEST_DRAWS = 100
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    r"""Expected log density of each point when it is left out, estimated from the fit to all.
+
+    Parameters
+    ----------
+    elpd
+        :math:`\log p(y_i \mid y_{-i})` in nats, shape [point].
+    in_sample
+        :math:`\log p(y_i \mid y)`, shape [point]; the difference counts effective parameters.
+    pareto_k
+        Shape of the tail of the importance weights; above `good_k` an estimate is unreliable.
+    good_k
+        The limit for this number of draws.
+    n_draws
+        Number of draws used.
+    """
+
+    elpd: Floats
+    in_sample: Floats
+    pareto_k: Floats
+    good_k: float
+    n_draws: int
+
+    @property
+    def total(self) -> float:
+        """Sum over the points."""
+        return float(self.elpd.sum())
+
+    @property
+    def error(self) -> float:
+        """Standard error of the sum over points."""
+        n = len(self.elpd)
+        return float(np.sqrt(n * self.elpd.var(ddof=1))) if n > 1 else float("nan")
+
+    @property
+    def n_bad(self) -> int:
+        """Number of points whose estimate is unreliable."""
+        return int((self.pareto_k > self.good_k).sum())
+
+
+def held_out(tree: xr.DataTree, data: Annotations, by: By = "item", n_max: int = DRAWS) -> HeldOut:
+    r"""Leave out one item, or one label, at a time by Pareto-smoothed importance sampling.
+
+    For items the density of a draw is :math:`p(y_i \mid \pi, \theta)` with the truth summed out.
+    For labels it is :math:`p(y_n \mid y_{i \setminus n}, \pi, \theta)`, the ratio of two such sums:
+    the truth of the item is known as well as its other labels tell.
+
+    Parameters
+    ----------
+    tree, data
+        Result of a fit and what was fitted.
+    by
+        "item" or "label".
+    n_max
+        Most draws to use.
+
+    References
+    ----------
+    A. Vehtari, A. Gelman and J. Gabry (2017), doi:10.1007/s11222-016-9696-4; A. Vehtari et al.
+    (2024), Pareto smoothed importance sampling, JMLR 25(72).
+
+    Examples
+    --------
+    >>> from annomodels.summaries.examples import small_fit
+    >>> found = held_out(*small_fit())
+    >>> len(found.elpd), bool(found.total < found.in_sample.sum())
+    (20, True)
+    """
+    from arviz_stats.base import array_stats
+
+    codes = encode(data)
+    draws = thinned(tree, data, n_max)
+    n_points = codes.n_patterns if by == "item" else len(codes.row)
+    elpd, in_sample, pareto_k = (np.empty(n_points) for _ in range(3))
+    for points, values in pointwise(draws, codes, by):
+        log_weights, pareto_k[points] = array_stats.psislw(values, axis=0)
+        # the smoothed axis comes last
+        elpd[points] = _log_mean_exp(log_weights.T + values, normalised=True)
+        in_sample[points] = _log_mean_exp(values)
+    places = codes.inverse
+    if by == "label":
+        lengths = np.diff(data.starts)
+        inside = np.arange(len(data)) - np.repeat(data.starts[:-1], lengths)
+        places = np.repeat(codes.starts[codes.inverse], lengths) + inside
+    good_k = min(1.0 - 1.0 / np.log10(max(len(draws), 2)), 0.7)
+    return HeldOut(elpd[places], in_sample[places], pareto_k[places], good_k, len(draws))
+
+
+def _log_mean_exp(values: Floats, normalised: bool = False) -> Floats:
+    total = np.logaddexp.reduce(values, axis=0)
+    return np.asarray(total if normalised else total - np.log(len(values)))
+
+
+def pointwise(draws: Draws, codes: Encoded, by: By) -> list[tuple[slice, Floats]]:
+    """Log density of each point on each draw, in blocks of points: (points, [draw, point])."""
+    log_prevalence = np.log(np.maximum(draws.prevalence, SMALLEST))
+    lengths = np.diff(codes.starts)
+    heavy = np.maximum(lengths, 1) * len(draws) * codes.n_labels
+    edges = np.searchsorted(np.cumsum(heavy), np.arange(0, heavy.sum() + BLOCK, BLOCK))
+    edges = np.unique(np.clip(edges, 0, codes.n_patterns))
+    edges = np.unique(np.append(edges, [0, codes.n_patterns]))
+    out = []
+    for first, last in itertools.pairwise(edges.tolist()):
+        inside = slice(int(codes.starts[first]), int(codes.starts[last]))
+        row, label = codes.row[inside], codes.label[inside]
+        # [annotation, draw, truth]
+        each = np.log(np.maximum(draws.confusion[:, row, :, label], SMALLEST))
+        begins = codes.starts[first:last] - codes.starts[first]
+        joint = _sum_runs(each, begins, lengths[first:last]) + log_prevalence
+        gold = codes.gold[first:last]
+        whole = _log_sum(joint, gold)
+        if by == "item":
+            out.append((slice(first, last), whole.T))
+            continue
+        owner = np.repeat(np.arange(last - first), lengths[first:last])
+        others = _log_sum(joint[owner] - each, gold[owner])
+        out.append((inside, (whole[owner] - others).T))
+    return out
+
+
+def _sum_runs(values: Floats, begins: NDArray[np.int64], lengths: NDArray[np.int64]) -> Floats:
+    """Sum runs along the first axis; empty runs give 0."""
+    out = np.zeros((len(begins), *values.shape[1:]))
+    some = lengths > 0
+    if some.any():
+        out[some] = np.add.reduceat(values, begins[some], axis=0)
+    return out
+
+
+def _log_sum(joint: Floats, gold: NDArray[np.int64]) -> Floats:
+    """Sum out the truth, or take its known value, shape [point, draw]."""
+    total = np.logaddexp.reduce(joint, axis=2)
+    known = np.flatnonzero(gold >= 0)
+    total[known] = np.take_along_axis(joint[known], gold[known][:, None, None], axis=2)[:, :, 0]
+    return np.asarray(total)
