@@ -20,6 +20,7 @@ SizeDistance = Callable[[ArrayLike, ArrayLike, ArrayLike], Floats]
 Empty = Literal["subset", "disjoint"]
 
 ALIASES = {"dkpro_masi": "masi_dkpro", "passoneau": "passonneau"}
+EMPTY_APART = "passonneau_empty_1"  # the name that the coefficients have for it
 
 
 def _share(above: Floats, below: Floats) -> Floats:
@@ -77,6 +78,8 @@ def size_distance(name: str, empty: Empty = "subset") -> SizeDistance:
     if empty not in ("subset", "disjoint"):
         raise NotApplicable(f"empty={empty!r} is unknown. Use 'subset' or 'disjoint'.")
     key = ALIASES.get(name.lower(), name.lower())
+    if key == EMPTY_APART:
+        key, empty = "passonneau", "disjoint"
     if key not in SET_DISTANCES:
         raise NotApplicable(
             f"There is no distance of sets called {name!r}. Use one of {', '.join(SET_DISTANCES)}."
@@ -123,7 +126,7 @@ def set_distance(
         Name of the distance.
     empty
         How far the empty set is from others by Passonneau's rules: "subset" (1/3, the first rule
-        that fits) or "disjoint" (1).
+        that fits) or "disjoint" (1); "passonneau_empty_1" is short for the latter.
 
     Raises
     ------
