@@ -177,8 +177,12 @@ class PairPosterior:
 
     @cached_property
     def these_texts(self) -> Floats:
-        """Mean over these very texts: what is uncertain is the mentions, shape [draw]."""
-        return np.asarray(self.draws.mean(0))
+        """Mean over these very texts: what is uncertain is the mentions, shape [draw].
+
+        Draws of a text lie a little below its kappa on the whole. This is taken out, or it would
+        not shrink with the number of texts as the spread does.
+        """
+        return np.asarray(self.draws.mean(0) - self.draws.mean() + self.kappa.mean())
 
     @cached_property
     def _shares(self) -> Floats:
@@ -187,16 +191,18 @@ class PairPosterior:
 
     @cached_property
     def mean_over_texts(self) -> Floats:
-        """Mean over texts like these: the texts are weighted too, shape [draw]."""
-        return np.asarray((self._shares.T * self.draws).sum(0))
+        """Mean over texts like these: the texts are weighted, shape [draw].
+
+        Kappa differs from text to text by its mentions too, so these are not drawn once more.
+        """
+        return np.asarray(self._shares @ self.kappa)
 
     @cached_property
     def new_text(self) -> Floats:
-        """Kappa of one further text: one of these by its weight, shape [draw]."""
+        """Kappa that one further text would show: one of these by its weight, shape [draw]."""
         rng = np.random.default_rng([self._seed, 2])
         place = (self._shares.cumsum(1) < rng.random((len(self._shares), 1))).sum(1)
-        chosen = np.minimum(place, len(self.names) - 1)
-        return np.asarray(self.draws[chosen, np.arange(len(chosen))])
+        return np.asarray(self.kappa[np.minimum(place, len(self.names) - 1)])
 
     def by_genre(self) -> dict[str, PairPosterior]:
         """Give the same for each text type."""
@@ -228,12 +234,14 @@ def pair_posterior(corpus: Corpus, draws: int = 1000, seed: int = 0) -> PairPost
     """Posterior of pair kappa of each text, of these texts, of texts like these, and of a new one.
 
     The mentions of a text are weighted as in :func:`pair_draws`, with the same weights for all
-    pairs of its coders; for texts like these, the texts are weighted as well. This is a bootstrap
-    in two stages, not a model of texts: texts do not learn from each other, and with few texts the
-    interval for texts like these is too short. In simulated texts, 90 % intervals of ``table`` held
+    pairs of its coders; for texts like these, the texts are weighted. This is a bootstrap, not a
+    model of texts: texts do not learn from each other, and with few texts the interval for texts
+    like these is too short. In simulated texts, 90 % intervals of ``table`` held
     the true value in 89 to 92 % of the texts where coders misplaced 8 % of 50 or 150 mentions, and
     in 84, 88 and 89 % where they misplaced 3 % of 50, 70 and 150 (600 texts each, so give or take
-    2.5). Where coders agree in everything there is nothing to draw from: all draws are 1.
+    2.5). For the mean over texts like these it was 84 % with 10 texts and 88 % with 30, for that
+    over ten given texts 93 % (200 corpora each, give or take 4). Where coders agree in everything
+    there is nothing to draw from: all draws are 1.
 
     Parameters
     ----------

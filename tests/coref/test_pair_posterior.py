@@ -78,14 +78,21 @@ def texts(rng: np.random.Generator, n: int, coders: int = 2) -> list[Any]:
     return out
 
 
-def test_three_quantities_from_narrow_to_wide(rng: np.random.Generator) -> None:
-    found = pair_posterior(texts(rng, 10), 800)
-    spread = [np.std(x) for x in (found.these_texts, found.mean_over_texts, found.new_text)]
-    assert spread == sorted(spread)
-    assert found.these_texts.mean() == pytest.approx(found.kappa.mean(), abs=0.03)
+def test_three_quantities(rng: np.random.Generator) -> None:
+    found = pair_posterior(texts(rng, 10), 4000)
+    mean, sigma = found.kappa.mean(), found.kappa.std()
+    assert found.these_texts.mean() == pytest.approx(mean)
+    assert found.these_texts.std() == pytest.approx(
+        np.sqrt((found.draws.var(1)).sum()) / 10, rel=0.1
+    )
+    # Dirichlet(1, ..., 1) weights over n texts: variance sigma^2 / (n + 1)
+    assert found.mean_over_texts.mean() == pytest.approx(mean, abs=0.01)
+    assert found.mean_over_texts.std() == pytest.approx(sigma / np.sqrt(11), rel=0.1)
+    assert set(found.new_text) == set(found.kappa)
+    assert found.new_text.std() == pytest.approx(sigma, rel=0.1)
     table = found.table()
     assert (table["low"] < table["kappa"]).all()
-    assert (table["kappa"] < table["high"]).all()
+    assert (table["kappa"] <= table["high"]).all()
     assert {name: len(part.names) for name, part in found.by_genre().items()} == {"f": 5, "g": 5}
     assert "mean_over_texts" in repr(found)
 
