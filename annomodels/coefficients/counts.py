@@ -120,7 +120,7 @@ class Counts:
             ways = columns[a] * (columns[b] - 1) if a == b else 2 * columns[a] * columns[b]
             found.append(sparse.csr_array((ways * pair)[None]))
         shape = (0, self.rows.n_items)
-        return sparse.vstack(found, format="csr") if found else sparse.csr_array(shape)
+        return sparse.vstack(found, format="csc") if found else sparse.csc_array(shape)
 
     @cached_property
     def pooled(self) -> Any:
@@ -219,5 +219,5 @@ def count(rows: Rows, convention: Convention) -> Counts:
 
 
 def sparse_sum(values: Floats, row: Ints, column: Ints, shape: tuple[int, int]) -> Any:
-    """Sparse matrix, equal places added up."""
-    return sparse.csr_array((values, (row, column)), shape=shape)
+    """Sparse matrix, equal places added up; item after item, as products with weights want it."""
+    return sparse.csc_array((values, (row, column)), shape=shape)
