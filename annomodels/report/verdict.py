@@ -75,12 +75,14 @@ def _errors(found: ReportData) -> str:
 
 def _coders(found: ReportData) -> str:
     table, sure = found.coders.table, found.surely_bad
-    what = "very probably spammers or adversaries"
+    one = len(sure) <= 1
+    what = "very probably " + ("a spammer or adversary" if one else "spammers or adversaries")
     if found.target is not None:
-        what = f"very probably below the target of {percent(found.target)}, or spammers"
+        what = f"very probably below the target of {percent(found.target)}, or "
+        what += "a spammer" if one else "spammers"
     head = f"{len(sure):,} of {count(len(table), 'coder')}"
     if len(sure):
-        first = f"{head} {'is' if len(sure) == 1 else 'are'} {what} ({_names(sure)})"
+        first = f"{head} {'is' if one else 'are'} {what} ({_names(sure)})"
     else:
         first = f"None of {count(len(table), 'coder')} is {what}"
     rest = found.flagged.drop(sure.index)
