@@ -37,8 +37,8 @@ CELLS = 20_000_000
 def pair_draws(x: Clusters, y: Clusters, draws: int = 1000, seed: int = 0) -> Floats:
     r"""Draws of pair kappa of two codings of one text, by weighting its shared mentions.
 
-    .. math:: w \sim m \cdot \mathrm{Dirichlet}(1, \dots, 1), \quad
-              a = \tfrac12 \sum_{ij} \Bigl(W_{ij}^2 - \sum_{k \in ij} w_k^2\Bigr)
+    .. math:: w \sim \mathrm{Dirichlet}(1, 1, ..., 1), \quad
+              a = \frac12 \left(\sum_{ij} W_{ij}^2 - \sum_k w_k^2\right)
 
     and so on for the other cells of :func:`pair_table`, where :math:`W_{ij}` is the weight of the
     mentions in cluster i of the one and j of the other coder (Rubin 1981,
