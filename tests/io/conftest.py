@@ -236,7 +236,7 @@ def inception() -> Export:
 
 
 def grouped() -> Export:
-    return {"patterns.csv": b"ana,ben,n\ngood,good,1\nbad,good,1\n"}, {}
+    return {"patterns.csv": b"ben,ana,n\ngood,good,1\ngood,bad,1\n"}, {}
 
 
 def long() -> Export:

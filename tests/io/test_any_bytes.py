@@ -148,7 +148,7 @@ TOOL_VALUES = st.recursive(
 )
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(
     st.lists(st.dictionaries(TOOL_KEYS, TOOL_VALUES, max_size=9), min_size=1, max_size=4),
     st.booleans(),

@@ -188,6 +188,8 @@ def test_grouped_patterns_are_written_out(put: Put) -> None:
     data = read(put("r1,r2,n\n1,1,3\n1,2,2\n"))
     assert (data.n_items, data.n_coders, len(data)) == (5, 2, 10)
     assert data.votes.tolist() == [[2, 0]] * 3 + [[1, 1]] * 2
+    numbered = put("id,r1,n\n7,1,2\n8,2,2\n9,1,1\n")
+    assert read(numbered).coders == ("n", "r1")
     assert "more than 20,000,000" in problem(put("r1,r2,n\n1,1,999999999\n"))
 
 

@@ -13,20 +13,20 @@ MOST = 20_000_000  # judgements
 
 
 def is_grouped(source: Source, options: Options) -> bool:
-    """Whether the last column is named ``n`` and holds whole numbers, after two coders or more."""
-    header = source.header
-    if (
-        len(header) < 3
-        or header[-1] != "n"
-        or options.coder_columns
-        or any(matched(header)["item"])
-    ):
+    """Whether the last column is ``n`` with whole numbers, and the others share their labels."""
+    if source.header[-1:] != ("n",) or options.coder_columns:
+        return False
+    header = source.table.header
+    if len(header) < 3 or header[-1] != "n" or matched(header)["item"]:
         return False
     if options.item or options.coder or options.label:
         return False
-    return all(
-        isinstance(n, str) and n.isascii() and n.isdigit() for n in source.table.columns["n"]
-    )
+    *coders, counts = source.table.columns.values()
+    if any(isinstance(cell, (list, dict)) for cells in (*coders, counts) for cell in cells):
+        return False
+    if not set(coders[0]) <= {cell for cells in coders[1:] for cell in cells}:
+        return False  # the first column names items, so n is something else
+    return all(isinstance(n, str) and n.isascii() and n.isdigit() for n in counts)
 
 
 def read_grouped(source: Source, options: Options) -> Columns:
