@@ -71,7 +71,8 @@ class Spans(SpanTable):
         labels, scale
             As for :func:`annomodels.read`.
         sets
-            Whether labels are sets, for stretches with several labels.
+            Whether labels are frozensets, for distances between sets such as MASI; else several
+            labels, or the mentions of a chain, are joined to one text.
 
         Returns
         -------

@@ -71,8 +71,8 @@ def columns_of_spans(spans: SpanTable, by: str, options: Options) -> Columns:
     """Items and labels of spans by one of the rules in ``UNITS``.
 
     A coder who worked on the document but marked nothing there gives the label "(none)". Two
-    labels in one unit become a set (`options.sets`) or are joined. With "chain", every label is a
-    set: the places of the mentions in the chain, as a frozenset.
+    labels in one unit become a set (`options.sets`) or are joined; so do the places of the mentions
+    of a chain with "chain".
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def _columns(spans: SpanTable, chosen: Sequence[Span], by: str, options: Options
         in_document.setdefault(span.document, []).append(span)
     chain_sets = _chains(chosen) if by == "chain" else {}
     out = Columns(gold={}, group={}, texts={})
-    several = 0
+    several, joiner = 0, "|" if by == "chain" else "+"
     items, coders, labels = [], [], []
     for document, found in in_document.items():
         if not found and by != "token":
@@ -123,9 +123,10 @@ def _columns(spans: SpanTable, chosen: Sequence[Span], by: str, options: Options
             for coder, lookup in by_coder.items():
                 hits = [span for span in lookup.near(place) if matches(span, place)]
                 several += len({span.label for span in hits}) > 1
-                label = (
-                    _chain_label(hits, chain_sets) if by == "chain" else _label(hits, options.sets)
+                names = (
+                    _in_chains(hits, chain_sets) if by == "chain" else {span.label for span in hits}
                 )
+                label = frozenset(names) if options.sets else joiner.join(sorted(names)) or NONE
                 if coder == GOLD:
                     out.gold[name] = label  # type: ignore[index]
                 else:
@@ -158,13 +159,6 @@ class _Lookup:
         return self._spans[first : bisect_right(self._starts, max(place))]
 
 
-def _label(spans: Sequence[Span], sets: bool) -> str | frozenset[str]:
-    names = sorted({span.label for span in spans})
-    if sets:
-        return frozenset(names)
-    return "+".join(names) or NONE
-
-
 def _chains(spans: Sequence[Span]) -> dict[tuple[str, str, str], frozenset[str]]:
     """Places of the mentions of each chain of a document and coder."""
     found: dict[tuple[str, str, str], set[str]] = {}
@@ -174,7 +168,7 @@ def _chains(spans: Sequence[Span]) -> dict[tuple[str, str, str], frozenset[str]]
     return {key: frozenset(places) for key, places in found.items()}
 
 
-def _chain_label(
+def _in_chains(
     spans: Sequence[Span], chains: dict[tuple[str, str, str], frozenset[str]]
 ) -> frozenset[str]:
     """Mentions of the chains that a mention belongs to; empty where it was not marked."""

@@ -74,10 +74,11 @@ def test_webanno_chains(tmp_path: Path) -> None:
     assert ana[["start", "end", "label", "chain"]].to_numpy().tolist() == [
         *[[0, 2, "pr", "1"], [8, 15, "pr", "1"], [21, 24, "pr", "1"], [21, 32, "nam", "2"]]
     ]
-    data = read(path, units="chain")
+    data = read(path, units="chain", sets=True)
     assert data.n_items == 4
     first = frozenset({"0-2", "8-15", "21-24"})
     assert set(data.labels) == {first, frozenset({"21-32"})}
+    assert set(read(path, units="chain").labels) == {"0-2|21-24|8-15", "21-32"}
 
 
 @given(st.lists(st.text("ab😊é", min_size=1, max_size=4), min_size=1, max_size=6), st.data())
@@ -211,7 +212,7 @@ def test_cas_of_a_project_export_with_chains(tmp_path: Path) -> None:
     assert spans.coders == ("ana", "ben")
     chain = spans.chains[spans.chains["coder"] == "ana"]
     assert chain[["start", "end", "label"]].to_numpy().tolist() == [[2, 6, "*"], [11, 14, "pro"]]
-    data = read(project, units="chain", question="CoreferenceLink.referenceType")
+    data = read(project, units="chain", question="CoreferenceLink.referenceType", sets=True)
     assert set(data.labels) == {frozenset({"2-6", "11-14"})}
 
 

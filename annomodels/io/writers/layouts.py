@@ -34,6 +34,7 @@ QUESTION = "label"
 def long(data: Annotations) -> pd.DataFrame:
     """One row for each label: item, coder, label, and what is known of the item."""
     frame = data.to_frame()
+    frame["label"] = [_text(data.labels[k]) for k in data.label]
     if data.texts is not None:
         frame["text"] = [data.texts[i] for i in data.item]
     if data.group is not None:
