@@ -189,7 +189,7 @@ def agreement(
         why = explain(reasons[0], entry, rows.n_coders, rows.n_labels)
         raise NotApplicable(f"{entry.title}: {why}")
     # Items with a chance level of their own are not alike because their labels are.
-    sample = make_sample(collapse(rows) if chances is None else rows)
+    sample = make_sample(collapse(rows) if chances is None else rows, drawn=draws > 0)
     able = [n for n, reason in enumerate(reasons) if not reason]
     points = dict(zip(able, point_values(sample, [requests[n] for n in able]), strict=True))
     for n in able:

@@ -91,8 +91,16 @@ class Sample:
                 yield (some[self.unit] if self.documents else np.ascontiguousarray(some)).T
 
 
-def make_sample(rows: Rows) -> Sample:
-    """Add the chance items and say how the weights are drawn."""
+def make_sample(rows: Rows, drawn: bool = True) -> Sample:
+    """Add the chance items and say how the weights are drawn.
+
+    Parameters
+    ----------
+    rows
+        The items of the data.
+    drawn
+        Whether there will be draws; the value alone needs no chance items.
+    """
     real = rows.n_items
     by_unit = rows.unit is not None
     if rows.unit is None:
@@ -103,6 +111,8 @@ def make_sample(rows: Rows) -> Sample:
     if n_units < MANY:
         # from here on the factor is 1 to three digits, and exponential weights are drawn faster
         shape = shape * (n_units / (n_units + REPLACED))
+    if not drawn:
+        return Sample(rows, rows.times, shape, own, n_units, by_unit, recipe="")
     chance = chance_items(rows)
     extended = dataclasses.replace(
         rows,
