@@ -154,7 +154,7 @@ def conform(result: RawResult, data: Annotations, model: dict[str, Any]) -> xr.D
         observed["gold"] = (("item_index",), data.gold)
     if data.group is not None:
         observed["group"] = (("item_index",), data.group)
-    observed.attrs = {"data": json.dumps(_describe(data))}
+    observed.attrs = {"data": json.dumps(_describe(data), default=_plain)}
     tree = xr.DataTree.from_dict(
         {
             "/": xr.Dataset(attrs=_attrs(result.attrs, model)),
@@ -165,6 +165,17 @@ def conform(result: RawResult, data: Annotations, model: dict[str, Any]) -> xr.D
         }
     )
     return tree
+
+
+def _plain(value: Any) -> dict[str, list[Any]]:
+    """Write a set-valued label as plain data; :func:`_label` reads it back."""
+    if isinstance(value, frozenset):
+        return {"set": sorted(value, key=str)}
+    raise TypeError(f"{value!r} cannot be written as JSON.")
+
+
+def _label(value: Any) -> Any:
+    return frozenset(value["set"]) if isinstance(value, dict) else value
 
 
 def _describe(data: Annotations) -> dict[str, Any]:
@@ -199,7 +210,8 @@ def annotations_of(tree: xr.DataTree) -> Annotations:
     texts = about.pop("texts")
     notes = about.pop("notes")
     fields: dict[str, Any] = {
-        key: tuple(value) if isinstance(value, list) else value for key, value in about.items()
+        key: tuple(map(_label, value)) if isinstance(value, list) else value
+        for key, value in about.items()
     }
     return Annotations(
         item=observed["item"].values,

@@ -44,6 +44,14 @@ def test_names_gold_groups_and_texts_survive_saving(tmp_path):
     np.testing.assert_array_equal(back.group, data.group)
 
 
+def test_set_valued_labels_survive_saving(tmp_path):
+    labels = [frozenset("x"), frozenset("xy"), frozenset()]
+    rows = [(i, c, labels[(i + (c == "c")) % 3]) for i in range(12) for c in "abc"]
+    data = am.Annotations.from_records(rows)
+    path = am.fit(data, chains=2, draws=60, seed=1, extend=False).save(tmp_path / "sets.nc")
+    assert am.load(path).data.labels == data.labels
+
+
 def test_a_file_is_not_overwritten_unasked(fit, tmp_path):
     path = tmp_path / "fit.nc"
     path.write_text("mine")
