@@ -26,6 +26,7 @@ Ints = NDArray[np.int64]
 
 FULL = 4
 FEW_LABELS = 8
+BLOCK = 50_000
 SMALL = 100_000
 
 
@@ -114,27 +115,37 @@ class Counts:
         if known is not None or self.votes is None:
             return known
         pair = self.weight(self.convention.pair)
-        columns = np.ascontiguousarray(self.votes.T)
-        found = []
-        for a, b in zip(first.tolist(), second.tolist(), strict=True):
-            ways = columns[a] * (columns[b] - 1) if a == b else 2 * columns[a] * columns[b]
-            found.append(sparse.csr_array((ways * pair)[None]))
-        shape = (0, self.rows.n_items)
-        return sparse.vstack(found, format="csc") if found else sparse.csc_array(shape)
+        alike = (first == second).astype(float)
+        ends, places, values = [np.zeros(1, dtype=np.int64)], [], []
+        for start in range(0, self.rows.n_items, BLOCK):
+            some = self.votes[start : start + BLOCK]
+            ways = some[:, first] * (some[:, second] - alike) * (2 - alike)
+            ways *= pair[start : start + BLOCK, None]
+            item, place = np.nonzero(ways)
+            ends.append(ends[-1][-1] + np.cumsum(np.bincount(item, minlength=len(some))))
+            places.append(place)
+            values.append(ways[item, place])
+        shape = len(first), self.rows.n_items
+        parts = (np.concatenate(x) for x in (values, places, ends))
+        return sparse.csc_array(tuple(parts), shape=shape)
 
     @cached_property
     def pooled(self) -> Any:
         """Weight of each label, sparse [label, item]."""
-        rows = self.rows
-        weight = self.weight(self.convention.pooled)[rows.item]
-        return sparse_sum(weight, rows.label, rows.item, (rows.n_labels, rows.n_items))
+        return self._by_item(self.convention.pooled, self.rows.label, self.rows.n_labels)
 
     @cached_property
     def coders(self) -> Any:
         """Weight of each label of each coder, sparse [coder * label, item]."""
+        size = self.rows.n_coders * self.rows.n_labels
+        return self._by_item(self.convention.coder, self._cells(), size)
+
+    def _by_item(self, of: Callable[[Floats], Floats], cell: Ints, size: int) -> Any:
+        """Weights of the labels in their cells; the labels are sorted by item already."""
         rows = self.rows
-        cell, shape = self._cells(), (rows.n_coders * rows.n_labels, rows.n_items)
-        return sparse_sum(self.weight(self.convention.coder)[rows.item], cell, rows.item, shape)
+        ends = np.concatenate([rows.starts, [len(rows.item)]])
+        values = np.repeat(self.weight(of), rows.per_item)
+        return sparse.csc_array((values, cell, ends), shape=(size, rows.n_items))
 
     def width(self, by_coder: bool) -> int:
         """Numbers held for each weighting, to plan memory with."""
