@@ -232,7 +232,7 @@ def comparison(cells: Sequence[Cell], found: Sequence[Found]) -> str:
 
 def main() -> None:
     options = common.arguments(__doc__, "coverage_agreement.md").parse_args()
-    samples, training = (40, 20) if options.reduced else (2000, 500)
+    samples, training = (40, 20) if options.reduced else (2000, 300)
     error = share((0.05 * 0.95 / samples) ** 0.5)
     start = time.perf_counter()
     main_cells, further = populations.main_cells(), populations.further_cells()

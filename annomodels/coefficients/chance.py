@@ -24,10 +24,14 @@ AGREED_AT_MOST = 2.0
 DISAGREED = 1.0
 N_AGREED = 96
 N_DISAGREED = 64
+PANEL = 2.0
 
 
 def chance_items(rows: Rows) -> Rows:
-    """Make the chance items of a data set, each labelled by the coders of one of its items.
+    """Make the chance items of a data set.
+
+    In a panel, where coders label half of the items or more, all of them label each chance item;
+    in a crowd it has the coders of one item of the data.
 
     Returns
     -------
@@ -62,7 +66,11 @@ def _rows(rows: Rows, item: Ints, coder: Ints, label: Ints, weight: float) -> Ro
 
 
 def _coders(rows: Rows, n: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
-    """Give each chance item the coders of an item that was drawn from those with two labels."""
+    """Give each chance item all coders of a panel, or those of an item of a crowd.
+
+    Were labels missing from the chance items of a panel too, each pair of coders would share only
+    some of them, and the kappa of the pair would have less of a prior than kappas need.
+    """
     r = rows.per_item
     pairable = np.flatnonzero(r >= 2)
     if not len(pairable):
@@ -70,6 +78,9 @@ def _coders(rows: Rows, n: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
     upto = np.cumsum(rows.times[pairable])
     drawn = np.searchsorted(upto, rng.random(n) * upto[-1], side="right")
     chosen = pairable[np.minimum(drawn, len(pairable) - 1)]
+    labels = (rows.times * r)[pairable].sum()
+    if rows.n_coders * upto[-1] <= PANEL * labels and not rows.repeated:
+        return np.repeat(np.arange(n), rows.n_coders), np.tile(np.arange(rows.n_coders), n)
     return np.repeat(np.arange(n), r[chosen]), rows.coder[rows.where(chosen)]
 
 

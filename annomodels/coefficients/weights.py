@@ -7,8 +7,8 @@ doi:10.1214/aos/1176345338, is the case without chance items).
 
 * The chance items are Jeffreys' prior, from the table of two coders and two labels to any number
   of both: half an item for each label on which all agree (together two at most), and one item of
-  disagreement. What an interval needs most is the first half: without it a sample that missed the
-  rare label is sure that there is none.
+  disagreement. What an interval needs most are the first ones: without them a sample that missed
+  the rare label is sure that there is none.
 * Each of the N items of the data has the shape N / (N + 2) instead of 1. The variance of a mean
   over the items is then :math:`s^2 / N` with the unbiased :math:`s^2`; Rubin's is smaller by the
   factor (N - 1) / (N + 1).

@@ -88,14 +88,21 @@ def test_weights_give_the_unbiased_variance_of_a_mean(rng):
     assert found.draws.var() == pytest.approx(per_item.var(ddof=1) / n, rel=0.04)
 
 
-def test_chance_items_pull_a_little_towards_chance(rng, request):
-    data = panel_of(rng, n_items=200)
+def test_chance_items_move_the_draws_by_less_than_two_items(rng, request):
+    data = panel_of(rng, n_items=200, accuracy=0.95)
     with_chance = am.agreement(data, "alpha", draws=8000)
     request.getfixturevalue("without_chance_items")
     plain = am.agreement(data, "alpha", draws=8000)
     lower = plain.draws.mean() - with_chance.draws.mean()
     assert 0 < lower < 2 / data.n_items
     assert with_chance.value == plain.value
+
+
+def test_every_coder_of_a_panel_labels_every_chance_item(rng):
+    panel = chance_items(collapse(prepare(panel_of(rng, missing=0.3))))
+    assert (panel.per_item == 4).all()
+    crowd = chance_items(collapse(prepare(panel_of(rng, n_coders=12, missing=0.8))))
+    assert crowd.per_item.max() < 12
 
 
 def test_value_stays_inside_and_more_items_narrow_the_interval(rng):
