@@ -28,7 +28,7 @@ docs: $(VENV)/.ready-docs
 	@echo "Documentation: $(CURDIR)/docs/_build/html/index.html"
 
 bench: $(VENV)/.ready-bench
-	@for script in accuracy calibration speed; do \
+	@for script in accuracy calibration coverage_agreement speed speed_agreement; do \
 	    echo "== $$script"; $(BIN)/python benchmarks/$$script.py || exit 1; \
 	done
 
