@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from annomodels.annotations import Annotations
 from annomodels.coefficients.agreement import Convention, Resample, by_group
+from annomodels.coefficients.catalogue import find
 from annomodels.coefficients.coder_pairs import count_pairs
 from annomodels.coefficients.conventions import CONVENTIONS
 from annomodels.coefficients.conventions import Convention as Weighing
@@ -124,11 +125,15 @@ def set_up(
     """
     if labels is not None:
         data = with_labels(data, labels)
-    request = make_requests(data, name, distance, missing)[0]
-    entry = request.coefficient
-    if entry.chance or not (whole or (entry.expectation in (None, *EXPECTED) and not entry.own)):
+    # asked first, as the request would ask for chance levels that nothing here takes
+    taken_apart = not find(name).chance
+    request = make_requests(data, name, distance, missing)[0] if taken_apart else None
+    if request is not None and not whole:
+        entry = request.coefficient
+        taken_apart = entry.expectation in (None, *EXPECTED) and not entry.own
+    if request is None or not taken_apart:
         raise NotApplicable(
-            f"{entry.title} cannot be taken apart this way. Use alpha, k, multi_kappa, s, "
+            f"{find(name).title} cannot be taken apart this way. Use alpha, k, multi_kappa, s, "
             "ac1 or percent."
         )
     rows = prepare(data, duplicates, by_group(data, resample))
