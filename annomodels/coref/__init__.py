@@ -1,6 +1,7 @@
 """Coreference and anaphora: how reliable mentions, links, clusters and chains are.
 
-May import errors, validation, annotations, coefficients and io.
+May import errors, priors, validation, annotations, coefficients, io, kernels, engines and
+summaries.
 """
 
 from annomodels.coref.agreements import agreement, alpha
@@ -10,6 +11,9 @@ from annomodels.coref.building import document, document_of_judgments
 from annomodels.coref.document import Document
 from annomodels.coref.layers import Judgment, Layer
 from annomodels.coref.matching import MentionOverlap, match_mentions
+from annomodels.coref.mentionpairs.fitting import fit_pairs
+from annomodels.coref.mentionpairs.model import MentionPairs, SingleTruth
+from annomodels.coref.mentionpairs.result import PairFit
 from annomodels.coref.mentions import (
     HeadAgreement,
     SameExpression,
@@ -43,9 +47,12 @@ __all__ = [
     "LinkTable",
     "Markable",
     "MentionOverlap",
+    "MentionPairs",
+    "PairFit",
     "PairPosterior",
     "SameExpression",
     "Score",
+    "SingleTruth",
     "Span",
     "TextAgreement",
     "TwoByTwo",
@@ -63,6 +70,7 @@ __all__ = [
     "document_of_judgments",
     "dominating_agreement",
     "explicit_ambiguity",
+    "fit_pairs",
     "head_agreement",
     "link_agreement",
     "link_table",

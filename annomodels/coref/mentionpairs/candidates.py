@@ -1,0 +1,186 @@
+"""Judgments as decisions on candidates, with names in an order that rows cannot change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.coref.views import to_mpa_frame
+from annomodels.errors import AnnotationError, Problem
+from annomodels.validation import is_blank
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["NONE", "Candidates", "antecedents_of", "candidates_of", "class_of"]
+
+Ints = NDArray[np.int64]
+NONE = "none of these"
+COLUMNS = ("item", "coder", "label")
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Mentions, their candidates and the decisions of coders on them.
+
+    Parameters
+    ----------
+    items, coders, classes
+        Names of the mentions, of the coders, and of the classes of labels.
+    labels
+        Name of each candidate; those of a mention stand side by side.
+    firsts
+        First candidate of each mention, and the number of candidates, shape [mention + 1].
+    starts
+        First decision on each candidate, and the number of decisions, shape [candidate + 1].
+    coder, accepted
+        Who decided, and 1 for yes or 0 for no, shape [decision].
+    cls
+        Class of each candidate.
+    """
+
+    items: tuple[str, ...]
+    coders: tuple[str, ...]
+    classes: tuple[str, ...]
+    labels: tuple[str, ...]
+    firsts: Ints
+    starts: Ints
+    coder: Ints
+    accepted: Ints
+    cls: Ints
+
+    @property
+    def case(self) -> tuple[Ints, ...]:
+        """Codes as the kernels take them."""
+        return self.firsts, self.starts, self.coder, self.accepted, self.cls
+
+    @property
+    def mention(self) -> Ints:
+        """Mention of each candidate."""
+        return np.repeat(np.arange(len(self.items)), np.diff(self.firsts))
+
+    @property
+    def candidate(self) -> Ints:
+        """Candidate of each decision."""
+        return np.repeat(np.arange(len(self.labels)), np.diff(self.starts))
+
+    @property
+    def votes(self) -> Ints:
+        """How many coders accepted each candidate."""
+        return np.bincount(self.candidate, self.accepted, len(self.labels)).astype(np.int64)
+
+    def patterns(self) -> tuple[Ints, Ints]:
+        """Give the numbers of candidates by class that mentions have, and how many have them."""
+        kinds = np.zeros((len(self.items), len(self.classes)), dtype=np.int64)
+        np.add.at(kinds, (self.mention, self.cls), 1)
+        found, times = np.unique(kinds, axis=0, return_counts=True)
+        return found, times
+
+    def judged(self) -> Ints:
+        """Count the coders of each mention."""
+        return np.asarray(np.diff(self.starts)[self.firsts[:-1]])
+
+    def workload(self) -> Ints:
+        """Count the mentions of each coder."""
+        first = np.isin(self.candidate, self.firsts[:-1])
+        return np.bincount(self.coder[first], minlength=len(self.coders))
+
+
+def class_of(label: str) -> str:
+    """Class of a label: what stands before its bracket.
+
+    Examples
+    --------
+    >>> class_of("DO(3-4)"), class_of("DN()"), class_of("expletive")
+    ('DO', 'DN', 'expletive')
+    """
+    return label.split("(", 1)[0] if label.endswith(")") else label
+
+
+def antecedents_of(label: str) -> tuple[str, ...]:
+    """Names of the antecedents in a label; none if it does not point at anything.
+
+    Examples
+    --------
+    >>> antecedents_of("DO(3&7-8)"), antecedents_of("DN()")
+    (('3', '7-8'), ())
+    """
+    inside = label.split("(", 1)[1][:-1] if label.endswith(")") and "(" in label else ""
+    return tuple(inside.split("&")) if inside else ()
+
+
+def candidates_of(data: Any, always: Sequence[str] = (), none: bool = False) -> Candidates:
+    """Take the candidates of each mention from documents or a long table.
+
+    Candidates are the labels that anyone gave it, those of `always`, and "none of these" if asked.
+    Every coder of a mention decides on all of them; rows of one coder are several readings.
+
+    Raises
+    ------
+    AnnotationError
+        With every problem of the table at once.
+    """
+    rows = _rows(data)
+    coders = sorted({coder for _, coder, _ in rows})
+    code = {name: j for j, name in enumerate(coders)}
+    said: dict[str, dict[int, set[str]]] = {}
+    for item, coder, label in rows:
+        said.setdefault(item, {}).setdefault(code[coder], set()).add(label)
+    items = sorted(said)
+    listed = [sorted({*always, *(x for given in said[i].values() for x in given)}) for i in items]
+    classes = sorted({class_of(label) for labels in listed for label in labels})
+    if none:
+        classes.append(NONE)
+    number = {name: h for h, name in enumerate(classes)}
+    labels: list[str] = []
+    firsts, starts, who, accepted, cls = [0], [0], [], [], []
+    for item, options in zip(items, listed, strict=True):
+        given = sorted(said[item].items())
+        for option in options:
+            who += [j for j, _ in given]
+            accepted += [int(option in readings) for _, readings in given]
+            starts.append(len(who))
+            cls.append(number[class_of(option)])
+        if none:
+            starts.append(len(who))
+            cls.append(number[NONE])
+        labels += [*options, NONE] if none else options
+        firsts.append(len(labels))
+    codes = (np.array(values, dtype=np.int64) for values in (firsts, starts, who, accepted, cls))
+    return Candidates(tuple(items), tuple(coders), tuple(classes), tuple(labels), *codes)
+
+
+def _rows(data: Any) -> list[tuple[str, str, str]]:
+    """Rows of item, coder and label as text."""
+    frame = data if hasattr(data, "columns") else to_mpa_frame(data)
+    missing = [name for name in COLUMNS if name not in list(frame.columns)]
+    if missing:
+        raise AnnotationError(
+            Problem(
+                f"The table has no column {' and no column '.join(missing)}.",
+                f"columns {', '.join(map(str, frame.columns))}",
+                "Give one row per judgment, with the columns item, coder and label.",
+            )
+        )
+    columns = [_cells(frame, name) for name in COLUMNS]
+    problems = []
+    for name, cells in zip(COLUMNS, columns, strict=True):
+        empty = [n for n, cell in enumerate(cells, 1) if is_blank(cell)]
+        if empty:
+            where = f"row {', '.join(map(str, empty[:5]))}{' ...' if len(empty) > 5 else ''}"
+            remedy = "Fill it in, or drop the row."
+            problems.append(Problem(f"The column {name} is empty.", where, remedy))
+    if not columns[0]:
+        remedy = "Give one row per judgment."
+        problems.append(Problem("There are no judgments.", "", remedy))
+    if problems:
+        raise AnnotationError(problems)
+    return sorted({(str(i), str(j), str(k)) for i, j, k in zip(*columns, strict=True)})
+
+
+def _cells(frame: pd.DataFrame, name: str) -> Iterable[Any]:
+    return list(frame[name])

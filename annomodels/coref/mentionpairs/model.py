@@ -1,0 +1,273 @@
+"""What is believed about mentions and coders: priors only, no data."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.priors import Beta, Dirichlet, LogNormal, Pareto, ScalePrior
+
+__all__ = ["MentionPairs", "PairModel", "Parameters", "SingleTruth"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Values of all parameters: prevalence [class], mean and concentration [kind], rate."""
+
+    prevalence: Floats
+    mean: Floats
+    concentration: Floats
+    rate: Floats  # [coder, kind]
+
+
+@dataclass(frozen=True)
+class PairModel:
+    """What both models share: rates of coders are Beta around a population's mean."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    single: ClassVar[bool]
+    concentration: ScalePrior = field(default_factory=lambda: LogNormal(10.0, 1.0))
+
+    @property
+    def has_none(self) -> bool:
+        """Whether "none of these" is a candidate of its own."""
+        return False
+
+    def prevalence_prior(self, n_classes: int) -> Floats:
+        """Pseudo-counts of the prevalence, shape [class, 2]."""
+        raise NotImplementedError
+
+    def anchor(self, n_classes: int) -> Floats:
+        """Pseudo-counts of the population means, shape [kind, 2]."""
+        raise NotImplementedError
+
+    def n_weights(self, n_classes: int) -> int:
+        """Count the classes, "none of these" included."""
+        return n_classes + self.has_none
+
+    def log_prior(self, values: Parameters) -> float:
+        """Log density of the parameters."""
+        from scipy.stats import beta
+
+        kinds = len(values.mean)
+        total = self._log_prevalence(values.prevalence)
+        a, b = self.anchor(kinds if self.single else kinds // 2).T
+        total += float(beta.logpdf(values.mean, a, b).sum())
+        total += float(self.concentration.logp(values.concentration).sum())
+        a, b = values.concentration * values.mean, values.concentration * (1 - values.mean)
+        return total + float(beta.logpdf(values.rate, a, b).sum())
+
+    def _log_prevalence(self, prevalence: Floats) -> float:
+        raise NotImplementedError
+
+    def sample_parameters(
+        self, n_coders: int, n_classes: int, rng: np.random.Generator
+    ) -> Parameters:
+        """Draw parameters from the prior."""
+        anchor = self.anchor(n_classes)
+        mean = rng.beta(anchor[:, 0], anchor[:, 1])
+        concentration = self.concentration.sample(rng, (len(anchor),))
+        shape = (n_coders, len(anchor))
+        rate = rng.beta(concentration * mean, concentration * (1 - mean), shape)
+        prevalence = self._sample_prevalence(self.n_weights(n_classes), rng)
+        # a rate so near to 0 or 1 that its logarithm is lost is moved to the next that is not
+        return Parameters(prevalence, mean, concentration, np.clip(rate, 1e-12, 1 - 1e-12))
+
+    def _sample_prevalence(self, n_weights: int, rng: np.random.Generator) -> Floats:
+        raise NotImplementedError
+
+    def describe(self) -> list[str]:
+        """Story and priors in sentences."""
+        raise NotImplementedError
+
+    def _scale(self) -> str:
+        match self.concentration:
+            case LogNormal(median=median, spread=spread):
+                return f"log-normal with median {median:g} and log-scale spread {spread:g}"
+            case Pareto(alpha=alpha, minimum=minimum):
+                return f"Pareto with tail index {alpha:g} from {minimum:g} upwards"
+
+
+@dataclass(frozen=True)
+class MentionPairs(PairModel):
+    r"""Every interpretation of a mention is true or not: none, one or several may be.
+
+    .. math::
+
+        c_{im} \sim \mathrm{Bernoulli}(\pi_h), \quad
+        P(\text{j accepts } m \mid c_{im} = 1) = \alpha_{jh}, \quad
+        P(\text{j rejects } m \mid c_{im} = 0) = \beta_{jh}
+
+    for each candidate m, of class h, of mention i. What a coder says is a decision on every
+    candidate of the mention. Sensitivities :math:`\alpha_{jh} \sim \mathrm{Beta}(s \mu, s (1 -
+    \mu))` come from a population whose mean :math:`\mu` and concentration s are estimated for each
+    class, and so do the specificities :math:`\beta_{jh}`. The means are believed to be better than
+    chance, which keeps true and false from being swapped.
+
+    Parameters
+    ----------
+    concentration
+        Prior of the concentrations of coders, in pseudo-decisions.
+    prevalence
+        Prior of the share of true candidates of a class.
+    sensitivity, specificity
+        Priors of the means of the population.
+
+    References
+    ----------
+    S. Paun, J. Chamberlain, U. Kruschwitz, J. Yu, M. Poesio (2018). A probabilistic annotation
+    model for crowdsourcing coreference. EMNLP, doi:10.18653/v1/D18-1218. There the coders are
+    independent of each other, with Beta(1, 1) priors.
+
+    Examples
+    --------
+    >>> MentionPairs().specificity
+    Beta(a=16.0, b=4.0)
+    """
+
+    name: ClassVar[str] = "pairs"
+    title: ClassVar[str] = "mention-pair"
+    single: ClassVar[bool] = False
+
+    prevalence: Beta = field(default_factory=lambda: Beta(1.0, 1.0))
+    sensitivity: Beta = field(default_factory=lambda: Beta(8.0, 4.0))
+    specificity: Beta = field(default_factory=lambda: Beta(16.0, 4.0))
+
+    def prevalence_prior(self, n_classes: int) -> Floats:
+        """Pseudo-counts of candidates that are not true and that are, shape [class, 2]."""
+        return np.tile(self.prevalence.counts[::-1], (n_classes, 1))
+
+    def anchor(self, n_classes: int) -> Floats:
+        """Pseudo-counts of right and wrong: specificity and sensitivity, class after class."""
+        return np.tile(np.stack([self.specificity.counts, self.sensitivity.counts]), (n_classes, 1))
+
+    def _log_prevalence(self, prevalence: Floats) -> float:
+        from scipy.stats import beta
+
+        return float(beta.logpdf(prevalence, self.prevalence.a, self.prevalence.b).sum())
+
+    def _sample_prevalence(self, n_weights: int, rng: np.random.Generator) -> Floats:
+        share = rng.beta(self.prevalence.a, self.prevalence.b, n_weights)
+        return np.clip(share, 1e-12, 1 - 1e-12)
+
+    def describe(self) -> list[str]:
+        """Story and priors in sentences.
+
+        Examples
+        --------
+        >>> MentionPairs().describe()[1]
+        'Share of true candidates of a class: Beta(1, 1).'
+        """
+        share, on, off = self.prevalence, self.sensitivity, self.specificity
+        return [
+            "Each interpretation of a mention is true or not, so that a mention may have none, one "
+            "or several; a coder accepts true ones with a sensitivity and rejects others with a "
+            "specificity that are their own for each class.",
+            f"Share of true candidates of a class: Beta({share.a:g}, {share.b:g}).",
+            f"Mean sensitivity of the coders: Beta({on.a:g}, {on.b:g}); mean specificity: "
+            f"Beta({off.a:g}, {off.b:g}).",
+            f"Concentration of the coders around them: {self._scale()}.",
+        ]
+
+
+@dataclass(frozen=True)
+class SingleTruth(PairModel):
+    r"""Exactly one interpretation of a mention is true, and coders choose.
+
+    .. math::
+
+        P(t_i = m) = \frac{\pi_{h(m)}}{\sum_{m'} \pi_{h(m')}}, \quad
+        P(\text{j says } m \mid t_i = t) = \begin{cases} a_{jh(t)} & m = t \\
+        (1 - a_{jh(t)}) / M_i & \text{else} \end{cases}
+
+    where :math:`M_i` is the number of candidates: errors go to the others, or to something that is
+    not listed, alike. Accuracies :math:`a_{jh} \sim \mathrm{Beta}(s \mu, s (1 - \mu))` as in
+    :class:`MentionPairs`. A coder who gives several readings is right if the truth is among them.
+
+    Parameters
+    ----------
+    concentration
+        Prior of the concentrations of coders, in pseudo-decisions.
+    prevalence
+        Prior of the weights of the classes.
+    accuracy
+        Prior of the means of the population.
+    none
+        Whether "none of these" may be the truth; coders then take each candidate, or something
+        that is not listed, alike.
+
+    Examples
+    --------
+    >>> SingleTruth().accuracy
+    Beta(a=8.0, b=4.0)
+    """
+
+    name: ClassVar[str] = "single"
+    title: ClassVar[str] = "single-truth"
+    single: ClassVar[bool] = True
+
+    prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
+    accuracy: Beta = field(default_factory=lambda: Beta(8.0, 4.0))
+    none: bool = False
+
+    @property
+    def has_none(self) -> bool:
+        """Whether "none of these" is a candidate of its own."""
+        return self.none
+
+    def prevalence_prior(self, n_classes: int) -> Floats:
+        """Pseudo-counts of the classes in the second column, shape [class, 2]."""
+        alpha = self.prevalence.alpha(self.n_weights(n_classes))
+        return np.stack([np.zeros(len(alpha)), alpha], axis=1)
+
+    def anchor(self, n_classes: int) -> Floats:
+        """Pseudo-counts of right and wrong, shape [class, 2]."""
+        return np.tile(self.accuracy.counts, (n_classes, 1))
+
+    def _log_prevalence(self, prevalence: Floats) -> float:
+        alpha = self.prevalence.alpha(len(prevalence))
+        constant = math.lgamma(alpha.sum()) - sum(math.lgamma(a) for a in alpha)
+        return constant + float(((alpha - 1) * np.log(prevalence)).sum())
+
+    def _sample_prevalence(self, n_weights: int, rng: np.random.Generator) -> Floats:
+        share = np.maximum(rng.dirichlet(self.prevalence.alpha(n_weights)), 1e-12)
+        return np.asarray(share / share.sum())
+
+    def describe(self) -> list[str]:
+        """Story and priors in sentences.
+
+        Examples
+        --------
+        >>> SingleTruth().describe()[1]
+        'Weights of the classes: Dirichlet with 1 pseudo-counts a class.'
+        """
+        other = ', or "none of these",' if self.none else ""
+        return [
+            f"One of the interpretations of a mention{other} is true; a coder names it with an "
+            "accuracy that is their own for each class, and else one of the others.",
+            f"Weights of the classes: Dirichlet with {self.prevalence.concentration:g} "
+            "pseudo-counts a class.",
+            f"Mean accuracy of the coders: Beta({self.accuracy.a:g}, {self.accuracy.b:g}).",
+            f"Concentration of the coders around it: {self._scale()}.",
+        ]
+
+
+def model_named(model: Any) -> PairModel:
+    """Give a model, or the one with that name."""
+    from annomodels.errors import NotApplicable
+
+    known: dict[str, type[PairModel]] = {"pairs": MentionPairs, "single": SingleTruth}
+    if isinstance(model, PairModel):
+        return model
+    if not isinstance(model, str) or model not in known:
+        raise NotApplicable(
+            f"model={model!r} should be 'pairs', 'single', a MentionPairs or a SingleTruth."
+        )
+    return known[model]()

@@ -1,0 +1,181 @@
+"""What a fit of mention-pair models says: interpretations, chains, coders, ambiguity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.coref.mentionpairs import chains, checks, tables
+from annomodels.coref.mentionpairs.candidates import Candidates
+from annomodels.coref.mentionpairs.engines import Draws
+from annomodels.coref.mentionpairs.model import PairModel
+
+if TYPE_CHECKING:
+    from annomodels.summaries.summary import Summary
+
+__all__ = ["PairFit"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PairFit:
+    """Posterior of a mention-pair or single-truth model; :func:`fit_pairs` makes it.
+
+    Parameters
+    ----------
+    model
+        The model.
+    codes
+        Mentions, candidates and decisions.
+    drawn
+        What the engine gave.
+    engine
+        Its name.
+    seconds
+        Time it took.
+
+    Examples
+    --------
+    >>> import pandas as pd, annomodels as am
+    >>> rows = [("t#1", c, "DN()") for c in "abc"] + [("t#2", c, "DO(1)") for c in "abc"]
+    >>> table = pd.DataFrame(rows, columns=["item", "coder", "label"])
+    >>> fit = am.coref.fit_pairs(table, draws=200)
+    >>> fit.links().table[["item", "antecedent"]].values.tolist()
+    [['t#2', 't#1']]
+    """
+
+    model: PairModel
+    codes: Candidates
+    drawn: Draws
+    engine: str
+    seconds: float
+
+    def __repr__(self) -> str:
+        codes = self.codes
+        return (
+            f"PairFit of the {self.model.title} model by {self.engine}: {len(codes.items)} "
+            f"mentions, {len(codes.labels)} candidates, {len(codes.coders)} coders, "
+            f"{len(codes.coder)} decisions"
+        )
+
+    @cached_property
+    def p_true(self) -> Floats:
+        """P(true) of each candidate, shape [candidate]."""
+        return np.asarray(self.drawn.p_batches.mean(axis=(0, 1)))
+
+    @cached_property
+    def mixing(self) -> tuple[float, float]:
+        """Largest R-hat and smallest effective sample size of all but the rates of coders."""
+        return checks.mixing(self.drawn)
+
+    @property
+    def mixed(self) -> bool:
+        """Whether the chains agree; taken for granted of a single chain."""
+        r, _ = self.mixing
+        return not r > checks.GOOD_RHAT
+
+    def interpretations(self) -> Summary:
+        """All candidates with P(true), its Monte Carlo error, and the votes.
+
+        Returns
+        -------
+        Summary
+            One row per candidate: item, label, class, votes, coders, p_true, mc_error, silver.
+        """
+        return tables.interpretations(self.model, self.codes, self.drawn)
+
+    def mentions(self) -> Summary:
+        """Mentions with their most probable label and P(none, one, several readings are true).
+
+        Returns
+        -------
+        Summary
+            One row per mention: item, silver, p_silver, p_none, p_one, p_several, readings; the
+            last is what is most probable: none, one or several.
+        """
+        return tables.mentions(self.model, self.codes, self.drawn)
+
+    def ambiguous(self, threshold: float = 0.5) -> Summary:
+        """Mentions that likely have no true reading among the candidates, or several.
+
+        With :class:`SingleTruth`, those whose most probable reading is not probable.
+
+        Parameters
+        ----------
+        threshold
+            Smallest probability of that.
+
+        Returns
+        -------
+        Summary
+            The rows of :meth:`mentions`, the most ambiguous first.
+        """
+        return tables.ambiguous(self.model, self.mentions(), threshold)
+
+    def coders(self, prob: float = 0.9) -> Summary:
+        """Sensitivity and specificity (or accuracy) of each coder for each class.
+
+        Parameters
+        ----------
+        prob
+            Probability of the intervals.
+
+        Returns
+        -------
+        Summary
+            One row per coder, class and quantity: mean, low, high; `judgments` is how many
+            mentions the coder judged.
+        """
+        return tables.coders(self.model, self.codes, self.drawn, prob)
+
+    def links(self, at_least: float = 0.0) -> Summary:
+        """Each mention with its most probable antecedent, and the probability of the link.
+
+        Mentions whose most probable label has no antecedent, or several parts, give no row.
+
+        Parameters
+        ----------
+        at_least
+            Smallest probability of a link. Where several readings may be true, or none, the most
+            probable may be improbable.
+
+        Returns
+        -------
+        Summary
+            Columns item, antecedent, p_link.
+        """
+        return chains.links(self.codes, self.p_true, at_least)
+
+    def chains(self, at_least: float = 0.0) -> Summary:
+        """Silver chains: mentions joined by the links of :meth:`links`.
+
+        Parameters
+        ----------
+        at_least
+            Smallest probability of a link.
+
+        Returns
+        -------
+        Summary
+            One row per mention of a chain: chain, item, p_link (NaN for a first mention) and
+            p_weakest, the smallest probability of a link of the chain.
+        """
+        return chains.chains(self.codes, self.p_true, at_least)
+
+    def check(self) -> tuple[str, ...]:
+        """Say in sentences whether the result can be trusted."""
+        return checks.check(self.model, self.codes, self.drawn)
+
+    def describe(self) -> list[str]:
+        """Story and priors of the model in sentences."""
+        return self.model.describe()
+
+    @cached_property
+    def draws(self) -> Any:
+        """Draws as an xarray Dataset: prevalence, mean, concentration, rate, log_likelihood."""
+        return tables.dataset(self.model, self.codes, self.drawn)

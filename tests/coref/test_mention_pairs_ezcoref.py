@@ -1,0 +1,39 @@
+"""The crowd of ezCoref (Gupta et al. 2023): silver antecedents against majority voting and gold."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def study(shared):
+    folder = str(Path(__file__).resolve().parents[2] / "benchmarks")
+    sys.path.insert(0, folder)
+    try:
+        yield importlib.import_module("ezcoref")
+    finally:
+        sys.path.remove(folder)
+
+
+@pytest.fixture(scope="module")
+def data(study, shared):
+    return study.read(shared / "data" / "ezcoref")
+
+
+def test_majority_voting_has_the_accuracy_on_record(study, data):
+    labels, gold = data
+    assert study.majority(labels, gold).accuracy == pytest.approx(0.8347, abs=5e-5)
+
+
+@pytest.mark.parametrize("name", ["mention-pair", "single-truth"])
+def test_models_beat_majority_voting_on_the_whole_set_within_a_minute(study, data, name):
+    labels, gold = data
+    fit = study.fitted(study.VARIANTS[name], labels, chains=2, draws=300, warmup=200)
+    assert fit.seconds < 60
+    found = study.judged(fit, gold)
+    assert found.n == 5555
+    assert found.accuracy > 0.8347

@@ -1,0 +1,222 @@
+"""What a fit tells: tables, chains, sentences; and what data and options are refused."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import annomodels as am
+from annomodels.coref.mentionpairs.candidates import candidates_of
+from annomodels.coref.mentionpairs.fitting import fit_pairs
+from annomodels.coref.mentionpairs.model import MentionPairs, SingleTruth
+from annomodels.priors import Beta
+
+# three coders; ben mistakes the fourth mention, cat gives it two readings
+SAID = {
+    "ana": ["DN()", "DO(1)", "DO(2)", "DO(3)", "DN()", "DO(1&5)"],
+    "ben": ["DN()", "DO(1)", "DO(2)", "DN()", "DN()", "DO(1&5)"],
+    "cat": ["DN()", "DO(1)", "DO(2)", ["DO(3)", "DO(5)"], "DN()", "DO(1&5)"],
+}
+
+
+def _table(said=SAID, texts=1):
+    rows = [
+        (f"t{t}#{i}", coder, label)
+        for t in range(texts)
+        for coder, labels in said.items()
+        for i, given in enumerate(labels, 1)
+        for label in ([given] if isinstance(given, str) else given)
+    ]
+    return pd.DataFrame(rows, columns=["item", "coder", "label"])
+
+
+@pytest.fixture(scope="module", params=["pairs", "single", "nuts"])
+def fit(request):
+    if request.param == "nuts":
+        return fit_pairs(_table(texts=8), "single", engine="nuts", draws=1000, chains=2)
+    return fit_pairs(_table(texts=8), request.param, draws=2000)
+
+
+def test_candidates_are_the_labels_given_and_coders_decide_on_all():
+    codes = candidates_of(_table())
+    assert codes.coders == ("ana", "ben", "cat")
+    assert codes.labels == ("DN()", "DO(1)", "DO(2)", "DN()", "DO(3)", "DO(5)", "DN()", "DO(1&5)")
+    assert codes.classes == ("DN", "DO")
+    fourth = slice(codes.starts[3], codes.starts[6])
+    assert codes.coder[fourth].tolist() == [0, 1, 2] * 3
+    assert codes.accepted[fourth].tolist() == [0, 1, 0, 1, 0, 1, 0, 0, 1]
+    assert codes.votes.tolist() == [3, 3, 3, 1, 2, 1, 3, 3]
+    assert codes.workload().tolist() == [6, 6, 6]
+
+
+def test_further_candidates_and_none_of_these():
+    codes = candidates_of(_table(), always=["DN()"], none=True)
+    assert codes.labels[:5] == ("DN()", "none of these", "DN()", "DO(1)", "none of these")
+    assert codes.classes[-1] == "none of these"
+    assert codes.judged().tolist() == [3] * 6
+
+
+def test_repeated_rows_count_once():
+    table = _table()
+    one, two = candidates_of(table), candidates_of(pd.concat([table, table]))
+    assert (one.accepted == two.accepted).all()
+
+
+def test_links_and_chains_follow_the_most_probable_antecedents(fit):
+    links = fit.links().table
+    first = links[links["item"].str.startswith("t0#")]
+    assert first[["item", "antecedent"]].values.tolist() == [
+        ["t0#2", "t0#1"],
+        ["t0#3", "t0#2"],
+        ["t0#4", "t0#3"],
+    ]
+    chains = fit.chains()
+    mine = chains.table[chains.table["chain"] == "t0#1"]
+    assert mine["item"].tolist() == ["t0#1", "t0#2", "t0#3", "t0#4"]
+    assert np.isnan(mine["p_link"].iloc[0])
+    assert mine["p_weakest"].to_numpy() == pytest.approx(first["p_link"].min())
+    assert chains.notes == (
+        "8 mentions have an antecedent of several parts; they are not joined to any.",
+    )
+    between = float(links["p_link"].min() + links["p_link"].max()) / 2
+    fewer = fit.links(at_least=between).table
+    assert 0 < len(fewer) < len(links)
+    assert (fewer["p_link"] >= between).all()
+    assert len(fit.chains(at_least=between).table) < len(chains.table)
+
+
+def test_probabilities_of_a_mention_fit_together(fit):
+    mentions, every = fit.mentions().table, fit.interpretations().table
+    total = mentions[["p_none", "p_one", "p_several"]].sum(axis=1)
+    np.testing.assert_allclose(total, 1.0, atol=1e-9)
+    expected = every.groupby("item")["p_true"].sum().to_numpy()
+    if fit.model.single:
+        np.testing.assert_allclose(expected, 1.0, atol=1e-9)
+        assert every["silver"].sum() == len(mentions)
+    else:
+        at_least = (mentions["p_one"] + 2 * mentions["p_several"]).to_numpy()
+        assert (expected > at_least - 1e-9).all()
+    assert set(mentions["readings"]) <= {"none", "one", "several"}
+    best = every.loc[every.groupby("item")["p_true"].idxmax(), "label"].tolist()
+    assert mentions["silver"].tolist() == best
+
+
+def test_the_disputed_mention_is_the_ambiguous_one(fit):
+    doubtful = fit.ambiguous(0.0).table
+    assert len(doubtful) == 48
+    assert doubtful["item"].str.endswith("#4")[:8].all()
+    assert len(fit.ambiguous(1.0).table) < 48
+
+
+def test_coders_have_rates_with_intervals_for_each_class(fit):
+    table = fit.coders().table
+    assert ((table["low"] < table["mean"]) & (table["mean"] < table["high"])).all()
+    assert len(table) == 3 * len(fit.draws["kind"])
+    assert (table["judgments"] == 48).all()
+    narrow = fit.coders(prob=0.5).table
+    assert (narrow["high"] - narrow["low"] < table["high"] - table["low"]).all()
+    assert fit.draws["rate"].dims == ("chain", "draw", "coder", "kind")
+    kind = f"{table['quantity'][0]} of {table['class'][0]}"
+    mean = float(fit.draws["rate"].sel(coder=table["coder"][0], kind=kind).mean())
+    assert mean == pytest.approx(table["mean"][0])
+
+
+def test_a_fit_says_what_it_is(fit):
+    assert "48 mentions" in repr(fit)
+    assert fit.describe() == fit.model.describe()
+    assert fit.check()[0].startswith("The chains agree (R-hat 1.0")
+    assert fit.mixed
+
+
+def test_several_true_readings_are_found():
+    # each of the two readings is what two of four coders say, all coders sound elsewhere
+    rows = [(f"t#{i}", coder, f"DO({i - 1})") for i in range(2, 60) for coder in "abcd"]
+    rows += [(f"s#{i}", coder, "DO(a)") for i in range(6) for coder in "abcd"]
+    rows += [(f"s#{i}", coder, "DO(b)") for i in range(6) for coder in "abcd"]
+    table = pd.DataFrame(rows, columns=["item", "coder", "label"])
+    found = fit_pairs(table, draws=500).mentions().table.set_index("item")
+    assert found.loc["s#1", "readings"] == "several"
+    assert found.loc["t#9", "readings"] == "one"
+
+
+def test_single_truth_can_be_none_of_these():
+    rows = [(f"t#{i}", coder, "DN()") for i in range(80) for coder in "abcde"]
+    rows += [(f"u#{i}", coder, "DO(x)") for i in range(80) for coder in "abcde"]
+    rows += [(f"s#{i}", coder, f"DO({coder})") for i in range(20) for coder in "abcde"]
+    table = pd.DataFrame(rows, columns=["item", "coder", "label"])
+    fit = fit_pairs(table, SingleTruth(accuracy=Beta(80, 20), none=True), draws=500)
+    found = fit.mentions().table.set_index("item")
+    assert found.loc["s#1", ["silver", "readings"]].tolist() == ["none of these", "none"]
+    assert found.loc["t#1", ["silver", "readings"]].tolist() == ["DN()", "one"]
+    assert set(fit.links().table["item"].str[0]) == {"u"}
+
+
+def test_documents_are_taken_as_they_are():
+    text = am.coref.document(
+        "t", {"ana": [["a", "b"], ["c"]], "ben": [["a", "b"], ["c"]], "cat": [["a", "b", "c"]]}
+    )
+    fit = fit_pairs([text], "single", draws=1000)
+    assert fit.codes.items == ("t#0", "t#1", "t#2")
+    assert fit.links().table["antecedent"].tolist()[0] == "t#0"
+
+
+def test_the_check_says_what_is_thin():
+    table = pd.concat([_table(), pd.DataFrame({"item": ["x#1"], "coder": "dan", "label": "DN()"})])
+    sentences = " ".join(fit_pairs(table, "single", draws=1000).check())
+    assert "Fewer than 20 mentions were judged by ana, ben, cat, dan" in sentences
+    assert "1 of 7 mentions have one coder only" in sentences
+
+
+def test_a_swap_of_true_and_false_is_told():
+    backwards = MentionPairs(sensitivity=Beta(2, 40), specificity=Beta(2, 40))
+    with warnings.catch_warnings(action="ignore"):  # whether it mixes is not the question
+        fit = fit_pairs(_table(texts=8), backwards, draws=1500)
+    assert any("true and false may be swapped" in sentence for sentence in fit.check())
+
+
+def test_short_runs_warn():
+    with pytest.warns(am.InferenceWarning, match="have not mixed"):
+        fit_pairs(_table(texts=4), draws=10, warmup=0, chains=4)
+
+
+def test_one_chain_says_that_mixing_is_unknown():
+    assert "cannot be told" in fit_pairs(_table(), draws=100, chains=1).check()[0]
+
+
+def test_bad_tables_are_refused_with_all_problems():
+    with pytest.raises(am.AnnotationError, match="no column coder and no column label"):
+        fit_pairs(pd.DataFrame({"item": ["a"]}))
+    holes = pd.DataFrame({"item": ["a", None], "coder": ["x", "y"], "label": ["", "DN()"]})
+    with pytest.raises(am.AnnotationError) as caught:
+        fit_pairs(holes)
+    assert [problem.where for problem in caught.value.problems] == ["row 2", "row 1"]
+    with pytest.raises(am.AnnotationError, match="no judgments"):
+        fit_pairs(_table().iloc[:0])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"model": "mpa"}, "'pairs', 'single'"),
+        ({"engine": "em"}, "'auto', 'gibbs' or 'nuts'"),
+        ({"draws": 0}, "draws=0"),
+        ({"chains": 0}, "chains=0"),
+        ({"warmup": -1}, "warmup=-1"),
+        ({"always": "DN()"}, "list of labels"),
+    ],
+    ids=str,
+)
+def test_options_that_do_not_exist_are_refused(options, message):
+    with pytest.raises(am.NotApplicable, match=message):
+        fit_pairs(_table(), **options)
+
+
+def test_thresholds_must_be_probabilities(fit):
+    for call in (fit.links, fit.chains, fit.ambiguous):
+        with pytest.raises(am.NotApplicable, match="between 0 and 1"):
+            call(1.5)
+    with pytest.raises(am.NotApplicable, match="prob=0"):
+        fit.coders(prob=0)
