@@ -66,24 +66,15 @@ def pair_pass(
     return total
 
 
-@kernel
-def single_pass(
-    case: tuple[Array, ...],
-    weights: Array,
-    logs: Array,
-    key: Key,
-    iteration: int,
-    drawn: bool,
-    p: Array,
-    counts: Array,
-    sizes: Array,
-) -> float:
-    """Give the log likelihood with one candidate of a mention true; fills `p` [candidate].
+@inlined
+def score_single(case: tuple[Array, ...], logs: Array, p: Array, evidence: Array) -> float:
+    """Fill `p` [candidate] with log P(decisions on the mention | the candidate is the true one).
 
     A coder accepts the true candidate of class h with the rate of kind h, else each of the others
     and anything unlisted alike. A class without a kind is that of "none of these", whose candidate
     has no decisions: its coders take each candidate and anything unlisted alike.
-    `weights` [class, 2] has the logarithms of the weights of the classes in its second column.
+    `evidence` [mention, class] gets sums over candidates, relative to the largest of a mention,
+    whose logarithms' sum is returned.
     """
     firsts, starts, coder, accepted, cls = case
     kinds = logs.shape[2]
@@ -91,39 +82,76 @@ def single_pass(
     for i in range(len(firsts) - 1):
         first, last = firsts[i], firsts[i + 1]
         listed = 0
-        norm = 0.0
         for m in range(first, last):
             listed += 1 if cls[m] < kinds else 0
-            norm += math.exp(weights[cls[m], 1])
         spread = math.log(listed)
         top = -np.inf
         for m in range(first, last):
             h = cls[m]
-            p[m] = weights[h, 1]
+            p[m] = 0.0
             if h == kinds:
                 p[m] -= (starts[first + 1] - starts[first]) * math.log(listed + 1.0)
             for d in range(starts[m], starts[m + 1]):
                 p[m] += logs[coder[d], 1 - accepted[d], h]
                 p[m] -= 0.0 if accepted[d] == 1 else spread
             top = max(top, p[m])
-        either = 0.0
+        evidence[i] = 0.0
         for m in range(first, last):
-            either += math.exp(p[m] - top)
-        total += top + math.log(either) - math.log(norm)
+            p[m] -= top
+            evidence[i, cls[m]] += math.exp(p[m])
+        total += top
+    return total
+
+
+@inlined
+def choose_single(
+    case: tuple[Array, ...],
+    weights: Array,
+    key: Key,
+    iteration: int,
+    drawn: bool,
+    p: Array,
+    counts: Array,
+    sizes: Array,
+) -> float:
+    """Turn the scores in `p` into P(true); gives the sum of log P(mention | its largest score)."""
+    firsts, starts, coder, accepted, cls = case
+    total = 0.0
+    for i in range(len(firsts) - 1):
+        first, last = firsts[i], firsts[i + 1]
+        norm, either = 0.0, 0.0
+        for m in range(first, last):
+            weight = math.exp(weights[cls[m], 1])
+            norm += weight
+            p[m] = weight * math.exp(p[m])
+            either += p[m]
+        total += math.log(either / norm)
         left = uniform_at(key, iteration, TRUTH, i) * either if drawn else 0.0
         found = -1
         for m in range(first, last):
-            share = math.exp(p[m] - top)
-            p[m] = share / either
             if drawn and found < 0:
-                left -= share
+                left -= p[m]
                 if left <= 0.0 or m == last - 1:
                     found = m
+            p[m] /= either
         if found >= 0:
             h = cls[found]
             sizes[h, 1] += 1
             for d in range(starts[found], starts[found + 1]):
                 counts[coder[d], 1 - accepted[d], h] += 1
+    return total
+
+
+@kernel
+def single_pass(case: tuple[Array, ...], weights: Array, logs: Array, p: Array) -> float:
+    """Give the log likelihood with one candidate of a mention true; fills `p` [candidate].
+
+    `weights` [class, 2] has the logarithms of the weights of the classes in its second column.
+    """
+    evidence = np.empty((len(case[0]) - 1, len(weights)))
+    none = np.empty((0, 0, 0), dtype=np.int64)
+    total: float = score_single(case, logs, p, evidence)
+    total += choose_single(case, weights, np.uint64(0), 0, False, p, none, none[0:0, :, 0])
     return total
 
 
@@ -141,13 +169,9 @@ def draw_shares(sizes: Array, prior: Array, key: Key, iteration: int, weights: A
 
 @inlined
 def weight_density(
-    phi: Array, sizes: Array, prior: Array, kinds_of: Array, times: Array, log_share: Array
+    phi: Array, prior: Array, listed: Array, evidence: Array, log_share: Array
 ) -> float:
-    """Log density of the log-ratios phi of the weights to the last; fills `log_share` with them.
-
-    Mentions with equal numbers of candidates of each class, `kinds_of` [pattern, class], are one
-    pattern that occurs `times`.
-    """
+    """Log density of the log-ratios phi of the weights to the last; fills `log_share` with them."""
     n = len(phi)
     top = 0.0
     for h in range(n):
@@ -156,34 +180,33 @@ def weight_density(
     for h in range(n):
         norm += math.exp(phi[h] - top)
     value = 0.0
+    share = np.empty(n)
     for h in range(n):
         log_share[h] = phi[h] - top - math.log(norm)
+        share[h] = math.exp(log_share[h])
         # the density of phi is that of the shares times their product
-        value += (prior[h, 1] + sizes[h, 1]) * log_share[h]
-    for g in range(len(times)):
-        total = 0.0
+        value += prior[h, 1] * log_share[h]
+    for i in range(len(listed)):
+        many, found = 0.0, 0.0
         for h in range(n):
-            total += kinds_of[g, h] * math.exp(log_share[h])
-        if total <= 0.0:
+            many += listed[i, h] * share[h]
+            found += evidence[i, h] * share[h]
+        if many <= 0.0 or found <= 0.0:
             return -np.inf
-        value -= times[g] * math.log(total)
+        value += math.log(found / many)
     return value
 
 
 @inlined
 def draw_weights(
-    sizes: Array,
-    prior: Array,
-    kinds_of: Array,
-    times: Array,
-    key: Key,
-    iteration: int,
-    weights: Array,
+    prior: Array, listed: Array, evidence: Array, key: Key, iteration: int, weights: Array
 ) -> None:
-    """Draw the weights of the classes, of which only the ratios matter.
+    """Draw the weights of the classes, of which only the ratios matter, given the rates alone.
 
-    P(candidate is the true one) is its weight over the sum of the weights of its mention. Slice
-    sampling with stepping out (Neal 2003, doi:10.1214/aos/1056562461) along each log-ratio.
+    P(candidate is the true one) is its weight over the sum of the weights of its mention. The truth
+    is summed out, for with it a class that is hardly ever true would move slowly. `listed`
+    [mention, class] are numbers of candidates. Slice sampling with stepping out (Neal 2003,
+    doi:10.1214/aos/1056562461) along the logarithm of each.
     """
     n = len(weights)
     state = np.empty(1, dtype=np.uint64)
@@ -191,9 +214,10 @@ def draw_weights(
     phi, log_share = np.empty(n), np.empty(n)
     for h in range(n):
         phi[h] = weights[h, 1] - weights[n - 1, 1]
-    args = (sizes, prior, kinds_of, times, log_share)
+    args = (prior, listed, evidence, log_share)
     here = weight_density(phi, *args)
-    for h in range(n - 1):
+    # one direction more than there are ratios: a small last weight moves by itself
+    for h in range(n):
         level = here + math.log(uniform(state))
         x = phi[h]
         left = x - WIDTH * uniform(state)
@@ -249,7 +273,6 @@ def count_true(firsts: Array, cls: Array, none: int, p: Array, out: Array) -> No
 def iterate(
     case: tuple[Array, ...],
     single: bool,
-    patterns: tuple[Array, ...],
     priors: tuple[Array, ...],
     state: tuple[Array, ...],
     key: Key,
@@ -262,8 +285,6 @@ def iterate(
 
     Parameters
     ----------
-    patterns
-        Numbers of candidates of each class [pattern, class], and how many mentions have them.
     priors
         Of the prevalence [class, 2], the population means [kind, 2], and the coefficients of the
         log density of the concentrations.
@@ -274,7 +295,6 @@ def iterate(
     sums
         Sums over the draws: P(true) [batch, candidate], and P(no, one, several) [mention, 3].
     """
-    kinds_of, times = patterns
     prior, anchor, scale = priors
     weights, logs, mean, concentration = state
     prevalences, rates, means, concentrations, likelihoods = kept
@@ -282,6 +302,11 @@ def iterate(
     counts = np.empty(logs.shape, dtype=np.int64)
     sizes = np.empty(weights.shape, dtype=np.int64)
     alpha, p = np.empty(mean.shape), np.empty(len(case[4]))
+    listed = np.zeros((len(outcomes) if single else 0, len(weights)))
+    evidence = np.empty(listed.shape)
+    for i in range(len(listed)):
+        for m in range(case[0][i], case[0][i + 1]):
+            listed[i, case[4][m]] += 1.0
     n_draws, n_batches = len(likelihoods), len(p_sum)
     none = logs.shape[2] if single else -1
     for iteration in range(begin, end):
@@ -290,7 +315,9 @@ def iterate(
         # addresses are not negative; warm-up comes before the draws
         when = iteration + 1_000_000_000
         if single:
-            value = single_pass(case, weights, logs, key, when, True, p, counts, sizes)
+            value = score_single(case, logs, p, evidence)
+            draw_weights(prior, listed, evidence, key, when, weights)
+            value += choose_single(case, weights, key, when, True, p, counts, sizes)
         else:
             value = pair_pass(case, weights, logs, key, when, True, p, counts, sizes)
         if iteration >= 0:
@@ -306,7 +333,5 @@ def iterate(
             for label in range(2):
                 alpha[k, label] = concentration[k] * mean[k, label]
         draw_confusion(counts, alpha, key, when, logs)
-        if single:
-            draw_weights(sizes, prior, kinds_of, times, key, when, weights)
-        else:
+        if not single:
             draw_shares(sizes, prior, key, when, weights)

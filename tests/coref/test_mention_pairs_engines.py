@@ -15,6 +15,7 @@ from annomodels.coref.mentionpairs.checks import monte_carlo_error
 from annomodels.coref.mentionpairs.engines import log_likelihood, run_gibbs, run_nuts
 from annomodels.coref.mentionpairs.fitting import fit_pairs
 from annomodels.coref.mentionpairs.model import MentionPairs, Parameters, SingleTruth
+from annomodels.engines.diagnostics import ess, rhat
 
 REDUCED = os.environ.get("ANNOMODELS_CALIBRATION") == "reduced"
 REPLICATIONS = 60 if REDUCED else 400
@@ -51,6 +52,19 @@ def _error(draws):
     chains, n = draws.shape[:2]
     means = draws.reshape(chains * 10, n // 10, *draws.shape[2:]).mean(axis=1)
     return means.std(axis=0, ddof=1) / np.sqrt(len(means))
+
+
+def test_the_weight_of_a_class_that_is_hardly_ever_true_mixes():
+    rng = np.random.default_rng(2)
+    model = MODELS["single or none"]
+    codes = design(rng, 2000, 6, 4, none=True)
+    rate = np.full((6, 2), 0.9)
+    simulate(model, codes, Parameters(np.array([0.7, 0.3, 0.0]), rate[0], rate[0], rate), rng)
+    drawn = run_gibbs(model, codes, 4, 500, 200, 1)
+    none = np.log(drawn.prevalence[:, :, 2:])
+    assert none.max() < -3
+    assert rhat(none)[0] < 1.03
+    assert ess(none)[0] > 400
 
 
 @cache

@@ -73,13 +73,6 @@ class Candidates:
         """How many coders accepted each candidate."""
         return np.bincount(self.candidate, self.accepted, len(self.labels)).astype(np.int64)
 
-    def patterns(self) -> tuple[Ints, Ints]:
-        """Give the numbers of candidates by class that mentions have, and how many have them."""
-        kinds = np.zeros((len(self.items), len(self.classes)), dtype=np.int64)
-        np.add.at(kinds, (self.mention, self.cls), 1)
-        found, times = np.unique(kinds, axis=0, return_counts=True)
-        return found, times
-
     def judged(self) -> Ints:
         """Count the coders of each mention."""
         return np.asarray(np.diff(self.starts)[self.firsts[:-1]])

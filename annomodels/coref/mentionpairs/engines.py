@@ -52,10 +52,11 @@ def log_likelihood(model: PairModel, codes: Candidates, values: Parameters) -> t
 
     weights, logs, *_ = _state(values)
     p = np.empty(len(codes.labels))
-    counts, sizes = np.zeros(logs.shape, dtype=np.int64), np.zeros(weights.shape, dtype=np.int64)
-    one_pass = single_pass if model.single else pair_pass
-    key = np.uint64(0)
-    total = one_pass(codes.case, weights, logs, key, 0, False, p, counts, sizes)
+    if model.single:
+        total = single_pass(codes.case, weights, logs, p)
+    else:
+        counts = np.zeros(logs.shape, dtype=np.int64), np.zeros(weights.shape, dtype=np.int64)
+        total = pair_pass(codes.case, weights, logs, np.uint64(0), 0, False, p, *counts)
     return float(total), p
 
 
@@ -81,7 +82,7 @@ def run_gibbs(
         rng = np.random.default_rng([seed, chain])
         state = _state(model.sample_parameters(len(codes.coders), n_classes, rng))
         iterate(
-            codes.case, model.single, codes.patterns(), priors, state, keys[chain], -warmup, draws,
+            codes.case, model.single, priors, state, keys[chain], -warmup, draws,
             kept[chain], sums[chain],
         )  # fmt: skip
 
