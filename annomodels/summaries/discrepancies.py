@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.annotations import Annotations
+from annomodels.coefficients.formulas import evaluate
+from annomodels.coefficients.tables import from_joint
 
 __all__ = ["Design"]
 
@@ -89,6 +91,13 @@ class Design:
         """Share of all pairs of labels of an item that agree."""
         pairs = (self.n * (self.n - 1)).sum()
         return float((votes * (votes - 1)).sum() / pairs)
+
+    def alpha(self, votes: Ints) -> float:
+        """Krippendorff's alpha of the votes, as of nominal labels; NaN where it is undefined."""
+        shared, r = votes[self.several].astype(float), self.n[self.several]
+        weighted = shared / (r - 1)[:, None]
+        joint = weighted.T @ shared - np.diag(weighted.sum(axis=0))
+        return float(evaluate("alpha", from_joint(joint, n=r.sum())).value)
 
     # -- coders ---------------------------------------------------------------------------------
 

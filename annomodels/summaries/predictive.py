@@ -135,11 +135,16 @@ def _of_items(
     spread = rows.two_sided("spread of the votes", observed["spread"][0], seen["spread"][:, 0])
     agree = rows.two_sided("pairwise agreement", observed["agreement"][0], seen["agreement"][:, 0])
     more = "more" if agree.p_value < 0.5 else "less"
-    return [
+    found = [
         votes.saying(DIFFICULTY),
         spread.saying(DIFFICULTY),
         agree.saying(f"Coders agree {more} often than the model expects"),
     ]
+    if not np.isnan([observed["alpha"][0], *seen["alpha"][:, 0]]).any():
+        alpha = rows.two_sided("Krippendorff's alpha", observed["alpha"][0], seen["alpha"][:, 0])
+        more = "higher" if alpha.p_value < 0.5 else "lower"
+        found.append(alpha.saying(f"Krippendorff's alpha is {more} than the model expects"))
+    return found
 
 
 def _statistics(design: Design, label: NDArray[np.int64]) -> dict[str, Floats]:
@@ -149,6 +154,7 @@ def _statistics(design: Design, label: NDArray[np.int64]) -> dict[str, Floats]:
         out["cells"] = design.cells(votes)
         out["spread"] = np.array([design.spread(votes)])
         out["agreement"] = np.array([design.agreement(votes)])
+        out["alpha"] = np.array([design.alpha(votes)])
     return out
 
 

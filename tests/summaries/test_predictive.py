@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import annomodels as am
 from annomodels.annotations import Annotations
 from annomodels.summaries.predictive import aspects, predictive
 from annomodels.summaries.predictive_rows import Rows
@@ -67,7 +68,7 @@ def test_a_true_model_is_not_rejected(make, n_labels, per_item):
         )
         _, found = aspects(make.gibbs(world.data, draws=150), world.data)
         rejected += [not aspect.fits for aspect in found]
-    assert len(rejected) == 24
+    assert len(rejected) == 28
     assert sum(rejected) <= 2
 
 
@@ -153,3 +154,21 @@ def test_single_labels_have_no_votes_to_compare():
     from annomodels.summaries.discrepancies import Design
 
     assert not Design(data).has_pairs
+
+
+def test_alpha_of_replicates_is_that_of_the_coefficients(rng):
+    from annomodels.summaries.discrepancies import Design
+
+    rows = [(i, int(j), int(rng.integers(3))) for i in range(40) for j in rng.permutation(5)[:3]]
+    rows += [(40, 0, 1), (41, 1, 2), (41, 4, 2)]
+    data = am.Annotations.from_records(rows, labels=range(3))
+    design = Design(data)
+    expected = am.agreement(data, "alpha", draws=0).value
+    assert design.alpha(design.votes(data.label)) == pytest.approx(expected, abs=1e-12)
+
+
+def test_replicates_without_variation_leave_no_row_that_is_not_a_number():
+    rows = [(i, j, "x" if (i, j) != (0, 0) else "y") for i in range(6) for j in range(3)]
+    fit = am.fit(am.Annotations.from_records(rows), chains=2, draws=60, seed=1, extend=False)
+    table = fit.predictive().table
+    assert np.isfinite(table[["observed", "expected", "low", "high"]].to_numpy()).all()
