@@ -170,6 +170,11 @@ class LogNormal:
             raise ValueError("LogNormal needs median > 0 and spread > 0.")
 
     @property
+    def in_words(self) -> str:
+        """What a report says of it."""
+        return f"log-normal with median {self.median:g} and log-scale spread {self.spread:g}"
+
+    @property
     def lower(self) -> float:
         """Smallest possible value."""
         return 0.0
@@ -220,6 +225,11 @@ class Pareto:
     def __post_init__(self) -> None:
         if not (self.alpha > 0 and self.minimum > 0):
             raise ValueError("Pareto needs alpha > 0 and minimum > 0.")
+
+    @property
+    def in_words(self) -> str:
+        """What a report says of it."""
+        return f"Pareto with tail index {self.alpha:g} from {self.minimum:g} upwards"
 
     @property
     def lower(self) -> float:

@@ -156,7 +156,7 @@ class Chain:
         self.counts = np.zeros((partitions, codes.n_rows, k, k), dtype=np.int64)
         self.sizes = np.zeros((partitions, k), dtype=np.int64)
         self.identity = np.arange(k)
-        self.patience = max(1, CALL // (len(codes.row) * k))
+        self.at_once = max(1, CALL // (len(codes.row) * k))
         # what an iteration that keeps nothing is given in place of room for draws
         self.nowhere = Kept(_empty(codes), 0, single=False)
         self.nowhere.make_room(model.pymc_start(state))
@@ -168,7 +168,7 @@ class Chain:
             kept.make_room(self.model.pymc_start(self.state))
         while self.iteration < end and not stop.is_set():
             if len(self.edges) == 2:
-                self._many(min(end, self.iteration + self.patience), thin, kept)
+                self._many(min(end, self.iteration + self.at_once), thin, kept)
             else:
                 self._one(kept if self.iteration % thin == 0 else None)
 

@@ -137,18 +137,13 @@ class HierarchicalDawidSkene(ConjugateModel):
 
     def describe(self) -> list[str]:
         """Story and priors in sentences."""
-        match self.concentration:
-            case LogNormal(median=median, spread=spread):
-                scale = f"log-normal with median {median:g} and log-scale spread {spread:g}"
-            case Pareto(alpha=alpha, minimum=minimum):
-                scale = f"Pareto with tail index {alpha:g} from {minimum:g} upwards"
         return [
             "Every item has one true class; every coder has a confusion matrix of their own, "
             "drawn from a population of coders whose mean and spread are estimated too.",
             f"Prevalence: Dirichlet with {self.prevalence.concentration:g} pseudo-counts a class.",
             f"Population mean of each row: Dirichlet with {self.population.strength:g} "
             f"pseudo-counts, {self._centre()} of them on the right label.",
-            f"Concentration of the coders around it: {scale}.",
+            f"Concentration of the coders around it: {self.concentration.in_words}.",
         ]
 
     def _centre(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -121,15 +122,20 @@ def _log_mean_exp(values: Floats, normalised: bool = False) -> Floats:
     return np.asarray(total if normalised else total - np.log(len(values)))
 
 
-def pointwise(draws: Draws, codes: Encoded, by: By) -> list[tuple[slice, Floats]]:
-    """Log density of each point on each draw, in blocks of points: (points, [draw, point])."""
+def pointwise(draws: Draws, codes: Encoded, by: By) -> Iterator[tuple[slice, Floats]]:
+    """Log density of each point on each draw, a block of points at a time.
+
+    Yields
+    ------
+    tuple
+        Which points, and their log densities, shape [draw, point]; one block is held at a time.
+    """
     log_prevalence = np.log(np.maximum(draws.prevalence, SMALLEST))
     lengths = np.diff(codes.starts)
     heavy = np.maximum(lengths, 1) * len(draws) * codes.n_labels
     edges = np.searchsorted(np.cumsum(heavy), np.arange(0, heavy.sum() + BLOCK, BLOCK))
     edges = np.unique(np.clip(edges, 0, codes.n_patterns))
     edges = np.unique(np.append(edges, [0, codes.n_patterns]))
-    out = []
     for first, last in itertools.pairwise(edges.tolist()):
         inside = slice(int(codes.starts[first]), int(codes.starts[last]))
         row, label = codes.row[inside], codes.label[inside]
@@ -140,12 +146,11 @@ def pointwise(draws: Draws, codes: Encoded, by: By) -> list[tuple[slice, Floats]
         gold = codes.gold[first:last]
         whole = _log_sum(joint, gold)
         if by == "item":
-            out.append((slice(first, last), whole.T))
+            yield slice(first, last), whole.T
             continue
         owner = np.repeat(np.arange(last - first), lengths[first:last])
         others = _log_sum(joint[owner] - each, gold[owner])
-        out.append((inside, (whole[owner] - others).T))
-    return out
+        yield inside, (whole[owner] - others).T
 
 
 def _sum_runs(values: Floats, begins: NDArray[np.int64], lengths: NDArray[np.int64]) -> Floats:

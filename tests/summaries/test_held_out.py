@@ -111,7 +111,7 @@ def test_blocks_do_not_change_the_densities(small, monkeypatch):
         whole = np.concatenate([v for _, v in pointwise(draws, codes, by)], axis=1)
         with monkeypatch.context() as patch:
             patch.setattr(module, "BLOCK", 120 * 3 * 9)
-            parts = pointwise(draws, codes, by)
+            parts = list(pointwise(draws, codes, by))
             assert len(parts) > 3
             np.testing.assert_array_equal(np.concatenate([v for _, v in parts], axis=1), whole)
 

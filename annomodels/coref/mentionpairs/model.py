@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.priors import Beta, Dirichlet, LogNormal, Pareto, ScalePrior
+from annomodels.priors import Beta, Dirichlet, LogNormal, ScalePrior
 
 __all__ = ["MentionPairs", "PairModel", "Parameters", "SingleTruth"]
 
@@ -27,7 +28,7 @@ class Parameters:
 
 
 @dataclass(frozen=True)
-class PairModel:
+class PairModel(ABC):
     """What both models share: rates of coders are Beta around a population's mean."""
 
     name: ClassVar[str]
@@ -40,13 +41,13 @@ class PairModel:
         """Whether "none of these" is a candidate of its own."""
         return False
 
+    @abstractmethod
     def prevalence_prior(self, n_classes: int) -> Floats:
         """Pseudo-counts of the prevalence, shape [class, 2]."""
-        raise NotImplementedError
 
+    @abstractmethod
     def anchor(self, n_classes: int) -> Floats:
         """Pseudo-counts of the population means, shape [kind, 2]."""
-        raise NotImplementedError
 
     def n_weights(self, n_classes: int) -> int:
         """Count the classes, "none of these" included."""
@@ -64,8 +65,9 @@ class PairModel:
         a, b = values.concentration * values.mean, values.concentration * (1 - values.mean)
         return total + float(beta.logpdf(values.rate, a, b).sum())
 
+    @abstractmethod
     def _log_prevalence(self, prevalence: Floats) -> float:
-        raise NotImplementedError
+        """Log prior density of the prevalence."""
 
     def sample_parameters(
         self, n_coders: int, n_classes: int, rng: np.random.Generator
@@ -80,19 +82,13 @@ class PairModel:
         # a rate so near to 0 or 1 that its logarithm is lost is moved to the next that is not
         return Parameters(prevalence, mean, concentration, np.clip(rate, 1e-12, 1 - 1e-12))
 
+    @abstractmethod
     def _sample_prevalence(self, n_weights: int, rng: np.random.Generator) -> Floats:
-        raise NotImplementedError
+        """Draw the prevalence from its prior."""
 
+    @abstractmethod
     def describe(self) -> list[str]:
         """Story and priors in sentences."""
-        raise NotImplementedError
-
-    def _scale(self) -> str:
-        match self.concentration:
-            case LogNormal(median=median, spread=spread):
-                return f"log-normal with median {median:g} and log-scale spread {spread:g}"
-            case Pareto(alpha=alpha, minimum=minimum):
-                return f"Pareto with tail index {alpha:g} from {minimum:g} upwards"
 
 
 @dataclass(frozen=True)
@@ -173,7 +169,7 @@ class MentionPairs(PairModel):
             f"Share of true candidates of a class: Beta({share.a:g}, {share.b:g}).",
             f"Mean sensitivity of the coders: Beta({on.a:g}, {on.b:g}); mean specificity: "
             f"Beta({off.a:g}, {off.b:g}).",
-            f"Concentration of the coders around them: {self._scale()}.",
+            f"Concentration of the coders around them: {self.concentration.in_words}.",
         ]
 
 
@@ -255,7 +251,7 @@ class SingleTruth(PairModel):
             f"Weights of the classes: Dirichlet with {self.prevalence.concentration:g} "
             "pseudo-counts a class.",
             f"Mean accuracy of the coders: Beta({self.accuracy.a:g}, {self.accuracy.b:g}).",
-            f"Concentration of the coders around it: {self._scale()}.",
+            f"Concentration of the coders around it: {self.concentration.in_words}.",
         ]
 
 
