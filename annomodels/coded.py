@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.errors import AnnotationError, Problem
+from annomodels.names import label_text
 from annomodels.validation import counted
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ class Coded:
         """Twelve hexadecimal digits that change when the data change."""
         digest = hashlib.sha256()
         for names in (self.items, self.coders, self.labels):
-            digest.update(repr([str(name) for name in names]).encode())
+            digest.update(repr([label_text(name) for name in names]).encode())
         for codes in (self.item, self.coder, self.label, self.gold):
             digest.update(b"-" if codes is None else codes.tobytes())
         return digest.hexdigest()[:12]

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.errors import AnnotationError, Problem
+from annomodels.names import label_text
 from annomodels.validation import (
     Cells,
     Names,
@@ -51,7 +52,7 @@ def natural_key(name: Any) -> tuple[Any, ...]:
         except ValueError:
             pass
     if isinstance(name, (frozenset, set)):
-        return (2, len(name), tuple(sorted(map(str, name))))
+        return (2, len(name), tuple(sorted(map(label_text, name))))
     return (1, tuple(_part(part) for part in _DIGITS.split(text) if part), text)
 
 

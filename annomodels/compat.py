@@ -10,7 +10,7 @@ from annomodels.errors import NotApplicable
 from annomodels.fitting import Fit, fit
 
 if TYPE_CHECKING:
-    from annomodels.models.confusion import ConfusionModel
+    from annomodels.models.base import Model
 
 __all__ = ["Aggregator"]
 
@@ -66,7 +66,7 @@ class Aggregator:
 
     def __init__(
         self,
-        model: str | ConfusionModel = "hierarchical",
+        model: str | Model = "hierarchical",
         *,
         engine: str = "auto",
         chains: int = 4,

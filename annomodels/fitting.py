@@ -14,10 +14,10 @@ from annomodels.engines.catalog import choose, runner
 from annomodels.engines.settings import Progress, Settings
 from annomodels.errors import AnnotationError, EngineError, Problem
 from annomodels.io.writing import atomic_path
+from annomodels.models.base import Model
 from annomodels.models.catalog import from_dict, resolve
-from annomodels.models.confusion import ConfusionModel
 from annomodels.models.fittable import require_fittable
-from annomodels.schema import SCHEMA_VERSION, annotations_of, conform
+from annomodels.schema import SCHEMA_VERSION, annotations_of, conform, names
 from annomodels.summaries.summary import Summary
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Fit:
     """
 
     data: Annotations
-    model: ConfusionModel
+    model: Model
     tree: xr.DataTree
 
     @property
@@ -140,7 +140,7 @@ class Fit:
 
 def fit(
     data: Annotations,
-    model: str | ConfusionModel = "hierarchical",
+    model: str | Model = "hierarchical",
     *,
     engine: str = "auto",
     chains: int = 4,
@@ -228,7 +228,9 @@ def fit(
         "seed": seed,
         "data_fingerprint": data.fingerprint,
     }
-    tree = conform(result, data, resolved.to_dict())
+    labels = names(data)["label"]
+    own = resolved.variables(len(labels)), resolved.coords(labels)
+    tree = conform(result, data, resolved.to_dict(), *own)
     return Fit(data, resolved, tree)
 
 

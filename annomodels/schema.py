@@ -13,12 +13,19 @@ group                 variables
                       scale ``location`` (chain, draw, truth, label) and ``scale`` (chain, draw,
                       truth); for one-coin and class-conditional ``accuracy`` (chain, draw, coder),
                       the latter by ``truth`` too; for MACE ``competence`` (chain, draw, coder) and
-                      ``guess`` (chain, draw, coder, label)
+                      ``guess`` (chain, draw, coder, label); where items have states,
+                      ``prevalence`` and ``confusion`` are those of the truth, with the states
+                      summed out, and ``perceived_prevalence`` (chain, draw, perceived),
+                      ``perceived_confusion`` (chain, draw, coder, perceived, label) what coders
+                      respond to
 ``sample_stats``      ``lp`` (chain, draw): log joint density with the truth summed out;
                       ``diverging`` (chain, draw) for NUTS
 ``truth``             ``p_truth`` (item, truth): posterior probability of each class, averaged
                       exactly over the draws; ``p_truth_mcse``: its Monte Carlo error;
                       ``conditional_entropy`` (item): mean entropy in nats given the parameters
+``items``             of models whose items have states: what these stand for, such as
+                      ``ambiguous`` or ``difficulty`` (item) with ``_sd``; ``p_state`` (item,
+                      state)
 ``observed_data``     ``item``, ``coder``, ``label`` (annotation): codes; ``gold`` (item_index)
 ====================  ==========================================================================
 """
@@ -33,6 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.annotations import Annotations
+from annomodels.names import label_text
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -53,6 +61,8 @@ DIMS: dict[str, tuple[str, ...]] = {
     "accuracy": ("coder", "truth"),
     "competence": ("coder",),
     "guess": ("coder", "label"),
+    "perceived_prevalence": ("perceived",),
+    "perceived_confusion": ("coder", "perceived", "label"),
 }
 
 
@@ -76,6 +86,12 @@ class RawResult:
         Further statistics with dimensions [chain, draw].
     attrs
         Plain values about the run: engine, seed, warmup, seconds, modes, swapped chains ...
+    item_values
+        What the states of an item stand for, posterior mean and, as ``name_sd``, standard
+        deviation; each [item].
+    p_state
+        Posterior probability of each state, shape [item, state]; None without states, or where
+        there are too many items.
     """
 
     posterior: dict[str, Floats]
@@ -85,20 +101,28 @@ class RawResult:
     conditional_entropy: Floats
     stats: dict[str, Floats] = field(default_factory=dict)
     attrs: dict[str, Any] = field(default_factory=dict)
+    item_values: dict[str, Floats] = field(default_factory=dict)
+    p_state: Floats | None = None
 
 
 def names(data: Annotations) -> dict[str, list[str]]:
     """Coordinates of the tree as texts, by dimension."""
-    labels = [str(name) for name in data.labels]
+    labels = [label_text(name) for name in data.labels]
     return {
-        "item": [str(name) for name in data.items],
-        "coder": [str(name) for name in data.coders],
+        "item": [label_text(name) for name in data.items],
+        "coder": [label_text(name) for name in data.coders],
         "truth": labels,
         "label": labels,
     }
 
 
-def conform(result: RawResult, data: Annotations, model: dict[str, Any]) -> xr.DataTree:
+def conform(
+    result: RawResult,
+    data: Annotations,
+    model: dict[str, Any],
+    dims: dict[str, tuple[str, ...]] | None = None,
+    coords: dict[str, list[str]] | None = None,
+) -> xr.DataTree:
     """Build the result tree.
 
     Parameters
@@ -109,6 +133,8 @@ def conform(result: RawResult, data: Annotations, model: dict[str, Any]) -> xr.D
         What was fitted.
     model
         The model as plain data.
+    dims, coords
+        Dimensions of variables that only this model has, and names along them.
 
     Raises
     ------
@@ -117,23 +143,24 @@ def conform(result: RawResult, data: Annotations, model: dict[str, Any]) -> xr.D
     """
     import xarray as xr
 
-    coords = names(data)
+    known_dims = {**DIMS, **(dims or {})}
+    known_coords = {**names(data), **(coords or {})}
     chains, draws = result.lp.shape
     base = {"chain": np.arange(chains), "draw": np.arange(draws)}
 
     def dataset(arrays: dict[str, Any]) -> xr.Dataset:
         used = {dim for dims, _ in arrays.values() for dim in dims}
-        known = {**base, **coords}
+        known = {**base, **known_coords}
         return xr.Dataset(arrays, coords={dim: known[dim] for dim in known if dim in used})
 
     posterior: dict[str, Any] = {}
     for name, values in result.posterior.items():
-        dims = DIMS[name]
+        along = known_dims[name]
         if name == "confusion" and values.ndim == 4:
-            dims = ("truth", "label")
+            along = ("truth", "label")
         if name == "accuracy":  # for all classes, or for each
-            dims = dims[: values.ndim - 2]
-        posterior[name] = (("chain", "draw", *dims), values)
+            along = along[: values.ndim - 2]
+        posterior[name] = (("chain", "draw", *along), values)
     stats = {
         name: (("chain", "draw"), values)
         for name, values in {"lp": result.lp, **result.stats}.items()
@@ -155,12 +182,16 @@ def conform(result: RawResult, data: Annotations, model: dict[str, Any]) -> xr.D
     if data.group is not None:
         observed["group"] = (("item_index",), data.group)
     observed.attrs = {"data": json.dumps(_describe(data), default=_plain)}
+    items: dict[str, Any] = {name: (("item",), v) for name, v in result.item_values.items()}
+    if result.p_state is not None:
+        items["p_state"] = (("item", "state"), result.p_state)
     tree = xr.DataTree.from_dict(
         {
             "/": xr.Dataset(attrs=_attrs(result.attrs, model)),
             "/posterior": dataset(posterior),
             "/sample_stats": dataset(stats),
             "/truth": dataset(truth),
+            **({"/items": dataset(items)} if items else {}),
             "/observed_data": observed,
         }
     )
@@ -170,12 +201,12 @@ def conform(result: RawResult, data: Annotations, model: dict[str, Any]) -> xr.D
 def _plain(value: Any) -> dict[str, list[Any]]:
     """Write a set-valued label as plain data; :func:`_label` reads it back."""
     if isinstance(value, frozenset):
-        return {"set": sorted(value, key=str)}
+        return {"set": sorted(value, key=label_text)}
     raise TypeError(f"{value!r} cannot be written as JSON.")
 
 
 def _label(value: Any) -> Any:
-    return frozenset(value["set"]) if isinstance(value, dict) else value
+    return frozenset(map(_label, value["set"])) if isinstance(value, dict) else value
 
 
 def _describe(data: Annotations) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.errors import AnnotationError, Problem
+from annomodels.names import label_text
 
 __all__ = [
     "all_numbers",
@@ -270,7 +271,7 @@ def check_names(names: Iterable[Any], word: str, source: str) -> list[Problem]:
     broken = []
     for name in names:
         try:
-            str(name).encode()
+            label_text(name).encode()
         except UnicodeEncodeError:
             broken.append(name)
     if not broken:
@@ -344,7 +345,6 @@ def n_components(item: NDArray[Any], coder: NDArray[Any]) -> int:
     from scipy.sparse.csgraph import connected_components
 
     n_items, n_coders = int(item.max()) + 1, int(coder.max()) + 1
-    size = n_items + n_coders
     ones = np.ones(len(item), dtype=np.float32)
-    graph = coo_array((ones, (item, n_items + coder)), shape=(size, size))
+    graph = coo_array((ones, (item, n_items + coder)), shape=(n_items + n_coders,) * 2)
     return int(connected_components(graph, directed=False, return_labels=False))

@@ -9,6 +9,7 @@ import click
 
 from annomodels.cli.session import note
 from annomodels.errors import NotApplicable
+from annomodels.names import label_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,7 +111,7 @@ def _one(data: Annotations, by: str, name: str, positive: str | None) -> Breakdo
     kind = "group" if by == "document" else by
     options: dict[str, Any] = {}
     if positive is not None:
-        named = {str(label): label for label in data.labels}
+        named = {label_text(label): label for label in data.labels}
         options = {"undefined": "seed002", "positive": named.get(positive, positive)}
     try:
         return breakdown(data, kind, name, **options)  # type: ignore[arg-type]

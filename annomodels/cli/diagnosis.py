@@ -9,6 +9,7 @@ import click
 from annomodels.cli.options import Writing
 from annomodels.cli.session import note
 from annomodels.errors import NotApplicable
+from annomodels.names import label_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,13 +76,13 @@ def _parts(found: Diagnosis) -> pd.DataFrame:
     pieces = []
     if len(found.label_pairs):
         names = [
-            f"{a} / {b}"
+            f"{label_text(a)} / {label_text(b)}"
             for a, b in zip(found.label_pairs["first"], found.label_pairs["second"], strict=True)
         ]
         pieces.append(found.label_pairs.assign(part="label pair", name=names))
     for part, table in (("coder", found.coders), ("group", found.groups), ("item", found.items)):
         if table is not None and len(table):
-            pieces.append(table.assign(part=part, name=table[part].map(str)))
+            pieces.append(table.assign(part=part, name=table[part].map(label_text)))
     columns = ["part", "name", "n", *SHARES]
     if not pieces:
         return pd.DataFrame(columns=columns)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from annomodels.cli.session import plural
+from annomodels.names import label_text
 from annomodels.validation import variants
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def _spread(counts: Spread) -> str:
 
 
 def _texts(names: Sequence[Any]) -> tuple[str, ...]:
-    return tuple(str(name) for name in names)
+    return tuple(label_text(name) for name in names)
 
 
 def _some(names: Sequence[Any]) -> str:
@@ -130,5 +131,5 @@ def _some(names: Sequence[Any]) -> str:
 
 
 def _cut(name: Any) -> str:
-    text = str(name)
+    text = label_text(name)
     return text if len(text) <= 40 else text[:37] + "..."

@@ -16,6 +16,8 @@ import click
 from annomodels.cli.options import Writing
 from annomodels.cli.session import note
 from annomodels.cli.terminal import draw, drawn
+from annomodels.coding import natural_key
+from annomodels.names import label_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -118,7 +120,9 @@ def plain(value: Any) -> Any:
     """Turn NumPy values, NaN and tuples into what JSON knows."""
     if isinstance(value, dict):
         return {str(key): plain(part) for key, part in value.items()}
-    if isinstance(value, (list, tuple, set, frozenset)):
+    if isinstance(value, (set, frozenset)):
+        value = sorted(value, key=natural_key)
+    if isinstance(value, (list, tuple)):
         return [plain(part) for part in value]
     if hasattr(value, "item") and getattr(value, "ndim", None) == 0:
         value = value.item()
@@ -137,7 +141,7 @@ def cell(value: Any, digits: int = 6) -> str:
     >>> cell(0.123456789), cell(float("nan")), cell(True), cell(12)
     ('0.123457', '', 'true', '12')
     """
-    value = plain(value)
+    value = label_text(value) if isinstance(value, frozenset) else plain(value)
     if value is None:
         return ""
     if isinstance(value, bool):

@@ -27,6 +27,7 @@ from annomodels.coefficients.result import Agreement, AgreementPanel
 from annomodels.coefficients.rows import Duplicates, collapse, prepare, with_labels
 from annomodels.coefficients.weights import make_sample
 from annomodels.errors import NotApplicable
+from annomodels.names import label_text
 
 __all__ = ["Convention", "Resample", "agreement", "by_group"]
 
@@ -220,7 +221,7 @@ def _of_margins(data: Annotations, requests: list[Request]) -> tuple[str, ...]:
         return ()
     names = ", ".join(r.coefficient.name for r in used)
     pairs = zip(data.labels, used[0].margins, strict=True)
-    shares = ", ".join(f"{label} {share:.1%}" for label, share in list(pairs)[:SHOWN])
+    shares = ", ".join(f"{label_text(label)} {share:.1%}" for label, share in list(pairs)[:SHOWN])
     more = ", ..." if data.n_labels > SHOWN else ""
     return (f"Expected agreement of {names} from the margins given: {shares}{more}.",)
 

@@ -13,6 +13,7 @@ from annomodels.coefficients.distances import Computed, Distance, Nominal
 from annomodels.coefficients.numeric import NUMERIC_DISTANCES, numeric_distance
 from annomodels.coefficients.sets import SET_DISTANCES
 from annomodels.errors import AnnotationError, NotApplicable, Problem
+from annomodels.names import quoted
 
 __all__ = ["DISTANCES", "DistanceLike", "make_distance"]
 
@@ -172,7 +173,7 @@ def _table(name: str, table: Floats, labels: Sequence[Hashable]) -> Distance:
             k, m = np.argwhere(wrong)[0]
             problems.append(
                 Problem(
-                    f"The distance from {labels[k]!r} to {labels[m]!r} {what}.",
+                    f"The distance from {quoted(labels[k])} to {quoted(labels[m])} {what}.",
                     f"distance {name}",
                     "A distance is symmetric, never negative, and 0 from a label to itself.",
                 )

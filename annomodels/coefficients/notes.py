@@ -13,6 +13,7 @@ from annomodels.coefficients.evaluation import Request
 from annomodels.coefficients.reasons import used_items
 from annomodels.coefficients.rows import Duplicates, Rows, intra_coder
 from annomodels.coefficients.weights import Sample
+from annomodels.names import quoted
 
 __all__ = ["RARE", "data_notes", "interval_warnings"]
 
@@ -115,14 +116,14 @@ def interval_warnings(rows: Rows, labels: Sequence[Hashable]) -> list[str]:
     rarest = int(np.where(counts > 0, counts, counts.max() + 1).argmin())
     if counts[rarest] < RARE:
         notes.append(
-            f"The label {labels[rarest]!r} occurs {counts[rarest]} time(s) among the "
+            f"The label {quoted(labels[rarest])} occurs {counts[rarest]} time(s) among the "
             f"pairable labels; below about {RARE} these intervals are rough. A model "
             "(annomodels.fit) makes more of rare labels."
         )
     elif counts[rarest] < 2 * RARE:
         notes.append(
-            f"Only {counts[rarest]} pairable labels are {labels[rarest]!r}. A label that is to be "
-            f"expected less than {RARE} times may well come up so often, and then these intervals "
-            "are rough."
+            f"Only {counts[rarest]} pairable labels are {quoted(labels[rarest])}. A label that is "
+            f"to be expected less than {RARE} times may well come up so often, and then these "
+            "intervals are rough."
         )
     return notes

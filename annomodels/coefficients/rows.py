@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from annomodels.annotations import Annotations
 from annomodels.errors import AnnotationError, NotApplicable, Problem
+from annomodels.names import label_text
 
 __all__ = ["Duplicates", "Rows", "collapse", "intra_coder", "prepare", "with_labels"]
 
@@ -93,12 +94,12 @@ def with_labels(data: Annotations, labels: Sequence[Hashable]) -> Annotations:
                 "Name each label once.",
             )
         )
-    unknown = sorted(str(name) for name in used if name not in lookup)
+    unknown = sorted(label_text(name) for name in used if name not in lookup)
     if unknown:
         problems.append(
             Problem(
                 f"The data use labels that are not declared: {', '.join(unknown[:5])}.",
-                f"declared {', '.join(map(str, declared))}",
+                f"declared {', '.join(map(label_text, declared))}",
                 "Declare them too, or mend the data.",
             )
         )

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from annomodels.errors import NotApplicable
-from annomodels.models.confusion import ConfusionModel
+from annomodels.models.base import Model
 
 __all__ = ["ENGINES", "choose", "runner"]
 
@@ -18,7 +18,7 @@ ENGINES: dict[str, str] = {
 }
 
 
-def choose(model: ConfusionModel, engine: str = "auto") -> str:
+def choose(model: Model, engine: str = "auto") -> str:
     """Give the engine to use: Gibbs where the model is conjugate given the truth, else NUTS.
 
     Parameters

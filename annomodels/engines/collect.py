@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.engines.chain import Kept
 from annomodels.engines.diagnostics import mixing
+from annomodels.engines.kept import Kept, StateKept
 from annomodels.models.encoded import Encoded
 from annomodels.schema import RawResult
 
@@ -18,7 +19,7 @@ Floats = NDArray[Any]
 SWAPPED_FROM = 0.5
 
 
-def collect(kept: list[Kept], codes: Encoded, attrs: dict[str, Any]) -> RawResult:
+def collect(kept: Sequence[Kept], codes: Encoded, attrs: dict[str, Any]) -> RawResult:
     """Put the chains together.
 
     Parameters
@@ -57,6 +58,7 @@ def collect(kept: list[Kept], codes: Encoded, attrs: dict[str, Any]) -> RawResul
         "ess_min": ess_min,
     }
     inverse = codes.inverse
+    item_values, p_state = _of_states(kept, inverse)
     return RawResult(
         posterior=posterior,
         lp=lp,
@@ -65,7 +67,28 @@ def collect(kept: list[Kept], codes: Encoded, attrs: dict[str, Any]) -> RawResul
         conditional_entropy=entropy[inverse],
         stats={"log_likelihood": log_likelihood},
         attrs=attrs,
+        item_values=item_values,
+        p_state=p_state,
     )
+
+
+def _of_states(kept: Sequence[Kept], inverse: Floats) -> tuple[dict[str, Floats], Floats | None]:
+    """Average what the states of the items stand for, and P(state), over all draws."""
+    parts = [part for part in kept if isinstance(part, StateKept)]
+    if not parts:
+        return {}, None
+    n = sum(part.n for part in parts)
+    mean = np.sum([part.value_sum for part in parts], axis=0) / n
+    square = np.sum([part.value_square for part in parts], axis=0) / n
+    out: dict[str, Floats] = {}
+    for row, name in enumerate(parts[0].value_names):
+        out[name] = mean[row, inverse]
+        spread = np.maximum(square[row] - mean[row] ** 2, 0.0)
+        out[f"{name}_sd"] = np.sqrt(spread)[inverse]
+    if not len(parts[0].p_state):
+        return out, None
+    p_state = np.sum([part.p_state for part in parts], axis=0) / n
+    return out, p_state[inverse]
 
 
 def chain_modes(

@@ -16,14 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.annotations import Annotations
-from annomodels.engines.chain import Chain, Kept
+from annomodels.engines.chain import Chain
 from annomodels.engines.collect import collect
 from annomodels.engines.diagnostics import mixing
+from annomodels.engines.kept import Kept
 from annomodels.engines.settings import Clock, Settings
 from annomodels.engines.starts import random_shares, state_from_shares, vote_shares
+from annomodels.engines.state_chain import StateChain
 from annomodels.errors import EngineError
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded, encode
+from annomodels.models.mixture import StateModel
 from annomodels.schema import RawResult
 
 __all__ = ["run"]
@@ -36,7 +39,7 @@ FEWEST_DRAWS = 100
 SPLIT_FROM = 200_000
 
 
-def run(model: ConjugateModel, data: Annotations, settings: Settings) -> RawResult:
+def run(model: ConjugateModel | StateModel, data: Annotations, settings: Settings) -> RawResult:
     """Sample the posterior.
 
     Chains that have not mixed by their last kept draw run on: what was kept becomes warm-up, the
@@ -61,7 +64,7 @@ def run(model: ConjugateModel, data: Annotations, settings: Settings) -> RawResu
     codes = encode(data, shared=model.shared, collapse=False)
     draws, single = _room(codes, settings)
     with ThreadPoolExecutor(settings.workers) as pool:
-        run_ = _Run(model, codes, settings, pool, relabel=model.swappable and data.gold is None)
+        run_ = _Run(model, codes, settings, pool, relabel=_may_swap(model, data))
         settings.tell("compiling", 0.0)
         run_.chains[0].compile(single)
         # the result will need it, and sampling leaves the interpreter idle
@@ -86,6 +89,11 @@ def run(model: ConjugateModel, data: Annotations, settings: Settings) -> RawResu
     return collect(kept, codes, attrs)
 
 
+def _may_swap(model: ConjugateModel | StateModel, data: Annotations) -> bool:
+    family = model.coders if isinstance(model, StateModel) else model
+    return family.swappable and data.gold is None
+
+
 def _room(codes: Encoded, settings: Settings) -> tuple[int, bool]:
     """How many draws a chain keeps within the memory, and whether in single precision."""
     k = codes.n_labels
@@ -101,7 +109,7 @@ class _Run:
 
     def __init__(
         self,
-        model: ConjugateModel,
+        model: ConjugateModel | StateModel,
         codes: Encoded,
         settings: Settings,
         pool: ThreadPoolExecutor,
@@ -119,12 +127,22 @@ class _Run:
         mapper = self.parts_pool.map if self.parts_pool is not None else map
         keys = np.random.SeedSequence(settings.seed).generate_state(settings.chains, np.uint64)
         rng = np.random.default_rng(settings.seed)
-        self.chains = []
+        relabel = settings.relabel and relabel
+        self.chains: list[Chain] | list[StateChain] = []
+        states = []
         for n in range(settings.chains):
             shares = random_shares(codes, rng, votes=0.7) if n else vote_shares(codes)
-            state = state_from_shares(model, codes, shares)
-            relabel_ = settings.relabel and relabel
-            self.chains.append(Chain(model, codes, state, int(keys[n]), relabel_, parts, mapper))
+            states.append(state_from_shares(model.starter, codes, shares))
+        if isinstance(model, StateModel):
+            self.chains = [
+                StateChain(model, codes, state, int(key), relabel)
+                for state, key in zip(states, keys, strict=True)
+            ]
+        else:
+            self.chains = [
+                Chain(model, codes, state, int(key), relabel, parts, mapper)
+                for state, key in zip(states, keys, strict=True)
+            ]
 
     def sample(self, draws: int, single: bool) -> None:
         """Warm up, then run stages until the chains have mixed."""
@@ -133,7 +151,7 @@ class _Run:
         self._stage(settings.warmup, 1, None, "warm-up", None if limit is None else limit / 2)
         thin = 1
         while not self.stopped:
-            kept = [Kept(self.codes, draws, single) for _ in self.chains]
+            kept = [chain.room(draws, single) for chain in self.chains]
             complete = self._stage(draws * thin, thin, kept, "sampling", limit)
             enough = min(part.n for part in kept) >= (draws if self.stages else 1)
             if enough:

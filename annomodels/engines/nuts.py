@@ -8,17 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.annotations import Annotations
-from annomodels.engines.chain import Kept
 from annomodels.engines.collect import collect
 from annomodels.engines.em import climb
+from annomodels.engines.kept import Kept
 from annomodels.engines.relabel import canonical_order
+from annomodels.engines.revisit import revisit_states
 from annomodels.engines.settings import Clock, Settings
 from annomodels.engines.starts import state_from_shares, vote_shares
 from annomodels.errors import EngineError
+from annomodels.models.base import Model
 from annomodels.models.confusion import ConfusionModel, State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded, encode
-from annomodels.schema import RawResult
+from annomodels.schema import DIMS, RawResult, names
 
 __all__ = ["run", "start_point", "state_of"]
 
@@ -30,7 +32,7 @@ POPULATION = (
 )  # fmt: skip
 
 
-def start_point(model: ConfusionModel, codes: Encoded) -> dict[str, Floats]:
+def start_point(model: Model, codes: Encoded) -> dict[str, Floats]:
     """Values of the PyMC variables to start from: the mode that EM reaches from the votes."""
     starter = model.starter
     if not isinstance(starter, ConjugateModel):
@@ -39,7 +41,7 @@ def start_point(model: ConfusionModel, codes: Encoded) -> dict[str, Floats]:
     return model.pymc_start(mode.state)
 
 
-def run(model: ConfusionModel, data: Annotations, settings: Settings) -> RawResult:
+def run(model: Model, data: Annotations, settings: Settings) -> RawResult:
     """Sample the posterior with nutpie, the truth summed out.
 
     Parameters
@@ -59,18 +61,19 @@ def run(model: ConfusionModel, data: Annotations, settings: Settings) -> RawResu
     clock = Clock()
     codes = encode(data, shared=model.shared)
     settings.tell("compiling", 0.0, "building the PyMC model")
-    coords = {
-        "truth": [str(name) for name in data.labels],
-        "label": [str(name) for name in data.labels],
-        "coder": [str(name) for name in data.coders],
-    }
+    known = names(data)
+    coords = {dim: known[dim] for dim in ("truth", "label", "coder")}
+    coords |= model.coords(coords["label"])
     pymc_model = model.build(codes, coords)
     tree, stopped = _sample(pymc_model, start_point(model, codes), settings, clock)
-    posterior, lp, diverging = _arrays(tree)
+    posterior, lp, diverging = _arrays(tree, {*DIMS, *model.variables(codes.n_labels)})
     if posterior["prevalence"].shape[1] < 1:
         raise EngineError("NUTS kept no draw. Give more time, or use another engine.")
     relabel = settings.relabel and model.swappable and data.gold is None
-    kept = _revisit(model, codes, posterior, lp, relabel)
+    if isinstance(model, ConfusionModel):
+        kept = _revisit(model, codes, posterior, lp, relabel)
+    else:
+        kept = revisit_states(model, codes, posterior, lp)
     attrs = {"engine": "nuts", "thin": 1, "seconds": clock.seconds, "stopped": stopped}
     result = collect(kept, codes, attrs)
     result.stats["diverging"] = diverging
@@ -132,12 +135,10 @@ def _shake(values: Floats, name: str, rng: np.random.Generator) -> Floats:
     return values + noise
 
 
-def _arrays(tree: Any) -> tuple[dict[str, Floats], Floats, Floats]:
-    from annomodels.schema import DIMS
-
+def _arrays(tree: Any, wanted: set[str]) -> tuple[dict[str, Floats], Floats, Floats]:
     posterior = tree["posterior"].to_dataset()
     stats = tree["sample_stats"].to_dataset()
-    draws = {name: posterior[name].values for name in DIMS if name in posterior}
+    draws = {name: posterior[name].values for name in sorted(wanted) if name in posterior}
     lp = stats["logp"].values
     diverging = stats["diverging"].values
     chains, n = _complete(draws["prevalence"])

@@ -24,6 +24,8 @@ CONFUSION = 2
 PREVALENCE = 3
 POPULATION = 4
 START = 5
+ROW = 6
+ITEMS = 7
 
 
 @inlined

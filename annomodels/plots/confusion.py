@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from annomodels.errors import NotApplicable
+from annomodels.names import label_text
 from annomodels.plots import style
 from annomodels.plots.tiles import tiles
 
@@ -47,7 +48,7 @@ def confusion_matrix(fit: Any, coder: Hashable) -> Figure:
     if "coder" in draws.dims:
         draws = draws.isel(coder=names.index(str(coder)))
     mean = np.asarray(draws.mean(("chain", "draw")).values, dtype=float)
-    labels = [str(name) for name in fit.data.labels]
+    labels = [label_text(name) for name in fit.data.labels]
     made = style.figure(min(1.1 + 0.42 * len(labels), style.WIDTH))
     ax = made.add_subplot()
     tiles(ax, mean, labels, labels)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from annomodels.names import label_text
 from annomodels.plots import style
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def prevalence(fit: Any) -> Figure:
     draws = np.asarray(fit.tree["posterior"]["prevalence"].values, dtype=float)
     draws = draws.reshape(-1, draws.shape[-1])
     raw = fit.data.votes.sum(axis=0) / max(len(fit.data), 1)
-    labels = [str(name) for name in fit.data.labels]
+    labels = [label_text(name) for name in fit.data.labels]
     shown = np.arange(len(labels))
     if len(labels) > _MOST:
         shown = np.sort(np.argsort(-np.maximum(raw, draws.mean(axis=0)))[:_MOST])

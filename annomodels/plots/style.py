@@ -10,6 +10,8 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING, Any
 
+from annomodels.names import label_text
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -91,7 +93,7 @@ def clean(text: object) -> str:
     """
     kept = (
         " " if unicodedata.category(c) in {"Cc", "Cs", "Zl", "Zp"} else c
-        for c in str(text)
+        for c in label_text(text)
         if c not in _BIDI
     )
     return " ".join("".join(kept).split())
@@ -113,7 +115,7 @@ def short(text: object, width: int = 18) -> str:
     'a rather lo…'
     """
     # A name can be a whole text; what lies far beyond the cut needs no cleaning.
-    name = clean(str(text)[: 4 * width + 64])
+    name = clean(label_text(text)[: 4 * width + 64])
     return name if len(name) <= width else name[: width - 1].rstrip() + "…"
 
 

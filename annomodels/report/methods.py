@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from annomodels.names import label_text
 from annomodels.report.bibliography import Source, cited, sources_of
 from annomodels.report.words import count, decimal, listed, percent
 
@@ -160,6 +161,6 @@ def _repeat(fit: Fit, command: str) -> str:
 
 
 def _plain(name: Any) -> str:
-    text = " ".join(str(name).split())
+    text = " ".join(label_text(name).split())
     text = text if len(text) <= 40 else text[:37] + "..."
     return "".join(f"\\{sign}" if sign in "\\`*_{}[]<>|#" else sign for sign in text)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from annomodels.names import label_text
 from annomodels.plots.style import clean, short
 from annomodels.report.bibliography import sources_of
 from annomodels.report.collect import ReportData
@@ -90,7 +91,7 @@ def sizes(found: ReportData) -> list[Tile]:
     return [
         ("Items", f"{data.n_items:,}", f"{_spread(facts.per_item)} labels on each"),
         ("Coders", f"{data.n_coders:,}", f"{_spread(facts.per_coder)} labels from each"),
-        ("Label set", f"{data.n_labels:,}", _names([str(name) for name in data.labels], 4)),
+        ("Label set", f"{data.n_labels:,}", _names([label_text(name) for name in data.labels], 4)),
         (
             "Labels given",
             f"{len(data):,}",
@@ -157,7 +158,7 @@ def health_notes(found: ReportData) -> list[str]:
         names = _names([str(name) for name in facts.constant], 6)
         out.append(f"Always one and the same label, with {FEW} labels or more: {names}.")
     if facts.unused:
-        names = _names([str(name) for name in facts.unused], 6)
+        names = _names([label_text(name) for name in facts.unused], 6)
         out.append(f"In the label set, but never given: {names}.")
     if data.gold is not None:
         known = int((data.gold >= 0).sum())

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from annomodels.names import label_text
 from annomodels.plots.notable import notable
 from annomodels.plots.style import short
 from annomodels.report import grid
@@ -70,7 +71,7 @@ def labels(found: ReportData) -> Table:
     given = np.array(found.health.label_counts)
     frame = pd.DataFrame(
         {
-            "label": [str(name) for name in data.labels],
+            "label": [label_text(name) for name in data.labels],
             "given": given,
             "share": given / max(len(data), 1),
             "prevalence": draws.mean(axis=0),

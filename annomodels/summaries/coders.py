@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from annomodels.annotations import Annotations
 from annomodels.errors import NotApplicable
+from annomodels.names import label_text
 from annomodels.summaries.draws import interval
 from annomodels.summaries.kinds import KINDS, Portrait, kinds, over_use, spammers
 from annomodels.summaries.summary import Summary
@@ -93,7 +94,7 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
         columns |= {name: values.mean(axis=0), f"{name}_low": low, f"{name}_high": high}
     spammer, adversary = spammers(draws)
     below = np.full(len(n), np.nan) if target is None else _share(draws.accuracy < target)
-    bias = over_use(draws.over_use, draws.prevalence, [str(name) for name in data.labels])
+    bias = over_use(draws.over_use, draws.prevalence, [label_text(name) for name in data.labels])
     kind = kinds(_portrait(draws, n, bias))
     columns |= {
         "p_no_better_than_chance": _share(draws.skill <= 0),
@@ -105,7 +106,7 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
     }
     sensitivity = draws.sensitivity.mean(axis=0)
     for k, label in enumerate(data.labels):
-        columns[f"sensitivity_{label}"] = sensitivity[:, k]
+        columns[f"sensitivity_{label_text(label)}"] = sensitivity[:, k]
     notes = _notes(kind, tree, data)
     return Summary("Coders", pd.DataFrame(columns), _named(draws, data), notes)
 
@@ -140,7 +141,7 @@ def _named(draws: CoderDraws, data: Annotations) -> xr.Dataset:
         },
         coords={
             "coder": [str(name) for name in data.coders],
-            "truth": [str(name) for name in data.labels],
+            "truth": [label_text(name) for name in data.labels],
         },
     )
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.annotations import Annotations
+from annomodels.names import label_text
 from annomodels.summaries import skills
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def convergence(tree: xr.DataTree, data: Annotations) -> tuple[list[str], Floats
 
 def _watched(tree: xr.DataTree, data: Annotations) -> tuple[list[str], Floats]:
     posterior = tree["posterior"].to_dataset()
-    labels = [str(name) for name in data.labels]
+    labels = [label_text(name) for name in data.labels]
     prevalence = posterior["prevalence"].values.astype(float)
     parts = [prevalence]
     names = [f"prevalence of {label}" for label in labels]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from annomodels.annotations import Annotations
 from annomodels.coefficients.formulas import evaluate
 from annomodels.coefficients.tables import from_joint
+from annomodels.names import label_text
 
 __all__ = ["Design"]
 
@@ -65,7 +66,7 @@ class Design:
     def cell_names(self) -> list[str]:
         """Names of the cells of :meth:`cells`."""
         if self.by_votes:
-            name, n = self.data.labels[1], self.n[0]
+            name, n = label_text(self.data.labels[1]), self.n[0]
             return [f"items with {v} of {n} labels {name}" for v in range(n + 1)]
         return [
             "items with less than 60 % for the first label",

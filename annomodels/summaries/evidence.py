@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.annotations import Annotations
+from annomodels.names import label_text
 from annomodels.summaries.draws import SMALLEST, Draws
 
 __all__ = ["Evidence", "contributions", "majority", "mean_log", "votes_text", "why_text"]
@@ -92,7 +93,7 @@ def why_text(evidence: Evidence, data: Annotations) -> list[str]:
 
 def votes_text(data: Annotations) -> list[str]:
     """Votes of each item in words, most first, such as "pos 4, neg 1"."""
-    names = [str(name) for name in data.labels]
+    names = [label_text(name) for name in data.labels]
     patterns, which = np.unique(data.votes, axis=0, return_inverse=True)
     texts = []
     for row in patterns:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.annotations import Annotations
+from annomodels.names import label_text
 from annomodels.summaries.discrepancies import Design
 from annomodels.summaries.dispersion import error_dispersion
 from annomodels.summaries.draws import Draws, choices, thinned
@@ -103,7 +104,11 @@ def aspects(tree: xr.DataTree, data: Annotations, seed: int = 0) -> tuple[Summar
         uneven = error_dispersion(draws, data, rng, repeats)
         errors = rows.realised("errors on the same items", *uneven)
         found.append(errors.saying(UNEVEN.format(uneven[0].mean())))
-    names = [f"{data.coders[j]} says {label}" for j in design.busiest for label in data.labels]
+    names = [
+        f"{data.coders[j]} says {label_text(label)}"
+        for j in design.busiest
+        for label in data.labels
+    ]
     use = rows.worst("use of labels", names, observed["uses"], seen["uses"])
     found.append(use.saying("The model does not reproduce which labels coders use"))
     if len(observed["pairs"]):

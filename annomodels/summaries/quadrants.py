@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.annotations import Annotations
+from annomodels.names import label_text
 from annomodels.summaries.replicates import per_item
 
 __all__ = ["QUADRANTS", "ItemFacts", "quadrants", "reasons"]
@@ -68,7 +69,7 @@ def quadrants(facts: ItemFacts) -> list[str]:
 def reasons(facts: ItemFacts, where: list[str]) -> list[str]:
     """One sentence for each item that is not easy, with the numbers behind it."""
     data, accuracy = facts.data, facts.accuracy
-    names = [str(name) for name in data.labels]
+    names = [label_text(name) for name in data.labels]
     n = np.diff(data.starts)
     dissents = data.label != facts.best[data.item]
     against = per_item(dissents.astype(float), data.starts)

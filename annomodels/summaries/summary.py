@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from annomodels.names import label_text
+
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
@@ -44,11 +46,22 @@ class Summary:
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        return "\n".join([self.title, repr(self.table), *self.notes])
+        return "\n".join([self.title, repr(_shown(self.table)), *self.notes])
 
     def _repr_html_(self) -> str:
         from html import escape
 
         notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
-        body = self.table.to_html(max_rows=60, escape=True)
+        body = _shown(self.table).to_html(max_rows=60, escape=True)
         return f"<p><strong>{escape(self.title)}</strong></p>{body}{notes}"
+
+
+def _shown(table: pd.DataFrame) -> pd.DataFrame:
+    """Table whose sets are texts, which look the same in every process."""
+    sets = [
+        name
+        for name in table
+        if table[name].dtype == object and table[name].map(lambda x: isinstance(x, frozenset)).any()
+    ]
+    texts = {str(name): table[name].map(label_text) for name in sets}
+    return table.assign(**texts) if texts else table

@@ -30,6 +30,7 @@ from annomodels.coefficients.evaluation import Statistics
 from annomodels.coefficients.reasons import before, used_items
 from annomodels.coefficients.rows import Rows
 from annomodels.errors import NotApplicable
+from annomodels.names import quoted
 
 __all__ = ["against_rest", "by_coder", "constant_labels"]
 
@@ -147,7 +148,7 @@ def _remarks(setup: Setup, notes: list[str], n: Ints) -> list[str]:
         if count == 0:
             note = "Shares no item with another coder."
         elif not note and label >= 0:
-            note = f"Used {setup.data.labels[label]!r} only."
+            note = f"Used {quoted(setup.data.labels[label])} only."
         found.append(note or (f"Shares {count} item(s) only." if count < FEW else ""))
     return found
 

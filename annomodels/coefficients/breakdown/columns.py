@@ -12,6 +12,7 @@ from annomodels.coefficients.breakdown.posterior import interval, share_above
 from annomodels.coefficients.breakdown.setup import Setup
 from annomodels.coefficients.formulas import Evaluated
 from annomodels.coefficients.reasons import REASONS
+from annomodels.names import label_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -125,7 +126,8 @@ def dataset(
     import xarray as xr
 
     names = {
-        key: np.array([str(name) for name in values], dtype=object) for key, values in parts.items()
+        key: np.array([label_text(name) for name in values], dtype=object)
+        for key, values in parts.items()
     }
     dimension = next(iter(names)) if len(names) == 1 else "pair"
     held = {

@@ -25,6 +25,7 @@ from annomodels.coefficients.reasons import WITH_VALUE, before, diagnose, explai
 from annomodels.coefficients.rows import Rows, collapse, prepare
 from annomodels.coefficients.weights import make_sample
 from annomodels.errors import NotApplicable
+from annomodels.names import quoted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -101,7 +102,7 @@ def _positive(setup: Setup, undefined: Undefined, positive: Hashable | None) -> 
         if positive is not None:
             raise NotApplicable('positive= belongs to undefined="seed002". Give both.')
         return None
-    names = ", ".join(map(repr, setup.data.labels[:6]))
+    names = ", ".join(map(quoted, setup.data.labels[:6]))
     if positive is None:
         raise NotApplicable(
             'undefined="seed002" asks whether a label was given at all, so name it: positive= one '

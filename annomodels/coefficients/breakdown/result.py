@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.coefficients.breakdown.difference import Difference
+from annomodels.names import label_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -185,7 +186,7 @@ class Breakdown:
 
 
 def _name(name: Hashable) -> str:
-    return " and ".join(map(str, name)) if isinstance(name, tuple) else str(name)
+    return " and ".join(map(label_text, name)) if isinstance(name, tuple) else label_text(name)
 
 
 def _text(table: pd.DataFrame) -> str:

@@ -8,7 +8,6 @@ doi:10.1016/0895-4356(90)90158-L).
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,8 +17,9 @@ from annomodels.coefficients.breakdown.setup import Setup
 from annomodels.coefficients.distances import Nominal
 from annomodels.coefficients.formulas import evaluate_with
 from annomodels.coefficients.reasons import used_items
+from annomodels.names import quoted
 
-__all__ = ["Prevalence", "number", "prevalence", "quoted", "why_so_low"]
+__all__ = ["Prevalence", "number", "prevalence", "why_so_low"]
 
 HIGH = 0.8
 GAP = 0.25
@@ -130,19 +130,6 @@ def why_so_low(setup: Setup, found: Prevalence, value: float, by_chance: float) 
 def _of(part: int, whole: int) -> str:
     items = "item" if whole == 1 else "items"
     return f"{part:,} of {whole:,} {items}"
-
-
-def quoted(label: Hashable) -> str:
-    """Give a label as it stands in a sentence; a set as its members.
-
-    Examples
-    --------
-    >>> quoted("no"), quoted(frozenset({2, 1}))
-    ("'no'", '{1, 2}')
-    """
-    if isinstance(label, frozenset):
-        return "{" + ", ".join(sorted(map(str, label))) + "}"
-    return repr(label)
 
 
 def number(x: float, digits: int = 3) -> str:

@@ -14,7 +14,8 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from annomodels.coefficients.diagnosis.overlap import Overlap
-from annomodels.coefficients.diagnosis.paradox import number, quoted
+from annomodels.coefficients.diagnosis.paradox import number
+from annomodels.names import quoted
 
 if TYPE_CHECKING:
     import pandas as pd

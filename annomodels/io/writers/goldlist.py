@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from annomodels.errors import AnnotationError, Problem
+from annomodels.names import label_text
 from annomodels.validation import is_missing
 
 if TYPE_CHECKING:
@@ -85,7 +86,9 @@ def gold_list(
         what = f"The table of gold labels lacks {', '.join(lacking)}."
         raise AnnotationError(Problem(what, "gold", "Give what fit.gold() gives."))
     soft = [str(name) for name in table.columns if str(name).startswith("p_")]
-    labels = [name[2:] for name in soft] or sorted({str(x) for x in table["label"] if _said(x)})
+    labels = [name[2:] for name in soft] or sorted(
+        {label_text(x) for x in table["label"] if _said(x)}
+    )
     votes = table["votes"] if "votes" in table.columns else [""] * len(table)
     known = texts or {}
     items = []
@@ -99,13 +102,13 @@ def gold_list(
             raise AnnotationError(Problem(what, "gold", "Give numbers between 0 and 1."))
         named = {name: float(part) for name, part in zip(labels, parts, strict=False)}
         text = known.get(item) or str(item)
-        said = str(label) if _said(label) else ""
+        said = label_text(label) if _said(label) else ""
         items.append(GoldItem(str(item), text, said, min(p, 1.0), named, str(vote)))
     return GoldList(tuple(items), tuple(labels), question)
 
 
 def _said(label: Any) -> bool:
-    return not is_missing(label) and str(label) != ""
+    return not is_missing(label) and label_text(label) != ""
 
 
 def _with_soft(gold: Any) -> pd.DataFrame:

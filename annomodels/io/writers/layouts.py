@@ -10,6 +10,7 @@ import numpy as np
 
 from annomodels.annotations import Annotations
 from annomodels.errors import AnnotationError, Problem
+from annomodels.names import label_text
 from annomodels.validation import all_numbers, counted
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def label_studio(data: Annotations) -> str:
 
 
 def _choice(label: Hashable) -> dict[str, Any]:
-    names = sorted(map(str, label)) if isinstance(label, frozenset) else [_text(label)]
+    names = sorted(map(label_text, label)) if isinstance(label, frozenset) else [_text(label)]
     return {
         "from_name": QUESTION,
         "to_name": "text",
@@ -162,7 +163,7 @@ def argilla(data: Annotations) -> str:
 
 def _text(name: Hashable) -> str:
     """Text of a name; sets of labels are joined in their order."""
-    return "|".join(sorted(map(str, name))) if isinstance(name, frozenset) else str(name)
+    return "|".join(sorted(map(label_text, name))) if isinstance(name, frozenset) else str(name)
 
 
 def _text_of(data: Annotations, i: int) -> str:
