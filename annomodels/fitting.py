@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -78,6 +79,25 @@ class Fit:
             if threshold is None
             else gold(self.tree, self.data, threshold)
         )
+
+    def why(self, items: Hashable | Iterable[Hashable] | None = None) -> Summary:
+        """Take gold labels apart: log-odds that prevalence and each coder contributed.
+
+        Parameters
+        ----------
+        items
+            Name of an item, or several; by default those whose gold label overturns a majority.
+
+        Examples
+        --------
+        >>> import annomodels as am
+        >>> fit = am.fit(am.datasets.load("anesthesia"), engine="em", seed=1)
+        >>> fit.why("3").table.columns.tolist()[:4]
+        ['item', 'label', 'runner_up', 'probability']
+        """
+        from annomodels.summaries.why import why
+
+        return why(self.tree, self.data, items)
 
     def coders(self, target: float | None = None) -> Summary:
         """Give accuracy, chance-corrected skill, information and kind, one row per coder.

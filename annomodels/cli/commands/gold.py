@@ -12,6 +12,7 @@ TO = (
     *("label-studio", "label-studio-review", "prodigy", "argilla", "toloka", "appen"),
     "parquet",
 )
+SHORT_WHY = ("item", "label", "runner_up", "source", "said", "log_odds", "low", "high")
 SHORT = ("item", "label", "probability", "runner_up", "votes", "overturned", "settled", "known")
 
 
@@ -20,6 +21,8 @@ SHORT = ("item", "label", "probability", "runner_up", "votes", "overturned", "se
     epilog=examples(
         "annomodels gold fit.nc -o gold.csv --threshold .95",
         "annomodels gold fit.nc --soft --format tsv",
+        "annomodels gold fit.nc --why",
+        "annomodels gold fit.nc --why --item s17 --json",
         "annomodels gold fit.nc --to label-studio --question sentiment -o tasks.json",
     ),
 )
@@ -42,6 +45,15 @@ SHORT = ("item", "label", "probability", "runner_up", "votes", "overturned", "se
     is_flag=True,
     help="Put an apostrophe before texts that a spreadsheet would take for formulas (with --to).",
 )
+@click.option(
+    "--why",
+    is_flag=True,
+    help="Instead, take labels apart: the log-odds that each coder contributed, for the items "
+    "whose label overturns a majority.",
+)
+@click.option(
+    "--item", "items", multiple=True, metavar="NAME", help="With --why: this item; may be repeated."
+)
 @write_options
 @common_options
 def command(
@@ -51,6 +63,8 @@ def command(
     to: str | None,
     question: str,
     spreadsheet: bool,
+    why: bool,
+    items: tuple[str, ...],
     writing: Writing,
 ) -> None:
     """Give the gold label of each item of FIT with its probability, votes and why."""
@@ -58,7 +72,14 @@ def command(
     from annomodels.cli.places import check_writing
     from annomodels.cli.summary import gold_table, show
 
+    if items and not why:
+        raise click.UsageError("--item belongs to --why.")
+    if why and (to is not None or soft or threshold is not None):
+        raise click.UsageError("--why is a table of its own: leave out --to, --soft, --threshold.")
     check_writing(writing)
+    if why:
+        show(fit, lambda loaded: loaded.why(items or None), writing, SHORT_WHY)
+        return
     if to is not None:
         gold_back(fit, to, threshold, question, writing, spreadsheet)
         return

@@ -1,0 +1,215 @@
+"""Why an item has its gold label: the log-odds that prevalence and each coder contributed."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.annotations import Annotations
+from annomodels.errors import NotApplicable
+from annomodels.names import label_text, quoted
+from annomodels.summaries.draws import SMALLEST, Draws, interval, thinned
+from annomodels.summaries.evidence import majority
+from annomodels.summaries.summary import Summary
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["PREVALENCE", "SUM", "why"]
+
+Floats = NDArray[np.float64]
+
+PREVALENCE, SUM = "(prevalence)", "(sum)"
+MOST_DRAWS = 500
+BUDGET = 256 * 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """Log-odds of one item: what they are due to, and their draws [sample, part]."""
+
+    names: list[str]
+    said: list[str]
+    draws: Floats
+
+
+def why(
+    tree: xr.DataTree, data: Annotations, items: Hashable | Iterable[Hashable] | None = None
+) -> Summary:
+    r"""Take the log-odds of gold labels apart: prevalence, and each coder.
+
+    For the label a, the runner-up b and the labels y that the coders gave, on each draw
+
+    .. math:: \log \frac{P(a \mid y)}{P(b \mid y)} = \log \frac{\pi_a}{\pi_b}
+              + \sum_n \log \frac{\theta_{j_n, a, y_n}}{\theta_{j_n, b, y_n}} .
+
+    A row is the mean of one term over the draws, in natural logarithms: +2.1 multiplies the odds
+    of the gold label by exp(2.1), about 8. The last row of an item is the sum, which on every draw
+    is the posterior log-odds.
+
+    Parameters
+    ----------
+    tree
+        Result of a fit.
+    data
+        What was fitted.
+    items
+        Name of an item, or several; None takes the items whose gold label overturns a majority.
+
+    Returns
+    -------
+    Summary
+        Some rows per item: item, label, runner_up, probability (of the label), source (a coder,
+        ``(prevalence)`` or ``(sum)``; coders first, the weightiest on top), said (the label that
+        the coder gave), log_odds, low, high (95 % interval). Draws: log_odds, shape
+        [sample, part]. Where the gold is known, its rows say how coders speak for it against the
+        label that they speak for most besides.
+
+    Raises
+    ------
+    NotApplicable
+        When there is no such item.
+
+    Examples
+    --------
+    >>> from annomodels.summaries.examples import small_fit
+    >>> found = why(*small_fit(), items="t1")
+    >>> found.table[["item", "label", "source", "said", "log_odds"]].round(2)
+      item label        source said  log_odds
+    0   t1   neg           ana  neg      2.21
+    1   t1   neg           ben  neg      2.20
+    2   t1   neg           cem  pos     -0.81
+    3   t1   neg  (prevalence)           0.00
+    4   t1   neg         (sum)           3.59
+    """
+    p = tree["truth"].to_dataset()["p_truth"].values
+    order = np.argsort(-p, axis=1, kind="stable")
+    known = np.full(data.n_items, -1) if data.gold is None else data.gold
+    overturned = _overturned(data, order[:, 0])
+    chosen = overturned if items is None else _places(data, items)
+    size = sum(int(data.starts[i + 1] - data.starts[i]) + 2 for i in chosen)
+    draws = thinned(tree, data, max(1, min(MOST_DRAWS, BUDGET // (8 * max(size, 1)))))
+    rows: list[dict[str, Any]] = []
+    held = []
+    for i in chosen:
+        first, second = int(order[i, 0]), int(order[i, 1])
+        if known[i] >= 0:
+            second = _rival(draws, data, i, first)
+        parts = _take_apart(draws, data, i, first, second)
+        low, high = interval(parts.draws)
+        about = {
+            "item": data.items[i],
+            "label": data.labels[first],
+            "runner_up": data.labels[second],
+            "probability": float(p[i, first]),
+        }
+        for name, said, mean, a, b in zip(
+            parts.names, parts.said, parts.draws.mean(axis=0), low, high, strict=True
+        ):
+            row = {"source": name, "said": said, "log_odds": mean, "low": a, "high": b}
+            rows.append(about | row)
+        held.append(parts.draws)
+    given = [data.items[i] for i in chosen if known[i] >= 0]
+    return Summary(
+        "Why: log-odds of the gold label against the runner-up",
+        _table(rows),
+        _draws(rows, held, len(draws)),
+        _notes(items is None, len(overturned), data.n_items, given),
+    )
+
+
+def _overturned(data: Annotations, best: NDArray[Any]) -> NDArray[np.int64]:
+    vote = majority(data.votes)
+    return np.flatnonzero((vote >= 0) & (vote != best))
+
+
+def _places(data: Annotations, items: Hashable | Iterable[Hashable]) -> NDArray[np.int64]:
+    """Numbers of the items that were named, each by its name or the text of its name."""
+    one = isinstance(items, (str, bytes, frozenset)) or not isinstance(items, Iterable)
+    wanted: Sequence[Hashable] = [items] if one else list(items)  # type: ignore[list-item, arg-type]
+    place: dict[Hashable, int] = {label_text(name): i for i, name in enumerate(data.items)}
+    place |= {name: i for i, name in enumerate(data.items)}
+    for name in wanted:
+        if name not in place:
+            near = difflib.get_close_matches(
+                label_text(name), [label_text(known) for known in data.items], n=1
+            )
+            hint = f"Did you mean {near[0]!r}?" if near else "data.items lists them."
+            raise NotApplicable(f"There is no item {quoted(name)} in these data. {hint}")
+    return np.array(list(dict.fromkeys(place[name] for name in wanted)), dtype=np.int64)
+
+
+def _of_item(draws: Draws, data: Annotations, i: int) -> tuple[NDArray[Any], NDArray[Any], Floats]:
+    """Coders and labels of an item, and log P(label | truth), shape [sample, n, truth]."""
+    rows = slice(int(data.starts[i]), int(data.starts[i + 1]))
+    coder, label = data.coder[rows], data.label[rows]
+    said = draws.confusion[:, coder, :, label].transpose(1, 0, 2)
+    return coder, label, np.log(np.maximum(said, SMALLEST))
+
+
+def _take_apart(draws: Draws, data: Annotations, i: int, first: int, second: int) -> _Parts:
+    """Log-odds of one label against another: each coder, the prevalence, and the sum."""
+    coder, label, logp = _of_item(draws, data, i)
+    each = logp[:, :, first] - logp[:, :, second]
+    prevalence = np.log(np.maximum(draws.prevalence, SMALLEST))
+    prior = prevalence[:, first] - prevalence[:, second]
+    named = list(dict.fromkeys(coder.tolist()))
+    values = np.stack([each[:, coder == j].sum(axis=1) for j in named], axis=1)
+    order = np.argsort(-np.abs(values.mean(axis=0)), kind="stable")
+    total = values.sum(axis=1) + prior
+    said = [", ".join(label_text(data.labels[k]) for k in label[coder == j]) for j in named]
+    return _Parts(
+        [*(label_text(data.coders[named[n]]) for n in order), PREVALENCE, SUM],
+        [*(said[n] for n in order), "", ""],
+        np.column_stack([values[:, order], prior, total]),
+    )
+
+
+def _rival(draws: Draws, data: Annotations, i: int, known: int) -> int:
+    """Label that speaks most against a known gold label, as if it were not known."""
+    _, _, logp = _of_item(draws, data, i)
+    score = logp.sum(axis=1).mean(axis=0)
+    score += np.log(np.maximum(draws.prevalence, SMALLEST)).mean(axis=0)
+    score[known] = -np.inf
+    return int(score.argmax())
+
+
+def _table(rows: list[dict[str, Any]]) -> Any:
+    import pandas as pd
+
+    columns = ["item", "label", "runner_up", "probability", "source", "said"]
+    return pd.DataFrame(rows, columns=[*columns, "log_odds", "low", "high"])
+
+
+def _draws(rows: list[dict[str, Any]], held: list[Floats], n: int) -> xr.Dataset:
+    import xarray as xr
+
+    values = np.concatenate(held, axis=1) if held else np.empty((n, 0))
+    texts = {
+        word: ("part", np.array([label_text(row[word]) for row in rows], dtype=object))
+        for word in ("item", "source")
+    }
+    return xr.Dataset({"log_odds": (("sample", "part"), values)}, coords=texts)
+
+
+def _notes(overturned: bool, n: int, n_items: int, given: list[Any]) -> tuple[str, ...]:
+    notes = []
+    if overturned:
+        items = "item" if n == 1 else "items"
+        notes.append(
+            f"The gold label differs from a majority of the votes for {n:,} {items} of {n_items:,}."
+        )
+    if given:
+        names = ", ".join(label_text(name) for name in given[:5]) + (", ..." * (len(given) > 5))
+        notes.append(f"The gold is known and was used, whatever coders say: {names}.")
+    notes.append(
+        "Natural logarithms: +1 multiplies the odds of the gold label by 2.7, +2.3 by ten. Coders "
+        "of one item count as independent of each other, so sums are too large where they err "
+        "together."
+    )
+    return tuple(notes)
