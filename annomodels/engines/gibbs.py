@@ -7,6 +7,7 @@ chain, iteration and item only, so neither changes the draws.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from importlib import import_module
 from threading import Event, Thread
@@ -90,8 +91,8 @@ def run(model: ConjugateModel | StateModel, data: Annotations, settings: Setting
 
 
 def _may_swap(model: ConjugateModel | StateModel, data: Annotations) -> bool:
-    family = model.coders if isinstance(model, StateModel) else model
-    return family.swappable and data.gold is None
+    coders = model.coders if isinstance(model, StateModel) else model
+    return coders.swappable and data.gold is None
 
 
 def _room(codes: Encoded, settings: Settings) -> tuple[int, bool]:
@@ -128,11 +129,12 @@ class _Run:
         keys = np.random.SeedSequence(settings.seed).generate_state(settings.chains, np.uint64)
         rng = np.random.default_rng(settings.seed)
         relabel = settings.relabel and relabel
-        self.chains: list[Chain] | list[StateChain] = []
+        self.chains: Sequence[Any]
+        coders = model.coders if isinstance(model, StateModel) else model
         states = []
         for n in range(settings.chains):
             shares = random_shares(codes, rng, votes=0.7) if n else vote_shares(codes)
-            states.append(state_from_shares(model.starter, codes, shares))
+            states.append(state_from_shares(coders, codes, shares))
         if isinstance(model, StateModel):
             self.chains = [
                 StateChain(model, codes, state, int(key), relabel)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,7 @@ def run(model: Model, data: Annotations, settings: Settings) -> RawResult:
     if posterior["prevalence"].shape[1] < 1:
         raise EngineError("NUTS kept no draw. Give more time, or use another engine.")
     relabel = settings.relabel and model.swappable and data.gold is None
+    kept: Sequence[Kept]
     if isinstance(model, ConfusionModel):
         kept = _revisit(model, codes, posterior, lp, relabel)
     else:

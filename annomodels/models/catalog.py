@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from annomodels.errors import NotApplicable
+from annomodels.models.base import Model
 from annomodels.models.class_conditional import ClassConditional
-from annomodels.models.confusion import ConfusionModel
 from annomodels.models.dawid_skene import DawidSkene
+from annomodels.models.guess_level import GuessLevel
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.logit_normal import LogitNormalDawidSkene
 from annomodels.models.mace import Mace
@@ -16,7 +17,7 @@ from annomodels.models.pooled import Pooled
 
 __all__ = ["MODELS", "from_dict", "resolve"]
 
-MODELS: dict[str, type[ConfusionModel]] = {
+MODELS: dict[str, type[Model]] = {
     model.name: model
     for model in (
         HierarchicalDawidSkene,
@@ -26,11 +27,12 @@ MODELS: dict[str, type[ConfusionModel]] = {
         Mace,
         Pooled,
         LogitNormalDawidSkene,
+        GuessLevel,
     )
 }
 
 
-def resolve(model: str | ConfusionModel) -> ConfusionModel:
+def resolve(model: str | Model) -> Model:
     """Give the model that a name stands for; a model stands for itself.
 
     Parameters
@@ -48,13 +50,13 @@ def resolve(model: str | ConfusionModel) -> ConfusionModel:
     >>> resolve("pooled").title
     'Pooled'
     """
-    if isinstance(model, ConfusionModel):
+    if isinstance(model, Model):
         return model
     if model in MODELS:
         return MODELS[model]()
     raise NotApplicable(f"There is no model {model!r}. Use one of {', '.join(MODELS)}.")
 
 
-def from_dict(data: dict[str, Any]) -> ConfusionModel:
+def from_dict(data: dict[str, Any]) -> Model:
     """Read back a model that ``to_dict`` wrote."""
     return MODELS[data["name"]].from_dict(data)

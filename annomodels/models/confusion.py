@@ -9,15 +9,15 @@ the confusion matrices come from.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from annomodels.models.base import Model
 from annomodels.models.encoded import Encoded
-from annomodels.priors import Dirichlet, from_dict, to_dict
 
 __all__ = ["ConfusionModel", "State", "emission_logp"]
 
@@ -79,17 +79,8 @@ def emission_logp(log_confusion: Any, codes: Encoded, xp: Any) -> Any:
     return sparse.structured_dot(sparse.as_sparse_variable(codes.counts), flat)
 
 
-class ConfusionModel(ABC):
+class ConfusionModel(Model):
     """Base of the models whose coders each have (or share) a confusion matrix."""
-
-    name: ClassVar[str]
-    title: ClassVar[str]
-    citation: ClassVar[str]
-    engines: ClassVar[tuple[str, ...]] = ("nuts",)
-    shared: ClassVar[bool] = False
-    # whether classes that have swapped their names still are parameters of the model
-    swappable: ClassVar[bool] = True
-    prevalence: Dirichlet
 
     # -- what a member says ---------------------------------------------------------------------
 
@@ -100,10 +91,6 @@ class ConfusionModel(ABC):
     @abstractmethod
     def pymc_log_confusion(self, n_labels: int) -> Any:
         """Log confusion [row, truth, label] as a tensor, with its priors; in a model context."""
-
-    @abstractmethod
-    def describe(self) -> list[str]:
-        """Story and priors in sentences."""
 
     @abstractmethod
     def pymc_start(self, state: State) -> dict[str, Floats]:
@@ -150,20 +137,3 @@ class ConfusionModel(ABC):
                 total = total + pt.sum(codes.weight[known] * joint[known, codes.gold[known]])
             pm.Potential("labels", total)
         return model
-
-    def to_dict(self) -> dict[str, Any]:
-        """Write the model down as plain data."""
-        values = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
-        priors = {k: v if isinstance(v, float) else to_dict(v) for k, v in values.items()}
-        return {"name": self.name, "priors": priors}
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> ConfusionModel:
-        """Read back what :meth:`to_dict` wrote."""
-        priors = data["priors"].items()
-        return cls(**{k: from_dict(v) if isinstance(v, dict) else v for k, v in priors})
-
-    @property
-    def proper(self) -> bool:
-        """Whether all priors are proper, as sampling needs."""
-        return self.prevalence.concentration > 0

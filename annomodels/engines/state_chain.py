@@ -1,0 +1,157 @@
+"""One Gibbs chain of a state model: states and rows given parameters, parameters given counts."""
+
+from __future__ import annotations
+
+from threading import Event
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.engines.kept import StateKept
+from annomodels.engines.relabel import canonical_order
+from annomodels.models.confusion import State
+from annomodels.models.encoded import Encoded
+from annomodels.models.mixture import StateModel, cached_layout
+from annomodels.models.states import SMALLEST
+
+__all__ = ["StateChain"]
+
+Floats = NDArray[Any]
+MIRROR_EVERY = 10  # iterations of the warm-up between looks for swapped classes
+
+
+class StateChain:
+    """A Gibbs chain of a state model that can be advanced a slice at a time.
+
+    Parameters
+    ----------
+    model
+        The model.
+    codes
+        The items, not collapsed.
+    state
+        Parameters of the coders' model to begin with; changed in place.
+    key
+        Key of all random numbers of the chain.
+    relabel
+        Whether classes that have swapped their names are put right during the warm-up.
+    """
+
+    def __init__(
+        self, model: StateModel, codes: Encoded, state: State, key: int, relabel: bool
+    ) -> None:
+        self.model, self.codes, self.state, self.relabel = model, codes, state, relabel
+        self.key, self.iteration = np.uint64(key), 0
+        self.layout = layout = cached_layout(model, codes.n_labels)
+        self.volume = np.bincount(codes.row, minlength=codes.n_rows) / len(codes.row)
+        start = model.pymc_start(state)
+        self.items = {name: start[name].copy() for name in model.variables(codes.n_labels)}
+        single = layout.mix.max(axis=1) == layout.mix.sum(axis=1)
+        self.only = np.where(single, layout.mix.argmax(axis=1), -1)
+        names = sorted(layout.values)
+        shape = (len(names), len(layout.base))
+        self.values = np.array([layout.values[n] for n in names], dtype=float).reshape(shape)
+        cells = codes.n_rows * codes.n_labels
+        self.classes = codes.n_labels
+        self.counts = np.zeros((cells, self.classes), dtype=np.int64)
+        self.extra = np.zeros((cells, max(1, layout.mix.shape[1] - self.classes)), dtype=np.int64)
+        self.sizes = np.zeros(len(layout.base), dtype=np.int64)
+        self.golds = np.zeros(layout.truth.shape, dtype=np.int64)
+        self.table = np.empty((cells, len(layout.base)))
+        self.nowhere = self.room(0, False)
+
+    def room(self, draws: int, single: bool) -> StateKept:
+        """Make room for some draws."""
+        return StateKept(
+            self.codes, draws, single, len(self.layout.base), sorted(self.layout.values)
+        )
+
+    def compile(self, single: bool) -> None:
+        """Have the loops compiled, or loaded."""
+        self._pass(self.nowhere, keep=False)
+
+    def advance(self, iterations: int, thin: int, kept: StateKept | None, stop: Event) -> None:
+        """Run some iterations, keeping every `thin`-th in `kept`."""
+        for _ in range(iterations):
+            if stop.is_set():
+                return
+            keep = kept is not None and self.iteration % thin == 0
+            target = kept if kept is not None and keep else self.nowhere
+            log_likelihood = self._pass(target, keep)
+            if keep and kept is not None:
+                values = self._values()
+                lp = log_likelihood + self.model.log_prior_of(values)
+                kept.add(values, log_likelihood, lp, moved=False)
+            self._draw()
+            if self.relabel and kept is None and self.iteration % MIRROR_EVERY == 0:
+                order = canonical_order(self.state, self.volume)
+                if (order != np.arange(len(order))).any():
+                    self.state = self.state.ordered(order)
+            self.iteration += 1
+
+    def _values(self) -> dict[str, Floats]:
+        held = {name: values.copy() for name, values in self.items.items()}
+        values = {**self.model.coders.pymc_start(self.state), **held}
+        return self.model.finish(values)
+
+    def _pass(self, kept: StateKept, keep: bool) -> float:
+        """Draw states and rows, and count."""
+        from annomodels.kernels.states import fill_table, sampled_states
+
+        layout, model = self.layout, self.model
+        confusion = np.exp(self.state.log_confusion).transpose(0, 2, 1)
+        rows = model.all_rows(layout, confusion, self.items)
+        rows = np.ascontiguousarray(rows.reshape(len(self.counts), -1))
+        fill_table(rows, layout.mix, SMALLEST, self.table)
+        share = model.log_share(layout, np.exp(self.state.log_prevalence), self.items, np)
+        for array in (self.counts, self.extra, self.sizes, self.golds):
+            array.fill(0)
+        return float(
+            sampled_states(
+                *self.codes.arrays, share, self.table, rows, layout.mix, self.only,
+                np.ascontiguousarray(model.truth_of(layout, self.items)), self.values, SMALLEST,
+                self.key, self.iteration, keep, self.counts, self.extra, self.sizes, self.golds,
+                *kept.places,
+            )
+        )  # fmt: skip
+
+    def _draw(self) -> None:
+        """Draw all parameters given the counts."""
+        layout, k = self.layout, self.classes
+        own = layout.base >= 0
+        sizes = np.bincount(layout.base[own], self.sizes[own], minlength=k).astype(np.int64)
+        counts = self.counts.reshape(self.codes.n_rows, self.codes.n_labels, k)
+        self.model.coders.draw(counts, sizes, self.state, self.key, self.iteration)  # type: ignore[arg-type]
+        rng = np.random.Generator(np.random.Philox(key=np.array([self.key, self.iteration])))
+        for name, alpha in self.model.alphas(self.codes.n_rows, self.codes.n_labels).items():
+            shape = rng.standard_gamma(alpha + self._given(name, rng))
+            shape = np.maximum(shape, 1e-300)
+            self.items[name] = shape / shape.sum(axis=-1, keepdims=True)
+
+    def _given(self, name: str, rng: np.random.Generator) -> Floats:
+        """Count what the items and labels say of one of the items' own variables."""
+        layout = self.layout
+        for factor in layout.factors:
+            if factor.name == name:
+                chosen = factor.choice >= 0
+                return np.bincount(
+                    factor.choice[chosen], self.sizes[chosen], minlength=len(factor.alpha)
+                )
+        for n, row in enumerate(layout.rows):
+            if row.name == name:
+                counts = self.extra[:, n].reshape(self.codes.n_rows, -1)
+                return counts if row.by_coder else counts.sum(axis=0)
+        return self._classes_of_gold(rng)
+
+    def _classes_of_gold(self, rng: np.random.Generator) -> Floats:
+        """Perceived class by truth of the items whose truth is known, drawn where states mix."""
+        layout = self.layout
+        truths = layout.truths
+        if truths is None:
+            raise AssertionError("only what a perceived class says of the truth is left")
+        out = np.zeros(truths.alpha.shape)
+        for s, truth in zip(*np.nonzero(self.golds), strict=True):
+            weight = layout.truth[s] * self.items[truths.name][:, truth]
+            out[:, truth] += rng.multinomial(self.golds[s, truth], weight / weight.sum())
+        return out

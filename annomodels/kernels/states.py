@@ -1,0 +1,175 @@
+"""Passes over items that are in one of several states, each a mixture of their coders' rows.
+
+Cells are places coder * labels + label as in ``passes``. `table` is log P(label | state, coder) as
+[cell, state], `rows` P(label | row, coder) as [cell, row], `mix` [state, row] how much of each row
+a state holds.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from annomodels.kernels.compile import Array, Key, inlined, kernel
+from annomodels.kernels.passes import NEGLIGIBLE
+from annomodels.kernels.random import ROW, TRUTH, uniform_at
+
+
+@kernel
+def fill_table(rows: Array, mix: Array, smallest: float, table: Array) -> None:
+    """Fill `table` with the logarithm of the mixtures of `rows`, at least `smallest`."""
+    n_cells, n_rows = rows.shape
+    n_states = mix.shape[0]
+    for c in range(n_cells):
+        for s in range(n_states):
+            p = 0.0
+            for r in range(n_rows):
+                if mix[s, r] > 0.0:
+                    p += mix[s, r] * rows[c, r]
+            table[c, s] = math.log(max(p, smallest))
+
+
+@inlined
+def weigh_states(
+    starts: Array, cell: Array, known: int, log_share: Array, table: Array, truth: Array,
+    smallest: float, i: int, p: Array,
+) -> float:  # fmt: skip
+    """Fill `p` with P(state | labels of item i, truth where known); gives their log probability."""
+    n_states = p.shape[0]
+    for s in range(n_states):
+        p[s] = log_share[s]
+    for n in range(starts[i], starts[i + 1]):
+        c = cell[n]
+        for s in range(n_states):
+            p[s] += table[c, s]
+    if known >= 0:
+        for s in range(n_states):
+            p[s] += math.log(max(truth[s, known], smallest))
+    top = p[0]
+    for s in range(1, n_states):
+        top = max(top, p[s])
+    total = 0.0
+    for s in range(n_states):
+        x = p[s] - top
+        p[s] = math.exp(x) if x > NEGLIGIBLE else 0.0
+        total += p[s]
+    for s in range(n_states):
+        p[s] /= total
+    return top + math.log(total)
+
+
+@inlined
+def note_item(
+    p: Array, known: int, truth: Array, values: Array, i: int, q: Array, p_truth: Array,
+    entropy: Array, p_state: Array, value_sum: Array, value_square: Array,
+) -> None:  # fmt: skip
+    """Add what P(state) of one item says of its truth, its states and its values."""
+    n_states, n_classes = truth.shape
+    if known >= 0:
+        p_truth[i, known] += 1.0
+    else:
+        for k in range(n_classes):
+            q[k] = 0.0
+        for s in range(n_states):
+            if p[s] > 0.0:
+                for k in range(n_classes):
+                    q[k] += p[s] * truth[s, k]
+        for k in range(n_classes):
+            p_truth[i, k] += q[k]
+            if q[k] > 0.0:
+                entropy[i] -= q[k] * math.log(q[k])
+    if p_state.shape[0] > 0:
+        for s in range(n_states):
+            p_state[i, s] += p[s]
+    for v in range(values.shape[0]):
+        mean, square = 0.0, 0.0
+        for s in range(n_states):
+            mean += p[s] * values[v, s]
+            square += p[s] * values[v, s] * values[v, s]
+        value_sum[v, i] += mean
+        value_square[v, i] += square
+
+
+@kernel
+def state_pass(
+    starts: Array, cell: Array, gold: Array, weight: Array, log_share: Array, table: Array,
+    truth: Array, values: Array, smallest: float, p_truth: Array, entropy: Array, p_state: Array,
+    value_sum: Array, value_square: Array,
+) -> float:  # fmt: skip
+    """Add P(truth), P(state) and values under one draw of the parameters; the log likelihood.
+
+    Item i counts `weight[i]` times in the log likelihood, once in the sums.
+    """
+    n_states, n_classes = truth.shape
+    p, q = np.empty(n_states), np.empty(n_classes)
+    total = 0.0
+    for i in range(len(gold)):
+        total += weight[i] * weigh_states(
+            starts, cell, gold[i], log_share, table, truth, smallest, i, p
+        )
+        note_item(
+            p, gold[i], truth, values, i, q, p_truth, entropy, p_state, value_sum, value_square
+        )
+    return total
+
+
+@inlined
+def pick(p: Array, u: float) -> int:
+    """Place that the uniform number `u` falls on among probabilities `p`."""
+    place = len(p) - 1
+    cumulated = 0.0
+    for s in range(len(p)):
+        cumulated += p[s]
+        if u < cumulated:
+            place = s
+            break
+    while p[place] == 0.0:  # rounding may leave u above the last sum
+        place -= 1
+    return place
+
+
+@kernel
+def sampled_states(
+    starts: Array, cell: Array, gold: Array, log_share: Array, table: Array, rows: Array,
+    mix: Array, only: Array, truth: Array, values: Array, smallest: float, key: Key,
+    iteration: int, keep: bool, counts: Array, extra: Array, sizes: Array, golds: Array,
+    p_truth: Array, entropy: Array, p_state: Array, value_sum: Array, value_square: Array,
+) -> float:  # fmt: skip
+    """Draw the state of every item and the row of each label, and count; the log likelihood.
+
+    `only` [state] is the single row a state holds, or -1. `counts` [cell, class], `extra`
+    [cell, further row], `sizes` [state] and, of items whose truth is known, `golds`
+    [state, truth] are added to.
+    """
+    n_states, n_classes = truth.shape
+    n_own, n_rows = counts.shape[1], rows.shape[1]
+    p, q, share = np.empty(n_states), np.empty(n_classes), np.empty(n_rows)
+    total = 0.0
+    for i in range(len(gold)):
+        total += weigh_states(starts, cell, gold[i], log_share, table, truth, smallest, i, p)
+        if keep:
+            note_item(
+                p, gold[i], truth, values, i, q, p_truth, entropy, p_state, value_sum,
+                value_square,
+            )  # fmt: skip
+        s = pick(p, uniform_at(key, iteration, TRUTH, i))
+        sizes[s] += 1
+        if gold[i] >= 0:
+            golds[s, gold[i]] += 1
+        for n in range(starts[i], starts[i + 1]):
+            c = cell[n]
+            r = only[s]
+            if r < 0:
+                whole = 0.0
+                for a in range(n_rows):
+                    share[a] = mix[s, a] * rows[c, a]
+                    whole += share[a]
+                for a in range(n_rows):
+                    share[a] /= whole
+                r = pick(share, uniform_at(key, iteration, ROW, n))
+            if r < n_own:
+                counts[c, r] += 1
+            else:
+                extra[c, r - n_own] += 1
+    return total

@@ -1,0 +1,127 @@
+"""What every model of annotation says of itself: name, priors, PyMC definition, item states."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.models.encoded import Encoded
+from annomodels.priors import Dirichlet, from_dict, to_dict
+
+if TYPE_CHECKING:
+    from annomodels.models.confusion import ConfusionModel, State
+    from annomodels.models.states import States
+
+__all__ = ["Model"]
+
+Floats = NDArray[np.float64]
+
+
+class Model(ABC):
+    """An immutable value: priors only, no data."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    citation: ClassVar[str]
+    engines: ClassVar[tuple[str, ...]] = ("nuts",)
+    shared: ClassVar[bool] = False
+    # whether classes that have swapped their names still are parameters of the model
+    swappable: ClassVar[bool] = True
+    prevalence: Dirichlet
+
+    @abstractmethod
+    def describe(self) -> list[str]:
+        """Story and priors in sentences."""
+
+    @abstractmethod
+    def build(self, codes: Encoded, coords: dict[str, list[str]]) -> Any:
+        """Build the PyMC model with the truth (and what else is discrete) summed out.
+
+        Parameters
+        ----------
+        codes
+            The patterns of labels.
+        coords
+            Names of the dimensions truth, label and coder, and of :meth:`coords`.
+
+        Returns
+        -------
+        pymc.Model
+        """
+
+    @property
+    @abstractmethod
+    def starter(self) -> ConfusionModel:
+        """The conjugate model whose mode is the starting point."""
+
+    @abstractmethod
+    def pymc_start(self, state: State) -> dict[str, Floats]:
+        """Values of the PyMC variables that correspond to a state of the starting model."""
+
+    def variables(self, n_labels: int) -> dict[str, tuple[str, ...]]:
+        """Dimensions of the variables of the result that only this model has."""
+        return {}
+
+    def coords(self, labels: list[str]) -> dict[str, list[str]]:
+        """Names along the dimensions that only this model has."""
+        return {}
+
+    def finish(self, values: dict[str, Floats]) -> dict[str, Floats]:
+        """Turn one draw of the PyMC variables into the variables of the result.
+
+        Every model ends with ``prevalence`` [truth] and ``confusion`` [coder, truth, label], the
+        share of each class and what coders say of it, everything else summed out.
+        """
+        return values
+
+    def states(self, values: dict[str, Floats]) -> States | None:
+        """States of the items under draws of the result's variables [draw, ...].
+
+        None where the states are the classes themselves.
+        """
+        return None
+
+    def log_prior_of(self, values: dict[str, Floats]) -> float | None:
+        """Log prior density of one draw of the result's variables; None if only NUTS knows it."""
+        return None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write the model down as plain data."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+        return {"name": self.name, "priors": {k: _plain(v) for k, v in values.items()}}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """Read back what :meth:`to_dict` wrote."""
+        return cls(**{k: _value(v) for k, v in data["priors"].items()})
+
+    @property
+    def proper(self) -> bool:
+        """Whether all priors are proper, as sampling needs."""
+        return self.prevalence.concentration > 0
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Model):
+        return {"model": value.to_dict()}
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, tuple):
+        return list(value)
+    return to_dict(value)
+
+
+def _value(plain: Any) -> Any:
+    if isinstance(plain, list):
+        return tuple(plain)
+    if not isinstance(plain, dict):
+        return plain
+    if "model" in plain:
+        from annomodels.models.catalog import from_dict as model_from_dict
+
+        return model_from_dict(plain["model"])
+    return from_dict(plain)

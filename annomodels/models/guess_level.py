@@ -1,0 +1,82 @@
+"""Item guess level: some items are guessed more often than others, whoever labels them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from annomodels.models.conjugate import ConjugateModel
+from annomodels.models.hierarchical import HierarchicalDawidSkene
+from annomodels.models.layout import ExtraRow, Factor, Layout
+from annomodels.models.mixture import StateModel
+from annomodels.priors import Dirichlet
+
+__all__ = ["GuessLevel"]
+
+
+@dataclass(frozen=True)
+class GuessLevel(StateModel):
+    r"""Every item has a share of labels that are guesses.
+
+    .. math::
+
+        c_i \sim Cat(\pi), \quad g_i \sim Cat(w), \quad
+        y_n \sim (1 - \lambda_{g_i}) Cat(\theta_{j_n, c_i}) + \lambda_{g_i} Cat(\gamma)
+
+    Labels of one item depend on each other through the item, so ten labels of a hard item are not
+    ten pieces of evidence. The smallest level is above zero: no label is full evidence.
+
+    Parameters
+    ----------
+    coders
+        How coders label what they perceive.
+    levels
+        Shares of guessed labels.
+    weights
+        Prior of how many items have each level.
+    guess
+        Prior of the distribution of guesses, the same for all coders.
+
+    Examples
+    --------
+    >>> GuessLevel().layout(2).mix.shape
+    (10, 3)
+    """
+
+    name: ClassVar[str] = "guess-level"
+    title: ClassVar[str] = "item guess level"
+    citation: ClassVar[str] = "this package"
+
+    coders: ConjugateModel = field(default_factory=HierarchicalDawidSkene)
+    levels: tuple[float, ...] = (0.3, 0.6, 0.8, 0.9, 0.95)
+    weights: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
+    guess: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
+
+    def layout(self, n_labels: int) -> Layout:
+        """Give the states of the items: class by level."""
+        n = len(self.levels)
+        base = np.repeat(np.arange(n_labels), n)
+        choice = np.tile(np.arange(n), n_labels)
+        level = np.array(self.levels)[choice]
+        eye = np.eye(n_labels)[base]
+        names = tuple(f"{share:g}" for share in self.levels)
+        return Layout(
+            names=tuple(f"{k}/{names[c]}" for k, c in zip(base, choice, strict=True)),
+            mix=np.column_stack([(1.0 - level)[:, None] * eye, level]),
+            base=base,
+            truth=eye,
+            factors=(Factor("level_share", self.weights.alpha(n), choice, names),),
+            rows=(ExtraRow("common_guess", self.guess.alpha(n_labels), by_coder=False),),
+            values={"guess_level": level},
+        )
+
+    def describe(self) -> list[str]:
+        """Story and priors in sentences."""
+        levels = ", ".join(f"{share:g}" for share in self.levels)
+        return [
+            *self.coders.describe(),
+            f"Every item has a share of labels that are guesses ({levels}); guesses follow one "
+            "distribution for all coders.",
+        ]

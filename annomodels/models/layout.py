@@ -1,0 +1,108 @@
+"""How the states of items are laid out: what each holds of coders' rows, and how likely it is.
+
+A state is reached by decisions: its class (by the prevalence), then one choice of each factor it
+belongs to. So its share is a product, and every factor is Dirichlet given the number of items.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["ExtraRow", "Factor", "Layout", "Truths"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """A choice that states differ in, with Dirichlet weights.
+
+    Parameters
+    ----------
+    name
+        Variable that holds the weights.
+    alpha
+        Pseudo-counts of the choices.
+    choice
+        Which one a state stands for, -1 where the factor does not concern it; shape [state].
+    names
+        What the choices are called.
+    """
+
+    name: str
+    alpha: Floats
+    choice: Ints
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class ExtraRow:
+    """A distribution of labels beside the coders' confusion matrices, Dirichlet.
+
+    Parameters
+    ----------
+    name
+        Variable that holds it.
+    alpha
+        Pseudo-counts of the labels.
+    by_coder
+        Whether each coder has one of their own.
+    """
+
+    name: str
+    alpha: Floats
+    by_coder: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Truths:
+    """P(truth | perceived class), each row Dirichlet; only known truths can teach it.
+
+    Parameters
+    ----------
+    name
+        Variable that holds it.
+    alpha
+        Pseudo-counts, shape [class, truth].
+    """
+
+    name: str
+    alpha: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """The states of a model for a number of labels.
+
+    Parameters
+    ----------
+    names
+        What each state is called.
+    mix
+        Share of each row in the labels of an item in a state, shape [state, row]: first the
+        perceived classes, then the extra rows, then the labels themselves (said by all alike).
+    base
+        Perceived class of a state whose share the prevalence governs, else -1; shape [state].
+    truth
+        P(truth | state) where it is fixed, in terms of perceived classes where `truths` says what
+        these are worth; shape [state, truth].
+    factors, rows
+        Choices and extra rows.
+    truths
+        What a perceived class says of the truth; None where it is the truth.
+    values
+        Numbers that states stand for, by name, each [state].
+    """
+
+    names: tuple[str, ...]
+    mix: Floats
+    base: Ints
+    truth: Floats
+    factors: tuple[Factor, ...] = ()
+    rows: tuple[ExtraRow, ...] = ()
+    truths: Truths | None = None
+    values: dict[str, Floats] = field(default_factory=dict)

@@ -1,0 +1,211 @@
+"""State models: coders as in a model of the confusion family, items in one of several states.
+
+    state[i] ~ Categorical(share)
+    row[n]   ~ Categorical(mix[state[item[n]]])
+    label[n] ~ Categorical(rows[coder[n], row[n]])
+    truth[i] ~ Categorical(truth[state[i]])
+
+The first rows of a coder are those of the coders' model, one for each class that they perceive. A
+member of the family says which states there are (a :class:`~annomodels.models.layout.Layout`); the
+PyMC model, the shares, the conjugate draws and what follows for the items are written here once.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from annomodels.models.base import Model
+from annomodels.models.confusion import Floats, State
+from annomodels.models.conjugate import ConjugateModel
+from annomodels.models.encoded import Encoded
+from annomodels.models.layout import Layout
+from annomodels.models.states import SMALLEST, States, add_states, marginals
+from annomodels.priors import Dirichlet
+
+__all__ = ["PERCEIVED", "StateModel", "cached_layout"]
+
+# what the coders' own variables are called beside prevalence and confusion of the truth
+PERCEIVED = {"prevalence": "perceived_prevalence", "confusion": "perceived_confusion"}
+BLOCK = 64 * 2**20
+
+
+class StateModel(Model):
+    """Base of the models whose items are more than members of a class.
+
+    A member has a field ``coders``, the model of the confusion family that says how coders label
+    what they perceive.
+    """
+
+    engines: ClassVar[tuple[str, ...]] = ("gibbs", "nuts")
+    swappable: ClassVar[bool] = False
+    coders: ConjugateModel
+
+    # -- what a member says ---------------------------------------------------------------------
+
+    @abstractmethod
+    def layout(self, n_labels: int) -> Layout:
+        """Give the states of the items."""
+
+    # -- shared by all --------------------------------------------------------------------------
+
+    @property
+    def prevalence(self) -> Dirichlet:  # type: ignore[override]
+        """Prior of the prevalence of the perceived classes."""
+        return self.coders.prevalence
+
+    @property
+    def starter(self) -> ConjugateModel:
+        """The conjugate model whose mode is the starting point."""
+        return self.coders
+
+    @property
+    def proper(self) -> bool:
+        """Whether all priors are proper, as sampling needs."""
+        return self.coders.proper
+
+    def coords(self, labels: list[str]) -> dict[str, list[str]]:
+        """Names along the dimensions that only this model has."""
+        layout = cached_layout(self, len(labels))
+        choices = {f"{factor.name}_choice": list(factor.names) for factor in layout.factors}
+        return {"perceived": list(labels), "state": list(layout.names), **choices}
+
+    def variables(self, n_labels: int) -> dict[str, tuple[str, ...]]:
+        """Dimensions of the variables that are the items' own."""
+        layout = cached_layout(self, n_labels)
+        out: dict[str, tuple[str, ...]] = {f.name: (f"{f.name}_choice",) for f in layout.factors}
+        for row in layout.rows:
+            out[row.name] = ("coder", "label") if row.by_coder else ("label",)
+        if layout.truths is not None:
+            out[layout.truths.name] = ("perceived", "truth")
+        return out
+
+    def alphas(self, n_coders: int, n_labels: int) -> dict[str, Floats]:
+        """Pseudo-counts of the variables that are the items' own, all Dirichlet."""
+        layout = cached_layout(self, n_labels)
+        out = {factor.name: factor.alpha for factor in layout.factors}
+        for row in layout.rows:
+            wide = (n_coders, n_labels)
+            out[row.name] = np.broadcast_to(row.alpha, wide) if row.by_coder else row.alpha
+        if layout.truths is not None:
+            out[layout.truths.name] = layout.truths.alpha
+        return out
+
+    def log_share(self, layout: Layout, prevalence: Any, items: dict[str, Any], xp: Any) -> Any:
+        """Logarithm of the probability of each state, for NumPy arrays and PyTensor variables."""
+        padded = xp.concatenate([xp.log(prevalence), xp.zeros(1)])  # -1 stands for no choice
+        out = padded[layout.base]
+        for factor in layout.factors:
+            padded = xp.concatenate([xp.log(items[factor.name]), xp.zeros(1)])
+            out = out + padded[factor.choice]
+        return out
+
+    def truth_of(self, layout: Layout, items: dict[str, Any]) -> Any:
+        """P(truth | state), shape [state, truth]."""
+        return layout.truth if layout.truths is None else layout.truth @ items[layout.truths.name]
+
+    def all_rows(self, layout: Layout, confusion: Floats, items: dict[str, Floats]) -> Floats:
+        """Rows [coder, label, row] in the order of the layout, from perceived confusions."""
+        coders, _, n_labels = confusion.shape
+        parts = [confusion.transpose(0, 2, 1)]
+        for row in layout.rows:
+            values = items[row.name]
+            wide = values if row.by_coder else np.broadcast_to(values, (coders, n_labels))
+            parts.append(wide[:, :, None])
+        if layout.mix.shape[1] > sum(part.shape[2] for part in parts):
+            parts.append(np.broadcast_to(np.eye(n_labels), (coders, n_labels, n_labels)))
+        return np.concatenate(parts, axis=2)
+
+    def build(self, codes: Encoded, coords: dict[str, list[str]]) -> Any:
+        """Build the PyMC model with state and truth summed out."""
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        k = codes.n_labels
+        layout = cached_layout(self, k)
+        with pm.Model(coords=coords) as model:
+            prevalence = pm.Dirichlet("prevalence", a=self.prevalence.alpha(k), dims="truth")
+            confusion = pt.exp(self.coders.pymc_log_confusion(k))
+            dims = self.variables(k)
+            items = {
+                name: pm.Dirichlet(name, a=alpha, dims=dims[name])
+                for name, alpha in self.alphas(codes.n_rows, k).items()
+            }
+            n_rows = layout.mix.shape[1]
+            width = k + len(layout.rows)
+            emission = pt.tensordot(confusion, layout.mix[:, :k], axes=([1], [1]))
+            for n, row in enumerate(layout.rows):
+                values = items[row.name] if row.by_coder else items[row.name][None]
+                emission = emission + values[:, :, None] * layout.mix[:, k + n]
+            if n_rows > width:
+                emission = emission + layout.mix[:, width:].T[None]
+            log_emission = pt.log(pt.maximum(emission.transpose(0, 2, 1), SMALLEST))
+            log_truth = pt.log(pt.maximum(self.truth_of(layout, items), SMALLEST))
+            share = self.log_share(layout, prevalence, items, pt)
+            add_states(codes, share, log_emission, log_truth)
+        return model
+
+    def pymc_start(self, state: State) -> dict[str, Floats]:
+        """Values of the PyMC variables that correspond to a state of the coders' model."""
+        n_coders, n_labels, _ = state.log_confusion.shape
+        items = {
+            name: alpha / alpha.sum(axis=-1, keepdims=True)
+            for name, alpha in self.alphas(n_coders, n_labels).items()
+        }
+        return {**self.coders.pymc_start(state), **items}
+
+    def finish(self, values: dict[str, Floats]) -> dict[str, Floats]:
+        """Turn one draw of the PyMC variables into the variables of the result."""
+        out = {PERCEIVED.get(name, name): array for name, array in values.items()}
+        found = self.states({name: array[None] for name, array in out.items()})
+        pair = marginals(found.share[0], found.emission[0], found.truth[0])
+        out["prevalence"], out["confusion"] = pair
+        return out
+
+    def states(self, values: dict[str, Floats]) -> States:
+        """States of the items under draws of the result's variables [draw, ...]."""
+        prevalence, confusion = values["perceived_prevalence"], values["perceived_confusion"]
+        layout = cached_layout(self, confusion.shape[-1])
+        draws, n_states = len(prevalence), len(layout.base)
+        n_coders, _, n_labels = confusion.shape[1:]
+        share = np.empty((draws, n_states))
+        truth = np.empty((draws, *layout.truth.shape))
+        emission = np.empty((draws, n_coders, n_states, n_labels))
+        own = self.variables(n_labels)
+        for d in range(draws):
+            items = {name: values[name][d] for name in own}
+            share[d] = np.exp(self.log_share(layout, prevalence[d], items, np))
+            truth[d] = self.truth_of(layout, items)
+            rows = self.all_rows(layout, confusion[d], items)
+            emission[d] = np.swapaxes(rows @ layout.mix.T, 1, 2)
+        numbers = {n: np.broadcast_to(v, share.shape) for n, v in layout.values.items()}
+        return States(share, emission, truth, numbers)
+
+    def log_prior_of(self, values: dict[str, Floats]) -> float:
+        """Log prior density of one draw of the result's variables."""
+        from scipy.stats import dirichlet
+
+        confusion = values["perceived_confusion"]
+        log_rows = np.log(np.maximum(confusion.transpose(0, 2, 1), np.finfo(float).tiny))
+        held = {n: v for n, v in values.items() if n in ("population", "concentration")}
+        if "common_accuracy" in values:
+            held["common_accuracy"] = values["common_accuracy"]
+        for name in ("accuracy", "competence", "guess"):
+            if name in values and name not in self.variables(confusion.shape[-1]):
+                held[name] = values[name]
+        state = State(np.log(values["perceived_prevalence"]), np.ascontiguousarray(log_rows), held)
+        total = self.coders.log_prior(state)
+        for name, alpha in self.alphas(len(confusion), confusion.shape[-1]).items():
+            for a, x in zip(np.atleast_2d(alpha), np.atleast_2d(values[name]), strict=True):
+                if len(a) > 1:
+                    total += float(dirichlet.logpdf(np.maximum(x, SMALLEST) / x.sum(), a))
+        return total
+
+
+@lru_cache(maxsize=64)
+def cached_layout(model: StateModel, n_labels: int) -> Layout:
+    """Give the layout of a model, built once for a number of labels."""
+    return model.layout(n_labels)

@@ -1,0 +1,101 @@
+"""States of items: what a model knows an item by when its class alone does not say all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.models.encoded import Encoded
+
+__all__ = ["SMALLEST", "States", "add_states", "marginals"]
+
+Floats = NDArray[np.float64]
+
+SMALLEST = 1e-30  # a probability that is zero by definition counts as this in logarithms
+
+
+@dataclass(frozen=True, eq=False)
+class States:
+    """Item states on each draw: an item has one of them, and its labels are independent given it.
+
+    Parameters
+    ----------
+    share
+        Probability of each state, shape [draw, state].
+    emission
+        P(label | state) of each coder, shape [draw, coder, state, label].
+    truth
+        P(truth | state), shape [draw, state, truth].
+    values
+        Numbers that states stand for, such as a difficulty, or 1 where an item is ambiguous;
+        each [draw, state].
+    """
+
+    share: Floats
+    emission: Floats
+    truth: Floats
+    values: dict[str, Floats] = field(default_factory=dict)
+
+
+def marginals(share: Any, emission: Any, truth: Any) -> tuple[Floats, Floats]:
+    r"""Prevalence of the classes and confusion matrices, the states summed out.
+
+    .. math:: P(l \mid k, j) = \sum_s \rho_s T_{s,k} E_{j,s,l} \Big/ \sum_s \rho_s T_{s,k}
+
+    Parameters
+    ----------
+    share, emission, truth
+        Of one draw: [state], [coder, state, label], [state, truth].
+
+    Returns
+    -------
+    Shapes [truth] and [coder, truth, label].
+
+    Examples
+    --------
+    >>> emission = np.array([[[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]]])
+    >>> truth = np.array([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])
+    >>> prevalence, confusion = marginals(np.array([0.4, 0.4, 0.2]), emission, truth)
+    >>> prevalence, confusion.round(2)
+    (array([0.5, 0.5]), array([[[0.82, 0.18],
+            [0.26, 0.74]]]))
+    """
+    joint = share[:, None] * truth
+    prevalence = joint.sum(axis=0)
+    given = joint / np.maximum(prevalence, SMALLEST)
+    return prevalence, np.einsum("sk,jsl->jkl", given, emission)
+
+
+def add_states(codes: Encoded, log_share: Any, log_emission: Any, log_truth: Any) -> None:
+    """Add the log likelihood of the labels to a PyMC model, the states summed out.
+
+    Known gold weighs each state by the probability of that truth. Called in a model context.
+
+    Parameters
+    ----------
+    codes
+        The patterns of labels.
+    log_share
+        Tensor [state].
+    log_emission
+        Tensor [row, state, label].
+    log_truth
+        Tensor or array [state, truth].
+    """
+    import pymc as pm
+    import pytensor.tensor as pt
+    from pytensor import sparse
+
+    counts = sparse.as_sparse_variable(codes.counts)
+    cells = pt.reshape(
+        pt.transpose(log_emission, (0, 2, 1)), (codes.n_rows * codes.n_labels, log_share.shape[0])
+    )
+    joint = log_share[None, :] + sparse.structured_dot(counts, cells)
+    known = np.flatnonzero(codes.gold >= 0)
+    if len(known):
+        of_gold = pt.transpose(pt.as_tensor_variable(log_truth))[codes.gold[known]]
+        joint = pt.inc_subtensor(joint[known], of_gold)
+    pm.Potential("labels", pt.sum(codes.weight * pt.logsumexp(joint, axis=1)))
