@@ -49,7 +49,9 @@ if TYPE_CHECKING:
     from annomodels.models.mace import Mace
     from annomodels.models.one_coin import OneCoin
     from annomodels.models.pooled import Pooled
+    from annomodels.planning.simulate import Simulation, simulate
     from annomodels.report.page import report
+    from annomodels.summaries.next_labels import NextLabels
     from annomodels.summaries.summary import Summary
 
 _WHERE = {
@@ -73,10 +75,12 @@ _WHERE = {
     "LogitNormalDawidSkene": "annomodels.models.logit_normal",
     "Mace": "annomodels.models.mace",
     "MissingDependency": "annomodels.errors",
+    "NextLabels": "annomodels.summaries.next_labels",
     "NotApplicable": "annomodels.errors",
     "OneCoin": "annomodels.models.one_coin",
     "Pooled": "annomodels.models.pooled",
     "Problem": "annomodels.errors",
+    "Simulation": "annomodels.planning.simulate",
     "Spans": "annomodels.io.span_builder",
     "Summary": "annomodels.summaries.summary",
     "Units": "annomodels.coefficients.units",
@@ -92,6 +96,7 @@ _WHERE = {
     "read": "annomodels.io.reading",
     "read_spans": "annomodels.io.reading",
     "report": "annomodels.report.page",
+    "simulate": "annomodels.planning.simulate",
     "write": "annomodels.io.writers.catalog",
     "write_gold": "annomodels.io.writers.catalog",
 }
@@ -118,10 +123,12 @@ __all__ = [
     "LogitNormalDawidSkene",
     "Mace",
     "MissingDependency",
+    "NextLabels",
     "NotApplicable",
     "OneCoin",
     "Pooled",
     "Problem",
+    "Simulation",
     "Spans",
     "Summary",
     "Units",
@@ -141,6 +148,7 @@ __all__ = [
     "read",
     "read_spans",
     "report",
+    "simulate",
     "write",
     "write_gold",
 ]

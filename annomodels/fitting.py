@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from annomodels.annotations import Annotations
 from annomodels.engines.catalog import choose, runner
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from annomodels.summaries.checks import Check
+    from annomodels.summaries.next_labels import NextLabels
 
 __all__ = ["Fit", "fit", "load"]
 
@@ -117,6 +118,19 @@ class Fit:
 
         return items(self.tree, self.data)
 
+    def labels(self, *, pairs: bool = False) -> Summary:
+        """Give prevalence, sensitivity, precision and the worst confusion, one row per label.
+
+        Parameters
+        ----------
+        pairs
+            Whether to give one row for each pair of labels instead: how often they are confused,
+            and what merging them would do.
+        """
+        from annomodels.summaries import labels
+
+        return (labels.pairs if pairs else labels.labels)(self.tree, self.data)
+
     def agreement(self) -> Summary:
         """Give coefficients three ways: value, sampling posterior, model-implied posterior."""
         from annomodels.summaries.agreement import agreement
@@ -128,6 +142,44 @@ class Fit:
         from annomodels.summaries.predictive import predictive
 
         return predictive(self.tree, self.data)
+
+    def next(
+        self,
+        budget: int = 100,
+        by: Literal["gold", "bits"] = "gold",
+        *,
+        coders: Sequence[Hashable] | None = None,
+        per_item: int = 5,
+        per_coder: int | None = None,
+        stop: float = 0.01,
+    ) -> NextLabels:
+        """Give the labels to ask for next, of which items and by whom, one row per label.
+
+        Parameters
+        ----------
+        budget
+            Most labels to ask for.
+        by
+            What they shall lessen: "gold", expected wrong gold labels; "bits", uncertainty.
+        coders
+            Names of the coders who can be had; by default all good enough, and new ones.
+        per_item, per_coder
+            Most labels of an item and of a coder.
+        stop
+            Gain per label below which labels do not pay.
+        """
+        from annomodels.summaries.next_labels import next_labels
+
+        return next_labels(
+            self.tree,
+            self.data,
+            budget,
+            by,
+            coders=coders,
+            per_item=per_item,
+            per_coder=per_coder,
+            stop=stop,
+        )
 
     def save(self, path: str | os.PathLike[str], force: bool = False) -> Path:
         """Save data, model and draws as one netCDF file.

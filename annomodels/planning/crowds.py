@@ -1,0 +1,138 @@
+"""Made-up coders: confusion matrices of honest ones, spammers and adversaries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.errors import NotApplicable
+from annomodels.priors import Beta, Diagonal
+
+__all__ = ["KINDS", "Accuracy", "draw_coders", "honest"]
+
+Floats = NDArray[np.float64]
+Accuracy = float | Beta | Diagonal | Sequence[float]
+
+KINDS = ("honest", "uniform spammer", "constant spammer", "habitual spammer", "adversary")
+"""Kinds of made-up coders. Spammers do not look at the item: they pick a label at random with
+equal chances, always give the same one, or follow a habit of their own."""
+
+
+def draw_coders(
+    n_coders: int,
+    n_labels: int,
+    accuracy: Accuracy,
+    spammers: float,
+    adversaries: float,
+    rng: np.random.Generator,
+) -> tuple[Floats, tuple[str, ...]]:
+    """Draw a crowd of coders.
+
+    Parameters
+    ----------
+    n_coders, n_labels
+        Sizes.
+    accuracy
+        Of the honest coders, see :func:`honest`.
+    spammers, adversaries
+        Share of the coders, rounded to whole coders. Spammers are of the three kinds in turn;
+        adversaries give every label its neighbour's name.
+    rng
+        Source of chance.
+
+    Returns
+    -------
+    tuple
+        Confusion matrices [coder, truth, label] and the kind of each coder, one of
+        :data:`KINDS`.
+
+    Raises
+    ------
+    NotApplicable
+        When shares are negative or exceed 1, or an accuracy is impossible.
+
+    Examples
+    --------
+    >>> confusion, kinds = draw_coders(4, 2, 0.9, 0.25, 0.25, np.random.default_rng(1))
+    >>> kinds
+    ('uniform spammer', 'adversary', 'honest', 'honest')
+    >>> confusion[:2].round(2).tolist()
+    [[[0.5, 0.5], [0.5, 0.5]], [[0.1, 0.9], [0.9, 0.1]]]
+    """
+    if min(spammers, adversaries) < 0 or spammers + adversaries > 1:
+        raise NotApplicable(
+            f"There cannot be a share of {spammers:g} spammers and {adversaries:g} adversaries: "
+            "give shares of 0 or more that sum to 1 at most."
+        )
+    confusion = honest(n_coders, n_labels, accuracy, rng)
+    kinds = np.full(n_coders, KINDS[0], dtype=object)
+    order = rng.permutation(n_coders)
+    n_spammers = round(spammers * n_coders)
+    for number, j in enumerate(order[:n_spammers]):
+        kind = KINDS[1 + number % 3]
+        kinds[j] = kind
+        confusion[j] = _habit(kind, n_labels, rng)
+    last = min(n_spammers + round(adversaries * n_coders), n_coders)
+    for j in order[n_spammers:last]:
+        kinds[j] = KINDS[4]
+        confusion[j] = np.roll(confusion[j], 1, axis=1)
+    return confusion, tuple(str(kind) for kind in kinds)
+
+
+def honest(n_coders: int, n_labels: int, accuracy: Accuracy, rng: np.random.Generator) -> Floats:
+    """Draw confusion matrices of coders who do what they can, [coder, truth, label].
+
+    Parameters
+    ----------
+    n_coders, n_labels
+        Sizes.
+    accuracy
+        A number: all are that good. A `Beta`: each has one accuracy, drawn from it. One number
+        for each coder. In these cases errors fall evenly on the other labels. A `Diagonal`: each
+        row is drawn from the Dirichlet distribution it stands for, so that coders have biases.
+    rng
+        Source of chance.
+
+    Raises
+    ------
+    NotApplicable
+        When an accuracy is not between 0 and 1, or there are not as many as coders.
+
+    Examples
+    --------
+    >>> honest(2, 3, [1.0, 0.4], np.random.default_rng(1))[:, 0].tolist()
+    [[1.0, 0.0, 0.0], [0.4, 0.3, 0.3]]
+    """
+    if isinstance(accuracy, Diagonal):
+        if accuracy.strength == 0:
+            raise NotApplicable("Coders need a Diagonal of strength above 0 to be drawn from.")
+        shape = np.broadcast_to(accuracy.alpha(n_labels), (n_coders, n_labels, n_labels))
+        drawn = np.maximum(rng.standard_gamma(shape), 1e-300)
+        rows: Floats = drawn / drawn.sum(axis=2, keepdims=True)
+        return rows
+    if isinstance(accuracy, Beta):
+        right = rng.beta(accuracy.a, accuracy.b, n_coders)
+    else:
+        right = np.array(accuracy, dtype=np.float64)
+        if right.ndim and right.shape != (n_coders,):
+            raise NotApplicable(
+                f"There are {right.size} accuracies for {n_coders} coders: give one for each."
+            )
+        right = np.broadcast_to(right, (n_coders,))
+    if not ((right >= 0) & (right <= 1)).all():
+        raise NotApplicable(f"The accuracy is {accuracy!r}: it must be between 0 and 1.")
+    wrong = (1 - right) / max(n_labels - 1, 1)
+    return np.where(np.eye(n_labels, dtype=bool), right[:, None, None], wrong[:, None, None])
+
+
+def _habit(kind: str, n_labels: int, rng: np.random.Generator) -> Floats:
+    """Rows of a spammer, all the same."""
+    if kind == KINDS[1]:
+        row = np.full(n_labels, 1 / n_labels)
+    elif kind == KINDS[2]:
+        row = np.eye(n_labels)[rng.integers(n_labels)]
+    else:
+        row = rng.dirichlet(np.ones(n_labels))
+    return np.broadcast_to(row, (n_labels, n_labels))

@@ -1,0 +1,267 @@
+"""Made-up data with known truth, for planning and for trying models out."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.annotations import Annotations
+from annomodels.errors import NotApplicable
+from annomodels.names import label_text
+from annomodels.planning.crowds import KINDS, Accuracy, draw_coders
+from annomodels.planning.workload import PerItem, Workload, assign
+from annomodels.priors import Beta, Dirichlet
+
+__all__ = ["Simulation", "label_rows", "simulate"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+TYPICAL = Beta(8, 2)  # accuracies of .8 +- .12
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Simulation:
+    """Made-up annotations and everything they were made from.
+
+    Parameters
+    ----------
+    annotations
+        The labels; known gold is in them where it was asked for.
+    truth
+        True label of every item as codes, shape [item]. Of an ambiguous item the reading that
+        more coders see.
+    second
+        The other reading of ambiguous items, -1 of all others, shape [item].
+    share
+        Share of the coders who see the first reading, 1 for items with one, shape [item].
+    difficulty
+        What is taken from the log-odds of the right label, shape [item].
+    prevalence
+        Shape [truth].
+    confusion
+        Of items of difficulty 0, shape [coder, truth, label].
+    kinds
+        Kind of each coder, see :data:`annomodels.planning.crowds.KINDS`.
+    """
+
+    annotations: Annotations
+    truth: Ints
+    second: Ints
+    share: Floats
+    difficulty: Floats
+    prevalence: Floats
+    confusion: Floats
+    kinds: tuple[str, ...]
+
+    @property
+    def ambiguous(self) -> NDArray[np.bool_]:
+        """Which items have two readings, shape [item]."""
+        return self.second >= 0
+
+    @property
+    def answers(self) -> dict[Hashable, Hashable]:
+        """True label of each item, by names."""
+        data = self.annotations
+        return {
+            name: data.labels[k] for name, k in zip(data.items, self.truth.tolist(), strict=True)
+        }
+
+    def accuracy(self, labels: Sequence[Hashable]) -> float:
+        """Share of items with the right label.
+
+        Parameters
+        ----------
+        labels
+            One label for each item of ``annotations.items``, as ``fit.gold().table["label"]`` is.
+
+        Raises
+        ------
+        NotApplicable
+            When there are not as many labels as items.
+        """
+        right = list(self.answers.values())
+        if len(labels) != len(right):
+            raise NotApplicable(f"There are {len(labels)} labels for {len(right)} items.")
+        return float(np.mean([a == b for a, b in zip(labels, right, strict=True)]))
+
+    def __repr__(self) -> str:
+        parts = [repr(self.annotations)]
+        parts += [f"{self.kinds.count(kind)} {kind}" for kind in KINDS if kind in self.kinds]
+        if self.ambiguous.any():
+            parts.append(f"{int(self.ambiguous.sum())} ambiguous items")
+        return " · ".join(parts)
+
+
+def simulate(
+    items: int = 200,
+    coders: int = 20,
+    labels: int | Sequence[Hashable] = 2,
+    labels_per_item: PerItem = 5,
+    *,
+    prevalence: Sequence[float] | Dirichlet | None = None,
+    accuracy: Accuracy = TYPICAL,
+    spammers: float = 0.0,
+    adversaries: float = 0.0,
+    ambiguous: float = 0.0,
+    difficulty: float = 0.0,
+    workload: Workload = "even",
+    gold: int = 0,
+    seed: int = 0,
+) -> Simulation:
+    r"""Make up annotations from what you assume of items and coders.
+
+    truth[i] ~ prevalence; coder j sees reading r of item i (the truth, or for an ambiguous item
+    one of its two readings, the first with probability share[i]); the label l has probability
+    proportional to :math:`confusion_{jrl} \exp(-difficulty_i [l = r])`.
+
+    Parameters
+    ----------
+    items, coders
+        How many.
+    labels
+        How many, or their names in order.
+    labels_per_item
+        Labels of each item, or the fewest and the most.
+    prevalence
+        Probability of each truth, or a Dirichlet distribution to draw it from; equal by default.
+    accuracy
+        Of honest coders: one number, a `Beta` of the accuracies (mean .8 by default), one number
+        for each coder, or a `Diagonal` for coders with biases.
+    spammers, adversaries
+        Share of coders whose labels do not depend on the item, and who swap labels.
+    ambiguous
+        Share of items with two readings; the first is seen with a share between .5 and .8.
+    difficulty
+        Standard deviation of the items' difficulty, on the scale of log-odds.
+    workload
+        "even", or "long-tailed": few coders do most of the work.
+    gold
+        Number of items whose truth is put into the annotations as known gold.
+    seed
+        The same seed gives the same data.
+
+    Returns
+    -------
+    Simulation
+
+    Raises
+    ------
+    NotApplicable
+        When a size or share is impossible.
+
+    Examples
+    --------
+    >>> made = simulate(items=100, coders=10, labels=["no", "yes"], spammers=0.2, seed=1)
+    >>> made
+    100 items × 10 coders × 2 labels · 500 annotations · 5–5 labels per item · 8 honest ·
+    1 uniform spammer · 1 constant spammer
+    >>> made.answers["i001"], float(made.truth.mean())
+    ('yes', 0.51)
+    """
+    rng = np.random.default_rng(seed)
+    names = _label_names(labels)
+    n_labels = len(names)
+    _check(items, coders, n_labels, ambiguous, difficulty, gold)
+    pi = _prevalence(prevalence, n_labels, rng)
+    confusion, kinds = draw_coders(coders, n_labels, accuracy, spammers, adversaries, rng)
+    truth = rng.choice(n_labels, size=items, p=pi)
+    second = np.full(items, -1)
+    share = np.ones(items)
+    two = rng.permutation(items)[: round(ambiguous * items)]
+    second[two] = (truth[two] + rng.integers(1, n_labels, len(two))) % n_labels
+    share[two] = rng.uniform(0.5, 0.8, len(two))
+    delta = rng.normal(0.0, difficulty, items)
+    item, coder = assign(items, coders, labels_per_item, workload, rng)
+    reading = np.where(rng.random(len(item)) < share[item], truth[item], second[item])
+    rows = label_rows(confusion[coder, reading], reading, delta[item])
+    label = (rng.random(len(item))[:, None] > rows.cumsum(axis=1)[:, :-1]).sum(axis=1)
+    known = None
+    if gold:
+        known = np.full(items, -1)
+        chosen = rng.permutation(items)[:gold]
+        known[chosen] = truth[chosen]
+    data = Annotations(
+        item=item.astype(np.int32),
+        coder=coder.astype(np.int32),
+        label=label.astype(np.int32),
+        items=_numbered("i", items),
+        coders=_numbered("c", coders),
+        labels=names,
+        declared=True,
+        gold=None if known is None else known.astype(np.int32),
+        source="simulation",
+    )
+    return Simulation(data, truth, second, share, delta, pi, confusion, kinds)
+
+
+def label_rows(rows: Floats, reading: Ints, difficulty: Floats) -> Floats:
+    """Make rows of confusion matrices harder, shape [annotation, label].
+
+    Parameters
+    ----------
+    rows
+        Probability of each label, shape [annotation, label].
+    reading
+        The label that is right in the eyes of the coder, shape [annotation].
+    difficulty
+        Taken from its log-odds, shape [annotation].
+
+    Examples
+    --------
+    >>> label_rows(np.array([[0.9, 0.1]]), np.array([0]), np.array([np.log(9)])).round(3)
+    array([[0.5, 0.5]])
+    """
+    harder = rows.copy()
+    at = np.arange(len(rows))
+    harder[at, reading] *= np.exp(-difficulty)
+    harder /= harder.sum(axis=1, keepdims=True)
+    return harder
+
+
+def _prevalence(
+    given: Sequence[float] | Dirichlet | None, n_labels: int, rng: np.random.Generator
+) -> Floats:
+    if given is None:
+        return np.full(n_labels, 1 / n_labels)
+    if isinstance(given, Dirichlet):
+        return rng.dirichlet(np.maximum(given.alpha(n_labels), 1e-6))
+    pi = np.array(given, dtype=np.float64)
+    if pi.shape != (n_labels,) or (pi < 0).any() or abs(pi.sum() - 1) > 1e-6:
+        raise NotApplicable(
+            f"The prevalence is {list(given)}: give {n_labels} probabilities that sum to 1."
+        )
+    return pi / pi.sum()
+
+
+def _check(
+    items: int, coders: int, n_labels: int, ambiguous: float, difficulty: float, gold: int
+) -> None:
+    if items < 1 or coders < 1 or n_labels < 2:
+        raise NotApplicable(
+            f"{items} items, {coders} coders and {n_labels} labels were asked for: at least 1, 1 "
+            "and 2 are needed."
+        )
+    if not 0 <= ambiguous <= 1:
+        raise NotApplicable(f"ambiguous={ambiguous:g}: give a share between 0 and 1.")
+    if not 0 <= difficulty < np.inf:
+        raise NotApplicable(f"difficulty={difficulty:g}: give a standard deviation of 0 or more.")
+    if not 0 <= gold <= items:
+        raise NotApplicable(f"gold={gold}: give a number of items, 0 to {items}.")
+
+
+def _label_names(labels: int | Sequence[Hashable]) -> tuple[Hashable, ...]:
+    if not isinstance(labels, int):
+        if len(set(labels)) < len(labels):
+            raise NotApplicable(f"A label is named twice: {', '.join(map(label_text, labels))}.")
+        return tuple(labels)
+    return tuple("abcdefghijklmnopqrstuvwxyz"[:labels]) if labels <= 26 else _numbered("l", labels)
+
+
+def _numbered(letter: str, n: int) -> tuple[str, ...]:
+    """Names that sort as they are numbered."""
+    width = len(str(n))
+    return tuple(f"{letter}{number:0{width}d}" for number in range(1, n + 1))

@@ -1,0 +1,284 @@
+"""What to label next: which items, by which coders, and when to stop."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.annotations import Annotations
+from annomodels.errors import NotApplicable
+from annomodels.names import label_text
+from annomodels.summaries.allocation import Steps, allocate, choose_coders, has_labelled, steps
+from annomodels.summaries.coders import coders as coders_of
+from annomodels.summaries.draws import SMALLEST, thinned
+from annomodels.summaries.gains import (
+    By,
+    StateDraws,
+    beliefs,
+    coder_bits,
+    gains,
+    most_labels,
+    state_draws,
+)
+from annomodels.summaries.gold import expected_errors
+from annomodels.summaries.outlook import Outlook, sentences
+from annomodels.summaries.pool import Pool, make_pool, with_advice
+from annomodels.summaries.skills import entropy_bits
+from annomodels.summaries.summary import Summary
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+__all__ = ["NextLabels", "next_labels"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+DRAWS = 200
+BUDGET, STOP, PER_ITEM = 100, 0.01, 5
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NextLabels(Summary):
+    """Labels to ask for, the most rewarding first.
+
+    Parameters
+    ----------
+    title, table, draws, notes
+        As of every summary; the table has one row for each label to ask for.
+    coders
+        One row for each coder: what a label tells, labels asked for, advice.
+    before, after
+        Expected wrong gold labels (or bits of uncertainty) now, and with these labels.
+    finished
+        Whether all labels that gain enough are in the table, so that more would not pay.
+    """
+
+    coders: pd.DataFrame = field(kw_only=True)
+    before: float = field(kw_only=True)
+    after: float = field(kw_only=True)
+    finished: bool = field(kw_only=True)
+
+
+def next_labels(
+    tree: xr.DataTree,
+    data: Annotations,
+    budget: int = BUDGET,
+    by: By = "gold",
+    *,
+    coders: Sequence[Hashable] | None = None,
+    per_item: int = PER_ITEM,
+    per_coder: int | None = None,
+    stop: float = STOP,
+) -> NextLabels:
+    """Choose the labels to ask for next by what they are expected to gain.
+
+    The gain of m further labels of an item is the expected number of wrong gold labels that they
+    remove (or the bits of uncertainty about the truth), averaged over everything they may turn out
+    to be and over the posterior of the parameters; see :mod:`annomodels.summaries.gains`. Labels
+    go where the gain per label is largest, counting what is planned for an item already. Each
+    label is then given to the coder whose label tells most about this item, who has not labelled
+    it and still has time.
+
+    Parameters
+    ----------
+    tree
+        Result of a fit.
+    data
+        What was fitted.
+    budget
+        Most labels to ask for.
+    by
+        "gold": expected wrong gold labels; "bits": uncertainty about the truth.
+    coders
+        Names of the coders who can be had. By default all whose labels tell enough, and new ones
+        where none of them is left: their place in the table is empty.
+    per_item
+        Most further labels of one item.
+    per_coder
+        Most labels of one coder; as many as the busiest has given by default.
+    stop
+        Gain per label below which labels do not pay.
+
+    Returns
+    -------
+    NextLabels
+        One row per label: item, coder, gain (per label, of the portion it belongs to, from the
+        coders to be asked on average), bits (what this coder's label tells about this item; NaN
+        for a new coder), n (labels so far), label, probability.
+
+    Raises
+    ------
+    NotApplicable
+        When `by` or a coder is unknown, or a number is too small.
+
+    Notes
+    -----
+    A single label often cannot overturn anything, and its gain is then zero. So portions of up to
+    `per_item` labels are looked at, and the portion with the largest gain per label counts
+    (Frazier & Powell 2010, doi:10.1287/deca.1100.0190). Labels are taken to be independent given
+    the truth and the parameters, as the model has it.
+
+    Examples
+    --------
+    >>> from annomodels.summaries.examples import small_fit
+    >>> found = next_labels(*small_fit(), budget=2, stop=0.001)
+    >>> found.table[["item", "coder", "gain", "n", "label", "probability"]].round(3)
+      item coder   gain  n label  probability
+    0   t1        0.006  3   neg        0.973
+    1   t1        0.006  3   neg        0.973
+    """
+    _check(budget, by, per_item, per_coder, stop)
+    p: Floats = tree["truth"].to_dataset()["p_truth"].values
+    draws = state_draws(thinned(tree, data, DRAWS))
+    quality = coders_of(tree, data)
+    bits = quality.draws["bits"].values.mean(axis=0)
+    pool = make_pool(data, bits, budget, coders, per_coder, per_item)
+    spread = 1 - p.max(axis=1) if by == "gold" else entropy_bits(p)
+    known = np.zeros(len(p), bool) if data.gold is None else data.gold >= 0
+    # labels remove no more than there is, so that most items of a large set need no closer look
+    items = np.flatnonzero(~known & (spread >= max(stop, SMALLEST)))
+    most = most_labels(data.n_labels, min(per_item, budget))
+    gained = np.empty((len(items), most))
+    typical = _typical(draws, data, pool)
+    for some, state in beliefs(draws, data, items):
+        gained[some] = gains(draws, state, typical, most, by)
+    room = np.full(len(items), most) if pool.new else np.minimum(most, _left(data, items, pool))
+    portions = steps(gained, room)
+    taken = allocate(portions, budget if pool.new else min(budget, int(pool.limit.sum())), stop)
+    rest = np.setdiff1d(np.arange(len(portions.item)), taken)
+    requests = _requests(draws, data, pool, items, portions, taken)
+    table = _table(data, p, requests)
+    before = expected_errors(p, data)[0] if by == "gold" else float(spread[~known].sum())
+    found = Outlook(
+        by=by,
+        before=before,
+        after=before - float(table["gain"].sum()),
+        stop=stop,
+        finished=not (portions.gain[rest] >= stop).any(),
+        lost=int(portions.size[taken].sum()) - len(table),
+        engine=str(tree.attrs.get("engine", "")),
+    )
+    asked = np.bincount([r.coder for r in requests if r.coder >= 0], minlength=data.n_coders)
+    return NextLabels(
+        "Labels to ask for next",
+        table,
+        _draws(data, items, gained, portions.item[taken]),
+        sentences(found, table),
+        coders=with_advice(quality.table, bits, asked),
+        before=found.before,
+        after=found.after,
+        finished=found.finished,
+    )
+
+
+class Request(NamedTuple):
+    """One label to ask for; a coder of -1 is a new one, whose bits are NaN."""
+
+    item: int
+    coder: int
+    gain: float
+    bits: float
+
+
+def _requests(
+    draws: StateDraws,
+    data: Annotations,
+    pool: Pool,
+    items: Ints,
+    portions: Steps,
+    taken: Ints,
+) -> list[Request]:
+    """Name a coder for every label, the most rewarding label first."""
+    order, first = np.unique(portions.item[taken], return_index=True)
+    order = order[np.argsort(first)]
+    wanted = np.bincount(portions.item[taken], portions.size[taken], len(items))[order]
+    here = items[order]
+    told = np.empty((len(here), len(pool.coders)))
+    for some, state in beliefs(draws, data, here):
+        told[some] = coder_bits(draws, state, pool.coders)
+    done = has_labelled(data, here, pool.coders)
+    chosen = choose_coders(wanted.astype(np.int64), told, done, pool.limit)
+    row = {int(item): number for number, item in enumerate(order)}
+    waiting = [iter(columns) for columns in chosen]
+    out = []
+    for t in taken:
+        number, gain = row[int(portions.item[t])], float(portions.gain[t])
+        item = int(items[portions.item[t]])
+        for _ in range(int(portions.size[t])):
+            column = next(waiting[number], None)
+            if column is not None:
+                coder = int(pool.coders[column])
+                out.append(Request(item, coder, gain, float(told[number, column])))
+            elif pool.new:
+                out.append(Request(item, -1, gain, float("nan")))
+    return out
+
+
+def _typical(draws: StateDraws, data: Annotations, pool: Pool) -> Floats:
+    """Say what a coder picked at random from those to be asked would, [sample, state, label]."""
+    weight = np.bincount(data.coder, minlength=data.n_coders).astype(np.float64)
+    if pool.weight.sum() > 0:
+        weight = np.zeros(data.n_coders)
+        weight[pool.coders] = pool.weight
+    out: Floats = np.tensordot(weight / weight.sum(), draws.emission, axes=(0, 1))
+    return out
+
+
+def _left(data: Annotations, items: Ints, pool: Pool) -> Ints:
+    """How many coders of the pool have not labelled each item."""
+    inside = np.zeros(data.n_coders, dtype=bool)
+    inside[pool.coders] = True
+    rows = np.unique(np.stack([data.item, data.coder])[:, inside[data.coder]], axis=1)
+    done = np.bincount(rows[0], minlength=data.n_items)
+    left: Ints = len(pool.coders) - done[items]
+    return left
+
+
+def _table(data: Annotations, p: Floats, requests: list[Request]) -> pd.DataFrame:
+    import pandas as pd
+
+    item = np.array([request.item for request in requests], dtype=np.int64)
+    best = p.argmax(axis=1)
+    return pd.DataFrame(
+        {
+            "item": pd.Series([data.items[i] for i in item], dtype=object),
+            "coder": pd.Series(
+                [data.coders[r.coder] if r.coder >= 0 else "" for r in requests], dtype=object
+            ),
+            "gain": np.array([request.gain for request in requests]),
+            "bits": np.array([request.bits for request in requests]),
+            "n": np.diff(data.starts)[item],
+            "label": pd.Series([data.labels[best[i]] for i in item], dtype=object),
+            "probability": p[item, best[item]],
+        }
+    )
+
+
+def _draws(data: Annotations, items: Ints, gained: Floats, chosen: Ints) -> xr.Dataset:
+    """Gain of 1, 2, ... labels of every item in the table."""
+    import xarray as xr
+
+    some = np.unique(chosen)
+    return xr.Dataset(
+        {"gain": (("item", "labels"), gained[some])},
+        coords={
+            "item": [label_text(data.items[i]) for i in items[some]],
+            "labels": np.arange(1, gained.shape[1] + 1),
+        },
+    )
+
+
+def _check(budget: int, by: str, per_item: int, per_coder: int | None, stop: float) -> None:
+    if by not in get_args(By):
+        raise NotApplicable(f"by={by!r} is unknown. Use one of {', '.join(get_args(By))}.")
+    smallest = min(budget, per_item, 1 if per_coder is None else per_coder)
+    if smallest < 1:
+        raise NotApplicable("Give a budget, per_item and per_coder of 1 label or more.")
+    if not 0 <= stop < np.inf:
+        raise NotApplicable(f"stop={stop:g}: give a gain per label of 0 or more.")
