@@ -18,6 +18,7 @@ COMMANDS: dict[str, str] = {
     "gold": "Gold label of each item with its probability, from a saved fit.",
     "coders": "Quality of each coder with intervals, from a saved fit.",
     "items": "Which items are easy, hard, contested or in need of labels, from a saved fit.",
+    "labels": "How frequent, well used and often confused each label is, from a saved fit.",
     "compare": "Which of several saved fits predicts held-out items or labels best.",
     "report": "The page to forward: one HTML file, from a saved fit.",
     "convert": "Any export to a long table, or to the layout of another program.",

@@ -15,6 +15,7 @@ from annomodels.errors import NotApplicable
 from annomodels.names import label_text, quoted
 from annomodels.summaries.draws import SMALLEST, Draws, interval, thinned
 from annomodels.summaries.evidence import majority
+from annomodels.summaries.odds import along_the_path, log_odds, log_truth
 from annomodels.summaries.summary import Summary
 
 if TYPE_CHECKING:
@@ -50,7 +51,8 @@ def why(
 
     A row is the mean of one term over the draws, in natural logarithms: +2.1 multiplies the odds
     of the gold label by exp(2.1), about 8. The last row of an item is the sum, which on every draw
-    is the posterior log-odds.
+    is the posterior log-odds. In models whose items have states besides their truth the odds are
+    shared out by :func:`annomodels.summaries.odds.along_the_path`.
 
     Parameters
     ----------
@@ -145,19 +147,21 @@ def _places(data: Annotations, items: Hashable | Iterable[Hashable]) -> NDArray[
 
 
 def _of_item(draws: Draws, data: Annotations, i: int) -> tuple[NDArray[Any], NDArray[Any], Floats]:
-    """Coders and labels of an item, and log P(label | truth), shape [sample, n, truth]."""
+    """Coders and labels of an item, and log P(label | state), shape [sample, n, state]."""
     rows = slice(int(data.starts[i]), int(data.starts[i + 1]))
     coder, label = data.coder[rows], data.label[rows]
-    said = draws.confusion[:, coder, :, label].transpose(1, 0, 2)
+    said = draws.emission[:, coder, :, label].transpose(1, 0, 2)
     return coder, label, np.log(np.maximum(said, SMALLEST))
 
 
 def _take_apart(draws: Draws, data: Annotations, i: int, first: int, second: int) -> _Parts:
     """Log-odds of one label against another: each coder, the prevalence, and the sum."""
     coder, label, logp = _of_item(draws, data, i)
-    each = logp[:, :, first] - logp[:, :, second]
-    prevalence = np.log(np.maximum(draws.prevalence, SMALLEST))
-    prior = prevalence[:, first] - prevalence[:, second]
+    if draws.states is None:
+        each = logp[:, :, first] - logp[:, :, second]
+    else:
+        each = along_the_path(draws, logp, first, second)
+    prior = log_odds(draws, np.zeros_like(logp[:, 0]), first, second)
     named = list(dict.fromkeys(coder.tolist()))
     values = np.stack([each[:, coder == j].sum(axis=1) for j in named], axis=1)
     order = np.argsort(-np.abs(values.mean(axis=0)), kind="stable")
@@ -173,8 +177,7 @@ def _take_apart(draws: Draws, data: Annotations, i: int, first: int, second: int
 def _rival(draws: Draws, data: Annotations, i: int, known: int) -> int:
     """Label that speaks most against a known gold label, as if it were not known."""
     _, _, logp = _of_item(draws, data, i)
-    score = logp.sum(axis=1).mean(axis=0)
-    score += np.log(np.maximum(draws.prevalence, SMALLEST)).mean(axis=0)
+    score = log_truth(draws, logp.sum(axis=1)).mean(axis=0)
     score[known] = -np.inf
     return int(score.argmax())
 
