@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from annomodels.annotations import Annotations
 from annomodels.engines.catalog import choose, runner
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from annomodels.summaries.checks import Check
+    from annomodels.summaries.gains import By
     from annomodels.summaries.next_labels import NextLabels
 
 __all__ = ["Fit", "fit", "load"]
@@ -143,16 +144,7 @@ class Fit:
 
         return predictive(self.tree, self.data)
 
-    def next(
-        self,
-        budget: int = 100,
-        by: Literal["gold", "bits"] = "gold",
-        *,
-        coders: Sequence[Hashable] | None = None,
-        per_item: int = 5,
-        per_coder: int | None = None,
-        stop: float = 0.01,
-    ) -> NextLabels:
+    def next(self, budget: int = 100, by: By = "gold", **limits: Any) -> NextLabels:
         """Give the labels to ask for next, of which items and by whom, one row per label.
 
         Parameters
@@ -161,25 +153,13 @@ class Fit:
             Most labels to ask for.
         by
             What they shall lessen: "gold", expected wrong gold labels; "bits", uncertainty.
-        coders
-            Names of the coders who can be had; by default all good enough, and new ones.
-        per_item, per_coder
-            Most labels of an item and of a coder.
-        stop
-            Gain per label below which labels do not pay.
+        **limits
+            `coders`, `per_item`, `per_coder` and `stop` of
+            :func:`annomodels.summaries.next_labels.next_labels`.
         """
         from annomodels.summaries.next_labels import next_labels
 
-        return next_labels(
-            self.tree,
-            self.data,
-            budget,
-            by,
-            coders=coders,
-            per_item=per_item,
-            per_coder=per_coder,
-            stop=stop,
-        )
+        return next_labels(self.tree, self.data, budget, by, **limits)
 
     def save(self, path: str | os.PathLike[str], force: bool = False) -> Path:
         """Save data, model and draws as one netCDF file.
