@@ -34,8 +34,8 @@ class Kept:
         self.room = draws
         self.dtype = np.float32 if single else np.float64
         self.arrays: dict[str, NDArray[Any]] = {}
-        self.log_likelihood = np.empty(draws)
-        self.lp = np.empty(draws)
+        self.log_likelihood = np.zeros(draws)
+        self.lp = np.zeros(draws)
         shape = (codes.n_patterns, codes.n_labels)
         self.batch = np.zeros(shape)
         self.p_sum = np.zeros(shape)

@@ -78,6 +78,10 @@ class Model(ABC):
         """
         return values
 
+    def n_states(self, n_labels: int) -> int:
+        """Give the number of states an item may be in; 0 where they are the classes themselves."""
+        return 0
+
     def states(self, values: dict[str, Floats]) -> States | None:
         """States of the items under draws of the result's variables [draw, ...].
 
@@ -97,7 +101,7 @@ class Model(ABC):
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """Read back what :meth:`to_dict` wrote."""
-        return cls(**{k: _value(v) for k, v in data["priors"].items()})
+        return cls(**{k: _value(v) for k, v in data.get("priors", {}).items()})
 
     @property
     def proper(self) -> bool:

@@ -165,6 +165,10 @@ class StateModel(Model):
         out["prevalence"], out["confusion"] = pair
         return out
 
+    def n_states(self, n_labels: int) -> int:
+        """Give the number of states an item may be in."""
+        return len(cached_layout(self, n_labels).base)
+
     def states(self, values: dict[str, Floats]) -> States:
         """States of the items under draws of the result's variables [draw, ...]."""
         prevalence, confusion = values["perceived_prevalence"], values["perceived_confusion"]

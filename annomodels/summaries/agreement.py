@@ -77,7 +77,7 @@ def agreement(tree: xr.DataTree, data: Annotations, draws: int = 2000) -> Summar
     notes = list(panel.notes)
     new = new_coders(tree, MODEL_DRAWS)
     if new is not None:
-        kappa = implied_pair(new.prevalence, new.first, new.second, "kappa")
+        kappa = implied_pair(new.share, new.first, new.second, "kappa")
         kept["new_coders"] = (("sample",), kappa)
         if len(kappa) > 1:
             low, high = interval(kappa)
@@ -113,8 +113,6 @@ def model_implied(tree: xr.DataTree, data: Annotations, panel: AgreementPanel) -
         names = [result.name for result in panel.values() if result.distance == distance]
         if data.n_coders > MOST_PAIRED:
             names = [name for name in names if name not in BY_PAIR]
-        found |= implied(
-            sampled.prevalence, sampled.confusion, names, weight, distance, data.values
-        )
+        found |= implied(sampled.share, sampled.emission, names, weight, distance, data.values)
     missing = np.full(len(sampled), np.nan)
     return {name: found.get(name, missing) for name in panel}

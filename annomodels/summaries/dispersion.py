@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.annotations import Annotations
-from annomodels.summaries.draws import Draws, choices, truth_probabilities
+from annomodels.summaries.draws import Draws, choices, state_probabilities
 from annomodels.summaries.replicates import draw_labels, per_item
 
 __all__ = ["error_dispersion"]
@@ -20,7 +20,8 @@ def error_dispersion(
     r"""Compare how unevenly errors fall on items with what the model expects.
 
     With the truth c drawn from P(truth | labels, parameters), item i has e_i errors where
-    m_i = sum_n (1 - a_n) are expected, a_n = confusion[coder_n, c_i, c_i]. The discrepancy
+    m_i = sum_n (1 - a_n) are expected, a_n = confusion[coder_n, c_i, c_i] (where items have states,
+    the probability of c_i under the state that is drawn with it). The discrepancy
 
     D = sum_i (e_i - m_i)^2 / sum_n a_n (1 - a_n)
 
@@ -58,11 +59,16 @@ def error_dispersion(
     observed: list[float] = []
     replicated: list[float] = []
     for _ in range(repeats):
-        for step, p in truth_probabilities(draws, data):
-            confusion = draws.confusion[step]
-            truth = choices(p, rng.random(data.n_items))[data.item]
-            label = draw_labels(confusion, data.coder, truth, rng)
-            right = confusion[data.coder, truth, truth]
+        for step, p in state_probabilities(draws, data):
+            emission = draws.emission[step]
+            state = choices(p, rng.random(data.n_items))
+            given = draws.truth(step)[state]
+            if data.gold is not None:
+                known = np.flatnonzero(data.gold >= 0)
+                given[known] = np.eye(data.n_labels)[data.gold[known]]
+            truth = choices(given, rng.random(data.n_items))[data.item]
+            label = draw_labels(emission, data.coder, state[data.item], rng)
+            right = emission[data.coder, state[data.item], truth]
             variance = max(float((right * (1 - right)).sum()), 1e-12)
             for found, said in ((observed, data.label), (replicated, label)):
                 excess = per_item((said != truth) - (1 - right), data.starts)

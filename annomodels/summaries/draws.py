@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,6 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.annotations import Annotations
+from annomodels.models import from_dict
+from annomodels.models.base import Model
+from annomodels.models.states import States
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -21,7 +25,9 @@ __all__ = [
     "choices",
     "counts_matrix",
     "interval",
+    "model_of",
     "n_samples",
+    "state_probabilities",
     "thinned",
     "truth_probabilities",
 ]
@@ -35,7 +41,7 @@ SMALLEST = 1e-12  # below it a probability counts as this: EM without a prior gi
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """Posterior draws of the confusion family, chains after each other.
+    """Posterior draws, chains after each other.
 
     Parameters
     ----------
@@ -43,13 +49,48 @@ class Draws:
         Shape [sample, truth].
     confusion
         Shape [sample, coder, truth, label].
+    states
+        What items may be in, where a model knows more of them than their class. Labels are
+        independent given the state, not given the truth.
     """
 
     prevalence: Floats
     confusion: Floats
+    states: States | None = None
 
     def __len__(self) -> int:
         return len(self.prevalence)
+
+    @property
+    def share(self) -> Floats:
+        """Probability of each state, or of each class, shape [sample, state]."""
+        return self.prevalence if self.states is None else self.states.share
+
+    @property
+    def emission(self) -> Floats:
+        """P(label | state), shape [sample, coder, state, label]."""
+        return self.confusion if self.states is None else self.states.emission
+
+    def truth(self, sample: int) -> Floats:
+        """P(truth | state) on one draw, shape [state, truth]."""
+        if self.states is None:
+            return np.eye(self.prevalence.shape[1])
+        truth: Floats = self.states.truth[sample]
+        return truth
+
+    def first(self, count: int) -> Draws:
+        """Give the first draws."""
+        states = self.states
+        if states is not None:
+            values = {name: v[:count] for name, v in states.values.items()}
+            parts = states.share[:count], states.emission[:count], states.truth[:count]
+            states = States(*parts, values)
+        return Draws(self.prevalence[:count], self.confusion[:count], states)
+
+
+def model_of(tree: xr.DataTree) -> Model:
+    """Give the model that was fitted."""
+    return from_dict(json.loads(tree.attrs["model"]))
 
 
 def n_samples(tree: xr.DataTree) -> int:
@@ -80,19 +121,28 @@ def thinned(
         Every m-th draw of all chains. For the pooled model the coder axis is a view of one matrix.
     """
     posterior = tree["posterior"].to_dataset()
-    confusion = posterior["confusion"]
-    per_draw = 8 * int(np.prod(confusion.shape[2:]))
+    model = model_of(tree)
     total = n_samples(tree)
+    per_draw = 8 * int(np.prod(posterior["confusion"].shape[2:]))
+    n_states = model.n_states(data.n_labels)
+    per_draw *= max(1, n_states // data.n_labels)
     wanted = total if n_max is None else min(n_max, total)
     count = max(1, min(wanted, budget // per_draw))
     chosen = (np.arange(count) * total) // count
-    values = confusion.values
-    values = values.reshape(total, *values.shape[2:])[chosen].astype(np.float64, copy=False)
-    if values.ndim == 3:
-        shape = (count, data.n_coders, *values.shape[1:])
-        values = np.broadcast_to(values[:, None], shape)
-    prevalence = posterior["prevalence"].values.reshape(total, -1)[chosen]
-    return Draws(prevalence.astype(np.float64, copy=False), values)
+
+    def taken(name: str) -> Floats:
+        values = posterior[name].values
+        values = values.reshape(total, *values.shape[2:])[chosen]
+        return np.asarray(values.astype(np.float64, copy=False))
+
+    confusion = taken("confusion")
+    if confusion.ndim == 3:
+        shape = (count, data.n_coders, *confusion.shape[1:])
+        confusion = np.broadcast_to(confusion[:, None], shape)
+    states = None
+    if n_states:
+        states = model.states({str(name): taken(str(name)) for name in posterior})
+    return Draws(taken("prevalence"), confusion, states)
 
 
 def counts_matrix(data: Annotations) -> csr_array:
@@ -109,8 +159,8 @@ def truth_probabilities(
 ) -> Iterator[tuple[int, Floats]]:
     """P(truth | labels, parameters) of every item on each draw.
 
-    p_ik is proportional to prevalence_k prod_n confusion[coder_n, k, label_n]; the sum over an
-    item's labels is one product with the sparse counts. Known gold counts as certain.
+    p_ik is proportional to prevalence_k prod_n confusion[coder_n, k, label_n]; where items have
+    states, it is the sum of P(state | labels) P(truth | state). Known gold counts as certain.
 
     Parameters
     ----------
@@ -126,23 +176,55 @@ def truth_probabilities(
     tuple
         Number of the draw and the probabilities, shape [item, truth].
     """
+    for step, p_state in state_probabilities(draws, data, budget):
+        p = p_state if draws.states is None else p_state @ draws.truth(step)
+        if data.gold is not None:
+            known = np.flatnonzero(data.gold >= 0)
+            p[known] = 0.0
+            p[known, data.gold[known]] = 1.0
+        yield step, p
+
+
+def state_probabilities(
+    draws: Draws, data: Annotations, budget: int = BUDGET // 4
+) -> Iterator[tuple[int, Floats]]:
+    """P(state | labels, parameters) of every item on each draw; see :func:`truth_probabilities`.
+
+    The sum over an item's labels is one product with the sparse counts. A known truth weighs each
+    state by the probability of that truth.
+
+    Parameters
+    ----------
+    draws
+        Draws of the parameters.
+    data
+        The labels.
+    budget
+        Most bytes of one block of draws.
+
+    Yields
+    ------
+    tuple
+        Number of the draw and the probabilities, shape [item, state].
+    """
     counts = counts_matrix(data)
-    n_truths = draws.prevalence.shape[1]
+    n_states = draws.share.shape[1]
     widest = max(data.n_items, data.n_coders * data.n_labels)
-    block = max(1, budget // (8 * n_truths * widest))
-    known = None if data.gold is None else np.flatnonzero(data.gold >= 0)
+    block = max(1, budget // (8 * n_states * widest))
+    gold = np.full(data.n_items, -1) if data.gold is None else data.gold
+    known = np.flatnonzero(gold >= 0)
     for first in range(0, len(draws), block):
-        confusion = np.log(np.maximum(draws.confusion[first : first + block], SMALLEST))
-        size = len(confusion)
-        table = confusion.transpose(1, 3, 0, 2).reshape(-1, size * n_truths)
-        logp = (counts @ table).reshape(data.n_items, size, n_truths)
-        logp += np.log(np.maximum(draws.prevalence[first : first + block], SMALLEST))
+        emission = np.log(np.maximum(draws.emission[first : first + block], SMALLEST))
+        size = len(emission)
+        table = emission.transpose(1, 3, 0, 2).reshape(-1, size * n_states)
+        logp = (counts @ table).reshape(data.n_items, size, n_states)
+        logp += np.log(np.maximum(draws.share[first : first + block], SMALLEST))
+        for offset in range(size if len(known) else 0):
+            given = np.maximum(draws.truth(first + offset), 1e-300)
+            logp[known, offset] += np.log(given).T[gold[known]]
         logp -= logp.max(axis=2, keepdims=True)
         np.exp(logp, out=logp)
         logp /= logp.sum(axis=2, keepdims=True)
-        if known is not None and data.gold is not None:
-            logp[known] = 0.0
-            logp[known, :, data.gold[known]] = 1.0
         for offset in range(size):
             yield first + offset, logp[:, offset]
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from annomodels.annotations import Annotations
 from annomodels.names import label_text
 from annomodels.summaries.draws import SMALLEST, Draws
+from annomodels.summaries.replicates import per_item
 
 __all__ = ["Evidence", "contributions", "majority", "mean_log", "votes_text", "why_text"]
 
@@ -15,6 +16,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 SHOWN = 5
+STATE_DRAWS = 20  # draws behind what a coder contributes where items have states
 WORTH_SAYING = 0.5  # log-odds from which the prevalence is named beside the coders
 
 
@@ -49,7 +51,8 @@ def contributions(draws: Draws, data: Annotations, first: Ints, second: Ints) ->
     """Posterior-mean log-odds of one label against another, coder by coder.
 
     For annotation n of item i: E[log confusion[coder_n, first_i, y_n]
-    - log confusion[coder_n, second_i, y_n]].
+    - log confusion[coder_n, second_i, y_n]]. Where items have states, labels are not independent
+    given the truth: there it is by how much the log-odds would fall without the coder.
 
     Parameters
     ----------
@@ -60,15 +63,59 @@ def contributions(draws: Draws, data: Annotations, first: Ints, second: Ints) ->
     first, second
         The two classes that are compared, shape [item].
     """
+    begins = _runs(data)
+    at = np.flatnonzero(begins)
+    item, coder = data.item[at].astype(np.int64), data.coder[at].astype(np.int64)
+    if draws.states is not None:
+        value, prior = _left_out(draws, data, first, second, np.cumsum(begins) - 1)
+        return Evidence(item, coder, value, prior)
     log_prevalence, log_confusion = mean_log(draws)
     for_first = log_confusion[data.coder, first[data.item], data.label]
     value = for_first - log_confusion[data.coder, second[data.item], data.label]
     prior = log_prevalence[first] - log_prevalence[second]
+    return Evidence(item, coder, np.add.reduceat(value, at), prior)
+
+
+def _runs(data: Annotations) -> NDArray[np.bool_]:
+    """Say where the labels of an item by a coder begin."""
     begins = np.ones(len(data), dtype=bool)
     begins[1:] = (data.item[1:] != data.item[:-1]) | (data.coder[1:] != data.coder[:-1])
-    at = np.flatnonzero(begins)
-    item, coder = data.item[at].astype(np.int64), data.coder[at].astype(np.int64)
-    return Evidence(item, coder, np.add.reduceat(value, at), prior)
+    return begins
+
+
+def _left_out(
+    draws: Draws, data: Annotations, first: Ints, second: Ints, part: Ints
+) -> tuple[Floats, Floats]:
+    """Mean fall of the log-odds when a coder is left out, and the log-odds without labels.
+
+    `part` numbers the coders of all items, shape [annotation].
+    """
+    n = int(part[-1]) + 1 if len(part) else 0
+    value, prior = np.zeros(n), np.zeros(data.n_items)
+    owner = np.zeros(n, dtype=np.int64)
+    owner[part] = data.item
+    used = np.unique(np.linspace(0, len(draws) - 1, STATE_DRAWS).astype(int))
+    for step in used:
+        share = np.log(np.maximum(draws.share[step], SMALLEST))
+        emission = np.log(np.maximum(draws.emission[step], SMALLEST))
+        truth = draws.truth(step)
+        each = emission[data.coder, :, data.label]
+        of_part = np.zeros((n, len(share)))
+        np.add.at(of_part, part, each)
+        whole = per_item(each, data.starts) + share
+        with_all = _log_odds(whole, truth, first, second)
+        without = _log_odds(whole[owner] - of_part, truth, first[owner], second[owner])
+        value += with_all[owner] - without
+        prior += _log_odds(np.broadcast_to(share, whole.shape), truth, first, second)
+    return value / len(used), prior / len(used)
+
+
+def _log_odds(logp: Floats, truth: Floats, first: Ints, second: Ints) -> Floats:
+    """Log-odds of one truth against another from log weights of the states, shape [row]."""
+    p = np.exp(logp - logp.max(axis=1, keepdims=True)) @ truth
+    rows = np.arange(len(p))
+    out: Floats = np.log(np.maximum(p[rows, first], SMALLEST))
+    return out - np.log(np.maximum(p[rows, second], SMALLEST))
 
 
 def why_text(evidence: Evidence, data: Annotations) -> list[str]:

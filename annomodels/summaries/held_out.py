@@ -72,8 +72,9 @@ class HeldOut:
 def held_out(tree: xr.DataTree, data: Annotations, by: By = "item", n_max: int = DRAWS) -> HeldOut:
     r"""Leave out one item, or one label, at a time by Pareto-smoothed importance sampling.
 
-    For items the density of a draw is :math:`p(y_i \mid \pi, \theta)` with the truth summed out.
-    For labels it is :math:`p(y_n \mid y_{i \setminus n}, \pi, \theta)`, the ratio of two such sums:
+    For items the density of a draw is :math:`p(y_i \mid \pi, \theta)` with the truth (and what
+    else is discrete) summed out. For labels it is
+    :math:`p(y_n \mid y_{i \setminus n}, \pi, \theta)`, the ratio of two such sums:
     the truth of the item is known as well as its other labels tell.
 
     Parameters
@@ -130,26 +131,29 @@ def pointwise(draws: Draws, codes: Encoded, by: By) -> Iterator[tuple[slice, Flo
     tuple
         Which points, and their log densities, shape [draw, point]; one block is held at a time.
     """
-    log_prevalence = np.log(np.maximum(draws.prevalence, SMALLEST))
+    log_share = np.log(np.maximum(draws.share, SMALLEST))
+    log_truth = np.log([np.maximum(draws.truth(d), 1e-300) for d in range(len(draws))])
     lengths = np.diff(codes.starts)
-    heavy = np.maximum(lengths, 1) * len(draws) * codes.n_labels
+    heavy = np.maximum(lengths, 1) * len(draws) * log_share.shape[1]
     edges = np.searchsorted(np.cumsum(heavy), np.arange(0, heavy.sum() + BLOCK, BLOCK))
     edges = np.unique(np.clip(edges, 0, codes.n_patterns))
     edges = np.unique(np.append(edges, [0, codes.n_patterns]))
     for first, last in itertools.pairwise(edges.tolist()):
         inside = slice(int(codes.starts[first]), int(codes.starts[last]))
         row, label = codes.row[inside], codes.label[inside]
-        # [annotation, draw, truth]
-        each = np.log(np.maximum(draws.confusion[:, row, :, label], SMALLEST))
+        # [annotation, draw, state]
+        each = np.log(np.maximum(draws.emission[:, row, :, label], SMALLEST))
         begins = codes.starts[first:last] - codes.starts[first]
-        joint = _sum_runs(each, begins, lengths[first:last]) + log_prevalence
+        joint = _sum_runs(each, begins, lengths[first:last]) + log_share
         gold = codes.gold[first:last]
-        whole = _log_sum(joint, gold)
+        known = np.flatnonzero(gold >= 0)
+        joint[known] += log_truth.transpose(2, 0, 1)[gold[known]]
+        whole = np.logaddexp.reduce(joint, axis=2)
         if by == "item":
             yield slice(first, last), whole.T
             continue
         owner = np.repeat(np.arange(last - first), lengths[first:last])
-        others = _log_sum(joint[owner] - each, gold[owner])
+        others = np.logaddexp.reduce(joint[owner] - each, axis=2)
         yield inside, (whole[owner] - others).T
 
 
@@ -160,11 +164,3 @@ def _sum_runs(values: Floats, begins: NDArray[np.int64], lengths: NDArray[np.int
     if some.any():
         out[some] = np.add.reduceat(values, begins[some], axis=0)
     return out
-
-
-def _log_sum(joint: Floats, gold: NDArray[np.int64]) -> Floats:
-    """Sum out the truth, or take its known value, shape [point, draw]."""
-    total = np.logaddexp.reduce(joint, axis=2)
-    known = np.flatnonzero(gold >= 0)
-    total[known] = np.take_along_axis(joint[known], gold[known][:, None, None], axis=2)[:, :, 0]
-    return np.asarray(total)

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from annomodels.models.mixture import StateModel
+from annomodels.summaries.draws import model_of
+
 if TYPE_CHECKING:
     import xarray as xr
 
@@ -16,9 +19,9 @@ Floats = NDArray[np.float64]
 
 
 class Newcomers(NamedTuple):
-    """Two new coders for every draw."""
+    """Two new coders for every draw: shares of the items' states, what each says in them."""
 
-    prevalence: Floats
+    share: Floats
     first: Floats
     second: Floats
 
@@ -40,7 +43,8 @@ def new_coders(tree: xr.DataTree, n_max: int, seed: int = 0) -> Newcomers | None
 
     Returns
     -------
-    Prevalence [sample, truth] and two confusion matrices [sample, truth, label] for each draw.
+    Shares of the states, or prevalence, [sample, state] and what two coders say in each state
+    [sample, state, label].
 
     Examples
     --------
@@ -66,7 +70,22 @@ def new_coders(tree: xr.DataTree, n_max: int, seed: int = 0) -> Newcomers | None
         pair = [_softmax(location + scale * _zero_sum(rng, location.shape)) for _ in range(2)]
     else:
         return None
-    return Newcomers(draws_of("prevalence"), *pair)
+    model = model_of(tree)
+    if not isinstance(model, StateModel):
+        return Newcomers(draws_of("prevalence"), *pair)
+    # the same items, labelled by coders whose own rows are new too
+    n_labels = pair[0].shape[-1]
+    alphas = model.alphas(2, n_labels)
+    values = {
+        name: _normalised(rng.standard_gamma(alphas[name], (count, *alphas[name].shape)))
+        if "coder" in dims
+        else draws_of(name)
+        for name, dims in model.variables(n_labels).items()
+    }
+    values["perceived_prevalence"] = draws_of("perceived_prevalence")
+    values["perceived_confusion"] = np.stack(pair, axis=1)
+    found = model.states(values)
+    return Newcomers(found.share, found.emission[:, 0], found.emission[:, 1])
 
 
 def _normalised(values: Floats) -> Floats:

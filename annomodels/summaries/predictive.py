@@ -38,9 +38,10 @@ DIFFICULTY = (
 def predictive(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
     """Compare the labels with labels replicated from the model.
 
-    On each draw a new truth is drawn for every item from the prevalence (known gold stays), and
-    the same coders label it anew; for "errors on the same items" the truth is drawn from
-    P(truth | labels) instead, see :func:`annomodels.summaries.dispersion.error_dispersion`.
+    On each draw a new truth (or state, where items have more) is drawn for every item from the
+    prevalence (known gold stays), and the same coders label it anew; for "errors on the same
+    items" the truth is drawn from P(truth | labels) instead, see
+    :func:`annomodels.summaries.dispersion.error_dispersion`.
 
     p_value is the share of replicates with at least the observed value (ties count half), so below
     .01 or above .99 the model does not reproduce it. The chi-square row sums
@@ -170,11 +171,19 @@ def _replicate(
     data = design.data
     found: dict[str, list[Floats]] = {}
     for step in np.repeat(np.arange(len(draws)), repeats):
-        prevalence = np.broadcast_to(draws.prevalence[step], (data.n_items, data.n_labels))
-        truth = choices(prevalence, rng.random(data.n_items))
-        if data.gold is not None:
-            truth = np.where(data.gold >= 0, data.gold, truth)
-        label = draw_labels(draws.confusion[step], data.coder, truth[data.item], rng)
+        state = choices(_shares(draws, data, int(step)), rng.random(data.n_items))
+        label = draw_labels(draws.emission[step], data.coder, state[data.item], rng)
         for name, value in _statistics(design, label).items():
             found.setdefault(name, []).append(value)
     return {name: np.stack(values) for name, values in found.items()}
+
+
+def _shares(draws: Draws, data: Annotations, step: int) -> Floats:
+    """Probability of each state of every item before it is labelled, shape [item, state]."""
+    share = draws.share[step]
+    out = np.tile(share, (data.n_items, 1))
+    if data.gold is not None:
+        known = np.flatnonzero(data.gold >= 0)
+        joint = share * draws.truth(step).T[data.gold[known]]
+        out[known] = joint / np.maximum(joint.sum(axis=1, keepdims=True), 1e-300)
+    return out

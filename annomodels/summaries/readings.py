@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.annotations import Annotations
-from annomodels.summaries.draws import SMALLEST, Draws, choices, truth_probabilities
+from annomodels.summaries.draws import SMALLEST, Draws, choices, state_probabilities
 from annomodels.summaries.replicates import draw_labels, per_item
 
 __all__ = ["TwoReadings", "surprise"]
@@ -73,7 +73,7 @@ def surprise(
 ) -> tuple[Floats, Floats]:
     """Posterior predictive p-value of the two-readings quantity of every item, and the quantity.
 
-    On each draw the truth is drawn from P(truth | labels of the item, parameters), the same coders
+    On each draw the state (the truth, for most models) is drawn given the labels, the same coders
     label the item anew, and T(replicated) is compared with T(observed). This asks whether the
     item, whatever its truth, splits its coders more than their errors do. Items with the same
     labels of the same coders share their replicates. After the first draws only items with a
@@ -104,15 +104,15 @@ def surprise(
     as_large, tried = np.zeros(size), np.zeros(size)
     going = np.flatnonzero(n > 0)
     coder, starts = data.coder, data.starts[np.append(going, data.n_items)]
-    for step, p in truth_probabilities(draws, data):
+    for step, p in state_probabilities(draws, data):
         if step == FIRST:
             going = going[(as_large <= STILL_OPEN * tried)[group[going]]]
             coder = data.coder[np.isin(data.item, going)]
             starts = np.concatenate([[0], np.cumsum(n[going])])
         if not len(going):
             break
-        truth = choices(p[going], rng.random(len(going)))
-        label = draw_labels(draws.confusion[step], coder, np.repeat(truth, n[going]), rng)
+        state = choices(p[going], rng.random(len(going)))
+        label = draw_labels(draws.emission[step], coder, np.repeat(state, n[going]), rng)
         large = evidence(coder, label, starts) >= observed[going] - tie
         as_large += np.bincount(group[going], large, size)
         tried += np.bincount(group[going], minlength=size)
