@@ -19,11 +19,14 @@ COMMANDS: dict[str, str] = {
     "coders": "Quality of each coder with intervals, from a saved fit.",
     "items": "Which items are easy, hard, contested or in need of labels, from a saved fit.",
     "labels": "How frequent, well used and often confused each label is, from a saved fit.",
+    "next": "Which labels to ask for next, and by whom, from a saved fit.",
     "compare": "Which of several saved fits predicts held-out items or labels best.",
+    "methods": "The methods section to paste, as Markdown, LaTeX or BibTeX, from a saved fit.",
     "report": "The page to forward: one HTML file, from a saved fit.",
     "convert": "Any export to a long table, or to the layout of another program.",
     "formats": "What can be read and written, and how each format is recognised.",
     "datasets": "List the bundled data sets, or write one to a file.",
+    "simulate": "Made-up labels of coders and items as you assume them to be.",
     "doctor": "Versions, cores, caches, and what is wrong with this installation.",
 }
 """One line of help for each command; the command ``x`` is ``annomodels.cli.commands.x.command``."""

@@ -20,8 +20,10 @@ __all__ = [
     "Writing",
     "common_options",
     "examples",
+    "gathered",
     "read_options",
     "sample_options",
+    "split_words",
     "write_options",
 ]
 
@@ -132,7 +134,7 @@ def read_options(command: Command) -> Command:
         click.option("--gold-column", metavar="COLUMN", help="Column with the known truth."),
         click.option("--group-column", metavar="COLUMN", help="Column with the document."),
         click.option("--text-column", metavar="COLUMN", help="Column with the text."),
-        click.option("--labels", callback=_words, help="All labels in order: neg,neu,pos."),
+        click.option("--labels", callback=split_words, help="All labels in order: neg,neu,pos."),
         click.option(
             "--scale", type=click.Choice(SCALES), default="nominal", help="Scale of the labels."
         ),
@@ -144,7 +146,9 @@ def read_options(command: Command) -> Command:
         ),
         click.option("--question", metavar="NAME", help="Which question of several to read."),
         click.option(
-            "--coder-columns", callback=_words, help="Columns of a wide table that are coders: a,b."
+            "--coder-columns",
+            callback=split_words,
+            help="Columns of a wide table that are coders: a,b.",
         ),
         click.option(
             "--coder-names", metavar="FILE", help="Names for the identifiers of coders (JSON, CSV)."
@@ -164,7 +168,7 @@ def read_options(command: Command) -> Command:
         ),
         click.option("--sheet", metavar="NAME", help="Sheet of an Excel workbook."),
     ]
-    return _gathered(command, options, "reading", Reading)
+    return gathered(command, options, "reading", Reading)
 
 
 def sample_options(command: Command) -> Command:
@@ -218,7 +222,7 @@ def sample_options(command: Command) -> Command:
             help="Exit with 0 although the inference is not to be trusted.",
         ),
     ]
-    return _gathered(command, options, "sampling", Sampling)
+    return gathered(command, options, "sampling", Sampling)
 
 
 def write_options(command: Command) -> Command:
@@ -242,16 +246,17 @@ def write_options(command: Command) -> Command:
         form = "json" if values["as_json"] else values["form"] or ""
         return Writing(form, values["output"], values["force"])
 
-    return _gathered(command, options, "writing", gather, ("output", "force", "form", "as_json"))
+    return gathered(command, options, "writing", gather, ("output", "force", "form", "as_json"))
 
 
-def _gathered(
+def gathered(
     command: Command,
     options: Sequence[Callable[[Command], Command]],
     name: str,
     kind: Callable[..., Any],
     names: tuple[str, ...] = (),
 ) -> Command:
+    """Add options to a command and hand them over as one value called `name`."""
     keys = names or tuple(kind.__annotations__)
 
     @functools.wraps(command)
@@ -265,7 +270,8 @@ def _gathered(
     return wrapped
 
 
-def _words(_: click.Context, parameter: click.Parameter, text: str | None) -> Any:
+def split_words(_: click.Context, parameter: click.Parameter, text: str | None) -> Any:
+    """Read the words between commas; the callback of an option."""
     if text is None:
         return None
     words = _split(text)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from annomodels.errors import NotApplicable
 from annomodels.priors import Beta, Diagonal
 
-__all__ = ["KINDS", "Accuracy", "draw_coders", "honest"]
+__all__ = ["KINDS", "Accuracy", "draw_coders", "honest", "spread_out"]
 
 Floats = NDArray[np.float64]
 Accuracy = float | Beta | Diagonal | Sequence[float]
@@ -125,6 +125,37 @@ def honest(n_coders: int, n_labels: int, accuracy: Accuracy, rng: np.random.Gene
         raise NotApplicable(f"The accuracy is {accuracy!r}: it must be between 0 and 1.")
     wrong = (1 - right) / max(n_labels - 1, 1)
     return np.where(np.eye(n_labels, dtype=bool), right[:, None, None], wrong[:, None, None])
+
+
+def spread_out(mean: float, spread: float) -> float | Beta:
+    """Give the accuracies of coders by their mean and standard deviation.
+
+    Parameters
+    ----------
+    mean
+        Mean accuracy.
+    spread
+        Standard deviation between coders; 0 makes all alike.
+
+    Raises
+    ------
+    NotApplicable
+        When no distribution between 0 and 1 has these.
+
+    Examples
+    --------
+    >>> spread_out(0.8, 0.1)
+    Beta(a=12.0, b=3.0)
+    """
+    if spread == 0:
+        return mean
+    total = mean * (1 - mean) / spread**2 - 1
+    if not (0 < mean < 1 and total > 0):
+        raise NotApplicable(
+            f"Accuracies between 0 and 1 with mean {mean:g} cannot have a standard deviation of "
+            f"{spread:g}; the largest is {np.sqrt(max(mean * (1 - mean), 0)):.3f}."
+        )
+    return Beta(round(mean * total, 9), round((1 - mean) * total, 9))
 
 
 def _habit(kind: str, n_labels: int, rng: np.random.Generator) -> Floats:

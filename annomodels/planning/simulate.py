@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,9 @@ from annomodels.names import label_text
 from annomodels.planning.crowds import KINDS, Accuracy, draw_coders
 from annomodels.planning.workload import PerItem, Workload, assign
 from annomodels.priors import Beta, Dirichlet
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["Simulation", "label_rows", "simulate"]
 
@@ -87,6 +91,30 @@ class Simulation:
         if len(labels) != len(right):
             raise NotApplicable(f"There are {len(labels)} labels for {len(right)} items.")
         return float(np.mean([a == b for a, b in zip(labels, right, strict=True)]))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give the labels as a long table, with a column for known gold where there is some."""
+        data = self.annotations
+        frame = data.to_frame()
+        if data.gold is not None:
+            gold = [data.labels[k] if k >= 0 else "" for k in data.gold.tolist()]
+            frame["gold"] = [gold[i] for i in data.item]
+        return frame
+
+    def truth_frame(self) -> pd.DataFrame:
+        """Give what is true of the items: item, truth, second reading, share and difficulty."""
+        import pandas as pd
+
+        labels = self.annotations.labels
+        return pd.DataFrame(
+            {
+                "item": list(self.annotations.items),
+                "truth": [labels[k] for k in self.truth.tolist()],
+                "second": [labels[k] if k >= 0 else "" for k in self.second.tolist()],
+                "share": self.share,
+                "difficulty": self.difficulty,
+            }
+        )
 
     def __repr__(self) -> str:
         parts = [repr(self.annotations)]

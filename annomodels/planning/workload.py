@@ -51,8 +51,9 @@ def assign(
     """
     fewest, most = (per_item, per_item) if isinstance(per_item, int) else per_item
     if not 0 < fewest <= most <= n_coders:
+        wanted = f"{fewest}" if fewest == most else f"{fewest} to {most}"
         raise NotApplicable(
-            f"{per_item} labels per item cannot come from {n_coders} coders: give 1 to {n_coders}."
+            f"{wanted} labels per item cannot come from {n_coders} coders: give 1 to {n_coders}."
         )
     if workload not in get_args(Workload):
         raise NotApplicable(

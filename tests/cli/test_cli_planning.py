@@ -1,0 +1,117 @@
+"""``annomodels next`` and ``annomodels simulate``."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+
+import annomodels as am
+
+
+def table(text, delimiter="\t"):
+    return list(csv.DictReader(io.StringIO(text), delimiter=delimiter))
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory):
+    """Save a fit of made-up data of a crowd."""
+    made = am.simulate(200, 8, ["no", "yes"], 4, spammers=0.25, seed=4)
+    path = tmp_path_factory.mktemp("crowd") / "fit.nc"
+    am.fit(made.annotations, chains=2, draws=100, warmup=50, seed=1, extend=False).save(path)
+    return path
+
+
+def test_next_gives_what_the_fit_gives_and_says_when_to_stop(crowd, call):
+    done = call("next", crowd, "--budget", 7)
+    assert done.code == 0, done.err
+    rows = table(done.out)
+    expected = am.load(crowd).next(budget=7).table
+    assert [(r["item"], r["coder"]) for r in rows] == list(
+        zip(expected["item"], expected["coder"], strict=True)
+    )
+    assert len(rows) == 7
+    assert "note: These 7 labels of" in done.err
+    assert "more labels would pay" in done.err
+    assert "note:" not in call("next", crowd, "--budget", 7, "-q").err
+
+
+def test_next_keeps_its_limits(crowd, call):
+    words = ["--coders", "c1, c2,c3", "--per-item", 1, "--per-coder", 4, "--stop", 0]
+    rows = table(call("next", crowd, "--budget", 50, *words, "--format", "csv").out, ",")
+    assert 0 < len(rows) <= 12
+    assert {r["coder"] for r in rows} <= {"c1", "c2", "c3"}
+    assert len({r["item"] for r in rows}) == len(rows)
+
+
+def test_next_says_whom_to_ask(crowd, call, tmp_path):
+    rows = json.loads(call("next", crowd, "--whom", "--json").out)
+    assert {r["coder"] for r in rows} == {f"c{j}" for j in range(1, 9)}
+    spammers = [r["advice"] for r in rows if r["kind"] == "spammer"]
+    assert set(spammers) == {"do not ask"}
+    assert rows[0]["advice"] == "ask"
+    done = call("next", crowd, "--by", "bits", "-o", tmp_path / "next.csv")
+    assert done.code == 0
+    assert (tmp_path / "next.csv").read_text().startswith("item,coder,gain,bits,n,label")
+    assert call("next", crowd, "-o", tmp_path / "next.csv").code == 2
+
+
+def test_next_refuses_in_words(crowd, call, tmp_path):
+    assert call("next", tmp_path / "none.nc").code == 3
+    done = call("next", crowd, "--coders", "zoe")
+    assert done.code == 2
+    assert "not in the data: zoe" in done.err
+    assert call("next", crowd, "--budget", 0).code == 2
+
+
+def test_simulate_writes_what_the_package_makes(call, tmp_path):
+    out, truth = tmp_path / "votes.csv", tmp_path / "truth.csv"
+    words = ["--items", 30, "--coders", 6, "--labels", "neg,pos", "--labels-per-item", "2-4"]
+    words += ["--prevalence", ".9,.1", "--spammers", 0.5, "--gold", 5, "--seed", 3]
+    done = call("simulate", *words, "-o", out, "--truth", truth)
+    assert done.code == 0, done.err
+    assert "3 honest" in done.err
+    data = am.read(out, gold="gold")
+    made = am.simulate(
+        30, 6, ["neg", "pos"], (2, 4), prevalence=[0.9, 0.1], spammers=0.5, gold=5, seed=3,
+        accuracy=am.priors.Beta(*(round(m * (0.16 / 0.12**2 - 1), 9) for m in (0.8, 0.2))),
+    )  # fmt: skip
+    assert data.to_frame().equals(made.annotations.to_frame())
+    assert (data.gold >= 0).sum() == 5
+    rows = table(truth.read_text(), ",")
+    assert {r["item"]: r["truth"] for r in rows} == made.answers
+    again = call("simulate", *words)
+    assert again.out.replace("\t", ",") == out.read_text()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--coders", "3-5"],
+        ["--coders", "many"],
+        ["--labels-per-item", "x"],
+        ["--labels-per-item", "30"],
+        ["--prevalence", ".5"],
+        ["--prevalence", "a,b"],
+        ["--accuracy", ".99", "--spread", ".4"],
+        ["--labels", "one"],
+        ["--spammers", ".8", "--adversaries", ".8"],
+    ],
+    ids=" ".join,
+)
+def test_simulate_refuses_in_words(words, call, tmp_path):
+    done = call("simulate", *words, "-o", tmp_path / "votes.csv")
+    assert done.code == 2
+    assert done.err.startswith("error: ")
+    assert not (tmp_path / "votes.csv").exists()
+
+
+def test_simulate_overwrites_nothing(call, tmp_path):
+    path = tmp_path / "truth.csv"
+    path.write_text("mine")
+    done = call("simulate", "--truth", path)
+    assert done.code == 2
+    assert not done.out
+    assert path.read_text() == "mine"
