@@ -14,6 +14,9 @@ __all__ = ["BUSIEST", "ess", "mixing", "monitors", "rhat"]
 Floats = NDArray[Any]
 BUSIEST = 100
 BLOCK = 2_000_000
+# parameters of populations beside those with a diagonal: as they are, and on the log scale
+MEANS = ("mean_ability", "guessing")
+SCALES = ("concentration", "scale", "ability_scale", "leaning_scale", "difficulty_scale")
 
 
 def rhat(draws: Floats) -> Floats:
@@ -157,8 +160,9 @@ def monitors(posterior: dict[str, Floats], volume: Floats) -> Floats:
     chains, draws, _ = prevalence.shape
     parts = [prevalence]
     means = [posterior[name] for name in ("population", "location") if name in posterior]
-    scales = [posterior[name] for name in ("concentration", "scale") if name in posterior]
+    scales = [posterior[name] for name in SCALES if name in posterior]
     parts += [np.diagonal(values, axis1=2, axis2=3) for values in means]
+    parts += [posterior[name] for name in MEANS if name in posterior]
     parts += [np.log(values) for values in scales]
     if "common_accuracy" in posterior:
         parts.append(posterior["common_accuracy"][:, :, None])

@@ -27,6 +27,12 @@ __all__ = ["run", "start_point", "state_of"]
 
 Floats = NDArray[Any]
 JITTER = 0.02
+# variables that are positive
+SCALES = (
+    "concentration", "scale", "coder_spread", "item_spread", "shift_scale", "spread_scale",
+    "typical_spread", "ability_scale", "difficulty_scale", "leaning_scale", "level",
+    "discrimination",
+)  # fmt: skip
 # variables of the starting state beside prevalence and rows
 POPULATION = (
     "population", "concentration", "common_accuracy", "accuracy", "competence", "guess",
@@ -128,11 +134,11 @@ def _shake(values: Floats, name: str, rng: np.random.Generator) -> Floats:
     if name in ("prevalence", "confusion", "population", "guess"):
         values = np.maximum(values, 1e-4) * np.exp(noise)
         return np.asarray(values / values.sum(axis=-1, keepdims=True))
-    if name in ("common_accuracy", "accuracy", "competence"):
+    if name in ("common_accuracy", "accuracy", "competence", "guessing"):
         return np.clip(values, 0.02, 0.98)
-    if name in ("concentration", "scale"):
+    if name in SCALES:
         return np.asarray(values * np.exp(noise) + 1e-3)
-    if name in ("shift", "z"):
+    if name in ("shift", "z", "contrast", "preference"):
         return np.asarray(values + noise - noise.mean(axis=-1, keepdims=True))
     return values + noise
 

@@ -20,6 +20,12 @@ Floats = NDArray[np.float64]
 
 BUSIEST = 100
 FEWEST_DRAWS = 8
+# parameters of populations beside those with a diagonal: as they are, and on the log scale
+MEANS = ("mean_ability", "guessing")
+SCALES = (
+    "concentration", "scale", "common_accuracy", "ability_scale", "leaning_scale",
+    "difficulty_scale",
+)  # fmt: skip
 
 
 def convergence(tree: xr.DataTree, data: Annotations) -> tuple[list[str], Floats, Floats]:
@@ -82,7 +88,11 @@ def _watched(tree: xr.DataTree, data: Annotations) -> tuple[list[str], Floats]:
             diagonal = np.diagonal(posterior[variable].values, axis1=2, axis2=3)
             parts.append(diagonal)
             names += [f"{variable} of {label}" for label in labels[: diagonal.shape[2]]]
-    for variable in ("concentration", "scale", "common_accuracy"):
+    for variable in MEANS:
+        if variable in posterior:
+            parts.append(posterior[variable].values)
+            names += [f"{variable.replace('_', ' ')} of {label}" for label in labels]
+    for variable in SCALES:
         if variable in posterior:
             values = np.log(np.maximum(posterior[variable].values, 1e-300))
             values = values.reshape(*values.shape[:2], -1)

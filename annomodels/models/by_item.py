@@ -1,0 +1,211 @@
+"""Beta-binomial by item: every item has its own probability of a label, coders are alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.errors import NotApplicable
+from annomodels.models.base import Model
+from annomodels.models.confusion import State
+from annomodels.models.encoded import Encoded
+from annomodels.models.hierarchical import HierarchicalDawidSkene
+from annomodels.models.quadrature import beta_nodes
+from annomodels.models.states import States, marginals
+from annomodels.priors import Diagonal, Dirichlet, LogNormal, Pareto, ScalePrior
+
+__all__ = ["BetaBinomialByItem"]
+
+Floats = NDArray[np.float64]
+
+SMALLEST = 1e-12
+
+
+@dataclass(frozen=True)
+class BetaBinomialByItem(Model):
+    r"""Two labels; an item's labels are tosses of a coin of its own, whoever tosses it.
+
+    .. math::
+
+        c_i \sim Cat(\pi), \quad \theta_i \mid c_i = k \sim Beta(s_k m_{k,1}, s_k m_{k,0}), \quad
+        y_n \sim Bernoulli(\theta_{i_n})
+
+    The coin is integrated out, so the number of labels 1 of an item is beta-binomial given its
+    class. The counterpart of the beta-binomial model by coder
+    (:class:`~annomodels.HierarchicalDawidSkene` with two labels): all differences lie in the items.
+
+    Parameters
+    ----------
+    prevalence
+        Prior of the prevalence of the classes.
+    population
+        Prior of the mean of the coins of each class.
+    concentration
+        Prior of how alike they are, in pseudo-labels.
+    nodes
+        Nodes of the Gauss-Jacobi quadrature from which P(truth) and the share of an item are
+        computed; exact for items with up to twice as many labels less one.
+
+    References
+    ----------
+    B. Carpenter (2008). Multilevel Bayesian models of categorical data annotation. Technical
+    report, Alias-i; beta-binomial by item.
+
+    Examples
+    --------
+    >>> BetaBinomialByItem().shared
+    True
+    """
+
+    name: ClassVar[str] = "beta-binomial-by-item"
+    title: ClassVar[str] = "beta-binomial by item"
+    citation: ClassVar[str] = "Carpenter (2008)"
+    shared: ClassVar[bool] = True
+    swappable: ClassVar[bool] = False
+
+    prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
+    population: Diagonal = field(default_factory=lambda: Diagonal(10.0, 0.8))
+    concentration: ScalePrior = field(default_factory=lambda: LogNormal(5.0, 0.7))
+    nodes: int = 24
+
+    @classmethod
+    def carpenter(cls) -> BetaBinomialByItem:
+        """Give the priors of Carpenter (2008): means uniform, concentrations Pareto(1.5).
+
+        Examples
+        --------
+        >>> BetaBinomialByItem.carpenter().concentration
+        Pareto(alpha=1.5, minimum=1.0)
+        """
+        return cls(Dirichlet(1.0), Diagonal(2.0, 0.5), Pareto(1.5, 1.0))
+
+    def variables(self, n_labels: int) -> dict[str, tuple[str, ...]]:
+        """Dimensions of the variables that only this model has; none."""
+        return {}
+
+    def coords(self, labels: list[str]) -> dict[str, list[str]]:
+        """Names along the dimensions that only this model has."""
+        return {"state": [f"{label}/{n}" for label in labels for n in range(1, self.nodes + 1)]}
+
+    def build(self, codes: Encoded, coords: dict[str, list[str]]) -> Any:
+        """Build the PyMC model with truth and coins integrated out.
+
+        Parameters
+        ----------
+        codes
+            The patterns of labels.
+        coords
+            Names of the dimensions truth and label.
+
+        Raises
+        ------
+        NotApplicable
+            When there are more than two labels, or more labels of an item than the quadrature
+            is exact for.
+        """
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        self._refuse(codes)
+        ones, total = _counts(codes)
+        with pm.Model(coords=coords) as model:
+            prevalence = pm.Dirichlet("prevalence", a=self.prevalence.alpha(2), dims="truth")
+            mean = pm.Dirichlet("population", a=self.population.alpha(2), dims=("truth", "label"))
+            concentration = self.concentration.pymc("concentration", dims="truth")
+            b, a = (concentration * mean[:, label] for label in (0, 1))
+            y, n = ones[:, None], total[:, None]
+            joint = (
+                pt.log(prevalence)
+                + pt.gammaln(a + y) - pt.gammaln(a)
+                + pt.gammaln(b + n - y) - pt.gammaln(b)
+                + pt.gammaln(a + b) - pt.gammaln(a + b + n)
+            )  # fmt: skip
+            known = np.flatnonzero(codes.gold >= 0)
+            open_ = np.flatnonzero(codes.gold < 0)
+            likelihood = pt.sum(codes.weight[open_] * pt.logsumexp(joint[open_], axis=1))
+            if len(known):
+                of_gold = joint[known, codes.gold[known]]
+                likelihood = likelihood + pt.sum(codes.weight[known] * of_gold)
+            pm.Potential("labels", likelihood)
+        return model
+
+    def _refuse(self, codes: Encoded) -> None:
+        if codes.n_labels != 2:
+            raise NotApplicable(
+                f"The {self.title} model takes two labels, not {codes.n_labels}. "
+                "Use scalar-difficulty, which takes any number."
+            )
+        most = int(np.diff(codes.starts).max(initial=0))
+        if most > 2 * self.nodes - 1:
+            raise NotApplicable(
+                f"An item has {most} labels; with {self.nodes} nodes P(truth) is exact up to "
+                f"{2 * self.nodes - 1}. Fit BetaBinomialByItem(nodes={most // 2 + 1})."
+            )
+
+    @property
+    def starter(self) -> HierarchicalDawidSkene:
+        """The conjugate model whose mode is the starting point."""
+        return HierarchicalDawidSkene(self.prevalence, Diagonal(300.0, 0.7, 10.0))
+
+    def pymc_start(self, state: State) -> dict[str, Floats]:
+        """Values of the PyMC variables that correspond to a state of the starting model."""
+        mean = np.clip(state.population["population"], 0.05, 0.95)
+        low = 1.2 * getattr(self.concentration, "minimum", 0.0)
+        return {
+            "prevalence": np.exp(state.log_prevalence),
+            "population": mean / mean.sum(axis=1, keepdims=True),
+            "concentration": np.maximum(np.minimum(state.population["concentration"], 20.0), low),
+        }
+
+    def finish(self, values: dict[str, Floats]) -> dict[str, Floats]:
+        """Turn one draw of the PyMC variables into the variables of the result."""
+        found = self.states({name: np.asarray(v)[None] for name, v in values.items()})
+        prevalence, confusion = marginals(found.share[0], found.emission[0], found.truth[0])
+        return {**values, "prevalence": prevalence, "confusion": confusion[0]}
+
+    def states(self, values: dict[str, Floats]) -> States:
+        """States of the items: a class and a node of the item's coin."""
+        mean, concentration = values["population"], values["concentration"]
+        draws = len(mean)
+        a, b = (concentration * mean[:, :, label] for label in (1, 0))
+        # coins that always fall on one side: quadrature needs a density, however steep
+        nodes, weights = beta_nodes(self.nodes, np.maximum(a, SMALLEST), np.maximum(b, SMALLEST))
+        coin = nodes.reshape(draws, -1)
+        share = (values["prevalence"][:, :, None] * weights).reshape(draws, -1)
+        emission = np.stack([1.0 - coin, coin], axis=2)[:, None]
+        truth = np.broadcast_to(
+            np.repeat(np.eye(2), self.nodes, axis=0), (draws, 2 * self.nodes, 2)
+        )
+        return States(share, emission, truth, {"item_share": coin})
+
+    def sample_values(
+        self, n_coders: int, n_labels: int, rng: np.random.Generator
+    ) -> dict[str, Floats]:
+        """Draw the variables of the result from the prior."""
+        values = {
+            "prevalence": rng.dirichlet(self.prevalence.alpha(2)),
+            "population": np.stack([rng.dirichlet(a) for a in self.population.alpha(2)]),
+            "concentration": self.concentration.sample(rng, (2,)),
+        }
+        return self.finish(values)
+
+    def describe(self) -> list[str]:
+        """Story and priors in sentences."""
+        return [
+            "Every item has one true class and a probability of being labelled the second label "
+            "of its own; coders are alike.",
+            f"Prevalence: Dirichlet with {self.prevalence.concentration:g} pseudo-counts a class.",
+            f"Mean of the items of a class: Dirichlet with {self.population.strength:g} "
+            f"pseudo-counts, {self.population.accuracy:.0%} of them on the right label.",
+            f"Concentration of the items around it: {self.concentration.in_words}.",
+        ]
+
+
+def _counts(codes: Encoded) -> tuple[Floats, Floats]:
+    """Count the second labels and all labels of each pattern."""
+    pattern = np.repeat(np.arange(codes.n_patterns), np.diff(codes.starts))
+    ones = np.bincount(pattern, weights=codes.label, minlength=codes.n_patterns)
+    return ones, np.diff(codes.starts).astype(float)

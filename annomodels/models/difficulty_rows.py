@@ -1,0 +1,167 @@
+"""Rows of confusion matrices under an item difficulty, and where their sampling starts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.models.confusion import State
+
+__all__ = ["leaning_places", "leaning_priors", "log_rows", "start_values"]
+
+Floats = NDArray[np.float64]
+
+FARTHEST = 4.0  # logits beyond which no chain starts
+
+
+def log_rows(
+    ability: Any,
+    hard: Any,
+    k: int,
+    xp: Any,
+    *,
+    leaning: Any | None = None,
+    slope: Any | None = None,
+    guess: Any | None = None,
+) -> Any:
+    r"""Log P(label | coder, class, difficulty), for NumPy arrays and PyTensor variables.
+
+    .. math:: P(k \mid k) = g_k + (1 - g_k) \,
+        logit^{-1}(\gamma_{j,k} - a_j \delta - \log \sum_{l \ne k} e^{\epsilon_{j,k,l}})
+
+    Parameters
+    ----------
+    ability
+        Shape [coder, truth].
+    hard
+        Difficulties, shape [truth, node].
+    k
+        Number of labels.
+    xp
+        ``numpy`` or ``pytensor.tensor``.
+    leaning
+        Logits of the wrong labels, zero on the diagonal, [coder, truth, label]; None for
+        two labels.
+    slope
+        Discrimination [coder], or None for one.
+    guess
+        Share of lucky guesses [truth], or None for none.
+
+    Returns
+    -------
+    array or tensor
+        Shape [coder, truth, node, label].
+
+    Examples
+    --------
+    >>> rows = log_rows(np.array([[2.0, 1.0]]), np.array([[0.0], [1.5]]), 2, np)
+    >>> np.exp(rows[0, :, 0]).round(3)
+    array([[0.881, 0.119],
+           [0.622, 0.378]])
+    """
+    effect = hard[None] if slope is None else slope[:, None, None] * hard[None]
+    odds = ability[:, :, None] - effect
+    wrong: Any = 0.0
+    if leaning is not None:
+        # the diagonal holds exp(0) = 1
+        total = xp.log(xp.sum(xp.exp(leaning), axis=2) - 1.0)
+        odds = odds - total[:, :, None]
+        wrong = (leaning - total[:, :, None])[:, :, None, :]
+    softplus = _softplus(xp)
+    log_right, log_wrong = -softplus(-odds), -softplus(odds)
+    if guess is not None:
+        lucky = guess[None, :, None]
+        log_right = xp.log(lucky + (1.0 - lucky) * xp.exp(log_right))
+        log_wrong = xp.log1p(-lucky) + log_wrong
+    right = np.eye(k, dtype=bool)[None, :, None, :]
+    return xp.where(right, log_right[..., None], log_wrong[..., None] + wrong)
+
+
+def _softplus(xp: Any) -> Any:
+    if xp is np:
+        return lambda x: np.logaddexp(0.0, x)
+    return xp.softplus
+
+
+def leaning_places(k: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Where the leaning towards each label stands among the wrong labels of a row.
+
+    Parameters
+    ----------
+    k
+        Number of labels.
+
+    Returns
+    -------
+    Place [truth, label] (0 on the diagonal) and which label is right [truth, label].
+
+    Examples
+    --------
+    >>> leaning_places(3)[0]
+    array([[0, 0, 1],
+           [0, 0, 1],
+           [0, 1, 0]])
+    """
+    right = np.eye(k, dtype=bool)
+    place = np.cumsum(~right, axis=1) - 1
+    return np.where(right, 0, place).astype(np.int64), right
+
+
+def leaning_priors(k: int, spread: float) -> Any:
+    """Leanings [coder, truth, label], zero on the diagonal, with their priors; in a model context.
+
+    Parameters
+    ----------
+    k
+        Number of labels.
+    spread
+        Standard deviation of the mean leanings, scale of that of the coders around them.
+    """
+    import pymc as pm
+
+    pm.modelcontext(None).add_coord("wrong", [str(n) for n in range(1, k)])
+    mean = pm.ZeroSumNormal("preference", sigma=spread, dims=("truth", "wrong"))
+    scale = pm.HalfNormal("leaning_scale", sigma=spread, dims="truth")
+    z = pm.ZeroSumNormal("z", sigma=1.0, dims=("coder", "truth", "wrong"))
+    place, right = leaning_places(k)
+    off = ~right
+    rows = np.arange(k)[:, None]
+    pm.Deterministic("mean_leaning", mean[rows, place] * off, dims=("truth", "label"))
+    own = mean[None] + scale[None, :, None] * z
+    return pm.Deterministic("leaning", own[:, rows, place] * off, dims=("coder", "truth", "label"))
+
+
+def start_values(state: State) -> dict[str, Floats]:
+    """Abilities, leanings and their population that correspond to confusion matrices.
+
+    Parameters
+    ----------
+    state
+        State of a model of the confusion family.
+    """
+    rows = np.maximum(np.transpose(state.log_confusion, (0, 2, 1)), np.log(1e-3))
+    k = rows.shape[2]
+    right = np.eye(k, dtype=bool)
+    off = rows[:, ~right].reshape(len(rows), k, k - 1)
+    odds = rows[:, right] - off.mean(axis=2)
+    ability = np.clip(odds, -FARTHEST, FARTHEST)
+    level = max(float(ability.mean()), 0.3)
+    mean = ability.mean(axis=0)
+    values = {
+        "prevalence": np.exp(state.log_prevalence),
+        "level": np.array(level),
+        "contrast": mean - mean.mean(),
+        "ability": ability,
+        "ability_scale": np.maximum(ability.std(axis=0), 0.3),
+    }
+    if k > 2:
+        own = np.clip(off - off.mean(axis=2, keepdims=True), -1.5, 1.5)
+        own -= own.mean(axis=2, keepdims=True)
+        scale = np.maximum(own.std(axis=(0, 2)), 0.2)
+        common = own.mean(axis=0)
+        values["preference"] = common
+        values["leaning_scale"] = scale
+        values["z"] = (own - common) / scale[:, None]
+    return values

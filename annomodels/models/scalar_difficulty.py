@@ -1,0 +1,339 @@
+"""Scalar difficulty: items differ in how hard they are, coders in how able they are."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.models.base import Model
+from annomodels.models.centring import centred_share, partly_centred
+from annomodels.models.confusion import State
+from annomodels.models.difficulty_rows import leaning_places, leaning_priors, log_rows, start_values
+from annomodels.models.encoded import Encoded
+from annomodels.models.hierarchical import HierarchicalDawidSkene
+from annomodels.models.quadrature import normal_nodes
+from annomodels.models.states import States, add_states, marginals
+from annomodels.priors import Beta, Diagonal, Dirichlet
+
+__all__ = ["ScalarDifficulty"]
+
+Floats = NDArray[np.float64]
+
+# what the variables of the result are to the rows
+ROLES = {"leaning": "leaning", "slope": "discrimination", "guess": "guessing"}
+
+
+@dataclass(frozen=True)
+class ScalarDifficulty(Model):
+    r"""Hierarchical Dawid-Skene whose items have a difficulty that lowers everybody's accuracy.
+
+    .. math::
+
+        c_i \sim Cat(\pi), \quad \delta_i \sim N(0, \rho_{c_i}^2), \quad
+        \gamma_{j,k} \sim N(\mu_k, \sigma_k^2), \quad
+        P(y_n = l \mid c_i = k) \propto
+        \begin{cases} \exp(\gamma_{j,k} - a_j \delta_i) & l = k \\
+        \exp(\epsilon_{j,k,l}) & l \ne k \end{cases}
+
+    The leanings :math:`\epsilon_{j,k,l}` of a row sum to zero over the wrong labels and are pooled
+    too, so no label plays a special part and the ability :math:`\gamma` is the log-odds of the
+    right label against a typical wrong one. With two labels they vanish, and P(correct) is
+    :math:`logit^{-1}(\gamma_{j,k} - \delta_i)`, the logistic model of Carpenter (2008).
+    The mean of :math:`\mu` over the classes is positive (sensitivity above minus specificity on
+    the logit scale, as in Han et al.), so classes cannot swap. Difficulty is integrated out by
+    Gauss-Hermite quadrature and recovered for every item afterwards.
+
+    Parameters
+    ----------
+    prevalence
+        Prior of the prevalence of the classes.
+    accuracy
+        Accuracy of a typical coder on an item of difficulty 0 around which the prior is centred.
+    level_spread
+        Standard deviation, in logits, of the mean of :math:`\mu` over the classes, cut off at 0.
+    contrast_spread
+        Standard deviation of what sets the classes apart (summing to zero over them).
+    ability_spread
+        Scale of the half-normal priors of :math:`\sigma_k`.
+    difficulty
+        Scale of the half-normal priors of :math:`\rho_k`, or its value where it is fixed.
+    difficulty_fixed
+        Whether :math:`\rho_k` is fixed; with difficulty 0 items are alike.
+    by_class
+        Whether classes have a spread of difficulties each; by default they share one, which labels
+        of few coders tell better from the prevalence.
+    leaning_spread
+        Standard deviation of the mean leanings, and scale of the half-normal prior of the coders'
+        spread around them; three labels or more.
+    discrimination
+        Standard deviation of :math:`\log a_j`; 0 holds :math:`a_j = 1`. (Two-parameter model.)
+    guessing
+        Prior of the share g_k of labels that are right whatever the difficulty, P(correct) =
+        g_k + (1 - g_k) P(correct | not guessed); None for none. (Three-parameter model.)
+    nodes
+        Nodes of the quadrature.
+
+    References
+    ----------
+    B. Carpenter (2008). Multilevel Bayesian models of categorical data annotation. Technical
+    report, Alias-i.
+
+    E. Han, J. Adiguzel and B. Carpenter (2024), on crowdsourced ratings with item effects.
+
+    Examples
+    --------
+    >>> ScalarDifficulty().engines
+    ('nuts',)
+    >>> ScalarDifficulty.carpenter(difficulty=1.0).difficulty_fixed
+    True
+    """
+
+    name: ClassVar[str] = "scalar-difficulty"
+    title: ClassVar[str] = "scalar difficulty"
+    citation: ClassVar[str] = "Carpenter (2008)"
+    swappable: ClassVar[bool] = False
+
+    prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
+    accuracy: float = 0.7
+    level_spread: float = 1.0
+    contrast_spread: float = 0.75
+    ability_spread: float = 1.0
+    difficulty: float = 1.0
+    difficulty_fixed: bool = False
+    by_class: bool = False
+    leaning_spread: float = 0.5
+    discrimination: float = 0.0
+    guessing: Beta | None = None
+    nodes: int = 21
+
+    @classmethod
+    def carpenter(cls, difficulty: float | None = None) -> ScalarDifficulty:
+        """Give vague priors for two labels, as in the logistic model of Carpenter (2008).
+
+        Parameters
+        ----------
+        difficulty
+            Fixed scale of the difficulties; None estimates it for each class.
+
+        Examples
+        --------
+        >>> ScalarDifficulty.carpenter().level_spread
+        10.0
+        """
+        vague = 10.0
+        scale = vague if difficulty is None else difficulty
+        return cls(
+            accuracy=0.5,
+            level_spread=vague,
+            contrast_spread=vague,
+            ability_spread=vague,
+            difficulty=scale,
+            difficulty_fixed=difficulty is not None,
+            by_class=True,
+        )
+
+    # -- names -----------------------------------------------------------------------------------
+
+    def variables(self, n_labels: int) -> dict[str, tuple[str, ...]]:
+        """Dimensions of the variables that only this model has."""
+        out: dict[str, tuple[str, ...]] = {
+            "ability": ("coder", "truth"),
+            "mean_ability": ("truth",),
+            "ability_scale": ("truth",),
+        }
+        if not self.difficulty_fixed:
+            out["difficulty_scale"] = ("truth",) if self.by_class else ()
+        if n_labels > 2:
+            out["leaning"] = ("coder", "truth", "label")
+            out["mean_leaning"] = ("truth", "label")
+            out["leaning_scale"] = ("truth",)
+        if self.discrimination:
+            out["discrimination"] = ("coder",)
+        if self.guessing is not None:
+            out["guessing"] = ("truth",)
+        return out
+
+    def coords(self, labels: list[str]) -> dict[str, list[str]]:
+        """Names along the dimensions that only this model has."""
+        nodes = [f"{x:.2f}" for x in self._rule()[0]]
+        return {"state": [f"{label}/{x}" for label in labels for x in nodes]}
+
+    def _rule(self) -> tuple[Floats, Floats]:
+        """Nodes and weights of the standardised difficulty."""
+        none = self.difficulty_fixed and self.difficulty == 0
+        return normal_nodes(1 if none else self.nodes)
+
+    def centre(self, n_labels: int) -> float:
+        """Prior mean of the mean ability, in logits."""
+        return math.log(self.accuracy * (n_labels - 1) / (1.0 - self.accuracy))
+
+    # -- PyMC ------------------------------------------------------------------------------------
+
+    def build(self, codes: Encoded, coords: dict[str, list[str]]) -> Any:
+        """Build the PyMC model with truth and difficulty summed out.
+
+        Parameters
+        ----------
+        codes
+            The patterns of labels.
+        coords
+            Names of the dimensions truth, label and coder.
+        """
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        k = codes.n_labels
+        nodes, weights = self._rule()
+        with pm.Model(coords=coords) as model:
+            prevalence = pm.Dirichlet("prevalence", a=self.prevalence.alpha(k), dims="truth")
+            mu = self.level_spread / math.sqrt(k)
+            level = pm.TruncatedNormal("level", mu=self.centre(k), sigma=mu, lower=0.0)
+            contrast = pm.ZeroSumNormal("contrast", sigma=self.contrast_spread, dims="truth")
+            mean = pm.Deterministic("mean_ability", level + contrast, dims="truth")
+            scale = pm.HalfNormal("ability_scale", sigma=self.ability_spread, dims="truth")
+            ability = pm.Normal(
+                "ability",
+                mu=mean[None],
+                sigma=scale[None],
+                dims=("coder", "truth"),
+                transform=partly_centred(centred_share(codes)[:, None]),
+            )
+            rho: Any = pt.as_tensor_variable(self.difficulty)
+            if not self.difficulty_fixed:
+                along = "truth" if self.by_class else None
+                rho = pm.HalfNormal("difficulty_scale", sigma=self.difficulty, dims=along)
+            hard = (rho * np.ones(k))[:, None] * nodes
+            slope = None
+            if self.discrimination:
+                slope = pm.LogNormal(
+                    "discrimination", mu=0.0, sigma=self.discrimination, dims="coder"
+                )
+            guess = None
+            if self.guessing is not None:
+                guess = pm.Beta("guessing", *self.guessing.counts, dims="truth")
+            leaning = leaning_priors(k, self.leaning_spread) if k > 2 else None
+            logp = log_rows(ability, hard, k, pt, leaning=leaning, slope=slope, guess=guess)
+            share = pt.log(prevalence)[:, None] + np.log(weights)
+            n_states = k * len(nodes)
+            log_truth = np.log(np.maximum(np.repeat(np.eye(k), len(nodes), axis=0), 1e-300))
+            add_states(
+                codes,
+                pt.reshape(share, (n_states,)),
+                pt.reshape(logp, (codes.n_rows, n_states, k)),
+                log_truth,
+            )
+        return model
+
+    @property
+    def starter(self) -> HierarchicalDawidSkene:
+        """The conjugate model whose mode is the starting point."""
+        return HierarchicalDawidSkene(self.prevalence, Diagonal(300.0, 0.7, 10.0))
+
+    def pymc_start(self, state: State) -> dict[str, Floats]:
+        """Values of the PyMC variables that correspond to a state of the starting model."""
+        values = start_values(state)
+        if not self.difficulty_fixed:
+            start = min(0.8 * self.difficulty, 1.0)
+            classes = (len(state.log_prevalence),) if self.by_class else ()
+            values["difficulty_scale"] = np.full(classes, start)
+        if self.discrimination:
+            values["discrimination"] = np.ones(len(state.log_confusion))
+        if self.guessing is not None:
+            k = len(state.log_prevalence)
+            values["guessing"] = np.full(k, min(max(self.guessing.mean, 0.02), 0.98))
+        return values
+
+    # -- what follows from draws -----------------------------------------------------------------
+
+    def finish(self, values: dict[str, Floats]) -> dict[str, Floats]:
+        """Turn one draw of the PyMC variables into the variables of the result."""
+        found = self.states({name: np.asarray(v)[None] for name, v in values.items()})
+        prevalence, confusion = marginals(found.share[0], found.emission[0], found.truth[0])
+        return {**values, "prevalence": prevalence, "confusion": confusion}
+
+    def states(self, values: dict[str, Floats]) -> States:
+        """States of the items: a class and a node of the difficulty."""
+        nodes, weights = self._rule()
+        prevalence, ability = values["prevalence"], values["ability"]
+        draws, n_coders, k = ability.shape
+        n_states = k * len(nodes)
+        scale = values.get("difficulty_scale", np.full(draws, self.difficulty))
+        scale = scale.reshape(draws, -1) * np.ones(k)
+        hard = scale[:, :, None] * nodes
+        emission = np.empty((draws, n_coders, n_states, k))
+        for d in range(draws):
+            own = {role: values[name][d] for role, name in ROLES.items() if name in values}
+            logp = log_rows(ability[d], hard[d], k, np, **own)
+            emission[d] = np.exp(logp).reshape(n_coders, n_states, k)
+        share = (prevalence[:, :, None] * weights).reshape(draws, n_states)
+        truth = np.broadcast_to(np.repeat(np.eye(k), len(nodes), axis=0), (draws, n_states, k))
+        return States(share, emission, truth, {"difficulty": hard.reshape(draws, n_states)})
+
+    def sample_values(
+        self, n_coders: int, n_labels: int, rng: np.random.Generator
+    ) -> dict[str, Floats]:
+        """Draw the variables of the result from the prior."""
+        k = n_labels
+        level = -1.0
+        while level < 0:
+            level = rng.normal(self.centre(k), self.level_spread / math.sqrt(k))
+        contrast = rng.normal(0.0, self.contrast_spread, k)
+        mean = level + contrast - contrast.mean()
+        scale = np.abs(rng.normal(0.0, self.ability_spread, k))
+        values: dict[str, Floats] = {
+            "prevalence": rng.dirichlet(self.prevalence.alpha(k)),
+            "mean_ability": mean,
+            "ability_scale": scale,
+            "ability": rng.normal(mean, scale, (n_coders, k)),
+        }
+        if not self.difficulty_fixed:
+            classes = k if self.by_class else None
+            values["difficulty_scale"] = np.abs(rng.normal(0.0, self.difficulty, classes))
+        if k > 2:
+            place, right = leaning_places(k)
+            wide = rng.normal(size=(n_coders + 1, k, k - 1))
+            wide -= wide.mean(axis=2, keepdims=True)
+            spread = np.abs(rng.normal(0.0, self.leaning_spread, k))
+            common = self.leaning_spread * wide[0]
+            own = common + spread[:, None] * wide[1:]
+            rows = np.arange(k)[:, None]
+            values["leaning_scale"] = spread
+            values["mean_leaning"] = common[rows, place] * ~right
+            values["leaning"] = own[:, rows, place] * ~right
+        if self.discrimination:
+            values["discrimination"] = rng.lognormal(0.0, self.discrimination, n_coders)
+        if self.guessing is not None:
+            values["guessing"] = rng.beta(self.guessing.a, self.guessing.b, k)
+        return self.finish(values)
+
+    def describe(self) -> list[str]:
+        """Story and priors in sentences."""
+        out = [
+            "Every item has one true class and a difficulty; every coder has an ability for each "
+            "class, drawn from a population that is estimated too. The log-odds of the right "
+            "label are ability minus difficulty.",
+            f"Prevalence: Dirichlet with {self.prevalence.concentration:g} pseudo-counts a class.",
+            f"Population of abilities: normal around {self.accuracy:.0%} on the right label, with "
+            f"spread {self.level_spread:g} logits together and {self.contrast_spread:g} between "
+            "the classes; their mean over the classes is better than chance.",
+            f"Spread of the coders: half-normal with scale {self.ability_spread:g} logits.",
+        ]
+        if self.difficulty_fixed:
+            out.append(f"Spread of the difficulties: {self.difficulty:g} logits, fixed.")
+        else:
+            out.append(
+                f"Spread of the difficulties: half-normal with scale {self.difficulty:g} logits."
+            )
+        if self.discrimination:
+            out.append(
+                "Coders feel difficulty more or less: log discrimination is normal with spread "
+                f"{self.discrimination:g}."
+            )
+        if self.guessing is not None:
+            a, b = self.guessing.a, self.guessing.b
+            out.append(f"Labels that are right by a guess: a share with prior Beta({a:g}, {b:g}).")
+        return out
