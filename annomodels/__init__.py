@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from annomodels.io.reading import read, read_spans
     from annomodels.io.span_builder import Spans
     from annomodels.io.writers.catalog import write, write_gold
+    from annomodels.models.by_item import BetaBinomialByItem
     from annomodels.models.class_conditional import ClassConditional
     from annomodels.models.dawid_skene import DawidSkene
     from annomodels.models.hierarchical import HierarchicalDawidSkene
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from annomodels.models.mace import Mace
     from annomodels.models.one_coin import OneCoin
     from annomodels.models.pooled import Pooled
+    from annomodels.models.scalar_difficulty import ScalarDifficulty
     from annomodels.planning.simulate import Simulation, simulate
     from annomodels.report.page import report
     from annomodels.summaries.next_labels import NextLabels
@@ -61,6 +63,7 @@ _WHERE = {
     "AnnomodelsError": "annomodels.errors",
     "AnnotationError": "annomodels.errors",
     "Annotations": "annomodels.annotations",
+    "BetaBinomialByItem": "annomodels.models.by_item",
     "Breakdown": "annomodels.coefficients.breakdown.result",
     "ClassConditional": "annomodels.models.class_conditional",
     "DataWarning": "annomodels.errors",
@@ -80,6 +83,7 @@ _WHERE = {
     "OneCoin": "annomodels.models.one_coin",
     "Pooled": "annomodels.models.pooled",
     "Problem": "annomodels.errors",
+    "ScalarDifficulty": "annomodels.models.scalar_difficulty",
     "Simulation": "annomodels.planning.simulate",
     "Spans": "annomodels.io.span_builder",
     "Summary": "annomodels.summaries.summary",
@@ -109,6 +113,7 @@ __all__ = [
     "AnnomodelsError",
     "AnnotationError",
     "Annotations",
+    "BetaBinomialByItem",
     "Breakdown",
     "ClassConditional",
     "DataWarning",
@@ -128,6 +133,7 @@ __all__ = [
     "OneCoin",
     "Pooled",
     "Problem",
+    "ScalarDifficulty",
     "Simulation",
     "Spans",
     "Summary",

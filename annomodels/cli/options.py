@@ -36,6 +36,8 @@ MODELS = (
     "mace",
     "pooled",
     "logit-normal",
+    "scalar-difficulty",
+    "beta-binomial-by-item",
 )
 ENGINES = ("auto", "gibbs", "nuts", "em")
 UNITS = ("exact", "token", "overlap", "chain")

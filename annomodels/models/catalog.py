@@ -6,6 +6,7 @@ from typing import Any
 
 from annomodels.errors import NotApplicable
 from annomodels.models.base import Model
+from annomodels.models.by_item import BetaBinomialByItem
 from annomodels.models.class_conditional import ClassConditional
 from annomodels.models.dawid_skene import DawidSkene
 from annomodels.models.guess_level import GuessLevel
@@ -14,6 +15,7 @@ from annomodels.models.logit_normal import LogitNormalDawidSkene
 from annomodels.models.mace import Mace
 from annomodels.models.one_coin import OneCoin
 from annomodels.models.pooled import Pooled
+from annomodels.models.scalar_difficulty import ScalarDifficulty
 
 __all__ = ["MODELS", "from_dict", "resolve"]
 
@@ -28,6 +30,8 @@ MODELS: dict[str, type[Model]] = {
         Pooled,
         LogitNormalDawidSkene,
         GuessLevel,
+        ScalarDifficulty,
+        BetaBinomialByItem,
     )
 }
 
