@@ -15,6 +15,7 @@ COMMANDS: dict[str, str] = {
     "check": "What is in a file of labels, and what looks odd in it.",
     "agree": "Agreement coefficients with intervals; a quality gate with --fail-if.",
     "fit": "Fit one model and save it.",
+    "interval": "Labels that are numbers: true values, bias and noise of coders, in one folder.",
     "gold": "Gold label of each item with its probability, from a saved fit.",
     "coders": "Quality of each coder with intervals, from a saved fit.",
     "items": "Which items are easy, hard, contested or in need of labels, from a saved fit.",
@@ -27,6 +28,7 @@ COMMANDS: dict[str, str] = {
     "formats": "What can be read and written, and how each format is recognised.",
     "datasets": "List the bundled data sets, or write one to a file.",
     "simulate": "Made-up labels of coders and items as you assume them to be.",
+    "design": "How many coders and labels per item reach a target, from assumptions or a pilot.",
     "doctor": "Versions, cores, caches, and what is wrong with this installation.",
 }
 """One line of help for each command; the command ``x`` is ``annomodels.cli.commands.x.command``."""

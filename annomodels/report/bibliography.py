@@ -1,10 +1,22 @@
-"""What to cite: sources with a short form, a reference and a BibTeX entry."""
+"""What to cite: sources with a short form, a reference and a BibTeX entry.
+
+The entries stand in ``assets/references.bib``; a source that is cited but is not in that file fails
+the tests.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
-__all__ = ["SOURCES", "Source", "cited", "sources_of"]
+__all__ = ["Source", "by_citation", "by_doi", "sources", "sources_of"]
+
+_ENTRY = re.compile(r"^@(\w+)\{(\w+),\n(.*?)\n\}$", re.M | re.S)
+_FIELD = re.compile(r"^  (\w+) = \{(.*)\},?$", re.M)
+_PLACES = ("journal", "booktitle", "institution", "publisher", "howpublished")
 
 
 @dataclass(frozen=True)
@@ -17,21 +29,41 @@ class Source:
         Key of the BibTeX entry.
     kind
         Kind of the entry.
-    short
-        Authors and year as they stand in a sentence.
-    author, title, year
+    author, title
         As BibTeX wants them.
+    year
+        Empty for software.
     rest
         Further fields in their order.
     """
 
     key: str
     kind: str
-    short: str
     author: str
     title: str
-    year: int
+    year: str
     rest: tuple[tuple[str, str], ...]
+
+    @property
+    def short(self) -> str:
+        """Authors and year as they stand in a sentence.
+
+        Examples
+        --------
+        >>> [sources()[key].short for key in ("rubin1981", "gwet2008", "dawid1979", "paun2018")]
+        ['Rubin 1981', 'Gwet 2008', 'Dawid & Skene 1979', 'Paun et al. 2018']
+        """
+        if not self.year:
+            return self.key
+        names = [author.partition(",")[0] for author in self.author.split(" and ")]
+        several = len(names) > 2 or names[-1] == "others"
+        who = f"{names[0]} et al." if several else " & ".join(names)
+        return f"{who} {self.year}"
+
+    @property
+    def doi(self) -> str:
+        """The DOI, or an empty text."""
+        return dict(self.rest).get("doi", "")
 
     @property
     def bibtex(self) -> str:
@@ -39,182 +71,97 @@ class Source:
 
         Examples
         --------
-        >>> print(SOURCES["rubin1981"].bibtex.splitlines()[0])
+        >>> print(sources()["rubin1981"].bibtex.splitlines()[0])
         @article{rubin1981,
         """
-        fields = [
-            ("author", self.author),
-            ("title", f"{{{self.title}}}"),
-            ("year", str(self.year)),
-            *self.rest,
-        ]
-        body = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields)
+        fields = [("author", self.author), ("title", f"{{{self.title}}}"), ("year", self.year)]
+        found = [(name, value) for name, value in [*fields, *self.rest] if value]
+        body = ",\n".join(f"  {name} = {{{value}}}" for name, value in found)
         return f"@{self.kind}{{{self.key},\n{body}\n}}"
 
     @property
     def text(self) -> str:
         """The reference as a sentence."""
         rest = dict(self.rest)
-        where = next(
-            (rest[name] for name in ("journal", "institution", "publisher") if name in rest), ""
-        )
+        where = next((rest[name] for name in _PLACES if name in rest), "")
         if "volume" in rest:
             number = f"({rest['number']})" if "number" in rest else ""
             where += f" {rest['volume']}{number}"
         if "pages" in rest:
             where += f", {rest['pages'].replace('--', '–')}"
-        doi = f" https://doi.org/{rest['doi']}" if "doi" in rest else ""
-        authors = self.author.replace(" and ", "; ")
-        return f"{authors} ({self.year}). {self.title}. {where}.{doi}"
+        link = rest.get("url", f"https://doi.org/{self.doi}" if self.doi else "")
+        authors = self.author.strip("{}").replace(" and ", "; ").replace("; others", " et al.")
+        year = f" ({self.year})" if self.year else ""
+        return " ".join(filter(None, [f"{authors}{year}. {self.title}. {where}.", link]))
 
 
-SOURCES: dict[str, Source] = {
-    source.key: source
-    for source in (
-        Source(
-            "dawid1979",
-            "article",
-            "Dawid & Skene 1979",
-            "Dawid, A. P. and Skene, A. M.",
-            "Maximum likelihood estimation of observer error-rates using the EM algorithm",
-            1979,
-            (
-                ("journal", "Journal of the Royal Statistical Society. Series C"),
-                ("volume", "28"),
-                ("number", "1"),
-                ("pages", "20--28"),
-                ("doi", "10.2307/2346806"),
-            ),
-        ),
-        Source(
-            "carpenter2008",
-            "techreport",
-            "Carpenter 2008",
-            "Carpenter, Bob",
-            "Multilevel Bayesian models of categorical data annotation",
-            2008,
-            (("institution", "Alias-i"),),
-        ),
-        Source(
-            "paun2018",
-            "article",
-            "Paun et al. 2018",
-            "Paun, Silviu and Carpenter, Bob and Chamberlain, Jon and Hovy, Dirk and "
-            "Kruschwitz, Udo and Poesio, Massimo",
-            "Comparing Bayesian models of annotation",
-            2018,
-            (
-                ("journal", "Transactions of the Association for Computational Linguistics"),
-                ("volume", "6"),
-                ("pages", "571--585"),
-                ("doi", "10.1162/tacl_a_00040"),
-            ),
-        ),
-        Source(
-            "krippendorff2019",
-            "book",
-            "Krippendorff 2019",
-            "Krippendorff, Klaus",
-            "Content analysis: An introduction to its methodology",
-            2019,
-            (("publisher", "SAGE"), ("edition", "4")),
-        ),
-        Source(
-            "artstein2008",
-            "article",
-            "Artstein & Poesio 2008",
-            "Artstein, Ron and Poesio, Massimo",
-            "Inter-coder agreement for computational linguistics",
-            2008,
-            (
-                ("journal", "Computational Linguistics"),
-                ("volume", "34"),
-                ("number", "4"),
-                ("pages", "555--596"),
-                ("doi", "10.1162/coli.07-034-R2"),
-            ),
-        ),
-        Source(
-            "rubin1981",
-            "article",
-            "Rubin 1981",
-            "Rubin, Donald B.",
-            "The Bayesian bootstrap",
-            1981,
-            (
-                ("journal", "The Annals of Statistics"),
-                ("volume", "9"),
-                ("number", "1"),
-                ("pages", "130--134"),
-                ("doi", "10.1214/aos/1176345338"),
-            ),
-        ),
-        Source(
-            "vehtari2021",
-            "article",
-            "Vehtari et al. 2021",
-            "Vehtari, Aki and Gelman, Andrew and Simpson, Daniel and Carpenter, Bob and "
-            "Bürkner, Paul-Christian",
-            "Rank-normalization, folding, and localization: An improved R-hat for assessing "
-            "convergence of MCMC",
-            2021,
-            (
-                ("journal", "Bayesian Analysis"),
-                ("volume", "16"),
-                ("number", "2"),
-                ("pages", "667--718"),
-                ("doi", "10.1214/20-BA1221"),
-            ),
-        ),
-        Source(
-            "abrilpla2023",
-            "article",
-            "Abril-Pla et al. 2023",
-            "Abril-Pla, Oriol and others",
-            "PyMC: a modern, and comprehensive probabilistic programming framework in Python",
-            2023,
-            (
-                ("journal", "PeerJ Computer Science"),
-                ("volume", "9"),
-                ("pages", "e1516"),
-                ("doi", "10.7717/peerj-cs.1516"),
-            ),
-        ),
-    )
-}
-
-_COMMON = ("dawid1979", "artstein2008", "krippendorff2019", "rubin1981")
-_OF_ENGINE = {"gibbs": ("vehtari2021",), "nuts": ("vehtari2021", "abrilpla2023"), "em": ()}
-
-
-def cited(*keys: str) -> str:
-    """Give sources as they stand in a sentence.
+@cache
+def sources() -> dict[str, Source]:
+    """All sources by key, in the order of the file.
 
     Examples
     --------
-    >>> cited("rubin1981", "artstein2008")
-    '(Rubin 1981; Artstein & Poesio 2008)'
+    >>> sources()["cohen1960"].text
+    'Cohen, Jacob (1960). A coefficient of agreement for nominal scales. Educational and
+    Psychological Measurement 20(1), 37–46. https://doi.org/10.1177/001316446002000104'
     """
-    return f"({'; '.join(SOURCES[key].short for key in keys)})"
+    text = (Path(__file__).parent / "assets" / "references.bib").read_text("utf-8")
+    found = {}
+    for kind, key, body in _ENTRY.findall(text):
+        fields = dict(_FIELD.findall(body))
+        author, title, year = (fields.pop(name, "") for name in ("author", "title", "year"))
+        found[key] = Source(key, kind, author, title, year, tuple(fields.items()))
+    return found
 
 
-def sources_of(citation: str, engine: str) -> list[Source]:
-    """Give what to cite for a fit, the source of the model first.
+def by_doi(doi: str) -> Source | None:
+    """Give the source with a DOI.
+
+    Parameters
+    ----------
+    doi
+        The DOI, without an address before it.
+    """
+    return next((source for source in sources().values() if doi and source.doi == doi), None)
+
+
+def by_citation(citation: str) -> tuple[Source, ...]:
+    """Give the sources that a model names; the software itself for no other.
 
     Parameters
     ----------
     citation
-        How the model names its source: a DOI, or author and year.
-    engine
-        Name of the engine.
+        A DOI, or first author and year, such as "Hovy et al. (2013)"; also several of these.
+
+    Examples
+    --------
+    >>> [source.key for source in by_citation("doi:10.2307/2346806")]
+    ['dawid1979']
+    >>> [source.key for source in by_citation("this package, after Hovy et al. (2013)")]
+    ['hovy2013', 'annomodels']
     """
-    model = next((key for key, source in SOURCES.items() if _is(source, citation)), "dawid1979")
-    keys = dict.fromkeys((model, *_COMMON, *_OF_ENGINE.get(engine, ())))
-    return [SOURCES[key] for key in keys]
+    found = []
+    exact = by_doi(citation.removeprefix("doi:"))
+    if exact is not None:
+        return (exact,)
+    for part, year in re.findall(r"([^(]*)\((\d{4})\)", citation):
+        words = set(re.findall(r"[\w'’-]+", part))
+        found += [
+            source
+            for source in sources().values()
+            if source.year == year and source.author.partition(",")[0] in words
+        ]
+    if not found or "this package" in citation:
+        found.append(sources()["annomodels"])
+    return tuple(found)
 
 
-def _is(source: Source, citation: str) -> bool:
-    doi = dict(source.rest).get("doi")
-    if doi is not None and citation.endswith(doi):
-        return True
-    return f"{source.short.replace(' 20', ' (20')})" == citation
+def sources_of(keys: Iterable[str]) -> list[Source]:
+    """Give sources by their keys, each once.
+
+    Parameters
+    ----------
+    keys
+        Keys in the order in which they are cited.
+    """
+    return [sources()[key] for key in dict.fromkeys(keys)]

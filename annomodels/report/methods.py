@@ -1,4 +1,4 @@
-"""The methods paragraph: ready to paste, with numbers, intervals, citations and BibTeX."""
+"""The methods section: ready to paste, with numbers, intervals, citations, a table and BibTeX."""
 
 from __future__ import annotations
 
@@ -6,21 +6,50 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from annomodels.names import label_text
-from annomodels.report.bibliography import Source, cited, sources_of
-from annomodels.report.words import count, decimal, listed, percent
+from annomodels.coefficients.catalogue import COEFFICIENTS
+from annomodels.report.bibliography import Source, by_citation, by_doi, sources_of
+from annomodels.report.prose import as_latex, as_markdown, cite, cited_in, latex, name
+from annomodels.report.results import inference, results
+from annomodels.report.words import count, decimal, listed
 
 if TYPE_CHECKING:
     from annomodels.fitting import Fit
 
-__all__ = ["methods"]
+__all__ = ["bibtex", "methods", "methods_latex", "paragraphs", "references"]
+
+_INTERVAL = "95 % interval"
+_COLUMNS = ("Coefficient", "Value", _INTERVAL, "P(> .667)", "P(> .8)", "Model", _INTERVAL)
+_NOTE = (
+    "Value: as observed, with its interval from resampled items. Model: as the fitted model "
+    "implies it for very many items of this kind."
+)
+
+
+class _Once:
+    """A fit whose summaries are computed when first asked for, and once."""
+
+    def __init__(self, fit: Any) -> None:
+        self._fit = fit
+        self._known: dict[str, Any] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("agreement", "gold", "coders", "check"):
+            return getattr(self._fit, name)
+
+        def summary() -> Any:
+            if name not in self._known:
+                self._known[name] = getattr(self._fit, name)()
+            return self._known[name]
+
+        return summary
 
 
 def methods(fit: Fit, command: str = "") -> str:
     """Write a methods section as Markdown.
 
-    Data, agreement, model with its priors, inference with its diagnostics, and results, each number
-    with its interval; then the command, the references and their BibTeX entries.
+    Data, agreement, model with its priors, inference with its diagnostics, and results, each
+    estimate with its interval; then the command, the table of coefficients, the references and
+    their BibTeX entries.
 
     Parameters
     ----------
@@ -34,21 +63,84 @@ def methods(fit: Fit, command: str = "") -> str:
     str
         The text. Nothing in it is a judgement on the size of a coefficient.
     """
-    sources = sources_of(fit.model.citation, fit.engine)
-    paragraphs = [
+    once: Any = _Once(fit)
+    told = f"\n\n```sh\n{command}\n```" if command else ""
+    parts = [
         "# Methods",
-        _data(fit),
-        _agreement(fit),
-        _model(fit, sources[0]),
-        _inference(fit),
-        _results(fit),
+        *(as_markdown(text) for text in paragraphs(once)),
         "## How to repeat it",
-        _repeat(fit, command),
+        _versions(once) + told,
+        "## Agreement coefficients",
+        _markdown_table(once),
+        _NOTE,
         "## References",
-        "\n".join(f"* {source.text}" for source in sources),
-        "```bibtex\n" + "\n\n".join(source.bibtex for source in sources) + "\n```",
+        "\n".join(f"* {source.text}" for source in references(once)),
+        f"```bibtex\n{bibtex(once).rstrip()}\n```",
     ]
-    return "\n\n".join(paragraphs) + "\n"
+    return "\n\n".join(parts) + "\n"
+
+
+def methods_latex(fit: Fit, command: str = "") -> str:
+    r"""Write the same section as LaTeX, for a document with natbib and booktabs.
+
+    Parameters
+    ----------
+    fit
+        A fit.
+    command
+        The command line that made it, if there was one.
+
+    Returns
+    -------
+    str
+        Text with ``\citep``, and a table with the rules of the APA style: above, below the head,
+        and below. Its references are what :func:`bibtex` gives.
+    """
+    once: Any = _Once(fit)
+    told = f" Command: \\texttt{{{latex(command)}}}." if command else ""
+    parts = [
+        "% needs \\usepackage{booktabs} and \\usepackage{natbib}, and the BibTeX entries",
+        "\\section*{Methods}",
+        *(as_latex(text) for text in paragraphs(once)),
+        latex(_versions(once)) + told,
+        _latex_table(once),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def bibtex(fit: Fit) -> str:
+    """Give the BibTeX entries of everything that the methods section cites.
+
+    Parameters
+    ----------
+    fit
+        A fit.
+    """
+    return "\n\n".join(source.bibtex for source in references(fit)) + "\n"
+
+
+def references(fit: Fit) -> list[Source]:
+    """Give what the methods section cites, the source of the model first.
+
+    Parameters
+    ----------
+    fit
+        A fit.
+    """
+    table = fit.agreement().table
+    keys = cited_in([_model(fit)[0], *paragraphs(fit)])
+    return sources_of([*keys, *filter(None, map(_source_key, table["coefficient"]))])
+
+
+def paragraphs(fit: Fit) -> list[str]:
+    """Give the paragraphs, with marks for citations and names; see :mod:`annomodels.report.prose`.
+
+    Parameters
+    ----------
+    fit
+        A fit.
+    """
+    return [_data(fit), _agreement(fit), " ".join(_model(fit)), inference(fit), results(fit)]
 
 
 def _data(fit: Fit) -> str:
@@ -56,7 +148,7 @@ def _data(fit: Fit) -> str:
     per_item = np.diff(data.starts)
     low, high = int(per_item.min()), int(per_item.max())
     each = f"{low} on each item" if low == high else f"{low} to {high} on an item"
-    names = listed([_plain(name) for name in data.labels], 12)
+    names = listed([name(label) for label in data.labels], 12)
     repeats = f", {count(data.repeats, 'repeat')} of a coder among them" if data.repeats else ""
     known = 0 if data.gold is None else int((data.gold >= 0).sum())
     return (
@@ -72,14 +164,16 @@ def _agreement(fit: Fit) -> str:
     table = fit.agreement().table.set_index("coefficient")
     parts = []
     kappa = "kappa" if fit.data.n_coders == 2 else "multi_kappa"
-    for name in ("alpha", kappa, "ac1", "percent"):
-        if name not in table.index:
+    for coefficient in ("alpha", kappa, "ac1", "percent"):
+        if coefficient not in table.index:
             continue
-        row: Any = table.loc[name]
+        row: Any = table.loc[coefficient]
+        key = _source_key(coefficient)
+        title = row["title"] + (f" {cite(key)}" if key else "")
         if not np.isfinite(row["value"]):
-            parts.append(f"{row['title']} is not defined here ({row['note'] or 'no reason given'})")
+            parts.append(f"{title} is not defined here ({row['note'] or 'no reason given'})")
             continue
-        text = f"{row['title']} was {decimal(row['value'])}"
+        text = f"{title} was {decimal(row['value'])}"
         if np.isfinite(row["low"]):
             text += f" (95 % interval {decimal(row['low'])} to {decimal(row['high'])})"
         if np.isfinite(row["model_low"]):
@@ -89,11 +183,10 @@ def _agreement(fit: Fit) -> str:
             )
         parts.append(text)
     text = ". ".join(part[:1].upper() + part[1:] for part in parts) + "."
-    above = _above(table)
     return (
-        f"{text}{above} Intervals of coefficients are posterior intervals from resampling items, "
-        f"without a model of the coders {cited('rubin1981')}; for the coefficients see "
-        f"{cited('krippendorff2019', 'artstein2008')}."
+        f"{text}{_above(table)} Intervals of coefficients are posterior intervals from resampling "
+        f"items, without a model of the coders {cite('rubin1981')}; on the coefficients see "
+        f"{cite('krippendorff2019', 'artstein2008')}."
     )
 
 
@@ -107,60 +200,65 @@ def _above(table: Any) -> str:
     )
 
 
-def _model(fit: Fit, source: Source) -> str:
+def _model(fit: Fit) -> tuple[str, str]:
+    keys = dict.fromkeys([*(s.key for s in by_citation(fit.model.citation)), "dawid1979"])
     story = " ".join(fit.model.describe())
     return (
-        f"The true labels were inferred with the {fit.model.title} model ({source.short}). {story}"
+        f"The true labels were inferred with the {fit.model.title} model {cite(*keys)}.",
+        f"{story} Computed with annomodels {cite('annomodels')}.",
     )
 
 
-def _inference(fit: Fit) -> str:
-    attrs = fit.tree.attrs
-    check = fit.check()
-    if fit.engine == "em":
-        how = "The posterior mode was found by expectation maximisation, so there are no intervals"
-    else:
-        name = {"gibbs": "a Gibbs sampler", "nuts": "the No-U-Turn sampler"}[fit.engine]
-        how = (
-            f"The posterior was sampled with {name}, {count(int(attrs['chains']), 'chain')} of "
-            f"{int(attrs['draws']):,} draws each after {int(attrs['warmup']):,} of warm-up"
-        )
-        if np.isfinite(float(attrs["rhat_max"])):
-            how += (
-                f"; the largest R-hat was {float(attrs['rhat_max']):.3f} and the smallest "
-                f"effective sample size {float(attrs['ess_min']):,.0f} {cited('vehtari2021')}"
-            )
-    return f"{how}. Verdict of the checks: {check.verdict}. " + " ".join(check.sentences)
-
-
-def _results(fit: Fit) -> str:
-    gold = fit.gold()
-    table = gold.table
-    settled = int(table["settled"].sum())
-    wrong = float((1 - table["probability"]).sum())
-    accuracy = fit.coders().table["accuracy"]
+def _versions(fit: Fit) -> str:
     return (
-        f"{count(settled, 'item').capitalize()} of {len(table):,} "
-        f"({percent(settled / len(table))}) reached a probability of .95. By these probabilities "
-        f"{wrong:.1f} of the gold labels are expected to be wrong; they are too sure where items "
-        f"differ in difficulty. Where most votes agree on a label, the gold label is another one "
-        f"for {count(int(table['overturned'].sum()), 'item')}. The posterior mean accuracy of the "
-        f"coders ranges from {percent(float(accuracy.min()))} to "
-        f"{percent(float(accuracy.max()))} "
-        f"(median {percent(float(accuracy.median()))})."
-    )
-
-
-def _repeat(fit: Fit, command: str) -> str:
-    attrs = fit.tree.attrs
-    text = (
-        f"annomodels {attrs['annomodels']}, engine {fit.engine}, seed {fit.seed}, "
+        f"annomodels {fit.tree.attrs['annomodels']}, engine {fit.engine}, seed {fit.seed}, "
         f"data fingerprint {fit.data.fingerprint}."
     )
-    return f"{text}\n\n```sh\n{command}\n```" if command else text
 
 
-def _plain(name: Any) -> str:
-    text = " ".join(label_text(name).split())
-    text = text if len(text) <= 40 else text[:37] + "..."
-    return "".join(f"\\{sign}" if sign in "\\`*_{}[]<>|#" else sign for sign in text)
+def _source_key(coefficient: str) -> str:
+    found = by_doi(COEFFICIENTS[coefficient].doi) if coefficient in COEFFICIENTS else None
+    return found.key if found else ""
+
+
+def _rows(fit: Fit) -> list[tuple[str, ...]]:
+    """Cells of the table of coefficients."""
+
+    def ends(low: float, high: float) -> str:
+        return f"[{decimal(low)}, {decimal(high)}]" if np.isfinite(low) else decimal(low)
+
+    table: Any = fit.agreement().table
+    return [
+        (
+            str(row.title), decimal(row.value), ends(row.low, row.high),
+            decimal(row.p_above_667), decimal(row.p_above_800),
+            decimal(row.model), ends(row.model_low, row.model_high),
+        )
+        for row in table.itertuples()
+    ]  # fmt: skip
+
+
+def _markdown_table(fit: Fit) -> str:
+    lines = ["| " + " | ".join(_COLUMNS) + " |", "|---|" + "---:|" * (len(_COLUMNS) - 1)]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in _rows(fit)])
+
+
+def _latex_table(fit: Fit) -> str:
+    body = [" & ".join(map(latex, row)) + r" \\" for row in _rows(fit)]
+    return "\n".join(
+        [
+            r"\begin{table}",
+            rf"\caption{{Agreement of {count(fit.data.n_coders, 'coder')} on "
+            rf"{count(fit.data.n_items, 'item')}}}",
+            r"\begin{tabular}{lrrrrrr}",
+            r"\toprule",
+            " & ".join(map(latex, _COLUMNS)) + r" \\",
+            r"\midrule",
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}",
+            "",
+            rf"\smallskip\textit{{Note.}} {latex(_NOTE)}",
+            r"\end{table}",
+        ]
+    )

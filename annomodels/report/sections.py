@@ -9,10 +9,10 @@ import numpy as np
 
 from annomodels.names import label_text
 from annomodels.plots.style import clean, short
-from annomodels.report.bibliography import sources_of
 from annomodels.report.collect import ReportData
 from annomodels.report.health import FEW, Spread
-from annomodels.report.methods import methods
+from annomodels.report.methods import bibtex, paragraphs, references
+from annomodels.report.prose import as_markdown
 from annomodels.report.words import count, interval, listed, number, percent, share_interval
 
 __all__ = [
@@ -200,12 +200,8 @@ class _Computed:
 def methods_parts(found: ReportData) -> tuple[list[str], list[str], str]:
     """Paragraphs of the methods section, references, and BibTeX."""
     computed: Any = _Computed(found)
-    text = methods(computed)
-    body = text.partition("# Methods")[2].partition("## How to repeat it")[0]
-    paragraphs = [_unescaped(part) for part in body.split("\n\n") if part.strip()]
-    sources = sources_of(found.fit.model.citation, found.fit.engine)
-    bibtex = "\n\n".join(source.bibtex for source in sources)
-    return paragraphs, [source.text for source in sources], bibtex
+    texts = [_unescaped(as_markdown(text)) for text in paragraphs(computed)]
+    return texts, [source.text for source in references(computed)], bibtex(computed).rstrip()
 
 
 def _unescaped(text: str) -> str:

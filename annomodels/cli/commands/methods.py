@@ -1,0 +1,65 @@
+"""``annomodels methods``: the paragraph to paste into a paper."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from annomodels.cli.options import Writing, common_options, examples
+
+__all__ = ["command"]
+
+FORMS = ("md", "tex", "bib", "json")
+
+
+@click.command(
+    "methods",
+    epilog=examples(
+        "annomodels methods fit.nc",
+        "annomodels methods fit.nc -o methods.tex",
+        "annomodels methods fit.nc --format bib -o references.bib",
+    ),
+)
+@click.argument("fit")
+@click.option("-o", "--output", metavar="FILE", help="Write here instead of to stdout.")
+@click.option("--force", is_flag=True, help="Overwrite FILE if it exists.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMS),
+    help="Markdown, LaTeX (natbib, booktabs), or the BibTeX entries [default: by the ending of "
+    "FILE, else md].",
+)
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@common_options
+def command(fit: str, output: str | None, force: bool, form: str | None, as_json: bool) -> None:
+    """Write the methods section of FIT, ready to paste, with every source that it cites.
+
+    Data, agreement, model, inference and results with their intervals, and a table of the
+    agreement coefficients.
+    """
+    from annomodels.cli.places import check_writing
+    from annomodels.cli.summary import loaded
+    from annomodels.cli.tables import emit_text, to_json
+    from annomodels.report.methods import bibtex, methods, methods_latex
+
+    if as_json and form not in (None, "json"):
+        raise click.UsageError(f"--json and --format {form} cannot both be used.")
+    ending = Path(output or "").suffix.removeprefix(".").lower()
+    chosen = "json" if as_json else form or (ending if ending in FORMS else "md")
+    writing = Writing(chosen, output, force)
+    check_writing(writing)
+    found = loaded(fit)
+    told = str(found.tree.attrs.get("command", ""))
+    if chosen == "json":
+        parts = {
+            "markdown": methods(found, told),
+            "latex": methods_latex(found, told),
+            "bibtex": bibtex(found),
+        }
+        emit_text(to_json(parts), writing)
+    elif chosen == "bib":
+        emit_text(bibtex(found), writing)
+    else:
+        emit_text((methods if chosen == "md" else methods_latex)(found, told), writing)

@@ -1,0 +1,94 @@
+"""Paragraphs of the methods section on inference and results."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.report.prose import cite
+from annomodels.report.words import count, decimal, interval, number, percent, share_interval
+from annomodels.report.wrong import wrong_labels
+
+if TYPE_CHECKING:
+    from annomodels.fitting import Fit
+
+__all__ = ["inference", "results"]
+
+_SAMPLERS = {"gibbs": "a Gibbs sampler", "nuts": "the No-U-Turn sampler"}
+
+
+def inference(fit: Fit) -> str:
+    """Say how the posterior was computed, and what the checks say.
+
+    Parameters
+    ----------
+    fit
+        A fit.
+    """
+    attrs = fit.tree.attrs
+    check = fit.check()
+    if fit.engine == "em":
+        how = (
+            "The posterior mode was found by expectation maximisation, so there are no intervals "
+            "of what the model implies"
+        )
+    else:
+        source = f" {cite('hoffman2014', 'abrilpla2023')}" if fit.engine == "nuts" else ""
+        how = (
+            f"The posterior was sampled with {_SAMPLERS[fit.engine]}{source}, "
+            f"{count(int(attrs['chains']), 'chain')} of "
+            f"{int(attrs['draws']):,} draws each after {int(attrs['warmup']):,} of warm-up"
+        )
+        if np.isfinite(float(attrs["rhat_max"])):
+            how += (
+                f"; the largest R-hat was {float(attrs['rhat_max']):.3f} and the smallest "
+                f"effective sample size {float(attrs['ess_min']):,.0f} {cite('vehtari2021')}"
+            )
+    return f"{how}. Verdict of the checks: {check.verdict}. " + " ".join(check.sentences)
+
+
+def results(fit: Fit) -> str:
+    """Say how much of the gold is settled and wrong, and how good the coders are.
+
+    Parameters
+    ----------
+    fit
+        A fit.
+    """
+    table = fit.gold().table
+    settled, n = int(table["settled"].sum()), len(table)
+    wrong = wrong_labels(fit)
+    return (
+        f"{count(settled, 'item').capitalize()} of {n:,} ({percent(settled / n)}; for more items "
+        f"like these {share_interval(settled, n)}, 95 % interval) reached a probability of .95. By "
+        f"these probabilities {number(wrong.gold)} of the gold labels "
+        f"({interval(wrong.gold_low, wrong.gold_high)}) are expected to be wrong, and "
+        f"{number(wrong.vote)} of the majority's ({interval(wrong.vote_low, wrong.vote_high)}); "
+        "they are too sure where items differ in difficulty. Where most votes agree on a label, "
+        f"the gold label is another one for {count(int(table['overturned'].sum()), 'item')}. "
+        f"{_coders(fit)}"
+    )
+
+
+def _coders(fit: Fit) -> str:
+    """Accuracies from the worst to the best coder; as the order is uncertain, on every draw."""
+    draws = np.asarray(fit.coders().draws["accuracy"].values, dtype=float)
+    parts = (
+        _estimate(np.median(draws, axis=1)),
+        _estimate(draws.min(axis=1)),
+        _estimate(draws.max(axis=1)),
+    )
+    middle, worst, best = parts
+    return (
+        f"The median accuracy of the coders is {middle}, that of the least accurate {worst}, and "
+        f"of the most accurate {best}."
+    )
+
+
+def _estimate(draws: NDArray[np.float64]) -> str:
+    if len(draws) < 2:
+        return decimal(float(draws[0]))
+    low, high = np.quantile(draws, [0.025, 0.975])
+    return f"{decimal(float(draws.mean()))} (95 % interval {decimal(low)} to {decimal(high)})"
