@@ -29,6 +29,7 @@ COMMANDS: dict[str, str] = {
     "datasets": "List the bundled data sets, or write one to a file.",
     "simulate": "Made-up labels of coders and items as you assume them to be.",
     "design": "How many coders and labels per item reach a target, from assumptions or a pilot.",
+    "completion": "The script that lets bash, zsh or fish complete commands and options.",
     "doctor": "Versions, cores, caches, and what is wrong with this installation.",
 }
 """One line of help for each command; the command ``x`` is ``annomodels.cli.commands.x.command``."""

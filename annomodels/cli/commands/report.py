@@ -15,11 +15,15 @@ __all__ = ["command"]
 @click.option("--force", is_flag=True, help="Overwrite FILE if it exists.")
 @click.option("--anonymise", is_flag=True, help="Leave the names of coders out.")
 @click.option("--target", type=click.FloatRange(0, 1), help="Accuracy a coder should reach.")
+@click.option("--json", "as_json", is_flag=True, help="Write path and verdict as JSON.")
 @common_options
-def command(fit: str, output: str, force: bool, anonymise: bool, target: float | None) -> None:
+def command(
+    fit: str, output: str, force: bool, anonymise: bool, target: float | None, as_json: bool
+) -> None:
     """Write the report of FIT: one HTML file that needs no network."""
     from annomodels.cli.loading import load_fit
     from annomodels.cli.places import check_file
+    from annomodels.cli.tables import to_json
     from annomodels.cli.terminal import Stages
     from annomodels.report.page import report
 
@@ -29,4 +33,9 @@ def command(fit: str, output: str, force: bool, anonymise: bool, target: float |
     with Stages() as stages:
         stages("drawing the report")
         report(loaded, output, force=force, command=told, anonymise=anonymise, target=target)
-    click.echo(output)
+    if as_json:
+        check = loaded.check()
+        facts = {"report": output, "verdict": check.verdict, "sentences": check.sentences}
+        click.echo(to_json(facts), nl=False)
+    else:
+        click.echo(output)
