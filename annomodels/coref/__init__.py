@@ -22,6 +22,7 @@ from annomodels.coref.mentions import (
     mention_agreement,
     s_item,
 )
+from annomodels.coref.places import reading_table
 from annomodels.coref.posteriors import PairPosterior, pair_draws, pair_posterior
 from annomodels.coref.reading import read
 from annomodels.coref.scores import Score, score
@@ -38,6 +39,7 @@ from annomodels.coref.texts import (
 )
 from annomodels.coref.unitizing import UnitizedAlpha, unitized_alpha
 from annomodels.coref.views import chain_labels, to_mpa_frame
+from annomodels.coref.writing import write
 
 __all__ = [
     "Document",
@@ -82,10 +84,12 @@ __all__ = [
     "pair_posterior",
     "pair_table",
     "read",
+    "reading_table",
     "s_item",
     "score",
     "set_distance",
     "text_kappa",
     "to_mpa_frame",
     "unitized_alpha",
+    "write",
 ]

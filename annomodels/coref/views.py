@@ -12,7 +12,7 @@ from annomodels.coref.layers import Layer
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["chain_labels", "to_mpa_frame"]
+__all__ = ["chain_labels", "key_name", "to_mpa_frame"]
 
 Written = dict[str, dict[str, str | frozenset[Hashable]]]
 
@@ -48,13 +48,13 @@ def chain_labels(document: Document, chain: str = "incl-") -> tuple[Written, Wri
         for n in range(len(labels.item)):
             label = labels.label(n, cut)
             if not isinstance(label, str):
-                label = frozenset(_name(key) for key in label)
+                label = frozenset(key_name(key) for key in label)
             key = labels.items[int(labels.item[n])][1]
-            made.setdefault(labels.coders[int(labels.coder[n])], {})[_name(key)] = label
+            made.setdefault(labels.coders[int(labels.coder[n])], {})[key_name(key)] = label
     return out
 
 
-def _name(key: object) -> str:
+def key_name(key: object) -> str:
     """Positions of the words of a key; its level too, unless it is a phrase."""
     if not isinstance(key, tuple):
         return str(key)
@@ -101,18 +101,18 @@ def _decisions(layer: Layer) -> Iterator[tuple[tuple[tuple[int, ...], str], str]
         for group in layer.groups:
             before = ""
             for key in sorted(group, key=lambda key: (key[1], key[0])):
-                yield (key[1].tokens, _name(key)), f"DO({before})" if before else "DN()"
-                before = _name(key)
+                yield (key[1].tokens, key_name(key)), f"DO({before})" if before else "DN()"
+                before = key_name(key)
         return
     for one, key in layer.mentions.items():
         judgment = layer.judgments.get(one)
         if judgment is None:
             continue
-        place = key[1].tokens, _name(key)
+        place = key[1].tokens, key_name(key)
         readings = layer.antecedent_keys(one)
         category = {"phrase": "DO", "segment": "DO", "none": "DN", None: "DO" if readings else "DN"}
         word = category.get(judgment.category, judgment.category)
         for reading in readings:
-            yield place, f"{word}({'&'.join(sorted(_name(k) for k in reading))})"
+            yield place, f"{word}({'&'.join(sorted(key_name(k) for k in reading))})"
         if not readings:
             yield place, f"{word}()"

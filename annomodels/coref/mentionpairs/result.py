@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.coref.mentionpairs import chains, checks, tables
+from annomodels.coref.document import Corpus, Document
+from annomodels.coref.mentionpairs import chains, checks, silver, tables
 from annomodels.coref.mentionpairs.candidates import Candidates
 from annomodels.coref.mentionpairs.engines import Draws
 from annomodels.coref.mentionpairs.model import PairModel
+from annomodels.coref.spans import Span
 
 if TYPE_CHECKING:
     from annomodels.summaries.summary import Summary
@@ -166,6 +168,38 @@ class PairFit:
             p_weakest, the smallest probability of a link of the chain.
         """
         return chains.chains(self.codes, self.p_true, at_least)
+
+    def silver(self, corpus: Corpus, at_least: float = 0.5) -> list[Document]:
+        """Silver chains as documents with one layer, "silver"; :func:`write` puts them in a file.
+
+        Parameters
+        ----------
+        corpus
+            The documents that were fitted.
+        at_least
+            Smallest probability of a link.
+
+        Raises
+        ------
+        AnnotationError
+            When these are not the documents of the fit.
+        """
+        return silver.silver_documents(corpus, self._links(at_least), frozenset(self.codes.items))
+
+    def link_probabilities(self, corpus: Corpus) -> dict[tuple[str, Span], float]:
+        """Probability of the link of each mention that has one, by document and span.
+
+        Parameters
+        ----------
+        corpus
+            The documents that were fitted.
+        """
+        return silver.link_probabilities(corpus, self._links(0.0))
+
+    def _links(self, at_least: float) -> dict[str, tuple[str, float]]:
+        table = self.links(at_least).table
+        pairs = zip(table["antecedent"], table["p_link"], strict=True)
+        return dict(zip(table["item"], pairs, strict=True))
 
     def check(self) -> tuple[str, ...]:
         """Say in sentences whether the result can be trusted."""
