@@ -45,7 +45,16 @@ from annomodels.names import label_text
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["SCHEMA_VERSION", "RawResult", "annotations_of", "conform", "confusion_draws", "names"]
+__all__ = [
+    "SCHEMA_VERSION",
+    "RawResult",
+    "annotations_of",
+    "conform",
+    "confusion_draws",
+    "names",
+    "observed_data",
+    "plain_attrs",
+]
 
 SCHEMA_VERSION = "1"
 Floats = NDArray[Any]
@@ -61,6 +70,9 @@ DIMS: dict[str, tuple[str, ...]] = {
     "accuracy": ("coder", "truth"),
     "competence": ("coder",),
     "guess": ("coder", "label"),
+    "spammer": ("coder",),
+    "habit": ("coder", "label"),
+    "spammer_share": (),
     "perceived_prevalence": ("perceived",),
     "perceived_confusion": ("coder", "perceived", "label"),
 }
@@ -170,6 +182,27 @@ def conform(
         "p_truth_mcse": (("item", "truth"), result.p_truth_mcse),
         "conditional_entropy": (("item",), result.conditional_entropy),
     }
+    observed = observed_data(data)
+    items: dict[str, Any] = {name: (("item",), v) for name, v in result.item_values.items()}
+    if result.p_state is not None:
+        items["p_state"] = (("item", "state"), result.p_state)
+    tree = xr.DataTree.from_dict(
+        {
+            "/": xr.Dataset(attrs=plain_attrs(result.attrs, model)),
+            "/posterior": dataset(posterior),
+            "/sample_stats": dataset(stats),
+            "/truth": dataset(truth),
+            **({"/items": dataset(items)} if items else {}),
+            "/observed_data": observed,
+        }
+    )
+    return tree
+
+
+def observed_data(data: Annotations) -> xr.Dataset:
+    """Give what was fitted as the group ``observed_data``; :func:`annotations_of` reads it back."""
+    import xarray as xr
+
     observed = xr.Dataset(
         {
             "item": (("annotation",), data.item),
@@ -182,20 +215,7 @@ def conform(
     if data.group is not None:
         observed["group"] = (("item_index",), data.group)
     observed.attrs = {"data": json.dumps(_describe(data), default=_plain)}
-    items: dict[str, Any] = {name: (("item",), v) for name, v in result.item_values.items()}
-    if result.p_state is not None:
-        items["p_state"] = (("item", "state"), result.p_state)
-    tree = xr.DataTree.from_dict(
-        {
-            "/": xr.Dataset(attrs=_attrs(result.attrs, model)),
-            "/posterior": dataset(posterior),
-            "/sample_stats": dataset(stats),
-            "/truth": dataset(truth),
-            **({"/items": dataset(items)} if items else {}),
-            "/observed_data": observed,
-        }
-    )
-    return tree
+    return observed
 
 
 def _plain(value: Any) -> dict[str, list[Any]]:
@@ -224,7 +244,8 @@ def _describe(data: Annotations) -> dict[str, Any]:
     }
 
 
-def _attrs(attrs: dict[str, Any], model: dict[str, Any]) -> dict[str, Any]:
+def plain_attrs(attrs: dict[str, Any], model: dict[str, Any]) -> dict[str, Any]:
+    """Give attributes as a netCDF file can hold them: numbers and texts, all else as JSON."""
     from annomodels import __version__
 
     plain = {"schema": SCHEMA_VERSION, "annomodels": __version__, "model": json.dumps(model)}

@@ -130,7 +130,7 @@ class _Run:
         rng = np.random.default_rng(settings.seed)
         relabel = settings.relabel and relabel
         self.chains: Sequence[Any]
-        coders = model.coders if isinstance(model, StateModel) else model
+        coders = model.starter if isinstance(model, StateModel) else model
         states = []
         for n in range(settings.chains):
             shares = random_shares(codes, rng, votes=0.7) if n else vote_shares(codes)

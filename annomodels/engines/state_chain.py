@@ -41,19 +41,20 @@ class StateChain:
     def __init__(
         self, model: StateModel, codes: Encoded, state: State, key: int, relabel: bool
     ) -> None:
-        self.model, self.codes, self.state, self.relabel = model, codes, state, relabel
+        self.model, self.codes, self.relabel = model, codes, relabel
+        self.state = model.begin(state)
         self.key, self.iteration = np.uint64(key), 0
         self.layout = layout = cached_layout(model, codes.n_labels)
         self.volume = np.bincount(codes.row, minlength=codes.n_rows) / len(codes.row)
-        start = model.pymc_start(state)
-        self.items = {name: start[name].copy() for name in model.variables(codes.n_labels)}
+        alphas = model.alphas(codes.n_rows, codes.n_labels)
+        self.items = {n: np.array(a / a.sum(axis=-1, keepdims=True)) for n, a in alphas.items()}
         single = layout.mix.max(axis=1) == layout.mix.sum(axis=1)
         self.only = np.where(single, layout.mix.argmax(axis=1), -1)
         names = sorted(layout.values)
         shape = (len(names), len(layout.base))
         self.values = np.array([layout.values[n] for n in names], dtype=float).reshape(shape)
         cells = codes.n_rows * codes.n_labels
-        self.classes = codes.n_labels
+        self.classes = layout.n_perceived
         self.counts = np.zeros((cells, self.classes), dtype=np.int64)
         self.extra = np.zeros((cells, max(1, layout.mix.shape[1] - self.classes)), dtype=np.int64)
         self.sizes = np.zeros(len(layout.base), dtype=np.int64)

@@ -5,17 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 from annomodels.errors import NotApplicable
+from annomodels.models.ambiguous import Ambiguous
 from annomodels.models.base import Model
 from annomodels.models.by_item import BetaBinomialByItem
 from annomodels.models.class_conditional import ClassConditional
+from annomodels.models.consensus import Consensus
 from annomodels.models.dawid_skene import DawidSkene
+from annomodels.models.easy_hard import EasyHard
 from annomodels.models.guess_level import GuessLevel
 from annomodels.models.hierarchical import HierarchicalDawidSkene
+from annomodels.models.kinds import HonestAndSpammers
 from annomodels.models.logit_normal import LogitNormalDawidSkene
 from annomodels.models.mace import Mace
 from annomodels.models.one_coin import OneCoin
 from annomodels.models.pooled import Pooled
 from annomodels.models.scalar_difficulty import ScalarDifficulty
+from annomodels.models.spammers import Spammers
+from annomodels.models.subtypes import SubtypeRows, Subtypes
 
 __all__ = ["MODELS", "from_dict", "resolve"]
 
@@ -30,10 +36,18 @@ MODELS: dict[str, type[Model]] = {
         Pooled,
         LogitNormalDawidSkene,
         GuessLevel,
+        Consensus,
+        EasyHard,
+        Ambiguous,
+        Spammers,
+        Subtypes,
         ScalarDifficulty,
         BetaBinomialByItem,
     )
 }
+
+# how coders label in models whose items have states; not models of their own
+PARTS: dict[str, type[Model]] = {part.name: part for part in (HonestAndSpammers, SubtypeRows)}
 
 
 def resolve(model: str | Model) -> Model:
@@ -58,9 +72,14 @@ def resolve(model: str | Model) -> Model:
         return model
     if model in MODELS:
         return MODELS[model]()
+    if model == "interval":
+        raise NotApplicable(
+            "The interval model is for labels that are numbers and has a call of its own: "
+            "am.fit_interval(data), or annomodels interval DATA -o FOLDER."
+        )
     raise NotApplicable(f"There is no model {model!r}. Use one of {', '.join(MODELS)}.")
 
 
 def from_dict(data: dict[str, Any]) -> Model:
     """Read back a model that ``to_dict`` wrote."""
-    return MODELS[data["name"]].from_dict(data)
+    return {**MODELS, **PARTS}[data["name"]].from_dict(data)

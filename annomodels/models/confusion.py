@@ -23,6 +23,8 @@ __all__ = ["ConfusionModel", "State", "emission_logp"]
 
 Floats = NDArray[np.float64]
 
+BY_TRUTH = ("population", "concentration")
+
 
 @dataclass
 class State:
@@ -48,7 +50,7 @@ class State:
         return State(
             self.log_prevalence[back],
             np.ascontiguousarray(self.log_confusion[:, :, back]),
-            {name: v[back] if v.ndim else v for name, v in self.population.items()},
+            {name: v[back] if name in BY_TRUTH else v for name, v in self.population.items()},
         )
 
 

@@ -96,6 +96,8 @@ class Layout:
         What a perceived class says of the truth; None where it is the truth.
     values
         Numbers that states stand for, by name, each [state].
+    weight
+        Fixed part of the probability of each state, shape [state]; 1 without.
     """
 
     names: tuple[str, ...]
@@ -106,3 +108,9 @@ class Layout:
     rows: tuple[ExtraRow, ...] = ()
     truths: Truths | None = None
     values: dict[str, Floats] = field(default_factory=dict)
+    weight: Floats | None = None
+
+    @property
+    def n_perceived(self) -> int:
+        """Number of classes that coders can perceive."""
+        return int(self.base.max()) + 1

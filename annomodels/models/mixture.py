@@ -62,6 +62,14 @@ class StateModel(Model):
         """The conjugate model whose mode is the starting point."""
         return self.coders
 
+    def begin(self, state: State) -> State:
+        """Parameters of the coders' model that correspond to a state of the starting model."""
+        return state
+
+    def perceived(self, labels: list[str]) -> list[str]:
+        """Give names to what coders can perceive: the classes, if not told otherwise."""
+        return list(labels)
+
     @property
     def proper(self) -> bool:
         """Whether all priors are proper, as sampling needs."""
@@ -71,10 +79,10 @@ class StateModel(Model):
         """Names along the dimensions that only this model has."""
         layout = cached_layout(self, len(labels))
         choices = {f"{factor.name}_choice": list(factor.names) for factor in layout.factors}
-        return {"perceived": list(labels), "state": list(layout.names), **choices}
+        return {"perceived": self.perceived(labels), "state": list(layout.names), **choices}
 
     def variables(self, n_labels: int) -> dict[str, tuple[str, ...]]:
-        """Dimensions of the variables that are the items' own."""
+        """Dimensions of the variables that are the items' own, all Dirichlet."""
         layout = cached_layout(self, n_labels)
         out: dict[str, tuple[str, ...]] = {f.name: (f"{f.name}_choice",) for f in layout.factors}
         for row in layout.rows:
@@ -98,6 +106,8 @@ class StateModel(Model):
         """Logarithm of the probability of each state, for NumPy arrays and PyTensor variables."""
         padded = xp.concatenate([xp.log(prevalence), xp.zeros(1)])  # -1 stands for no choice
         out = padded[layout.base]
+        if layout.weight is not None:
+            out = out + np.log(layout.weight)
         for factor in layout.factors:
             padded = xp.concatenate([xp.log(items[factor.name]), xp.zeros(1)])
             out = out + padded[factor.choice]
@@ -124,15 +134,15 @@ class StateModel(Model):
         import pymc as pm
         import pytensor.tensor as pt
 
-        k = codes.n_labels
-        layout = cached_layout(self, k)
+        layout = cached_layout(self, codes.n_labels)
+        k = layout.n_perceived
         with pm.Model(coords=coords) as model:
-            prevalence = pm.Dirichlet("prevalence", a=self.prevalence.alpha(k), dims="truth")
-            confusion = pt.exp(self.coders.pymc_log_confusion(k))
-            dims = self.variables(k)
+            prevalence = pm.Dirichlet("prevalence", a=self.prevalence.alpha(k), dims="perceived")
+            confusion = pt.exp(self.coders.pymc_log_confusion(codes.n_labels))
+            dims = self.variables(codes.n_labels)
             items = {
                 name: pm.Dirichlet(name, a=alpha, dims=dims[name])
-                for name, alpha in self.alphas(codes.n_rows, k).items()
+                for name, alpha in self.alphas(codes.n_rows, codes.n_labels).items()
             }
             n_rows = layout.mix.shape[1]
             width = k + len(layout.rows)
@@ -155,7 +165,7 @@ class StateModel(Model):
             name: alpha / alpha.sum(axis=-1, keepdims=True)
             for name, alpha in self.alphas(n_coders, n_labels).items()
         }
-        return {**self.coders.pymc_start(state), **items}
+        return {**self.coders.pymc_start(self.begin(state)), **items}
 
     def finish(self, values: dict[str, Floats]) -> dict[str, Floats]:
         """Turn one draw of the PyMC variables into the variables of the result."""
@@ -194,12 +204,8 @@ class StateModel(Model):
 
         confusion = values["perceived_confusion"]
         log_rows = np.log(np.maximum(confusion.transpose(0, 2, 1), np.finfo(float).tiny))
-        held = {n: v for n, v in values.items() if n in ("population", "concentration")}
-        if "common_accuracy" in values:
-            held["common_accuracy"] = values["common_accuracy"]
-        for name in ("accuracy", "competence", "guess"):
-            if name in values and name not in self.variables(confusion.shape[-1]):
-                held[name] = values[name]
+        own = {*self.variables(confusion.shape[-1]), *PERCEIVED, *PERCEIVED.values()}
+        held = {name: np.asarray(v) for name, v in values.items() if name not in own}
         state = State(np.log(values["perceived_prevalence"]), np.ascontiguousarray(log_rows), held)
         total = self.coders.log_prior(state)
         for name, alpha in self.alphas(len(confusion), confusion.shape[-1]).items():

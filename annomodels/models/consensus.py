@@ -1,0 +1,70 @@
+"""Consensus error: the crowd can agree on the wrong class, however many of its kind are asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from annomodels.models.conjugate import ConjugateModel
+from annomodels.models.hierarchical import HierarchicalDawidSkene
+from annomodels.models.layout import Layout, Truths
+from annomodels.models.mixture import StateModel
+from annomodels.priors import Diagonal
+
+__all__ = ["Consensus"]
+
+
+@dataclass(frozen=True)
+class Consensus(StateModel):
+    r"""Coders respond to a perceived class, from which the truth may differ.
+
+    .. math::
+
+        c'_i \sim Cat(\pi), \quad y_n \sim Cat(\theta_{j_n, c'_{i_n}}), \quad
+        B_k \sim Dir(b_k), \quad truth_i \mid c'_i = k \sim Cat(B_k)
+
+    How often is the crowd wrong however many of its kind one asks? Labels cannot tell: without
+    known gold the posterior of B is its prior. Every item of known truth teaches it.
+
+    Parameters
+    ----------
+    coders
+        How coders label what they perceive.
+    error
+        Prior of the rows of B: pseudo-items and the share of them for which the crowd is right.
+
+    Examples
+    --------
+    >>> Consensus().layout(2).truths.alpha
+    array([[19.,  1.],
+           [ 1., 19.]])
+    """
+
+    name: ClassVar[str] = "consensus"
+    title: ClassVar[str] = "consensus error"
+    citation: ClassVar[str] = "this package"
+
+    coders: ConjugateModel = field(default_factory=HierarchicalDawidSkene)
+    error: Diagonal = field(default_factory=lambda: Diagonal(20.0, 0.95))
+
+    def layout(self, n_labels: int) -> Layout:
+        """Give the states of the items: the perceived classes."""
+        eye = np.eye(n_labels)
+        return Layout(
+            names=tuple(str(k) for k in range(n_labels)),
+            mix=eye,
+            base=np.arange(n_labels),
+            truth=eye,
+            truths=Truths("consensus", self.error.alpha(n_labels)),
+        )
+
+    def describe(self) -> list[str]:
+        """Story and priors in sentences."""
+        return [
+            *self.coders.describe(),
+            "What coders perceive may differ from the truth, for all of them alike; the crowd is "
+            f"right about {self.error.accuracy:.0%} of the items of a class (a prior worth "
+            f"{self.error.strength:g} items, which only known gold can teach better).",
+        ]

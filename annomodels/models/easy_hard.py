@@ -1,0 +1,77 @@
+"""Easy and hard items: easy ones are labelled correctly by all, hard ones as in Dawid-Skene."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from annomodels.models.conjugate import ConjugateModel
+from annomodels.models.hierarchical import HierarchicalDawidSkene
+from annomodels.models.layout import Factor, Layout
+from annomodels.models.mixture import StateModel
+from annomodels.priors import Beta
+
+__all__ = ["EasyHard"]
+
+
+@dataclass(frozen=True)
+class EasyHard(StateModel):
+    r"""A share of the items is easy: everybody labels them correctly.
+
+    .. math::
+
+        c_i \sim Cat(\pi), \quad e_i \sim Bernoulli(\epsilon), \quad
+        y_n = c_{i_n} \text{ if } e_{i_n} = 1, \text{ else } y_n \sim Cat(\theta_{j_n, c_{i_n}})
+
+    Accuracies are those on hard items, so they are lower than in Dawid-Skene, and the agreement
+    beyond chance that they explain is that on items worth discussing.
+
+    Parameters
+    ----------
+    coders
+        How coders label hard items.
+    easy
+        Prior of the share of easy items.
+
+    References
+    ----------
+    R. Artstein and M. Poesio (2008), section 4.1, doi:10.1162/coli.07-034-R2; B. Carpenter (2008).
+    Multilevel Bayesian models of categorical data annotation. Technical report, Alias-i.
+
+    Examples
+    --------
+    >>> EasyHard().layout(2).names
+    ('0, easy', '1, easy', '0, hard', '1, hard')
+    """
+
+    name: ClassVar[str] = "easy-hard"
+    title: ClassVar[str] = "easy and hard items"
+    citation: ClassVar[str] = "Carpenter (2008)"
+
+    coders: ConjugateModel = field(default_factory=HierarchicalDawidSkene)
+    easy: Beta = field(default_factory=lambda: Beta(1.0, 1.0))
+
+    def layout(self, n_labels: int) -> Layout:
+        """Give the states of the items: class by easy or hard."""
+        eye, none = np.eye(n_labels), np.zeros((n_labels, n_labels))
+        classes = range(n_labels)
+        choice = np.repeat([0, 1], n_labels)
+        names = ("easy", "hard")
+        return Layout(
+            names=tuple(f"{k}, {name}" for name in names for k in classes),
+            mix=np.block([[none, eye], [eye, none]]),
+            base=np.tile(classes, 2),
+            truth=np.vstack([eye, eye]),
+            factors=(Factor("easy_share", self.easy.counts, choice, names),),
+            values={"easy": 1.0 - choice},
+        )
+
+    def describe(self) -> list[str]:
+        """Story and priors in sentences."""
+        return [
+            *self.coders.describe(),
+            "Some items are easy: all coders label them correctly. The confusion matrices speak of "
+            f"the others. Share of easy items: Beta({self.easy.a:g}, {self.easy.b:g}).",
+        ]

@@ -1,0 +1,168 @@
+"""Two kinds of coders: honest ones, alike as far as the data say, and spammers with a habit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from annomodels.models.confusion import Floats, State
+from annomodels.models.hierarchical import HierarchicalDawidSkene
+from annomodels.priors import Beta, Diagonal, Dirichlet, LogNormal, ScalePrior
+
+__all__ = ["HonestAndSpammers"]
+
+# iterations in which nobody is a spammer yet, so that honest coders find each other first
+PATIENCE = 5
+
+
+@dataclass(frozen=True)
+class HonestAndSpammers(HierarchicalDawidSkene):
+    r"""Hierarchical Dawid-Skene in which a coder may be a spammer, who answers by habit.
+
+    .. math::
+
+        z_j \sim Bernoulli(q), \quad
+        \theta_{j,k} \sim Dir(s_k m_k) \text{ if } z_j = 0, \quad
+        \theta_{j,k} = h_j \sim Dir(\eta) \text{ for all } k \text{ if } z_j = 1
+
+    One population for all coders pulls spammers towards the crowd and the crowd towards the
+    spammers; two kinds keep them apart, and P(z = 1) says who is which.
+
+    Parameters
+    ----------
+    prevalence, population, concentration
+        As in :class:`HierarchicalDawidSkene`; the population is that of the honest coders.
+    share
+        Prior of the share of spammers.
+    habit
+        Prior of a spammer's habit; below 1 those who always say the same are expected.
+
+    References
+    ----------
+    V. C. Raykar and S. Yu (2012). Eliminating spammers and ranking annotators for crowdsourced
+    labeling tasks. JMLR 13, 491-518, for the spammer as a coder whose rows are equal.
+
+    Examples
+    --------
+    >>> HonestAndSpammers().share
+    Beta(a=1.0, b=4.0)
+    """
+
+    name: ClassVar[str] = "kinds"
+    title: ClassVar[str] = "honest coders and spammers"
+    citation: ClassVar[str] = "Raykar and Yu (2012)"
+
+    population: Diagonal = field(default_factory=lambda: Diagonal(40.0, 0.7, 10.0))
+    concentration: ScalePrior = field(default_factory=lambda: LogNormal(15.0, 1.0))
+    share: Beta = field(default_factory=lambda: Beta(1.0, 4.0))
+    habit: Dirichlet = field(default_factory=lambda: Dirichlet(0.5))
+
+    def start(self, counts: Floats, sizes: Floats) -> State:
+        """Parameters from soft counts [row, label, truth] and class sizes [truth]."""
+        state = super().start(counts, sizes)
+        said = counts.sum(axis=2) + self.habit.alpha(len(sizes))
+        state.population |= {
+            "spammer": np.zeros(len(counts)),
+            "habit": said / said.sum(axis=1, keepdims=True),
+            "spammer_share": np.array(self.share.mean),
+        }
+        return state
+
+    def draw(self, counts: Floats, sizes: Floats, state: State, key: int, iteration: int) -> None:
+        """Gibbs step: who is a spammer with the rows integrated out, then all parameters."""
+        from annomodels.kernels.parameters import draw_parameters
+
+        rng = np.random.Generator(np.random.Philox(key=np.array([key, iteration]), counter=1))
+        held = state.population
+        odds = self.log_odds(counts, state)
+        u = rng.random(len(odds))
+        spammer = (u < 1.0 / (1.0 + np.exp(-np.clip(odds, -700, 700)))) & (iteration >= PATIENCE)
+        held["spammer"][:] = spammer
+        a, b = self.share.counts
+        held["spammer_share"] = np.array(rng.beta(a + spammer.sum(), b + (~spammer).sum()))
+        honest = np.flatnonzero(~spammer)
+        rows = np.empty((len(honest), *counts.shape[1:]))
+        draw_parameters(
+            np.ascontiguousarray(counts[honest]), sizes, *self.priors(state), key, iteration,
+            state.log_prevalence, rows,
+        )  # fmt: skip
+        state.log_confusion[honest] = rows
+        # the habit of an honest coder is idle: it follows its prior
+        said = np.where(spammer[:, None], counts.sum(axis=2), 0.0)
+        shape = np.maximum(rng.standard_gamma(self.habit.alpha(len(sizes)) + said), 1e-300)
+        held["habit"][:] = shape / shape.sum(axis=1, keepdims=True)
+        state.log_confusion[spammer] = np.log(held["habit"][spammer])[:, :, None]
+
+    def log_odds(self, counts: Floats, state: State) -> Floats:
+        """Log-odds that each coder is a spammer given counts [row, label, truth], shape [row]."""
+        from scipy.special import gammaln
+
+        def evidence(n: Floats, alpha: Floats) -> Floats:
+            """Log density of counts on the last axis, Dirichlet probabilities integrated out."""
+            total, pseudo = n.sum(axis=-1), alpha.sum(axis=-1)
+            out: Floats = gammaln(pseudo) - gammaln(pseudo + total)
+            out += (gammaln(alpha + n) - gammaln(alpha)).sum(axis=-1)
+            return out
+
+        q = float(state.population["spammer_share"])
+        habit = evidence(counts.sum(axis=2), self.habit.alpha(counts.shape[1]))
+        own = evidence(np.swapaxes(counts, 1, 2), self.row_prior(state)[None]).sum(axis=1)
+        out: Floats = np.log(q) - np.log1p(-q) + habit - own
+        return out
+
+    def log_prior(self, state: State) -> float:
+        """Log prior density of all parameters that are in use."""
+        from scipy.stats import beta, dirichlet
+
+        held = state.population
+        spammer = held["spammer"] > 0.5
+        honest = np.ascontiguousarray(state.log_confusion[~spammer])
+        value = super().log_prior(State(state.log_prevalence, honest, held))
+        q, n = float(held["spammer_share"]), int(spammer.sum())
+        value += float(beta.logpdf(q, *self.share.counts))
+        value += n * np.log(q) + (len(spammer) - n) * np.log1p(-q)
+        alpha = self.habit.alpha(held["habit"].shape[1])
+        for habit in np.maximum(held["habit"][spammer], 1e-300):
+            value += float(dirichlet.logpdf(habit / habit.sum(), alpha))
+        return float(value)
+
+    def sample_parameters(self, n_rows: int, n_labels: int, rng: np.random.Generator) -> State:
+        """Draw parameters from the prior."""
+        state = super().sample_parameters(n_rows, n_labels, rng)
+        q = rng.beta(*self.share.counts)
+        spammer = rng.random(n_rows) < q
+        habit = np.maximum(rng.dirichlet(self.habit.alpha(n_labels), n_rows), 1e-300)
+        state.log_confusion[spammer] = np.log(habit[spammer])[:, :, None]
+        state.population |= {
+            "spammer": spammer.astype(float),
+            "habit": habit,
+            "spammer_share": np.array(q),
+        }
+        return state
+
+    def pymc_log_confusion(self, n_labels: int) -> Any:
+        """Log confusion [row, truth, label] as a tensor, with its priors; in a model context."""
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        own = super().pymc_log_confusion(n_labels)
+        q = pm.Beta("spammer_share", *self.share.counts)
+        spammer = pm.Bernoulli("spammer", q, dims="coder")
+        habit = pm.Dirichlet("habit", a=self.habit.alpha(n_labels)[None], dims=("coder", "label"))
+        return pt.where(pt.eq(spammer, 1)[:, None, None], pt.log(habit)[:, None, :], own)
+
+    def pymc_start(self, state: State) -> dict[str, Floats]:
+        """Values of the PyMC variables that correspond to a state."""
+        out = super().pymc_start(state)
+        return {**out, "spammer": np.array(out["spammer"])}
+
+    def describe(self) -> list[str]:
+        """Story and priors in sentences."""
+        return [
+            *super().describe(),
+            "A coder may be a spammer instead, who answers by a habit whatever the item; share of "
+            f"spammers: Beta({self.share.a:g}, {self.share.b:g}), habits: Dirichlet with "
+            f"{self.habit.concentration:g} pseudo-counts a label.",
+        ]
