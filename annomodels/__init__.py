@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         Problem,
     )
     from annomodels.fitting import Fit, fit, load
+    from annomodels.interval import IntervalFit, fit_interval, load_interval
     from annomodels.io.reading import read, read_spans
     from annomodels.io.span_builder import Spans
     from annomodels.io.writers.catalog import write, write_gold
@@ -46,12 +47,15 @@ if TYPE_CHECKING:
     from annomodels.models.class_conditional import ClassConditional
     from annomodels.models.dawid_skene import DawidSkene
     from annomodels.models.hierarchical import HierarchicalDawidSkene
+    from annomodels.models.interval import Interval
     from annomodels.models.logit_normal import LogitNormalDawidSkene
     from annomodels.models.mace import Mace
     from annomodels.models.one_coin import OneCoin
     from annomodels.models.pooled import Pooled
     from annomodels.models.scalar_difficulty import ScalarDifficulty
+    from annomodels.planning.design import Design, design
     from annomodels.planning.simulate import Simulation, simulate
+    from annomodels.plots.accessor import FitPlots
     from annomodels.report.page import report
     from annomodels.summaries.next_labels import NextLabels
     from annomodels.summaries.summary import Summary
@@ -68,13 +72,17 @@ _WHERE = {
     "ClassConditional": "annomodels.models.class_conditional",
     "DataWarning": "annomodels.errors",
     "DawidSkene": "annomodels.models.dawid_skene",
+    "Design": "annomodels.planning.design",
     "Diagnosis": "annomodels.coefficients.diagnosis.result",
     "Difference": "annomodels.coefficients.breakdown.difference",
     "EasyHard": "annomodels.coefficients.easy_hard",
     "EngineError": "annomodels.errors",
     "Fit": "annomodels.fitting",
+    "FitPlots": "annomodels.plots.accessor",
     "HierarchicalDawidSkene": "annomodels.models.hierarchical",
     "InferenceWarning": "annomodels.errors",
+    "Interval": "annomodels.models.interval",
+    "IntervalFit": "annomodels.interval",
     "LogitNormalDawidSkene": "annomodels.models.logit_normal",
     "Mace": "annomodels.models.mace",
     "MissingDependency": "annomodels.errors",
@@ -93,10 +101,13 @@ _WHERE = {
     "breakdown": "annomodels.coefficients.breakdown.verb",
     "compare": "annomodels.comparing",
     "compare_agreement": "annomodels.coefficients.breakdown.comparison",
+    "design": "annomodels.planning.design",
     "diagnose": "annomodels.coefficients.diagnosis.verb",
     "easy_hard": "annomodels.coefficients.easy_hard",
     "fit": "annomodels.fitting",
+    "fit_interval": "annomodels.interval",
     "load": "annomodels.fitting",
+    "load_interval": "annomodels.interval",
     "read": "annomodels.io.reading",
     "read_spans": "annomodels.io.reading",
     "report": "annomodels.report.page",
@@ -118,13 +129,17 @@ __all__ = [
     "ClassConditional",
     "DataWarning",
     "DawidSkene",
+    "Design",
     "Diagnosis",
     "Difference",
     "EasyHard",
     "EngineError",
     "Fit",
+    "FitPlots",
     "HierarchicalDawidSkene",
     "InferenceWarning",
+    "Interval",
+    "IntervalFit",
     "LogitNormalDawidSkene",
     "Mace",
     "MissingDependency",
@@ -146,10 +161,13 @@ __all__ = [
     "compare_agreement",
     "coref",
     "datasets",
+    "design",
     "diagnose",
     "easy_hard",
     "fit",
+    "fit_interval",
     "load",
+    "load_interval",
     "priors",
     "read",
     "read_spans",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from annomodels.annotations import Annotations
 from annomodels.engines.catalog import choose, runner
 from annomodels.engines.settings import Progress, Settings
-from annomodels.errors import AnnotationError, EngineError, Problem
+from annomodels.errors import AnnotationError, EngineError, NotApplicable, Problem
 from annomodels.io.writing import atomic_path
 from annomodels.models.base import Model
 from annomodels.models.catalog import from_dict, resolve
@@ -24,6 +24,7 @@ from annomodels.summaries.summary import Summary
 if TYPE_CHECKING:
     import xarray as xr
 
+    import annomodels
     from annomodels.summaries.checks import Check
     from annomodels.summaries.gains import By
     from annomodels.summaries.next_labels import NextLabels
@@ -59,6 +60,13 @@ class Fit:
     def seed(self) -> int:
         """Seed of the run."""
         return int(self.tree.attrs["seed"])
+
+    @property
+    def plot(self) -> annomodels.FitPlots:
+        """Plots of this fit, such as ``fit.plot.coders()``; see :class:`annomodels.FitPlots`."""
+        import annomodels
+
+        return annomodels.FitPlots(self)
 
     def check(self) -> Check:
         """Say whether the result can be trusted, in sentences."""
@@ -309,8 +317,15 @@ def load(path: str | os.PathLike[str]) -> Fit:
     try:
         tree = xr.load_datatree(path, engine="h5netcdf")
         schema = str(tree.attrs["schema"])
+        if tree.attrs.get("kind") == "interval":
+            raise NotApplicable(
+                f"{path} holds a fit of numbers: load it with am.load_interval(path); its tables "
+                "stand beside it where annomodels interval wrote them."
+            )
         model = from_dict(json.loads(tree.attrs["model"]))
         data = annotations_of(tree)
+    except NotApplicable:
+        raise
     except (OSError, KeyError, ValueError, TypeError) as error:
         raise AnnotationError(
             Problem(

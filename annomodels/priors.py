@@ -17,6 +17,7 @@ __all__ = [
     "Beta",
     "Diagonal",
     "Dirichlet",
+    "HalfNormal",
     "LogNormal",
     "Pareto",
     "ScalePrior",
@@ -262,10 +263,41 @@ class Pareto:
         return pm.Pareto(name, alpha=self.alpha, m=self.minimum, dims=dims)
 
 
+@dataclass(frozen=True)
+class HalfNormal:
+    """Prior of a standard deviation: the positive half of a normal around zero.
+
+    Parameters
+    ----------
+    spread
+        Standard deviation of that normal; two thirds of the mass lie below it.
+
+    Examples
+    --------
+    >>> round(float(HalfNormal(1.0).logp(np.array(1.0))), 4)
+    -0.7258
+    """
+
+    spread: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.spread < math.inf:
+            raise ValueError(f"HalfNormal needs a spread > 0, not {self.spread!r}.")
+
+    def logp(self, x: Any) -> Floats:
+        """Log density at ``x``."""
+        z = np.asarray(x, dtype=float) / self.spread
+        return np.asarray(0.5 * math.log(2 / math.pi) - math.log(self.spread) - 0.5 * z * z)
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...] = ()) -> Floats:
+        """Draws from the prior."""
+        return np.abs(rng.normal(0.0, self.spread, shape))
+
+
 ScalePrior = LogNormal | Pareto
 
 _KINDS: dict[str, type[Any]] = {
-    kind.__name__: kind for kind in (Beta, Dirichlet, Diagonal, LogNormal, Pareto)
+    kind.__name__: kind for kind in (Beta, Dirichlet, Diagonal, HalfNormal, LogNormal, Pareto)
 }
 
 

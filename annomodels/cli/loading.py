@@ -11,7 +11,7 @@ import click
 
 from annomodels.cli.options import Reading
 from annomodels.cli.session import note
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError, NotApplicable, Problem
 
 if TYPE_CHECKING:
     from annomodels.annotations import Annotations
@@ -67,7 +67,7 @@ def load_fit(name: str) -> Fit:
     try:
         return load(path)
     except (OSError, KeyError, TypeError, ValueError) as error:
-        if isinstance(error, (AnnotationError, MemoryError, PermissionError)):
+        if isinstance(error, (AnnotationError, MemoryError, NotApplicable, PermissionError)):
             raise
         raise AnnotationError(
             Problem(

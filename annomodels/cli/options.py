@@ -38,6 +38,7 @@ MODELS = (
     "logit-normal",
     "scalar-difficulty",
     "beta-binomial-by-item",
+    "interval",
 )
 ENGINES = ("auto", "gibbs", "nuts", "em")
 UNITS = ("exact", "token", "overlap", "chain")

@@ -1,0 +1,327 @@
+"""Gibbs and NUTS for the interval model: arrays in units of the labels come out."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.engines.diagnostics import ess, rhat
+from annomodels.engines.settings import Clock, Settings
+from annomodels.errors import EngineError
+from annomodels.models.interval import POPULATION, Interval
+from annomodels.models.numeric import NumericLabels
+
+__all__ = ["NumericResult", "gibbs", "nuts", "watched"]
+
+Floats = NDArray[np.float64]
+BATCHES = 20
+BUSIEST = 100
+MOST_THIN = 16
+GOOD_RHAT, GOOD_ESS = 1.01, 400
+# numbers that draws of the truths may take over all chains
+TRUTHS = 20_000_000
+# parameters that carry the unit of the labels
+IN_UNITS = ("truth_spread", "bias_spread", "noise", "bias", "noise_sd")
+
+
+@dataclass
+class NumericResult:
+    """What sampling gives, in units of the labels.
+
+    Parameters
+    ----------
+    posterior
+        Draws [chain, draw, ...] of the population's parameters and, by coder, of bias, scale and
+        noise_sd.
+    log_likelihood
+        Log density of the labels in standard units with the truths summed out, [chain, draw].
+    truth
+        Draws of the truths [chain, some draws, item].
+    truth_mean, truth_sd, truth_mcse
+        Posterior mean and standard deviation of each item's truth, averaged exactly given all
+        else, and the Monte Carlo error of the mean; [item].
+    difficulty, difficulty_sd
+        The same of the difficulty, [item].
+    attrs
+        Plain values about the run.
+    """
+
+    posterior: dict[str, Floats]
+    log_likelihood: Floats
+    truth: Floats
+    truth_mean: Floats
+    truth_sd: Floats
+    truth_mcse: Floats
+    difficulty: Floats
+    difficulty_sd: Floats
+    attrs: dict[str, Any] = field(default_factory=dict)
+
+
+class _Chain:
+    """State of one Gibbs chain and what it keeps."""
+
+    def __init__(self, model: Interval, labels: NumericLabels, key: int, number: int) -> None:
+        rng = np.random.default_rng([key & 0xFFFFFFFF, number])
+        self.labels, self.key, self.iteration = labels, np.uint64(key), 0
+        n, j = labels.n_items, labels.n_coders
+        self.prior = model.prior_numbers()
+        size = np.maximum(np.bincount(labels.item, minlength=n), 1)
+        mean = np.bincount(labels.item, labels.y, minlength=n) / size
+        rest = labels.y - mean[labels.item]
+        noise = max(float(rest.std()), 0.05)
+        spread = max(float(mean.std()), 0.05)
+        # chains start apart: from the items' means, with other spreads in every chain
+        apart = np.exp(rng.normal(0.0, 0.5 if number else 0.0, 6))
+        self.held = np.array([mean.mean(), spread, 0.3, 0.3, noise, 1.0, 4.0])
+        self.held[1:] *= apart
+        self.d = np.where(np.isnan(labels.known), mean, labels.known) - self.held[0]
+        self.bias, self.scale = np.zeros(j), np.ones(j)
+        self.precision, self.ease = np.full(j, noise**-2.0), np.ones(n)
+
+    def room(self, draws: int, truth_thin: int) -> None:
+        """Make room for draws."""
+        n, j = self.labels.n_items, self.labels.n_coders
+        self.truth_thin = truth_thin
+        self.kept = np.empty((draws, len(POPULATION)))
+        self.kept_bias, self.kept_scale, self.kept_precision = np.empty((3, draws, j))
+        self.kept_truth = np.empty((-(-draws // truth_thin), n))
+        self.likelihood = np.empty(draws)
+        self.truth_sums, self.ease_sums = np.zeros((BATCHES + 1, n)), np.zeros((2, n))
+
+    def advance(self, first: int, end: int, thin: int) -> None:
+        """Do iterations of a stage; `first` and `end` count from its beginning."""
+        from annomodels.kernels.interval import iterate
+
+        labels, begun = self.labels, self.iteration
+        iterate(
+            labels.item, labels.coder, labels.y, labels.known, self.prior,
+            np.uint64(int(self.key) ^ (begun << 20)), first, end, thin, self.truth_thin, BATCHES,
+            bool(np.isfinite(labels.known).any()), self.held, self.d, self.bias, self.scale,
+            self.precision, self.ease, self.kept, self.kept_bias, self.kept_scale,
+            self.kept_precision, self.kept_truth, self.likelihood, self.truth_sums, self.ease_sums,
+        )  # fmt: skip
+
+
+def gibbs(model: Interval, labels: NumericLabels, settings: Settings) -> NumericResult:
+    """Sample the posterior by blocked Gibbs steps; chains that have not mixed run on, thinned.
+
+    Parameters
+    ----------
+    model
+        The priors.
+    labels
+        The data in standard units.
+    settings
+        The options of the run.
+
+    Raises
+    ------
+    EngineError
+        When the time limit leaves no draw.
+    """
+    keys = np.random.SeedSequence(settings.seed).generate_state(settings.chains, np.uint64)
+    chains = [_Chain(model, labels, int(key), n) for n, key in enumerate(keys)]
+    draws = settings.draws
+    truth_thin = max(1, -(-settings.chains * draws * labels.n_items // TRUTHS))
+    with ThreadPoolExecutor(settings.workers) as pool:
+        settings.tell("compiling", 0.0)
+        for chain in chains:
+            chain.room(1, 1)
+        chains[0].advance(0, 0, 0)
+        clock = Clock(settings.time_limit)
+        _stage(pool, chains, settings.warmup, 0, clock, settings, "warm-up")
+        thin, stopped = 1, ""
+        while True:
+            for chain in chains:
+                chain.room(draws, truth_thin)
+                chain.iteration += 1
+            done = _stage(pool, chains, draws * thin, thin, clock, settings, "sampling")
+            n = done // thin
+            if n < draws:
+                stopped = "time limit"
+                break
+            patience = max(settings.patience, settings.time_limit or 0.0)
+            room = settings.extend and thin < MOST_THIN and 3 * clock.seconds <= patience
+            if not room or _mixed(_posterior(chains, n, labels), labels, settings):
+                break
+            thin *= 2
+    if n < 1:
+        raise EngineError(
+            f"The time limit of {settings.time_limit:g} s ended before the first draw. "
+            "Give more time."
+        )
+    posterior = _posterior(chains, n, labels)
+    attrs = {"engine": "gibbs", "thin": thin, "seconds": clock.seconds, "stopped": stopped}
+    return _collect(chains, n, posterior, labels, attrs)
+
+
+def _stage(
+    pool: ThreadPoolExecutor, chains: list[_Chain], length: int, thin: int, clock: Clock,
+    settings: Settings, name: str,
+) -> int:  # fmt: skip
+    """Advance all chains a slice at a time; gives how many iterations were done."""
+    done, step = 0, max(thin, 10)
+    while done < length and not clock.over:
+        since = clock.seconds
+        end = min(done + step, length)
+        list(pool.map(lambda chain, a=done, b=end: chain.advance(a, b, thin), chains))  # type: ignore[misc]
+        done = end
+        settings.tell(name, done / length, f"thin {thin}")
+        pace = 0.4 / max(clock.seconds - since, 1e-3)
+        step = max(1, int(step * min(pace, 4.0)))
+    return done
+
+
+def _posterior(chains: list[_Chain], n: int, labels: NumericLabels) -> dict[str, Floats]:
+    kept = np.stack([chain.kept[:n] for chain in chains])
+    out = {name: kept[:, :, place] for place, name in enumerate(POPULATION)}
+    out["bias"] = np.stack([chain.kept_bias[:n] for chain in chains])
+    out["scale"] = np.stack([chain.kept_scale[:n] for chain in chains])
+    out["noise_sd"] = np.stack([chain.kept_precision[:n] for chain in chains]) ** -0.5
+    return _in_units(out, labels)
+
+
+def _in_units(posterior: dict[str, Floats], labels: NumericLabels) -> dict[str, Floats]:
+    out = {name: v * labels.unit if name in IN_UNITS else v for name, v in posterior.items()}
+    out["truth_mean"] = labels.centre + labels.unit * out["truth_mean"]
+    return out
+
+
+def watched(posterior: dict[str, Floats], labels: NumericLabels) -> tuple[list[str], Floats]:
+    """Names and draws [chain, draw, parameter] of what must have mixed."""
+    busiest = np.argsort(-np.bincount(labels.coder), kind="stable")[:BUSIEST]
+    logs = [np.log(np.maximum(posterior[name], 1e-12)) for name in POPULATION[1:]]
+    parts = [posterior["truth_mean"][..., None], np.stack(logs, axis=2)]
+    names = [name.replace("_", " ") for name in POPULATION]
+    for name in ("bias", "scale"):
+        parts.append(posterior[name][:, :, busiest])
+        names += [f"{name} of coder {j}" for j in busiest]
+    return names, np.concatenate(parts, axis=2)
+
+
+def _mixed(posterior: dict[str, Floats], labels: NumericLabels, settings: Settings) -> bool:
+    draws = watched(posterior, labels)[1]
+    r, n = rhat(draws), ess(draws)
+    if np.isnan(r).all():
+        return True
+    total = draws.shape[0] * draws.shape[1]
+    return bool(np.nanmax(r) < GOOD_RHAT and np.nanmin(n) >= min(GOOD_ESS, 0.4 * total))
+
+
+def _collect(
+    chains: list[_Chain], n: int, posterior: dict[str, Floats], labels: NumericLabels,
+    attrs: dict[str, Any],
+) -> NumericResult:  # fmt: skip
+    """Put the chains together, items' values averaged over all draws."""
+    draws = len(chains[0].kept)
+    used = [b for b in range(BATCHES) if (b + 1) * draws // BATCHES <= n] or [0]
+    size = np.bincount(np.arange(n) * BATCHES // draws, minlength=BATCHES)
+    total = sum(chain.truth_sums[:BATCHES].sum(axis=0) for chain in chains)
+    square = sum(chain.truth_sums[BATCHES] for chain in chains)
+    count = n * len(chains)
+    mean = total / count
+    sd = np.sqrt(np.maximum(square / count - mean**2, 0.0))
+    sd[np.isfinite(labels.known)] = 0.0  # exactly, not to rounding
+    batch = np.concatenate([chain.truth_sums[used] / size[used][:, None] for chain in chains])
+    mcse = batch.std(axis=0, ddof=1) / np.sqrt(len(batch)) if len(batch) > 1 else mean * np.nan
+    hard = np.stack([chain.ease_sums for chain in chains]).sum(axis=0) / count
+    return NumericResult(
+        posterior,
+        np.stack([chain.likelihood[:n] for chain in chains]),
+        labels.centre + labels.unit * np.stack(
+            [chain.kept_truth[: -(-n // chain.truth_thin)] for chain in chains]
+        ),
+        labels.centre + labels.unit * mean,
+        labels.unit * sd,
+        labels.unit * np.asarray(mcse),
+        hard[0],
+        np.sqrt(np.maximum(hard[1] - hard[0] ** 2, 0.0)),
+        attrs,
+    )  # fmt: skip
+
+
+def nuts(model: Interval, labels: NumericLabels, settings: Settings) -> NumericResult:
+    """Sample the PyMC model with nutpie, then draw the truths given everything else.
+
+    Parameters
+    ----------
+    model
+        The priors.
+    labels
+        The data in standard units.
+    settings
+        The options of the run.
+    """
+    import nutpie
+
+    clock = Clock()
+    settings.tell("compiling", 0.0, "building the PyMC model")
+    coords = {
+        "coder": [str(j) for j in range(labels.n_coders)],
+        "item": [str(i) for i in range(labels.n_items)],
+    }
+    start = _Chain(model, labels, settings.seed, 0)
+    initial = dict(zip(POPULATION, start.held, strict=True))
+    initial |= {"bias_raw": start.bias, "scale_raw": start.bias, "precision": start.precision}
+    initial["ease"] = start.ease
+    compiled = nutpie.compile_pymc_model(
+        model.build(labels, coords), backend="numba",
+        initial_points={k: np.asarray(v, dtype=float) for k, v in initial.items()},
+    )  # fmt: skip
+    tree = nutpie.sample(
+        compiled, draws=settings.draws, tune=max(settings.warmup, 300), chains=settings.chains,
+        cores=settings.workers, seed=settings.seed, save_warmup=False, progress_bar=False,
+        target_accept=settings.target_accept,
+    )  # fmt: skip
+    found = tree["posterior"].to_dataset()
+    v = {name: found[name].values for name in (*POPULATION, "bias", "scale", "precision", "ease")}
+    mean, sd = truth_given(v, labels)
+    rng = np.random.default_rng(settings.seed)
+    posterior = {name: v[name] for name in (*POPULATION, "bias", "scale")}
+    posterior["noise_sd"] = v["precision"] ** -0.5
+    hard = v["ease"] ** -0.5
+    chain_means = mean.reshape(-1, mean.shape[2])
+    size = min(BATCHES * len(mean), len(chain_means))
+    batch = np.stack([part.mean(axis=0) for part in np.array_split(chain_means, size)])
+    thin = max(1, -(-mean.size // TRUTHS))
+    draws = rng.normal(mean[:, ::thin], sd[:, ::thin])
+    attrs = {
+        "engine": "nuts",
+        "thin": 1,
+        "seconds": clock.seconds,
+        "stopped": "",
+        "divergences": int(tree["sample_stats"].to_dataset()["diverging"].values.sum()),
+    }
+    return NumericResult(
+        _in_units(posterior, labels),
+        tree["sample_stats"].to_dataset()["logp"].values,
+        labels.centre + labels.unit * draws,
+        labels.centre + labels.unit * chain_means.mean(axis=0),
+        labels.unit * np.sqrt((sd**2).mean(axis=(0, 1)) + chain_means.var(axis=0)),
+        labels.unit * batch.std(axis=0, ddof=1) / np.sqrt(size),
+        hard.mean(axis=(0, 1)),
+        hard.std(axis=(0, 1)),
+        attrs,
+    )
+
+
+def truth_given(v: dict[str, Floats], labels: NumericLabels) -> tuple[Floats, Floats]:
+    """Mean and standard deviation of the truths given draws [chain, draw, ...] of all else."""
+    shape = (*v["truth_mean"].shape, labels.n_items)
+    mean, sd = np.empty(shape), np.empty(shape)
+    item, coder, n = labels.item, labels.coder, labels.n_items
+    known = np.isfinite(labels.known)
+    for at in np.ndindex(shape[:2]):
+        weight = v["ease"][at][item] * v["precision"][at][coder]
+        s = v["scale"][at][coder]
+        rest = labels.y - v["truth_mean"][at] - v["bias"][at][coder]
+        a = np.bincount(item, weight * s * s, minlength=n)
+        b = np.bincount(item, weight * s * rest, minlength=n)
+        variance = 1.0 / (a + v["truth_spread"][at] ** -2.0)
+        mean[at] = np.where(known, labels.known, v["truth_mean"][at] + variance * b)
+        sd[at] = np.where(known, 0.0, np.sqrt(variance))
+    return mean, sd

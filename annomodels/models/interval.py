@@ -1,0 +1,256 @@
+"""Interval labels: the truth is a number, and coders have a bias, a scale and a noise."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.models.numeric import NumericLabels
+from annomodels.priors import HalfNormal, LogNormal, from_dict, to_dict
+
+__all__ = ["POPULATION", "Interval"]
+
+Floats = NDArray[np.float64]
+
+# parameters of the populations, in the order in which the sampler holds them
+POPULATION = (
+    "truth_mean", "truth_spread", "bias_spread", "scale_spread", "noise", "coder_shape",
+    "item_shape",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Interval:
+    r"""Gaussian truth; every coder has a bias, a scale and a noise, every item a difficulty.
+
+    .. math::
+
+        x_i \sim N(\mu, \tau^2), \quad
+        b_j \sim N(0, \sigma_b^2), \quad s_j \sim N(1, \sigma_s^2), \quad
+        \sigma_j^{-2} \sim \Gamma(2 + \alpha, (1 + \alpha) v), \quad
+        \delta_i^{-2} \sim \Gamma(2 + \beta, 1 + \beta)
+
+    .. math::
+
+        y_n \sim N(\mu + b_j + s_j (x_i - \mu), \; \delta_i^2 \sigma_j^2)
+
+    A bias is what a coder gives too much at the average item; scales average 1 and biases 0 over
+    the population of coders, which is what ties the truth to the scale of the labels. The mean of
+    the coders' variances is v, and that of the squared difficulties 1, so both are identified; an
+    item that coders do not agree on gets a difficulty above 1 and pulls less on everything else
+    (its labels are Student-t distributed, with four degrees of freedom or more). A negative scale
+    is a coder who reversed the scale.
+
+    Parameters
+    ----------
+    location
+        Standard deviation of the normal prior of the mean truth.
+    truth_spread, bias_spread, scale_spread
+        Priors of the standard deviations of truths, biases and scales.
+    noise
+        Prior of the coders' noise, the root of their mean variance.
+    coder_shape, item_shape
+        Priors of how alike the coders' variances, and the items' difficulties, are; large values
+        mean alike.
+    centre, unit
+        Zero point and unit of all priors, as numbers on the scale of the labels; None takes mean
+        and standard deviation of all labels.
+
+    References
+    ----------
+    The additive part is the two-way random effects model behind the intraclass correlation
+    (Shrout & Fleiss 1979, doi:10.1037/0033-2909.86.2.420); scale and precision of coders as in
+    Raykar et al. (2010), Learning from crowds, JMLR 11.
+
+    Examples
+    --------
+    >>> Interval().noise
+    HalfNormal(spread=1.0)
+    """
+
+    name: ClassVar[str] = "interval"
+    title: ClassVar[str] = "interval"
+    citation: ClassVar[str] = "Shrout & Fleiss (1979), Raykar et al. (2010)"
+    engines: ClassVar[tuple[str, ...]] = ("gibbs", "nuts")
+
+    location: float = 1.0
+    truth_spread: HalfNormal = field(default_factory=lambda: HalfNormal(1.0))
+    bias_spread: HalfNormal = field(default_factory=lambda: HalfNormal(0.5))
+    scale_spread: HalfNormal = field(default_factory=lambda: HalfNormal(0.5))
+    noise: HalfNormal = field(default_factory=lambda: HalfNormal(1.0))
+    coder_shape: LogNormal = field(default_factory=lambda: LogNormal(1.0, 1.0))
+    item_shape: LogNormal = field(default_factory=lambda: LogNormal(4.0, 1.0))
+    centre: float | None = None
+    unit: float | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 < self.location < math.inf:
+            raise ValueError(f"The location needs a spread > 0, not {self.location!r}.")
+        if self.unit is not None and not 0 < self.unit < math.inf:
+            raise ValueError(f"The unit must be above 0, not {self.unit!r}.")
+
+    def describe(self) -> list[str]:
+        """Story and priors in sentences."""
+        return [
+            "Every item has a true value, drawn from a normal distribution; every coder adds a "
+            "bias, stretches distances from the mean truth by a scale, and adds normal noise; "
+            "every item multiplies that noise by its difficulty.",
+            "Biases average 0 and scales 1 over the population of coders, whose spreads are "
+            "estimated.",
+            "Priors in units of the standard deviation of all labels: mean truth normal with "
+            f"spread {self.location:g}; spread of truths half-normal ({self.truth_spread.spread:g})"
+            f", of biases ({self.bias_spread.spread:g}), of scales ({self.scale_spread.spread:g}), "
+            f"noise ({self.noise.spread:g}).",
+            f"Likeness of the coders' variances {self.coder_shape.in_words}; of the items' "
+            f"difficulties {self.item_shape.in_words}.",
+        ]
+
+    def prior_numbers(self) -> Floats:
+        """Give the priors as the sampler takes them, see ``kernels.interval``."""
+        spreads = (self.truth_spread, self.bias_spread, self.scale_spread, self.noise)
+        shapes = (self.coder_shape, self.item_shape)
+        tail = [number for s in shapes for number in (math.log(s.median), s.spread)]
+        return np.array([self.location, *(s.spread for s in spreads), *tail])
+
+    def sample_parameters(
+        self, n_items: int, n_coders: int, rng: np.random.Generator
+    ) -> dict[str, Floats]:
+        """Draw all parameters and truths from the prior, in standard units."""
+        out: dict[str, Floats] = {"truth_mean": np.asarray(rng.normal(0.0, self.location))}
+        for name in POPULATION[1:]:
+            out[name] = getattr(self, name).sample(rng, ())
+        alpha, beta = out["coder_shape"], out["item_shape"]
+        out["bias"] = rng.normal(0.0, out["bias_spread"], n_coders)
+        out["scale"] = rng.normal(1.0, out["scale_spread"], n_coders)
+        out["precision"] = rng.gamma(2 + alpha, 1 / ((1 + alpha) * out["noise"] ** 2), n_coders)
+        out["ease"] = rng.gamma(2 + beta, 1 / (1 + beta), n_items)
+        out["truth"] = rng.normal(out["truth_mean"], out["truth_spread"], n_items)
+        return out
+
+    def sample_labels(
+        self, values: dict[str, Floats], item: Floats, coder: Floats, rng: np.random.Generator
+    ) -> Floats:
+        """Draw labels [annotation] in standard units given parameters and truths."""
+        deviation = (values["truth"] - values["truth_mean"])[item]
+        mean = values["truth_mean"] + values["bias"][coder] + values["scale"][coder] * deviation
+        precision = values["ease"][item] * values["precision"][coder]
+        return np.asarray(rng.normal(mean, 1 / np.sqrt(precision)))
+
+    def log_density(self, values: dict[str, Floats], labels: NumericLabels) -> float:
+        """Log joint density of parameters and labels, unknown truths summed out.
+
+        Parameters
+        ----------
+        values
+            The population's parameters (see ``POPULATION``), bias, scale and precision [coder] and
+            ease [item], in standard units.
+        labels
+            The data.
+        """
+        from scipy.stats import gamma, norm
+
+        v = values
+        alpha, beta = v["coder_shape"], v["item_shape"]
+        total = norm.logpdf(v["truth_mean"], 0, self.location)
+        for name in POPULATION[1:]:
+            total = total + getattr(self, name).logp(v[name])
+        total += norm.logpdf(v["bias"], 0, v["bias_spread"]).sum()
+        total += norm.logpdf(v["scale"], 1, v["scale_spread"]).sum()
+        rate = (1 + alpha) * v["noise"] ** 2
+        total += gamma.logpdf(v["precision"], 2 + alpha, scale=1 / rate).sum()
+        total += gamma.logpdf(v["ease"], 2 + beta, scale=1 / (1 + beta)).sum()
+        return float(total + _log_likelihood(np, v, labels))
+
+    def build(self, labels: NumericLabels, coords: dict[str, list[str]]) -> Any:
+        """Build the PyMC model in standard units, with the truths summed out.
+
+        Parameters
+        ----------
+        labels
+            The data.
+        coords
+            Names of the dimensions coder and item.
+
+        Returns
+        -------
+        pymc.Model
+        """
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        with pm.Model(coords=coords) as model:
+            v: dict[str, Any] = {"truth_mean": pm.Normal("truth_mean", 0.0, self.location)}
+            for name in POPULATION[1:5]:
+                v[name] = pm.HalfNormal(name, getattr(self, name).spread)
+            for name in POPULATION[5:]:
+                prior = getattr(self, name)
+                v[name] = pm.LogNormal(name, math.log(prior.median), prior.spread)
+            # in units of their spreads, so that the sampler finds its way where these are small
+            bias, scale = (pm.Normal(f"{name}_raw", dims="coder") for name in ("bias", "scale"))
+            v["bias"] = pm.Deterministic("bias", v["bias_spread"] * bias, dims="coder")
+            stretch = 1.0 + v["scale_spread"] * scale
+            v["scale"] = pm.Deterministic("scale", stretch, dims="coder")
+            alpha, beta = v["coder_shape"], v["item_shape"]
+            rate = (1 + alpha) * v["noise"] ** 2
+            v["precision"] = pm.Gamma("precision", 2 + alpha, rate, dims="coder")
+            v["ease"] = pm.Gamma("ease", 2 + beta, 1 + beta, dims="item")
+            pm.Potential("labels", _log_likelihood(pt, v, labels))
+        return model
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write the model down as plain data."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        simple = (float, int, type(None))
+        plain = {k: v if isinstance(v, simple) else to_dict(v) for k, v in values.items()}
+        return {"name": self.name, "priors": plain}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Interval:
+        """Read back what :meth:`to_dict` wrote."""
+        priors = data["priors"].items()
+        return cls(**{k: from_dict(v) if isinstance(v, dict) else v for k, v in priors})
+
+
+def _log_likelihood(xp: Any, v: dict[str, Any], labels: NumericLabels) -> Any:
+    """Log density of the labels given parameters, for NumPy arrays and PyTensor variables.
+
+    The labels of an item are jointly normal with covariance D + tau^2 s s'; determinant and
+    inverse follow from sums over its labels (Sherman & Morrison 1950).
+    """
+    item, coder = labels.item, labels.coder
+    weight = v["ease"][item] * v["precision"][coder]
+    s = v["scale"][coder]
+    rest = labels.y - v["truth_mean"] - v["bias"][coder]
+    columns = xp.stack([weight * s * s, weight * s * rest, weight * rest * rest], axis=1)
+    sums = _sums(xp, columns, labels)
+    a, b, square = sums[:, 0], sums[:, 1], sums[:, 2]
+    tau2 = v["truth_spread"] ** 2
+    grown = 1.0 + tau2 * a
+    open_ = np.flatnonzero(np.isnan(labels.known))
+    total = 0.5 * xp.sum(xp.log(weight)) - 0.5 * len(labels.y) * math.log(2 * math.pi)
+    unknown = square - tau2 * b * b / grown + xp.log(grown)
+    total = total - 0.5 * xp.sum(unknown[open_])
+    given = np.flatnonzero(~np.isnan(labels.known))
+    if len(given):
+        d = labels.known[given] - v["truth_mean"]
+        residual = square[given] - 2.0 * d * b[given] + d * d * a[given]
+        own = d * d / tau2 + 2.0 * xp.log(v["truth_spread"]) + math.log(2 * math.pi)
+        total = total - 0.5 * xp.sum(residual + own)
+    return total
+
+
+def _sums(xp: Any, columns: Any, labels: NumericLabels) -> Any:
+    """Sum columns [annotation, column] over each item's labels, shape [item, column]."""
+    from scipy.sparse import csr_matrix
+
+    n = len(labels.y)
+    table = csr_matrix((np.ones(n), (labels.item, np.arange(n))), shape=(labels.n_items, n))
+    if xp is np:
+        return table @ columns
+    from pytensor import sparse
+
+    return sparse.structured_dot(sparse.as_sparse_variable(table), columns)

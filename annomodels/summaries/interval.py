@@ -1,0 +1,289 @@
+"""Summaries of interval labels: truths, coders, items and the agreement that follows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.annotations import Annotations
+from annomodels.coefficients.agreement import agreement as classical
+from annomodels.summaries.draws import interval
+from annomodels.summaries.summary import Summary
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["agreement", "coders", "gold", "implied_alpha", "items"]
+
+Floats = NDArray[np.float64]
+
+FEWEST_LABELS = 5
+USELESS = 0.1
+CONTESTED = 1.25
+
+
+def gold(tree: xr.DataTree, data: Annotations) -> Summary:
+    """Posterior of the true value of every item.
+
+    Parameters
+    ----------
+    tree
+        Result of a fit of the interval model.
+    data
+        What was fitted.
+
+    Returns
+    -------
+    Summary
+        One row per item: item, value (posterior mean), sd, low and high (95 % interval), mcse,
+        n, mean (of the labels), shift (value minus mean), known (NaN where unknown). All in
+        units of the labels.
+    """
+    import pandas as pd
+
+    truth = tree["truth"].to_dataset()
+    value = truth["truth_mean"].values
+    n = np.diff(data.starts)
+    mean = _mean_labels(data)
+    table = pd.DataFrame(
+        {
+            "item": list(data.items),
+            "value": value,
+            "sd": truth["truth_sd"].values,
+            "low": truth["truth_low"].values,
+            "high": truth["truth_high"].values,
+            "mcse": truth["truth_mcse"].values,
+            "n": n,
+            "mean": mean,
+            "shift": value - mean,
+            "known": _known(data),
+        }
+    )
+    spread = float(_flat(tree, "truth_spread").mean())
+    typical = float(np.median(table["sd"]))
+    notes = (
+        f"The truth of the median item is known to within a standard deviation of {typical:.3g}; "
+        f"truths themselves have a standard deviation of {spread:.3g}.",
+    )
+    return Summary("Gold standard", table, tree["truth_draws"].to_dataset(), notes)
+
+
+def coders(tree: xr.DataTree, data: Annotations) -> Summary:
+    r"""Bias, scale, noise and reliability of every coder, with 95 % intervals.
+
+    Reliability is the share of the variance of a coder's labels of typical items that comes from
+    the truth, :math:`s^2 \tau^2 / (s^2 \tau^2 + \sigma^2)`: the squared correlation of label and
+    truth.
+
+    Parameters
+    ----------
+    tree
+        Result of a fit of the interval model.
+    data
+        What was fitted.
+
+    Returns
+    -------
+    Summary
+        One row per coder: coder, n, bias, scale, noise and reliability each with `_low` and
+        `_high`, p_reversed = P(scale < 0), kind. Bias and noise are in units of the labels.
+
+    Notes
+    -----
+    kind is the first that holds of "not enough evidence" (fewer than 5 labels), "reversed"
+    (p_reversed > .95), "uninformative" (reliability is below .1 with probability above .5),
+    "biased" (the interval of the bias leaves out 0 and the bias exceeds a quarter of the spread of
+    the truths), "good".
+    """
+    import pandas as pd
+    import xarray as xr
+
+    n = np.bincount(data.coder, minlength=data.n_coders)
+    spread = _flat(tree, "truth_spread")[:, None]
+    bias, scale, noise = (_flat(tree, name) for name in ("bias", "scale", "noise_sd"))
+    signal = (scale * spread) ** 2
+    draws = {
+        "bias": bias,
+        "scale": scale,
+        "noise": noise,
+        "reliability": signal / (signal + noise**2),
+    }
+    columns: dict[str, Any] = {"coder": list(data.coders), "n": n}
+    for name, values in draws.items():
+        low, high = interval(values)
+        columns |= {name: values.mean(axis=0), f"{name}_low": low, f"{name}_high": high}
+    columns["p_reversed"] = (scale < 0).mean(axis=0)
+    useless = (draws["reliability"] < USELESS).mean(axis=0) > 0.5
+    off = (columns["bias_low"] > 0) | (columns["bias_high"] < 0)
+    off &= np.abs(columns["bias"]) > spread.mean() / 4
+    columns["kind"] = np.select(
+        [n < FEWEST_LABELS, columns["p_reversed"] > 0.95, useless, off],
+        ["not enough evidence", "reversed", "uninformative", "biased"],
+        "good",
+    )
+    kept = xr.Dataset(
+        {name: (("sample", "coder"), values) for name, values in draws.items()},
+        coords={"coder": [str(name) for name in data.coders]},
+    )
+    kinds, counts = np.unique(columns["kind"], return_counts=True)
+    found = ", ".join(f"{count:,} {kind}" for kind, count in zip(kinds, counts, strict=True))
+    return Summary("Coders", pd.DataFrame(columns), kept, (f"Of {len(n):,} coders: {found}.",))
+
+
+def items(tree: xr.DataTree, data: Annotations) -> Summary:
+    """Difficulty of every item and why an item needs a look.
+
+    Difficulty is the factor by which the noise of all coders is larger at this item than usual
+    (its square averages 1).
+
+    Parameters
+    ----------
+    tree
+        Result of a fit of the interval model.
+    data
+        What was fitted.
+
+    Returns
+    -------
+    Summary
+        One row per item: item, n, value, sd, difficulty, difficulty_sd, label_sd (standard
+        deviation of its labels), reason ("contested": difficulty one standard deviation above
+        1.25; "few labels": sd above half the spread of the truths; else empty).
+    """
+    import pandas as pd
+    import xarray as xr
+
+    truth, held = tree["truth"].to_dataset(), tree["items"].to_dataset()
+    difficulty, error = held["difficulty"].values, held["difficulty_sd"].values
+    sd = truth["truth_sd"].values
+    n = np.diff(data.starts)
+    y = data.values[data.label]
+    mean = _mean_labels(data)
+    square = np.bincount(data.item, (y - mean[data.item]) ** 2, minlength=data.n_items)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        label_sd = np.where(n > 1, np.sqrt(square / (n - 1)), np.nan)
+    half = float(_flat(tree, "truth_spread").mean()) / 2
+    reason = np.select(
+        [difficulty - error > CONTESTED, sd > half], ["contested", "few labels"], default=""
+    )
+    table = pd.DataFrame(
+        {
+            "item": list(data.items),
+            "n": n,
+            "value": truth["truth_mean"].values,
+            "sd": sd,
+            "difficulty": difficulty,
+            "difficulty_sd": error,
+            "label_sd": label_sd,
+            "reason": reason,
+        }
+    )
+    notes = (
+        f"{int((reason == 'contested').sum()):,} of {data.n_items:,} items are contested, "
+        f"{int((reason == 'few labels').sum()):,} have too few labels.",
+    )
+    return Summary("Items", table, xr.Dataset(), notes)
+
+
+def implied_alpha(tree: xr.DataTree, data: Annotations) -> Floats:
+    """Krippendorff's interval alpha that the model implies for these coders, shape [sample].
+
+    1 minus the expected squared difference of two labels of one item over that of two labels of
+    different items, coders weighted by their number of labels, for infinitely many items.
+    """
+    weight = np.bincount(data.coder, minlength=data.n_coders) / len(data)
+    tau2 = _flat(tree, "truth_spread") ** 2
+    bias, scale, noise = (_flat(tree, name) for name in ("bias", "scale", "noise_sd"))
+    own = noise**2 @ weight  # noise of one label
+    # two labels of one item come from two different coders, labels of two items from any
+    pairs = 1.0 - (weight**2).sum()
+    bias_spread = bias**2 @ weight - (bias @ weight) ** 2
+    scale_spread = scale**2 @ weight - (scale @ weight) ** 2
+    within = own + (bias_spread + scale_spread * tau2) / pairs
+    between = own + bias_spread + tau2 * (scale**2 @ weight)
+    return np.asarray(1.0 - within / between)
+
+
+def agreement(tree: xr.DataTree, data: Annotations, draws: int = 2000) -> Summary:
+    r"""Krippendorff's interval alpha beside the reliabilities that the model implies.
+
+    Parameters
+    ----------
+    tree
+        Result of a fit of the interval model.
+    data
+        What was fitted.
+    draws
+        Number of draws of the sampling posterior of the classical value.
+
+    Returns
+    -------
+    Summary
+        Rows: "alpha" (the labels' value, 95 % interval from resampled items), "alpha, implied"
+        (of these coders, posterior), "alpha, new coders" (agreement of two further coders:
+        :math:`\tau^2 / (\tau^2 (1 + \sigma_s^2) + \sigma_b^2 + v)`, an intraclass correlation
+        for absolute agreement), "consistency, new coders" (biases forgiven), "gold" (squared
+        correlation of the gold values with the truth). Columns: coefficient, value, low, high,
+        p_above_667, p_above_800, note.
+    """
+    import pandas as pd
+    import xarray as xr
+
+    panel = classical(data.replace(scale="interval"), "alpha", draws=draws)
+    tau2 = _flat(tree, "truth_spread") ** 2
+    stretch = tau2 * _flat(tree, "scale_spread") ** 2
+    bias2, noise2 = _flat(tree, "bias_spread") ** 2, _flat(tree, "noise") ** 2
+    left = (tree["truth"]["truth_sd"].values ** 2).mean()
+    known = {
+        "alpha, implied": (implied_alpha(tree, data), "these coders, infinitely many items"),
+        "alpha, new coders": (
+            tau2 / (tau2 + stretch + bias2 + noise2),
+            "two further coders from the same population",
+        ),
+        "consistency, new coders": (tau2 / (tau2 + stretch + noise2), "biases forgiven"),
+        "gold": (tau2 / (tau2 + left), "share of the gold values' variance that is truth"),
+    }
+    classic = {name: getattr(panel, name) for name in ("value", "low", "high")}
+    rows = [
+        {
+            "coefficient": "alpha",
+            **classic,
+            "p_above_667": panel.p_above(0.667),
+            "p_above_800": panel.p_above(0.8),
+            "note": "of the labels, Krippendorff's with interval distance",
+        }
+    ]
+    for name, (values, note) in known.items():
+        low, high = interval(values)
+        rows.append(
+            {
+                "coefficient": name,
+                "value": float(np.median(values)),
+                "low": float(low),
+                "high": float(high),
+                "p_above_667": float((values > 0.667).mean()),
+                "p_above_800": float((values > 0.8).mean()),
+                "note": note,
+            }
+        )
+    kept = xr.Dataset({name: (("sample",), values) for name, (values, _) in known.items()})
+    return Summary("Agreement", pd.DataFrame(rows), kept, ())
+
+
+def _flat(tree: xr.DataTree, name: str) -> Floats:
+    """Draws of a variable with the chains behind each other, shape [sample, ...]."""
+    values: Floats = tree["posterior"][name].values.astype(float)
+    return values.reshape(-1, *values.shape[2:])
+
+
+def _mean_labels(data: Annotations) -> Floats:
+    total = np.bincount(data.item, data.values[data.label], minlength=data.n_items)
+    return np.asarray(total / np.diff(data.starts))
+
+
+def _known(data: Annotations) -> Floats:
+    if data.gold is None:
+        return np.full(data.n_items, np.nan)
+    return np.where(data.gold >= 0, data.values[data.gold], np.nan)

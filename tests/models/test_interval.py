@@ -1,0 +1,324 @@
+"""The interval model: its density, its PyMC definition, its sampler, its tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.integrate import quad
+from scipy.stats import chisquare, multivariate_normal, norm
+
+import annomodels as am
+from annomodels.engines.interval import gibbs
+from annomodels.engines.settings import Settings
+from annomodels.models.interval import POPULATION, Interval
+from annomodels.models.numeric import NumericLabels, numeric_labels
+from annomodels.summaries.interval import implied_alpha
+
+Values = dict[str, NDArray[Any]]
+MODEL = Interval(centre=0.0, unit=1.0)
+
+
+def design(n_items: int, n_coders: int, each: int, rng: Any) -> tuple[Any, Any]:
+    coder = np.concatenate([np.sort(rng.permutation(n_coders)[:each]) for _ in range(n_items)])
+    return np.repeat(np.arange(n_items), each), coder
+
+
+def made(rng: Any, n_items: int = 4, n_coders: int = 3, each: int = 2, known: int = 0, **fixed: float):
+    """Parameters and labels from the model, some of the parameters given."""
+    values = MODEL.sample_parameters(n_items, n_coders, rng)
+    if fixed:
+        values |= {name: np.asarray(x) for name, x in fixed.items()}
+        v = values
+        values["bias"] = rng.normal(0, v["bias_spread"], n_coders)
+        values["scale"] = rng.normal(1, v["scale_spread"], n_coders)
+        a, b = v["coder_shape"], v["item_shape"]
+        values["precision"] = rng.gamma(2 + a, 1 / ((1 + a) * v["noise"] ** 2), n_coders)
+        values["ease"] = rng.gamma(2 + b, 1 / (1 + b), n_items)
+        values["truth"] = rng.normal(v["truth_mean"], v["truth_spread"], n_items)
+    item, coder = design(n_items, n_coders, each, rng)
+    y = MODEL.sample_labels(values, item, coder, rng)
+    given = np.full(n_items, np.nan)
+    given[:known] = values["truth"][:known]
+    item, coder = item.astype(np.int32), coder.astype(np.int32)
+    return values, NumericLabels(item, coder, y, given, n_coders, 0.0, 1.0)
+
+
+def annotations(labels: NumericLabels) -> am.Annotations:
+    rows = zip(labels.item.tolist(), labels.coder.tolist(), labels.y.round(3).tolist(), strict=True)
+    return am.Annotations.from_records(list(rows), scale="interval")
+
+
+def without_labels(labels: NumericLabels) -> NumericLabels:
+    none = labels.item[:0]
+    nan = np.full(labels.n_items, np.nan)
+    return NumericLabels(none, none, labels.y[:0], nan, labels.n_coders, 0.0, 1.0)
+
+
+def test_the_labels_of_an_item_are_jointly_normal(rng) -> None:
+    values, labels = made(rng, each=3)
+    found = MODEL.log_density(values, labels) - MODEL.log_density(values, without_labels(labels))
+    total = 0.0
+    for i in range(labels.n_items):
+        mine = labels.item == i
+        j = labels.coder[mine]
+        s = values["scale"][j]
+        noise = np.diag(1 / (values["ease"][i] * values["precision"][j]))
+        covariance = noise + values["truth_spread"] ** 2 * np.outer(s, s)
+        mean = values["truth_mean"] + values["bias"][j]
+        total += multivariate_normal(mean, covariance).logpdf(labels.y[mine])
+    assert found == pytest.approx(total, rel=1e-9)
+
+
+def test_the_truth_is_summed_out_as_an_integral_does_it(rng) -> None:
+    values, labels = made(rng, n_items=3, known=1)
+    found = MODEL.log_density(values, labels) - MODEL.log_density(values, without_labels(labels))
+    total = 0.0
+    for i in range(labels.n_items):
+        mine = labels.item == i
+        j = labels.coder[mine]
+        sd = (values["ease"][i] * values["precision"][j]) ** -0.5
+        mu, tau = values["truth_mean"], values["truth_spread"]
+
+        def density(x: float, i=i, j=j, sd=sd, mine=mine) -> float:
+            mean = mu + values["bias"][j] + values["scale"][j] * (x - mu)
+            return float(norm.pdf(x, mu, tau) * norm.pdf(labels.y[mine], mean, sd).prod())
+
+        if np.isfinite(labels.known[i]):
+            total += np.log(density(labels.known[i]))
+        else:
+            peak = max(np.linspace(mu - 8 * tau, mu + 8 * tau, 4001), key=density)
+            width = 1 / np.sqrt(tau**-2 + (values["scale"][j] ** 2 / sd**2).sum())
+            ends = peak - 12 * width, peak + 12 * width
+            total += np.log(quad(density, *ends, points=[peak], epsabs=0, limit=200)[0])
+    assert found == pytest.approx(total, rel=1e-6)
+
+
+def test_the_pymc_model_has_the_density_of_the_definition(rng) -> None:
+    values, labels = made(rng, known=1)
+    coords = {"coder": list("abc"), "item": list("ijkl")}
+    model = MODEL.build(labels, coords)
+    logp = model.compile_logp(jacobian=False)
+    points = [values] + [MODEL.sample_parameters(4, 3, rng) for _ in range(3)]
+    gaps = []
+    for v in points:
+        point = {name: v[name] for name in (*POPULATION, "precision", "ease")}
+        point["bias_raw"] = v["bias"] / v["bias_spread"]
+        point["scale_raw"] = (v["scale"] - 1) / v["scale_spread"]
+        free = {
+            model.rvs_to_values[rv].name: np.log(point[rv.name])
+            if model.rvs_to_values[rv].name.endswith("_log__")
+            else point[rv.name]
+            for rv in model.free_RVs
+        }
+        # biases in units of their spread: the density differs by the Jacobian
+        jacobian = labels.n_coders * np.log(v["bias_spread"] * v["scale_spread"])
+        gaps.append(float(logp(free)) - MODEL.log_density(v, labels) - jacobian)
+    assert np.ptp(gaps) < 1e-6
+
+
+def run(labels: NumericLabels, seed: int = 1, **options: Any):
+    settings = Settings(**{"chains": 2, "draws": 1000, "seed": seed, "extend": False, **options})
+    return gibbs(MODEL, labels, settings)
+
+
+TYPICAL = {
+    "truth_mean": 0.3, "truth_spread": 1.2, "bias_spread": 0.4, "scale_spread": 0.2, "noise": 0.5,
+    "coder_shape": 1.0, "item_shape": 3.0,
+}  # fmt: skip
+
+
+def test_parameters_and_truths_are_recovered(rng) -> None:
+    values, labels = made(rng, n_items=300, n_coders=15, each=6, **TYPICAL)
+    found = run(labels)
+    truth = values["truth"]
+    assert np.corrcoef(found.truth_mean, truth)[0, 1] > 0.95
+    for name in ("bias", "scale", "noise_sd"):
+        true = values["precision"] ** -0.5 if name == "noise_sd" else values[name]
+        draws = found.posterior[name]
+        z = (draws.mean((0, 1)) - true) / draws.std((0, 1))
+        assert np.abs(z).max() < 4
+        assert np.corrcoef(draws.mean((0, 1)), true)[0, 1] > 0.8, name
+    low, high = np.quantile(found.truth.reshape(-1, 300), [0.05, 0.95], axis=0)
+    assert 0.84 < ((low <= truth) & (truth <= high)).mean() < 0.96
+    hard = values["ease"] ** -0.5
+    assert np.corrcoef(found.difficulty, hard)[0, 1] > 0.4
+
+
+def test_known_gold_is_clamped_and_ties_the_scale(rng) -> None:
+    values, labels = made(rng, n_items=200, n_coders=8, each=4, known=60, **TYPICAL)
+    # all coders are half a unit too high: only known truths can tell
+    shifted = NumericLabels(
+        labels.item, labels.coder, labels.y + 0.5, labels.known, labels.n_coders, 0.0, 1.0
+    )
+    found = run(shifted)
+    assert np.allclose(found.truth_mean[:60], values["truth"][:60])
+    assert found.truth_sd[:60].max() == 0
+    rest = found.truth_mean[60:] - values["truth"][60:]
+    assert abs(rest.mean()) < 0.12
+    free = run(NumericLabels(**{**vars(shifted), "known": np.full(200, np.nan)}))
+    assert (free.truth_mean[60:] - values["truth"][60:]).mean() > 0.25
+
+
+@pytest.mark.calibration
+def test_gibbs_and_nuts_agree(rng) -> None:
+    from annomodels.engines.interval import nuts
+
+    _, labels = made(rng, n_items=40, n_coders=6, each=4, known=2, **TYPICAL)
+    one = run(labels, draws=4000)
+    two = nuts(MODEL, labels, Settings(chains=2, draws=1500, seed=2))
+    from annomodels.engines.diagnostics import ess
+
+    for name in one.posterior:
+        a, b = one.posterior[name], two.posterior[name]
+        a, b = (x.reshape(*x.shape[:2], -1) for x in (a, b))
+        if name in POPULATION[1:]:
+            a, b = np.log(a), np.log(b)
+        error = np.hypot(a.std((0, 1)) / np.sqrt(ess(a)), b.std((0, 1)) / np.sqrt(ess(b)))
+        assert (np.abs(a.mean((0, 1)) - b.mean((0, 1))) < 4.5 * error).all(), name
+    error = np.hypot(one.truth_mcse, two.truth_mcse) + 1e-9
+    assert (np.abs(one.truth_mean - two.truth_mean) < 6 * error).all()
+    assert np.allclose(one.truth_sd, two.truth_sd, rtol=0.15)
+
+
+def ranks(replications: int, seed: int) -> dict[str, NDArray[Any]]:
+    """Ranks of true values among 99 draws: parameters, a truth, a difficulty."""
+    out: dict[str, list[int]] = {}
+    for number in range(replications):
+        rng = np.random.default_rng([seed, number])
+        values, labels = made(rng, n_items=12, n_coders=4, each=3, known=number % 2)
+        found = run(labels, chains=1, draws=99 * 20, warmup=300, seed=number, threads=1)
+        thin = slice(19, None, 20)
+        true = {name: float(values[name]) for name in POPULATION}
+        draws = {name: found.posterior[name][0, thin] for name in POPULATION}
+        for name in ("bias", "scale"):
+            true[name], draws[name] = values[name][0], found.posterior[name][0, thin, 0]
+        true["noise_sd"] = values["precision"][0] ** -0.5
+        draws["noise_sd"] = found.posterior["noise_sd"][0, thin, 0]
+        true["truth"], draws["truth"] = values["truth"][5], found.truth[0, thin, 5]
+        for name, value in true.items():
+            out.setdefault(name, []).append(int((draws[name] < value).sum()))
+    return {name: np.array(found) for name, found in out.items()}
+
+
+def assert_uniform(found: dict[str, NDArray[Any]], bins: int, p: float) -> None:
+    for name, values in found.items():
+        counts, _ = np.histogram(values, bins, (0, 100))
+        assert chisquare(counts).pvalue > p, (name, counts)
+
+
+def test_ranks_of_true_values_are_uniform_in_a_small_study() -> None:
+    assert_uniform(ranks(60, 1), 5, 1e-4)
+
+
+@pytest.mark.calibration
+def test_ranks_of_true_values_are_uniform() -> None:
+    found = ranks(400, 2)
+    assert_uniform(found, 10, 1e-3)
+    inside = np.concatenate([(r >= 5) & (r <= 94) for r in found.values()])
+    assert 0.87 < inside.mean() < 0.93
+
+
+def test_names_and_units_do_not_matter(rng) -> None:
+    _, labels = made(rng, n_items=60, n_coders=6, each=4, **TYPICAL)
+    data = annotations(labels)
+    one = am.fit_interval(data, seed=3, chains=2, draws=1500)
+    rows = [
+        (f"x{99 - data.items[i]}", f"c{9 - data.coders[j]}", 50 + 10 * data.labels[y])
+        for i, j, y in zip(data.item, data.coder, data.label, strict=True)
+    ]
+    other = am.Annotations.from_records(rows[::-1], scale="interval")
+    two = am.fit_interval(other, seed=4, chains=2, draws=1500)
+    value = two.gold().table.set_index("item")["value"]
+    value = value.reindex([f"x{99 - i}" for i in data.items]).to_numpy()
+    first = one.gold().table
+    assert (np.abs((value - 50) / 10 - first["value"]) < 0.25 * first["sd"]).all()
+
+
+def test_the_tables_say_what_the_draws_say(rng, tmp_path: Path) -> None:
+    values, labels = made(rng, n_items=80, n_coders=6, each=5, **TYPICAL)
+    values["scale"][0], values["bias"][1] = -1.0, 3.0
+    y = MODEL.sample_labels(values, labels.item, labels.coder, rng)
+    labels = NumericLabels(**{**vars(labels), "y": y})
+    fit = am.fit_interval(annotations(labels), seed=1, chains=2, draws=500)
+    coders = fit.coders().table
+    assert coders["kind"][0] == "reversed"
+    assert coders["kind"][1] == "biased"
+    assert coders["bias"][1] - coders["bias"][2] == pytest.approx(3.0, abs=1.2)
+    gold = fit.gold().table
+    assert ((gold["low"] < gold["value"]) & (gold["value"] < gold["high"])).all()
+    assert np.allclose(gold["value"] - gold["mean"], gold["shift"])
+    assert set(fit.items().table["reason"]) <= {"", "contested", "few labels"}
+    agreement = fit.agreement().table.set_index("coefficient")
+    assert agreement["value"]["gold"] > agreement["value"]["alpha"]
+    loaded = am.load_interval(fit.save(tmp_path / "fit.nc"))
+    assert loaded.model == fit.model
+    assert repr(loaded) == repr(fit)
+    assert loaded.gold().table.equals(gold)
+    with pytest.raises(am.NotApplicable, match="load_interval"):
+        am.load(tmp_path / "fit.nc")
+    assert loaded.check().verdict in ("trust", "check", "do not use")
+
+
+def test_implied_alpha_is_the_alpha_of_many_labels(rng) -> None:
+    values, labels = made(rng, n_items=4000, n_coders=4, each=4, **TYPICAL)
+    data = annotations(labels)
+    fit = am.fit_interval(data, seed=1, chains=1, draws=200, warmup=200, extend=False)
+    direct = am.agreement(data, "alpha", draws=0).value
+    assert np.median(implied_alpha(fit.tree, data)) == pytest.approx(direct, abs=0.01)
+
+
+def test_the_check_sees_a_scale_with_ends(rng) -> None:
+    _, labels = made(rng, n_items=60, n_coders=6, each=5, **TYPICAL)
+    cut = NumericLabels(**{**vars(labels), "y": np.clip(labels.y, -0.4, 0.8)})
+    fit = am.fit_interval(annotations(cut), seed=1, chains=2, draws=300)
+    assert any("beyond -0.4 and 0.8" in sentence for sentence in fit.check().sentences)
+    free = am.fit_interval(annotations(labels), seed=1, chains=2, draws=300)
+    assert not any("beyond" in sentence for sentence in free.check().sentences)
+
+
+def test_what_cannot_be_fitted_is_refused_in_a_sentence() -> None:
+    words = am.Annotations.from_records([(1, "a", "x"), (1, "b", "y")])
+    with pytest.raises(am.NotApplicable, match="numbers"):
+        am.fit_interval(words)
+    same = am.Annotations.from_records([(1, "a", 2), (1, "b", 2)], scale="interval")
+    with pytest.raises(am.AnnotationError, match="nothing to learn"):
+        am.fit_interval(same)
+    alone = am.Annotations.from_records([(1, "a", 2), (2, "a", 3)], scale="interval")
+    with pytest.raises(am.AnnotationError, match="one coder"):
+        am.fit_interval(alone)
+    numbers = am.Annotations.from_records([(1, "a", 2), (1, "b", 3)], scale="interval")
+    with pytest.raises(am.NotApplicable, match="fit_interval"):
+        am.fit(numbers, "interval")
+    with pytest.raises(am.NotApplicable, match="gibbs"):
+        am.fit_interval(numbers, engine="em")
+
+
+def test_items_that_all_coders_give_the_same_number_do_no_harm(rng) -> None:
+    _, labels = made(rng, n_items=120, n_coders=8, each=6, **TYPICAL)
+    y = labels.y.copy()
+    y[np.isin(labels.item, np.arange(50))] = -1.0
+    fit = am.fit_interval(annotations(NumericLabels(**{**vars(labels), "y": y})), seed=1, chains=2)
+    gold = fit.gold().table
+    assert np.isfinite(gold["value"]).all()
+    assert (gold["value"][:50] + 1).abs().max() < 0.5
+    assert float(fit.tree.attrs["rhat_max"]) < 1.05
+
+
+def test_the_model_is_written_and_read_back() -> None:
+    model = Interval(location=2.0, noise=am.priors.HalfNormal(0.3), unit=10.0)
+    assert Interval.from_dict(model.to_dict()) == model
+    assert len(model.describe()) == 4
+
+
+def test_standard_units_are_those_of_the_labels() -> None:
+    rows = [("a", "x", 1.0), ("a", "y", 2.0), ("b", "x", 3.0), ("b", "y", 6.0)]
+    data = am.Annotations.from_records(rows, scale="interval", gold={"b": 3.0})
+    labels = numeric_labels(data)
+    assert labels.y.mean() == pytest.approx(0)
+    assert labels.y.std() == pytest.approx(1)
+    assert labels.known[1] * labels.unit + labels.centre == pytest.approx(3.0)
+    assert np.isnan(labels.known[0])
