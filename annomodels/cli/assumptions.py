@@ -11,15 +11,15 @@ import click
 
 from annomodels.cli.options import gathered, split_words
 
-__all__ = ["Assumptions", "assumption_options", "numbers_from"]
+__all__ = ["Assumptions", "assumption_options", "numbers_from", "whole_numbers"]
 
 
 @dataclass(frozen=True)
 class Assumptions:
     """What is assumed of items and coders."""
 
-    items: int
-    coders: str
+    items: tuple[str, ...]
+    coders: tuple[str, ...]
     labels: tuple[str, ...]
     prevalence: tuple[str, ...] | None
     accuracy: float
@@ -31,11 +31,14 @@ class Assumptions:
     seed: int
 
     def options(self) -> dict[str, Any]:
-        """Give the arguments of :func:`annomodels.simulate`, with one number of coders."""
-        fewest, most = numbers_from(self.coders)
-        if fewest != most:
-            raise click.UsageError("Give one number of coders.")
-        return {**self.shared(), "items": self.items, "coders": fewest}
+        """Give the arguments of :func:`annomodels.simulate`, with one number of each."""
+        sizes = {}
+        for name in ("items", "coders"):
+            numbers = whole_numbers(getattr(self, name), f"--{name}")
+            if len(numbers) > 1:
+                raise click.UsageError(f"--{name}: give one number.")
+            sizes[name] = numbers[0]
+        return {**self.shared(), **sizes}
 
     def shared(self) -> dict[str, Any]:
         """Give what does not depend on the numbers of items and coders."""
@@ -60,9 +63,11 @@ def assumption_options(command: Callable[..., Any]) -> Callable[..., Any]:
     share = click.FloatRange(0, 1)
     options = [
         click.option(
-            "--items", type=click.IntRange(min=1), default=200, show_default=True, help="How many."
+            "--items", callback=split_words, default="200", show_default=True, help="How many."
         ),
-        click.option("--coders", default="20", show_default=True, help="How many."),
+        click.option(
+            "--coders", callback=split_words, default="20", show_default=True, help="How many."
+        ),
         click.option(
             "--labels",
             callback=split_words,
@@ -137,6 +142,19 @@ def numbers_from(text: str) -> tuple[int, int]:
     if found is None:
         raise click.UsageError(f"{text!r} is no number; write 5, or 2-6 for the fewest and most.")
     return int(found[1]), int(found[2] or found[1])
+
+
+def whole_numbers(words: tuple[str, ...], option: str) -> list[int]:
+    """Read ``10,20``.
+
+    Examples
+    --------
+    >>> whole_numbers(("10", "20"), "--coders")
+    [10, 20]
+    """
+    if not all(re.fullmatch(r"\d{1,9}", word, re.ASCII) for word in words):
+        raise click.UsageError(f"{option} {','.join(words)}: write whole numbers, such as 10,20.")
+    return [int(word) for word in words]
 
 
 def _shares(words: tuple[str, ...]) -> list[float]:

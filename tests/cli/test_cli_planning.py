@@ -115,3 +115,41 @@ def test_simulate_overwrites_nothing(call, tmp_path):
     assert done.code == 2
     assert not done.out
     assert path.read_text() == "mine"
+
+
+def test_design_gives_what_the_package_gives(call):
+    words = ["--items", 60, "--coders", "4,8", "--labels-per-item", "2,4", "--replications", 3]
+    done = call("design", *words, "--accuracy", 0.9, "--spread", 0, "--json")
+    assert done.code == 0, done.err
+    expected = am.design(
+        items=60, coders=[4, 8], labels_per_item=[2, 4], replications=3, accuracy=0.9, seed=1
+    )
+    rows = json.loads(done.out)
+    assert [r["accuracy"] for r in rows] == pytest.approx(list(expected.table["accuracy"]))
+    assert [r["reaches"] for r in rows] == list(expected.table["reaches"])
+    assert f"note: {expected.notes[0]}" in done.err
+
+
+def test_design_takes_a_pilot(crowd, call):
+    done = call("design", crowd, "--labels-per-item", 3, "--replications", 2)
+    assert done.code == 0, done.err
+    (row,) = table(done.out)
+    assert (row["items"], row["coders"]) == ("200", "8")
+    assert "posterior of the pilot" in done.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["--coders", "4-8"], ["--target", "0"], ["--target", "1.2"], ["--labels-per-item", "30"]],
+    ids=" ".join,
+)
+def test_design_refuses_in_words(words, call):
+    done = call("design", *words)
+    assert done.code == 2
+    assert done.err.startswith("error: ")
+
+
+def test_design_refuses_assumptions_that_the_pilot_tells(crowd, call):
+    done = call("design", crowd, "--accuracy", 0.9, "--difficulty", 1)
+    assert done.code == 2
+    assert "The pilot tells --accuracy, --difficulty" in done.err

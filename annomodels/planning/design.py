@@ -1,0 +1,248 @@
+"""How many coders and labels per item a study needs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.errors import NotApplicable
+from annomodels.models.base import Model
+from annomodels.planning.trials import Trial, trial
+from annomodels.planning.verdicts import Row, sentences, verdict
+from annomodels.planning.worlds import World, assumed, like_pilot
+from annomodels.summaries.summary import Summary
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+    from annomodels.fitting import Fit
+
+__all__ = ["Design", "Of", "design"]
+
+Floats = NDArray[np.float64]
+Of = Literal["gold", "alpha"]
+Progress = Callable[[str, float], object]
+
+ITEMS, CODERS, LABELS_PER_ITEM = 200, 20, (1, 2, 3, 5, 7, 10)
+TARGET = {"gold": 0.95, "alpha": 0.1}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Design(Summary):
+    """What each design is expected to bring; the table has one row per design, cheapest first.
+
+    Parameters
+    ----------
+    title, table, draws, notes
+        As of every summary; the draws are the replications.
+    target
+        What was asked for.
+    smallest
+        The row of the smallest design that reaches it, or None.
+    """
+
+    target: float = field(kw_only=True)
+    smallest: dict[str, Any] | None = field(kw_only=True)
+
+
+def design(
+    pilot: Fit | None = None,
+    *,
+    target: float | None = None,
+    of: Of = "gold",
+    items: int | Sequence[int] | None = None,
+    coders: int | Sequence[int] | None = None,
+    labels_per_item: int | Sequence[int] = LABELS_PER_ITEM,
+    model: str | Model = "dawid-skene",
+    replications: int = 30,
+    seed: int = 0,
+    progress: Progress | None = None,
+    **assumptions: Any,
+) -> Design:
+    """Find how many labels per item reach a target, by carrying out made-up studies.
+
+    For every design, studies are made up, fitted and compared with their truth. The error of
+    the means over studies (Monte Carlo error) stands in the table, and a design counts as
+    reaching the target only when its mean does so by two of these errors.
+
+    Parameters
+    ----------
+    pilot
+        A fit of a pilot. Prevalence and coders are then drawn from its posterior, so that the
+        uncertainty of a small pilot is in the result. Without it they are assumed.
+    target
+        Share of right gold labels to reach (.95 by default), or width of alpha's 95 % interval to
+        stay below (.1).
+    of
+        "gold" or "alpha": what the target is about.
+    items
+        Number of items, or several to try; 200, or those of the pilot, by default. The width of
+        alpha's interval depends on it, the share of right gold labels hardly.
+    coders
+        Number of coders, or several to try; 20, or those of the pilot, by default.
+    labels_per_item
+        Numbers to try; those above the number of coders are left out.
+    model
+        Model that the gold standard comes from.
+    replications
+        Made-up studies for each design.
+    seed
+        The same seed gives the same numbers. All designs share their random numbers as far as
+        possible, so that they can be compared.
+    progress
+        Called as ``progress(stage, share_done)``.
+    **assumptions
+        Of :func:`annomodels.simulate`: labels, prevalence, accuracy, spammers, adversaries,
+        ambiguous, difficulty, workload. With a pilot only workload.
+
+    Returns
+    -------
+    Design
+        One row per design: items, coders, labels_per_item, labels (in all), accuracy with its
+        Monte Carlo error (`_mcse`) and the range of 95 % of the studies (`_low`, `_high`), vote
+        (the same of the majority vote), alpha, alpha_width and alpha_width_mcse, reaches ("yes",
+        "no" or "unclear").
+
+    Raises
+    ------
+    NotApplicable
+        When a number is impossible, or assumptions contradict the pilot.
+
+    Examples
+    --------
+    >>> found = design(items=60, coders=8, labels_per_item=[1, 5], replications=6, accuracy=0.9)
+    >>> found.table[["coders", "labels_per_item", "labels", "reaches"]]
+       coders  labels_per_item  labels reaches
+    0       8                1      60      no
+    1       8                5     300     yes
+    """
+    if of not in get_args(Of):
+        raise NotApplicable(f"of={of!r} is unknown. Use one of {', '.join(get_args(Of))}.")
+    wanted = TARGET[of] if target is None else target
+    world, n_items, n_coders = _world(pilot, items, coders, assumptions)
+    sets = _numbers(n_items, "items")
+    panels = _numbers(n_coders, "coders")
+    sizes = _numbers(labels_per_item, "labels_per_item")
+    cells = sorted((n * m, n, j, m) for n in sets for j in panels for m in sizes if m <= j)
+    _check(wanted, of, replications, bool(cells))
+    rows, found = [], []
+    for number, (_, n, j, m) in enumerate(cells):
+        if progress is not None:
+            progress("carrying out designs", number / len(cells))
+        seeds = [seed * 100_003 + r for r in range(replications)]
+        trials = [trial(*world(n, j, m, s), model, s) for s in seeds]
+        rows.append(_row((n, j, m), trials, of, wanted))
+        found.append(trials)
+    if progress is not None:
+        progress("carrying out designs", 1.0)
+    smallest = next((row for row in rows if row["reaches"] == "yes"), None)
+    return Design(
+        "Designs",
+        _table(rows),
+        _draws(cells, found),
+        sentences(rows, smallest, of, wanted, replications, pilot is not None),
+        target=wanted,
+        smallest=None if smallest is None else dict(smallest),
+    )
+
+
+def _world(
+    pilot: Fit | None,
+    items: int | Sequence[int] | None,
+    coders: int | Sequence[int] | None,
+    assumptions: dict[str, Any],
+) -> tuple[World, int | Sequence[int], int | Sequence[int]]:
+    """Where studies come from, with the numbers of items and coders that go with it."""
+    if pilot is None:
+        world = assumed(**assumptions)
+        known = (ITEMS, CODERS)
+    else:
+        workload = assumptions.pop("workload", "even")
+        if assumptions:
+            raise NotApplicable(
+                f"The pilot tells {', '.join(assumptions)}: leave them out, or plan without it."
+            )
+        world = like_pilot(pilot, workload)
+        known = (pilot.data.n_items, pilot.data.n_coders)
+    return world, known[0] if items is None else items, known[1] if coders is None else coders
+
+
+def _numbers(given: int | Iterable[int], name: str) -> list[int]:
+    numbers = sorted({given} if isinstance(given, int) else set(given))
+    if not numbers or numbers[0] < 1:
+        raise NotApplicable(f"{name}: give whole numbers of 1 or more.")
+    return numbers
+
+
+def _check(target: float, of: Of, replications: int, some: bool) -> None:
+    if not some:
+        raise NotApplicable("There are fewer coders than labels per item in every design.")
+    if replications < 2:
+        raise NotApplicable("A design needs 2 replications or more.")
+    if not (0 < target <= 1 if of == "gold" else target > 0):
+        what = "a share of right labels above 0, at most 1" if of == "gold" else "a width above 0"
+        raise NotApplicable(f"The target is {target:g}: give {what}.")
+
+
+def _row(cell: tuple[int, int, int], trials: list[Trial], of: Of, target: float) -> Row:
+    """Sum replications up."""
+    values = np.array(trials)
+    mean = _means(values)
+    error = np.full(4, math.nan)
+    defined = np.isfinite(values).sum(axis=0)
+    for at in np.flatnonzero(defined >= 2):
+        some = values[np.isfinite(values[:, at]), at]
+        error[at] = some.std(ddof=1) / math.sqrt(len(some))
+    low, high = np.quantile(values[:, 0], [0.025, 0.975])
+    of_target = 0 if of == "gold" else 3
+    n, j, m = cell
+    return Row(
+        items=n,
+        coders=j,
+        labels_per_item=m,
+        labels=n * m,
+        accuracy=float(mean[0]),
+        accuracy_mcse=float(error[0]),
+        accuracy_low=float(low),
+        accuracy_high=float(high),
+        vote=float(mean[1]),
+        alpha=float(mean[2]),
+        alpha_width=float(mean[3]),
+        alpha_width_mcse=float(error[3]),
+        reaches=verdict(
+            float(mean[of_target]), float(error[of_target]), target, above=of == "gold"
+        ),
+    )
+
+
+def _means(values: Floats) -> Floats:
+    """Mean over the replications in which a number is defined; NaN where it never is."""
+    defined = np.isfinite(values)
+    total = np.where(defined, values, 0.0).sum(axis=0)
+    out: Floats = np.where(
+        defined.any(axis=0), total / np.maximum(defined.sum(axis=0), 1), math.nan
+    )
+    return out
+
+
+def _table(rows: list[Row]) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(rows)
+
+
+def _draws(cells: list[tuple[int, int, int, int]], found: list[list[Trial]]) -> xr.Dataset:
+    import xarray as xr
+
+    values = np.array(found)
+    dims = ("design", "replication")
+    return xr.Dataset(
+        {name: (dims, values[:, :, at]) for at, name in enumerate(Trial._fields)},
+        coords={"design": [f"{n} items, {m} labels each, {j} coders" for _, n, j, m in cells]},
+    )
