@@ -166,6 +166,10 @@ class BetaBinomialByItem(Model):
         prevalence, confusion = marginals(found.share[0], found.emission[0], found.truth[0])
         return {**values, "prevalence": prevalence, "confusion": confusion[0]}
 
+    def n_states(self, n_labels: int) -> int:
+        """Give the number of states an item may be in."""
+        return n_labels * self.nodes
+
     def states(self, values: dict[str, Floats]) -> States:
         """States of the items: a class and a node of the item's coin."""
         mean, concentration = values["population"], values["concentration"]

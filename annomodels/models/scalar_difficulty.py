@@ -255,6 +255,10 @@ class ScalarDifficulty(Model):
         prevalence, confusion = marginals(found.share[0], found.emission[0], found.truth[0])
         return {**values, "prevalence": prevalence, "confusion": confusion}
 
+    def n_states(self, n_labels: int) -> int:
+        """Give the number of states an item may be in."""
+        return n_labels * len(self._rule()[0])
+
     def states(self, values: dict[str, Floats]) -> States:
         """States of the items: a class and a node of the difficulty."""
         nodes, weights = self._rule()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -142,6 +142,9 @@ def thinned(
     states = None
     if n_states:
         states = model.states({str(name): taken(str(name)) for name in posterior})
+        if model.shared and states is not None:
+            shape = (count, data.n_coders, *states.emission.shape[2:])
+            states = replace(states, emission=np.broadcast_to(states.emission, shape))
     return Draws(taken("prevalence"), confusion, states)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from annomodels.annotations import Annotations
 from annomodels.summaries.findings import CHECK, FINE, FORBIDS, Finding
+from annomodels.summaries.next_model import fitted_model, next_model
 from annomodels.summaries.predictive import aspects
 from annomodels.summaries.predictive_rows import REJECTED
 from annomodels.summaries.worth import coder_draws
@@ -48,4 +49,8 @@ def _predictive(tree: xr.DataTree, data: Annotations) -> list[Finding]:
             text = aspect.sentence
         severity = FINE if aspect.fits else CHECK
         found.append(Finding(aspect.name, aspect.p_value, REJECTED, text, severity))
+    rejected = [finding.name for finding in found if finding.severity]
+    other = next_model(fitted_model(tree), rejected, data.n_labels, data.scale)
+    if other is not None:
+        found.append(Finding("next model", len(rejected), 0, other.sentence, CHECK))
     return found

@@ -12,6 +12,7 @@ from annomodels.names import label_text
 from annomodels.summaries.discrepancies import Design
 from annomodels.summaries.dispersion import error_dispersion
 from annomodels.summaries.draws import Draws, choices, thinned
+from annomodels.summaries.next_model import fitted_model, next_model
 from annomodels.summaries.predictive_rows import Aspect, Rows
 from annomodels.summaries.replicates import draw_labels
 from annomodels.summaries.summary import Summary
@@ -117,6 +118,9 @@ def aspects(tree: xr.DataTree, data: Annotations, seed: int = 0) -> tuple[Summar
         pair = rows.worst("agreement of pairs", names, observed["pairs"], seen["pairs"])
         found.append(pair.saying("Errors of coders depend on each other beyond the model"))
     notes = list(dict.fromkeys(aspect.sentence for aspect in found if not aspect.fits))
+    rejected = [aspect.name for aspect in found if not aspect.fits]
+    other = next_model(fitted_model(tree), rejected, data.n_labels, data.scale)
+    notes += [] if other is None else [other.sentence]
     table = rows.table()
     kept = xr.Dataset(
         {
