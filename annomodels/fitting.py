@@ -97,13 +97,6 @@ class Fit:
         ----------
         items
             Name of an item, or several; by default those whose gold label overturns a majority.
-
-        Examples
-        --------
-        >>> import annomodels as am
-        >>> fit = am.fit(am.datasets.load("anesthesia"), engine="em", seed=1)
-        >>> fit.why("3").table.columns.tolist()[:4]
-        ['item', 'label', 'runner_up', 'probability']
         """
         from annomodels.summaries.why import why
 

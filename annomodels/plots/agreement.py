@@ -18,13 +18,15 @@ __all__ = ["agreement_forest"]
 _THRESHOLDS = ((0.667, ".667"), (0.8, ".8"))
 
 
-def agreement_forest(source: Any) -> Figure:
+def agreement_forest(source: Any, *, ax: Axes | None = None) -> Figure:
     """Draw each coefficient with its 95 % intervals: observed and, for a fit, model-implied.
 
     Parameters
     ----------
     source
         A fit, its ``agreement()`` summary, or the panel of :func:`annomodels.agreement`.
+    ax
+        Axes to draw on, instead of a figure of its own.
 
     Returns
     -------
@@ -33,8 +35,7 @@ def agreement_forest(source: Any) -> Figure:
     """
     table = summary_of(source, "agreement").table
     n = len(table)
-    made = style.figure(0.75 + 0.36 * max(n, 1))
-    ax = made.add_subplot()
+    made, ax = style.canvas(0.75 + 0.36 * max(n, 1), ax)
     rows = np.arange(n, dtype=float)
     implied = "model" in table and bool(np.isfinite(table["model"].astype(float)).any())
     shift = 0.14 if implied else 0.0

@@ -29,7 +29,12 @@ _AXIS = {
 
 
 def coder_forest(
-    source: Any, *, measure: Measure = "accuracy", most: int = 40, target: float | None = None
+    source: Any,
+    *,
+    measure: Measure = "accuracy",
+    most: int = 40,
+    target: float | None = None,
+    ax: Axes | None = None,
 ) -> Figure:
     """Draw the coders with 50 % (thick) and 95 % (thin) intervals, the worst on top.
 
@@ -43,6 +48,8 @@ def coder_forest(
         How many coders to show at most, the most notable ones.
     target
         Accuracy asked for, drawn as a line.
+    ax
+        Axes to draw on, instead of a figure of its own.
 
     Returns
     -------
@@ -54,8 +61,7 @@ def coder_forest(
     chosen = chosen[np.argsort(summary.table[measure].to_numpy(dtype=float)[chosen], kind="stable")]
     table = summary.table.iloc[chosen]
     n = len(table)
-    made = style.figure(0.85 + 0.2 * max(n, 2))
-    ax = made.add_subplot()
+    made, ax = style.canvas(0.85 + 0.2 * max(n, 2), ax)
     if measure == "skill":
         ax.axvline(0.0, color=style.GREY, linewidth=1.2, zorder=1)
     if target is not None and measure == "accuracy":

@@ -13,12 +13,13 @@ from annomodels.plots import style
 from annomodels.plots.tiles import tiles
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = ["confusion_matrix"]
 
 
-def confusion_matrix(fit: Any, coder: Hashable) -> Figure:
+def confusion_matrix(fit: Any, coder: Hashable, *, ax: Axes | None = None) -> Figure:
     """Draw the posterior mean of a coder's confusion matrix.
 
     Parameters
@@ -27,6 +28,8 @@ def confusion_matrix(fit: Any, coder: Hashable) -> Figure:
         A fit.
     coder
         Name of the coder.
+    ax
+        Axes to draw on, instead of a figure of its own.
 
     Returns
     -------
@@ -49,8 +52,7 @@ def confusion_matrix(fit: Any, coder: Hashable) -> Figure:
         draws = draws.isel(coder=names.index(str(coder)))
     mean = np.asarray(draws.mean(("chain", "draw")).values, dtype=float)
     labels = [label_text(name) for name in fit.data.labels]
-    made = style.figure(min(1.1 + 0.42 * len(labels), style.WIDTH))
-    ax = made.add_subplot()
+    made, ax = style.canvas(min(1.1 + 0.42 * len(labels), style.WIDTH), ax)
     tiles(ax, mean, labels, labels)
     ax.set_xlabel("label given")
     ax.set_ylabel("truth")

@@ -13,6 +13,7 @@ from annomodels.plots.tiles import tiles
 from annomodels.summaries.draws import counts_matrix
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from annomodels.annotations import Annotations
@@ -72,7 +73,12 @@ def pairwise(
     return values, shared.astype(np.int64)
 
 
-def pairwise_heatmap(source: Any, *, measure: Literal["kappa", "agreement"] = "kappa") -> Figure:
+def pairwise_heatmap(
+    source: Any,
+    *,
+    measure: Literal["kappa", "agreement"] = "kappa",
+    ax: Axes | None = None,
+) -> Figure:
     """Draw the agreement of every pair of coders as tiles, similar coders side by side.
 
     Parameters
@@ -81,6 +87,8 @@ def pairwise_heatmap(source: Any, *, measure: Literal["kappa", "agreement"] = "k
         A fit or annotations.
     measure
         "kappa" for Cohen's kappa, "agreement" for the share of equal labels.
+    ax
+        Axes to draw on, instead of a figure of its own.
 
     Returns
     -------
@@ -101,8 +109,7 @@ def pairwise_heatmap(source: Any, *, measure: Literal["kappa", "agreement"] = "k
     values, _ = pairwise(data, measure)
     order = _order(values)
     names = [str(data.coders[j]) for j in order]
-    made = style.figure(min(1.0 + 0.34 * len(names), style.WIDTH))
-    ax = made.add_subplot()
+    made, ax = style.canvas(min(1.0 + 0.34 * len(names), style.WIDTH), ax)
     tiles(ax, values[np.ix_(order, order)], names, names)
     return made
 

@@ -10,6 +10,7 @@ from annomodels.plots import style
 from annomodels.plots.sources import summary_of
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = ["predictive_votes"]
@@ -17,7 +18,7 @@ __all__ = ["predictive_votes"]
 _MOST = 24
 
 
-def predictive_votes(source: Any) -> Figure:
+def predictive_votes(source: Any, *, ax: Axes | None = None) -> Figure:
     """Draw the posterior predictive checks: each observation beside its expected range.
 
     Every row is put on its own scale, in units of half the width of its 95 % range, so that
@@ -27,6 +28,8 @@ def predictive_votes(source: Any) -> Figure:
     ----------
     source
         A fit or its ``predictive()`` summary.
+    ax
+        Axes to draw on, instead of a figure of its own.
 
     Returns
     -------
@@ -42,8 +45,7 @@ def predictive_votes(source: Any) -> Figure:
     away = (seen - (low + high) / 2) / half
     edge = 4.0
     rows = np.arange(len(table))
-    made = style.figure(0.75 + 0.24 * max(len(table), 2))
-    ax = made.add_subplot()
+    made, ax = style.canvas(0.75 + 0.24 * max(len(table), 2), ax)
     ax.axvspan(-1, 1, color=style.LINE, alpha=0.55, linewidth=0, zorder=0)
     ax.axvline(0, color=style.GREY, linewidth=1, zorder=1)
     known = np.isfinite(away)

@@ -10,6 +10,7 @@ from annomodels.names import label_text
 from annomodels.plots import style
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = ["prevalence"]
@@ -17,13 +18,15 @@ __all__ = ["prevalence"]
 _MOST = 30
 
 
-def prevalence(fit: Any) -> Figure:
+def prevalence(fit: Any, *, ax: Axes | None = None) -> Figure:
     """Draw the share of each label among all labels given, and the prevalence of the truth.
 
     Parameters
     ----------
     fit
         A fit.
+    ax
+        Axes to draw on, instead of a figure of its own.
 
     Returns
     -------
@@ -42,8 +45,7 @@ def prevalence(fit: Any) -> Figure:
     low, q1, middle, q3, high = np.quantile(
         draws[:, shown], [0.025, 0.25, 0.5, 0.75, 0.975], axis=0
     )
-    made = style.figure(0.85 + 0.26 * len(shown))
-    ax = made.add_subplot()
+    made, ax = style.canvas(0.85 + 0.26 * len(shown), ax)
     if len(draws) > 1:
         ax.hlines(rows, low, high, color=style.BLUE, linewidth=1.1, zorder=2)
         ax.hlines(rows, q1, q3, color=style.BLUE, linewidth=3.0, zorder=2)

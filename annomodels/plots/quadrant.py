@@ -11,18 +11,21 @@ from annomodels.plots.bubbles import draw_bubbles
 from annomodels.plots.sources import summary_of
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = ["quadrant"]
 
 
-def quadrant(source: Any) -> Figure:
+def quadrant(source: Any, *, ax: Axes | None = None) -> Figure:
     """Draw the items by disagreement of their coders and doubt about their label.
 
     Parameters
     ----------
     source
         A fit or its ``items()`` summary.
+    ax
+        Axes to draw on, instead of a figure of its own.
 
     Returns
     -------
@@ -34,8 +37,7 @@ def quadrant(source: Any) -> Figure:
     table = summary_of(source, "items").table
     x = np.nan_to_num(table["disagreement"].to_numpy(dtype=float))
     y = np.nan_to_num(table["entropy"].to_numpy(dtype=float))
-    made = style.figure(3.5)
-    ax = made.add_subplot()
+    made, ax = style.canvas(3.5, ax)
     for name, (colour, marker) in style.QUADRANTS.items():
         at = (table["quadrant"] == name).to_numpy()
         if at.any():

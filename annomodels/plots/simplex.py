@@ -22,13 +22,15 @@ _HEIGHT = math.sqrt(3) / 2
 _CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, _HEIGHT]])
 
 
-def simplex(source: Any) -> Figure:
+def simplex(source: Any, *, ax: Axes | None = None) -> Figure:
     """Draw the probabilities of three labels as points of a triangle.
 
     Parameters
     ----------
     source
         A fit or its ``items()`` summary.
+    ax
+        Axes to draw on, instead of a figure of its own.
 
     Returns
     -------
@@ -50,8 +52,7 @@ def simplex(source: Any) -> Figure:
         )
     names = [str(name) for name in summary.draws["truth"].values]
     at = p @ _CORNERS
-    made = style.figure(3.7)
-    ax = made.add_subplot()
+    made, ax = style.canvas(3.7, ax)
     _triangle(ax, names)
     for name, (colour, marker) in style.QUADRANTS.items():
         part = (summary.table["quadrant"] == name).to_numpy()

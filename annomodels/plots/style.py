@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from annomodels.names import label_text
 
@@ -30,6 +31,7 @@ __all__ = [
     "VARIABLES",
     "WIDTH",
     "axes_style",
+    "canvas",
     "clean",
     "figure",
     "legend",
@@ -74,6 +76,7 @@ QUADRANTS = {
 
 WIDTH = 4.9  # inches; the page shows a figure about 1.4 times as large
 _SIZE = 9.0
+_OWN: WeakSet[Any] = WeakSet()  # figures that were made here
 
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
@@ -142,7 +145,25 @@ def figure(height: float, width: float = WIDTH) -> Figure:
 
     made = Figure((width, height), layout="constrained")
     made.patch.set_alpha(0.0)
+    _OWN.add(made)
     return made
+
+
+def canvas(height: float, ax: Axes | None) -> tuple[Figure, Axes]:
+    """Give the figure and axes to draw on: those of the user, or new ones.
+
+    Parameters
+    ----------
+    height
+        Height of a new figure, in inches.
+    ax
+        Axes of the user, or None.
+    """
+    if ax is None:
+        made = figure(height)
+        return made, made.add_subplot()
+    made = ax.get_figure(root=True)  # type: ignore[assignment]
+    return made, ax
 
 
 def axes_style(ax: Axes, *, grid: str = "x", frame: bool = False) -> None:
@@ -177,15 +198,16 @@ def legend(ax: Axes, columns: int = 2) -> None:
     handles, labels = ax.get_legend_handles_labels()
     if not handles or ax.figure is None:
         return
-    ax.figure.legend(
-        handles,
-        labels,
-        loc="outside upper left",
-        ncols=columns,
-        frameon=False,
-        fontsize=_SIZE - 0.5,
-        labelcolor=INK,
-        handletextpad=0.4,
-        columnspacing=1.2,
-        borderaxespad=0.2,
-    )
+    look: dict[str, Any] = {
+        "ncols": columns,
+        "frameon": False,
+        "fontsize": _SIZE - 0.5,
+        "labelcolor": INK,
+        "handletextpad": 0.4,
+        "columnspacing": 1.2,
+        "borderaxespad": 0.2,
+    }
+    if ax.figure in _OWN:
+        ax.figure.legend(handles, labels, loc="outside upper left", **look)
+    else:  # other axes may stand beside these
+        ax.legend(handles, labels, loc="lower left", bbox_to_anchor=(0.0, 1.0), **look)

@@ -1,0 +1,152 @@
+"""The plots of a fit as its methods: ``fit.plot.coders()``."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any, Literal
+
+from annomodels import plots
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["FitPlots"]
+
+
+class FitPlots:
+    """Plots of a fit, each a method that gives a matplotlib figure.
+
+    With ``ax=`` a plot is drawn on axes of yours. A figure of its own has a clear background and
+    is not known to pyplot: save it with ``figure.savefig("name.svg")``; notebooks show it.
+
+    Parameters
+    ----------
+    fit
+        The fit.
+
+    Examples
+    --------
+    >>> import annomodels as am
+    >>> fit = am.fit(am.datasets.load("anesthesia"), engine="em", seed=1)
+    >>> fit.plot
+    plots: agreement, coders, confusion, pairwise, predictive, prevalence, quadrant, ranks, simplex
+    >>> fit.plot.confusion(1).axes[0].get_xlabel()
+    'label given'
+    """
+
+    def __init__(self, fit: Any) -> None:
+        self._fit = fit
+
+    def __repr__(self) -> str:
+        names = [name for name in dir(type(self)) if not name.startswith("_")]
+        return f"plots: {', '.join(names)}"
+
+    def agreement(self, *, ax: Axes | None = None) -> Figure:
+        """Draw the agreement coefficients, as observed and as the model implies them.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw on, instead of a figure of its own.
+        """
+        return plots.agreement_forest(self._fit, ax=ax)
+
+    def coders(
+        self,
+        measure: Literal["accuracy", "skill", "bits"] = "accuracy",
+        *,
+        most: int = 40,
+        target: float | None = None,
+        ax: Axes | None = None,
+    ) -> Figure:
+        """Draw the coders with 50 % and 95 % intervals, the worst on top.
+
+        Parameters
+        ----------
+        measure
+            What to draw: "accuracy", "skill" or "bits".
+        most
+            How many coders to show at most, the most notable ones.
+        target
+            Accuracy asked for, drawn as a line.
+        ax
+            Axes to draw on, instead of a figure of its own.
+        """
+        return plots.coder_forest(self._fit, measure=measure, most=most, target=target, ax=ax)
+
+    def confusion(self, coder: Hashable, *, ax: Axes | None = None) -> Figure:
+        """Draw what a coder says when the truth is this or that.
+
+        Parameters
+        ----------
+        coder
+            Name of the coder.
+        ax
+            Axes to draw on, instead of a figure of its own.
+        """
+        return plots.confusion_matrix(self._fit, coder, ax=ax)
+
+    def pairwise(
+        self, measure: Literal["kappa", "agreement"] = "kappa", *, ax: Axes | None = None
+    ) -> Figure:
+        """Draw the agreement of every pair of coders, similar coders side by side.
+
+        Parameters
+        ----------
+        measure
+            "kappa" for Cohen's kappa, "agreement" for the share of equal labels.
+        ax
+            Axes to draw on, instead of a figure of its own.
+        """
+        return plots.pairwise_heatmap(self._fit, measure=measure, ax=ax)
+
+    def predictive(self, *, ax: Axes | None = None) -> Figure:
+        """Draw what was observed against what the fitted model would produce.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw on, instead of a figure of its own.
+        """
+        return plots.predictive_votes(self._fit, ax=ax)
+
+    def prevalence(self, *, ax: Axes | None = None) -> Figure:
+        """Draw how frequent each label is, as given and as the model corrects it.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw on, instead of a figure of its own.
+        """
+        return plots.prevalence(self._fit, ax=ax)
+
+    def quadrant(self, *, ax: Axes | None = None) -> Figure:
+        """Draw the items by disagreement of their coders and doubt about their label.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw on, instead of a figure of its own.
+        """
+        return plots.quadrant(self._fit, ax=ax)
+
+    def ranks(self, *, most: int = 4) -> Figure:
+        """Draw whether the chains of the run tell the same story, a panel for each quantity.
+
+        Parameters
+        ----------
+        most
+            How many quantities to show.
+        """
+        return plots.ranks(self._fit, most=most)
+
+    def simplex(self, *, ax: Axes | None = None) -> Figure:
+        """Draw the items as points between three labels.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw on, instead of a figure of its own.
+        """
+        return plots.simplex(self._fit, ax=ax)

@@ -1,0 +1,99 @@
+"""``fit.plot``: every plot as a method, on a figure of its own or on given axes."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+
+import pytest
+from matplotlib.figure import Figure
+
+import annomodels as am
+from annomodels import plots
+
+FUNCTIONS = {
+    "agreement": plots.agreement_forest,
+    "coders": plots.coder_forest,
+    "confusion": plots.confusion_matrix,
+    "pairwise": plots.pairwise_heatmap,
+    "predictive": plots.predictive_votes,
+    "prevalence": plots.prevalence,
+    "quadrant": plots.quadrant,
+    "ranks": plots.ranks,
+    "simplex": plots.simplex,
+}
+ARGUMENTS = {"confusion": ("ana",)}
+
+
+@pytest.fixture(scope="module")
+def fit() -> am.Fit:
+    """Fit three labels, so that every plot applies."""
+    rows = [
+        (i, coder, "xyz"[(i + (i * j) % 5 // 4) % 3])
+        for i in range(40)
+        for j, coder in enumerate(("ana", "ben", "cem", "dot"))
+    ]
+    return am.fit(am.Annotations.from_records(rows), chains=2, draws=60, warmup=40, seed=2)
+
+
+def methods() -> set[str]:
+    return {name for name in dir(am.FitPlots) if not name.startswith("_")}
+
+
+def test_every_plot_is_a_method_with_the_same_options() -> None:
+    assert methods() == set(FUNCTIONS)
+    assert {f.__name__ for f in FUNCTIONS.values()} == set(plots.__all__) - {"inline"}
+    for name, function in FUNCTIONS.items():
+        own = list(inspect.signature(getattr(am.FitPlots, name)).parameters.values())[1:]
+        theirs = list(inspect.signature(function).parameters.values())[1:]
+        assert [(p.name, p.default) for p in own] == [(p.name, p.default) for p in theirs]
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_it_draws_what_the_function_draws(name: str, fit: am.Fit) -> None:
+    made = getattr(fit.plot, name)(*ARGUMENTS.get(name, ()))
+    assert isinstance(made, Figure)
+    direct = FUNCTIONS[name](fit, *ARGUMENTS.get(name, ()))
+    svgs = [plots.inline(figure, "same", "t", "d") for figure in (made, direct)]
+    assert svgs[0] == svgs[1]
+
+
+@pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - {"ranks"}))
+def test_given_axes_are_drawn_on_and_their_neighbours_left_alone(name: str, fit: am.Fit) -> None:
+    figure = Figure((8, 4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    made = getattr(fit.plot, name)(*ARGUMENTS.get(name, ()), ax=left)
+    assert made is figure
+    assert figure.axes == [left, right]
+    assert left.has_data()
+    assert not right.has_data()
+    assert not figure.legends
+    own = getattr(fit.plot, name)(*ARGUMENTS.get(name, ()))
+    assert (left.get_legend() is not None) == bool(own.legends)
+    figure.savefig(_Nowhere(), format="png")
+
+
+class _Nowhere:
+    """A file that forgets."""
+
+    def write(self, data: bytes) -> int:
+        return len(data)
+
+    def flush(self) -> None:
+        """Do nothing."""
+
+
+def test_matplotlib_loads_when_something_is_drawn() -> None:
+    code = (
+        "import annomodels as am, sys\n"
+        "fit = am.fit(am.datasets.load('anesthesia'), engine='em', seed=1)\n"
+        "fit.plot\n"
+        "print('matplotlib' in sys.modules)\n"
+        "fit.plot.prevalence()\n"
+        "print('matplotlib' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
+    )
+    assert done.stdout.split() == ["False", "True"]
