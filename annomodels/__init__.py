@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from annomodels.models.one_coin import OneCoin
     from annomodels.models.pooled import Pooled
     from annomodels.models.scalar_difficulty import ScalarDifficulty
+    from annomodels.planning.advise import Advice, advise
     from annomodels.planning.design import Design, design
     from annomodels.planning.simulate import Simulation, simulate
     from annomodels.plots.accessor import FitPlots
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from annomodels.summaries.summary import Summary
 
 _WHERE = {
+    "Advice": "annomodels.planning.advise",
     "Aggregator": "annomodels.compat",
     "Agreement": "annomodels.coefficients.result",
     "Analytic": "annomodels.coefficients.analytic",
@@ -96,6 +98,7 @@ _WHERE = {
     "Spans": "annomodels.io.span_builder",
     "Summary": "annomodels.summaries.summary",
     "Units": "annomodels.coefficients.units",
+    "advise": "annomodels.planning.advise",
     "agreement": "annomodels.coefficients.agreement",
     "alpha_u": "annomodels.coefficients.alpha_u",
     "breakdown": "annomodels.coefficients.breakdown.verb",
@@ -118,6 +121,7 @@ _WHERE = {
 _MODULES = frozenset({"coefficients", "coref", "datasets", "priors"})
 
 __all__ = [
+    "Advice",
     "Aggregator",
     "Agreement",
     "Analytic",
@@ -153,6 +157,7 @@ __all__ = [
     "Spans",
     "Summary",
     "Units",
+    "advise",
     "agreement",
     "alpha_u",
     "breakdown",

@@ -13,6 +13,7 @@ __all__ = ["COMMANDS", "LazyGroup"]
 COMMANDS: dict[str, str] = {
     "run": "The main job: check, agreement, fit, report, gold, coders, items in one folder.",
     "check": "What is in a file of labels, and what looks odd in it.",
+    "advise": "Which model suits the labels in a file, in sentences.",
     "agree": "Agreement coefficients with intervals; a quality gate with --fail-if.",
     "fit": "Fit one model and save it.",
     "interval": "Labels that are numbers: true values, bias and noise of coders, in one folder.",
@@ -23,6 +24,7 @@ COMMANDS: dict[str, str] = {
     "next": "Which labels to ask for next, and by whom, from a saved fit.",
     "compare": "Which of several saved fits predicts held-out items or labels best.",
     "methods": "The methods section to paste, as Markdown, LaTeX or BibTeX, from a saved fit.",
+    "coref": "Coreference: agreement on chains, ambiguous places, silver chains.",
     "report": "The page to forward: one HTML file, from a saved fit.",
     "convert": "Any export to a long table, or to the layout of another program.",
     "formats": "What can be read and written, and how each format is recognised.",

@@ -153,3 +153,30 @@ def test_design_refuses_assumptions_that_the_pilot_tells(crowd, call):
     done = call("design", crowd, "--accuracy", 0.9, "--difficulty", 1)
     assert done.code == 2
     assert "The pilot tells --accuracy, --difficulty" in done.err
+
+
+def test_advise_names_a_model_with_its_reasons(call):
+    done = call("advise", "dataset:anesthesia")
+    assert done.code == 0, done.err
+    assert "model: hierarchical" in done.err
+    assert "* The median coder gave 45 labels" in done.err
+    assert table(done.out)[0]["model"] == "hierarchical"
+    facts = json.loads(call("advise", "dataset:anesthesia", "--json").out)
+    assert facts["call"] == 'am.fit(data, "hierarchical")'
+    assert facts["facts"]["items"] == 45
+    assert facts["models"][0]["place"] == "first"
+
+
+def test_advise_checks_a_fit(saved, call, votes):
+    done = call("advise", "dataset:anesthesia", "--fit", saved, "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["reasons"][0].startswith("The model hierarchical ")
+    assert call("advise", "dataset:caries", "--fit", saved).code == 2
+    assert call("advise", votes, "--fit", saved, "--check").code == 2
+    assert call("advise", "nothing.csv").code == 3
+
+
+def test_advise_fits_and_checks(votes, call):
+    done = call("advise", votes, "--check", "--json", "-q")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["reasons"][0].startswith("The model hierarchical ")

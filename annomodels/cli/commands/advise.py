@@ -1,0 +1,72 @@
+"""``annomodels advise``: which model suits."""
+
+from __future__ import annotations
+
+import click
+
+from annomodels.cli.options import (
+    Reading,
+    Writing,
+    common_options,
+    examples,
+    read_options,
+    write_options,
+)
+
+__all__ = ["command"]
+
+
+@click.command(
+    "advise",
+    epilog=examples(
+        "annomodels advise votes.csv",
+        "annomodels advise votes.csv --check",
+        "annomodels advise votes.csv --fit fit.nc --json",
+    ),
+)
+@click.argument("data")
+@click.option(
+    "--check", is_flag=True, help="Fit the model that the data suggest, and check it; takes longer."
+)
+@click.option("--fit", metavar="FIT", help="Check this saved fit of DATA.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=1,
+    show_default=True,
+    help="Of the fit with --check.",
+)
+@read_options
+@write_options
+@common_options
+def command(
+    data: str, check: bool, fit: str | None, seed: int, reading: Reading, writing: Writing
+) -> None:
+    """Say which model suits DATA, and why."""
+    from annomodels.cli.loading import load_data, load_fit, say_notes
+    from annomodels.cli.places import check_writing
+    from annomodels.cli.session import note
+    from annomodels.cli.tables import emit, emit_text, form_of, to_json
+    from annomodels.cli.terminal import Stages
+    from annomodels.planning.advise import advise
+
+    if check and fit is not None:
+        raise click.UsageError("--check makes a fit, --fit takes one: use one of them.")
+    check_writing(writing)
+    labels = load_data(data, reading)
+    say_notes(labels)
+    known = None if fit is None else load_fit(fit)
+    if check:
+        with Stages() as stages:
+            found = advise(labels, check=True, seed=seed, progress=stages)
+    else:
+        found = advise(labels, fit=known)
+    form = form_of(writing)
+    if form == "json":
+        emit_text(to_json(found.to_dict()), writing)
+        return
+    say = click.echo if form == "table" and writing.output in (None, "-") else note
+    say(f"model: {found.model or 'none can be fitted'}")
+    for sentence in found.reasons:
+        say(f"* {sentence}")
+    emit(found.table, writing, "Models", ("model", "place"))

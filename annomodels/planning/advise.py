@@ -1,0 +1,196 @@
+"""Which model suits a data set, in sentences."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from annomodels.annotations import Annotations
+from annomodels.errors import AnnotationError, NotApplicable
+from annomodels.models.fittable import require_fittable
+from annomodels.planning.facts import Facts, facts_of
+from annomodels.planning.rules import ALSO, ELSEWHERE, FIRST, holding
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from annomodels.fitting import Fit
+
+__all__ = ["Advice", "advise"]
+
+FEW_ITEMS, FEWEST_SHARED = 30, 0.5
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Advice:
+    """Which model suits, and why.
+
+    Parameters
+    ----------
+    model
+        Name of the model to fit; empty where nothing can be fitted.
+    reasons
+        Sentences, those about the model first.
+    table
+        One row per model that suits: model, place ("first", or "compare"), why.
+    facts
+        What the choice rests on.
+    fit
+        The fit that was checked, or None.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> facts = Facts(50, 5, 3, 200, 4.0, 40.0, 1.0, "nominal", 0, 0, 0.8)
+    >>> Advice("ordinal", ("The labels are ordered.",), pd.DataFrame(), facts)
+    am.fit(data, "ordinal")
+    The labels are ordered.
+    """
+
+    model: str
+    reasons: tuple[str, ...]
+    table: pd.DataFrame
+    facts: Facts
+    fit: Fit | None = field(default=None)
+
+    @property
+    def call(self) -> str:
+        """The Python that fits the model."""
+        if not self.model:
+            return ""
+        return ELSEWHERE.get(self.model, f'am.fit(data, "{self.model}")')
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything but the fit as plain data."""
+        return {
+            "model": self.model,
+            "call": self.call,
+            "reasons": self.reasons,
+            "models": self.table.to_dict("records"),
+            "facts": asdict(self.facts),
+        }
+
+    def __repr__(self) -> str:
+        return "\n".join([self.call or "No model can be fitted.", *self.reasons])
+
+
+def advise(
+    data: Annotations,
+    *,
+    fit: Fit | None = None,
+    check: bool = False,
+    seed: int = 1,
+    **options: Any,
+) -> Advice:
+    """Say which model suits the data, and why.
+
+    By default only counted facts are used: labels per coder and per item, number of labels, their
+    scale, known gold. With a fit its posterior predictive checks are used too: when they reject
+    the model, the next one to try is named.
+
+    Parameters
+    ----------
+    data
+        The annotations.
+    fit
+        A fit of these data, to be checked.
+    check
+        Whether to fit the model that the facts suggest and check it; takes as long as a fit.
+    seed, **options
+        Of that fit, as for :func:`annomodels.fit`.
+
+    Raises
+    ------
+    NotApplicable
+        When the fit is of other data, or options are given without ``check=True``.
+
+    Examples
+    --------
+    >>> import annomodels as am
+    >>> found = advise(am.datasets.load("anesthesia"))
+    >>> found.model, found.reasons[0][:61]
+    ('hierarchical', 'The median coder gave 45 labels, enough for a confusion matri')
+    """
+    if options and not check:
+        raise NotApplicable(f"{', '.join(options)}: options of a fit go with check=True.")
+    facts = facts_of(data)
+    try:
+        require_fittable(data)
+    except AnnotationError as error:
+        said = tuple(f"{problem.what} {problem.remedy}" for problem in error.problems)
+        return Advice("", said, _table([]), facts)
+    first = holding(FIRST, facts)[0]
+    rows = [(rule.model, rule.said(facts)) for rule in (first, *holding(ALSO, facts))]
+    reasons = [first.said(facts), *_cautions(facts)]
+    if fit is not None:
+        if fit.tree.attrs["data_fingerprint"] != data.fingerprint:
+            raise NotApplicable("The fit is of other data: give a fit of these.")
+    elif check and first.model not in ELSEWHERE:
+        from annomodels.fitting import fit as run
+
+        fit = run(data, first.model, seed=seed, **options)
+    model = first.model
+    if fit is not None:
+        model, why = _after_check(fit, first.model)
+        reasons.insert(0, why)
+        if model != first.model:
+            rows = [(model, why), *rows]
+    table = _table(rows)
+    if len(table) > 1:
+        names = ", ".join(table["model"][1:])
+        reasons.append(f"Worth comparing with am.compare: {names}.")
+    return Advice(model, tuple(reasons), table, facts, fit)
+
+
+def _after_check(fit: Fit, suggested: str) -> tuple[str, str]:
+    """Give the model to go on with after the checks of a fit, and why."""
+    from annomodels.summaries.next_model import next_model
+    from annomodels.summaries.predictive import aspects
+
+    name, data = fit.model.name, fit.data
+    rejected = [aspect.name for aspect in aspects(fit.tree, data)[1] if not aspect.fits]
+    if not rejected:
+        if suggested != name:
+            return name, f"The model {name} reproduces the labels; {suggested} may suit as well."
+        return name, f"The model {name} reproduces the labels: its checks reject nothing."
+    missed = f"Not reproduced: {'; '.join(rejected)}."
+    other = next_model(name, rejected, data.n_labels, data.scale)
+    if other is None:
+        return name, (
+            f"The model {name} does not reproduce the data, and no other model here is known to "
+            f"mend that: look at its checks. {missed}"
+        )
+    return other.name, f"{other.sentence} {missed}"
+
+
+def _cautions(facts: Facts) -> list[str]:
+    """Sentences about data that leave any model little to learn."""
+    said = []
+    if facts.shared < FEWEST_SHARED:
+        said.append(
+            f"Only {facts.shared:.0%} of the items have labels of two coders: the quality of "
+            "coders rests on these."
+        )
+    if facts.items < FEW_ITEMS:
+        said.append(
+            f"There are {facts.items} items: every model will leave wide intervals, and the prior "
+            "counts."
+        )
+    if facts.repeats:
+        said.append(
+            f"{facts.repeats:,} labels repeat an item for the same coder; all models take them for "
+            "independent evidence."
+        )
+    return said
+
+
+def _table(rows: list[tuple[str, str]]) -> pd.DataFrame:
+    """One row per model, each once, the first first."""
+    import pandas as pd
+
+    once = dict(reversed(rows))
+    names = dict.fromkeys(name for name, _ in rows)
+    return pd.DataFrame(
+        [(m, "compare" if n else "first", once[m]) for n, m in enumerate(names)],
+        columns=["model", "place", "why"],
+    )

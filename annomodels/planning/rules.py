@@ -1,0 +1,131 @@
+"""Which model suits which data: rules as declared data.
+
+The first rule of :data:`FIRST` that holds names the model to begin with; every rule of
+:data:`ALSO` that holds names one to compare it with. A rule whose model does not exist is passed
+over. What to try after a failed check stands in :mod:`annomodels.summaries.next_model`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+
+from annomodels.models.catalog import MODELS
+from annomodels.planning.facts import Facts
+
+__all__ = ["ALSO", "ELSEWHERE", "FIRST", "Rule", "holding"]
+
+FEW = 20  # labels of the median coder below which a confusion matrix of each is hardly learnt
+SEVERAL, MANY = 3, 10  # labels of the median item from which difficulty, and two readings, show
+ENOUGH_GOLD = 20
+CROWD = 15
+
+ELSEWHERE = {"interval": "am.fit_interval(data)"}
+"""Models that have a verb of their own."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A model and when it suits.
+
+    Parameters
+    ----------
+    model
+        Its short name.
+    when
+        Whether it suits data of these facts.
+    sentence
+        Why, with the names of facts in braces.
+    """
+
+    model: str
+    when: Callable[[Facts], bool]
+    sentence: str
+
+    def said(self, facts: Facts) -> str:
+        """Give the sentence with the numbers in it."""
+        return self.sentence.format(**asdict(facts))
+
+
+FIRST = (
+    Rule(
+        "interval",
+        lambda f: f.scale in ("interval", "ratio"),
+        "The labels are numbers: the interval model gives every item a true value and every coder "
+        "a bias, a scale and a noise.",
+    ),
+    Rule(
+        "ordinal",
+        lambda f: f.scale == "ordinal" and f.labels >= 3,
+        "The {labels} labels are ordered: the ordinal model gives every coder cut-points on one "
+        "line, so that near misses count as near.",
+    ),
+    Rule(
+        "hierarchical",
+        lambda f: f.per_coder < FEW,
+        "The median coder gave {per_coder:g} labels, too few to learn a confusion matrix from "
+        "alone: in the hierarchical model coders borrow from each other, as much as the data say.",
+    ),
+    Rule(
+        "hierarchical",
+        lambda f: True,
+        "The median coder gave {per_coder:g} labels, enough for a confusion matrix each; the "
+        "hierarchical model lets coders with fewer borrow from the others and costs nothing where "
+        "they need not.",
+    ),
+)
+
+ALSO = (
+    Rule(
+        "class-conditional",
+        lambda f: f.per_coder < FEW and f.labels >= 3,
+        "It has {labels} numbers for each coder instead of a whole matrix, which suits few labels "
+        "per coder ({per_coder:g} for the median coder).",
+    ),
+    Rule(
+        "scalar-difficulty",
+        lambda f: f.per_item >= SEVERAL and f.scale in ("nominal", "ordinal"),
+        "With {per_item:g} labels of the median item it can be seen whether some items are harder "
+        "than others, so that coders err together.",
+    ),
+    Rule(
+        "guess-level",
+        lambda f: f.per_item >= SEVERAL and f.scale in ("nominal", "ordinal"),
+        "If the probabilities are handed on: labels of a hard item are less than independent "
+        "evidence, and this model does not take them for more.",
+    ),
+    Rule(
+        "consensus",
+        lambda f: f.gold >= ENOUGH_GOLD and f.scale in ("nominal", "ordinal"),
+        "The {gold:,} items of known gold can teach how often the crowd as a whole is wrong, which "
+        "labels alone cannot.",
+    ),
+    Rule(
+        "ambiguous",
+        lambda f: f.per_item >= MANY and f.labels >= 3 and f.scale == "nominal",
+        "With {per_item:g} labels of the median item, items with two readings can be told from "
+        "careless coders.",
+    ),
+    Rule(
+        "spammers",
+        lambda f: f.coders >= CROWD and f.scale == "nominal",
+        "Among {coders:,} coders some may not look at the items: this model gives each coder a "
+        "probability of being such a one.",
+    ),
+)
+
+
+def holding(rules: tuple[Rule, ...], facts: Facts) -> list[Rule]:
+    """Give the rules that hold and whose model exists.
+
+    Examples
+    --------
+    >>> facts = Facts(50, 5, 3, 200, 4.0, 40.0, 1.0, "nominal", 0, 0, 0.8)
+    >>> [rule.model for rule in holding(FIRST, facts)]
+    ['hierarchical']
+    """
+    return [
+        rule
+        for rule in rules
+        if (rule.model in MODELS or rule.model in ELSEWHERE) and rule.when(facts)
+    ]

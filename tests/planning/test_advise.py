@@ -1,0 +1,151 @@
+"""Which model suits: rules, their sentences, and what failed checks lead to."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import annomodels as am
+from annomodels.models.catalog import MODELS
+from annomodels.planning import rules
+from annomodels.planning.facts import Facts, facts_of
+from annomodels.planning.rules import ALSO, FIRST, holding
+
+USUAL = Facts(500, 8, 3, 2000, 4.0, 250.0, 1.0, "nominal", 0, 0, 0.8)
+
+
+def test_facts_are_counted():
+    made = am.simulate(40, 10, 4, (1, 3), gold=7, seed=2)
+    found = facts_of(made.annotations)
+    frame = made.annotations.to_frame()
+    assert (found.items, found.coders, found.labels) == (40, 10, 4)
+    assert found.annotations == len(frame)
+    assert found.per_item == frame.groupby("item").size().median()
+    assert found.per_coder == frame.groupby("coder").size().median()
+    assert found.shared == (frame.groupby("item").size() >= 2).mean()
+    assert found.gold == 7
+    agreement = am.agreement(am.datasets.load("caries"), "percent", draws=0)
+    assert facts_of(am.datasets.load("caries")).agreement == pytest.approx(agreement.value)
+    assert facts_of(am.datasets.load("anesthesia")).repeats == 90
+
+
+@pytest.mark.parametrize(
+    ("changes", "model", "words"),
+    [
+        ({}, "hierarchical", "The median coder gave 250 labels, enough"),
+        ({"per_coder": 6.0}, "hierarchical", "The median coder gave 6 labels, too few"),
+        ({"scale": "ordinal"}, "ordinal", "The 3 labels are ordered"),
+        ({"scale": "ordinal", "labels": 2}, "hierarchical", "enough"),
+        ({"scale": "interval"}, "interval", "The labels are numbers"),
+    ],
+    ids=["usual", "few labels", "ordinal", "two ordered labels", "numbers"],
+)
+def test_the_first_model_follows_from_the_facts(monkeypatch, changes, model, words):
+    monkeypatch.setitem(MODELS, "ordinal", MODELS["hierarchical"])
+    facts = dataclasses.replace(USUAL, **changes)
+    first = holding(FIRST, facts)[0]
+    assert first.model == model
+    assert first.said(facts).startswith(words) or words in first.said(facts)
+
+
+def test_a_rule_whose_model_does_not_exist_is_passed_over(monkeypatch):
+    monkeypatch.setattr(rules, "MODELS", {"hierarchical": MODELS["hierarchical"]})
+    facts = dataclasses.replace(USUAL, scale="ordinal", per_item=20.0, gold=50, coders=40)
+    assert [rule.model for rule in holding(FIRST, facts)] == ["hierarchical"]
+    assert holding(ALSO, facts) == []
+
+
+def test_rules_say_what_they_rest_on():
+    rich = dataclasses.replace(USUAL, per_item=20.0, gold=1500, coders=40, per_coder=7.5)
+    said = {rule.model: rule.said(rich) for rule in (*FIRST, *ALSO)}
+    assert "{" not in " ".join(said.values())
+    assert "1,500 items of known gold" in said["consensus"]
+    assert "7.5 for the median coder" in said["class-conditional"]
+    assert {rule.model for rule in ALSO if rule.when(rich)} == {rule.model for rule in ALSO}
+    assert not [rule for rule in ALSO if rule.when(dataclasses.replace(USUAL, per_item=2.0))]
+
+
+def test_advice_without_a_fit_is_of_facts_alone():
+    found = am.advise(am.simulate(100, 30, 3, 4, seed=1).annotations)
+    assert found.model == found.table["model"][0] == "hierarchical"
+    assert found.fit is None
+    assert found.call == 'am.fit(data, "hierarchical")'
+    assert list(found.table["place"]) == ["first", *["compare"] * (len(found.table) - 1)]
+    assert found.reasons[-1].startswith("Worth comparing with am.compare: ")
+    assert found.table["model"].is_unique
+    assert set(found.table["model"]) <= set(MODELS)
+    assert repr(found).splitlines()[0] == found.call
+    assert found.to_dict()["facts"]["coders"] == 30
+
+
+def test_labels_that_are_numbers_have_a_verb_of_their_own():
+    rows = [(i, j, i + j) for i in range(40) for j in range(3)]
+    found = am.advise(am.Annotations.from_records(rows, scale="interval"), check=True)
+    assert found.model == "interval"
+    assert found.call == "am.fit_interval(data)"
+    assert found.fit is None
+
+
+def test_data_from_which_nothing_can_be_learnt_get_reasons_and_no_model():
+    found = am.advise(am.Annotations.from_records([(1, "a", "x"), (2, "a", "y")]))
+    assert found.model == found.call == ""
+    assert "There is one coder" in found.reasons[0]
+    assert len(found.table) == 0
+    assert repr(found).startswith("No model can be fitted.")
+
+
+def test_thin_data_are_spoken_of():
+    rows = [(i, j, (i + j) % 2) for i in range(20) for j in (i % 4,)]
+    rows += [(i, 5, i % 2) for i in range(6)]
+    found = am.advise(am.Annotations.from_records([*rows, (0, 5, 0)]))
+    text = " ".join(found.reasons)
+    assert "Only 30% of the items have labels of two coders" in text
+    assert "There are 20 items" in text
+    assert "1 labels repeat" in text or "labels repeat an item" in text
+
+
+OPTIONS = {"chains": 2, "draws": 200, "warmup": 100, "extend": False}
+
+
+def test_caries_leads_from_the_failed_check_to_difficulty():
+    """Espeland & Handelman 1989: hierarchical Dawid-Skene does not reproduce the votes."""
+    found = am.advise(am.datasets.load("caries"), check=True, **OPTIONS)
+    assert found.model == "scalar-difficulty"
+    assert found.fit.model.name == "hierarchical"
+    assert "hierarchical does not reproduce the data" in found.reasons[0]
+    assert "Not reproduced: votes, chi-square" in found.reasons[0]
+    assert list(found.table["model"])[:2] == ["scalar-difficulty", "hierarchical"]
+
+
+def test_a_model_that_reproduces_the_labels_is_kept():
+    made = am.simulate(300, 8, 2, 5, seed=3)
+    fit = am.fit(made.annotations, seed=1, **OPTIONS)
+    found = am.advise(made.annotations, fit=fit)
+    assert found.model == "hierarchical"
+    assert found.reasons[0] == (
+        "The model hierarchical reproduces the labels: its checks reject nothing."
+    )
+    assert found.fit is fit
+
+
+def test_difficult_items_lead_to_difficulty_and_pooled_to_coders():
+    made = am.simulate(600, 6, 2, 6, difficulty=2.5, accuracy=0.9, seed=4)
+    fit = am.fit(made.annotations, seed=1, **OPTIONS)
+    assert am.advise(made.annotations, fit=fit).model == "scalar-difficulty"
+    uneven = am.simulate(400, 6, 2, 6, accuracy=[0.55, 0.6, 0.7, 0.9, 0.95, 0.97], seed=5)
+    pooled = am.fit(uneven.annotations, "pooled", seed=1, **OPTIONS)
+    found = am.advise(uneven.annotations, fit=pooled)
+    assert found.model != "pooled"
+    assert "The model pooled does not reproduce the data" in found.reasons[0]
+
+
+def test_fits_of_other_data_and_stray_options_are_refused():
+    made, other = (am.simulate(60, 5, 2, 3, seed=seed).annotations for seed in (1, 2))
+    fit = am.fit(made, seed=1, **OPTIONS)
+    with pytest.raises(am.NotApplicable, match="of other data"):
+        am.advise(other, fit=fit)
+    with pytest.raises(am.NotApplicable, match="go with check=True"):
+        am.advise(made, draws=100)
+    assert np.isfinite(facts_of(made).agreement)
