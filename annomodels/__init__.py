@@ -46,11 +46,15 @@ if TYPE_CHECKING:
     from annomodels.models.by_item import BetaBinomialByItem
     from annomodels.models.class_conditional import ClassConditional
     from annomodels.models.dawid_skene import DawidSkene
+    from annomodels.models.graded_response import GradedResponse
     from annomodels.models.hierarchical import HierarchicalDawidSkene
     from annomodels.models.interval import Interval
+    from annomodels.models.item_difficulty import ItemDifficulty
+    from annomodels.models.logistic_random_effects import LogisticRandomEffects
     from annomodels.models.logit_normal import LogitNormalDawidSkene
     from annomodels.models.mace import Mace
     from annomodels.models.one_coin import OneCoin
+    from annomodels.models.ordinal import Ordinal
     from annomodels.models.pooled import Pooled
     from annomodels.models.scalar_difficulty import ScalarDifficulty
     from annomodels.planning.advise import Advice, advise
@@ -81,16 +85,20 @@ _WHERE = {
     "EngineError": "annomodels.errors",
     "Fit": "annomodels.fitting",
     "FitPlots": "annomodels.plots.accessor",
+    "GradedResponse": "annomodels.models.graded_response",
     "HierarchicalDawidSkene": "annomodels.models.hierarchical",
     "InferenceWarning": "annomodels.errors",
     "Interval": "annomodels.models.interval",
     "IntervalFit": "annomodels.interval",
+    "ItemDifficulty": "annomodels.models.item_difficulty",
+    "LogisticRandomEffects": "annomodels.models.logistic_random_effects",
     "LogitNormalDawidSkene": "annomodels.models.logit_normal",
     "Mace": "annomodels.models.mace",
     "MissingDependency": "annomodels.errors",
     "NextLabels": "annomodels.summaries.next_labels",
     "NotApplicable": "annomodels.errors",
     "OneCoin": "annomodels.models.one_coin",
+    "Ordinal": "annomodels.models.ordinal",
     "Pooled": "annomodels.models.pooled",
     "Problem": "annomodels.errors",
     "ScalarDifficulty": "annomodels.models.scalar_difficulty",
@@ -140,16 +148,20 @@ __all__ = [
     "EngineError",
     "Fit",
     "FitPlots",
+    "GradedResponse",
     "HierarchicalDawidSkene",
     "InferenceWarning",
     "Interval",
     "IntervalFit",
+    "ItemDifficulty",
+    "LogisticRandomEffects",
     "LogitNormalDawidSkene",
     "Mace",
     "MissingDependency",
     "NextLabels",
     "NotApplicable",
     "OneCoin",
+    "Ordinal",
     "Pooled",
     "Problem",
     "ScalarDifficulty",

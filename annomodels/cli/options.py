@@ -38,6 +38,10 @@ MODELS = (
     "logit-normal",
     "scalar-difficulty",
     "beta-binomial-by-item",
+    "item-difficulty",
+    "logistic-random-effects",
+    "ordinal",
+    "graded-response",
     "interval",
 )
 ENGINES = ("auto", "gibbs", "nuts", "em")

@@ -81,7 +81,7 @@ def run(model: Model, data: Annotations, settings: Settings) -> RawResult:
     if isinstance(model, ConfusionModel):
         kept = _revisit(model, codes, posterior, lp, relabel)
     else:
-        kept = revisit_states(model, codes, posterior, lp)
+        kept = revisit_states(model, codes, posterior, lp, relabel)
     attrs = {"engine": "nuts", "thin": 1, "seconds": clock.seconds, "stopped": stopped}
     result = collect(kept, codes, attrs)
     result.stats["diverging"] = diverging

@@ -9,10 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.engines.kept import Kept, StateKept
+from annomodels.engines.relabel import canonical_order
 from annomodels.errors import EngineError
 from annomodels.models.base import Model
+from annomodels.models.confusion import State
 from annomodels.models.encoded import Encoded
 from annomodels.models.states import SMALLEST
+from annomodels.schema import DIMS
 
 __all__ = ["revisit_states"]
 
@@ -20,7 +23,11 @@ Floats = NDArray[Any]
 
 
 def revisit_states(
-    model: Model, codes: Encoded, posterior: dict[str, Floats], lp: Floats
+    model: Model,
+    codes: Encoded,
+    posterior: dict[str, Floats],
+    lp: Floats,
+    relabel: bool = False,
 ) -> Sequence[Kept]:
     """Compute P(truth), P(state) and what states stand for on every draw.
 
@@ -34,6 +41,8 @@ def revisit_states(
         Draws of the PyMC variables, each [chain, draw, ...].
     lp
         Log density that the sampler reports, shape [chain, draw].
+    relabel
+        Whether classes are brought into the order in which coders are right most.
 
     Raises
     ------
@@ -43,11 +52,17 @@ def revisit_states(
     from annomodels.kernels.states import state_pass
 
     chains, draws = lp.shape
+    identity = np.arange(codes.n_labels)
+    volume = np.bincount(codes.row, minlength=codes.n_rows) / len(codes.row)
     kept: list[StateKept] = []
     for chain in range(chains):
         part: StateKept | None = None
         for draw in range(draws):
             values = model.finish({name: array[chain, draw] for name, array in posterior.items()})
+            order = _order(values, volume) if relabel else identity
+            moved = bool((order != identity).any())
+            if moved:
+                values = _reordered(model, values, np.argsort(order))
             found = model.states({name: np.asarray(v)[None] for name, v in values.items()})
             if found is None:
                 raise EngineError(f"The {model.title} model names no states of its items.")
@@ -64,7 +79,27 @@ def revisit_states(
             )  # fmt: skip
             prior = model.log_prior_of(values)
             own = float(lp[chain, draw]) if prior is None else log_likelihood + prior
-            part.add(values, log_likelihood, own, moved=False)
+            part.add(values, log_likelihood, own, moved)
         if part is not None:
             kept.append(part)
     return kept
+
+
+def _order(values: dict[str, Floats], volume: Floats) -> Floats:
+    """Place that each class should have, given what coders say of it."""
+    confusion = np.asarray(values["confusion"])
+    rows = np.log(np.maximum(confusion if confusion.ndim == 3 else confusion[None], SMALLEST))
+    rows = np.ascontiguousarray(rows.transpose(0, 2, 1))
+    log_prevalence = np.log(np.maximum(values["prevalence"], SMALLEST))
+    return canonical_order(State(log_prevalence, rows), volume)
+
+
+def _reordered(model: Model, values: dict[str, Floats], back: Floats) -> dict[str, Floats]:
+    """Give the classes another order in every variable that speaks of them."""
+    dims = {**DIMS, **model.variables(len(back))}
+    out = dict(values)
+    for name, array in values.items():
+        along = dims.get(name, ())
+        if "truth" in along:  # counted from the end: a shared matrix has no axis of coders
+            out[name] = np.take(array, back, axis=along.index("truth") - len(along))
+    return out

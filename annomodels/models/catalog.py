@@ -12,12 +12,16 @@ from annomodels.models.class_conditional import ClassConditional
 from annomodels.models.consensus import Consensus
 from annomodels.models.dawid_skene import DawidSkene
 from annomodels.models.easy_hard import EasyHard
+from annomodels.models.graded_response import GradedResponse
 from annomodels.models.guess_level import GuessLevel
 from annomodels.models.hierarchical import HierarchicalDawidSkene
+from annomodels.models.item_difficulty import ItemDifficulty
 from annomodels.models.kinds import HonestAndSpammers
+from annomodels.models.logistic_random_effects import LogisticRandomEffects
 from annomodels.models.logit_normal import LogitNormalDawidSkene
 from annomodels.models.mace import Mace
 from annomodels.models.one_coin import OneCoin
+from annomodels.models.ordinal import Ordinal
 from annomodels.models.pooled import Pooled
 from annomodels.models.scalar_difficulty import ScalarDifficulty
 from annomodels.models.spammers import Spammers
@@ -43,6 +47,10 @@ MODELS: dict[str, type[Model]] = {
         Subtypes,
         ScalarDifficulty,
         BetaBinomialByItem,
+        ItemDifficulty,
+        LogisticRandomEffects,
+        Ordinal,
+        GradedResponse,
     )
 }
 

@@ -45,7 +45,9 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
     Summary
         One row per coder: coder, n, accuracy, skill and bits each with `_low` and `_high`,
         p_no_better_than_chance = P(skill <= 0), p_spammer, p_adversary, p_below_target, bias,
-        kind, and sensitivity_<label> = P(label | truth is the label).
+        kind, and sensitivity_<label> = P(label | truth is the label). Under models of ordered
+        labels also shift (above 0: labels too high) and spread (blur) with `_low` and `_high`, in
+        units of the scale of the model.
 
     Raises
     ------
@@ -104,11 +106,25 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
         "bias": bias,
         "kind": kind,
     }
+    columns |= _on_the_scale(tree, data)
     sensitivity = draws.sensitivity.mean(axis=0)
     for k, label in enumerate(data.labels):
         columns[f"sensitivity_{label_text(label)}"] = sensitivity[:, k]
     notes = _notes(kind, tree, data)
     return Summary("Coders", pd.DataFrame(columns), _named(draws, data), notes)
+
+
+def _on_the_scale(tree: xr.DataTree, data: Annotations) -> dict[str, Floats]:
+    """Shift and spread of the coders with intervals, under models of ordered labels."""
+    posterior = tree["posterior"].to_dataset()
+    columns: dict[str, Floats] = {}
+    for name in ("shift", "spread"):
+        if name not in posterior or posterior[name].dims[2:] != ("coder",):
+            continue
+        values = posterior[name].values.reshape(-1, data.n_coders)
+        low, high = interval(values)
+        columns |= {name: values.mean(axis=0), f"{name}_low": low, f"{name}_high": high}
+    return columns
 
 
 def _share(happened: NDArray[np.bool_]) -> Floats:

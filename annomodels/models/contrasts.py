@@ -1,0 +1,79 @@
+"""Rows that are softmax of K - 1 logits against the last label, with an effect of the item."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["against_last", "difficulties", "log_softmax", "state_truth"]
+
+Floats = NDArray[np.float64]
+
+
+def log_softmax(contrasts: Any, xp: Any) -> Any:
+    """Log probabilities of all labels, for NumPy arrays and PyTensor variables.
+
+    Parameters
+    ----------
+    contrasts
+        Logits of all labels but the last, relative to the last, shape [..., label - 1].
+    xp
+        ``numpy`` or ``pytensor.tensor``.
+
+    Examples
+    --------
+    >>> np.exp(log_softmax(np.array([[np.log(3.0)]]), np)).round(2)
+    array([[0.75, 0.25]])
+    """
+    logits = xp.concatenate([contrasts, xp.zeros_like(contrasts[..., :1])], axis=-1)
+    # the largest one is taken away, so that no exponential overflows
+    logits = logits - xp.max(logits, axis=-1, keepdims=True)
+    return logits - xp.log(xp.sum(xp.exp(logits), axis=-1, keepdims=True))
+
+
+def against_last(log_rows: Floats, most: float = 4.0) -> Floats:
+    """Logits of all labels but the last, relative to the last, within `most` of zero."""
+    return np.asarray(np.clip(log_rows[..., :-1] - log_rows[..., -1:], -most, most))
+
+
+def state_truth(n_labels: int, n_nodes: int) -> Floats:
+    """P(truth | state) where the states are (class, node), shape [state, truth].
+
+    Examples
+    --------
+    >>> state_truth(2, 2)
+    array([[1., 0.],
+           [1., 0.],
+           [0., 1.],
+           [0., 1.]])
+    """
+    return np.repeat(np.eye(n_labels), n_nodes, axis=0)
+
+
+def difficulties(effect: Floats) -> Floats:
+    r"""How much an item lowers the logit of the right label against the mean of the others.
+
+    .. math:: d_{k,m} = \frac{1}{K - 1} \sum_{l \ne k} e_{k,m,l} - e_{k,m,k}, \qquad e_{k,m,K} = 0
+
+    Parameters
+    ----------
+    effect
+        What the item adds to the logits of all labels but the last, shape [..., truth, node,
+        label - 1].
+
+    Returns
+    -------
+    Shape [..., truth, node].
+
+    Examples
+    --------
+    >>> difficulties(np.array([[[-1.0]], [[-1.0]]]))
+    array([[ 1.],
+           [-1.]])
+    """
+    n_labels = effect.shape[-1] + 1
+    padded = np.concatenate([effect, np.zeros_like(effect[..., :1])], axis=-1)
+    own = np.einsum("...kmk->...km", padded)
+    return np.asarray((padded.sum(axis=-1) - own) / (n_labels - 1) - own)

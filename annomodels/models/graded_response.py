@@ -1,0 +1,188 @@
+"""Graded response: the truth is a place on a scale, and classes are stretches of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+
+from annomodels.models.base import Model
+from annomodels.models.confusion import Floats, State
+from annomodels.models.cutpoints import CODER_VARIABLES, CoderScale, interval_logp
+from annomodels.models.encoded import Encoded
+from annomodels.models.hierarchical import HierarchicalDawidSkene
+from annomodels.models.states import SMALLEST, States, add_states, marginals
+from annomodels.priors import Dirichlet
+
+__all__ = ["GradedResponse"]
+
+REACH = 4.0
+LEAST_SHARE = 1e-9
+
+
+@dataclass(frozen=True)
+class GradedResponse(Model):
+    r"""Every item has a place on a scale; coders see it shifted and blurred, and cut it.
+
+    .. math::
+
+        x_i \sim N(0, 1), \qquad
+        P(y_n \le l \mid x_i) = F\Big(\frac{u_l - x_i - b_{j_n}}{s_{j_n}}\Big), \qquad
+        u_l = \Phi^{-1}(\pi_1 + \dots + \pi_l), \quad \pi \sim Dir(a)
+
+    with F logistic. The true class of an item is the stretch between two cut-points that its place
+    lies in, so :math:`\pi` is the prevalence of the classes, and an item close to a cut-point is
+    hard because it is between two classes. Shift :math:`b_j` and spread :math:`s_j` of the coders
+    are pooled (:class:`~annomodels.models.cutpoints.CoderScale`); their unit is the standard
+    deviation of the items.
+
+    The place is summed out over an equally spaced grid whose points stand for the normal
+    distribution in their bins. A bin that holds a cut-point belongs to two classes, in proportion
+    to its parts.
+
+    Parameters
+    ----------
+    prevalence
+        Prior of the prevalence of the classes.
+    shift_scale
+        Scale t of the half-normal prior of the spread of the shifts.
+    typical
+        Median of the spread (blur) of a typical coder.
+    typical_scale
+        Standard deviation of its logarithm.
+    spread_scale
+        Scale w of the half-normal prior of how much the log spreads of the coders differ.
+    nodes
+        Number of points of the grid.
+
+    References
+    ----------
+    F. Samejima (1969). Estimation of latent ability using a response pattern of graded scores.
+    Psychometrika 34, S1-S97. doi:10.1007/BF03372160
+
+    Examples
+    --------
+    >>> GradedResponse().n_states(3)
+    41
+    """
+
+    name: ClassVar[str] = "graded-response"
+    title: ClassVar[str] = "graded response"
+    citation: ClassVar[str] = "doi:10.1007/BF03372160"
+    swappable: ClassVar[bool] = False
+
+    prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
+    shift_scale: float = 0.5
+    typical: float = 0.35
+    typical_scale: float = 0.5
+    spread_scale: float = 0.5
+    nodes: int = 41
+
+    @property
+    def coders(self) -> CoderScale:
+        """How coders use the scale."""
+        return CoderScale(self.shift_scale, self.typical, self.typical_scale, self.spread_scale)
+
+    def grid(self) -> tuple[Floats, Floats]:
+        """Points [node] and edges of their bins [node + 1]; the outermost edges are infinite."""
+        points = np.linspace(-REACH, REACH, self.nodes)
+        inner = (points[1:] + points[:-1]) / 2
+        return points, np.concatenate([[-np.inf], inner, [np.inf]])
+
+    def coords(self, labels: list[str]) -> dict[str, list[str]]:
+        """Names along the dimensions that only this model has."""
+        cuts = [f"{a} | {b}" for a, b in pairwise(labels)]
+        return {"cut": cuts, "state": [f"{x:.3g}" for x in self.grid()[0]]}
+
+    def variables(self, n_labels: int) -> dict[str, tuple[str, ...]]:
+        """Dimensions of the variables that only this model has."""
+        return {**CODER_VARIABLES, "cuts": ("cut",)}
+
+    def n_states(self, n_labels: int) -> int:
+        """Give the number of states an item may be in."""
+        return self.nodes
+
+    def _truth(self, prevalence: Any, xp: Any) -> Any:
+        """P(truth | point): the part of a bin's probability in each stretch, [node, truth]."""
+        from scipy.special import ndtr
+
+        edges = ndtr(self.grid()[1])
+        upper = xp.cumsum(prevalence)[:-1]
+        filled = xp.clip(upper[None, :], edges[:-1, None], edges[1:, None]) - edges[:-1, None]
+        below = filled / np.diff(edges)[:, None]
+        whole = xp.ones_like(below[:, :1])
+        return xp.concatenate([below[:, :1], below[:, 1:] - below[:, :-1], whole - below[:, -1:]],
+                              axis=1)  # fmt: skip
+
+    def build(self, codes: Encoded, coords: dict[str, list[str]]) -> Any:
+        """Build the PyMC model with the places of the items summed out."""
+        import pymc as pm
+        import pytensor.tensor as pt
+        from scipy.special import ndtr
+
+        k = codes.n_labels
+        points, edges = self.grid()
+        with pm.Model(coords=coords) as model:
+            prevalence = pm.Dirichlet("prevalence", a=self.prevalence.alpha(k), dims="truth")
+            inner = pt.clip(pt.cumsum(prevalence)[:-1], LEAST_SHARE, 1.0 - LEAST_SHARE)
+            cuts = pm.Deterministic("cuts", np.sqrt(2.0) * pt.erfinv(2.0 * inner - 1.0), dims="cut")
+            shift, spread = self.coders.pymc()
+            log_emission = interval_logp(
+                points[None, :, None], cuts[None, None], shift[:, None, None],
+                spread[:, None, None], pt,
+            )  # fmt: skip
+            log_truth = pt.log(pt.maximum(self._truth(prevalence, pt), SMALLEST))
+            share = pt.as_tensor_variable(np.log(np.diff(ndtr(edges))))
+            add_states(codes, share, log_emission, log_truth)
+        return model
+
+    @property
+    def starter(self) -> HierarchicalDawidSkene:
+        """The conjugate model whose mode is the starting point."""
+        return HierarchicalDawidSkene(self.prevalence)
+
+    def pymc_start(self, state: State) -> dict[str, Floats]:
+        """Values of the PyMC variables that correspond to a state of the starting model."""
+        prevalence = np.exp(state.log_prevalence) + 0.02
+        start = self.coders.start(len(state.log_confusion))
+        return {"prevalence": prevalence / prevalence.sum(), **start}
+
+    def finish(self, values: dict[str, Floats]) -> dict[str, Floats]:
+        """Add the confusion matrices of the coders for items in general."""
+        found = self.states({name: array[None] for name, array in values.items()})
+        pair = marginals(found.share[0], found.emission[0], found.truth[0])
+        return {**values, "confusion": pair[1]}
+
+    def states(self, values: dict[str, Floats]) -> States:
+        """Points of the scale under draws of the variables [draw, ...]."""
+        from scipy.special import ndtr
+
+        prevalence, shift, spread = (values[n] for n in ("prevalence", "shift", "spread"))
+        points, edges = self.grid()
+        cuts = values["cuts"]
+        shape = (len(cuts), len(points))
+        emission = np.exp(
+            interval_logp(
+                points[None, None, :, None],
+                cuts[:, None, None],
+                shift[:, :, None, None],
+                spread[:, :, None, None],
+                np,
+            )
+        )
+        truth = np.array([self._truth(row, np) for row in prevalence])
+        share = np.broadcast_to(np.diff(ndtr(edges)), shape)
+        return States(share, emission, truth, {"position": np.broadcast_to(points, shape)})
+
+    def describe(self) -> list[str]:
+        """Story and priors in sentences."""
+        return [
+            "Every item has a place on a scale, standard normal; its true class is the stretch "
+            "between two cut-points that the place lies in. Every coder sees the place shifted "
+            "and blurred (logistic) and cuts the scale at cut-points that all share.",
+            f"Prevalence: Dirichlet with {self.prevalence.concentration:g} pseudo-counts a class; "
+            "the cut-points follow from it.",
+            *self.coders.describe(),
+        ]

@@ -1,0 +1,150 @@
+"""Item difficulty of Paun et al. (2018): every item has logits of its own, coders are alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from annomodels.models.base import Model
+from annomodels.models.confusion import Floats, State
+from annomodels.models.contrasts import against_last, difficulties, log_softmax, state_truth
+from annomodels.models.encoded import Encoded
+from annomodels.models.nodes import effect_nodes
+from annomodels.models.pooled import Pooled
+from annomodels.models.states import SMALLEST, States, add_states, marginals
+from annomodels.priors import Dirichlet
+
+__all__ = ["ItemDifficulty"]
+
+VARIABLES = {"item_location": ("truth", "contrast"), "item_spread": ("truth", "contrast")}
+
+
+@dataclass(frozen=True)
+class ItemDifficulty(Model):
+    r"""Every item has logits of its own, drawn around those of its class; coders are alike.
+
+    .. math::
+
+        c_i \sim Cat(\pi), \quad \theta_{i,l} \mid c_i = k \sim N(\eta_{k,l}, \chi_{k,l}^2)
+        \; (l < K), \quad \theta_{i,K} = 0, \quad y_n \sim Cat(softmax(\theta_{i_n}))
+
+    with :math:`\eta_{k,l} \sim N(0, s^2)` and :math:`\chi_{k,l} \sim N^+(0, t^2)`. The logits of
+    an item are summed out over the points of :func:`~annomodels.models.nodes.effect_nodes`.
+
+    The last label is the reference, as in the paper. For three labels and more the labels are
+    therefore not alike, and another order of them gives other results.
+
+    Parameters
+    ----------
+    prevalence
+        Prior of the prevalence of the classes.
+    location_spread
+        Standard deviation s of the location of a class.
+    item_scale
+        Scale t of the half-normal prior of the spread of the items.
+    nodes
+        Number of points, see :func:`~annomodels.models.nodes.effect_nodes`.
+
+    References
+    ----------
+    S. Paun, B. Carpenter, J. Chamberlain, D. Hovy, U. Kruschwitz and M. Poesio (2018). Comparing
+    Bayesian models of annotation. TACL 6, 571-585. doi:10.1162/tacl_a_00040
+
+    Examples
+    --------
+    >>> ItemDifficulty().engines
+    ('nuts',)
+    """
+
+    name: ClassVar[str] = "item-difficulty"
+    title: ClassVar[str] = "item difficulty"
+    citation: ClassVar[str] = "doi:10.1162/tacl_a_00040"
+    shared: ClassVar[bool] = True
+
+    prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
+    location_spread: float = 1.0
+    item_scale: float = 1.0
+    nodes: int | None = None
+
+    def coords(self, labels: list[str]) -> dict[str, list[str]]:
+        """Names along the dimensions that only this model has."""
+        points, _ = effect_nodes(len(labels) - 1, self.nodes)
+        state = [f"{label}/{m}" for label in labels for m in range(len(points))]
+        return {"contrast": labels[:-1], "state": state}
+
+    def variables(self, n_labels: int) -> dict[str, tuple[str, ...]]:
+        """Dimensions of the variables that only this model has."""
+        return dict(VARIABLES)
+
+    def n_states(self, n_labels: int) -> int:
+        """Give the number of states an item may be in."""
+        return n_labels * len(effect_nodes(n_labels - 1, self.nodes)[1])
+
+    def _log_emission(self, location: Any, spread: Any, n_labels: int, xp: Any) -> Any:
+        """Log P(label | state), shape [state, label]."""
+        points, _ = effect_nodes(n_labels - 1, self.nodes)
+        logits = location[:, None, :] + spread[:, None, :] * points
+        return xp.reshape(log_softmax(logits, xp), (n_labels * len(points), n_labels))
+
+    def build(self, codes: Encoded, coords: dict[str, list[str]]) -> Any:
+        """Build the PyMC model with truth and logits of the items summed out."""
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        k = codes.n_labels
+        _, weights = effect_nodes(k - 1, self.nodes)
+        with pm.Model(coords=coords) as model:
+            prevalence = pm.Dirichlet("prevalence", a=self.prevalence.alpha(k), dims="truth")
+            dims = ("truth", "contrast")
+            location = pm.Normal("item_location", 0.0, self.location_spread, dims=dims)
+            spread = pm.HalfNormal("item_spread", self.item_scale, dims=dims)
+            log_emission = self._log_emission(location, spread, k, pt)
+            share = (pt.log(prevalence)[:, None] + np.log(weights)[None, :]).flatten()
+            log_truth = np.log(np.maximum(state_truth(k, len(weights)), SMALLEST))
+            add_states(codes, share, log_emission[None], log_truth)
+        return model
+
+    @property
+    def starter(self) -> Pooled:
+        """The conjugate model whose mode is the starting point."""
+        return Pooled(self.prevalence)
+
+    def pymc_start(self, state: State) -> dict[str, Floats]:
+        """Values of the PyMC variables that correspond to a state of the pooled model."""
+        rows = state.log_confusion[0].T
+        location = against_last(rows)
+        return {
+            "prevalence": np.exp(state.log_prevalence),
+            "item_location": location,
+            "item_spread": np.full(location.shape, 0.5),
+        }
+
+    def finish(self, values: dict[str, Floats]) -> dict[str, Floats]:
+        """Add the confusion matrix that all coders share."""
+        found = self.states({name: array[None] for name, array in values.items()})
+        pair = marginals(found.share[0], found.emission[0], found.truth[0])
+        return {**values, "confusion": pair[1][0]}
+
+    def states(self, values: dict[str, Floats]) -> States:
+        """States (class, point) of the items under draws of the variables [draw, ...]."""
+        prevalence, spread = values["prevalence"], values["item_spread"]
+        draws, k = prevalence.shape
+        points, weights = effect_nodes(k - 1, self.nodes)
+        share = (prevalence[:, :, None] * weights).reshape(draws, -1)
+        pairs = zip(values["item_location"], spread, strict=True)
+        log_rows = np.array([self._log_emission(a, b, k, np) for a, b in pairs])
+        truth = np.broadcast_to(state_truth(k, len(weights)), (draws, share.shape[1], k))
+        difficulty = difficulties(spread[:, :, None, :] * points).reshape(draws, -1)
+        return States(share, np.exp(log_rows)[:, None], truth, {"difficulty": difficulty})
+
+    def describe(self) -> list[str]:
+        """Story and priors in sentences."""
+        return [
+            "Every item has one true class and logits of its own, normal around those of its "
+            "class, relative to the last label; coders are alike.",
+            f"Prevalence: Dirichlet with {self.prevalence.concentration:g} pseudo-counts a class.",
+            f"Location of a class: normal with spread {self.location_spread:g} logits.",
+            f"Spread of the items of a class: half-normal with scale {self.item_scale:g} logits.",
+        ]

@@ -1,0 +1,138 @@
+"""Ordinal labels: true classes in order, coders who shift and blur the scale."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+
+from annomodels.models.confusion import ConfusionModel, Floats, State
+from annomodels.models.cutpoints import CODER_VARIABLES, CoderScale, interval_logp
+from annomodels.models.hierarchical import HierarchicalDawidSkene
+from annomodels.priors import Dirichlet
+
+__all__ = ["Ordinal"]
+
+
+@dataclass(frozen=True)
+class Ordinal(ConfusionModel):
+    r"""Dawid-Skene for labels in order: coders shift and blur the scale, then cut it.
+
+    .. math::
+
+        c_i \sim Cat(\pi), \qquad
+        P(y_n \le l \mid c_i = k) = F\Big(\frac{u_l - k - b_{j_n}}{s_{j_n}}\Big), \qquad
+        u_l \sim N(l + 1/2, d^2), \quad u_1 < \dots < u_{K-1}
+
+    with F logistic. Class k lies at k on the scale; that fixes the unit of everything else. A
+    coder with shift :math:`b_j > 0` gives labels that are too high; one with a large spread
+    :math:`s_j` is not precise. Both are pooled over the coders
+    (:class:`~annomodels.models.cutpoints.CoderScale`).
+
+    Parameters
+    ----------
+    prevalence
+        Prior of the prevalence of the classes.
+    shift_scale
+        Scale t of the half-normal prior of the spread of the shifts.
+    typical
+        Median of the spread (blur) of a typical coder.
+    typical_scale
+        Standard deviation of its logarithm.
+    spread_scale
+        Scale w of the half-normal prior of how much the log spreads of the coders differ.
+    cut_spread
+        Standard deviation d of a cut-point around the middle of its two classes.
+
+    Examples
+    --------
+    >>> Ordinal().engines
+    ('nuts',)
+    """
+
+    name: ClassVar[str] = "ordinal"
+    title: ClassVar[str] = "ordinal"
+    citation: ClassVar[str] = "this package"
+    swappable: ClassVar[bool] = False
+
+    prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
+    shift_scale: float = 0.5
+    typical: float = 0.35
+    typical_scale: float = 0.5
+    spread_scale: float = 0.5
+    cut_spread: float = 0.25
+
+    @property
+    def coders(self) -> CoderScale:
+        """How coders use the scale."""
+        return CoderScale(self.shift_scale, self.typical, self.typical_scale, self.spread_scale)
+
+    def coords(self, labels: list[str]) -> dict[str, list[str]]:
+        """Names along the dimensions that only this model has."""
+        return {"cut": [f"{a} | {b}" for a, b in pairwise(labels)]}
+
+    def variables(self, n_labels: int) -> dict[str, tuple[str, ...]]:
+        """Dimensions of the variables that only this model has."""
+        return {**CODER_VARIABLES, "cuts": ("cut",)}
+
+    def pymc_log_confusion(self, n_labels: int) -> Any:
+        """Log confusion [row, truth, label] as a tensor, with its priors; in a model context."""
+        import pymc as pm
+        import pytensor.tensor as pt
+        from pymc.distributions.transforms import ordered
+
+        shift, spread = self.coders.pymc()
+        middle = np.arange(n_labels - 1) + 0.5
+        # the constraint truncates the normal density; its constant does not depend on parameters
+        cuts = pm.Normal(
+            "cuts", middle, self.cut_spread, dims="cut", transform=ordered, initval=middle
+        )
+        place = np.arange(n_labels)[None, :, None]
+        log_confusion = interval_logp(
+            place, cuts[None, None], shift[:, None, None], spread[:, None, None], pt
+        )
+        pm.Deterministic("confusion", pt.exp(log_confusion), dims=("coder", "truth", "label"))
+        return log_confusion
+
+    @property
+    def starter(self) -> HierarchicalDawidSkene:
+        """The conjugate model whose mode is the starting point."""
+        return HierarchicalDawidSkene(self.prevalence)
+
+    def pymc_start(self, state: State) -> dict[str, Floats]:
+        """Values of the PyMC variables that correspond to a state of the starting model."""
+        prevalence = np.exp(state.log_prevalence)
+        return {
+            "prevalence": prevalence,
+            "cuts": np.arange(len(prevalence) - 1) + 0.5,
+            **self.coders.start(len(state.log_confusion)),
+        }
+
+    def sample_parameters(self, n_rows: int, n_labels: int, rng: np.random.Generator) -> State:
+        """Draw parameters from the prior."""
+        middle = np.arange(n_labels - 1) + 0.5
+        cuts = rng.normal(middle, self.cut_spread)
+        while (np.diff(cuts) <= 0).any():
+            cuts = rng.normal(middle, self.cut_spread)
+        drawn = self.coders.sample(n_rows, rng)
+        rows = interval_logp(
+            np.arange(n_labels)[None, :, None], cuts,
+            drawn["shift"][:, None, None], drawn["spread"][:, None, None], np,
+        )  # fmt: skip
+        prevalence = rng.dirichlet(self.prevalence.alpha(n_labels))
+        rows = np.ascontiguousarray(rows.transpose(0, 2, 1))
+        return State(np.log(prevalence), rows, {**drawn, "cuts": cuts})
+
+    def describe(self) -> list[str]:
+        """Story and priors in sentences."""
+        return [
+            "Every item has one true class; the classes lie one step apart on a scale. Every "
+            "coder sees the place of the item shifted and blurred (logistic) and cuts the scale "
+            "into labels at cut-points that all share.",
+            f"Prevalence: Dirichlet with {self.prevalence.concentration:g} pseudo-counts a class.",
+            f"Cut-points: normal around the middle between two classes with spread "
+            f"{self.cut_spread:g} steps, in order.",
+            *self.coders.describe(),
+        ]

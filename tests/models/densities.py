@@ -1,0 +1,79 @@
+"""Densities of PyMC models at given values of their parameters, and what they should be."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+from scipy.stats import norm
+
+from annomodels.models.encoded import encode
+
+
+def names_of(data):
+    """Names along the dimensions truth, label and coder."""
+    labels = [str(name) for name in data.labels]
+    return {"truth": labels, "label": labels, "coder": [str(name) for name in data.coders]}
+
+
+def built(model, data):
+    """PyMC model of the collapsed data."""
+    coords = names_of(data)
+    codes = encode(data, shared=model.shared)
+    return model.build(codes, {**coords, **model.coords(coords["label"])})
+
+
+def evaluate(model, data, rng, n=3, scale=0.4):
+    """Values of all named variables, log prior and log likelihood at random points."""
+    pymc_model = built(model, data)
+    named = [*pymc_model.free_RVs, *pymc_model.deterministics]
+    wanted = pymc_model.replace_rvs_by_values([*named, pymc_model["labels"]])
+    density = pymc_model.compile_fn(
+        [pymc_model.logp(jacobian=False), *wanted],
+        inputs=pymc_model.value_vars,
+        mode="FAST_COMPILE",
+    )
+    start = pymc_model.initial_point()
+    for _ in range(n):
+        point = {key: value + rng.normal(0, scale, np.shape(value)) for key, value in start.items()}
+        total, *found, potential = map(np.asarray, density(point))
+        names = [variable.name for variable in named]
+        values: dict[str, Any] = dict(zip(names, found, strict=True))
+        yield values, float(total - potential), float(potential)
+
+
+def enumerated(data, prevalence, of_item):
+    """Log likelihood as a sum over every labelling of the items.
+
+    `of_item(i)` is P(labels of item i | its class), integrated over what else there is, [truth].
+    """
+    k = data.n_labels
+    given = np.array([of_item(i) for i in range(data.n_items)])
+    total = 0.0
+    for truths in itertools.product(range(k), repeat=data.n_items):
+        c = np.array(truths)
+        if data.gold is not None and (c[data.gold >= 0] != data.gold[data.gold >= 0]).any():
+            continue
+        total += (prevalence[c] * given[np.arange(data.n_items), c]).prod()
+    return np.log(total)
+
+
+def integrate(function, n_dims, order=60, block=4096):
+    """Give the expectation of `function([point, dimension])` under standard normals."""
+    x, w = np.polynomial.hermite_e.hermegauss(order)
+    w = w / w.sum()
+    grid = np.stack(np.meshgrid(*[x] * n_dims, indexing="ij"), axis=-1).reshape(-1, n_dims)
+    weights = w
+    for _ in range(n_dims - 1):
+        weights = np.multiply.outer(weights, w)
+    flat = np.ravel(weights)
+    total = 0.0
+    for first in range(0, len(flat), block):
+        total += flat[first : first + block] @ function(grid[first : first + block])
+    return total
+
+
+def half_normal_logpdf(x, scale):
+    """Log density of a half-normal."""
+    return np.log(2.0) + norm.logpdf(x, 0.0, scale)
