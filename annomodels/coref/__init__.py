@@ -22,6 +22,8 @@ from annomodels.coref.mentions import (
     mention_agreement,
     s_item,
 )
+from annomodels.coref.outliers import coder_table
+from annomodels.coref.overview import agreement_table
 from annomodels.coref.places import reading_table
 from annomodels.coref.posteriors import PairPosterior, pair_draws, pair_posterior
 from annomodels.coref.reading import read
@@ -60,6 +62,7 @@ __all__ = [
     "TwoByTwo",
     "UnitizedAlpha",
     "agreement",
+    "agreement_table",
     "alpha",
     "ambiguous_places",
     "antecedent_agreement",
@@ -68,6 +71,7 @@ __all__ = [
     "chain_labels",
     "chance_corrected",
     "clustered_agreement",
+    "coder_table",
     "document",
     "document_of_judgments",
     "dominating_agreement",

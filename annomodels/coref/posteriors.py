@@ -187,6 +187,17 @@ class PairPosterior:
             for n, name in enumerate(names)
         }
 
+    def text(self, name: str) -> PairPosterior:
+        """Give the same for one text, which does not tell how texts differ.
+
+        Parameters
+        ----------
+        name
+            Name of the text.
+        """
+        nothing = np.full(self.draws.shape[1], np.nan)
+        return self._take([self.names.index(name)], nothing, nothing)
+
     def _take(self, rows: Sequence[int], mean: Floats, new: Floats) -> PairPosterior:
         return PairPosterior(
             tuple(self.names[n] for n in rows),

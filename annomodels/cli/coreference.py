@@ -1,0 +1,268 @@
+"""The steps of ``annomodels coref``: reading, fitting, and the folder it writes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from annomodels.cli.session import current, note, plural, warn
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from annomodels.coref.document import Document
+    from annomodels.coref.mentionpairs.result import PairFit
+
+__all__ = [
+    "ATTRIBUTES",
+    "BY",
+    "COEFFICIENTS",
+    "DISTANCES",
+    "READ",
+    "SHORT",
+    "SILVER_MODELS",
+    "Asked",
+    "check_chains",
+    "is_folder",
+    "load",
+    "names_of",
+    "say",
+    "write_folder",
+]
+
+BY = ("document", "genre")
+COEFFICIENTS = ("alpha", "K")
+DISTANCES = ("passonneau", "masi", "jaccard", "dice", "nominal", "masi_dkpro")
+SILVER_MODELS = ("pairs", "single", "none")
+ATTRIBUTES = ("set", "pointer", "category", "head", "near", "dominating")
+READ = "conll, corefud, mmax2, brat, jsonlines or chains"
+SHORT = ("part", "measure", "value", "low", "high", "observed", "expected", "items")
+_TABLES = ("report.html", "agreement.csv", "texts.csv", "places.csv", "coders.csv")
+_SILVER = ("links.csv", "rates.csv", "silver.jsonl", "silver.conll")
+_ENDINGS = {".csv", ".tsv", ".json", ".md", ".tex"}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is to be measured, and how."""
+
+    chains: tuple[str, ...]
+    distances: tuple[str, ...]
+    coefficient: Any
+    draws: int
+    seed: int
+    at_least: float
+
+
+def is_folder(output: str) -> bool:
+    """Whether an output is to be a folder: it is one, or its name has no ending of a table."""
+    return output != "-" and (Path(output).is_dir() or Path(output).suffix.lower() not in _ENDINGS)
+
+
+def names_of(model: str) -> tuple[str, ...]:
+    """Give the names of the files of the folder."""
+    return _TABLES if model == "none" else (*_TABLES, *_SILVER)
+
+
+def check_chains(chains: Sequence[str]) -> None:
+    """Refuse unknown conditions before anything is read.
+
+    Raises
+    ------
+    click.UsageError
+        With those there are.
+    """
+    from annomodels.coref.conditions import condition_named
+    from annomodels.errors import NotApplicable
+
+    for chain in chains:
+        try:
+            condition_named(chain)
+        except NotApplicable as error:
+            context = click.get_current_context(silent=True)
+            raise click.UsageError(f"--chain: {error}", context) from None
+
+
+def load(
+    files: Sequence[str],
+    form: str,
+    coder: str | None,
+    encoding: str | None,
+    crossing: Any,
+    relations: Sequence[str],
+    attributes: Sequence[str],
+    genre: str | None,
+) -> list[Document]:
+    """Read documents; all problems of all files are told at once.
+
+    Raises
+    ------
+    click.UsageError
+        When a word on the command line cannot be understood.
+    AnnotationError
+        With every problem of the files.
+    """
+    from annomodels.coref.reading import read
+
+    named = [_named(one) for one in files]
+    given: Any = [path for _, path in named]
+    if any(name for name, _ in named):
+        if coder is not None or not all(name for name, _ in named):
+            raise click.UsageError("Name all coders (ana=a.conll ben=b.conll) or none of them.")
+        given = {}
+        for name, path in named:
+            given.setdefault(name, []).append(path)
+    return read(
+        given,
+        format=form,
+        coder=coder,
+        encoding=encoding,
+        crossing=crossing,
+        relations=relations,
+        attributes=_attributes(attributes),
+        genre=_genre(genre),
+    )
+
+
+def _named(word: str) -> tuple[str, str]:
+    """Coder and path of ``NAME=PATH``; a path that is there is meant as it is."""
+    name, sign, path = word.partition("=")
+    if sign and name and path and not Path(word).exists():
+        return name, path
+    return "", word
+
+
+def _attributes(words: Sequence[str]) -> dict[str, str]:
+    out = {}
+    for word in words:
+        what, sign, name = word.partition("=")
+        if not sign or not name or what not in ATTRIBUTES:
+            known = ", ".join(ATTRIBUTES)
+            raise click.UsageError(
+                f"--attribute {word!r}: write WHAT=NAME, where WHAT is one of {known}."
+            )
+        out[what] = name
+    return out
+
+
+def _genre(pattern: str | None) -> Any:
+    if pattern is None:
+        return None
+    try:
+        found = re.compile(pattern)
+    except re.error as error:
+        raise click.UsageError(f"--genre-of {pattern!r} is no pattern: {error}.") from None
+    if found.groups < 1:
+        raise click.UsageError(f"--genre-of {pattern!r} has no group: write for example '(.*)_'.")
+
+    def genre(name: str) -> str | None:
+        match = found.search(name)
+        return match[1] if match else None
+
+    return genre
+
+
+def say(documents: Sequence[Document]) -> None:
+    """Say on stderr what was read, and what reading found."""
+    coders = {coder for document in documents for coder in document.layers}
+    mentions = sum(len(document.keys) for document in documents)
+    sizes = plural(len(documents), "text"), plural(len(coders), "coder")
+    note(f"{', '.join(sizes)}, {plural(mentions, 'mention')}")
+    notes = [f"{document.id}: {text}" for document in documents for text in document.notes]
+    for text in notes[:8]:
+        note(f"note: {text}")
+    if len(notes) > 8:
+        note(f"note: {len(notes) - 8:,} more of this kind.")
+
+
+def write_folder(
+    folder: str,
+    documents: Sequence[Document],
+    table: pd.DataFrame,
+    by: str | None,
+    model: str,
+    asked: Asked,
+    singletons: bool,
+) -> bool:
+    """Write all outputs beside the folder, then move them in.
+
+    Returns
+    -------
+    bool
+        Whether the model, if there is one, is to be trusted.
+    """
+    from annomodels.cli.places import filled_folder
+    from annomodels.cli.terminal import Stages
+    from annomodels.report.coref.collect import collect
+    from annomodels.report.coref.page import report
+
+    with filled_folder(folder) as beside, Stages() as stages:
+        fit = None
+        if model != "none":
+            stages("drawing silver chains", 0.0)
+            fit = _fitted(documents, model, asked.seed)
+            stages("drawing silver chains", 1.0)
+        stages("drawing the report", 0.0)
+        found = collect(
+            documents, asked.chains, asked.distances,
+            coefficient=asked.coefficient, fit=fit, at_least=asked.at_least,
+            draws=asked.draws, seed=asked.seed,
+        )  # fmt: skip
+        report(found, beside / "report.html", command=current().command)
+        agreement = found.agreement if by is None else table
+        _csv(agreement, beside / "agreement.csv")
+        if found.posterior is not None:
+            _csv(found.posterior.table(), beside / "texts.csv")
+        else:
+            _csv(agreement.iloc[:0], beside / "texts.csv")
+        _csv(found.places, beside / "places.csv")
+        _csv(found.coders, beside / "coders.csv")
+        if fit is not None:
+            _silver(fit, documents, beside, asked.at_least, singletons)
+        stages("drawing the report", 1.0)
+    note(f"Wrote {Path(folder) / 'report.html'} and {len(names_of(model)) - 1} tables.")
+    if fit is not None and not fit.mixed:
+        warn(fit.check()[0])
+        return False
+    return True
+
+
+def _fitted(documents: Sequence[Document], model: str, seed: int) -> PairFit:
+    import warnings
+
+    from annomodels.coref.mentionpairs.fitting import fit_pairs
+    from annomodels.errors import InferenceWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InferenceWarning)  # said at the end
+        return fit_pairs(documents, model, seed=seed)
+
+
+def _silver(
+    fit: PairFit, documents: Sequence[Document], beside: Path, at_least: float, singletons: bool
+) -> None:
+    from annomodels.coref.writing import to_text
+
+    _csv(fit.links(at_least).table, beside / "links.csv")
+    _csv(fit.coders().table, beside / "rates.csv")
+    silver = fit.silver(documents, at_least)
+    known = fit.link_probabilities(documents)
+    for form, name in (("jsonlines", "silver.jsonl"), ("conll", "silver.conll")):
+        probabilities = known if form == "jsonlines" else None
+        text, notes = to_text(
+            silver, form, "silver", singletons=singletons, probabilities=probabilities
+        )
+        (beside / name).write_text(text, encoding="utf-8", newline="\n")
+        for sentence in notes:
+            note(f"note: {name}: {sentence}")
+
+
+def _csv(table: pd.DataFrame, path: Path) -> None:
+    from annomodels.cli.tables import to_text
+
+    path.write_text(to_text(table, "csv"), encoding="utf-8", newline="")
