@@ -23,6 +23,7 @@ from annomodels.models.mace import Mace
 from annomodels.models.one_coin import OneCoin
 from annomodels.models.ordinal import Ordinal
 from annomodels.models.pooled import Pooled
+from annomodels.models.readings import Readings
 from annomodels.models.scalar_difficulty import ScalarDifficulty
 from annomodels.models.spammers import Spammers
 from annomodels.models.subtypes import SubtypeRows, Subtypes
@@ -43,6 +44,7 @@ MODELS: dict[str, type[Model]] = {
         Consensus,
         EasyHard,
         Ambiguous,
+        Readings,
         Spammers,
         Subtypes,
         ScalarDifficulty,
