@@ -12,7 +12,8 @@ __all__ = ["effect_nodes"]
 Floats = NDArray[np.float64]
 
 GRID = {1: 21, 2: 11, 3: 5}  # points along an axis
-REACH = {1: 4.5, 2: 3.9}  # where the outermost lie
+# the outermost lie at 3.9 for 11 points and further out for more, but not beyond 5
+REACH, FARTHEST = 3.9 / np.sqrt(11), 5.0
 CLOUD = 256  # points beyond three dimensions
 
 
@@ -63,8 +64,9 @@ def _grid(n_dims: int, size: int | None) -> tuple[Floats, Floats]:
     size = size or GRID[n_dims]
     if size < 3:
         raise ValueError(f"A grid needs 3 points along an axis or more, not {size}.")
-    if n_dims in REACH:
-        axis = np.linspace(-REACH[n_dims], REACH[n_dims], size)
+    if n_dims < 3:
+        reach = min(FARTHEST, REACH * np.sqrt(size))
+        axis = np.linspace(-reach, reach, size)
         weight = np.exp(-0.5 * axis**2)
     else:
         axis, weight = np.polynomial.hermite_e.hermegauss(size)

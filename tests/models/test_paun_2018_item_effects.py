@@ -52,7 +52,7 @@ def test_density_equals_enumeration_times_integration(name, n_labels, gold, node
         expected = enumerated(
             data, values["prevalence"], lambda i, v=values: item_probability(data, v, i)
         )
-        assert potential == pytest.approx(expected, abs=2e-4)
+        assert potential == pytest.approx(expected, abs=5e-5)
         assert prior == pytest.approx(log_prior(values), abs=1e-6)
 
 

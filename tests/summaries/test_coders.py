@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from annomodels.errors import NotApplicable
 from annomodels.summaries import skills
@@ -138,3 +139,21 @@ def test_pooled_model_says_that_it_cannot_tell_coders_apart(make):
     found = coders(tree, world.data)
     np.testing.assert_allclose(found.table["accuracy"], 0.8)
     assert "cannot tell them apart" in " ".join(found.notes)
+
+
+def test_shift_and_spread_of_ordered_labels_are_columns_with_intervals(crowd):
+    world, tree = crowd
+    assert "shift" not in coders(tree, world.data).table
+    rng = np.random.default_rng(3)
+    tree = tree.copy(deep=False)
+    posterior = tree["posterior"].to_dataset()
+    size = posterior.sizes["chain"], posterior.sizes["draw"], world.data.n_coders
+    shift = np.linspace(-0.4, 0.4, size[2]) + 0.05 * rng.normal(size=size)
+    dims = ("chain", "draw", "coder")
+    posterior = posterior.assign(shift=(dims, shift), spread=(dims, np.exp(shift)))
+    tree["posterior"] = xr.DataTree(posterior)
+    table = coders(tree, world.data).table
+    np.testing.assert_allclose(table["shift"], shift.mean(axis=(0, 1)))
+    assert (table["shift_low"] < table["shift"]).all()
+    assert (table["shift"] < table["shift_high"]).all()
+    assert (table["spread_low"] > 0).all()
