@@ -18,7 +18,7 @@ from annomodels.engines.settings import Progress, Settings
 from annomodels.errors import AnnotationError, NotApplicable, Problem
 from annomodels.io.writing import atomic_path
 from annomodels.models.interval import Interval
-from annomodels.models.numeric import NumericLabels, numeric_labels
+from annomodels.models.numeric import NumericLabels
 from annomodels.names import label_text
 from annomodels.schema import annotations_of, observed_data, plain_attrs
 from annomodels.summaries.summary import Summary
@@ -169,7 +169,7 @@ def fit_interval(
     model = Interval() if model is None else model
     if engine not in ("auto", *model.engines):
         raise NotApplicable(f"The engine {engine!r} does not serve the interval model. Use gibbs.")
-    labels = numeric_labels(data, model.centre, model.unit)
+    labels = model.encode(data)
     seed = secrets.randbits(31) if seed is None else seed
     settings = Settings(
         chains=chains,
@@ -191,6 +191,7 @@ def fit_interval(
         "seed": seed,
         "centre": labels.centre,
         "unit": labels.unit,
+        "ends": list(labels.ends),
         "command": "",
         "data_fingerprint": data.fingerprint,
         **_mixing(result, labels),

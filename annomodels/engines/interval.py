@@ -81,6 +81,7 @@ class _Chain:
         self.d = np.where(np.isnan(labels.known), mean, labels.known) - self.held[0]
         self.bias, self.scale = np.zeros(j), np.ones(j)
         self.precision, self.ease = np.full(j, noise**-2.0), np.ones(n)
+        self.y = labels.y.copy()
 
     def room(self, draws: int, truth_thin: int) -> None:
         """Make room for draws."""
@@ -98,7 +99,8 @@ class _Chain:
 
         labels, begun = self.labels, self.iteration
         iterate(
-            labels.item, labels.coder, labels.y, labels.known, self.prior,
+            labels.item, labels.coder, self.y, labels.low, labels.high, labels.exact,
+            labels.known, self.prior,
             np.uint64(int(self.key) ^ (begun << 20)), first, end, thin, self.truth_thin, BATCHES,
             bool(np.isfinite(labels.known).any()), self.held, self.d, self.bias, self.scale,
             self.precision, self.ease, self.kept, self.kept_bias, self.kept_scale,
@@ -168,7 +170,7 @@ def _stage(
     while done < length and not clock.over:
         since = clock.seconds
         end = min(done + step, length)
-        list(pool.map(lambda chain, a=done, b=end: chain.advance(a, b, thin), chains))  # type: ignore[misc]
+        list(pool.map(lambda chain, a=done, b=end: chain.advance(a, b, thin), chains))
         done = end
         settings.tell(name, done / length, f"thin {thin}")
         pace = 0.4 / max(clock.seconds - since, 1e-3)
@@ -217,31 +219,51 @@ def _collect(
     attrs: dict[str, Any],
 ) -> NumericResult:  # fmt: skip
     """Put the chains together, items' values averaged over all draws."""
+    truth = labels.centre + labels.unit * np.stack(
+        [chain.kept_truth[: -(-n // chain.truth_thin)] for chain in chains]
+    )
     draws = len(chains[0].kept)
     used = [b for b in range(BATCHES) if (b + 1) * draws // BATCHES <= n] or [0]
     size = np.bincount(np.arange(n) * BATCHES // draws, minlength=BATCHES)
     total = sum(chain.truth_sums[:BATCHES].sum(axis=0) for chain in chains)
     square = sum(chain.truth_sums[BATCHES] for chain in chains)
     count = n * len(chains)
-    mean = total / count
+    mean = np.asarray(total / count)
     sd = np.sqrt(np.maximum(square / count - mean**2, 0.0))
     sd[np.isfinite(labels.known)] = 0.0  # exactly, not to rounding
     batch = np.concatenate([chain.truth_sums[used] / size[used][:, None] for chain in chains])
-    mcse = batch.std(axis=0, ddof=1) / np.sqrt(len(batch)) if len(batch) > 1 else mean * np.nan
+    mcse = np.full_like(mean, np.nan)
+    if len(batch) > 1:
+        mcse = batch.std(axis=0, ddof=1) / np.sqrt(len(batch))
     hard = np.stack([chain.ease_sums for chain in chains]).sum(axis=0) / count
-    return NumericResult(
-        posterior,
-        np.stack([chain.likelihood[:n] for chain in chains]),
-        labels.centre + labels.unit * np.stack(
-            [chain.kept_truth[: -(-n // chain.truth_thin)] for chain in chains]
+    return _cut(
+        NumericResult(
+            posterior,
+            np.stack([chain.likelihood[:n] for chain in chains]),
+            truth,
+            labels.centre + labels.unit * mean,
+            labels.unit * sd,
+            labels.unit * mcse,
+            hard[0],
+            np.sqrt(np.maximum(hard[1] - hard[0] ** 2, 0.0)),
+            attrs,
         ),
-        labels.centre + labels.unit * mean,
-        labels.unit * sd,
-        labels.unit * np.asarray(mcse),
-        hard[0],
-        np.sqrt(np.maximum(hard[1] - hard[0] ** 2, 0.0)),
-        attrs,
-    )  # fmt: skip
+        labels,
+    )
+
+
+def _cut(result: NumericResult, labels: NumericLabels) -> NumericResult:
+    """Bring truths beyond an end of the scale back to it: no label tells them apart."""
+    if np.isinf(labels.ends).all():
+        return result
+    truth = np.clip(result.truth, *labels.ends)
+    flat = truth.reshape(-1, truth.shape[2])
+    parts = np.array_split(flat, min(BATCHES * len(truth), len(flat)))
+    batch = np.stack([part.mean(axis=0) for part in parts])
+    result.truth = truth
+    result.truth_mean, result.truth_sd = flat.mean(axis=0), flat.std(axis=0)
+    result.truth_mcse = batch.std(axis=0, ddof=1) / np.sqrt(len(batch))
+    return result
 
 
 def nuts(model: Interval, labels: NumericLabels, settings: Settings) -> NumericResult:
@@ -268,6 +290,8 @@ def nuts(model: Interval, labels: NumericLabels, settings: Settings) -> NumericR
     initial = dict(zip(POPULATION, start.held, strict=True))
     initial |= {"bias_raw": start.bias, "scale_raw": start.bias, "precision": start.precision}
     initial["ease"] = start.ease
+    if not labels.exact:
+        initial["truth_raw"] = start.d[np.isnan(labels.known)] / start.held[1]
     compiled = nutpie.compile_pymc_model(
         model.build(labels, coords), backend="numba",
         initial_points={k: np.asarray(v, dtype=float) for k, v in initial.items()},
@@ -279,7 +303,11 @@ def nuts(model: Interval, labels: NumericLabels, settings: Settings) -> NumericR
     )  # fmt: skip
     found = tree["posterior"].to_dataset()
     v = {name: found[name].values for name in (*POPULATION, "bias", "scale", "precision", "ease")}
-    mean, sd = truth_given(v, labels)
+    if labels.exact:
+        mean, sd = truth_given(v, labels)
+    else:
+        mean = found["truth"].values
+        sd = np.zeros_like(mean)
     rng = np.random.default_rng(settings.seed)
     posterior = {name: v[name] for name in (*POPULATION, "bias", "scale")}
     posterior["noise_sd"] = v["precision"] ** -0.5
@@ -296,7 +324,7 @@ def nuts(model: Interval, labels: NumericLabels, settings: Settings) -> NumericR
         "stopped": "",
         "divergences": int(tree["sample_stats"].to_dataset()["diverging"].values.sum()),
     }
-    return NumericResult(
+    result = NumericResult(
         _in_units(posterior, labels),
         tree["sample_stats"].to_dataset()["logp"].values,
         labels.centre + labels.unit * draws,
@@ -307,6 +335,7 @@ def nuts(model: Interval, labels: NumericLabels, settings: Settings) -> NumericR
         hard.std(axis=(0, 1)),
         attrs,
     )
+    return _cut(result, labels)
 
 
 def truth_given(v: dict[str, Floats], labels: NumericLabels) -> tuple[Floats, Floats]:

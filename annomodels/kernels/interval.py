@@ -2,6 +2,7 @@
 
     d[i] ~ N(0, tau^2)                                  the truth is mu + d
     y[n] ~ N(mu + bias[j] + scale[j] d[i], 1 / (ease[i] precision[j]))
+    a label is y[n] rounded to a step of the scale, its ends being open
 
 One iteration draws each scale of a population with the things it is the scale of summed out, then
 these; so no chain sticks where a population has hardly any spread. Numbers along the two ridges
@@ -16,114 +17,23 @@ import math
 import numpy as np
 
 from annomodels.kernels.compile import Array, Key, inlined, kernel
-from annomodels.kernels.random import POPULATION, address, gamma_variate, normal_pair, uniform
-
-# places in the array of parameters of the populations
-MU, TAU, BIAS, SCALE, NOISE, CODER_SHAPE, ITEM_SHAPE = range(7)
-# what a slice step moves along
-SPREAD_OF_TRUTH, SPREAD_OF_CODERS, NOISE_OF_CODERS, SHAPE_OF_ITEMS, STRETCH = range(5)
-WIDTH = 1.0
-
-
-@inlined
-def half_normal(log_x: float, spread: float) -> float:
-    """Log density of log x where x is half-normal, up to a constant."""
-    x = math.exp(log_x) / spread
-    return log_x - 0.5 * x * x
-
-
-@inlined
-def log_normal(log_x: float, prior: Array, place: int) -> float:
-    """Log density of log x where x is log-normal, up to a constant."""
-    z = (log_x - prior[place]) / prior[place + 1]
-    return -0.5 * z * z
-
-
-@inlined
-def density(kind: int, x: Array, table: Array, held: Array, prior: Array) -> float:
-    """Log density of x (logarithms of parameters) with what depends on them summed out."""
-    value = 0.0
-    if abs(x[0]) > 40.0 or abs(x[1]) > 40.0:
-        return -np.inf
-    if kind == SPREAD_OF_TRUTH:
-        tau2 = math.exp(2.0 * x[0])
-        value = half_normal(x[0], prior[TAU])
-        for i in range(len(table)):
-            if table[i, 2] > 0.0:  # known truth, d in table[i, 3]
-                value -= x[0] + 0.5 * table[i, 3] ** 2 / tau2
-            else:
-                grown = 1.0 + tau2 * table[i, 0]
-                value += 0.5 * (tau2 * table[i, 1] ** 2 / grown - math.log(grown))
-    elif kind == SPREAD_OF_CODERS:
-        b2, s2 = math.exp(2.0 * x[0]), math.exp(2.0 * x[1])
-        value = half_normal(x[0], prior[BIAS]) + half_normal(x[1], prior[SCALE])
-        for j in range(len(table)):
-            s_00, s_01, s_11 = table[j, 0], table[j, 1], table[j, 2]
-            h_0, h_1 = table[j, 3], table[j, 4]
-            cross = max(s_00 * s_11 - s_01 * s_01, 0.0)
-            det = 1.0 + b2 * s_00 + s2 * s_11 + b2 * s2 * cross
-            square = (1.0 + s2 * s_11) * b2 * h_0 * h_0 + (1.0 + b2 * s_00) * s2 * h_1 * h_1
-            square -= 2.0 * b2 * s2 * s_01 * h_0 * h_1
-            value += 0.5 * (square / det - math.log(det))
-    elif kind == NOISE_OF_CODERS:
-        shape = 2.0 + math.exp(x[1])
-        rate = (shape - 1.0) * math.exp(2.0 * x[0])
-        value = half_normal(x[0], prior[NOISE]) + log_normal(x[1], prior, CODER_SHAPE)
-        value += evidence(table, shape, rate)
-    elif kind == SHAPE_OF_ITEMS:
-        rate = 1.0 + math.exp(x[0])
-        value = log_normal(x[0], prior, CODER_SHAPE + 2) + evidence(table, 1.0 + rate, rate)
-    else:
-        factor = math.exp(x[0])
-        value = half_normal(math.log(held[TAU]) - x[0], prior[TAU])
-        for j in range(len(table)):
-            value += x[0] - 0.5 * ((factor * table[j, 5] - 1.0) / held[SCALE]) ** 2
-    return value
-
-
-@inlined
-def evidence(table: Array, shape: float, rate: float) -> float:
-    """Log density of sums of squares (numbers in column 6, sums in 7), precisions summed out."""
-    value = 0.0
-    common = shape * math.log(rate) - math.lgamma(shape)
-    for j in range(len(table)):
-        more = shape + 0.5 * table[j, 6]
-        value += common + math.lgamma(more) - more * math.log(rate + 0.5 * table[j, 7])
-    return value
-
-
-@inlined
-def slice_step(
-    kind: int, x: Array, place: int, table: Array, held: Array, prior: Array, state: Array
-) -> None:
-    """Move x[place] by a slice step with stepping out (Neal 2003, doi:10.1214/aos/1056562461)."""
-    old = x[place]
-    level = density(kind, x, table, held, prior) + math.log(uniform(state))
-    left = old - WIDTH * uniform(state)
-    right = left + WIDTH
-    x[place] = left
-    steps = 0
-    while steps < 60 and density(kind, x, table, held, prior) > level:
-        left -= WIDTH
-        x[place] = left
-        steps += 1
-    x[place] = right
-    steps = 0
-    while steps < 60 and density(kind, x, table, held, prior) > level:
-        right += WIDTH
-        x[place] = right
-        steps += 1
-    while True:
-        x[place] = left + uniform(state) * (right - left)
-        if density(kind, x, table, held, prior) > level:
-            return
-        if right - left < 1e-12:
-            x[place] = old
-            return
-        if x[place] < old:
-            left = x[place]
-        else:
-            right = x[place]
+from annomodels.kernels.interval_slices import (
+    BIAS,
+    CODER_SHAPE,
+    ITEM_SHAPE,
+    MU,
+    NOISE,
+    NOISE_OF_CODERS,
+    SCALE,
+    SHAPE_OF_ITEMS,
+    SPREAD_OF_CODERS,
+    SPREAD_OF_TRUTH,
+    STRETCH,
+    TAU,
+    slice_step,
+)
+from annomodels.kernels.random import POPULATION, address, gamma_variate, normal_pair
+from annomodels.kernels.truncated import between
 
 
 @inlined
@@ -289,7 +199,7 @@ def draw_ease(
 
 
 @inlined
-def log_likelihood(held: Array, sums: Array, known: Array, table: Array) -> float:
+def log_likelihood(held: Array, sums: Array, known: Array) -> float:
     """Log density of all labels with unknown truths summed out, without log(2 pi) / 2 a label."""
     tau2, mu = held[TAU] ** 2, held[MU]
     value = 0.0
@@ -307,9 +217,42 @@ def log_likelihood(held: Array, sums: Array, known: Array, table: Array) -> floa
     return value
 
 
+@inlined
+def draw_unrounded(
+    item: Array, coder: Array, y: Array, low: Array, high: Array, held: Array, d: Array,
+    bias: Array, scale: Array, precision: Array, ease: Array, state: Array, pair: Array,
+) -> None:  # fmt: skip
+    """Draw what each coder had in mind before it became a step of the scale."""
+    for n in range(len(y)):
+        if low[n] < high[n]:
+            i, j = item[n], coder[n]
+            mean = held[MU] + bias[j] + scale[j] * d[i]
+            sd = 1.0 / math.sqrt(ease[i] * precision[j])
+            y[n] = mean + sd * between(state, pair, (low[n] - mean) / sd, (high[n] - mean) / sd)
+
+
+@inlined
+def log_cells(
+    item: Array, coder: Array, low: Array, high: Array, held: Array, d: Array, bias: Array,
+    scale: Array, precision: Array, ease: Array,
+) -> float:  # fmt: skip
+    """Log probability of the steps that the labels are, given the truths."""
+    value = 0.0
+    for n in range(len(low)):
+        i, j = item[n], coder[n]
+        mean = held[MU] + bias[j] + scale[j] * d[i]
+        root = math.sqrt(0.5 * ease[i] * precision[j])
+        a, b = (low[n] - mean) * root, (high[n] - mean) * root
+        if a + b < 0.0:
+            a, b = -b, -a
+        value += math.log(max(0.5 * (math.erfc(a) - math.erfc(b)), 1e-300))
+    return value
+
+
 @kernel
 def iterate(
-    item: Array, coder: Array, y: Array, known: Array, prior: Array, key: Key, first: int, end: int,
+    item: Array, coder: Array, y: Array, low: Array, high: Array, exact: bool, known: Array,
+    prior: Array, key: Key, first: int, end: int,
     thin: int, truth_thin: int, batches: int, any_known: bool, held: Array, d: Array, bias: Array,
     scale: Array, precision: Array, ease: Array, kept: Array, kept_bias: Array, kept_scale: Array,
     kept_precision: Array, kept_truth: Array, kept_likelihood: Array, truth_sums: Array,
@@ -334,9 +277,12 @@ def iterate(
             n = iteration // thin
             kept[n] = held
             kept_bias[n], kept_scale[n], kept_precision[n] = bias, scale, precision
-            value = log_likelihood(held, sums, known, items)
-            for m in range(len(y)):
-                value += 0.5 * math.log(ease[item[m]] * precision[coder[m]])
+            if exact:
+                value = log_likelihood(held, sums, known)
+                for m in range(len(y)):
+                    value += 0.5 * math.log(ease[item[m]] * precision[coder[m]])
+            else:
+                value = log_cells(item, coder, low, high, held, d, bias, scale, precision, ease)
             kept_likelihood[n] = value
             batch = n * batches // len(kept)
             for i in range(n_items):
@@ -356,3 +302,7 @@ def iterate(
         draw_ease(
             item, coder, y, held, prior, d, bias, scale, precision, items, ease, state, pair, x
         )
+        if not exact:
+            draw_unrounded(
+                item, coder, y, low, high, held, d, bias, scale, precision, ease, state, pair
+            )

@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.models.numeric import NumericLabels
+from annomodels.annotations import Annotations
+from annomodels.models.numeric import NumericLabels, numeric_labels
 from annomodels.priors import HalfNormal, LogNormal, from_dict, to_dict
 
 __all__ = ["POPULATION", "Interval"]
@@ -36,7 +37,8 @@ class Interval:
 
     .. math::
 
-        y_n \sim N(\mu + b_j + s_j (x_i - \mu), \; \delta_i^2 \sigma_j^2)
+        y_n = \text{round}(y_n^*), \quad
+        y_n^* \sim N(\mu + b_j + s_j (x_i - \mu), \; \delta_i^2 \sigma_j^2)
 
     A bias is what a coder gives too much at the average item; scales average 1 and biases 0 over
     the population of coders, which is what ties the truth to the scale of the labels. The mean of
@@ -44,6 +46,10 @@ class Interval:
     item that coders do not agree on gets a difficulty above 1 and pulls less on everything else
     (its labels are Student-t distributed, with four degrees of freedom or more). A negative scale
     is a coder who reversed the scale.
+
+    Labels are rounded to the steps of the scale, and a label at an end of the scale stands for
+    anything beyond: that all coders answered 0 says that the truth lies at 0 or as far below as
+    one likes, not that they measured it without any error.
 
     Parameters
     ----------
@@ -59,6 +65,12 @@ class Interval:
     centre, unit
         Zero point and unit of all priors, as numbers on the scale of the labels; None takes mean
         and standard deviation of all labels.
+    step
+        Step of the scale; None takes the smallest distance of labels that occur, 0 takes labels as
+        exact (an order of magnitude faster to mix; for fine scales without ends).
+    ends
+        Smallest and largest label of the scale; None takes an extreme for an end where at least
+        2 % of the labels stand there.
 
     References
     ----------
@@ -86,19 +98,30 @@ class Interval:
     item_shape: LogNormal = field(default_factory=lambda: LogNormal(4.0, 1.0))
     centre: float | None = None
     unit: float | None = None
+    step: float | None = None
+    ends: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.location < math.inf:
             raise ValueError(f"The location needs a spread > 0, not {self.location!r}.")
         if self.unit is not None and not 0 < self.unit < math.inf:
             raise ValueError(f"The unit must be above 0, not {self.unit!r}.")
+        if self.step is not None and not 0 <= self.step < math.inf:
+            raise ValueError(f"The step must be 0 or more, not {self.step!r}.")
+        if self.ends is not None and not self.ends[0] < self.ends[1]:
+            raise ValueError(f"The ends must be in order, not {self.ends!r}.")
+
+    def encode(self, data: Annotations) -> NumericLabels:
+        """Bring annotations into the standard units, steps and ends of this model."""
+        return numeric_labels(data, self.centre, self.unit, self.step, self.ends)
 
     def describe(self) -> list[str]:
         """Story and priors in sentences."""
         return [
             "Every item has a true value, drawn from a normal distribution; every coder adds a "
             "bias, stretches distances from the mean truth by a scale, and adds normal noise; "
-            "every item multiplies that noise by its difficulty.",
+            "every item multiplies that noise by its difficulty. What comes out is rounded to a "
+            "step of the scale, and beyond an end of the scale becomes that end.",
             "Biases average 0 and scales 1 over the population of coders, whose spreads are "
             "estimated.",
             "Priors in units of the standard deviation of all labels: mean truth normal with "
@@ -134,23 +157,31 @@ class Interval:
     def sample_labels(
         self, values: dict[str, Floats], item: Floats, coder: Floats, rng: np.random.Generator
     ) -> Floats:
-        """Draw labels [annotation] in standard units given parameters and truths."""
-        deviation = (values["truth"] - values["truth_mean"])[item]
-        mean = values["truth_mean"] + values["bias"][coder] + values["scale"][coder] * deviation
+        """Draw labels [annotation], not yet rounded, in standard units."""
         precision = values["ease"][item] * values["precision"][coder]
+        mean = self.mean_labels(values, item, coder)
         return np.asarray(rng.normal(mean, 1 / np.sqrt(precision)))
 
+    @staticmethod
+    def mean_labels(values: dict[str, Any], item: Any, coder: Any) -> Any:
+        """Give the means of labels [annotation], neither rounded nor cut off."""
+        deviation = values["truth"][item] - values["truth_mean"]
+        return values["truth_mean"] + values["bias"][coder] + values["scale"][coder] * deviation
+
     def log_density(self, values: dict[str, Floats], labels: NumericLabels) -> float:
-        """Log joint density of parameters and labels, unknown truths summed out.
+        """Log joint density of parameters and labels.
+
+        Unknown truths are summed out where labels are exact, else they are parameters too.
 
         Parameters
         ----------
         values
-            The population's parameters (see ``POPULATION``), bias, scale and precision [coder] and
-            ease [item], in standard units.
+            The population's parameters (see ``POPULATION``), bias, scale and precision [coder],
+            ease and truth [item], in standard units.
         labels
             The data.
         """
+        from scipy.special import log_ndtr
         from scipy.stats import gamma, norm
 
         v = values
@@ -163,10 +194,18 @@ class Interval:
         rate = (1 + alpha) * v["noise"] ** 2
         total += gamma.logpdf(v["precision"], 2 + alpha, scale=1 / rate).sum()
         total += gamma.logpdf(v["ease"], 2 + beta, scale=1 / (1 + beta)).sum()
-        return float(total + _log_likelihood(np, v, labels))
+        if labels.exact:
+            return float(total + _log_likelihood(np, v, labels))
+        total += norm.logpdf(v["truth"], v["truth_mean"], v["truth_spread"]).sum()
+        sd = (v["ease"][labels.item] * v["precision"][labels.coder]) ** -0.5
+        mean = self.mean_labels(v, labels.item, labels.coder)
+        a, b = (labels.low - mean) / sd, (labels.high - mean) / sd
+        flip = a + b > 0
+        a, b = np.where(flip, -b, a), np.where(flip, -a, b)
+        return float(total + (log_ndtr(b) + np.log1p(-np.exp(log_ndtr(a) - log_ndtr(b)))).sum())
 
     def build(self, labels: NumericLabels, coords: dict[str, list[str]]) -> Any:
-        """Build the PyMC model in standard units, with the truths summed out.
+        """Build the PyMC model in standard units, truths summed out where labels are exact.
 
         Parameters
         ----------
@@ -198,21 +237,37 @@ class Interval:
             rate = (1 + alpha) * v["noise"] ** 2
             v["precision"] = pm.Gamma("precision", 2 + alpha, rate, dims="coder")
             v["ease"] = pm.Gamma("ease", 2 + beta, 1 + beta, dims="item")
-            pm.Potential("labels", _log_likelihood(pt, v, labels))
+            if labels.exact:
+                pm.Potential("labels", _log_likelihood(pt, v, labels))
+                return model
+            given = np.isfinite(labels.known)
+            z = pm.Normal("truth_raw", shape=int((~given).sum()))
+            free = v["truth_mean"] + v["truth_spread"] * z
+            known = pt.as_tensor(np.where(given, labels.known, 0.0))
+            truth = pt.set_subtensor(known[np.flatnonzero(~given)], free)
+            v["truth"] = pm.Deterministic("truth", truth, dims="item")
+            if given.any():
+                own = pm.Normal.dist(v["truth_mean"], v["truth_spread"])
+                pm.Potential("known", pt.sum(pm.logp(own, labels.known[given])))
+            pm.Potential("labels", _log_cells(v, labels))
         return model
 
     def to_dict(self) -> dict[str, Any]:
         """Write the model down as plain data."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         simple = (float, int, type(None))
-        plain = {k: v if isinstance(v, simple) else to_dict(v) for k, v in values.items()}
+        plain = {
+            k: v if isinstance(v, simple) else list(v) if isinstance(v, tuple) else to_dict(v)
+            for k, v in values.items()
+        }
         return {"name": self.name, "priors": plain}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Interval:
         """Read back what :meth:`to_dict` wrote."""
         priors = data["priors"].items()
-        return cls(**{k: from_dict(v) if isinstance(v, dict) else v for k, v in priors})
+        values = {k: from_dict(v) if isinstance(v, dict) else v for k, v in priors}
+        return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()})
 
 
 def _log_likelihood(xp: Any, v: dict[str, Any], labels: NumericLabels) -> Any:
@@ -241,6 +296,23 @@ def _log_likelihood(xp: Any, v: dict[str, Any], labels: NumericLabels) -> Any:
         own = d * d / tau2 + 2.0 * xp.log(v["truth_spread"]) + math.log(2 * math.pi)
         total = total - 0.5 * xp.sum(residual + own)
     return total
+
+
+def _log_cells(v: dict[str, Any], labels: NumericLabels) -> Any:
+    """Log probability of the steps that the labels are, as a tensor."""
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    sd = (v["ease"][labels.item] * v["precision"][labels.coder]) ** -0.5
+    mean = Interval.mean_labels(v, labels.item, labels.coder)
+    # an end beyond everything stands for none
+    low, high = (np.clip(x, -1e6, 1e6) for x in (labels.low, labels.high))
+    a, b = (low - mean) / sd, (high - mean) / sd
+    # on the side of the lower tail, where small probabilities keep their digits
+    flip = a + b > 0
+    a, b = pt.switch(flip, -b, a), pt.switch(flip, -a, b)
+    lower, upper = (pm.logcdf(pm.Normal.dist(), x) for x in (a, b))
+    return pt.sum(upper + pt.log1mexp(lower - upper))
 
 
 def _sums(xp: Any, columns: Any, labels: NumericLabels) -> Any:

@@ -14,6 +14,8 @@ from annomodels.errors import AnnotationError, NotApplicable, Problem
 __all__ = ["NumericLabels", "numeric_labels"]
 
 Floats = NDArray[np.float64]
+# share of the labels at an extreme from which it counts as an end of the scale
+PILE = 0.02
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,21 +28,35 @@ class NumericLabels:
         Codes, shape [annotation].
     y
         Labels in standard units, shape [annotation].
+    low, high
+        Between what each label lies before it is rounded to a step of the scale, in standard
+        units, shape [annotation]; equal where labels are taken as exact, infinite at an end of
+        the scale.
     known
         Known truths in standard units, NaN where unknown, shape [item].
     n_coders
         Number of coders.
     centre, unit
         What was subtracted, and by what was divided, in units of the labels.
+    ends
+        Ends of the scale in units of the labels, infinite where it has none.
     """
 
     item: NDArray[Any]
     coder: NDArray[Any]
     y: Floats
+    low: Floats
+    high: Floats
     known: Floats
     n_coders: int
     centre: float
     unit: float
+    ends: tuple[float, float] = (-np.inf, np.inf)
+
+    @property
+    def exact(self) -> bool:
+        """Whether labels are taken as they are, neither rounded nor cut off."""
+        return bool((self.low == self.high).all())
 
     @property
     def n_items(self) -> int:
@@ -49,7 +65,11 @@ class NumericLabels:
 
 
 def numeric_labels(
-    data: Annotations, centre: float | None = None, unit: float | None = None
+    data: Annotations,
+    centre: float | None = None,
+    unit: float | None = None,
+    step: float | None = None,
+    ends: tuple[float, float] | None = None,
 ) -> NumericLabels:
     """Bring annotations whose labels are numbers into standard units.
 
@@ -59,6 +79,12 @@ def numeric_labels(
         The annotations.
     centre, unit
         Zero point and unit; None takes mean and standard deviation of all labels.
+    step
+        Step of the scale; None takes the smallest distance of two labels that occur, 0 takes
+        labels as exact.
+    ends
+        Smallest and largest label of the scale; None takes an extreme that occurs for an end when
+        at least 2 % of the labels stand there. Infinite: no end.
 
     Raises
     ------
@@ -94,6 +120,11 @@ def numeric_labels(
         problems.append(Problem(what, data.source, "Let coders share items."))
     if problems:
         raise AnnotationError(problems)
+    step = float(np.diff(np.unique(y)).min()) if step is None else step
+    lowest, highest = _ends(y) if ends is None else ends
+    low, high = y - step / 2, y + step / 2
+    if step > 0:
+        low[y <= lowest], high[y >= highest] = -np.inf, np.inf
     centre = float(y.mean()) if centre is None else centre
     unit = float(y.std()) if unit is None else unit
     known = np.full(data.n_items, np.nan)
@@ -106,8 +137,20 @@ def numeric_labels(
         data.item,
         data.coder,
         (y - centre) / unit,
+        (low - centre) / unit,
+        (high - centre) / unit,
         (known - centre) / unit,
         data.n_coders,
         centre,
         unit,
+        (float(lowest), float(highest)) if step > 0 else (-np.inf, np.inf),
+    )
+
+
+def _ends(y: Floats) -> tuple[float, float]:
+    """Extremes at which labels pile up; infinite where they do not."""
+    low, high = float(y.min()), float(y.max())
+    return (
+        low if (y == low).mean() >= PILE else -np.inf,
+        high if (y == high).mean() >= PILE else np.inf,
     )

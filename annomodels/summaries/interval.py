@@ -235,7 +235,7 @@ def agreement(tree: xr.DataTree, data: Annotations, draws: int = 2000) -> Summar
     tau2 = _flat(tree, "truth_spread") ** 2
     stretch = tau2 * _flat(tree, "scale_spread") ** 2
     bias2, noise2 = _flat(tree, "bias_spread") ** 2, _flat(tree, "noise") ** 2
-    left = (tree["truth"]["truth_sd"].values ** 2).mean()
+    left = (tree["truth"].to_dataset()["truth_sd"].values ** 2).mean()
     known = {
         "alpha, implied": (implied_alpha(tree, data), "these coders, infinitely many items"),
         "alpha, new coders": (
@@ -274,7 +274,7 @@ def agreement(tree: xr.DataTree, data: Annotations, draws: int = 2000) -> Summar
 
 def _flat(tree: xr.DataTree, name: str) -> Floats:
     """Draws of a variable with the chains behind each other, shape [sample, ...]."""
-    values: Floats = tree["posterior"][name].values.astype(float)
+    values: Floats = tree["posterior"].to_dataset()[name].values.astype(float)
     return values.reshape(-1, *values.shape[2:])
 
 

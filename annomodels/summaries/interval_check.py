@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -79,17 +80,20 @@ def _beyond(tree: xr.DataTree, data: Annotations) -> Finding:
 
     posterior = tree["posterior"].to_dataset()
     found = {name: posterior[name].values.mean(axis=(0, 1)) for name in posterior}
-    truth, hard = tree["truth"]["truth_mean"].values, tree["items"]["difficulty"].values
+    truth = tree["truth"].to_dataset()["truth_mean"].values
+    hard = tree["items"].to_dataset()["difficulty"].values
     y = data.values[data.label]
     mu = found["truth_mean"]
     mean = mu + found["bias"][data.coder] + found["scale"][data.coder] * (truth[data.item] - mu)
     sd = hard[data.item] * found["noise_sd"][data.coder]
-    share = float((ndtr((y.min() - mean) / sd) + ndtr((mean - y.max()) / sd)).mean())
+    # at an end that the model knows, labels may pile up
+    open_low, open_high = np.isinf(json.loads(tree.attrs["ends"]))
+    below, above = ndtr((y.min() - mean) / sd), ndtr((mean - y.max()) / sd)
+    share = float((open_low * below + open_high * above).mean())
     text = f"The model expects {share:.1%} of the labels beyond {y.min():g} and {y.max():g}."
     if share > BEYOND:
         text += (
-            " The scale has ends at which labels pile up, and the normal distribution knows of "
-            "none: near them intervals are too wide on the outer side, and the truth is pulled "
-            "inwards."
+            " The scale seems to have ends: name them (am.Interval(ends=...)), else the truth "
+            "near them is pulled inwards."
         )
     return Finding("beyond the ends", share, BEYOND, text, CHECK if share > BEYOND else FINE)

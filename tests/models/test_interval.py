@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +29,9 @@ def design(n_items: int, n_coders: int, each: int, rng: Any) -> tuple[Any, Any]:
     return np.repeat(np.arange(n_items), each), coder
 
 
-def made(rng: Any, n_items: int = 4, n_coders: int = 3, each: int = 2, known: int = 0, **fixed: float):
+def made(
+    rng: Any, n_items: int = 4, n_coders: int = 3, each: int = 2, known: int = 0, **fixed: float
+):
     """Parameters and labels from the model, some of the parameters given."""
     values = MODEL.sample_parameters(n_items, n_coders, rng)
     if fixed:
@@ -44,7 +48,19 @@ def made(rng: Any, n_items: int = 4, n_coders: int = 3, each: int = 2, known: in
     given = np.full(n_items, np.nan)
     given[:known] = values["truth"][:known]
     item, coder = item.astype(np.int32), coder.astype(np.int32)
-    return values, NumericLabels(item, coder, y, given, n_coders, 0.0, 1.0)
+    return values, exactly(item, coder, y, given, n_coders)
+
+
+def exactly(item: Any, coder: Any, y: Any, known: Any, n_coders: int) -> NumericLabels:
+    return NumericLabels(item, coder, y, y, y, known, n_coders, 0.0, 1.0)
+
+
+def rounded(labels: NumericLabels, step: float, low: float, high: float) -> NumericLabels:
+    """Give the same labels as steps of a scale with ends."""
+    y = np.clip(np.round(labels.y / step) * step, low, high)
+    below = np.where(y <= low + 1e-9, -np.inf, y - step / 2)
+    above = np.where(y >= high - 1e-9, np.inf, y + step / 2)
+    return replace(labels, y=y, low=below, high=above, ends=(low, high))
 
 
 def annotations(labels: NumericLabels) -> am.Annotations:
@@ -55,7 +71,7 @@ def annotations(labels: NumericLabels) -> am.Annotations:
 def without_labels(labels: NumericLabels) -> NumericLabels:
     none = labels.item[:0]
     nan = np.full(labels.n_items, np.nan)
-    return NumericLabels(none, none, labels.y[:0], nan, labels.n_coders, 0.0, 1.0)
+    return exactly(none, none, labels.y[:0], nan, labels.n_coders)
 
 
 def test_the_labels_of_an_item_are_jointly_normal(rng) -> None:
@@ -83,7 +99,7 @@ def test_the_truth_is_summed_out_as_an_integral_does_it(rng) -> None:
         sd = (values["ease"][i] * values["precision"][j]) ** -0.5
         mu, tau = values["truth_mean"], values["truth_spread"]
 
-        def density(x: float, i=i, j=j, sd=sd, mine=mine) -> float:
+        def density(x: float, j=j, sd=sd, mine=mine, mu=mu, tau=tau) -> float:
             mean = mu + values["bias"][j] + values["scale"][j] * (x - mu)
             return float(norm.pdf(x, mu, tau) * norm.pdf(labels.y[mine], mean, sd).prod())
 
@@ -97,8 +113,11 @@ def test_the_truth_is_summed_out_as_an_integral_does_it(rng) -> None:
     assert found == pytest.approx(total, rel=1e-6)
 
 
-def test_the_pymc_model_has_the_density_of_the_definition(rng) -> None:
+@pytest.mark.parametrize("steps", [False, True], ids=["exact", "steps with ends"])
+def test_the_pymc_model_has_the_density_of_the_definition(rng, steps: bool) -> None:
     values, labels = made(rng, known=1)
+    if steps:
+        labels = rounded(labels, 0.5, -1.0, 1.0)
     coords = {"coder": list("abc"), "item": list("ijkl")}
     model = MODEL.build(labels, coords)
     logp = model.compile_logp(jacobian=False)
@@ -108,6 +127,8 @@ def test_the_pymc_model_has_the_density_of_the_definition(rng) -> None:
         point = {name: v[name] for name in (*POPULATION, "precision", "ease")}
         point["bias_raw"] = v["bias"] / v["bias_spread"]
         point["scale_raw"] = (v["scale"] - 1) / v["scale_spread"]
+        v["truth"][0] = labels.known[0]
+        point["truth_raw"] = ((v["truth"] - v["truth_mean"]) / v["truth_spread"])[1:]
         free = {
             model.rvs_to_values[rv].name: np.log(point[rv.name])
             if model.rvs_to_values[rv].name.endswith("_log__")
@@ -116,6 +137,7 @@ def test_the_pymc_model_has_the_density_of_the_definition(rng) -> None:
         }
         # biases in units of their spread: the density differs by the Jacobian
         jacobian = labels.n_coders * np.log(v["bias_spread"] * v["scale_spread"])
+        jacobian += 3 * np.log(v["truth_spread"]) * steps
         gaps.append(float(logp(free)) - MODEL.log_density(v, labels) - jacobian)
     assert np.ptp(gaps) < 1e-6
 
@@ -151,23 +173,24 @@ def test_parameters_and_truths_are_recovered(rng) -> None:
 def test_known_gold_is_clamped_and_ties_the_scale(rng) -> None:
     values, labels = made(rng, n_items=200, n_coders=8, each=4, known=60, **TYPICAL)
     # all coders are half a unit too high: only known truths can tell
-    shifted = NumericLabels(
-        labels.item, labels.coder, labels.y + 0.5, labels.known, labels.n_coders, 0.0, 1.0
-    )
+    shifted = exactly(labels.item, labels.coder, labels.y + 0.5, labels.known, labels.n_coders)
     found = run(shifted)
     assert np.allclose(found.truth_mean[:60], values["truth"][:60])
     assert found.truth_sd[:60].max() == 0
     rest = found.truth_mean[60:] - values["truth"][60:]
     assert abs(rest.mean()) < 0.12
-    free = run(NumericLabels(**{**vars(shifted), "known": np.full(200, np.nan)}))
+    free = run(replace(shifted, known=np.full(200, np.nan)))
     assert (free.truth_mean[60:] - values["truth"][60:]).mean() > 0.25
 
 
 @pytest.mark.calibration
-def test_gibbs_and_nuts_agree(rng) -> None:
+@pytest.mark.parametrize("steps", [False, True], ids=["exact", "steps with ends"])
+def test_gibbs_and_nuts_agree(rng, steps: bool) -> None:
     from annomodels.engines.interval import nuts
 
     _, labels = made(rng, n_items=40, n_coders=6, each=4, known=2, **TYPICAL)
+    if steps:
+        labels = rounded(labels, 0.5, -1.0, 1.5)
     one = run(labels, draws=4000)
     two = nuts(MODEL, labels, Settings(chains=2, draws=1500, seed=2))
     from annomodels.engines.diagnostics import ess
@@ -184,12 +207,15 @@ def test_gibbs_and_nuts_agree(rng) -> None:
     assert np.allclose(one.truth_sd, two.truth_sd, rtol=0.15)
 
 
-def ranks(replications: int, seed: int) -> dict[str, NDArray[Any]]:
+def ranks(replications: int, seed: int, steps: bool) -> dict[str, NDArray[Any]]:
     """Ranks of true values among 99 draws: parameters, a truth, a difficulty."""
     out: dict[str, list[int]] = {}
     for number in range(replications):
         rng = np.random.default_rng([seed, number])
         values, labels = made(rng, n_items=12, n_coders=4, each=3, known=number % 2)
+        if steps:
+            labels = rounded(labels, 0.5, -1.0, 1.0)
+            values["truth"] = np.clip(values["truth"], -1.0, 1.0)
         found = run(labels, chains=1, draws=99 * 20, warmup=300, seed=number, threads=1)
         thin = slice(19, None, 20)
         true = {name: float(values[name]) for name in POPULATION}
@@ -199,8 +225,9 @@ def ranks(replications: int, seed: int) -> dict[str, NDArray[Any]]:
         true["noise_sd"] = values["precision"][0] ** -0.5
         draws["noise_sd"] = found.posterior["noise_sd"][0, thin, 0]
         true["truth"], draws["truth"] = values["truth"][5], found.truth[0, thin, 5]
-        for name, value in true.items():
-            out.setdefault(name, []).append(int((draws[name] < value).sum()))
+        for name, value in true.items():  # truths at an end of the scale tie
+            ties = rng.integers((draws[name] == value).sum() + 1)
+            out.setdefault(name, []).append(int((draws[name] < value).sum() + ties))
     return {name: np.array(found) for name, found in out.items()}
 
 
@@ -210,13 +237,15 @@ def assert_uniform(found: dict[str, NDArray[Any]], bins: int, p: float) -> None:
         assert chisquare(counts).pvalue > p, (name, counts)
 
 
-def test_ranks_of_true_values_are_uniform_in_a_small_study() -> None:
-    assert_uniform(ranks(60, 1), 5, 1e-4)
+@pytest.mark.parametrize("steps", [False, True], ids=["exact", "steps with ends"])
+def test_ranks_of_true_values_are_uniform_in_a_small_study(steps: bool) -> None:
+    assert_uniform(ranks(60, 1, steps), 5, 1e-4)
 
 
 @pytest.mark.calibration
-def test_ranks_of_true_values_are_uniform() -> None:
-    found = ranks(400, 2)
+@pytest.mark.parametrize("steps", [False, True], ids=["exact", "steps with ends"])
+def test_ranks_of_true_values_are_uniform(steps: bool) -> None:
+    found = ranks(400, 2, steps)
     assert_uniform(found, 10, 1e-3)
     inside = np.concatenate([(r >= 5) & (r <= 94) for r in found.values()])
     assert 0.87 < inside.mean() < 0.93
@@ -242,8 +271,8 @@ def test_the_tables_say_what_the_draws_say(rng, tmp_path: Path) -> None:
     values, labels = made(rng, n_items=80, n_coders=6, each=5, **TYPICAL)
     values["scale"][0], values["bias"][1] = -1.0, 3.0
     y = MODEL.sample_labels(values, labels.item, labels.coder, rng)
-    labels = NumericLabels(**{**vars(labels), "y": y})
-    fit = am.fit_interval(annotations(labels), seed=1, chains=2, draws=500)
+    labels = replace(labels, y=y)
+    fit = am.fit_interval(annotations(labels), Interval(step=0.0), seed=1, chains=2, draws=500)
     coders = fit.coders().table
     assert coders["kind"][0] == "reversed"
     assert coders["kind"][1] == "biased"
@@ -264,17 +293,20 @@ def test_the_tables_say_what_the_draws_say(rng, tmp_path: Path) -> None:
 
 
 def test_implied_alpha_is_the_alpha_of_many_labels(rng) -> None:
-    values, labels = made(rng, n_items=4000, n_coders=4, each=4, **TYPICAL)
+    _, labels = made(rng, n_items=4000, n_coders=4, each=4, **TYPICAL)
     data = annotations(labels)
-    fit = am.fit_interval(data, seed=1, chains=1, draws=200, warmup=200, extend=False)
+    fit = am.fit_interval(
+        data, Interval(step=0.0), seed=1, chains=1, draws=200, warmup=200, extend=False
+    )
     direct = am.agreement(data, "alpha", draws=0).value
     assert np.median(implied_alpha(fit.tree, data)) == pytest.approx(direct, abs=0.01)
 
 
 def test_the_check_sees_a_scale_with_ends(rng) -> None:
     _, labels = made(rng, n_items=60, n_coders=6, each=5, **TYPICAL)
-    cut = NumericLabels(**{**vars(labels), "y": np.clip(labels.y, -0.4, 0.8)})
-    fit = am.fit_interval(annotations(cut), seed=1, chains=2, draws=300)
+    cut = replace(labels, y=np.clip(labels.y, -0.4, 0.8))
+    none = Interval(ends=(-np.inf, np.inf))
+    fit = am.fit_interval(annotations(cut), none, seed=1, chains=2, draws=300)
     assert any("beyond -0.4 and 0.8" in sentence for sentence in fit.check().sentences)
     free = am.fit_interval(annotations(labels), seed=1, chains=2, draws=300)
     assert not any("beyond" in sentence for sentence in free.check().sentences)
@@ -301,16 +333,18 @@ def test_items_that_all_coders_give_the_same_number_do_no_harm(rng) -> None:
     _, labels = made(rng, n_items=120, n_coders=8, each=6, **TYPICAL)
     y = labels.y.copy()
     y[np.isin(labels.item, np.arange(50))] = -1.0
-    fit = am.fit_interval(annotations(NumericLabels(**{**vars(labels), "y": y})), seed=1, chains=2)
+    fit = am.fit_interval(annotations(replace(labels, y=y)), seed=1, chains=2)
     gold = fit.gold().table
     assert np.isfinite(gold["value"]).all()
-    assert (gold["value"][:50] + 1).abs().max() < 0.5
+    assert (gold["value"][:50] + 1).abs().max() < 0.75
     assert float(fit.tree.attrs["rhat_max"]) < 1.05
 
 
 def test_the_model_is_written_and_read_back() -> None:
     model = Interval(location=2.0, noise=am.priors.HalfNormal(0.3), unit=10.0)
     assert Interval.from_dict(model.to_dict()) == model
+    ends = Interval(step=0.0, ends=(0.0, 100.0))
+    assert Interval.from_dict(json.loads(json.dumps(ends.to_dict()))) == ends
     assert len(model.describe()) == 4
 
 
