@@ -75,21 +75,6 @@ def test_files_that_the_page_points_at_exist(page: Path) -> None:
     assert not [link for link in links if not (page.parent / link).exists()]
 
 
-def test_the_models_page_has_the_default_priors() -> None:
-    import annomodels as am
-
-    page = (ROOT / "docs" / "models.md").read_text("utf-8")
-    default = am.HierarchicalDawidSkene()
-    rows, population = am.DawidSkene().confusion, default.population
-    share = round(100 * rows.accuracy)
-    assert f"\n{rows.strength:g} pseudo-labels, {share} % of them on the right label" in page
-    assert f"\n{population.strength:g} pseudo-labels." in page
-    assert f"mean is {round(100 * population.accuracy)} %" in page
-    assert f"as much as {population.certainty:g} labels" in page
-    assert isinstance(default.concentration, am.priors.LogNormal)
-    assert f"median {default.concentration.median:g}." in page
-
-
 def test_the_command_line_page_has_every_exit_code() -> None:
     from annomodels.cli import exits
 

@@ -1,0 +1,92 @@
+"""Every model has a page with a picture, and what the examples on it show is true."""
+
+from __future__ import annotations
+
+import doctest
+import re
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+import annomodels as am
+from annomodels.models import MODELS
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+FOLDER = DOCS / "models"
+PAGES = sorted(path for path in FOLDER.glob("*.md") if path.stem in MODELS)
+SECTIONS = ("**Story.**", "$$", "**When to use it.**", "**What it cannot see.**", "## Example")
+
+
+@pytest.fixture(scope="module")
+def plates():
+    sys.path.insert(0, str(DOCS))
+    try:
+        import plate_pictures
+        import plates
+
+        yield plates, plate_pictures.PICTURES
+    finally:
+        sys.path.remove(str(DOCS))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+def test_a_page_has_its_sections(page):
+    text = page.read_text("utf-8")
+    assert [part for part in SECTIONS if part not in text] == []
+    assert f":file: ../generated/plates/{page.stem}.svg" in text
+    assert f"(models/{page.name})" in (DOCS / "models.md").read_text("utf-8")
+
+
+def _marks(page):
+    return [pytest.mark.nuts] if "gibbs" not in MODELS[page.stem].engines else []
+
+
+@pytest.mark.parametrize("page", [pytest.param(p, id=p.stem, marks=_marks(p)) for p in PAGES])
+def test_the_examples_of_a_page_are_true(page):
+    blocks = re.findall(r"^```pycon\n(.*?)^```$", page.read_text("utf-8"), re.M | re.S)
+    assert blocks
+    test = doctest.DocTestParser().get_doctest(
+        "\n".join(blocks), {"am": am}, page.stem, str(page), 0
+    )
+    flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+    said: list[str] = []
+    runner = doctest.DocTestRunner(optionflags=flags, verbose=False)
+    assert runner.run(test, out=said.append).failed == 0, "".join(said)
+
+
+def test_every_picture_is_drawn_with_plates_that_hold_their_nodes(plates):
+    module, pictures = plates
+    missing = [page.stem for page in PAGES if page.stem not in pictures]
+    assert missing == []
+    for name, picture in pictures.items():
+        svg = ElementTree.fromstring(module.draw(picture, name))
+        space = "{http://www.w3.org/2000/svg}"
+        circles = svg.findall(f"{space}circle")
+        nodes = picture.nodes.strip().splitlines()
+        assert len(circles) == len(nodes), name
+        assert len(svg.findall(f"{space}line")) == len(picture.arrows.split())
+        inside = dict(zip((line.split()[0] for line in nodes), circles, strict=True))
+        for plate, box in zip(picture.plates, svg.findall(f"{space}rect"), strict=True):
+            left, top = float(box.get("x")), float(box.get("y"))
+            right, bottom = left + float(box.get("width")), top + float(box.get("height"))
+            members = plate.members.split()
+            for node, circle in inside.items():
+                x, y = float(circle.get("cx")), float(circle.get("cy"))
+                within = left < x < right and top < y < bottom
+                assert within == (node in members), (name, plate.title, node)
+
+
+def test_the_page_of_the_default_has_its_priors():
+    page = (FOLDER / "hierarchical.md").read_text("utf-8")
+    rows = (FOLDER / "dawid-skene.md").read_text("utf-8")
+    prior, population = am.DawidSkene().confusion, am.HierarchicalDawidSkene().population
+    share = round(100 * prior.accuracy)
+    assert f"\n{prior.strength:g} pseudo-labels, {share} % of them on the right label" in rows
+    assert f"\n{population.strength:g} pseudo-labels." in page
+    assert f"mean is {round(100 * population.accuracy)} %" in page
+    assert f"as much as {population.certainty:g} labels" in page
+    concentration = am.HierarchicalDawidSkene().concentration
+    assert isinstance(concentration, am.priors.LogNormal)
+    assert f"median {concentration.median:g}." in page
