@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,10 @@ from docutils import nodes
 from docutils.utils.math import latex2mathml
 
 from annomodels import __version__
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from plates import write as write_plates  # the file beside this one
 
 project = "annomodels"
 author = "The annomodels developers"
@@ -65,6 +70,7 @@ def _generate(app: Any) -> None:
     folder = Path(app.srcdir) / "generated"
     folder.mkdir(exist_ok=True)
     (folder / "elsewhere.md").write_text(as_markdown(), "utf-8")
+    write_plates(folder / "plates")
     page = (Path(app.srcdir) / "breakdowns.md").read_text("utf-8")
     names: dict[str, Any] = {}
     for n, code in enumerate(re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S), start=1):
