@@ -16,7 +16,9 @@ from annomodels import __version__
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from plates import write as write_plates  # the file beside this one
+from execute import executed  # files beside this one
+from llms import llms_text
+from plates import write as write_plates
 
 project = "annomodels"
 author = "The annomodels developers"
@@ -49,6 +51,8 @@ html_title = f"annomodels {release}"
 html_theme_options = {"navigation_with_keys": True}
 html_show_sourcelink = False
 html_copy_source = False
+html_static_path = ["_static"]
+html_extra_path = ["generated/llms.txt"]
 html_math_renderer = "mathml"
 
 
@@ -71,6 +75,9 @@ def _generate(app: Any) -> None:
     folder.mkdir(exist_ok=True)
     (folder / "elsewhere.md").write_text(as_markdown(), "utf-8")
     write_plates(folder / "plates")
+    (folder / "llms.txt").write_text(llms_text(Path(app.srcdir)), "utf-8")
+    (folder / "glossary.md").write_text(_glossary(), "utf-8")
+    (folder / "bibliography.md").write_text(_bibliography(), "utf-8")
     page = (Path(app.srcdir) / "breakdowns.md").read_text("utf-8")
     names: dict[str, Any] = {}
     for n, code in enumerate(re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S), start=1):
@@ -80,7 +87,30 @@ def _generate(app: Any) -> None:
         (folder / f"breakdowns-{n}.txt").write_text(said.getvalue(), "utf-8")
 
 
+def _glossary() -> str:
+    from annomodels.report.glossary import GLOSSARY
+
+    terms = [f"{word}\n: {text}\n" for word, text in sorted(GLOSSARY, key=lambda x: x[0].lower())]
+    return "\n".join(terms)
+
+
+def _bibliography() -> str:
+    from annomodels.report.bibliography import sources
+
+    found = sorted(sources().values(), key=lambda s: (s.author.lstrip("{").lower(), s.year))
+    lines = [f"* {source.text.replace('https://', '<https://', 1)}" for source in found]
+    return "\n".join(f"{line}>" if "<https://" in line else line for line in lines) + "\n"
+
+
+def _execute(app: Any, name: str, source: list[str]) -> None:
+    """Run the code of the pages whose results are shown."""
+    if name.startswith(("tutorials/", "coming-from/")) or name == "gallery":
+        source[0] = executed(source[0], name)
+
+
 def setup(app: Any) -> None:
     """Show formulas as MathML, which browsers draw without a script from a server."""
     app.add_html_math_renderer("mathml", (_inline, None), (_block, None))
     app.connect("builder-inited", _generate)
+    app.connect("source-read", _execute)
+    app.add_css_file("drawn.css")

@@ -1,0 +1,155 @@
+"""Tutorials, how-tos and "coming from" pages run; every command and public name is documented."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import annomodels as am
+from annomodels.cli.lazy import COMMANDS
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+SECTIONS = ("tutorials", "howto", "coming-from")
+PAGES = [path for folder in SECTIONS for path in sorted((DOCS / folder).glob("*.md"))]
+RUN = [DOCS / "gallery.md", *PAGES]
+
+
+def load(name: str) -> ModuleType:
+    """Import a module of the docs folder."""
+    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+EXECUTE = load("execute")
+LLMS = load("llms")
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(DOCS).with_suffix("").as_posix()
+
+
+@pytest.fixture
+def short_chains(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fit with a tenth of the draws: what is tested is that the page runs."""
+    plain = am.fit
+
+    def quick(*args: object, **options: object) -> am.Fit:
+        if options.get("engine") != "em":
+            options |= {"chains": 2, "draws": 60, "warmup": 60, "extend": False}
+        return plain(*args, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(am, "fit", quick)
+
+
+@pytest.mark.parametrize("path", RUN, ids=name_of)
+@pytest.mark.usefixtures("short_chains")
+@pytest.mark.filterwarnings("ignore::annomodels.errors.InferenceWarning")  # so few draws
+def test_the_code_of_a_page_runs_and_shows_something(path: Path) -> None:
+    page = path.read_text("utf-8")
+    done = EXECUTE.executed(page, name_of(path))
+    n = len(EXECUTE.blocks(page))
+    if path.name != "index.md" and path.parent.name != "howto":
+        assert n
+        assert done.count("```text") + done.count("<figure") >= max(1, n // 2)
+    assert "<figure" in done or path.name != "gallery.md"
+
+
+def other(page: str, module: str) -> str:
+    """Code for another package on a page."""
+    (code,) = re.findall(
+        rf"^```{{code-block}} python\n:class: {module}\n(.*?)^```$", page, re.M | re.S
+    )
+    return code
+
+
+def test_nltk_and_this_package_agree_on_the_example() -> None:
+    agreement = pytest.importorskip("nltk.metrics.agreement")
+    assert agreement.AnnotationTask
+    page = (DOCS / "coming-from" / "nltk.md").read_text("utf-8")
+    names: dict[str, object] = {}
+    exec("\n".join([*EXECUTE.blocks(page), other(page, "nltk")]), names)
+    values = names["panel"].table.set_index("coefficient")["value"]  # type: ignore[attr-defined]
+    assert names["found"] == pytest.approx(
+        {key: values[key] for key in ("alpha", "multi_kappa", "k")}
+    )
+
+
+def test_krippendorff_and_this_package_agree_on_the_example() -> None:
+    pytest.importorskip("krippendorff")
+    page = (DOCS / "coming-from" / "krippendorff.md").read_text("utf-8")
+    names: dict[str, object] = {}
+    exec("\n".join([*EXECUTE.blocks(page), other(page, "krippendorff")]), names)
+    ours = {scale: alpha.value for scale, alpha in names["alphas"].items()}  # type: ignore[attr-defined]
+    assert names["found"] == pytest.approx(ours)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name_of)
+def test_links_and_commands_of_a_page_exist(path: Path) -> None:
+    text = path.read_text("utf-8")
+    links = re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", text)
+    assert not [link for link in links if not (path.parent / link).exists()]
+    assert set(re.findall(r"(?:^\$ |`)annomodels ([a-z]+)", text, flags=re.M)) <= set(COMMANDS)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name_of)
+def test_options_shown_for_commands_exist(path: Path) -> None:
+    for name, rest in re.findall(r"^\$ annomodels ([a-z]+)(.*)$", path.read_text("utf-8"), re.M):
+        command = importlib.import_module(f"annomodels.cli.commands.{name}").command
+        known = {flag for option in command.params for flag in option.opts}
+        assert set(re.findall(r"(?<= )--?[a-z][a-z-]*", rest.partition("#")[0])) <= known
+
+
+def test_every_page_stands_in_a_table_of_contents() -> None:
+    listed = set()
+    for path in DOCS.rglob("*.md"):
+        for block in re.findall(r"^```{toctree}\n(.*?)^```$", path.read_text("utf-8"), re.M | re.S):
+            entries = [line for line in block.splitlines() if line and not line.startswith(":")]
+            for entry in entries:
+                listed |= {name_of(found) for found in path.parent.glob(f"{entry}.md")}
+    assert set(LLMS.pages(DOCS)) - listed == set()
+
+
+def test_every_command_is_documented() -> None:
+    page = (DOCS / "cli.md").read_text("utf-8")
+    assert ".. click:: annomodels.cli.main:cli" in page
+    assert ":nested: full" in page
+    for name in COMMANDS:  # whose help the page consists of
+        command = importlib.import_module(f"annomodels.cli.commands.{name}").command
+        assert len(command.help or "") > 20, name
+        assert f"annomodels {name}" in (command.epilog or ""), name
+
+
+def test_every_public_name_is_documented() -> None:
+    import annomodels
+
+    page = (DOCS / "api.md").read_text("utf-8")
+    listed = set(re.findall(r"^   (\w+)$", page, flags=re.M))
+    listed |= set(re.findall(r"^\.\. auto\w+:: annomodels\.(\w+)", page, flags=re.M))
+    coref = (DOCS / "coref-api.md").read_text("utf-8")
+    listed |= {"coref"} if "annomodels.coref" in coref else set()
+    assert set(annomodels.__all__) - listed == set()
+
+
+def test_the_map_for_language_models_lists_every_page_once() -> None:
+    text = LLMS.llms_text(DOCS)
+    links = re.findall(r"\]\(([\w/-]+)\.html\)", text)
+    assert sorted(links) == sorted(LLMS.pages(DOCS))
+    assert all((DOCS / f"{link}.md").exists() for link in links)
+    for name in set(re.findall(r"\bam\.(\w+)", text)):
+        assert name in am.__all__
+    for name in set(re.findall(r"\bfit\.(\w+)", text)) - {"plot"}:
+        assert callable(getattr(am.Fit, name))
+
+
+def test_the_docs_folder_is_left_as_it_was() -> None:
+    assert str(DOCS) not in sys.path
