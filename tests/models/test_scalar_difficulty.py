@@ -234,8 +234,7 @@ def test_by_item_density_equals_the_beta_binomial_and_its_quadrature(rng):
 
 
 @pytest.mark.nuts
-@pytest.mark.parametrize("k", [2, 3])
-@pytest.mark.parametrize("variant", ["default", "discrimination and guessing"])
+@pytest.mark.parametrize(("variant", "k"), [("default", 2), ("discrimination and guessing", 3)])
 def test_the_start_is_finite_and_has_the_right_shapes(variant, k, rng):
     from pymc.initial_point import make_initial_point_fn
 
