@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,10 +83,8 @@ class StateDraws:
 
 def state_draws(draws: Draws) -> StateDraws:
     """Read draws of any model as draws of item states."""
-    states: Any = getattr(draws, "states", None)
-    if states is None:
-        return StateDraws(draws.prevalence, draws.confusion)
-    return StateDraws(states.share, states.emission, states.truth)
+    truth = None if draws.states is None else draws.states.truth
+    return StateDraws(draws.share, draws.emission, truth)
 
 
 def beliefs(

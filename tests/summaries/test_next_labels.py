@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import annomodels as am
+from annomodels.models.states import States
 from annomodels.summaries.allocation import allocate, steps
-from annomodels.summaries.draws import thinned
+from annomodels.summaries.draws import Draws, thinned, truth_probabilities
 from annomodels.summaries.gains import (
     StateDraws,
     beliefs,
@@ -120,6 +121,18 @@ def test_beliefs_come_in_blocks_and_leave_known_gold_aside(make):
     assert [(s.start, s.stop) for s, _ in parts] == [(0, 1), (1, 2), (2, 3), (3, 4)]
     np.testing.assert_allclose(np.concatenate([p for _, p in parts]), whole)
     assert 0 < whole[1, 0, 0] < 1
+
+
+def test_models_whose_items_have_states_are_read_by_their_states(rng):
+    data, draws, truth = tiny(rng, 2, 5)
+    states = States(draws.share, draws.emission, truth)
+    given = Draws(draws.share @ np.ones((5, 2)) / 2, draws.emission[:, :, :2], states)
+    read = state_draws(given)
+    assert read.truth is truth
+    ((_, state),) = beliefs(read, data, np.arange(data.n_items))
+    now = np.stack([p.sum(axis=1) for _, p in read.parts(state)], axis=1) / len(given)
+    expected = np.mean([p for _, p in truth_probabilities(given, data)], axis=0)
+    np.testing.assert_allclose(now, expected, atol=1e-12)
 
 
 def test_uncertainty_about_the_coder_lessens_what_a_label_tells():
