@@ -281,6 +281,24 @@ share η 5.6 0.5
         "Ordinal: the place of an item's class on a scale, shifted and blurred by the coder, is "
         f"cut into labels; {LABELS}.",
     ),
+    "graded-response": Picture(
+        """
+pi π 0 1.2
+u u_l 1.05 1.2
+x x_i 1.05 0 out
+y y_n 2.15 0 seen
+b b_j 3.4 -0.45
+s s_j 3.4 0.45
+""",
+        "pi>u u>y x>y b>y s>y",
+        (
+            Plate("label n", "y"),
+            Plate("item i", "x y"),
+            Plate("coder j", "b s"),
+        ),
+        "Graded response: the place of an item on a scale, shifted and blurred by the coder, is "
+        f"cut into labels at cut-points that follow from the prevalence; {LABELS}.",
+    ),
     "interval": Picture(
         """
 mu μ,τ 0 0
