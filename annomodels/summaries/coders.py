@@ -56,6 +56,10 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
 
     Notes
     -----
+    Where coders labelled items again there are also repeated_pairs and repeats_agree, the share of
+    these pairs of labels that are equal (intra-coder agreement).
+
+    Under models that know two kinds of coders p_spammer is theirs, else
     p_spammer = P(\|skill\| < .2 and bits < half the entropy of the truth): the labels hardly depend
     on the truth. Skill is used rather than bits alone, because the bits of a noisy estimate are
     never near zero when there are many labels and few data.
@@ -100,13 +104,14 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
     kind = kinds(_portrait(draws, n, bias))
     columns |= {
         "p_no_better_than_chance": _share(draws.skill <= 0),
-        "p_spammer": _share(spammer),
+        "p_spammer": _p_spammer(tree, spammer),
         "p_adversary": _share(adversary),
         "p_below_target": below,
         "bias": bias,
         "kind": kind,
     }
     columns |= _on_the_scale(tree, data)
+    columns |= _repeats(data)
     sensitivity = draws.sensitivity.mean(axis=0)
     for k, label in enumerate(data.labels):
         columns[f"sensitivity_{label_text(label)}"] = sensitivity[:, k]
@@ -125,6 +130,32 @@ def _on_the_scale(tree: xr.DataTree, data: Annotations) -> dict[str, Floats]:
         low, high = interval(values)
         columns |= {name: values.mean(axis=0), f"{name}_low": low, f"{name}_high": high}
     return columns
+
+
+def _p_spammer(tree: xr.DataTree, spammer: NDArray[np.bool_]) -> Floats:
+    """P(spammer): said by the model, if it knows two kinds of coders, else by the rule."""
+    posterior = tree["posterior"].to_dataset()
+    if "spammer" not in posterior:
+        return _share(spammer)
+    p: Floats = posterior["spammer"].values.mean(axis=(0, 1))
+    return p
+
+
+def _repeats(data: Annotations) -> dict[str, object]:
+    """How often coders who labelled an item again said the same; empty without repeats."""
+    same, pairs = np.zeros(data.n_coders), np.zeros(data.n_coders)
+    key = data.item.astype(np.int64) * data.n_coders + data.coder
+    order = np.argsort(key, kind="stable")
+    cell, n = np.unique(key, return_counts=True)
+    if not (n > 1).any():
+        return {}
+    place = np.repeat(np.arange(len(cell)), n)
+    votes = np.zeros((len(cell), data.n_labels))
+    np.add.at(votes, (place, data.label[order]), 1.0)
+    np.add.at(same, cell % data.n_coders, (votes * (votes - 1)).sum(axis=1))
+    np.add.at(pairs, cell % data.n_coders, (n * (n - 1)).astype(float))
+    share = np.divide(same, pairs, out=np.full(data.n_coders, np.nan), where=pairs > 0)
+    return {"repeated_pairs": (pairs / 2).astype(int), "repeats_agree": share}
 
 
 def _share(happened: NDArray[np.bool_]) -> Floats:

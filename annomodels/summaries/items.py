@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from annomodels.annotations import Annotations
 from annomodels.summaries import skills
 from annomodels.summaries.draws import thinned
+from annomodels.summaries.item_states import state_columns
 from annomodels.summaries.quadrants import QUADRANTS, ItemFacts, quadrants, reasons
 from annomodels.summaries.readings import surprise
 from annomodels.summaries.summary import Summary
@@ -46,7 +47,9 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
     -------
     Summary
         One row per item: item, n, label, probability, entropy, reducible, irreducible,
-        disagreement (share of label pairs that differ; NaN for n < 2), surprise, quadrant, reason.
+        disagreement (share of label pairs that differ; NaN for n < 2), surprise, quadrant, reason;
+        before the quadrant what only some models know: p_ambiguous and readings, p_easy,
+        difficulty, guess_level, second_reading, each with `_sd` unless a probability.
 
     Notes
     -----
@@ -59,7 +62,8 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
     quadrant is
 
     * "contested": surprise < .05 and at least 3 labels, of which two or more differ from the rest:
-      its coders disagree more than their errors explain; the item may be ambiguous;
+      its coders disagree more than their errors explain; the item may be ambiguous. Under a model
+      with ambiguous items: P(ambiguous) > .5;
     * "needs more labels": not contested, and no label has probability .95;
     * "hard but settled": probability at least .95 although a quarter of the labels or more differ;
     * "easy": the rest.
@@ -85,6 +89,8 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
     draws = thinned(tree, data, n_draws)
     p_surprise, _ = surprise(draws, data, np.random.default_rng(seed))
     prevalence, confusion = draws.prevalence.mean(axis=0), draws.confusion.mean(axis=0)
+    own = state_columns(tree, data)
+    p_ambiguous = own.get("p_ambiguous")
     facts = ItemFacts(
         data=data,
         best=best,
@@ -92,6 +98,8 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
         surprise=p_surprise,
         accuracy=skills.accuracy(prevalence, confusion),
         bits=skills.bits(prevalence, confusion),
+        ambiguous=None if p_ambiguous is None else np.asarray(p_ambiguous),
+        readings=[str(text) for text in own.get("readings", [])],
     )
     where = quadrants(facts)
     table = pd.DataFrame(
@@ -105,6 +113,7 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
             "irreducible": irreducible,
             "disagreement": disagreement(data),
             "surprise": p_surprise,
+            **own,
             "quadrant": where,
             "reason": reasons(facts, where),
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,6 +40,10 @@ class ItemFacts:
         Posterior predictive p-value, shape [item].
     accuracy, bits
         Posterior means for each coder, shape [coder].
+    ambiguous
+        P(ambiguous) of models that know ambiguous items, shape [item].
+    readings
+        The readings of each item in words, where a model knows several.
     """
 
     data: Annotations
@@ -47,6 +52,8 @@ class ItemFacts:
     surprise: Floats
     accuracy: Floats
     bits: Floats
+    ambiguous: Floats | None = None
+    readings: Sequence[str] = ()
 
 
 def quadrants(facts: ItemFacts) -> list[str]:
@@ -57,8 +64,11 @@ def quadrants(facts: ItemFacts) -> list[str]:
     known = np.zeros(len(n), bool) if facts.data.gold is None else facts.data.gold >= 0
     split = (n >= FEWEST) & (n - votes.max(axis=1) >= 2)
     hard = (n - agreeing >= DISSENT * n) & (n >= 2)
+    contested = split & (facts.surprise < SURPRISING)
+    if facts.ambiguous is not None:
+        contested = facts.ambiguous > 0.5
     rules = [
-        split & (facts.surprise < SURPRISING),
+        contested,
         ~known & (facts.probability < SETTLED),
         hard,
     ]
@@ -82,7 +92,14 @@ def reasons(facts: ItemFacts, where: list[str]) -> list[str]:
     out = [""] * data.n_items
     for i, word in enumerate(where):
         label, p, dissent = names[facts.best[i]], facts.probability[i], int(against[i])
-        if word == "contested":
+        if word == "contested" and facts.ambiguous is not None:
+            read = f", read as {facts.readings[i]}" if facts.readings else ""
+            out[i] = (
+                f"It is ambiguous with probability {facts.ambiguous[i]:.2f}{read}: {dissent} of "
+                f"{n[i]} labels are not {label!r}, from coders who are right {acc_all[i]:.0%} of "
+                "the time."
+            )
+        elif word == "contested":
             out[i] = (
                 f"{dissent} of {n[i]} labels are not {label!r}, although these coders are right "
                 f"{acc_all[i]:.0%} of the time; they would split like this on "
