@@ -75,7 +75,6 @@ def _generate(app: Any) -> None:
     folder.mkdir(exist_ok=True)
     (folder / "elsewhere.md").write_text(as_markdown(), "utf-8")
     write_plates(folder / "plates")
-    (folder / "llms.txt").write_text(llms_text(Path(app.srcdir)), "utf-8")
     (folder / "glossary.md").write_text(_glossary(), "utf-8")
     (folder / "bibliography.md").write_text(_bibliography(), "utf-8")
     page = (Path(app.srcdir) / "breakdowns.md").read_text("utf-8")
@@ -102,6 +101,13 @@ def _bibliography() -> str:
     return "\n".join(f"{line}>" if "<https://" in line else line for line in lines) + "\n"
 
 
+def _map(app: Any, config: Any) -> None:
+    """Write the map of the pages before Sphinx asks whether it is there."""
+    folder = Path(app.srcdir)
+    (folder / "generated").mkdir(exist_ok=True)
+    (folder / "generated" / "llms.txt").write_text(llms_text(folder), "utf-8")
+
+
 def _execute(app: Any, name: str, source: list[str]) -> None:
     """Run the code of the pages whose results are shown."""
     if name.startswith(("tutorials/", "coming-from/")) or name == "gallery":
@@ -111,6 +117,7 @@ def _execute(app: Any, name: str, source: list[str]) -> None:
 def setup(app: Any) -> None:
     """Show formulas as MathML, which browsers draw without a script from a server."""
     app.add_html_math_renderer("mathml", (_inline, None), (_block, None))
+    app.connect("config-inited", _map)
     app.connect("builder-inited", _generate)
     app.connect("source-read", _execute)
     app.add_css_file("drawn.css")
