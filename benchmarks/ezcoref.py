@@ -37,10 +37,14 @@ points, with a 95 % interval from a bootstrap over passages. *Log loss* of the p
 the gold antecedent, probabilities normalised over the candidates and not below {floor}, so that a
 gold antecedent that no one gave costs {cost:.1f} everywhere; *log loss, listed* leaves those out.
 *ECE* is the calibration error of the probability of the chosen antecedent in ten bins of equal
-width, and *said* its mean. Majority voting gives shares of votes for probabilities. {chains} chains
-of {draws:,} draws after {warmup} of warm-up; *time* is that of the sampling, in seconds."""
+width, and *said* its mean. Majority voting gives shares of votes for probabilities; *one more
+coder* is the probability that a further coder of the population would give the label (`p_next`), of
+the same fit. {chains} chains of {draws:,} draws after {warmup} of warm-up; *time* is that of the
+sampling, in seconds."""
 
 
+NEXT = "mention-pair", "single-truth"
+ONE_MORE = "one more coder"
 NUTS = f"P(true) by Gibbs and by NUTS, on the passages of one book ({BOOK}):"
 
 
@@ -109,12 +113,12 @@ def fitted(variant: Variant, labels: pd.DataFrame, **options: Any) -> PairFit:
         return fit_pairs(labels, variant.model, always=variant.always, **options)
 
 
-def judged(fit: PairFit, gold: dict[str, str]) -> Judged:
+def judged(fit: PairFit, gold: dict[str, str], column: str = "p_true") -> Judged:
     """Compare a fit with gold; "none of these" is left out and the others normalised."""
     table = fit.interpretations().table
     table = table[table["label"] != "none of these"]
     plain = [x[2:-1] if x.startswith("M(") else x for x in table["label"]]
-    return _judge(zip(table["item"], plain, table["p_true"], strict=True), gold)
+    return _judge(zip(table["item"], plain, table[column], strict=True), gold)
 
 
 def majority(labels: pd.DataFrame, gold: dict[str, str]) -> Judged:
@@ -212,6 +216,9 @@ def main() -> None:
     for name, variant in VARIANTS.items():
         fit = fitted(variant, labels, seed=asked.seed, **options)
         lines.append(row(name, judged(fit, gold), votes, fit, asked.seed))
+        if name in NEXT:
+            found = judged(fit, gold, "p_next")
+            lines.append(row(f"{name}, {ONE_MORE}", found, votes, fit, asked.seed))
         if name in ("mention-pair", "single-truth or none"):
             none, one, several = fit.drawn.p_number.sum(axis=0)
             counts.append(

@@ -9,6 +9,9 @@ from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from annomodels.coref.layers import PHRASE, Layer
 from annomodels.coref.spans import Key, Span
 from annomodels.errors import AnnotationError, Problem
@@ -82,6 +85,18 @@ class Document:
         """Mentions of all coders in the order of the text."""
         held = {key for layer in self.layers.values() for key in layer.mentions.values()}
         return tuple(sorted(held, key=lambda key: (key[1], key[0])))
+
+    @cached_property
+    def codes(self) -> NDArray[np.int64]:
+        """Cluster of each mention of :attr:`keys` for each coder, -1 where it was not marked.
+
+        Shape [coder, mention].
+        """
+        out = np.full((len(self.layers), len(self.keys)), -1, dtype=np.int64)
+        for row, coder in zip(out, self.coders, strict=True):
+            held = self.layers[coder].cluster_of
+            row[:] = [held.get(key, -1) for key in self.keys]
+        return out
 
     def shared(self, *coders: str) -> tuple[Key, ...]:
         """Mentions with exactly the same words for all the coders given (without any: for all).

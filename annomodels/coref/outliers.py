@@ -126,6 +126,8 @@ def _with_point(
     document: Document, points: pd.DataFrame, draws: int, rng: np.random.Generator
 ) -> dict[tuple[str, str], Floats]:
     """Kappa of each pair of coders, and behind it its draws, shape [1 + draw]."""
+    if len(document.layers) < 2:
+        return {}
     rows = points[points["document"] == document.id]
     known = dict(zip(zip(rows["first"], rows["second"], strict=True), rows["kappa"], strict=True))
     blocks = list(pair_blocks(document, draws, rng))

@@ -16,13 +16,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.coefficients.counts import sparse_sum
 from annomodels.coref.document import Document
-from annomodels.coref.spans import Key
 from annomodels.coref.tables import kappa_of
 
 __all__ = ["Extra", "Weights", "kappas", "pair_blocks", "weight_blocks"]
@@ -161,18 +161,16 @@ def pair_blocks(
 
     Pairs of coders with fewer than two shared mentions are left out.
     """
-    place = {key: n for n, key in enumerate(document.keys)}
-    coders = {coder: n for n, coder in enumerate(document.coders)}
-    pairs: dict[tuple[str, str], tuple[Ints, Ints, Ints]] = {}
-    for pair in document.coder_pairs():
-        x, y = (document.layers[coder].cluster_of for coder in pair)
-        shared: list[Key] = [key for key in x if key in y]
-        if len(shared) > 1:
-            shared.sort(key=place.__getitem__)
-            codes = (np.array([held[key] for key in shared]) for held in (x, y))
-            pairs[pair] = (*codes, np.array([place[key] for key in shared]))  # type: ignore[assignment]
-    for block in weight_blocks(rng, draws, len(place), len(coders)):
+    codes, names = document.codes, document.coders
+    pairs: dict[tuple[int, int], Ints] = {}
+    for first, second in combinations(range(len(names)), 2):
+        both = np.flatnonzero((codes[first] >= 0) & (codes[second] >= 0))
+        if len(both) > 1:
+            pairs[first, second] = both
+    for block in weight_blocks(rng, draws, codes.shape[1], len(names)):
         yield {
-            (a, b): kappas(x, y, block.mentions[:, at], block.extras(coders[a], coders[b], len(at)))
-            for (a, b), (x, y, at) in pairs.items()
+            (names[a], names[b]): kappas(
+                codes[a, at], codes[b, at], block.mentions[:, at], block.extras(a, b, len(at))
+            )
+            for (a, b), at in pairs.items()
         }

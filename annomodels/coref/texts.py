@@ -9,10 +9,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from annomodels.coref.clusterings import Missing, overlap
 from annomodels.coref.document import Corpus, Document, documents_of
 from annomodels.coref.spans import Key
-from annomodels.coref.tables import LinkTable, TwoByTwo, links_of, pairs_of
+from annomodels.coref.tables import LinkTable, TwoByTwo, links_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,6 +28,8 @@ __all__ = [
     "pair_agreement",
     "text_kappa",
 ]
+
+Ints = NDArray[np.int64]
 
 RULES = {
     "": "kappa as it is",
@@ -225,10 +230,19 @@ def pair_agreement(corpus: Corpus) -> TextAgreement:
     """
 
     def cells(document: Document, first: str, second: str) -> TwoByTwo:
-        x, y = (document.layers[c].groups for c in (first, second))
-        return pairs_of(overlap([list(g) for g in x], [list(g) for g in y], "drop"))
+        x, y = (document.codes[document.coders.index(coder)] for coder in (first, second))
+        both = (x >= 0) & (y >= 0)
+        return _pair_cells(x[both], y[both])
 
     return TextAgreement("coreferent pairs", tuple(_rows(documents_of(corpus), cells)))
+
+
+def _pair_cells(x: Ints, y: Ints) -> TwoByTwo:
+    """Give the pair table of two codings of the same mentions; see :func:`pair_table`."""
+    joint = x * (int(y.max(initial=0)) + 1) + y
+    sizes = np.unique(joint, return_counts=True)[1], np.bincount(x), np.bincount(y)
+    a, own, other = (int((size * (size - 1) // 2).sum()) for size in sizes)
+    return TwoByTwo(a, own - a, other - a, len(x) * (len(x) - 1) // 2 - own - other + a)
 
 
 def near_identity_agreement(corpus: Corpus) -> TextAgreement:

@@ -87,7 +87,9 @@ class PairFit:
         Returns
         -------
         Summary
-            One row per candidate: item, label, class, votes, coders, p_true, mc_error, silver.
+            One row per candidate: item, label, class, votes, coders, p_true, mc_error, p_next,
+            silver. `p_next` is the probability that one more coder of the same population would
+            say it, which is the better guess at what somebody else's gold has.
         """
         return tables.interpretations(self.model, self.codes, self.drawn)
 

@@ -1,0 +1,168 @@
+"""Places in context, coders against the others, the table of agreement, and the page."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import annomodels as am
+from annomodels.coref import (
+    agreement,
+    agreement_table,
+    coder_table,
+    document,
+    document_of_judgments,
+    pair_agreement,
+    pair_table,
+    reading_table,
+)
+from annomodels.coref.document import Document
+from annomodels.report.coref.collect import collect
+from annomodels.report.coref.page import page, report
+
+
+def first_it() -> Document:
+    """Make the first "it" of Poesio and Artstein (2005), utterance 3.1, by 18 coders."""
+    answers = [["E2", "boxcar"]] * 9 + [["E2"]] * 6 + [["boxcar"]] * 3
+    kinds = {"E2": "none", "boxcar": "none", "it": "phrase"}
+    coders = {f"c{n:02}": (kinds, {"it": answer}) for n, answer in enumerate(answers)}
+    return document_of_judgments("3.1", coders, order=["E2", "boxcar", "it"])
+
+
+def test_poesio_artstein_2005_who_read_what() -> None:
+    table = reading_table(first_it(), "none")
+    assert table["reading"].tolist() == ["E2 [0] or boxcar [1]", "E2 [0]", "boxcar [1]"]
+    assert table["n"].tolist() == [9, 6, 3]
+    assert table["several"].tolist() == [True, False, False]
+    assert set(table["of"]) == {18}
+    assert table["coders"][2] == "c15, c16, c17"
+    assert set(table["before"]) == {"E2 boxcar"}
+    assert set(table["kind"]) == {"explicit and implicit"}
+
+
+def odd_one_out(texts: int = 3) -> list[Document]:
+    rng = np.random.default_rng(2)
+    out = []
+    for n in range(texts):
+        truth = rng.integers(0, 12, 40)
+        said = {c: np.where(rng.random(40) < 0.05, rng.integers(0, 12, 40), truth) for c in "abc"}
+        said["odd"] = np.where(rng.random(40) < 0.5, rng.integers(0, 12, 40), truth)
+        clusters = {c: dict(enumerate(x.tolist())) for c, x in said.items()}
+        out.append(document(f"t{n}", clusters, genre="xy"[n % 2]))
+    return out
+
+
+def test_only_the_most_contested_places_are_written_out() -> None:
+    texts = odd_one_out()
+    every, some = reading_table(texts), reading_table(texts, most=5)
+    assert len(some.drop_duplicates(["document", "span"])) == 5
+    assert len(every.drop_duplicates(["document", "span"])) > 5
+    second = every.groupby(["document", "span"])["n"].nlargest(2).groupby(level=[0, 1]).last()
+    kept = set(zip(some["document"], some["span"], strict=True))
+    assert min(second[key] for key in kept) >= sorted(second, reverse=True)[4]
+    assert len(reading_table(texts, kinds=("agreement",))["reading"]) > 0
+    whole = every.groupby(["document", "span"])["n"].sum()
+    assert (whole == every.groupby(["document", "span"])["of"].first()).all()
+
+
+def test_texts_without_words_name_positions() -> None:
+    text = odd_one_out(1)[0]
+    blank = Document("t", ("_",) * len(text.tokens), layers=text.layers)
+    table = reading_table(blank)
+    assert set(table["before"]) | set(table["after"]) == {""}
+    assert all(x.startswith("words ") for x in table["text"])
+
+
+def test_a_coder_against_the_others() -> None:
+    texts = odd_one_out()
+    table = coder_table(texts, draws=200)
+    assert table["coder"][0] == "odd"
+    assert table["p_below"][0] > 0.99
+    assert (table["p_below"][1:] < 0.5).all()
+    rows = pair_agreement(texts).table
+    with_odd = rows[(rows["first"] == "odd") | (rows["second"] == "odd")]
+    rest = rows.drop(with_odd.index)
+    by_text = [frame.groupby("document")["kappa"].mean().mean() for frame in (with_odd, rest)]
+    assert table["with_others"][0] == pytest.approx(by_text[0])
+    assert table["others"][0] == pytest.approx(by_text[1])
+    assert table["difference"][0] == pytest.approx(by_text[0] - by_text[1])
+    assert (table["low"] < table["with_others"]).all()
+    assert table["alone"][0] > 3 * table["alone"][1:].max()
+    with pytest.raises(am.NotApplicable, match="draws=0"):
+        coder_table(texts, draws=0)
+
+
+def test_of_two_coders_nobody_is_the_odd_one() -> None:
+    table = coder_table(document("t", {"a": [[1, 2], [3]], "b": [[1], [2, 3]]}), draws=20)
+    assert table["p_below"].isna().all()
+    assert table["with_others"].tolist() == [pair_table([[1, 2], [3]], [[1], [2, 3]]).kappa] * 2
+    assert table["alone"].tolist() == [0, 0]
+
+
+def test_every_row_says_what_it_is() -> None:
+    texts = odd_one_out()
+    table = agreement_table(texts, ["none", "excl+"], ["dice", "masi"], draws=2000)
+    rows = table.set_index("coefficient")
+    assert rows.index.is_unique
+    found = agreement(texts, "excl+", "masi")
+    assert rows["value"]["alpha_excl-plus_masi"] == found.value
+    assert rows["measure"]["alpha_excl-plus_masi"] == found.title
+    assert rows["value"]["pair_kappa"] == pytest.approx(pair_agreement(texts).mean)
+    assert rows["low"]["pair_kappa_new"] < rows["low"]["pair_kappa_mean"]
+    alphas = rows[rows.index.str.startswith("alpha")]
+    assert alphas["low"].isna().all()
+    by_text = agreement_table(texts, by="document", draws=50)
+    assert by_text["part"].unique().tolist() == ["t0", "t1", "t2"]
+    own = by_text[by_text["coefficient"] == "pair_kappa"].set_index("part")
+    assert own["value"]["t1"] == pytest.approx(pair_agreement(texts[1]).mean)
+    with pytest.raises(am.NotApplicable, match="by='coder'"):
+        agreement_table(texts, by="coder")  # type: ignore[arg-type]
+
+
+def test_mention_f1_counts_all_pairs_of_coders() -> None:
+    text = document("t", {"a": [[1, 2]], "b": [[1, 3]], "c": [[4, 5]]})
+    rows = agreement_table(text, draws=20).set_index("coefficient")
+    assert rows["value"]["mention_f1"] == pytest.approx(2 * 1 / 12)
+    assert math.isnan(rows["value"]["pair_kappa"])
+    assert "two mentions that two coders share" in rows["note"]["pair_kappa"]
+
+
+def test_the_page_stands_alone_and_escapes_what_users_wrote(tmp_path: Path) -> None:
+    bad = "<script>alert(1)</script>"
+    clusters = {bad: [["a", bad], ["b"]], "ben": [["a", "b", bad]], "cho": [["a", bad, "b"]]}
+    made = page(collect(document(bad, clusters), draws=20), command=bad)
+    assert bad not in made
+    assert made.count("&lt;script&gt;") > 3
+    assert not re.search(r"(src|href)=[\"']?https?:", made)
+    assert "<link rel=icon" in made
+    assert "No model was fitted" in made
+    target = report(collect(document("t", clusters), draws=20), tmp_path / "r.html")
+    assert target.read_text("utf-8").startswith("\n<!DOCTYPE html>") or "<!DOCTYPE html>" in made
+    with pytest.raises(am.AnnotationError, match="exists already"):
+        report(collect(document("t", clusters), draws=20), target)
+
+
+def test_the_page_is_the_same_every_time_and_has_all_parts() -> None:
+    texts = odd_one_out()
+    first, second = (page(collect(texts, ["none"], draws=50)) for _ in range(2))
+    assert first == second
+    for words in (
+        "texts like these",
+        "a further text",
+        "immediate antecedents",
+        "odd",
+        "by text type",
+    ):
+        assert words in first
+    ids = re.findall(r"\bid=\"?([\w-]+)", first)
+    assert len(ids) == len(set(ids))
+
+
+def test_texts_of_one_coder_have_a_page_that_says_so() -> None:
+    made = page(collect(document("t", {"a": [[1, 2], [3]]}), draws=20))
+    assert "Nothing to compare" in made
+    assert "No text has two mentions that two coders share." in made
