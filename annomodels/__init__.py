@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from annomodels.planning.simulate import Simulation, simulate
     from annomodels.plots.accessor import FitPlots
     from annomodels.report.page import report
+    from annomodels.summaries.earlier import prior_from
     from annomodels.summaries.next_labels import NextLabels
     from annomodels.summaries.summary import Summary
 
@@ -119,6 +120,7 @@ _WHERE = {
     "fit_interval": "annomodels.interval",
     "load": "annomodels.fitting",
     "load_interval": "annomodels.interval",
+    "prior_from": "annomodels.summaries.earlier",
     "read": "annomodels.io.reading",
     "read_spans": "annomodels.io.reading",
     "report": "annomodels.report.page",
@@ -185,6 +187,7 @@ __all__ = [
     "fit_interval",
     "load",
     "load_interval",
+    "prior_from",
     "priors",
     "read",
     "read_spans",

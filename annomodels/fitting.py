@@ -253,6 +253,7 @@ def fit(
     resolved = resolve(model)
     name = choose(resolved, engine)
     require_fittable(data)
+    resolved = resolved.bound(data)
     if seed is None:
         seed = secrets.randbits(31)
     settings = Settings(

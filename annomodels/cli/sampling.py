@@ -12,12 +12,15 @@ from annomodels.cli.terminal import Stages
 if TYPE_CHECKING:
     from annomodels.annotations import Annotations
     from annomodels.fitting import Fit
+    from annomodels.models.base import Model
     from annomodels.summaries.checks import Check
 
 __all__ = ["exit_code", "fit_data", "verdict_lines"]
 
 
-def fit_data(data: Annotations, sampling: Sampling, command: str) -> Fit:
+def fit_data(
+    data: Annotations, sampling: Sampling, command: str, model: Model | None = None
+) -> Fit:
     """Fit, with seed, engine and a guess of the time on stderr before and progress during it.
 
     Parameters
@@ -28,6 +31,8 @@ def fit_data(data: Annotations, sampling: Sampling, command: str) -> Fit:
         How.
     command
         The command line that the fit shall remember.
+    model
+        The model; else the one that `sampling` names.
     """
     from annomodels.cli.estimate import duration, seconds_of_fit
     from annomodels.engines.catalog import choose
@@ -36,9 +41,10 @@ def fit_data(data: Annotations, sampling: Sampling, command: str) -> Fit:
     from annomodels.models.fittable import require_fittable
 
     require_fittable(data)
-    engine = choose(resolve(sampling.model), sampling.engine)
+    believed = resolve(sampling.model) if model is None else model
+    engine = choose(believed, sampling.engine)
     note(
-        f"Fitting {sampling.model} to {len(data):,} labels with {engine}, seed {sampling.seed}, "
+        f"Fitting {believed.name} to {len(data):,} labels with {engine}, seed {sampling.seed}, "
         f"{sampling.chains} chains of {sampling.draws:,} draws after {sampling.warmup:,} of "
         f"warm-up; it takes {duration(seconds_of_fit(data, sampling, engine))}, longer if the "
         "chains mix slowly."
@@ -46,7 +52,7 @@ def fit_data(data: Annotations, sampling: Sampling, command: str) -> Fit:
     with Stages() as stages:
         result = fit(
             data,
-            sampling.model,
+            believed,
             engine=sampling.engine,
             chains=sampling.chains,
             draws=sampling.draws,

@@ -30,6 +30,26 @@ def draw_confusion(counts: Array, alpha: Array, key: Key, iteration: int, out: A
 
 
 @inlined
+def draw_own(counts: Array, own: Array, key: Key, iteration: int, out: Array) -> None:
+    """Draw the rows of those coders again who have pseudo-counts [row, truth, label] of their own.
+
+    Rows that begin with 0 are passed over.
+    """
+    n_labels, n_classes = out.shape[1], out.shape[2]
+    state = np.empty(1, dtype=np.uint64)
+    pair, shape, row = np.empty(2), np.empty(n_labels), np.empty(n_labels)
+    for j in range(len(own)):
+        if own[j, 0, 0] > 0.0:
+            state[0] = address(key, iteration, CONFUSION, j)
+            for k in range(n_classes):
+                for label in range(n_labels):
+                    shape[label] = own[j, k, label] + counts[j, label, k]
+                log_dirichlet(state, pair, shape, row)
+                for label in range(n_labels):
+                    out[j, label, k] = row[label]
+
+
+@inlined
 def draw_prevalence(sizes: Array, alpha: Array, key: Key, iteration: int, out: Array) -> None:
     """Draw the prevalence: pi ~ Dirichlet(alpha + sizes); `out` gets logarithms."""
     state = np.empty(1, dtype=np.uint64)

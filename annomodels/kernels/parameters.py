@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from annomodels.kernels.compile import Array, Key, kernel
+from annomodels.kernels.densities import log_dirichlet_constant
 from annomodels.kernels.dirichlet import draw_prevalence
-from annomodels.kernels.rows import Source, draw_rows, log_dirichlet_constant, rows_logp
+from annomodels.kernels.rows import Source, draw_rows, rows_logp
 
 
 @kernel

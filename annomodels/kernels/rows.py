@@ -20,7 +20,8 @@ from numba import types
 from numba.extending import overload
 
 from annomodels.kernels.compile import Array, Key, inlined
-from annomodels.kernels.dirichlet import draw_confusion
+from annomodels.kernels.densities import log_beta_density, log_dirichlet_constant
+from annomodels.kernels.dirichlet import draw_confusion, draw_own
 from annomodels.kernels.population import draw_accuracy, draw_population
 from annomodels.kernels.random import CONFUSION, address, log_dirichlet, uniform
 
@@ -30,7 +31,9 @@ class Population(NamedTuple):
 
     `scale` holds the prior of the concentration as coefficients of its log density; `numbers` are
     the strength of the prior of the mean, the Beta parameters of the accuracy on its diagonal, and
-    whether that accuracy is estimated.
+    whether that accuracy is estimated; if not, `anchor` holds the pseudo-counts of the mean. `own`
+    [row, truth, label] are pseudo-counts of coders who stand for themselves: they come from
+    elsewhere, and the population does not know them. It may be empty.
     """
 
     mean: Array
@@ -38,6 +41,8 @@ class Population(NamedTuple):
     accuracy: Array
     scale: Array
     numbers: Array
+    anchor: Array
+    own: Array
 
 
 class Coins(NamedTuple):
@@ -85,10 +90,16 @@ def draw_pooled(
     source: Population, counts: Array, prior: Array, key: Key, iteration: int, logc: Array
 ) -> None:
     """Draw the population with the rows integrated out, then rows; `prior` follows it."""
-    mean, concentration, accuracy, scale, numbers = source
-    anchor = np.empty_like(mean)
-    fill_anchor(accuracy[0], numbers[0], anchor)
-    draw_population(counts, anchor, scale, 1, key, iteration, mean, concentration)
+    mean, concentration, accuracy, scale, numbers, anchor, own = source
+    if numbers[3] > 0:
+        fill_anchor(accuracy[0], numbers[0], anchor)
+    others = counts
+    if len(own) > 0:
+        others = counts.copy()
+        for j in range(len(own)):
+            if own[j, 0, 0] > 0.0:
+                others[j] = 0
+    draw_population(others, anchor, scale, 1, key, iteration, mean, concentration)
     if numbers[3] > 0:
         accuracy[0] = draw_accuracy(
             mean, numbers[1], numbers[2], numbers[0], key, iteration, accuracy[0]
@@ -97,6 +108,7 @@ def draw_pooled(
         for label in range(mean.shape[1]):
             prior[k, label] = concentration[k] * mean[k, label]
     draw_confusion(counts, prior, key, iteration, logc)
+    draw_own(counts, own, key, iteration, logc)
 
 
 @inlined
@@ -168,16 +180,6 @@ def draw_guessing(
 
 
 @inlined
-def log_dirichlet_constant(alpha: Array) -> float:
-    """Logarithm of the normalising constant of a Dirichlet density."""
-    value, total = 0.0, 0.0
-    for a in alpha:
-        value -= math.lgamma(a)
-        total += a
-    return value + math.lgamma(total)
-
-
-@inlined
 def prior_fixed(source: None, prior: Array, logc: Array) -> float:
     """Log density of Dirichlet rows."""
     n_rows, n_labels, n_classes = logc.shape
@@ -194,10 +196,16 @@ def prior_fixed(source: None, prior: Array, logc: Array) -> float:
 @inlined
 def prior_pooled(source: Population, prior: Array, logc: Array) -> float:
     """Log density of the rows and of their population."""
-    mean, concentration, accuracy, scale, numbers = source
-    value: float = prior_fixed(None, prior, logc)
-    anchor = np.empty_like(mean)
-    fill_anchor(accuracy[0], numbers[0], anchor)
+    mean, concentration, accuracy, scale, numbers, anchor, own = source
+    value: float = 0.0
+    if len(own) == 0:
+        value += prior_fixed(None, prior, logc)
+    else:
+        for j in range(len(own)):
+            alpha = own[j] if own[j, 0, 0] > 0.0 else prior
+            value += prior_fixed(None, alpha, logc[j : j + 1])
+    if numbers[3] > 0:
+        fill_anchor(accuracy[0], numbers[0], anchor)
     for k in range(mean.shape[0]):
         value += log_dirichlet_constant(anchor[k])
         for label in range(mean.shape[1]):
@@ -209,13 +217,6 @@ def prior_pooled(source: Population, prior: Array, logc: Array) -> float:
     if numbers[3] > 0:
         value += log_beta_density(accuracy[0], numbers[1], numbers[2])
     return value
-
-
-@inlined
-def log_beta_density(x: float, a: float, b: float) -> float:
-    """Log density of Beta(a, b)."""
-    value = (a - 1.0) * math.log(x) + (b - 1.0) * math.log1p(-x)
-    return value + math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
 
 
 @inlined

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from annomodels.annotations import Annotations
+from annomodels.errors import NotApplicable
 from annomodels.models.encoded import Encoded
-from annomodels.priors import Dirichlet, from_dict, to_dict
+from annomodels.names import label_text
+from annomodels.priors import Dirichlet, Rows, from_dict, to_dict
 
 if TYPE_CHECKING:
     from annomodels.models.confusion import ConfusionModel, State
@@ -103,6 +106,24 @@ class Model(ABC):
         """Read back what :meth:`to_dict` wrote."""
         return cls(**{k: _value(v) for k, v in data.get("priors", {}).items()})
 
+    def bound(self, data: Annotations) -> Self:
+        """Copy that knows the data it will be fitted to, where its priors concern them by name.
+
+        Raises
+        ------
+        NotApplicable
+            When priors from an earlier fit are for other labels.
+        """
+        known = [label_text(name) for name in data.labels]
+        for value in (getattr(self, f.name) for f in fields(self)):  # type: ignore[arg-type]
+            labels = list(value.labels) if isinstance(value, Rows) else known
+            if labels and labels != known:
+                raise NotApplicable(
+                    f"The priors are those of a fit with the labels {', '.join(labels)}, and the "
+                    f"data have {', '.join(known)}. Declare the same labels (labels=, --labels)."
+                )
+        return self
+
     @property
     def proper(self) -> bool:
         """Whether all priors are proper, as sampling needs."""
@@ -115,13 +136,13 @@ def _plain(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, tuple):
-        return list(value)
+        return [_plain(part) for part in value]
     return to_dict(value)
 
 
 def _value(plain: Any) -> Any:
     if isinstance(plain, list):
-        return tuple(plain)
+        return tuple(map(_value, plain))
     if not isinstance(plain, dict):
         return plain
     if "model" in plain:

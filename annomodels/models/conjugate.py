@@ -66,9 +66,12 @@ class ConjugateModel(ConfusionModel):
         There the Jacobian turns the exponents alpha - 1 into alpha, so that the mode exists for
         every alpha > 0 and alpha = 0 is maximum likelihood.
         """
+        return self.prevalence_penalty(state) + self.rows_penalty(state, self.row_prior(state))
+
+    def rows_penalty(self, state: State, prior: Floats) -> float:
+        """Give the part of the penalty that concerns rows with these pseudo-counts."""
         rows = np.transpose(state.log_confusion, (0, 2, 1))
-        prior = np.broadcast_to(self.row_prior(state), rows.shape)
-        return self.prevalence_penalty(state) + _weighted(prior, rows)
+        return _weighted(np.broadcast_to(prior, rows.shape), rows)
 
     def prevalence_penalty(self, state: State) -> float:
         """Give the part of the penalty that concerns the prevalence."""
@@ -77,9 +80,12 @@ class ConjugateModel(ConfusionModel):
     def with_mode(
         self, counts: Floats, sizes: Floats, alpha: Floats, population: dict[str, Floats]
     ) -> State:
-        """Prevalence and rows at their mode given counts and pseudo-counts [truth, label]."""
+        """Prevalence and rows at their mode given counts and pseudo-counts [truth, label].
+
+        Pseudo-counts may differ by row: [row, truth, label].
+        """
         k = len(sizes)
-        total = counts + alpha.T
+        total = counts + np.swapaxes(alpha, -1, -2)
         weight = total.sum(axis=1, keepdims=True)
         rows = np.divide(total, weight, out=np.full_like(total, 1.0 / k), where=weight > 0)
         share = sizes + self.prevalence.alpha(k)

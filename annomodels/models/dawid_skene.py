@@ -9,7 +9,7 @@ import numpy as np
 
 from annomodels.models.confusion import Floats, State
 from annomodels.models.conjugate import ConjugateModel
-from annomodels.priors import Diagonal, Dirichlet
+from annomodels.priors import Diagonal, Dirichlet, Rows
 
 __all__ = ["DawidSkene"]
 
@@ -47,7 +47,7 @@ class DawidSkene(ConjugateModel):
     citation: ClassVar[str] = "doi:10.2307/2346806"
 
     prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
-    confusion: Diagonal = field(default_factory=lambda: Diagonal(4.0, 0.7))
+    confusion: Diagonal | Rows = field(default_factory=lambda: Diagonal(4.0, 0.7))
 
     @classmethod
     def unsmoothed(cls) -> DawidSkene:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from annomodels.annotations import Annotations
 from annomodels.models.confusion import Floats, State
 from annomodels.models.conjugate import ConjugateModel
-from annomodels.priors import Diagonal, Dirichlet, LogNormal, Pareto, ScalePrior
+from annomodels.names import label_text
+from annomodels.priors import CoderRows, Diagonal, Dirichlet, LogNormal, Pareto, Rows, ScalePrior
 
 __all__ = ["HierarchicalDawidSkene"]
 
@@ -35,6 +37,11 @@ class HierarchicalDawidSkene(ConjugateModel):
         Prior of the population mean; a well anchored diagonal keeps classes from drifting.
     concentration
         Prior of the concentration of each row, in pseudo-labels.
+    returning
+        Rows of coders that are known from an earlier fit, see :func:`annomodels.prior_from`. They
+        stand for themselves: the population is that of the other coders.
+    places
+        Place of each coder of the data among `returning`, -1 for others; :meth:`bound` says it.
 
     References
     ----------
@@ -52,8 +59,10 @@ class HierarchicalDawidSkene(ConjugateModel):
     citation: ClassVar[str] = "Carpenter (2008)"
 
     prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
-    population: Diagonal = field(default_factory=lambda: Diagonal(300.0, 0.7, 10.0))
+    population: Diagonal | Rows = field(default_factory=lambda: Diagonal(300.0, 0.7, 10.0))
     concentration: ScalePrior = field(default_factory=lambda: LogNormal(5.0, 0.7))
+    returning: tuple[CoderRows, ...] = ()
+    places: tuple[int, ...] = ()
 
     @classmethod
     def carpenter(cls) -> HierarchicalDawidSkene:
@@ -80,7 +89,31 @@ class HierarchicalDawidSkene(ConjugateModel):
             accuracy, beta = held["common_accuracy"].reshape(1), prior.beta
         numbers = np.array([prior.strength, *beta, float(prior.estimated)])
         scale = np.array(self.concentration.coefficients())
-        return Population(held["population"], held["concentration"], accuracy, scale, numbers)
+        k = len(held["concentration"])
+        anchor = prior.alpha(k)
+        own = self.own_rows(k)
+        return Population(
+            held["population"], held["concentration"], accuracy, scale, numbers, anchor, own
+        )
+
+    def own_rows(self, n_labels: int) -> Floats:
+        """Pseudo-counts [row, truth, label] of returning coders, 0 for all others; or empty."""
+        if not any(place >= 0 for place in self.places):
+            return np.empty((0, n_labels, n_labels))
+        none = np.zeros((n_labels, n_labels))
+        return np.stack([none if n < 0 else self.returning[n].alpha(n_labels) for n in self.places])
+
+    def bound(self, data: Annotations) -> Self:
+        """Copy that knows which coders of the data return."""
+        super().bound(data)
+        where = {rows.coder: n for n, rows in enumerate(self.returning)}
+        places = tuple(where.get(label_text(name), -1) for name in data.coders)
+        return replace(self, places=places if self.returning else ())
+
+    def _shapes(self, row_prior: Floats) -> Floats:
+        """Pseudo-counts [truth, label], or [row, truth, label] where coders return."""
+        own = self.own_rows(len(row_prior))
+        return np.where(own > 0, own, row_prior) if len(own) else row_prior
 
     def start(self, counts: Floats, sizes: Floats) -> State:
         """Parameters from soft counts [row, label, truth] and class sizes [truth]."""
@@ -88,32 +121,44 @@ class HierarchicalDawidSkene(ConjugateModel):
 
         prior = self.population
         accuracy = prior.accuracy
+        own = self.own_rows(len(sizes))
+        others = counts[own[:, 0, 0] == 0] if len(own) else counts
         if prior.estimated:
             # the share of right labels under the soft counts, weighed as the prior does
-            right = np.einsum("jkk->", counts)
-            accuracy = (right + prior.beta[0]) / (counts.sum() + prior.certainty)
-        anchor = Diagonal(prior.strength, float(accuracy)).alpha(len(sizes))
-        mean, concentration = population_mode(counts, anchor, self.concentration)
+            right = np.einsum("jkk->", others)
+            accuracy = (right + prior.beta[0]) / (others.sum() + prior.certainty)
+            prior = Diagonal(prior.strength, float(accuracy))
+        anchor = prior.alpha(len(sizes))
+        mean, concentration = population_mode(others, anchor, self.concentration)
         population = {"population": mean, "concentration": concentration}
-        if prior.estimated:
+        if self.population.estimated:
             population["common_accuracy"] = np.array(accuracy)
-        return self.with_mode(counts, sizes, concentration[:, None] * mean, population)
+        shapes = self._shapes(concentration[:, None] * mean)
+        return self.with_mode(counts, sizes, shapes, population)
 
     def maximise(self, counts: Floats, sizes: Floats, state: State) -> State:
         """M-step with the population held: the mode given expected counts."""
-        return self.with_mode(counts, sizes, self.row_prior(state), state.population)
+        shapes = self._shapes(self.row_prior(state))
+        return self.with_mode(counts, sizes, shapes, state.population)
+
+    def log_penalty(self, state: State) -> float:
+        """Give what EM adds to the log likelihood: the log prior on the scale of log-ratios."""
+        shapes = self._shapes(self.row_prior(state))
+        return self.prevalence_penalty(state) + self.rows_penalty(state, shapes)
 
     def sample_parameters(self, n_rows: int, n_labels: int, rng: np.random.Generator) -> State:
         """Draw parameters from the prior."""
-        prior, population = self.population, {}
+        prior: Diagonal | Rows = self.population
+        population: dict[str, Floats] = {}
         if prior.estimated:
             population["common_accuracy"] = np.array(rng.beta(*prior.beta))
             prior = Diagonal(prior.strength, float(population["common_accuracy"]))
         mean = np.stack([rng.dirichlet(a) for a in prior.alpha(n_labels)])
         concentration = self.concentration.sample(rng, (n_labels,))
-        alpha = concentration[:, None] * mean
+        alpha = self._shapes(concentration[:, None] * mean)
+        alpha = np.broadcast_to(alpha, (n_rows, n_labels, n_labels))
         tiny = np.finfo(float).tiny
-        rows = np.stack([rng.dirichlet(a, n_rows) for a in alpha], axis=2)
+        rows = np.stack([[rng.dirichlet(a) for a in own] for own in alpha]).transpose(0, 2, 1)
         prevalence = rng.dirichlet(self.prevalence.alpha(n_labels))
         population |= {"population": mean, "concentration": concentration}
         return State(np.log(prevalence), np.log(np.maximum(rows, tiny)), population)
@@ -132,6 +177,9 @@ class HierarchicalDawidSkene(ConjugateModel):
         mean = pm.Dirichlet("population", a=anchor, dims=("truth", "label"))
         concentration = self.concentration.pymc("concentration", dims="truth")
         alpha = (concentration[:, None] * mean)[None]
+        own = self.own_rows(n_labels)
+        if len(own):
+            alpha = pt.where(own > 0, own, alpha)
         confusion = pm.Dirichlet("confusion", a=alpha, dims=("coder", "truth", "label"))
         return pt.log(confusion)
 
@@ -144,10 +192,17 @@ class HierarchicalDawidSkene(ConjugateModel):
             f"Population mean of each row: Dirichlet with {self.population.strength:g} "
             f"pseudo-counts, {self._centre()} of them on the right label.",
             f"Concentration of the coders around it: {self.concentration.in_words}.",
+            *(
+                [f"Rows of {len(self.returning)} coders as an earlier fit left them."]
+                if self.returning
+                else []
+            ),
         ]
 
     def _centre(self) -> str:
         prior = self.population
+        if isinstance(prior, Rows):
+            return f"on average {prior.accuracy:.0%}"
         if not prior.estimated:
             return f"{prior.accuracy:.0%}"
         right, wrong = prior.beta

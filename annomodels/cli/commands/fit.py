@@ -17,12 +17,22 @@ __all__ = ["command"]
 
 
 @click.command(
-    "fit", epilog=examples("annomodels fit votes.csv -o fit.nc --model dawid-skene --seed 7")
+    "fit",
+    epilog=examples(
+        "annomodels fit votes.csv -o fit.nc --model dawid-skene --seed 7",
+        "annomodels fit march.csv -o march.nc --prior-from february.nc",
+    ),
 )
 @click.argument("data")
 @click.option("-o", "--output", metavar="FILE", required=True, help="Where to save the fit (.nc).")
 @click.option("--force", is_flag=True, help="Overwrite FILE if it exists.")
 @click.option("--json", "as_json", is_flag=True, help="Write the verdict as JSON.")
+@click.option(
+    "--prior-from",
+    "earlier",
+    metavar="FIT",
+    help="Start from what an earlier fit learnt of classes and coders; its model is used.",
+)
 @sample_options
 @read_options
 @common_options
@@ -33,20 +43,28 @@ def command(
     output: str,
     force: bool,
     as_json: bool,
+    earlier: str | None,
     reading: Reading,
     sampling: Sampling,
 ) -> None:
     """Fit one model to DATA and save it."""
-    from annomodels.cli.loading import load_data, say_notes
+    from annomodels.cli.loading import load_data, load_fit, say_notes
     from annomodels.cli.places import check_file
     from annomodels.cli.sampling import exit_code, fit_data, verdict_lines
     from annomodels.cli.session import current
     from annomodels.cli.tables import to_json
 
     check_file(output, force)
+    model = None
+    if earlier is not None:
+        from annomodels.summaries.earlier import prior_from
+
+        if sampling.model != "hierarchical":
+            raise click.UsageError("--prior-from uses the model of that fit: leave out --model.")
+        model = prior_from(load_fit(earlier))
     labels = load_data(data, reading)
     say_notes(labels)
-    result = fit_data(labels, sampling, current().command)
+    result = fit_data(labels, sampling, current().command, model)
     result.save(output, force=force)
     check = result.check()
     if as_json:

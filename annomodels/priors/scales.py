@@ -1,149 +1,17 @@
-"""Prior distributions as plain values: printable, comparable, free of data.
-
-Imports nothing from the package. Each prior gives its log density for NumPy arrays (used by the
-Gibbs sampler and by tests); the models hand the same numbers to PyMC.
-"""
+"""Priors of positive numbers."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "Beta",
-    "Diagonal",
-    "Dirichlet",
-    "HalfNormal",
-    "LogNormal",
-    "Pareto",
-    "ScalePrior",
-    "from_dict",
-    "to_dict",
-]
+__all__ = ["HalfNormal", "LogNormal", "Pareto", "ScalePrior"]
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Dirichlet:
-    """Symmetric Dirichlet prior with ``concentration`` pseudo-counts for every class.
-
-    Parameters
-    ----------
-    concentration
-        Pseudo-counts for each class; 1 is uniform on the simplex, 0 means no prior at all
-        (maximum likelihood, which only the ``em`` engine accepts).
-
-    Examples
-    --------
-    >>> Dirichlet(1.0).alpha(3)
-    array([1., 1., 1.])
-    """
-
-    concentration: float = 1.0
-
-    def __post_init__(self) -> None:
-        if not (math.isfinite(self.concentration) and self.concentration >= 0):
-            raise ValueError(f"Dirichlet needs a concentration >= 0, not {self.concentration!r}.")
-
-    def alpha(self, n_classes: int) -> Floats:
-        """Pseudo-counts, shape [class]."""
-        return np.full(n_classes, float(self.concentration))
-
-
-@dataclass(frozen=True)
-class Beta:
-    """Beta prior of a probability.
-
-    Parameters
-    ----------
-    a, b
-        Pseudo-counts for and against.
-
-    Examples
-    --------
-    >>> Beta(7, 3).mean
-    0.7
-    """
-
-    a: float = 1.0
-    b: float = 1.0
-
-    def __post_init__(self) -> None:
-        if not (0 < self.a < math.inf and 0 < self.b < math.inf):
-            raise ValueError(f"Beta needs a > 0 and b > 0, not {self.a!r} and {self.b!r}.")
-
-    @property
-    def mean(self) -> float:
-        """Prior mean."""
-        return self.a / (self.a + self.b)
-
-    @property
-    def counts(self) -> Floats:
-        """Pseudo-counts for and against, shape [2]."""
-        return np.array([self.a, self.b], dtype=float)
-
-
-@dataclass(frozen=True)
-class Diagonal:
-    r"""Dirichlet rows that favour the diagonal: coders are expected to be better than chance.
-
-    Row k of a confusion matrix is Dirichlet with ``strength * accuracy`` pseudo-counts on label k
-    and :math:`strength (1 - accuracy) / (K - 1)` on each other label.
-
-    Parameters
-    ----------
-    strength
-        Total pseudo-counts of a row; 0 means no prior at all (``em`` only).
-    accuracy
-        Share of them on the diagonal.
-    certainty
-        Pseudo-labels behind the accuracy. Infinite (the default): the accuracy is as given.
-        Finite: all rows share one accuracy a that is estimated too, with a ~ Beta(certainty *
-        accuracy, certainty * (1 - accuracy)); only for the population of a hierarchical model.
-
-    Examples
-    --------
-    >>> Diagonal(strength=8, accuracy=0.6).alpha(3)
-    array([[4.8, 1.6, 1.6],
-           [1.6, 4.8, 1.6],
-           [1.6, 1.6, 4.8]])
-    """
-
-    strength: float = 4.0
-    accuracy: float = 0.7
-    certainty: float = math.inf
-
-    def __post_init__(self) -> None:
-        if not (math.isfinite(self.strength) and self.strength >= 0):
-            raise ValueError(f"Diagonal needs a strength >= 0, not {self.strength!r}.")
-        if not 0 < self.accuracy < 1:
-            raise ValueError(f"Diagonal needs 0 < accuracy < 1, not {self.accuracy!r}.")
-        if not self.certainty > 0:
-            raise ValueError(f"Diagonal needs a certainty > 0, not {self.certainty!r}.")
-
-    @property
-    def estimated(self) -> bool:
-        """Whether the accuracy is estimated."""
-        return math.isfinite(self.certainty)
-
-    @property
-    def beta(self) -> tuple[float, float]:
-        """Parameters of the Beta prior of an estimated accuracy."""
-        return self.certainty * self.accuracy, self.certainty * (1.0 - self.accuracy)
-
-    def mean(self, n_classes: int) -> Floats:
-        """Prior mean of a confusion matrix, shape [truth, label]."""
-        off = (1.0 - self.accuracy) / max(n_classes - 1, 1)
-        return np.where(np.eye(n_classes, dtype=bool), self.accuracy, off)
-
-    def alpha(self, n_classes: int) -> Floats:
-        """Pseudo-counts, shape [truth, label]."""
-        return self.strength * self.mean(n_classes)
 
 
 @dataclass(frozen=True)
@@ -295,30 +163,3 @@ class HalfNormal:
 
 
 ScalePrior = LogNormal | Pareto
-
-_KINDS: dict[str, type[Any]] = {
-    kind.__name__: kind for kind in (Beta, Dirichlet, Diagonal, HalfNormal, LogNormal, Pareto)
-}
-
-
-def to_dict(prior: Any) -> dict[str, Any]:
-    """Write a prior down as plain data.
-
-    Examples
-    --------
-    >>> to_dict(Dirichlet(2.0))
-    {'kind': 'Dirichlet', 'concentration': 2.0}
-    """
-    return {"kind": type(prior).__name__, **asdict(prior)}
-
-
-def from_dict(data: dict[str, Any]) -> Any:
-    """Read back what :func:`to_dict` wrote.
-
-    Examples
-    --------
-    >>> from_dict({"kind": "Dirichlet", "concentration": 2.0})
-    Dirichlet(concentration=2.0)
-    """
-    data = dict(data)
-    return _KINDS[data.pop("kind")](**data)

@@ -1,0 +1,23 @@
+"""Prior distributions as plain values: printable, comparable, free of data.
+
+Law: imports nothing from the rest of the package. Each prior gives its log density for NumPy
+arrays (used by the Gibbs sampler and by tests); the models hand the same numbers to PyMC.
+"""
+
+from annomodels.priors.plain import from_dict, to_dict
+from annomodels.priors.scales import HalfNormal, LogNormal, Pareto, ScalePrior
+from annomodels.priors.shares import Beta, CoderRows, Diagonal, Dirichlet, Rows
+
+__all__ = [
+    "Beta",
+    "CoderRows",
+    "Diagonal",
+    "Dirichlet",
+    "HalfNormal",
+    "LogNormal",
+    "Pareto",
+    "Rows",
+    "ScalePrior",
+    "from_dict",
+    "to_dict",
+]

@@ -1,0 +1,231 @@
+"""Priors of probabilities and of rows of probabilities."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Beta", "CoderRows", "Diagonal", "Dirichlet", "Rows"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Dirichlet:
+    """Dirichlet prior with ``concentration`` pseudo-counts for every class, or on average.
+
+    Parameters
+    ----------
+    concentration
+        Pseudo-counts for each class; 1 is uniform on the simplex, 0 means no prior at all
+        (maximum likelihood, which only the ``em`` engine accepts).
+    shares
+        Share of each class in all pseudo-counts; empty: the same for all, of any number.
+
+    Examples
+    --------
+    >>> Dirichlet(1.0).alpha(3)
+    array([1., 1., 1.])
+    >>> Dirichlet(5.0, (0.2, 0.8)).alpha(2)
+    array([2., 8.])
+    """
+
+    concentration: float = 1.0
+    shares: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.concentration) and self.concentration >= 0):
+            raise ValueError(f"Dirichlet needs a concentration >= 0, not {self.concentration!r}.")
+        if self.shares and not (min(self.shares) > 0 and abs(sum(self.shares) - 1) < 1e-6):
+            raise ValueError(f"Dirichlet needs shares above 0 that add up to 1: {self.shares!r}.")
+
+    def alpha(self, n_classes: int) -> Floats:
+        """Pseudo-counts, shape [class]."""
+        if not self.shares:
+            return np.full(n_classes, float(self.concentration))
+        if len(self.shares) != n_classes:
+            raise ValueError(
+                f"The prior was made for {len(self.shares)} labels, and there are {n_classes}."
+            )
+        return self.concentration * n_classes * np.array(self.shares)
+
+    def __repr__(self) -> str:
+        more = f", shares={self.shares!r}" if self.shares else ""
+        return f"Dirichlet(concentration={self.concentration!r}{more})"
+
+
+@dataclass(frozen=True)
+class Beta:
+    """Beta prior of a probability.
+
+    Parameters
+    ----------
+    a, b
+        Pseudo-counts for and against.
+
+    Examples
+    --------
+    >>> Beta(7, 3).mean
+    0.7
+    """
+
+    a: float = 1.0
+    b: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not (0 < self.a < math.inf and 0 < self.b < math.inf):
+            raise ValueError(f"Beta needs a > 0 and b > 0, not {self.a!r} and {self.b!r}.")
+
+    @property
+    def mean(self) -> float:
+        """Prior mean."""
+        return self.a / (self.a + self.b)
+
+    @property
+    def counts(self) -> Floats:
+        """Pseudo-counts for and against, shape [2]."""
+        return np.array([self.a, self.b], dtype=float)
+
+
+@dataclass(frozen=True)
+class Diagonal:
+    r"""Dirichlet rows that favour the diagonal: coders are expected to be better than chance.
+
+    Row k of a confusion matrix is Dirichlet with ``strength * accuracy`` pseudo-counts on label k
+    and :math:`strength (1 - accuracy) / (K - 1)` on each other label.
+
+    Parameters
+    ----------
+    strength
+        Total pseudo-counts of a row; 0 means no prior at all (``em`` only).
+    accuracy
+        Share of them on the diagonal.
+    certainty
+        Pseudo-labels behind the accuracy. Infinite (the default): the accuracy is as given.
+        Finite: all rows share one accuracy a that is estimated too, with a ~ Beta(certainty *
+        accuracy, certainty * (1 - accuracy)); only for the population of a hierarchical model.
+
+    Examples
+    --------
+    >>> Diagonal(strength=8, accuracy=0.6).alpha(3)
+    array([[4.8, 1.6, 1.6],
+           [1.6, 4.8, 1.6],
+           [1.6, 1.6, 4.8]])
+    """
+
+    strength: float = 4.0
+    accuracy: float = 0.7
+    certainty: float = math.inf
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.strength) and self.strength >= 0):
+            raise ValueError(f"Diagonal needs a strength >= 0, not {self.strength!r}.")
+        if not 0 < self.accuracy < 1:
+            raise ValueError(f"Diagonal needs 0 < accuracy < 1, not {self.accuracy!r}.")
+        if not self.certainty > 0:
+            raise ValueError(f"Diagonal needs a certainty > 0, not {self.certainty!r}.")
+
+    @property
+    def estimated(self) -> bool:
+        """Whether the accuracy is estimated."""
+        return math.isfinite(self.certainty)
+
+    @property
+    def beta(self) -> tuple[float, float]:
+        """Parameters of the Beta prior of an estimated accuracy."""
+        return self.certainty * self.accuracy, self.certainty * (1.0 - self.accuracy)
+
+    def mean(self, n_classes: int) -> Floats:
+        """Prior mean of a confusion matrix, shape [truth, label]."""
+        off = (1.0 - self.accuracy) / max(n_classes - 1, 1)
+        return np.where(np.eye(n_classes, dtype=bool), self.accuracy, off)
+
+    def alpha(self, n_classes: int) -> Floats:
+        """Pseudo-counts, shape [truth, label]."""
+        return self.strength * self.mean(n_classes)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Dirichlet rows of a confusion matrix with pseudo-counts of their own.
+
+    What an earlier fit teaches of coders, see :func:`annomodels.prior_from`.
+
+    Parameters
+    ----------
+    counts
+        Pseudo-counts by truth and label.
+    labels
+        The labels they belong to, in order.
+
+    Examples
+    --------
+    >>> Rows(((8.0, 2.0), (1.0, 4.0)), ("no", "yes")).mean(2)
+    array([[0.8, 0.2],
+           [0.2, 0.8]])
+    """
+
+    counts: tuple[tuple[float, ...], ...]
+    labels: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        table = np.array(self.counts, dtype=float)
+        if table.ndim != 2 or table.shape[0] != table.shape[1] or not (table > 0).all():
+            raise ValueError("Rows needs a square table of pseudo-counts above 0.")
+
+    @property
+    def strength(self) -> float:
+        """Pseudo-counts of a row, on average."""
+        return float(np.sum(self.counts) / len(self.counts))
+
+    @property
+    def accuracy(self) -> float:
+        """Share of them on the diagonal, on average."""
+        return float(np.diagonal(self.mean(len(self.counts))).mean())
+
+    @property
+    def estimated(self) -> bool:
+        """Whether the accuracy is estimated."""
+        return False
+
+    @property
+    def beta(self) -> tuple[float, float]:
+        """Parameters of the Beta prior of an estimated accuracy; not used."""
+        return 1.0, 1.0
+
+    @property
+    def certainty(self) -> float:
+        """Pseudo-labels behind the accuracy: it is as given."""
+        return math.inf
+
+    def alpha(self, n_classes: int) -> Floats:
+        """Pseudo-counts, shape [truth, label]."""
+        table = np.array(self.counts, dtype=float)
+        if len(table) != n_classes:
+            raise ValueError(
+                f"The prior was made for {len(table)} labels, and there are {n_classes}."
+            )
+        return table
+
+    def mean(self, n_classes: int) -> Floats:
+        """Prior mean of a confusion matrix, shape [truth, label]."""
+        table = self.alpha(n_classes)
+        return np.asarray(table / table.sum(axis=1, keepdims=True))
+
+
+@dataclass(frozen=True)
+class CoderRows(Rows):
+    """Rows of one coder, known from an earlier fit.
+
+    Parameters
+    ----------
+    counts, labels
+        As in :class:`Rows`.
+    coder
+        Name of the coder, as text.
+    """
+
+    coder: str = ""

@@ -1,0 +1,68 @@
+"""Numbers as labels, and priors from an earlier fit, on the command line."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import annomodels as am
+
+
+@pytest.fixture
+def ratings(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(3)
+    truth = rng.normal(50, 20, 12)
+    rows = [
+        f"i{i},c{j},{round(truth[i] + 5 * j + rng.normal(0, 4))}"
+        for i in range(12)
+        for j in range(3)
+    ]
+    path = tmp_path / "ratings.csv"
+    path.write_text("\n".join(["item,coder,label", *rows]) + "\n")
+    return path
+
+
+def test_a_folder_of_tables_from_numbers(call, ratings: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = call("interval", ratings, "-o", out, "--draws", 300, "--json")
+    assert done.code in (0, 4)
+    facts = json.loads(done.out)
+    assert [Path(name).name for name in facts["files"]] == sorted(
+        path.name for path in out.iterdir()
+    ) or {Path(name).name for name in facts["files"]} == {path.name for path in out.iterdir()}
+    rows = list(csv.DictReader((out / "gold.csv").open()))
+    assert len(rows) == 12
+    assert all(float(r["low"]) <= float(r["value"]) <= float(r["high"]) for r in rows)
+    assert am.load_interval(out / "fit.nc").data.scale == "interval"
+    again = call("interval", ratings, "-o", out)
+    assert again.code != 0
+    assert "--force" in again.err
+
+
+def test_the_other_commands_say_where_numbers_belong(call, ratings: Path, tmp_path: Path) -> None:
+    done = call("fit", ratings, "-o", tmp_path / "fit.nc", "--model", "interval")
+    assert done.code != 0
+    assert "annomodels interval DATA" in done.err
+    out = tmp_path / "out"
+    call("interval", ratings, "-o", out, "--draws", 100, "--allow-unconverged")
+    done = call("gold", out / "fit.nc")
+    assert done.code != 0
+    assert "load_interval" in done.err
+    wrong = call("interval", ratings, "-o", tmp_path / "b", "--model", "mace")
+    assert wrong.code == 2
+
+
+def test_a_fit_starts_from_an_earlier_one(call, votes: Path, tmp_path: Path) -> None:
+    first, second = tmp_path / "first.nc", tmp_path / "second.nc"
+    few = ("--draws", 50, "--chains", 2, "--allow-unconverged")
+    assert call("fit", votes, "-o", first, *few).code == 0
+    assert call("fit", votes, "-o", second, "--prior-from", first, *few).code == 0
+    model = am.load(second).model
+    assert [rows.coder for rows in model.returning] == ["ana", "ben", "cem"]
+    assert model.places == (0, 1, 2)
+    wrong = call("fit", votes, "-o", second, "--prior-from", first, "--model", "mace", "--force")
+    assert wrong.code == 2
