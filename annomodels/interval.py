@@ -13,7 +13,8 @@ import numpy as np
 
 from annomodels.annotations import Annotations
 from annomodels.engines.diagnostics import ess, rhat
-from annomodels.engines.interval import NumericResult, gibbs, nuts, watched
+from annomodels.engines.interval import NumericResult, gibbs, watched
+from annomodels.engines.interval_nuts import nuts
 from annomodels.engines.settings import Progress, Settings
 from annomodels.errors import AnnotationError, NotApplicable, Problem
 from annomodels.io.writing import atomic_path

@@ -1,4 +1,4 @@
-"""Gibbs and NUTS for the interval model: arrays in units of the labels come out."""
+"""Gibbs for the interval model: arrays in units of the labels come out."""
 
 from __future__ import annotations
 
@@ -15,7 +15,16 @@ from annomodels.errors import EngineError
 from annomodels.models.interval import POPULATION, Interval
 from annomodels.models.numeric import NumericLabels
 
-__all__ = ["NumericResult", "gibbs", "nuts", "watched"]
+__all__ = [
+    "BATCHES",
+    "TRUTHS",
+    "NumericChain",
+    "NumericResult",
+    "cut_at_ends",
+    "gibbs",
+    "in_units",
+    "watched",
+]
 
 Floats = NDArray[np.float64]
 BATCHES = 20
@@ -61,7 +70,7 @@ class NumericResult:
     attrs: dict[str, Any] = field(default_factory=dict)
 
 
-class _Chain:
+class NumericChain:
     """State of one Gibbs chain and what it keeps."""
 
     def __init__(self, model: Interval, labels: NumericLabels, key: int, number: int) -> None:
@@ -126,7 +135,7 @@ def gibbs(model: Interval, labels: NumericLabels, settings: Settings) -> Numeric
         When the time limit leaves no draw.
     """
     keys = np.random.SeedSequence(settings.seed).generate_state(settings.chains, np.uint64)
-    chains = [_Chain(model, labels, int(key), n) for n, key in enumerate(keys)]
+    chains = [NumericChain(model, labels, int(key), n) for n, key in enumerate(keys)]
     draws = settings.draws
     truth_thin = max(1, -(-settings.chains * draws * labels.n_items // TRUTHS))
     with ThreadPoolExecutor(settings.workers) as pool:
@@ -162,7 +171,7 @@ def gibbs(model: Interval, labels: NumericLabels, settings: Settings) -> Numeric
 
 
 def _stage(
-    pool: ThreadPoolExecutor, chains: list[_Chain], length: int, thin: int, clock: Clock,
+    pool: ThreadPoolExecutor, chains: list[NumericChain], length: int, thin: int, clock: Clock,
     settings: Settings, name: str,
 ) -> int:  # fmt: skip
     """Advance all chains a slice at a time; gives how many iterations were done."""
@@ -178,16 +187,17 @@ def _stage(
     return done
 
 
-def _posterior(chains: list[_Chain], n: int, labels: NumericLabels) -> dict[str, Floats]:
+def _posterior(chains: list[NumericChain], n: int, labels: NumericLabels) -> dict[str, Floats]:
     kept = np.stack([chain.kept[:n] for chain in chains])
     out = {name: kept[:, :, place] for place, name in enumerate(POPULATION)}
     out["bias"] = np.stack([chain.kept_bias[:n] for chain in chains])
     out["scale"] = np.stack([chain.kept_scale[:n] for chain in chains])
     out["noise_sd"] = np.stack([chain.kept_precision[:n] for chain in chains]) ** -0.5
-    return _in_units(out, labels)
+    return in_units(out, labels)
 
 
-def _in_units(posterior: dict[str, Floats], labels: NumericLabels) -> dict[str, Floats]:
+def in_units(posterior: dict[str, Floats], labels: NumericLabels) -> dict[str, Floats]:
+    """Bring draws from standard units into those of the labels."""
     out = {name: v * labels.unit if name in IN_UNITS else v for name, v in posterior.items()}
     out["truth_mean"] = labels.centre + labels.unit * out["truth_mean"]
     return out
@@ -215,7 +225,7 @@ def _mixed(posterior: dict[str, Floats], labels: NumericLabels, settings: Settin
 
 
 def _collect(
-    chains: list[_Chain], n: int, posterior: dict[str, Floats], labels: NumericLabels,
+    chains: list[NumericChain], n: int, posterior: dict[str, Floats], labels: NumericLabels,
     attrs: dict[str, Any],
 ) -> NumericResult:  # fmt: skip
     """Put the chains together, items' values averaged over all draws."""
@@ -236,7 +246,7 @@ def _collect(
     if len(batch) > 1:
         mcse = batch.std(axis=0, ddof=1) / np.sqrt(len(batch))
     hard = np.stack([chain.ease_sums for chain in chains]).sum(axis=0) / count
-    return _cut(
+    return cut_at_ends(
         NumericResult(
             posterior,
             np.stack([chain.likelihood[:n] for chain in chains]),
@@ -252,7 +262,7 @@ def _collect(
     )
 
 
-def _cut(result: NumericResult, labels: NumericLabels) -> NumericResult:
+def cut_at_ends(result: NumericResult, labels: NumericLabels) -> NumericResult:
     """Bring truths beyond an end of the scale back to it: no label tells them apart."""
     if np.isinf(labels.ends).all():
         return result
@@ -264,93 +274,3 @@ def _cut(result: NumericResult, labels: NumericLabels) -> NumericResult:
     result.truth_mean, result.truth_sd = flat.mean(axis=0), flat.std(axis=0)
     result.truth_mcse = batch.std(axis=0, ddof=1) / np.sqrt(len(batch))
     return result
-
-
-def nuts(model: Interval, labels: NumericLabels, settings: Settings) -> NumericResult:
-    """Sample the PyMC model with nutpie, then draw the truths given everything else.
-
-    Parameters
-    ----------
-    model
-        The priors.
-    labels
-        The data in standard units.
-    settings
-        The options of the run.
-    """
-    import nutpie
-
-    clock = Clock()
-    settings.tell("compiling", 0.0, "building the PyMC model")
-    coords = {
-        "coder": [str(j) for j in range(labels.n_coders)],
-        "item": [str(i) for i in range(labels.n_items)],
-    }
-    start = _Chain(model, labels, settings.seed, 0)
-    initial = dict(zip(POPULATION, start.held, strict=True))
-    initial |= {"bias_raw": start.bias, "scale_raw": start.bias, "precision": start.precision}
-    initial["ease"] = start.ease
-    if not labels.exact:
-        initial["truth_raw"] = start.d[np.isnan(labels.known)] / start.held[1]
-    compiled = nutpie.compile_pymc_model(
-        model.build(labels, coords), backend="numba",
-        initial_points={k: np.asarray(v, dtype=float) for k, v in initial.items()},
-    )  # fmt: skip
-    tree = nutpie.sample(
-        compiled, draws=settings.draws, tune=max(settings.warmup, 300), chains=settings.chains,
-        cores=settings.workers, seed=settings.seed, save_warmup=False, progress_bar=False,
-        target_accept=settings.target_accept,
-    )  # fmt: skip
-    found = tree["posterior"].to_dataset()
-    v = {name: found[name].values for name in (*POPULATION, "bias", "scale", "precision", "ease")}
-    if labels.exact:
-        mean, sd = truth_given(v, labels)
-    else:
-        mean = found["truth"].values
-        sd = np.zeros_like(mean)
-    rng = np.random.default_rng(settings.seed)
-    posterior = {name: v[name] for name in (*POPULATION, "bias", "scale")}
-    posterior["noise_sd"] = v["precision"] ** -0.5
-    hard = v["ease"] ** -0.5
-    chain_means = mean.reshape(-1, mean.shape[2])
-    size = min(BATCHES * len(mean), len(chain_means))
-    batch = np.stack([part.mean(axis=0) for part in np.array_split(chain_means, size)])
-    thin = max(1, -(-mean.size // TRUTHS))
-    draws = rng.normal(mean[:, ::thin], sd[:, ::thin])
-    attrs = {
-        "engine": "nuts",
-        "thin": 1,
-        "seconds": clock.seconds,
-        "stopped": "",
-        "divergences": int(tree["sample_stats"].to_dataset()["diverging"].values.sum()),
-    }
-    result = NumericResult(
-        _in_units(posterior, labels),
-        tree["sample_stats"].to_dataset()["logp"].values,
-        labels.centre + labels.unit * draws,
-        labels.centre + labels.unit * chain_means.mean(axis=0),
-        labels.unit * np.sqrt((sd**2).mean(axis=(0, 1)) + chain_means.var(axis=0)),
-        labels.unit * batch.std(axis=0, ddof=1) / np.sqrt(size),
-        hard.mean(axis=(0, 1)),
-        hard.std(axis=(0, 1)),
-        attrs,
-    )
-    return _cut(result, labels)
-
-
-def truth_given(v: dict[str, Floats], labels: NumericLabels) -> tuple[Floats, Floats]:
-    """Mean and standard deviation of the truths given draws [chain, draw, ...] of all else."""
-    shape = (*v["truth_mean"].shape, labels.n_items)
-    mean, sd = np.empty(shape), np.empty(shape)
-    item, coder, n = labels.item, labels.coder, labels.n_items
-    known = np.isfinite(labels.known)
-    for at in np.ndindex(shape[:2]):
-        weight = v["ease"][at][item] * v["precision"][at][coder]
-        s = v["scale"][at][coder]
-        rest = labels.y - v["truth_mean"][at] - v["bias"][at][coder]
-        a = np.bincount(item, weight * s * s, minlength=n)
-        b = np.bincount(item, weight * s * rest, minlength=n)
-        variance = 1.0 / (a + v["truth_spread"][at] ** -2.0)
-        mean[at] = np.where(known, labels.known, v["truth_mean"][at] + variance * b)
-        sd[at] = np.where(known, 0.0, np.sqrt(variance))
-    return mean, sd

@@ -186,7 +186,7 @@ def test_known_gold_is_clamped_and_ties_the_scale(rng) -> None:
 @pytest.mark.calibration
 @pytest.mark.parametrize("steps", [False, True], ids=["exact", "steps with ends"])
 def test_gibbs_and_nuts_agree(rng, steps: bool) -> None:
-    from annomodels.engines.interval import nuts
+    from annomodels.engines.interval_nuts import nuts
 
     _, labels = made(rng, n_items=40, n_coders=6, each=4, known=2, **TYPICAL)
     if steps:
