@@ -8,6 +8,7 @@ import re
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -76,9 +77,9 @@ def test_nltk_and_this_package_agree_on_the_example() -> None:
     agreement = pytest.importorskip("nltk.metrics.agreement")
     assert agreement.AnnotationTask
     page = (DOCS / "coming-from" / "nltk.md").read_text("utf-8")
-    names: dict[str, object] = {}
+    names: dict[str, Any] = {}
     exec("\n".join([*EXECUTE.blocks(page), other(page, "nltk")]), names)
-    values = names["panel"].table.set_index("coefficient")["value"]  # type: ignore[attr-defined]
+    values = names["panel"].table.set_index("coefficient")["value"]
     assert names["found"] == pytest.approx(
         {key: values[key] for key in ("alpha", "multi_kappa", "k")}
     )
@@ -87,9 +88,9 @@ def test_nltk_and_this_package_agree_on_the_example() -> None:
 def test_krippendorff_and_this_package_agree_on_the_example() -> None:
     pytest.importorskip("krippendorff")
     page = (DOCS / "coming-from" / "krippendorff.md").read_text("utf-8")
-    names: dict[str, object] = {}
+    names: dict[str, Any] = {}
     exec("\n".join([*EXECUTE.blocks(page), other(page, "krippendorff")]), names)
-    ours = {scale: alpha.value for scale, alpha in names["alphas"].items()}  # type: ignore[attr-defined]
+    ours = {scale: alpha.value for scale, alpha in names["alphas"].items()}
     assert names["found"] == pytest.approx(ours)
 
 
@@ -153,3 +154,14 @@ def test_the_map_for_language_models_lists_every_page_once() -> None:
 
 def test_the_docs_folder_is_left_as_it_was() -> None:
     assert str(DOCS) not in sys.path
+
+
+@pytest.mark.filterwarnings("ignore")  # its calls of pandas are deprecated
+def test_crowd_kit_gives_nearly_the_same_labels_on_the_example() -> None:
+    pytest.importorskip("crowdkit.aggregation")
+    page = (DOCS / "coming-from" / "crowd-kit.md").read_text("utf-8")
+    names: dict[str, Any] = {}
+    exec(EXECUTE.blocks(page)[0], names)
+    ours = names["labels"]
+    exec(other(page, "crowdkit"), names)
+    assert (ours == names["labels"].loc[ours.index]).mean() > 0.95
