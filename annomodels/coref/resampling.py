@@ -95,7 +95,9 @@ def weight_blocks(
         size = min(step, draws - start)
         prior = rng.standard_gamma(HALF, (2, size))
         same, own = rng.random(size), rng.random((n_coders, size))
-        yield Weights(rng.standard_exponential((size, n_mentions)), prior, same, own)
+        # draws of one mention side by side, as the sparse products want them
+        mentions = rng.standard_exponential((n_mentions, size)).T
+        yield Weights(mentions, prior, same, own)
 
 
 def kappas(x: Ints, y: Ints, weights: Floats, extras: Sequence[Extra] = ()) -> Floats:
@@ -121,14 +123,31 @@ def kappas(x: Ints, y: Ints, weights: Floats, extras: Sequence[Extra] = ()) -> F
     >>> kappas(np.array([0, 1, 0, 1, 1]), np.array([0, 1, 2, 1, 2]), np.ones((1, 5))).round(4)
     array([0.0909])
     """
-    n = len(x)
-    if n < 2:
+    if len(x) < 2:
         return np.full(len(weights), math.nan)
-    alone = (weights**2).sum(1) + sum(extra.weight**2 for extra in extras)
-    every = ((weights.sum(1) + sum(extra.weight for extra in extras)) ** 2 - alone) / 2
-    wide = int(y.max()) + 1
+    alone, every = _all_pairs(weights, extras)
     first = _pairs(x, weights, alone, [(x[e.x], e.weight) for e in extras])
     second = _pairs(y, weights, alone, [(y[e.y], e.weight) for e in extras])
+    return _joined(x, y, weights, extras, (alone, every, first, second))
+
+
+def _all_pairs(weights: Floats, extras: Sequence[Extra]) -> tuple[Floats, Floats]:
+    """Sum of the squared weights, and weight of all pairs."""
+    added = [extra.weight for extra in extras]
+    alone = np.einsum("dm,dm->d", weights, weights) + sum(weight**2 for weight in added)
+    return alone, ((weights.sum(1) + sum(added)) ** 2 - alone) / 2
+
+
+def _joined(
+    x: Ints,
+    y: Ints,
+    weights: Floats,
+    extras: Sequence[Extra],
+    sums: tuple[Floats, Floats, Floats, Floats],
+) -> Floats:
+    """Kappa, where the sums over all mentions and over the clusters of either coder are known."""
+    alone, every, first, second = sums
+    wide = int(y.max()) + 1
     joint = [(x[e.x] * wide + y[e.y], e.weight) for e in extras]
     both = _pairs(x * wide + y, weights, alone, joint)
     found = kappa_of(both, first - both, second - both, every - first - second + both)
@@ -149,7 +168,7 @@ def _pairs(
         inside = codes[place] == code
         held[place[inside], draw[inside]] += weight[inside]
         apart += np.where(inside, 0.0, weight**2)
-    pairs = ((held**2).sum(0) + apart - alone) / 2
+    pairs = (np.einsum("cd,cd->d", held, held) + apart - alone) / 2
     # groups of one mention each have no pair; what rounding leaves would count as one
     return np.where(pairs < 1e-9 * alone, 0.0, pairs)
 
@@ -162,15 +181,30 @@ def pair_blocks(
     Pairs of coders with fewer than two shared mentions are left out.
     """
     codes, names = document.codes, document.coders
-    pairs: dict[tuple[int, int], Ints] = {}
-    for first, second in combinations(range(len(names)), 2):
-        both = np.flatnonzero((codes[first] >= 0) & (codes[second] >= 0))
+    n = codes.shape[1]
+    shared: dict[tuple[int, int], Ints] = {}
+    for pair in combinations(range(len(names)), 2):
+        both = np.flatnonzero((codes[list(pair)] >= 0).all(0))
         if len(both) > 1:
-            pairs[first, second] = both
-    for block in weight_blocks(rng, draws, codes.shape[1], len(names)):
-        yield {
-            (names[a], names[b]): kappas(
-                codes[a, at], codes[b, at], block.mentions[:, at], block.extras(a, b, len(at))
-            )
-            for (a, b), at in pairs.items()
-        }
+            shared[pair] = both
+    whole = sorted({coder for pair, at in shared.items() if len(at) == n for coder in pair})
+    for block in weight_blocks(rng, draws, n, len(names)):
+        # coders who marked all mentions: what does not depend on the other coder, once
+        known: dict[int, Floats] = {}
+        alone, every = np.zeros(0), np.zeros(0)
+        for coder in whole:
+            extras = block.extras(coder, coder, n)
+            if not known:
+                alone, every = _all_pairs(block.mentions, extras)
+            added = [(codes[coder][e.x], e.weight) for e in extras]
+            known[coder] = _pairs(codes[coder], block.mentions, alone, added)
+        found = {}
+        for (a, b), at in shared.items():
+            extras = block.extras(a, b, len(at))
+            if len(at) == n:
+                sums = alone, every, known[a], known[b]
+                values = _joined(codes[a], codes[b], block.mentions, extras, sums)
+            else:
+                values = kappas(codes[a, at], codes[b, at], block.mentions.T[at].T, extras)
+            found[names[a], names[b]] = values
+        yield found
