@@ -68,13 +68,14 @@ def sentences(found: Outlook, table: pd.DataFrame) -> tuple[str, ...]:
             f"Stop here: no further label is expected to remove {found.stop:g} {word} or more "
             f"({found.before:.1f} are expected). {TOO_SURE}",
         )
+    least = f"removes {found.stop:g} {word} or more" if found.stop else f"removes any {word}"
     each = (found.before - found.after) / n
     many = "This label" if n == 1 else f"These {n:,} labels"
     of = f"of {table['item'].nunique():,} item{'s' if table['item'].nunique() > 1 else ''}"
     notes = [
         f"{many} {of} {'is' if n == 1 else 'are'} expected to leave {found.after:,.1f} of "
         f"{found.before:,.1f} {word}: {each:.2g} fewer for each label. {TOO_SURE}",
-        f"Stop after these labels, and fit again: no other removes {found.stop:g} {word} or more."
+        f"Stop after these labels, and fit again: no other {least}."
         if found.finished
         else f"The last of them still removes {table['gain'].iloc[-1]:.2g} {word}: more labels "
         "would pay.",
