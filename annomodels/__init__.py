@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from annomodels.plots.accessor import FitPlots
     from annomodels.report.page import report
     from annomodels.summaries.earlier import prior_from
+    from annomodels.summaries.groups import coder_groups
     from annomodels.summaries.next_labels import NextLabels
     from annomodels.summaries.summary import Summary
 
@@ -111,6 +112,7 @@ _WHERE = {
     "agreement": "annomodels.coefficients.agreement",
     "alpha_u": "annomodels.coefficients.alpha_u",
     "breakdown": "annomodels.coefficients.breakdown.verb",
+    "coder_groups": "annomodels.summaries.groups",
     "compare": "annomodels.comparing",
     "compare_agreement": "annomodels.coefficients.breakdown.comparison",
     "design": "annomodels.planning.design",
@@ -175,6 +177,7 @@ __all__ = [
     "agreement",
     "alpha_u",
     "breakdown",
+    "coder_groups",
     "coefficients",
     "compare",
     "compare_agreement",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from abc import ABC, abstractmethod
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -34,6 +35,8 @@ class Model(ABC):
     shared: ClassVar[bool] = False
     # whether classes that have swapped their names still are parameters of the model
     swappable: ClassVar[bool] = True
+    # whether parameters depend on each other so much that NUTS should learn the directions
+    correlated: ClassVar[bool] = False
     prevalence: Dirichlet
 
     @abstractmethod
@@ -146,7 +149,7 @@ def _value(plain: Any) -> Any:
     if not isinstance(plain, dict):
         return plain
     if "model" in plain:
-        from annomodels.models.catalog import from_dict as model_from_dict
-
-        return model_from_dict(plain["model"])
+        # the table of models stands above them: it is asked by its name
+        catalog = importlib.import_module("annomodels.models.catalog")
+        return catalog.from_dict(plain["model"])
     return from_dict(plain)

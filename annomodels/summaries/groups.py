@@ -1,0 +1,144 @@
+"""Groups of coders side by side: people and programs, trained coders and a crowd."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.annotations import Annotations
+from annomodels.errors import AnnotationError, NotApplicable, Problem
+from annomodels.names import label_text
+from annomodels.summaries.draws import interval
+from annomodels.summaries.summary import Summary
+from annomodels.summaries.worth import coder_draws
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["coder_groups"]
+
+Floats = NDArray[np.float64]
+MEASURES = ("accuracy", "skill", "bits")
+
+
+class Fitted(Protocol):
+    """A fit: data and tree."""
+
+    @property
+    def data(self) -> Annotations:
+        """What was fitted."""
+
+    @property
+    def tree(self) -> xr.DataTree:
+        """The tree of results."""
+
+
+def coder_groups(
+    fit: Fitted, groups: Mapping[Any, Hashable], *, by_labels: bool = False
+) -> Summary:
+    r"""Accuracy, skill and information of groups of coders, and of their differences.
+
+    The value of a group is the mean over its coders, :math:`\sum_{j \in g} w_j a_j`, on every
+    draw of the posterior; the difference of two groups is taken on the same draws.
+
+    Parameters
+    ----------
+    fit
+        A fit whose model tells coders apart.
+    groups
+        Group of each coder. Coders that are not named are left out.
+    by_labels
+        Whether coders count by their number of labels, so that the value is that of a typical
+        label; else each coder counts once, so that it is that of a typical coder.
+
+    Returns
+    -------
+    Summary
+        Rows for each group, then for each pair ("a - b"): group, coders, labels, and accuracy,
+        skill and bits each with `_low`, `_high` and, for pairs, `_p_above` = P(a above b).
+
+    Raises
+    ------
+    AnnotationError
+        When a name is no coder of the data.
+    NotApplicable
+        When no group is left, or the model gives all coders one confusion matrix.
+
+    Notes
+    -----
+    Under the hierarchical model all coders belong to one population, which draws coders with few
+    labels towards each other: differences of such groups are too small rather than too large. A
+    group of one (a program that judges) is compared as that coder.
+
+    Examples
+    --------
+    >>> import annomodels as am
+    >>> fit = am.fit(am.datasets.load("caries"), chains=2, draws=200, seed=1)
+    >>> coders = fit.data.coders
+    >>> found = coder_groups(fit, {coders[0]: "one", coders[1]: "others", coders[2]: "others"})
+    >>> found.table["group"].tolist()
+    ['one', 'others', 'one - others']
+    """
+    import pandas as pd
+    import xarray as xr
+
+    data = fit.data
+    if fit.tree["posterior"].to_dataset()["confusion"].ndim == 4:
+        raise NotApplicable("The pooled model gives all coders one confusion matrix.")
+    strange = [name for name in groups if name not in set(data.coders)]
+    if strange:
+        raise AnnotationError(
+            Problem(
+                f"Of the names with a group, {len(strange):,} is no coder of the data: "
+                f"{', '.join(map(label_text, strange[:5]))}.",
+                data.source,
+                "Name coders as the data do: data.coders.",
+            )
+        )
+    named = list(dict.fromkeys(groups[name] for name in data.coders if name in groups))
+    if not named:
+        raise NotApplicable("No coder has a group. Give a mapping from coder to group.")
+    draws = coder_draws(fit.tree, data)
+    n = np.bincount(data.coder, minlength=data.n_coders)
+    texts = [label_text(name) for name in named]
+    weight = np.zeros((len(named), data.n_coders))
+    for j, coder in enumerate(data.coders):
+        if coder in groups:
+            weight[named.index(groups[coder]), j] = n[j] if by_labels else 1.0
+    size, labels = (weight > 0).sum(axis=1), (weight > 0) @ n
+    weight /= weight.sum(axis=1, keepdims=True)
+    values = {name: getattr(draws, name) @ weight.T for name in MEASURES}
+    rows: list[dict[str, Any]] = [
+        {"group": text, "coders": int(size[g]), "labels": int(labels[g])}
+        | _columns({name: x[:, g] for name, x in values.items()}, pair=False)
+        for g, text in enumerate(texts)
+    ]
+    rows += [
+        {"group": f"{texts[a]} - {texts[b]}"}
+        | _columns({name: x[:, a] - x[:, b] for name, x in values.items()}, pair=True)
+        for a, b in combinations(range(len(named)), 2)
+    ]
+    kept = xr.Dataset(
+        {name: (("sample", "group"), x) for name, x in values.items()}, coords={"group": texts}
+    )
+    table = pd.DataFrame(rows).astype({"coders": "Int64", "labels": "Int64"})
+    left = data.n_coders - int(size.sum())
+    notes = (f"Left out, having no group: {left:,} of {data.n_coders:,} coders.",) if left else ()
+    return Summary("Groups of coders", table, kept, notes)
+
+
+def _columns(draws: dict[str, Floats], *, pair: bool) -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    for name, values in draws.items():
+        low, high = interval(values)
+        out |= {name: float(values.mean()), f"{name}_low": float(low), f"{name}_high": float(high)}
+        if len(values) < 2:
+            above = float("nan")
+        else:
+            above = float((values > 0).mean()) if pair else float("nan")
+        out[f"{name}_p_above"] = above
+    return out

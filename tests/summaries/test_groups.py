@@ -1,0 +1,73 @@
+"""Groups of coders side by side."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import annomodels as am
+from annomodels.summaries.worth import coder_draws
+
+GROUPS = {f"h{j}": "human" for j in range(5)} | {f"m{j}": "model" for j in range(2)}
+
+
+@pytest.fixture(scope="module")
+def fit() -> am.Fit:
+    """Five people who are right in 85 % and two programs that are right in 65 %."""
+    rng = np.random.default_rng(4)
+    rows = []
+    for i in range(250):
+        truth = int(rng.integers(3))
+        for name in [*GROUPS, "x"]:
+            right = rng.random() < (0.65 if name[0] == "m" else 0.85)
+            label = truth if right else (truth + int(rng.integers(1, 3))) % 3
+            if name[0] == "m" or rng.random() < 0.5:
+                rows.append((i, name, label))
+    data = am.Annotations.from_records(rows, labels=range(3))
+    return am.fit(data, chains=2, draws=400, seed=1)
+
+
+def test_the_better_group_is_found(fit) -> None:
+    found = am.coder_groups(fit, GROUPS)
+    table = found.table.set_index("group")
+    assert table.index.tolist() == ["human", "model", "human - model"]
+    assert table["coders"].tolist()[:2] == [5, 2]
+    assert table.loc["human", "accuracy_low"] < 0.86 < table.loc["human", "accuracy_high"] + 0.03
+    pair = table.loc["human - model"]
+    # drawn together by the common population, see the notes of the function
+    assert 0.08 < pair["accuracy"] < 0.25
+    assert pair["accuracy_p_above"] > 0.99
+    assert pair["skill_low"] > 0
+    assert found.notes[0].endswith("1 of 8 coders.")
+
+
+def test_a_group_is_the_mean_of_its_coders_on_every_draw(fit) -> None:
+    draws = coder_draws(fit.tree, fit.data)
+    mine = [j for j, name in enumerate(fit.data.coders) if str(name).startswith("h")]
+    found = am.coder_groups(fit, GROUPS)
+    assert np.allclose(found.draws["accuracy"].sel(group="human"), draws.accuracy[:, mine].mean(1))
+    n = np.bincount(fit.data.coder)[mine]
+    weighted = am.coder_groups(fit, GROUPS, by_labels=True)
+    expected = draws.accuracy[:, mine] @ (n / n.sum())
+    assert np.allclose(weighted.draws["accuracy"].sel(group="human"), expected)
+
+
+def test_one_judge_against_people_is_that_coder(fit) -> None:
+    groups = {name: "human" for name in GROUPS if name[0] == "h"} | {"m0": "judge"}
+    table = am.coder_groups(fit, groups).table.set_index("group")
+    coders = fit.coders().table.set_index("coder")
+    assert table.loc["judge", "accuracy"] == pytest.approx(coders.loc["m0", "accuracy"])
+    assert np.isnan(table.loc["judge", "accuracy_p_above"])
+
+
+def test_what_cannot_be_compared_is_refused(fit) -> None:
+    with pytest.raises(am.AnnotationError, match="no coder of the data"):
+        am.coder_groups(fit, {"nobody": "human"})
+    with pytest.raises(am.NotApplicable, match="No coder has a group"):
+        am.coder_groups(fit, {})
+    pooled = am.fit(fit.data, "pooled", engine="em", seed=1)
+    with pytest.raises(am.NotApplicable, match="one confusion matrix"):
+        am.coder_groups(pooled, GROUPS)
+    em = am.fit(fit.data, engine="em", seed=1)
+    table = am.coder_groups(em, GROUPS).table
+    assert table["accuracy_low"].isna().all()
