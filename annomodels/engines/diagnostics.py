@@ -15,10 +15,10 @@ Floats = NDArray[Any]
 BUSIEST = 100
 BLOCK = 2_000_000
 # parameters of populations beside those with a diagonal: as they are, and on the log scale
-MEANS = ("mean_ability", "guessing", "coder_location", "item_location", "cuts")
+MEANS = ("mean_ability", "guessing", "coder_location", "item_location", "cuts", "lapse_location")
 SCALES = (
     "concentration", "scale", "ability_scale", "leaning_scale", "difficulty_scale",
-    "coder_spread", "item_spread", "shift_scale", "typical_spread", "spread_scale",
+    "coder_spread", "item_spread", "shift_scale", "typical_spread", "spread_scale", "lapse_scale",
 )  # fmt: skip
 
 

@@ -30,7 +30,7 @@ JITTER = 0.02
 # variables that are positive
 SCALES = (
     "concentration", "scale", "coder_spread", "item_spread", "shift_scale", "spread_scale",
-    "typical_spread", "ability_scale", "difficulty_scale", "leaning_scale", "level",
+    "typical_spread", "lapse_scale", "ability_scale", "difficulty_scale", "leaning_scale", "level",
     "discrimination",
 )  # fmt: skip
 # variables of the starting state beside prevalence and rows
@@ -72,7 +72,8 @@ def run(model: Model, data: Annotations, settings: Settings) -> RawResult:
     coords = {dim: known[dim] for dim in ("truth", "label", "coder")}
     coords |= model.coords(coords["label"])
     pymc_model = model.build(codes, coords)
-    tree, stopped = _sample(pymc_model, start_point(model, codes), settings, clock)
+    start = start_point(model, codes)
+    tree, stopped = _sample(pymc_model, start, settings, clock, model.correlated)
     posterior, lp, diverging = _arrays(tree, {*DIMS, *model.variables(codes.n_labels)})
     if posterior["prevalence"].shape[1] < 1:
         raise EngineError("NUTS kept no draw. Give more time, or use another engine.")
@@ -89,7 +90,7 @@ def run(model: Model, data: Annotations, settings: Settings) -> RawResult:
 
 
 def _sample(
-    pymc_model: Any, start: dict[str, Floats], settings: Settings, clock: Clock
+    pymc_model: Any, start: dict[str, Floats], settings: Settings, clock: Clock, correlated: bool
 ) -> tuple[Any, str]:
     """Run nutpie in the background, so that it can be stopped with its draws kept."""
     import nutpie
@@ -113,6 +114,7 @@ def _sample(
         progress_bar=False,
         blocking=False,
         target_accept=settings.target_accept,
+        adaptation="low_rank" if correlated else "diag",
     )
     # compiling does not count against the limit: it cannot be cut short
     sampling = Clock(settings.time_limit)
@@ -131,7 +133,7 @@ def _sample(
 def _shake(values: Floats, name: str, rng: np.random.Generator) -> Floats:
     values = np.asarray(values, dtype=float)
     noise = rng.normal(0.0, JITTER, values.shape)
-    if name in ("prevalence", "confusion", "population", "guess"):
+    if name in ("prevalence", "confusion", "population", "guess", "lapse_label"):
         values = np.maximum(values, 1e-4) * np.exp(noise)
         return np.asarray(values / values.sum(axis=-1, keepdims=True))
     if name in ("common_accuracy", "accuracy", "competence", "guessing"):

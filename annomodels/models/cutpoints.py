@@ -9,16 +9,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CODER_VARIABLES", "CoderScale", "interval_logp"]
+__all__ = ["CODER_VARIABLES", "CoderScale", "interval_logp", "label_logp"]
 
 Floats = NDArray[np.float64]
+
+LAPSE_SCALE = 1.5  # of the half-normal prior of how much the log-odds of lapses differ
 
 CODER_VARIABLES = {
     "shift": ("coder",),
     "spread": ("coder",),
+    "lapse": ("coder",),
+    "lapse_label": ("label",),
     "shift_scale": (),
     "typical_spread": (),
     "spread_scale": (),
+    "lapse_location": (),
+    "lapse_scale": (),
 }
 
 
@@ -64,6 +70,39 @@ def interval_logp(position: Any, cuts: Any, shift: Any, spread: Any, xp: Any) ->
     return np.concatenate([below[..., :1], inner, above[..., -1:]], axis=-1)
 
 
+def label_logp(position: Any, cuts: Any, coders: dict[str, Any], xp: Any) -> Any:
+    r"""Log probability of each label of each coder, lapses included.
+
+    .. math:: P(y = l \mid x, j) = (1 - \lambda_j) P_j(l \mid x) + \lambda_j \gamma_l
+
+    Parameters
+    ----------
+    position
+        Places, shape [place].
+    cuts
+        Cut-points, shape [label - 1].
+    coders
+        ``shift``, ``spread``, ``lapse`` [coder] and ``lapse_label`` [label].
+    xp
+        ``numpy`` or ``pytensor.tensor``.
+
+    Returns
+    -------
+    Shape [coder, place, label].
+
+    Examples
+    --------
+    >>> coders = {"shift": np.zeros(1), "spread": np.ones(1), "lapse": np.full(1, 0.5)}
+    >>> coders["lapse_label"] = np.array([0.0, 1.0]) + 1e-12
+    >>> np.exp(label_logp(np.zeros(1), np.zeros(1), coders, np)).round(3)
+    array([[[0.25, 0.75]]])
+    """
+    shift, spread, lapse = (coders[name][:, None, None] for name in ("shift", "spread", "lapse"))
+    seen = interval_logp(position[None, :, None], cuts[None, None], shift, spread, xp)
+    guessed = xp.log(lapse) + xp.log(coders["lapse_label"])[None, None]
+    return xp.logaddexp(xp.log1p(-lapse) + seen, guessed)
+
+
 def _softplus(x: Any, xp: Any) -> Any:
     return np.logaddexp(0.0, x) if xp is np else xp.softplus(x)
 
@@ -77,6 +116,14 @@ class CoderScale:
         b_j \sim N(0, \tau^2), \quad \log s_j \sim N(\log m, \omega^2), \quad
         \tau \sim N^+(0, t^2), \quad m \sim LogNormal(m_0, v), \quad \omega \sim N^+(0, w^2)
 
+    .. math::
+
+        logit\,\lambda_j \sim N(a, h^2), \quad a \sim N(logit\,\lambda_0, 1), \quad
+        h \sim N^+(0, 1.5^2), \quad \gamma \sim Dir(1)
+
+    A share :math:`\lambda_j` of the labels of a coder does not look at the item and follows
+    :math:`\gamma`: without it one careless label in a hundred decides what a coder's spread is.
+
     Parameters
     ----------
     shift
@@ -87,6 +134,8 @@ class CoderScale:
         Standard deviation of its logarithm.
     spread
         Scale w of the half-normal prior of how much coders' log spreads differ.
+    lapse
+        Typical share of lapses around which the prior is centred.
 
     Examples
     --------
@@ -98,9 +147,15 @@ class CoderScale:
     typical: float = 0.35
     typical_spread: float = 0.5
     spread: float = 0.5
+    lapse: float = 0.03
 
-    def pymc(self) -> tuple[Any, Any]:
-        """Shift and spread of the coders as tensors [coder], with priors; in a model context."""
+    @property
+    def lapse_logit(self) -> float:
+        """Prior mean of the log-odds of a lapse."""
+        return math.log(self.lapse / (1.0 - self.lapse))
+
+    def pymc(self, n_labels: int) -> dict[str, Any]:
+        """Tensors that :func:`label_logp` takes, with their priors; in a model context."""
         import pymc as pm
         import pytensor.tensor as pt
 
@@ -111,9 +166,17 @@ class CoderScale:
         spread_z = pm.Normal("spread_z", dims="coder")
         shift = pm.Deterministic("shift", shift_scale * shift_z, dims="coder")
         spread = typical * pt.exp(spread_scale * spread_z)
-        return shift, pm.Deterministic("spread", spread, dims="coder")
+        spread = pm.Deterministic("spread", spread, dims="coder")
+        location = pm.Normal("lapse_location", self.lapse_logit, 1.0)
+        lapse_scale = pm.HalfNormal("lapse_scale", LAPSE_SCALE)
+        lapse_z = pm.Normal("lapse_z", dims="coder")
+        lapse = pm.Deterministic(
+            "lapse", pt.sigmoid(location + lapse_scale * lapse_z), dims="coder"
+        )
+        labels = pm.Dirichlet("lapse_label", a=np.ones(n_labels), dims="label")
+        return {"shift": shift, "spread": spread, "lapse": lapse, "lapse_label": labels}
 
-    def start(self, n_coders: int) -> dict[str, Floats]:
+    def start(self, n_coders: int, n_labels: int) -> dict[str, Floats]:
         """Values of the PyMC variables to start from: all coders alike."""
         return {
             "shift_scale": np.asarray(0.3 * self.shift),
@@ -121,19 +184,29 @@ class CoderScale:
             "spread_scale": np.asarray(0.3 * self.spread),
             "shift_z": np.zeros(n_coders),
             "spread_z": np.zeros(n_coders),
+            "lapse_location": np.asarray(self.lapse_logit),
+            "lapse_scale": np.asarray(0.5),
+            "lapse_z": np.zeros(n_coders),
+            "lapse_label": np.full(n_labels, 1.0 / n_labels),
         }
 
-    def sample(self, n_coders: int, rng: np.random.Generator) -> dict[str, Floats]:
+    def sample(self, n_coders: int, n_labels: int, rng: np.random.Generator) -> dict[str, Floats]:
         """Draw from the prior."""
         shift_scale = abs(rng.normal(0.0, self.shift))
         typical = rng.lognormal(math.log(self.typical), self.typical_spread)
         spread_scale = abs(rng.normal(0.0, self.spread))
+        location, lapse_scale = rng.normal(self.lapse_logit), abs(rng.normal(0.0, LAPSE_SCALE))
+        logit = location + lapse_scale * rng.normal(size=n_coders)
         return {
             "shift_scale": np.asarray(shift_scale),
             "typical_spread": np.asarray(typical),
             "spread_scale": np.asarray(spread_scale),
             "shift": shift_scale * rng.normal(size=n_coders),
             "spread": typical * np.exp(spread_scale * rng.normal(size=n_coders)),
+            "lapse_location": np.asarray(location),
+            "lapse_scale": np.asarray(lapse_scale),
+            "lapse": np.clip(1.0 / (1.0 + np.exp(-logit)), 1e-12, 1.0 - 1e-12),
+            "lapse_label": rng.dirichlet(np.ones(n_labels)),
         }
 
     def describe(self) -> list[str]:
@@ -144,4 +217,6 @@ class CoderScale:
             f"Spread (blur) of a typical coder: log-normal with median {self.typical:g} and "
             f"log-scale spread {self.typical_spread:g}; log spreads of the coders differ by a "
             f"half-normal with scale {self.spread:g}.",
+            f"Share of labels that do not look at the item: typically {self.lapse:.0%}, log-odds "
+            "normal over the coders; such labels follow one distribution for all coders.",
         ]

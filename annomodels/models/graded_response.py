@@ -10,7 +10,7 @@ import numpy as np
 
 from annomodels.models.base import Model
 from annomodels.models.confusion import Floats, State
-from annomodels.models.cutpoints import CODER_VARIABLES, CoderScale, interval_logp
+from annomodels.models.cutpoints import CODER_VARIABLES, CoderScale, label_logp
 from annomodels.models.encoded import Encoded
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.states import SMALLEST, States, add_states, marginals
@@ -34,9 +34,9 @@ class GradedResponse(Model):
 
     with F logistic. The true class of an item is the stretch between two cut-points that its place
     lies in, so :math:`\pi` is the prevalence of the classes, and an item close to a cut-point is
-    hard because it is between two classes. Shift :math:`b_j` and spread :math:`s_j` of the coders
-    are pooled (:class:`~annomodels.models.cutpoints.CoderScale`); their unit is the standard
-    deviation of the items.
+    hard because it is between two classes. Shift :math:`b_j`, spread :math:`s_j` and share
+    of lapses of the coders are pooled (:class:`~annomodels.models.cutpoints.CoderScale`); the unit
+    of shift and spread is the standard deviation of the items.
 
     The place is summed out over an equally spaced grid whose points stand for the normal
     distribution in their bins. A bin that holds a cut-point belongs to two classes, in proportion
@@ -54,6 +54,8 @@ class GradedResponse(Model):
         Standard deviation of its logarithm.
     spread_scale
         Scale w of the half-normal prior of how much the log spreads of the coders differ.
+    typical_lapse
+        Share of labels of a typical coder that do not look at the item.
     nodes
         Number of points of the grid.
 
@@ -78,12 +80,19 @@ class GradedResponse(Model):
     typical: float = 0.35
     typical_scale: float = 0.5
     spread_scale: float = 0.5
+    typical_lapse: float = 0.03
     nodes: int = 41
 
     @property
     def coders(self) -> CoderScale:
         """How coders use the scale."""
-        return CoderScale(self.shift_scale, self.typical, self.typical_scale, self.spread_scale)
+        return CoderScale(
+            self.shift_scale,
+            self.typical,
+            self.typical_scale,
+            self.spread_scale,
+            self.typical_lapse,
+        )
 
     def grid(self) -> tuple[Floats, Floats]:
         """Points [node] and edges of their bins [node + 1]; the outermost edges are infinite."""
@@ -128,11 +137,8 @@ class GradedResponse(Model):
             prevalence = pm.Dirichlet("prevalence", a=self.prevalence.alpha(k), dims="truth")
             inner = pt.clip(pt.cumsum(prevalence)[:-1], LEAST_SHARE, 1.0 - LEAST_SHARE)
             cuts = pm.Deterministic("cuts", np.sqrt(2.0) * pt.erfinv(2.0 * inner - 1.0), dims="cut")
-            shift, spread = self.coders.pymc()
-            log_emission = interval_logp(
-                points[None, :, None], cuts[None, None], shift[:, None, None],
-                spread[:, None, None], pt,
-            )  # fmt: skip
+            coders = self.coders.pymc(k)
+            log_emission = label_logp(points, cuts, coders, pt)
             log_truth = pt.log(pt.maximum(self._truth(prevalence, pt), SMALLEST))
             share = pt.as_tensor_variable(np.log(np.diff(ndtr(edges))))
             add_states(codes, share, log_emission, log_truth)
@@ -146,7 +152,7 @@ class GradedResponse(Model):
     def pymc_start(self, state: State) -> dict[str, Floats]:
         """Values of the PyMC variables that correspond to a state of the starting model."""
         prevalence = np.exp(state.log_prevalence) + 0.02
-        start = self.coders.start(len(state.log_confusion))
+        start = self.coders.start(len(state.log_confusion), len(prevalence))
         return {"prevalence": prevalence / prevalence.sum(), **start}
 
     def finish(self, values: dict[str, Floats]) -> dict[str, Floats]:
@@ -159,18 +165,16 @@ class GradedResponse(Model):
         """Points of the scale under draws of the variables [draw, ...]."""
         from scipy.special import ndtr
 
-        prevalence, shift, spread = (values[n] for n in ("prevalence", "shift", "spread"))
+        prevalence = values["prevalence"]
         points, edges = self.grid()
         cuts = values["cuts"]
         shape = (len(cuts), len(points))
+        own = ("shift", "spread", "lapse", "lapse_label")
         emission = np.exp(
-            interval_logp(
-                points[None, None, :, None],
-                cuts[:, None, None],
-                shift[:, :, None, None],
-                spread[:, :, None, None],
-                np,
-            )
+            [
+                label_logp(points, row, {name: values[name][d] for name in own}, np)
+                for d, row in enumerate(cuts)
+            ]
         )
         truth = np.array([self._truth(row, np) for row in prevalence])
         share = np.broadcast_to(np.diff(ndtr(edges)), shape)

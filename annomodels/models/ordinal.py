@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from annomodels.models.confusion import ConfusionModel, Floats, State
-from annomodels.models.cutpoints import CODER_VARIABLES, CoderScale, interval_logp
+from annomodels.models.cutpoints import CODER_VARIABLES, CoderScale, label_logp
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.priors import Dirichlet
 
@@ -28,7 +28,8 @@ class Ordinal(ConfusionModel):
 
     with F logistic. Class k lies at k on the scale; that fixes the unit of everything else. A
     coder with shift :math:`b_j > 0` gives labels that are too high; one with a large spread
-    :math:`s_j` is not precise. Both are pooled over the coders
+    :math:`s_j` is not precise; and a share :math:`\lambda_j` of their labels does not look at the
+    item at all. All three are pooled over the coders
     (:class:`~annomodels.models.cutpoints.CoderScale`).
 
     Parameters
@@ -43,6 +44,8 @@ class Ordinal(ConfusionModel):
         Standard deviation of its logarithm.
     spread_scale
         Scale w of the half-normal prior of how much the log spreads of the coders differ.
+    typical_lapse
+        Share of labels of a typical coder that do not look at the item.
     cut_spread
         Standard deviation d of a cut-point around the middle of its two classes.
 
@@ -62,12 +65,19 @@ class Ordinal(ConfusionModel):
     typical: float = 0.35
     typical_scale: float = 0.5
     spread_scale: float = 0.5
+    typical_lapse: float = 0.03
     cut_spread: float = 0.25
 
     @property
     def coders(self) -> CoderScale:
         """How coders use the scale."""
-        return CoderScale(self.shift_scale, self.typical, self.typical_scale, self.spread_scale)
+        return CoderScale(
+            self.shift_scale,
+            self.typical,
+            self.typical_scale,
+            self.spread_scale,
+            self.typical_lapse,
+        )
 
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
         """Names along the dimensions that only this model has."""
@@ -83,16 +93,13 @@ class Ordinal(ConfusionModel):
         import pytensor.tensor as pt
         from pymc.distributions.transforms import ordered
 
-        shift, spread = self.coders.pymc()
+        coders = self.coders.pymc(n_labels)
         middle = np.arange(n_labels - 1) + 0.5
         # the constraint truncates the normal density; its constant does not depend on parameters
         cuts = pm.Normal(
             "cuts", middle, self.cut_spread, dims="cut", transform=ordered, initval=middle
         )
-        place = np.arange(n_labels)[None, :, None]
-        log_confusion = interval_logp(
-            place, cuts[None, None], shift[:, None, None], spread[:, None, None], pt
-        )
+        log_confusion = label_logp(np.arange(n_labels), cuts, coders, pt)
         pm.Deterministic("confusion", pt.exp(log_confusion), dims=("coder", "truth", "label"))
         return log_confusion
 
@@ -107,7 +114,7 @@ class Ordinal(ConfusionModel):
         return {
             "prevalence": prevalence,
             "cuts": np.arange(len(prevalence) - 1) + 0.5,
-            **self.coders.start(len(state.log_confusion)),
+            **self.coders.start(len(state.log_confusion), len(prevalence)),
         }
 
     def sample_parameters(self, n_rows: int, n_labels: int, rng: np.random.Generator) -> State:
@@ -116,11 +123,8 @@ class Ordinal(ConfusionModel):
         cuts = rng.normal(middle, self.cut_spread)
         while (np.diff(cuts) <= 0).any():
             cuts = rng.normal(middle, self.cut_spread)
-        drawn = self.coders.sample(n_rows, rng)
-        rows = interval_logp(
-            np.arange(n_labels)[None, :, None], cuts,
-            drawn["shift"][:, None, None], drawn["spread"][:, None, None], np,
-        )  # fmt: skip
+        drawn = self.coders.sample(n_rows, n_labels, rng)
+        rows = label_logp(np.arange(n_labels), cuts, drawn, np)
         prevalence = rng.dirichlet(self.prevalence.alpha(n_labels))
         rows = np.ascontiguousarray(rows.transpose(0, 2, 1))
         return State(np.log(prevalence), rows, {**drawn, "cuts": cuts})

@@ -46,8 +46,8 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
         One row per coder: coder, n, accuracy, skill and bits each with `_low` and `_high`,
         p_no_better_than_chance = P(skill <= 0), p_spammer, p_adversary, p_below_target, bias,
         kind, and sensitivity_<label> = P(label | truth is the label). Under models of ordered
-        labels also shift (above 0: labels too high) and spread (blur) with `_low` and `_high`, in
-        units of the scale of the model.
+        labels also shift (above 0: labels too high) and spread (blur), in units of the scale of
+        the model, and lapse (share of labels that do not look at the item), all with intervals.
 
     Raises
     ------
@@ -120,10 +120,10 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
 
 
 def _on_the_scale(tree: xr.DataTree, data: Annotations) -> dict[str, Floats]:
-    """Shift and spread of the coders with intervals, under models of ordered labels."""
+    """Shift, spread and lapses of the coders with intervals, under models of ordered labels."""
     posterior = tree["posterior"].to_dataset()
     columns: dict[str, Floats] = {}
-    for name in ("shift", "spread"):
+    for name in ("shift", "spread", "lapse"):
         if name not in posterior or posterior[name].dims[2:] != ("coder",):
             continue
         values = posterior[name].values.reshape(-1, data.n_coders)
