@@ -65,6 +65,7 @@ class BetaBinomialByItem(Model):
     citation: ClassVar[str] = "Carpenter (2008)"
     shared: ClassVar[bool] = True
     swappable: ClassVar[bool] = False
+    correlated: ClassVar[bool] = True
 
     prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
     population: Diagonal = field(default_factory=lambda: Diagonal(10.0, 0.8))

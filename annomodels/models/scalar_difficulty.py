@@ -96,6 +96,7 @@ class ScalarDifficulty(Model):
     title: ClassVar[str] = "scalar difficulty"
     citation: ClassVar[str] = "Carpenter (2008)"
     swappable: ClassVar[bool] = False
+    correlated: ClassVar[bool] = True
 
     prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
     accuracy: float = 0.7

@@ -30,7 +30,7 @@ def by_coder(caries):
 @pytest.fixture(scope="module")
 def difficulty(caries):
     model = am.ScalarDifficulty(difficulty=1.0, difficulty_fixed=True)
-    return am.fit(caries, model, chains=2, draws=500, seed=1)
+    return am.fit(caries, model, chains=2, seed=1)
 
 
 def test_dawid_skene_does_not_give_the_patterns(caries, by_coder):
