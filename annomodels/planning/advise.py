@@ -107,9 +107,9 @@ def advise(
     Examples
     --------
     >>> import annomodels as am
-    >>> found = advise(am.datasets.load("anesthesia"))
+    >>> found = advise(am.datasets.load("crowd"))
     >>> found.model, found.reasons[0][:61]
-    ('hierarchical', 'The median coder gave 45 labels, enough for a confusion matri')
+    ('hierarchical', 'The median coder gave 67 labels, enough for a confusion matri')
     """
     if options and not check:
         raise NotApplicable(f"{', '.join(options)}: options of a fit go with check=True.")

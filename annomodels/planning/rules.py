@@ -77,6 +77,12 @@ FIRST = (
 
 ALSO = (
     Rule(
+        "hierarchical",
+        lambda f: f.scale == "ordinal" and f.labels >= 3,
+        "It makes no use of the order of the labels, but is sampled by Gibbs, much faster than by "
+        "NUTS.",
+    ),
+    Rule(
         "class-conditional",
         lambda f: f.per_coder < FEW and f.labels >= 3,
         "It has {labels} numbers for each coder instead of a whole matrix, which suits few labels "

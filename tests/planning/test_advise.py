@@ -63,7 +63,10 @@ def test_rules_say_what_they_rest_on():
     assert "{" not in " ".join(said.values())
     assert "1,500 items of known gold" in said["consensus"]
     assert "7.5 for the median coder" in said["class-conditional"]
-    assert {rule.model for rule in ALSO if rule.when(rich)} == {rule.model for rule in ALSO}
+    suits = {rule.model for rule in ALSO if rule.when(rich)}
+    assert suits == {rule.model for rule in ALSO} - {"hierarchical"}
+    ordered = dataclasses.replace(rich, scale="ordinal")
+    assert "hierarchical" in {rule.model for rule in ALSO if rule.when(ordered)}
     assert not [rule for rule in ALSO if rule.when(dataclasses.replace(USUAL, per_item=2.0))]
 
 
