@@ -53,8 +53,8 @@ def test_the_first_model_follows_from_the_facts(monkeypatch, changes, model, wor
 def test_a_rule_whose_model_does_not_exist_is_passed_over(monkeypatch):
     monkeypatch.setattr(rules, "MODELS", {"hierarchical": MODELS["hierarchical"]})
     facts = dataclasses.replace(USUAL, scale="ordinal", per_item=20.0, gold=50, coders=40)
-    assert [rule.model for rule in holding(FIRST, facts)] == ["hierarchical"]
-    assert holding(ALSO, facts) == []
+    for table in (FIRST, ALSO):
+        assert {rule.model for rule in holding(table, facts)} == {"hierarchical"}
 
 
 def test_rules_say_what_they_rest_on():
