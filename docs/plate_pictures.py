@@ -165,7 +165,7 @@ w w 0 0.95
 g λ_i 1 0.95 out
 y y_n 2.15 0 seen
 theta θ_{j,k} 3.4 0
-guess γ 3.4 1.3
+guess γ 3.4 1.55
 """,
         "pi>c c>y w>g g>y theta>y guess>y",
         (
