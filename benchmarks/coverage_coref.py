@@ -256,7 +256,8 @@ def covered(misses: Codes) -> str:
 def main() -> None:
     parser = common.arguments(__doc__, "coverage_coref.md")
     asked = parser.parse_args()
-    samples, corpora, pool = (60, 100, 400) if asked.reduced else (1200, 2000, 3000)
+    samples, corpora, pool = (60, 100, 400) if asked.reduced else (1200, 1000, 800)
+    few = 40 if asked.reduced else 400
     lines = []
     for n, cell in enumerate(CELLS, 1):
         true, found = single(cell, samples, asked.seed)
@@ -285,11 +286,11 @@ def main() -> None:
     lines = []
     for name, errors in (("different", (0.04, 0.08, 0.12, 0.16)), ("alike", (0.08,) * 4)):
         pools = [
-            population((100,), lambda rng, n, e=e: e, pool, asked.seed + k)  # type: ignore[misc]
+            population((100,), lambda rng, n, e=e: e, 400, asked.seed + k)  # type: ignore[misc]
             for k, e in enumerate(errors)
         ]
         for texts in (1, 3, 10):
-            together, alone = types(pools, texts, corpora, asked.seed)
+            together, alone = types(pools, texts, few, asked.seed)
             line = [name, str(texts)]
             for rate, length in (together, alone):
                 line += [covered(np.array([1 - rate, 0])), f"{length:.2f}"]
@@ -299,14 +300,14 @@ def main() -> None:
     third = common.markdown(header, lines)
     error = 100 * (PROB * (1 - PROB) / samples) ** 0.5
     given, ten = Cell(60, 0.08), 10
-    misses = these(given, ten, 40 if asked.reduced else 500, asked.seed)
+    misses = these(given, ten, few // 4, asked.seed)
     told = THESE.format(
         texts=ten, mentions=given.mentions, error=given.error, coverage=covered(misses),
         low=share(misses[0]), high=share(misses[1]), length=misses[2],
-        samples=40 if asked.reduced else 500,
+        samples=few // 4,
     )  # fmt: skip
     parts = [SINGLE.format(samples=samples, draws=DRAWS, error=error), first, told]
-    parts += [MANY.format(samples=corpora, draws=1000), second, TYPES.format(samples=corpora)]
+    parts += [MANY.format(samples=corpora, draws=1000), second, TYPES.format(samples=few)]
     common.write(asked.out, [*parts, third, common.machine("scipy")])
 
 

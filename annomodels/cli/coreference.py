@@ -42,7 +42,10 @@ SILVER_MODELS = ("pairs", "single", "none")
 ATTRIBUTES = ("set", "pointer", "category", "head", "near", "dominating")
 READ = "conll, corefud, mmax2, brat, jsonlines or chains"
 SHORT = ("part", "measure", "value", "low", "high", "observed", "expected", "items")
-_TABLES = ("report.html", "agreement.csv", "texts.csv", "places.csv", "coders.csv")
+_TABLES = (
+    *("report.html", "agreement.csv", "texts.csv", "places.csv", "coders.csv"),
+    "unaligned.csv",
+)
 _SILVER = ("links.csv", "rates.csv", "silver.jsonl", "silver.conll")
 _ENDINGS = {".csv", ".tsv", ".json", ".md", ".tex"}
 
@@ -222,6 +225,7 @@ def write_folder(
             _csv(agreement.iloc[:0], beside / "texts.csv")
         _csv(found.places, beside / "places.csv")
         _csv(found.coders, beside / "coders.csv")
+        _csv(_unaligned(documents), beside / "unaligned.csv")
         if fit is not None:
             _silver(fit, documents, beside, asked.at_least, singletons)
         stages("drawing the report", 1.0)
@@ -230,6 +234,14 @@ def write_folder(
         warn(fit.check()[0])
         return False
     return True
+
+
+def _unaligned(documents: Sequence[Document]) -> pd.DataFrame:
+    """Mentions that some coders marked and others did not, of all texts."""
+    import pandas as pd
+
+    parts = [document.unaligned() for document in documents]
+    return pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
 
 
 def _fitted(documents: Sequence[Document], model: str, seed: int) -> PairFit:

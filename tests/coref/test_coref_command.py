@@ -55,7 +55,7 @@ def test_the_table_names_the_condition_of_every_alpha(folder: Path, capsys) -> N
 
 
 def test_text_types_have_rows_of_their_own_and_K_needs_no_distance(folder: Path, capsys) -> None:
-    words = ["coref", str(folder), "--by", "genre", "--coefficient", "K", "--format", "json"]
+    words = ["coref", str(folder), "--by", "genre", "--coefficient", "K", "--json"]
     assert main([*words, "--draws", "50", "-q"]) == 0
     table = json.loads(capsys.readouterr().out)
     assert list(dict.fromkeys(row["part"] for row in table)) == ["news", "talk"]
@@ -71,7 +71,7 @@ def test_the_folder_holds_report_tables_and_silver_chains(folder: Path, tmp_path
     assert main(["coref", str(folder), "-o", str(out), "--draws", "100", "-q"]) == 0
     assert sorted(path.name for path in out.iterdir()) == [
         "agreement.csv", "coders.csv", "links.csv", "places.csv", "rates.csv", "report.html",
-        "silver.conll", "silver.jsonl", "texts.csv",
+        "silver.conll", "silver.jsonl", "texts.csv", "unaligned.csv",
     ]  # fmt: skip
     for name in ("silver.jsonl", "silver.conll"):
         silver = read(out / name, coder="silver")
@@ -114,6 +114,7 @@ def test_coders_are_named_on_the_command_line(folder: Path, capsys) -> None:
         (["--genre-of", "("], "is no pattern"),
         (["--genre-of", "news"], "has no group"),
         (["--model", "pairs"], "add -o FOLDER"),
+        (["--json", "--format", "csv"], "cannot both be used"),
         (["--input-format", "xml"], "no format 'xml'"),
     ],
 )

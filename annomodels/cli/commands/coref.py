@@ -122,6 +122,7 @@ __all__ = ["command"]
     type=click.Choice(FORMATS),
     help="Of the table of agreement [default: by the ending; drawn on a terminal, else tsv].",
 )
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option(
     "--allow-unconverged",
     is_flag=True,
@@ -152,13 +153,15 @@ def command(
     output: str | None,
     force: bool,
     form: str | None,
+    as_json: bool,
     allow_unconverged: bool,
 ) -> None:
     """Give agreement on mentions, coreferent pairs and chains, with 90 % intervals of kappa.
 
     FILES are files, folders or zip archives in CoNLL-2012, CorefUD, MMAX2, brat, JSON lines or a
     long table of chains; NAME=PATH names the coder of a path. A folder (-o) gets report.html,
-    agreement.csv, texts.csv, places.csv, coders.csv, links.csv, silver.jsonl and silver.conll.
+    agreement.csv, texts.csv, places.csv, coders.csv, unaligned.csv, and of the silver chains
+    links.csv, rates.csv, silver.jsonl and silver.conll.
     """
     from annomodels.cli import coreference as steps
     from annomodels.cli.exits import DONE, GATE, UNTRUSTED
@@ -169,10 +172,12 @@ def command(
     from annomodels.cli.terminal import Stages
     from annomodels.coref.overview import agreement_table
 
+    if as_json and form not in (None, "json"):
+        raise click.UsageError(f"--json and --format {form} cannot both be used.")
     limits = parse_gates(gates)
     folder = output if output is not None and steps.is_folder(output) else None
     chosen = model or ("pairs" if folder else "none")
-    writing = Writing(form or "", None if folder else output, force)
+    writing = Writing("json" if as_json else form or "", None if folder else output, force)
     names = steps.names_of(chosen)
     if folder:
         check_folder(folder, names, force)
