@@ -204,7 +204,7 @@ def test_gibbs_and_nuts_agree(rng, steps: bool) -> None:
         assert (np.abs(a.mean((0, 1)) - b.mean((0, 1))) < 4.5 * error).all(), name
     error = np.hypot(one.truth_mcse, two.truth_mcse) + 1e-9
     assert (np.abs(one.truth_mean - two.truth_mean) < 6 * error).all()
-    assert np.allclose(one.truth_sd, two.truth_sd, rtol=0.15)
+    assert np.allclose(one.truth_sd, two.truth_sd, rtol=0.15, atol=0.02)
 
 
 def ranks(replications: int, seed: int, steps: bool) -> dict[str, NDArray[Any]]:
