@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from annomodels.annotations import Annotations
 from annomodels.errors import NotApplicable
 from annomodels.models.encoded import Encoded
+from annomodels.models.state import State
 from annomodels.names import label_text
 from annomodels.priors import Dirichlet, Rows, from_dict, to_dict
 
 if TYPE_CHECKING:
-    from annomodels.models.confusion import ConfusionModel, State
     from annomodels.models.states import States
 
 __all__ = ["Model"]
@@ -61,7 +61,7 @@ class Model(ABC):
 
     @property
     @abstractmethod
-    def starter(self) -> ConfusionModel:
+    def starter(self) -> Model:
         """The conjugate model whose mode is the starting point."""
 
     @abstractmethod

@@ -10,7 +10,6 @@ the confusion matrices come from.
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,40 +17,11 @@ from numpy.typing import NDArray
 
 from annomodels.models.base import Model
 from annomodels.models.encoded import Encoded
+from annomodels.models.state import State
 
 __all__ = ["ConfusionModel", "State", "emission_logp"]
 
 Floats = NDArray[np.float64]
-
-BY_TRUTH = ("population", "concentration")
-
-
-@dataclass
-class State:
-    """Parameters of one draw, as the kernels hold them.
-
-    Parameters
-    ----------
-    log_prevalence
-        Shape [truth].
-    log_confusion
-        Shape [row, label, truth]: the order in which a pass reads it.
-    population
-        Further parameters by name (``population``, ``concentration``).
-    """
-
-    log_prevalence: Floats
-    log_confusion: Floats
-    population: dict[str, Floats] = field(default_factory=dict)
-
-    def ordered(self, order: NDArray[Any]) -> State:
-        """Copy in which class k has become class ``order[k]``."""
-        back = np.argsort(order)
-        return State(
-            self.log_prevalence[back],
-            np.ascontiguousarray(self.log_confusion[:, :, back]),
-            {name: v[back] if name in BY_TRUTH else v for name, v in self.population.items()},
-        )
 
 
 def emission_logp(log_confusion: Any, codes: Encoded, xp: Any) -> Any:

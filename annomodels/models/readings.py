@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import permutations
 from typing import ClassVar
 
 import numpy as np
 
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.hierarchical import HierarchicalDawidSkene
-from annomodels.models.layout import ExtraRow, Layout
+from annomodels.models.layout import ExtraRow, Layout, Truths
 from annomodels.models.mixture import StateModel
-from annomodels.priors import Dirichlet
+from annomodels.priors import Diagonal, Dirichlet
 
 __all__ = ["Readings"]
 
@@ -23,10 +22,13 @@ class Readings(StateModel):
 
     .. math::
 
-        k_i \sim Cat(\pi), \quad k'_i \ne k_i \text{ uniform}, \quad u_i \sim w \text{ on } U, \quad
-        truth_i \sim u_i [k_i] + (1 - u_i) [k'_i], \\
-        y_n \sim (1 - g) \big( u_i Cat(\theta_{j_n, k_i}) + (1 - u_i) Cat(\theta_{j_n, k'_i}) \big)
-        + g \, Cat(\gamma)
+        k_i \sim Cat(\pi), \quad u_i \sim w \text{ on } U, \quad
+        \phi_i = u_i [k_i] + (1 - u_i) \psi_i, \quad truth_i \sim Cat(B^T \phi_i), \\
+        z_n \sim Cat(\phi_{i_n}), \quad
+        y_n \sim (1 - g) Cat(\theta_{j_n, z_n}) + g \, Cat(\gamma)
+
+    The rest :math:`\psi_i` of the readings is a single other class, or, with probability
+    `spread`, all other classes evenly.
 
     A hundred labels of one crowd tell how that crowd reads the item, not what is true of it. Here
     the truth is what one more reader, free of slips, would say; so P(truth) comes near 1 only
@@ -42,10 +44,16 @@ class Readings(StateModel):
     weights
         How often items have each share. Fixed: labels tell little of it, and what they tell is
         blurred by coders' errors.
+    spread
+        Share of the items (of more than two classes) whose other readings are all other classes
+        evenly, rather than one of them.
     floor
         Share of the labels that are guesses, on every item.
     guess
         Prior of the distribution of guesses, the same for all coders.
+    error
+        Prior of the truth given the reading it is drawn as: a whole crowd may misread a class.
+        Only items of known truth can teach it.
 
     Examples
     --------
@@ -62,8 +70,10 @@ class Readings(StateModel):
     coders: ConjugateModel = field(default_factory=HierarchicalDawidSkene)
     shares: tuple[float, ...] = (1.0, 0.95, 0.85, 0.7, 0.55)
     weights: tuple[float, ...] = (0.35, 0.2, 0.17, 0.17, 0.11)
+    spread: float = 0.5
     floor: float = 0.2
     guess: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
+    error: Diagonal = field(default_factory=lambda: Diagonal(5.0, 0.97))
 
     def __post_init__(self) -> None:
         fine = len(self.shares) == len(self.weights) and min(self.weights) > 0
@@ -72,32 +82,38 @@ class Readings(StateModel):
                 "Readings needs a weight above 0 for each share, and shares that begin with 1 and "
                 "go on between .5 and 1."
             )
-        if not 0 <= self.floor < 1:
-            raise ValueError(f"The floor is {self.floor}; it needs to be in [0, 1).")
+        if not (0 <= self.floor < 1 and 0 <= self.spread <= 1):
+            raise ValueError("Readings needs a floor in [0, 1) and a spread in [0, 1].")
 
     def layout(self, n_labels: int) -> Layout:
         """Give the states of the items: the classes, then two readings by share of the first."""
         eye = np.eye(n_labels)
         weights = np.array(self.weights) / sum(self.weights)
-        pairs = list(permutations(range(n_labels), 2))
+        spread = self.spread if n_labels > 2 else 0.0
         names = [str(k) for k in range(n_labels)]
         base = list(range(n_labels))
-        readings = [eye[k] for k in base]
+        readings = list(eye)
         share = [weights[0]] * n_labels
         for u, weight in zip(self.shares[1:], weights[1:], strict=True):
-            for k, other in pairs:
-                names.append(f"{k} at {u:g}, {other}")
-                base.append(k)
-                readings.append(u * eye[k] + (1.0 - u) * eye[other])
-                share.append(weight / (n_labels - 1))
+            for k in range(n_labels):
+                rests = [(str(m), eye[m], (1.0 - spread) / (n_labels - 1)) for m in base if m != k]
+                if spread:
+                    rests.append(("any", (1.0 - eye[k]) / (n_labels - 1), spread))
+                for name, rest, part in rests:
+                    if part > 0:
+                        names.append(f"{k} at {u:g}, {name}")
+                        readings.append(u * eye[k] + (1.0 - u) * rest)
+                        share.append(weight * part)
+        first = np.array([int(name.split(" ")[0]) for name in names])
         mix = np.array(readings)
         floor = np.full(len(mix), self.floor)
         return Layout(
             names=tuple(names),
             mix=np.column_stack([(1.0 - self.floor) * mix, floor]),
-            base=np.array(base),
+            base=first,
             truth=mix,
             rows=(ExtraRow("common_guess", self.guess.alpha(n_labels), by_coder=False),),
+            truths=Truths("consensus", self.error.alpha(n_labels)),
             values={"second_reading": 1.0 - mix.max(axis=1)},
             weight=np.array(share),
         )
@@ -114,4 +130,6 @@ class Readings(StateModel):
             "truth is one of them, with the shares of the readings. Shares of the first reading: "
             f"{shares}, fixed.",
             f"{self.floor:.0%} of all labels are guesses, from one distribution for all coders.",
+            f"All readers alike misread {1 - self.error.accuracy:.0%} of the items of a class (a "
+            f"prior worth {self.error.strength:g} items, which only known gold can teach better).",
         ]

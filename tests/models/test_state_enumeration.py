@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations, permutations, product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -86,15 +86,18 @@ def readings(v, model):
         theta, guess, g = v["perceived_confusion"], v["common_guess"], model.floor
         n = len(v["perceived_prevalence"])
         out = np.zeros(n)
-        for k, other in permutations(range(n), 2):
-            for u, w in zip(model.shares, model.weights, strict=True):
-                each = v["perceived_prevalence"][k] * w / sum(model.weights) / (n - 1)
+        wide = model.spread if n > 2 else 0.0
+        for k, (u, w) in product(range(n), zip(model.shares, model.weights, strict=True)):
+            others = [m for m in range(n) if m != k]
+            rests = [([m], (1 - wide) / len(others)) for m in others] + [(others, wide)]
+            for rest, part in rests:
+                each = v["perceived_prevalence"][k] * w / sum(model.weights) * part
                 for j, y in labels:
-                    own = u * theta[j, k, y] + (1 - u) * theta[j, other, y]
+                    own = u * theta[j, k, y] + (1 - u) * np.mean(theta[j, rest, y])
                     each *= (1 - g) * own + g * guess[y]
                 out[k] += each * u
-                out[other] += each * (1 - u)
-        return out
+                out[rest] += each * (1 - u) / len(rest)
+        return out @ v["consensus"]
 
     return joint
 
