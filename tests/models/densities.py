@@ -77,3 +77,25 @@ def integrate(function, n_dims, order=60, block=4096):
 def half_normal_logpdf(x, scale):
     """Log density of a half-normal."""
     return np.log(2.0) + norm.logpdf(x, 0.0, scale)
+
+
+def density_at_the_start(model, data):
+    """Log density and its gradient where chains start, and the number of free values."""
+    from pymc.initial_point import make_initial_point_fn
+
+    from annomodels.engines.nuts import start_point
+
+    pymc_model = built(model, data)
+    start = start_point(model, encode(data, shared=model.shared))
+    assert set(start) == {variable.name for variable in pymc_model.free_RVs}
+    overrides = {pymc_model[name]: value for name, value in start.items()}
+    point = make_initial_point_fn(
+        model=pymc_model, overrides=overrides, return_transformed=True
+    )(0)  # fmt: skip
+    density = pymc_model.compile_fn(
+        [pymc_model.logp(), pymc_model.dlogp()],
+        inputs=pymc_model.value_vars,
+        mode="FAST_COMPILE",
+    )
+    value, gradient = density(point)
+    return float(value), np.asarray(gradient), sum(np.size(x) for x in point.values())
