@@ -156,9 +156,11 @@ class HierarchicalDawidSkene(ConjugateModel):
         mean = np.stack([rng.dirichlet(a) for a in prior.alpha(n_labels)])
         concentration = self.concentration.sample(rng, (n_labels,))
         alpha = self._shapes(concentration[:, None] * mean)
-        alpha = np.broadcast_to(alpha, (n_rows, n_labels, n_labels))
         tiny = np.finfo(float).tiny
-        rows = np.stack([[rng.dirichlet(a) for a in own] for own in alpha]).transpose(0, 2, 1)
+        if alpha.ndim == 2:
+            rows = np.stack([rng.dirichlet(a, n_rows) for a in alpha], axis=2)
+        else:
+            rows = np.stack([np.stack([rng.dirichlet(a) for a in own], axis=1) for own in alpha])
         prevalence = rng.dirichlet(self.prevalence.alpha(n_labels))
         population |= {"population": mean, "concentration": concentration}
         return State(np.log(prevalence), np.log(np.maximum(rows, tiny)), population)
