@@ -17,6 +17,7 @@ from annomodels import __version__
 sys.path.insert(0, str(Path(__file__).parent))
 
 from execute import executed  # files beside this one
+from formulas import known
 from llms import llms_text
 from plates import write as write_plates
 
@@ -57,12 +58,12 @@ html_math_renderer = "mathml"
 
 
 def _inline(translator: Any, node: Any) -> None:
-    translator.body.append(latex2mathml.tex2mathml(node.astext()))
+    translator.body.append(latex2mathml.tex2mathml(known(node.astext())))
     raise nodes.SkipNode
 
 
 def _block(translator: Any, node: Any) -> None:
-    formula = latex2mathml.tex2mathml(node.astext(), as_block=True)
+    formula = latex2mathml.tex2mathml(known(node.astext()), as_block=True)
     translator.body.append(f'<div class="math">{formula}</div>\n')
     raise nodes.SkipNode
 

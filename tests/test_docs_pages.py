@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -154,6 +155,32 @@ def test_the_map_for_language_models_lists_every_page_once() -> None:
 
 def test_the_docs_folder_is_left_as_it_was() -> None:
     assert str(DOCS) not in sys.path
+
+
+def formulas() -> Iterator[tuple[str, str]]:
+    """Formulas of the pages and of the docstrings, with their files."""
+    for path in DOCS.rglob("*.md"):
+        text = re.sub(r"^```.*?^```$", "", path.read_text("utf-8"), flags=re.M | re.S)
+        for formula in re.findall(r"\$\$(.+?)\$\$", text, re.S):
+            yield formula, path.name
+    for path in (DOCS.parent / "annomodels").rglob("*.py"):
+        text = path.read_text("utf-8")
+        for formula in re.findall(r"\.\. math:: *((?:.+\n)+)", text):
+            yield formula.split('"""')[0].replace("\\\\", "\\"), path.name
+        for formula in re.findall(r":math:`([^`]+)`", text):
+            yield formula, path.name
+
+
+def test_every_formula_can_be_drawn() -> None:
+    latex2mathml = pytest.importorskip("docutils.utils.math.latex2mathml")
+    known = load("formulas").known
+    found = list(formulas())
+    assert len(found) > 50
+    for formula, where in found:
+        try:
+            latex2mathml.tex2mathml(known(formula), as_block=True)
+        except Exception as error:
+            pytest.fail(f"{where}: {error}: {formula}")
 
 
 @pytest.mark.filterwarnings("ignore")  # its calls of pandas are deprecated
