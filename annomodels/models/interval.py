@@ -67,7 +67,7 @@ class Interval:
         and standard deviation of all labels.
     step
         Step of the scale; None takes the smallest distance of labels that occur, 0 takes labels as
-        exact (an order of magnitude faster to mix; for fine scales without ends).
+        exact (for fine scales without ends; mixes faster).
     ends
         Smallest and largest label of the scale; None takes an extreme for an end where at least
         2 % of the labels stand there.
