@@ -237,7 +237,10 @@ def agreement(tree: xr.DataTree, data: Annotations, draws: int = 2000) -> Summar
     bias2, noise2 = _flat(tree, "bias_spread") ** 2, _flat(tree, "noise") ** 2
     left = (tree["truth"].to_dataset()["truth_sd"].values ** 2).mean()
     known = {
-        "alpha, implied": (implied_alpha(tree, data), "these coders, any number of items, before steps and ends of the scale"),
+        "alpha, implied": (
+            implied_alpha(tree, data),
+            "these coders, any number of items, before steps and ends of the scale",
+        ),
         "alpha, new coders": (
             tau2 / (tau2 + stretch + bias2 + noise2),
             "two further coders from the same population",
