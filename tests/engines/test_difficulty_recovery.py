@@ -1,4 +1,4 @@
-"""Scalar difficulty finds the right classes back from swapped starts."""
+"""Scalar difficulty recovers what simulated labels were made of, from good and from bad starts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.nuts
 
 
 def simulated(seed, k, n_items, n_coders, per_item, scale):
-    """Labels and truth from the model."""
+    """Labels, truth, difficulties and abilities from the model."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(k, size=n_items)
     delta = rng.normal(0, scale, n_items)
@@ -27,11 +27,30 @@ def simulated(seed, k, n_items, n_coders, per_item, scale):
             else:
                 label = (truth[i] + rng.integers(1, k)) % k
             rows.append((int(i), f"c{j}", int(label)))
-    return am.Annotations.from_records(rows, labels=list(range(k))), truth
+    return am.Annotations.from_records(rows, labels=list(range(k))), truth, delta, ability
+
+
+def test_truth_difficulty_and_ability_are_recovered():
+    data, truth, delta, ability = simulated(3, 3, 150, 8, 8, 1.0)
+    fit = am.fit(data, "scalar-difficulty", chains=2, draws=300, seed=1)
+    # with the parameters known 90 % would be right, and the difficulties correlate at .67
+    assert (p_truth(fit).argmax(axis=1) == truth).mean() > 0.85
+    items = fit.tree["items"].to_dataset()
+    mean, sd = items["difficulty"].values, items["difficulty_sd"].values
+    assert np.corrcoef(mean, delta)[0, 1] > 0.55
+    # the posterior of a difficulty is close to normal
+    inside = np.abs(delta - mean) < 1.645 * sd
+    assert 0.8 < inside.mean() < 0.97
+    low, high = np.quantile(draws(fit, "difficulty_scale"), [0.005, 0.995])
+    assert low < 1.0 < high
+    order = [data.coders.index(f"c{j}") for j in range(8)]
+    low, high = np.quantile(draws(fit, "ability")[:, order], [0.05, 0.95], axis=0)
+    assert ((low < ability) & (ability < high)).mean() > 0.7
+    assert not fit.tree["sample_stats"]["diverging"].values.any()
 
 
 def test_chains_started_in_swapped_classes_find_back(monkeypatch):
-    data, truth = simulated(5, 2, 150, 6, 6, 0.8)
+    data, truth, _, _ = simulated(5, 2, 150, 6, 6, 0.8)
     good = nuts.start_point
 
     def swapped(model, codes):
