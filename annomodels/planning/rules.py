@@ -55,6 +55,13 @@ FIRST = (
         "a bias, a scale and a noise.",
     ),
     Rule(
+        "readings",
+        lambda f: f.coders >= CROWD and f.per_item >= SEVERAL and f.scale in ("nominal", "ordinal"),
+        "{coders:,} coders and {per_item:g} labels of the median item: the labels of an item by "
+        "such a crowd are not independent evidence of its truth. This model takes them for how the "
+        "crowd reads the item, and its probabilities are the most honest on public sets.",
+    ),
+    Rule(
         "ordinal",
         lambda f: f.scale == "ordinal" and f.labels >= 3,
         "The {labels} labels are ordered: the ordinal model gives every coder cut-points on one "
@@ -78,6 +85,16 @@ FIRST = (
 ALSO = (
     Rule(
         "hierarchical",
+        lambda f: f.coders >= CROWD and f.per_item >= SEVERAL,
+        "It is sharper, and right where its checks pass: where coders err independently.",
+    ),
+    Rule(
+        "ordinal",
+        lambda f: f.coders >= CROWD and f.scale == "ordinal" and f.labels >= 3,
+        "The {labels} labels are ordered: this model gives every coder cut-points on one line.",
+    ),
+    Rule(
+        "hierarchical",
         lambda f: f.scale == "ordinal" and f.labels >= 3,
         "It makes no use of the order of the labels, but is sampled by Gibbs, much faster than by "
         "NUTS.",
@@ -95,9 +112,9 @@ ALSO = (
         "than others, so that coders err together.",
     ),
     Rule(
-        "guess-level",
+        "readings",
         lambda f: f.per_item >= SEVERAL and f.scale in ("nominal", "ordinal"),
-        "If the probabilities are handed on: labels of a hard item are less than independent "
+        "If the probabilities are handed on: labels of one item are less than independent "
         "evidence, and this model does not take them for more.",
     ),
     Rule(

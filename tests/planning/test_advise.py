@@ -64,17 +64,18 @@ def test_rules_say_what_they_rest_on():
     assert "1,500 items of known gold" in said["consensus"]
     assert "7.5 for the median coder" in said["class-conditional"]
     suits = {rule.model for rule in ALSO if rule.when(rich)}
-    assert suits == {rule.model for rule in ALSO} - {"hierarchical"}
+    assert suits == {rule.model for rule in ALSO} - {"ordinal"}
     ordered = dataclasses.replace(rich, scale="ordinal")
-    assert "hierarchical" in {rule.model for rule in ALSO if rule.when(ordered)}
+    assert "ordinal" in {rule.model for rule in ALSO if rule.when(ordered)}
+    assert holding(FIRST, rich)[0].model == holding(FIRST, ordered)[0].model == "readings"
     assert not [rule for rule in ALSO if rule.when(dataclasses.replace(USUAL, per_item=2.0))]
 
 
 def test_advice_without_a_fit_is_of_facts_alone():
     found = am.advise(am.simulate(100, 30, 3, 4, seed=1).annotations)
-    assert found.model == found.table["model"][0] == "hierarchical"
+    assert found.model == found.table["model"][0] == "readings"
     assert found.fit is None
-    assert found.call == 'am.fit(data, "hierarchical")'
+    assert found.call == 'am.fit(data, "readings")'
     assert list(found.table["place"]) == ["first", *["compare"] * (len(found.table) - 1)]
     assert found.reasons[-1].startswith("Worth comparing with am.compare: ")
     assert found.table["model"].is_unique
