@@ -68,7 +68,11 @@ def badge(found: CorefData) -> tuple[str, str, str]:
             "Coders share fewer than half of their mentions; agreement on pairs and clusters is "
             "about the shared ones only.",
         )
-    return "trust", "✓ Computed", "Every number stands with its interval, or says why it has none."
+    return (
+        "trust",
+        "✓ Computed",
+        "Kappa on pairs stands with intervals; alpha on chains and F1 of mentions have none.",
+    )
 
 
 def meta(found: CorefData, version: str) -> list[tuple[str, str]]:
