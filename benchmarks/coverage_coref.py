@@ -5,7 +5,7 @@ the package draws its posteriors with the functions behind ``am.coref.pair_poste
 table is about single texts, the second about the mean over texts like these and one further text,
 the third about text types.
 
-    python benchmarks/coverage_coref.py              # eight minutes
+    python benchmarks/coverage_coref.py              # some minutes
     python benchmarks/coverage_coref.py --reduced    # to see that it works
 """
 

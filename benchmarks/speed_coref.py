@@ -3,7 +3,7 @@
 A text with one long chain and many short ones; every coder misplaces a tenth of the mentions.
 Measured is processor time of one process, each row in a fresh one.
 
-    python benchmarks/speed_coref.py              # four minutes
+    python benchmarks/speed_coref.py              # some minutes
     python benchmarks/speed_coref.py --reduced    # to see that it works
 """
 
