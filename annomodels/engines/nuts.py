@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from annomodels.annotations import Annotations
 from annomodels.engines.collect import collect
+from annomodels.engines.compound import sample_compound
 from annomodels.engines.em import climb
 from annomodels.engines.kept import Kept
 from annomodels.engines.relabel import canonical_order
@@ -95,10 +96,16 @@ def _sample(
     """Run nutpie in the background, so that it can be stopped with its draws kept."""
     import nutpie
 
-    names = [variable.name for variable in pymc_model.free_RVs]
+    free = pymc_model.free_RVs
+    simplexes = {v.name for v in free if getattr(v.owner.op, "name", "") == "dirichlet"}
+    if pymc_model.discrete_value_vars:
+        whole = {v.name for v in free if v.dtype.startswith("int")}
+        point = {v.name: np.asarray(start[v.name]) for v in free}
+        point |= {name: point[name].astype(int) for name in whole}
+        return sample_compound(pymc_model, point, settings)
     rng = np.random.default_rng(settings.seed)
     # a little noise keeps the chains from starting in one point; nutpie's own would leave the mode
-    noisy = {name: _shake(start[name], name, rng) for name in names}
+    noisy = {v.name: _shake(start[v.name], v.name, rng, v.name in simplexes) for v in free}
     compiled = nutpie.compile_pymc_model(
         pymc_model, initial_points=noisy, jitter_rvs=set(), backend="numba"
     )
@@ -130,10 +137,10 @@ def _sample(
         return sampler.abort(), "interrupted"
 
 
-def _shake(values: Floats, name: str, rng: np.random.Generator) -> Floats:
+def _shake(values: Floats, name: str, rng: np.random.Generator, simplex: bool) -> Floats:
     values = np.asarray(values, dtype=float)
     noise = rng.normal(0.0, JITTER, values.shape)
-    if name in ("prevalence", "confusion", "population", "guess", "lapse_label"):
+    if simplex:
         values = np.maximum(values, 1e-4) * np.exp(noise)
         return np.asarray(values / values.sum(axis=-1, keepdims=True))
     if name in ("common_accuracy", "accuracy", "competence", "guessing"):

@@ -124,7 +124,8 @@ class StateChain:
         sizes = np.bincount(layout.base[own], self.sizes[own], minlength=k).astype(np.int64)
         counts = self.counts.reshape(self.codes.n_rows, self.codes.n_labels, k)
         self.model.coders.draw(counts, sizes, self.state, self.key, self.iteration)  # type: ignore[arg-type]
-        rng = np.random.Generator(np.random.Philox(key=np.array([self.key, self.iteration])))
+        key = np.array([self.key, self.iteration], dtype=np.uint64)
+        rng = np.random.Generator(np.random.Philox(key=key))
         for name, alpha in self.model.alphas(self.codes.n_rows, self.codes.n_labels).items():
             shape = rng.standard_gamma(alpha + self._given(name, rng))
             shape = np.maximum(shape, 1e-300)

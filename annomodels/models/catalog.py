@@ -11,7 +11,7 @@ from annomodels.models.by_item import BetaBinomialByItem
 from annomodels.models.class_conditional import ClassConditional
 from annomodels.models.consensus import Consensus
 from annomodels.models.dawid_skene import DawidSkene
-from annomodels.models.easy_hard import EasyHard
+from annomodels.models.easy_hard import EasyHardItems
 from annomodels.models.graded_response import GradedResponse
 from annomodels.models.guess_level import GuessLevel
 from annomodels.models.hierarchical import HierarchicalDawidSkene
@@ -42,7 +42,7 @@ MODELS: dict[str, type[Model]] = {
         LogitNormalDawidSkene,
         GuessLevel,
         Consensus,
-        EasyHard,
+        EasyHardItems,
         Ambiguous,
         Readings,
         Spammers,

@@ -92,6 +92,10 @@ class ConjugateModel(ConfusionModel):
         with np.errstate(divide="ignore"):
             return State(np.log(share / share.sum()), np.log(rows), population)
 
+    def confusion_of(self, values: dict[str, Floats]) -> Floats:
+        """Confusion matrices of one draw of the PyMC variables."""
+        return values["confusion"]
+
     def pymc_start(self, state: State) -> dict[str, Floats]:
         """Values of the PyMC variables that correspond to a state."""
         confusion = np.exp(np.transpose(state.log_confusion, (0, 2, 1)))

@@ -13,11 +13,11 @@ from annomodels.models.layout import Factor, Layout
 from annomodels.models.mixture import StateModel
 from annomodels.priors import Beta
 
-__all__ = ["EasyHard"]
+__all__ = ["EasyHardItems"]
 
 
 @dataclass(frozen=True)
-class EasyHard(StateModel):
+class EasyHardItems(StateModel):
     r"""A share of the items is easy: everybody labels them correctly.
 
     .. math::
@@ -42,7 +42,7 @@ class EasyHard(StateModel):
 
     Examples
     --------
-    >>> EasyHard().layout(2).names
+    >>> EasyHardItems().layout(2).names
     ('0, easy', '1, easy', '0, hard', '1, hard')
     """
 

@@ -15,6 +15,7 @@ __all__ = ["HonestAndSpammers"]
 
 # iterations in which nobody is a spammer yet, so that honest coders find each other first
 PATIENCE = 5
+FAR = 2**192
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,9 @@ class HonestAndSpammers(HierarchicalDawidSkene):
         """Gibbs step: who is a spammer with the rows integrated out, then all parameters."""
         from annomodels.kernels.parameters import draw_parameters
 
-        rng = np.random.Generator(np.random.Philox(key=np.array([key, iteration]), counter=1))
+        own = np.array([key, iteration], dtype=np.uint64)
+        # far from where the stream of the items' own variables is, which has the same key
+        rng = np.random.Generator(np.random.Philox(key=own, counter=FAR))
         held = state.population
         odds = self.log_odds(counts, state)
         u = rng.random(len(odds))
@@ -152,6 +155,11 @@ class HonestAndSpammers(HierarchicalDawidSkene):
         spammer = pm.Bernoulli("spammer", q, dims="coder")
         habit = pm.Dirichlet("habit", a=self.habit.alpha(n_labels)[None], dims=("coder", "label"))
         return pt.where(pt.eq(spammer, 1)[:, None, None], pt.log(habit)[:, None, :], own)
+
+    def confusion_of(self, values: dict[str, Floats]) -> Floats:
+        """Confusion matrices of one draw: the rows of a spammer are their habit."""
+        spammer = np.asarray(values["spammer"])[:, None, None] > 0.5
+        return np.where(spammer, values["habit"][:, None, :], values["confusion"])
 
     def pymc_start(self, state: State) -> dict[str, Floats]:
         """Values of the PyMC variables that correspond to a state."""

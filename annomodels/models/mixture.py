@@ -169,6 +169,7 @@ class StateModel(Model):
 
     def finish(self, values: dict[str, Floats]) -> dict[str, Floats]:
         """Turn one draw of the PyMC variables into the variables of the result."""
+        values = {**values, "confusion": self.coders.confusion_of(values)}
         out = {PERCEIVED.get(name, name): array for name, array in values.items()}
         found = self.states({name: array[None] for name, array in out.items()})
         pair = marginals(found.share[0], found.emission[0], found.truth[0])
