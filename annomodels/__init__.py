@@ -43,20 +43,28 @@ if TYPE_CHECKING:
     from annomodels.io.reading import read, read_spans
     from annomodels.io.span_builder import Spans
     from annomodels.io.writers.catalog import write, write_gold
+    from annomodels.models.ambiguous import Ambiguous
     from annomodels.models.by_item import BetaBinomialByItem
     from annomodels.models.class_conditional import ClassConditional
+    from annomodels.models.consensus import Consensus
     from annomodels.models.dawid_skene import DawidSkene
+    from annomodels.models.easy_hard import EasyHardItems
     from annomodels.models.graded_response import GradedResponse
+    from annomodels.models.guess_level import GuessLevel
     from annomodels.models.hierarchical import HierarchicalDawidSkene
     from annomodels.models.interval import Interval
     from annomodels.models.item_difficulty import ItemDifficulty
+    from annomodels.models.kinds import HonestAndSpammers
     from annomodels.models.logistic_random_effects import LogisticRandomEffects
     from annomodels.models.logit_normal import LogitNormalDawidSkene
     from annomodels.models.mace import Mace
     from annomodels.models.one_coin import OneCoin
     from annomodels.models.ordinal import Ordinal
     from annomodels.models.pooled import Pooled
+    from annomodels.models.readings import Readings
     from annomodels.models.scalar_difficulty import ScalarDifficulty
+    from annomodels.models.spammers import Spammers
+    from annomodels.models.subtypes import SubtypeRows, Subtypes
     from annomodels.planning.advise import Advice, advise
     from annomodels.planning.design import Design, design
     from annomodels.planning.simulate import Simulation, simulate
@@ -71,6 +79,7 @@ _WHERE = {
     "Advice": "annomodels.planning.advise",
     "Aggregator": "annomodels.compat",
     "Agreement": "annomodels.coefficients.result",
+    "Ambiguous": "annomodels.models.ambiguous",
     "Analytic": "annomodels.coefficients.analytic",
     "AnnomodelsError": "annomodels.errors",
     "AnnotationError": "annomodels.errors",
@@ -78,17 +87,21 @@ _WHERE = {
     "BetaBinomialByItem": "annomodels.models.by_item",
     "Breakdown": "annomodels.coefficients.breakdown.result",
     "ClassConditional": "annomodels.models.class_conditional",
+    "Consensus": "annomodels.models.consensus",
     "DataWarning": "annomodels.errors",
     "DawidSkene": "annomodels.models.dawid_skene",
     "Design": "annomodels.planning.design",
     "Diagnosis": "annomodels.coefficients.diagnosis.result",
     "Difference": "annomodels.coefficients.breakdown.difference",
     "EasyHard": "annomodels.coefficients.easy_hard",
+    "EasyHardItems": "annomodels.models.easy_hard",
     "EngineError": "annomodels.errors",
     "Fit": "annomodels.fitting",
     "FitPlots": "annomodels.plots.accessor",
     "GradedResponse": "annomodels.models.graded_response",
+    "GuessLevel": "annomodels.models.guess_level",
     "HierarchicalDawidSkene": "annomodels.models.hierarchical",
+    "HonestAndSpammers": "annomodels.models.kinds",
     "InferenceWarning": "annomodels.errors",
     "Interval": "annomodels.models.interval",
     "IntervalFit": "annomodels.interval",
@@ -103,9 +116,13 @@ _WHERE = {
     "Ordinal": "annomodels.models.ordinal",
     "Pooled": "annomodels.models.pooled",
     "Problem": "annomodels.errors",
+    "Readings": "annomodels.models.readings",
     "ScalarDifficulty": "annomodels.models.scalar_difficulty",
     "Simulation": "annomodels.planning.simulate",
+    "Spammers": "annomodels.models.spammers",
     "Spans": "annomodels.io.span_builder",
+    "SubtypeRows": "annomodels.models.subtypes",
+    "Subtypes": "annomodels.models.subtypes",
     "Summary": "annomodels.summaries.summary",
     "Units": "annomodels.coefficients.units",
     "advise": "annomodels.planning.advise",
@@ -136,6 +153,7 @@ __all__ = [
     "Advice",
     "Aggregator",
     "Agreement",
+    "Ambiguous",
     "Analytic",
     "AnnomodelsError",
     "AnnotationError",
@@ -143,17 +161,21 @@ __all__ = [
     "BetaBinomialByItem",
     "Breakdown",
     "ClassConditional",
+    "Consensus",
     "DataWarning",
     "DawidSkene",
     "Design",
     "Diagnosis",
     "Difference",
     "EasyHard",
+    "EasyHardItems",
     "EngineError",
     "Fit",
     "FitPlots",
     "GradedResponse",
+    "GuessLevel",
     "HierarchicalDawidSkene",
+    "HonestAndSpammers",
     "InferenceWarning",
     "Interval",
     "IntervalFit",
@@ -168,9 +190,13 @@ __all__ = [
     "Ordinal",
     "Pooled",
     "Problem",
+    "Readings",
     "ScalarDifficulty",
     "Simulation",
+    "Spammers",
     "Spans",
+    "SubtypeRows",
+    "Subtypes",
     "Summary",
     "Units",
     "advise",

@@ -213,7 +213,9 @@ def fit(
         The annotations.
     model
         A model or its name: ``hierarchical`` (the default), ``dawid-skene``,
-        ``class-conditional``, ``one-coin``, ``mace``, ``pooled``, ``logit-normal``.
+        ``class-conditional``, ``one-coin``, ``mace``, ``pooled``, ``logit-normal``; where items
+        are more than their class, ``guess-level``, ``consensus``, ``easy-hard``, ``ambiguous``,
+        ``readings``, ``subtypes``; ``spammers``; all of them are in the docs on models.
     engine
         ``auto``, ``gibbs``, ``nuts`` or ``em``. ``em`` is a first look without intervals.
     chains, draws, warmup

@@ -254,6 +254,30 @@ theta θ_{j,k,m} 3.4 0
         "Subtypes: an item has a class and a subtype of it, and a coder has a row for each; "
         f"{LABELS}.",
     ),
+    "readings": Picture(
+        """
+pi π 0 0
+kind k_i 1 0 out
+u u_i 1 0.95 out
+w w 0 0.95
+truth t_i 1 -0.95 out
+b B_k -0.2 -0.95
+z z_n 2.15 0 out
+y y_n 3.15 0 seen
+theta θ_{j,k} 4.4 0
+guess γ 4.4 1.3
+""",
+        "pi>kind w>u kind>z u>z kind>truth u>truth b>truth z>y theta>y guess>y",
+        (
+            Plate("label n", "z y"),
+            Plate("item i", "kind u truth z y"),
+            Plate("class k", "theta"),
+            Plate("coder j", "theta"),
+            Plate("class k", "b"),
+        ),
+        "Readings: an item has a first reading and others with a share; each label and the truth "
+        f"is drawn from a reading; {LABELS}.",
+    ),
     "spammers": Picture(
         """
 pi π 0 0
