@@ -259,7 +259,6 @@ theta θ_{j,k,m} 3.4 0
 pi π 0 0
 kind k_i 1 0 out
 u u_i 1 0.95 out
-w w 0 0.95
 truth t_i 1 -0.95 out
 b B_k -0.2 -0.95
 z z_n 2.15 0 out
@@ -267,7 +266,7 @@ y y_n 3.15 0 seen
 theta θ_{j,k} 4.4 0
 guess γ 4.4 1.3
 """,
-        "pi>kind w>u kind>z u>z kind>truth u>truth b>truth z>y theta>y guess>y",
+        "pi>kind kind>z u>z kind>truth u>truth b>truth z>y theta>y guess>y",
         (
             Plate("label n", "z y"),
             Plate("item i", "kind u truth z y"),
