@@ -9,6 +9,8 @@ from __future__ import annotations
 from annomodels.plots.agreement import agreement_forest
 from annomodels.plots.coders import coder_forest
 from annomodels.plots.confusion import confusion_matrix
+from annomodels.plots.coverage import coverage
+from annomodels.plots.difficulty import difficulty
 from annomodels.plots.pairwise import pairwise_heatmap
 from annomodels.plots.predictive import predictive_votes
 from annomodels.plots.prevalence import prevalence
@@ -21,6 +23,8 @@ __all__ = [
     "agreement_forest",
     "coder_forest",
     "confusion_matrix",
+    "coverage",
+    "difficulty",
     "inline",
     "pairwise_heatmap",
     "predictive_votes",

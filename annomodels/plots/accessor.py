@@ -30,7 +30,8 @@ class FitPlots:
     >>> import annomodels as am
     >>> fit = am.fit(am.datasets.load("anesthesia"), engine="em", seed=1)
     >>> fit.plot
-    plots: agreement, coders, confusion, pairwise, predictive, prevalence, quadrant, ranks, simplex
+    plots: agreement, coders, confusion, coverage, difficulty, pairwise, predictive, prevalence,
+    quadrant, ranks, simplex
     >>> fit.plot.confusion(1).axes[0].get_xlabel()
     'label given'
     """
@@ -86,6 +87,26 @@ class FitPlots:
             Axes to draw on, instead of a figure of its own.
         """
         return plots.confusion_matrix(self._fit, coder, ax=ax)
+
+    def coverage(self, *, ax: Axes | None = None) -> Figure:
+        """Draw the expected accuracy of the gold labels when only the surest items are kept.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw on, instead of a figure of its own.
+        """
+        return plots.coverage(self._fit, ax=ax)
+
+    def difficulty(self, *, ax: Axes | None = None) -> Figure:
+        """Draw the items ordered by difficulty; only models such as "scalar-difficulty" know it.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw on, instead of a figure of its own.
+        """
+        return plots.difficulty(self._fit, ax=ax)
 
     def pairwise(
         self, measure: Literal["kappa", "agreement"] = "kappa", *, ax: Axes | None = None

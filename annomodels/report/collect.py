@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +14,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from annomodels.annotations import Annotations
+    from annomodels.summaries.next_labels import NextLabels
     from annomodels.summaries.summary import Summary
 
-__all__ = ["CERTAIN", "ReportData", "collect"]
+__all__ = ["BUDGET", "CERTAIN", "ReportData", "collect"]
 
 CERTAIN = 0.95  # probability from which the page says "very probably"
+BUDGET = 100  # labels to ask for next
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +37,14 @@ class ReportData:
         Verdict of the diagnostics.
     health
         Facts about the data.
-    gold, coders, items, agreement, predictive
+    gold, coders, items, labels, pairs, agreement, predictive, coverage
         Summaries of the fit.
+    following
+        The next labels to ask for.
+    calibration
+        Gold labels against truth that was held back, or None.
+    comparison
+        The fit among others of the same data, or None.
     wrong
         Numbers of wrong labels to be expected.
     judgements
@@ -49,8 +58,14 @@ class ReportData:
     gold: Summary
     coders: Summary
     items: Summary
+    labels: Summary
+    pairs: Summary
     agreement: Summary
     predictive: Summary
+    coverage: Summary
+    following: NextLabels
+    calibration: Summary | None
+    comparison: Summary | None
     wrong: Wrong
     judgements: pd.DataFrame
 
@@ -92,7 +107,13 @@ class ReportData:
         return table[bad].sort_values("skill", kind="stable")
 
 
-def collect(fit: Any, target: float | None = None) -> ReportData:
+def collect(
+    fit: Any,
+    target: float | None = None,
+    *,
+    others: Sequence[Any] = (),
+    known: Mapping[Any, Any] | None = None,
+) -> ReportData:
     """Compute each summary of a fit once.
 
     Parameters
@@ -101,7 +122,15 @@ def collect(fit: Any, target: float | None = None) -> ReportData:
         A fit.
     target
         Accuracy asked of the coders.
+    others
+        Fits of other models to the same data, to compare with.
+    known
+        Truth by name of item that the fit was not told.
     """
+    from annomodels.comparing import compare
+    from annomodels.summaries.calibration import calibration
+    from annomodels.summaries.coverage import coverage
+
     return ReportData(
         fit=fit,
         target=target,
@@ -110,8 +139,14 @@ def collect(fit: Any, target: float | None = None) -> ReportData:
         gold=fit.gold(),
         coders=fit.coders(target),
         items=fit.items(),
+        labels=fit.labels(),
+        pairs=fit.labels(pairs=True),
         agreement=fit.agreement(),
         predictive=fit.predictive(),
+        coverage=coverage(fit.tree, fit.data),
+        following=fit.next(BUDGET),
+        calibration=calibration(fit.tree, fit.data, known) if known else None,
+        comparison=compare([fit, *others]) if others else None,
         wrong=wrong_labels(fit),
         judgements=suspicious(fit),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from annomodels import plots
 from annomodels.plots.pairwise import pairwise
 from annomodels.plots.style import clean, short
 from annomodels.report.collect import ReportData
-from annomodels.report.words import decimal
+from annomodels.report.words import decimal, percent
 
 __all__ = ["Picture", "pictures"]
 
@@ -45,8 +46,8 @@ def pictures(found: ReportData) -> dict[str, Picture]:
     Returns
     -------
     dict
-        Figures by name: agreement, coders, pairs, quadrant, simplex, prevalence, predictive,
-        ranks; those that make no sense for the data are missing.
+        Figures by name: agreement, coders, pairs, quadrant, simplex, difficulty, prevalence,
+        coverage, predictive, ranks; those that make no sense for the data are missing.
     """
     out = {
         "agreement": _agreement(found),
@@ -54,6 +55,10 @@ def pictures(found: ReportData) -> dict[str, Picture]:
         "coders": _coders(found),
         "quadrant": _quadrant(found),
     }
+    if int(found.coverage.table["kept"].iloc[0]) > 1:
+        out["coverage"] = _coverage(found)
+    if "difficulty" in found.items.table:
+        out["difficulty"] = _difficulty(found)
     if 2 < found.data.n_coders <= _MOST_PAIRED and found.health.per_item.most > 1:
         out["pairs"] = _pairs(found)
     if found.data.n_labels == 3:
@@ -165,6 +170,42 @@ def _simplex(found: ReportData) -> Picture:
     )
     return Picture(
         svg, "Probabilities of the three labels: items on an edge lie between two of them."
+    )
+
+
+def _difficulty(found: ReportData) -> Picture:
+    table = found.items.table
+    top = table["difficulty"].to_numpy(dtype=float)
+    svg = plots.inline(
+        plots.difficulty(found.items),
+        "fig-difficulty",
+        "Items by difficulty, with 95 % intervals",
+        f"Difficulties go from {decimal(float(top.min()))} to {decimal(float(top.max()))}. The "
+        "table of the hardest items holds the numbers.",
+    )
+    return Picture(
+        svg,
+        "How much harder than usual an item is, in logits taken off every coder's chance of the "
+        "right label; lines are 1.96 posterior standard deviations to either side.",
+    )
+
+
+def _coverage(found: ReportData) -> Picture:
+    table = found.coverage.table.set_index("threshold")
+    everything: Any = table.loc[0.0]
+    sure: Any = table.loc[0.95]
+    svg = plots.inline(
+        plots.coverage(found.coverage),
+        "fig-coverage",
+        "Expected accuracy of the gold labels by the share of items that is kept",
+        f"With all items the expected accuracy is {decimal(float(everything['accuracy']), 3)}; "
+        f"with those of a probability of .95 or more, {percent(float(sure['share']))} of the "
+        f"items, it is {decimal(float(sure['accuracy']), 3)}.",
+    )
+    return Picture(
+        svg,
+        "Keep only the surest items, and more of their gold labels are right. Points: what the "
+        "thresholds .99, .95 and .8 keep. Band: 95 % interval.",
     )
 
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from annomodels.plots.style import short
 from annomodels.report.words import decimal
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 __all__ = [
+    "MOST",
     "Cell",
     "Column",
     "Table",
@@ -20,10 +25,12 @@ __all__ = [
     "name",
     "quantity",
     "real",
+    "tabulate",
     "tag",
     "words",
 ]
 
+MOST = 200  # rows of a table
 _LONGEST = 60
 
 
@@ -193,7 +200,7 @@ def _exact(value: float) -> str:
     return f"{value:.4g}" if math.isfinite(value) else ""
 
 
-def estimate(value: float, low: float, high: float, *, bar: bool = False) -> Cell:
+def estimate(value: float, low: float, high: float, *, bar: bool = False, digits: int = 2) -> Cell:
     """Cell with an estimate and its interval.
 
     Parameters
@@ -202,15 +209,40 @@ def estimate(value: float, low: float, high: float, *, bar: bool = False) -> Cel
         The estimate and the ends of its interval.
     bar
         Whether to draw the interval, on a scale from 0 to 1.
+    digits
+        Decimals to show.
     """
     value, low, high = float(value), float(low), float(high)
-    shown = decimal(value)
+    shown = decimal(value, digits)
     exact = _exact(value)
     if not (math.isfinite(low) and math.isfinite(high)):
         return Cell(shown, exact, kind="number")
     drawn = (_place(low), _place(value), _place(high)) if bar else None
-    return Cell(shown, exact, decimal(low), decimal(high), drawn, "number")
+    return Cell(shown, exact, decimal(low, digits), decimal(high, digits), drawn, "number")
 
 
 def _place(value: float) -> int:
     return round(100 * min(max(value, 0.0), 1.0))
+
+
+def tabulate(
+    key: str,
+    caption: str,
+    columns: Sequence[Column],
+    frame: pd.DataFrame,
+    row: Callable[[Any], tuple[Cell, ...]],
+    full: str = "",
+) -> Table:
+    """Make a table from the first rows of a data frame.
+
+    Parameters
+    ----------
+    key, caption, columns, full
+        As of :class:`Table`.
+    frame
+        One row for each row of the table.
+    row
+        Makes the cells from a named tuple of a row.
+    """
+    rows = tuple(row(r) for r in frame.head(MOST).itertuples())
+    return Table(key, caption, tuple(columns), rows, len(frame), full)

@@ -7,16 +7,18 @@ import functools
 import hashlib
 import os
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from annomodels.errors import AnnotationError, Problem
 from annomodels.plots.style import clean, short
-from annomodels.report import sections, tables
+from annomodels.report import belief, money, scheme, sections, tables
 from annomodels.report.anonymous import anonymised
-from annomodels.report.collect import ReportData, collect
+from annomodels.report.collect import BUDGET, ReportData, collect
 from annomodels.report.figures import pictures
 from annomodels.report.glossary import GLOSSARY
+from annomodels.report.grid import Table
 from annomodels.report.matrices import matrices
 from annomodels.report.verdict import KEYS, sentences
 
@@ -32,6 +34,8 @@ _SECTIONS = (
     ("agreement-section", "Agreement"),
     ("coders-section", "Coders"),
     ("items-section", "Items"),
+    ("scheme", "Label scheme"),
+    ("money", "Gold and money"),
     ("believe", "Can I believe this?"),
     ("methods", "Methods and words"),
 )
@@ -50,6 +54,8 @@ def report(
     command: str = "",
     anonymise: bool = False,
     target: float | None = None,
+    others: Sequence[Fit] = (),
+    known: Mapping[Any, Any] | None = None,
 ) -> Path:
     """Write the page on a fit: one HTML file that needs no network.
 
@@ -67,6 +73,11 @@ def report(
         Whether to call the coders "coder 1" to "coder J" and to drop names of files.
     target
         Accuracy asked of the coders, between 0 and 1.
+    others
+        Fits of other models to the same data: the page compares them with this one.
+    known
+        Truth by name of item that was held back from the fit: the page compares the gold labels
+        with it.
 
     Returns
     -------
@@ -78,7 +89,8 @@ def report(
     AnnotationError
         When the file exists and `force` is not set, or cannot be written.
     NotApplicable
-        When the target is not between 0 and 1.
+        When the target is not between 0 and 1, when `others` are of other data or too short to be
+        compared, or when no item of `known` can test anything.
 
     Examples
     --------
@@ -92,7 +104,7 @@ def report(
     """
     path = Path(path)
     _may_write(path, force)
-    found = collect(anonymised(fit) if anonymise else fit, target)
+    found = collect(anonymised(fit) if anonymise else fit, target, others=others, known=known)
     told = "not shown" if anonymise else command or str(fit.tree.attrs.get("command", ""))
     _write(path, page(found, told))
     return path
@@ -153,7 +165,7 @@ def page(found: ReportData, command: str = "") -> str:
         groups=sections.groups(found),
         health=sections.health_notes(found),
         figures=pictures(found),
-        tables={name: getattr(tables, name)(found) for name in tables.__all__},
+        tables=_tables(found),
         agreement_notes=sections.agreement_notes(found),
         coder_notes=_clean(found.coders.notes),
         matrices=shown,
@@ -161,13 +173,27 @@ def page(found: ReportData, command: str = "") -> str:
         item_notes=_clean(found.items.notes[1:]),
         check_sentences=_clean(found.check.sentences),
         predictive_notes=_clean(found.predictive.notes),
-        honest=sections.HONEST,
+        honest=belief.honest(found),
+        scheme_notes=scheme.scheme_notes(found),
+        next_notes=_clean(found.following.notes),
+        calibration_notes=money.calibration_notes(found),
+        budget=BUDGET,
+        comparison_notes=belief.comparison_notes(found),
         methods=paragraphs,
         references=references,
         bibtex=bibtex,
         glossary=GLOSSARY,
     )
     return html
+
+
+def _tables(found: ReportData) -> dict[str, Table]:
+    """Tables of the page by the names of the functions that make them."""
+    own = {name: getattr(tables, name) for name in tables.__all__}
+    own |= {"labels": scheme.labels, "pairs": scheme.pairs}
+    own |= {"thresholds": money.thresholds, "calibration": money.calibration}
+    own |= {"next": money.next_items, "ask": money.ask, "comparison": belief.comparison}
+    return {name: make(found) for name, make in own.items()}
 
 
 def _clean(notes: Any) -> list[str]:

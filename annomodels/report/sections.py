@@ -16,7 +16,6 @@ from annomodels.report.prose import as_markdown
 from annomodels.report.words import count, interval, listed, number, percent, share_interval
 
 __all__ = [
-    "HONEST",
     "agreement_notes",
     "groups",
     "health_notes",
@@ -26,13 +25,6 @@ __all__ = [
     "sizes",
 ]
 
-HONEST = (
-    "An honest word: the model takes the labels of an item for independent once its truth is "
-    "known. Where items differ in difficulty, or coders share their errors, that is not so, and "
-    "the probabilities of the gold labels are then too sure and the expected number of wrong "
-    "labels is too small. Known truth of some twenty to fifty items, labelled by an expert, tells "
-    "how much."
-)
 Tile = tuple[str, str, str]
 
 

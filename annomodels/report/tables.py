@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from annomodels.names import label_text
 from annomodels.plots.notable import notable
 from annomodels.plots.style import short
 from annomodels.report import grid
 from annomodels.report.collect import ReportData
-from annomodels.report.grid import Cell, Column, Table
+from annomodels.report.grid import Cell, Column, Table, tabulate
 
-if TYPE_CHECKING:
-    import pandas as pd
+__all__ = [
+    "agreement",
+    "checks",
+    "coders",
+    "hardest",
+    "items",
+    "judgements",
+    "overturned",
+    "votes",
+]
 
-__all__ = ["agreement", "checks", "coders", "items", "judgements", "labels", "overturned", "votes"]
-
-MOST = 200
 _FEW_LABELS = 5
 _TEXT = 140
+_HARDEST = 20
+
+# what only some models know of items; those with a range come as mean and standard deviation
+_OWN = (
+    Column("p_ambiguous", "P(ambiguous)", True),
+    Column("readings", "Readings, if ambiguous"),
+    Column("p_easy", "P(easy)", True),
+    Column("difficulty", "Difficulty", True, True),
+    Column("guess_level", "Guess level", True),
+    Column("second_reading", "Second reading", True),
+)
 
 
 def agreement(found: ReportData) -> Table:
@@ -55,46 +69,7 @@ def agreement(found: ReportData) -> Table:
             grid.words(r.note),
         )
 
-    return _table("agreement", "Agreement coefficients", columns, found.agreement.table, row)
-
-
-def labels(found: ReportData) -> Table:
-    """How often each label was given, and how frequent it is in truth."""
-    import pandas as pd
-
-    data = found.data
-    draws = np.asarray(found.fit.tree["posterior"]["prevalence"].values, dtype=float)
-    draws = draws.reshape(-1, data.n_labels)
-    low, high = np.quantile(draws, [0.025, 0.975], axis=0)
-    if len(draws) < 2:
-        low = high = np.full(data.n_labels, np.nan)
-    given = np.array(found.health.label_counts)
-    frame = pd.DataFrame(
-        {
-            "label": [label_text(name) for name in data.labels],
-            "given": given,
-            "share": given / max(len(data), 1),
-            "prevalence": draws.mean(axis=0),
-            "low": low,
-            "high": high,
-        }
-    )
-    columns = (
-        Column("label", "Label"),
-        Column("given", "Given", True),
-        Column("share", "Share of labels", True),
-        Column("prevalence", "Share of items, corrected", True, True),
-    )
-
-    def row(r: Any) -> tuple[Cell, ...]:
-        return (
-            grid.name(r.label),
-            grid.integer(r.given),
-            grid.real(r.share),
-            grid.estimate(r.prevalence, r.low, r.high, bar=True),
-        )
-
-    return _table("labels", "Labels, as given and corrected by the model", columns, frame, row)
+    return tabulate("agreement", "Agreement coefficients", columns, found.agreement.table, row)
 
 
 def coders(found: ReportData) -> Table:
@@ -149,7 +124,7 @@ def coders(found: ReportData) -> Table:
 
     order = notable(table)
     title = "Coders, the most notable first"
-    return _table("coders", title, columns, table.iloc[order], row, full="coders.csv")
+    return tabulate("coders", title, columns, table.iloc[order], row, full="coders.csv")
 
 
 def items(found: ReportData) -> Table:
@@ -169,6 +144,8 @@ def items(found: ReportData) -> Table:
         Column("surprise", "Surprise p", True),
         Column("reason", "Reason"),
     ]
+    own = [column for column in _OWN if column.key in table]
+    columns[-1:-1] = own
     if texts is not None:
         columns.insert(1, Column("text", "Text"))
 
@@ -182,6 +159,7 @@ def items(found: ReportData) -> Table:
             grid.real(r.entropy),
             grid.real(r.reducible),
             grid.chance(r.surprise),
+            *(_own(r, column) for column in own),
             grid.words(r.reason),
         ]
         if texts is not None:
@@ -189,7 +167,46 @@ def items(found: ReportData) -> Table:
         return tuple(cells)
 
     title = "Contested and uncertain items, the least certain first"
-    return _table("items", title, columns, flagged, row, full="items.csv")
+    return tabulate("items", title, columns, flagged, row, full="items.csv")
+
+
+def _own(r: Any, column: Column) -> Cell:
+    """Cell of what only some models know of an item."""
+    value = getattr(r, column.key)
+    if not column.number:
+        return grid.words(value, 80)
+    if not column.ranged:
+        return grid.chance(value)
+    half = 1.96 * float(getattr(r, f"{column.key}_sd"))
+    return grid.estimate(value, value - half, value + half)
+
+
+def hardest(found: ReportData) -> Table:
+    """Items of the largest difficulty, where the model knows difficulties."""
+    table = found.items.table
+    if "difficulty" not in table:
+        return Table("hardest", "", (), (), 0)
+    columns = (
+        Column("item", "Item"),
+        Column("difficulty", "Difficulty", True, True),
+        Column("label", "Label"),
+        Column("probability", "Probability", True),
+        Column("votes", "Votes"),
+        Column("quadrant", "Group"),
+    )
+
+    def row(r: Any) -> tuple[Cell, ...]:
+        return (
+            grid.name(r.item),
+            _own(r, columns[1]),
+            grid.name(r.label, 30),
+            grid.chance(r.probability),
+            _votes(found, r.Index),
+            grid.tag(r.quadrant),
+        )
+
+    chosen = table.sort_values("difficulty", ascending=False, kind="stable").head(_HARDEST)
+    return tabulate("hardest", f"The {len(chosen)} hardest items", columns, chosen, row)
 
 
 def overturned(found: ReportData) -> Table:
@@ -216,7 +233,7 @@ def overturned(found: ReportData) -> Table:
             grid.words(r.why),
         )
 
-    return _table("overturned", "Overturned majorities", columns, chosen, row, full="gold.csv")
+    return tabulate("overturned", "Overturned majorities", columns, chosen, row, full="gold.csv")
 
 
 def judgements(found: ReportData) -> Table:
@@ -240,7 +257,7 @@ def judgements(found: ReportData) -> Table:
             grid.chance(r.expected, 3),
         )
 
-    return _table("judgements", "Most suspicious single labels", columns, found.judgements, row)
+    return tabulate("judgements", "Most suspicious single labels", columns, found.judgements, row)
 
 
 def checks(found: ReportData) -> Table:
@@ -262,7 +279,7 @@ def checks(found: ReportData) -> Table:
             grid.words(r.sentence),
         )
 
-    return _table("checks", "Diagnostics of the run", columns, found.check.table, row)
+    return tabulate("checks", "Diagnostics of the run", columns, found.check.table, row)
 
 
 def votes(found: ReportData) -> Table:
@@ -285,7 +302,7 @@ def votes(found: ReportData) -> Table:
         )
 
     title = "What was observed against what the model would produce"
-    return _table("predictive", title, columns, found.predictive.table, row)
+    return tabulate("predictive", title, columns, found.predictive.table, row)
 
 
 def _votes(found: ReportData, item: int) -> Cell:
@@ -298,16 +315,3 @@ def _votes(found: ReportData, item: int) -> Cell:
     ]
     more = f", {len(order) - 6} more" if len(order) > 6 else ""
     return Cell(", ".join(parts) + more)
-
-
-def _table(
-    key: str,
-    caption: str,
-    columns: Any,
-    frame: pd.DataFrame,
-    row: Callable[[Any], tuple[Cell, ...]],
-    full: str = "",
-) -> Table:
-    shown = frame.head(MOST)
-    rows = tuple(row(r) for r in shown.itertuples())
-    return Table(key, caption, tuple(columns), rows, len(frame), full)

@@ -6,7 +6,9 @@ import inspect
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+import xarray as xr
 from matplotlib.figure import Figure
 
 import annomodels as am
@@ -16,6 +18,8 @@ FUNCTIONS = {
     "agreement": plots.agreement_forest,
     "coders": plots.coder_forest,
     "confusion": plots.confusion_matrix,
+    "coverage": plots.coverage,
+    "difficulty": plots.difficulty,
     "pairwise": plots.pairwise_heatmap,
     "predictive": plots.predictive_votes,
     "prevalence": plots.prevalence,
@@ -34,7 +38,12 @@ def fit() -> am.Fit:
         for i in range(40)
         for j, coder in enumerate(("ana", "ben", "cem", "dot"))
     ]
-    return am.fit(am.Annotations.from_records(rows), chains=2, draws=60, warmup=40, seed=2)
+    made = am.fit(am.Annotations.from_records(rows), chains=2, draws=60, warmup=40, seed=2)
+    # a model without difficulties, given some, is as good as a slow one that has them
+    facts = {"difficulty": np.linspace(-2, 2, 40), "difficulty_sd": np.full(40, 0.5)}
+    items = xr.Dataset({name: ("item", values) for name, values in facts.items()})
+    made.tree["items"] = xr.DataTree(items)
+    return made
 
 
 def methods() -> set[str]:

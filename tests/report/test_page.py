@@ -8,11 +8,13 @@ import re
 from collections import Counter
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
+import xarray as xr
 
 import annomodels as am
+from annomodels.report.grid import MOST
 from annomodels.report.page import report, verdict
-from annomodels.report.tables import MOST
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
 
@@ -144,6 +146,8 @@ def test_header_verdict_and_sections_are_there(crowd, crowd_html):
         "agreement-section",
         "coders-section",
         "items-section",
+        "scheme",
+        "money",
         "believe",
         "methods",
     }
@@ -223,3 +227,81 @@ def test_a_long_table_says_where_the_rest_is(tmp_path, rng):
     assert "(200 of 400 rows)" in html
     assert "<code>coders.csv</code>" in html
     assert len(html.encode()) < 600_000
+
+
+def section(html, name):
+    """Text of one section."""
+    found = re.search(rf"<section id={name} .*?</section>", html, re.DOTALL)[0]
+    return " ".join(" ".join(Markup(found).text).split())
+
+
+def test_the_scheme_section_names_the_label_that_is_used_worst(crowd, crowd_html):
+    text = section(crowd_html, "scheme")
+    table = crowd.labels().table
+    worst = table.loc[table[["sensitivity", "precision"]].min(axis=1).idxmin(), "label"]
+    assert f"Mend the definitions of {worst}" in text
+    top = crowd.labels(pairs=True).table.iloc[0]
+    assert f"between {top['first']} and {top['second']}" in text
+    assert f"{top['confusions'] * 100:.1f} % of all" in text
+    assert "What merging two labels would do" in text
+
+
+def test_two_labels_are_not_said_to_be_mergeable(tmp_path):
+    rows = [(i, j, int(i % 2 == 0 or j == i)) for i in range(12) for j in range(3)]
+    fit = am.fit(am.Annotations.from_records(rows), chains=2, draws=100, warmup=50, seed=1)
+    text = section(report(fit, tmp_path / "r.html").read_text("utf-8"), "scheme")
+    assert "Two labels cannot be merged" in text
+    assert "What merging two labels would do" not in text
+
+
+def test_the_money_section_says_what_thresholds_keep_and_what_to_label_next(crowd, crowd_html):
+    text = section(crowd_html, "money")
+    kept = int((crowd.tree["truth"]["p_truth"].values.max(axis=1) >= 0.95).sum())
+    assert f"≥ 0.95 {kept}" in text
+    following = crowd.next(100)
+    assert " ".join(following.notes[0].split()) in text
+    first = following.table["item"].iloc[0]
+    asked = (following.table["item"] == first).sum()
+    assert f"{first} {asked}" in text
+    assert "fig-coverage-title" in crowd_html
+
+
+def test_truth_that_was_held_back_tests_the_probabilities(crowd, tmp_path):
+    best = crowd.gold().table
+    known = dict(zip(best["item"][:30], best["label"][:30], strict=True))
+    html = report(crowd, tmp_path / "r.html", known=known).read_text("utf-8")
+    assert "Of 30 items whose truth was held back, 30 gold labels are right" in html
+    told = am.fit(crowd.data.with_gold(known), chains=2, draws=100, warmup=50, seed=1)
+    text = section(report(told, tmp_path / "told.html").read_text("utf-8"), "money")
+    assert "The truth of 30 items was given to the model, so it cannot test" in text
+    assert "held back," not in text
+    with pytest.raises(am.NotApplicable, match="given to the fit"):
+        report(told, tmp_path / "none.html", known=known)
+
+
+def test_another_model_is_compared_when_it_is_given(crowd, crowd_html, tmp_path):
+    assert "One model was fitted" in section(crowd_html, "believe")
+    other = am.fit(crowd.data, "pooled", chains=2, draws=100, warmup=50, seed=1)
+    html = report(crowd, tmp_path / "r.html", others=[other]).read_text("utf-8")
+    text = section(html, "believe")
+    found = am.compare([crowd, other]).table
+    assert list(found["model"]) == ["hierarchical", "pooled"]
+    assert re.search(r"hierarchical −[\d,]+ [\d.]+ 0 0 [\d.]+ \d+ best", text)
+    assert found["verdict"].iloc[1] in text
+
+
+def test_what_only_some_models_know_of_items_is_shown(crowd, tmp_path):
+    rng = np.random.default_rng(0)
+    n = crowd.data.n_items
+    facts = {"difficulty": rng.normal(size=n), "difficulty_sd": np.full(n, 0.5)}
+    facts |= {"ambiguous": rng.random(n)}
+    tree = crowd.tree.copy()
+    tree["items"] = type(tree)(xr.Dataset({k: ("item", v) for k, v in facts.items()}))
+    html = report(am.Fit(crowd.data, crowd.model, tree), tmp_path / "r.html").read_text("utf-8")
+    Markup(html)
+    text = section(html, "items-section")
+    hardest = crowd.data.items[int(facts["difficulty"].argmax())]
+    assert f"Group ↕ {hardest}" in text or f"Group {hardest}" in text
+    assert "P(ambiguous)" in text
+    assert "fig-difficulty-title" in html
+    assert "fig-difficulty-title" not in report(crowd, tmp_path / "q.html").read_text("utf-8")

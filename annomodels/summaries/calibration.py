@@ -1,0 +1,121 @@
+"""Whether the probabilities of gold labels mean what they say, on truth that was held back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.annotations import Annotations
+from annomodels.errors import NotApplicable
+from annomodels.summaries.summary import Summary
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["calibration"]
+
+Floats = NDArray[np.float64]
+
+EDGES = (0.0, 0.5, 0.8, 0.9, 0.95, 0.99, 1.0)
+
+
+def calibration(tree: xr.DataTree, data: Annotations, known: Mapping[Any, Any]) -> Summary:
+    r"""Compare the probabilities of gold labels with how often these labels are right.
+
+    Only a truth that the fit was not told can test it. Gold labels are sorted by their probability
+    :math:`p_i` into bins; in each, the mean probability stands beside the share of right labels,
+    with the 95 % interval of that share under Jeffreys' prior.
+
+    Parameters
+    ----------
+    tree
+        Result of a fit.
+    data
+        What was fitted.
+    known
+        Truth by name of item, held back from the fit; items that are not in the data are passed
+        over.
+
+    Returns
+    -------
+    Summary
+        One row for each bin that holds items, and a last one for all of them: bin, n, right
+        (number), probability (mean), share (right), share_low, share_high. Notes: accuracy, and
+        the log loss :math:`-\frac{1}{n} \sum_i \log P(t_i)` in nats, beside that of the votes,
+        each label of which counted half a vote more than it got.
+
+    Raises
+    ------
+    NotApplicable
+        When no held-back truth is of an item of the data, or all of it was given to the fit.
+
+    Examples
+    --------
+    >>> from annomodels.summaries.examples import small_fit
+    >>> tree, data = small_fit()
+    >>> found = calibration(tree, data, {"t1": "neg", "t2": "neg"})
+    >>> found.table[["bin", "n", "right", "probability", "share"]].round(2)
+               bin  n  right  probability  share
+    0  0.95 to 0.99  1      1         0.97    1.0
+    1     0.99 to 1  1      0         0.99    0.0
+    2           all  2      1         0.98    0.5
+    """
+    import pandas as pd
+    import xarray as xr
+
+    truth = np.asarray(data.with_gold(known).gold)
+    told = np.zeros(data.n_items, bool) if data.gold is None else data.gold >= 0
+    tested = np.flatnonzero((truth >= 0) & ~told)
+    if not len(tested):
+        raise NotApplicable(
+            "No item can test the probabilities: their truth was given to the fit, or they are not "
+            "in the data. Fit without the truth that you hold back."
+        )
+    p: Floats = np.asarray(tree["truth"]["p_truth"].values, dtype=float)[tested]
+    at = truth[tested]
+    sure, right = p.max(axis=1), p.argmax(axis=1) == at
+    place = np.clip(np.searchsorted(EDGES, sure, side="right") - 1, 0, len(EDGES) - 2)
+    bins = [
+        (f"{EDGES[b]:g} to {EDGES[b + 1]:g}", place == b)
+        for b in range(len(EDGES) - 1)
+        if (place == b).any()
+    ]
+    rows = [_row(name, sure[some], right[some]) for name, some in bins]
+    rows.append(_row("all", sure, right))
+    notes = (
+        f"Of {len(tested):,} items whose truth was held back, {right.sum():,} gold labels are "
+        f"right; {sure.sum():,.1f} are expected to be.",
+        f"Log loss of the truth: {_loss(p, at):.3f} nats for each item; the votes as they are give "
+        f"{_loss(_shares(data)[tested], at):.3f}.",
+    )
+    kept = xr.Dataset({"p_truth": (("item", "truth"), p), "right": ("item", right)})
+    return Summary("Calibration on known truth", pd.DataFrame(rows), kept, notes)
+
+
+def _row(name: str, sure: Floats, right: NDArray[np.bool_]) -> dict[str, Any]:
+    from scipy.stats import beta
+
+    n, k = len(right), int(right.sum())
+    return {
+        "bin": name,
+        "n": n,
+        "right": k,
+        "probability": float(sure.mean()),
+        "share": k / n,
+        "share_low": 0.0 if k == 0 else float(beta.ppf(0.025, k + 0.5, n - k + 0.5)),
+        "share_high": 1.0 if k == n else float(beta.ppf(0.975, k + 0.5, n - k + 0.5)),
+    }
+
+
+def _shares(data: Annotations) -> Floats:
+    votes = data.votes.astype(np.float64) + 0.5
+    shares: Floats = votes / votes.sum(axis=1, keepdims=True)
+    return shares
+
+
+def _loss(p: Floats, truth: NDArray[np.integer[Any]]) -> float:
+    chosen = p[np.arange(len(p)), truth]
+    return float(-np.log(np.maximum(chosen, 1e-12)).mean())
