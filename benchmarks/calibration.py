@@ -14,11 +14,12 @@ import multiprocessing
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import common
 import numpy as np
@@ -69,18 +70,21 @@ class Study:
         Ranks of every parameter of a kind, by kind, shape [replication, parameter].
     autocorrelation
         Mean correlation of neighbouring kept draws, the largest over the tested quantities.
+    top
+        The highest rank that is possible.
     """
 
-    case: Case
+    case: Any
     tested: dict[str, Ints]
     all_of: dict[str, Ints]
     autocorrelation: float
+    top: int = RANKS
 
     def p_value(self, name: str) -> float:
         """P-value of a chi-square test that the ranks are uniform."""
         ranks = self.tested[name]
         bins = 20 if len(ranks) >= 300 else 10
-        counts, _ = np.histogram(ranks, bins, (0, RANKS + 1))
+        counts, _ = np.histogram(ranks, bins, (0, self.top + 1))
         return float(chisquare(counts).pvalue)
 
 
@@ -174,9 +178,19 @@ def neighbours(draws: Floats) -> float:
     return float((centred[1:] * centred[:-1]).sum() / (centred**2).sum())
 
 
-def study(case: Case, replications: int, seed: int = 1, workers: int = 1) -> Study:
-    """Run the replications of a case, in fresh processes when `workers` is above 1."""
-    one = partial(replicate, case, seed)
+def study(
+    case: Any,
+    replications: int,
+    seed: int = 1,
+    workers: int = 1,
+    single: Callable[..., Any] = replicate,
+    top: int = RANKS,
+) -> Study:
+    """Run the replications of a case, in fresh processes when `workers` is above 1.
+
+    `single` runs one replication, whose ranks go up to `top`.
+    """
+    one = partial(single, case, seed)
     if workers > 1:
         context = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(workers, mp_context=context) as pool:
@@ -188,16 +202,17 @@ def study(case: Case, replications: int, seed: int = 1, workers: int = 1) -> Stu
         tested={name: np.array([part[0][name] for part in found]) for name in found[0][0]},
         all_of={name: np.stack([part[1][name] for part in found]) for name in found[0][1]},
         autocorrelation=float(np.mean([part[2] for part in found])),
+        top=top,
     )
 
 
-def coverage(ranks: Sequence[Ints]) -> tuple[float, float]:
+def coverage(ranks: Sequence[Ints], top: int = RANKS) -> tuple[float, float]:
     """Share of central 90 % intervals that hold the true value, and its standard error.
 
     Parameters of one replication depend on each other, so the error is that of the replications.
     """
-    tail = (RANKS + 1) // 20
-    inside = [((r >= tail) & (r <= RANKS - tail)) for r in ranks]
+    tail = (top + 1) // 20
+    inside = [((r >= tail) & (r <= top - tail)) for r in ranks]
     size = sum(part.size for part in inside)
     share = sum(part.sum() for part in inside) / size
     deviations = [(part - share).sum(axis=1) for part in inside]
@@ -210,7 +225,7 @@ def by_kind(studies: Sequence[Study]) -> dict[tuple[str, str], tuple[float, floa
     for part in studies:
         for kind, values in part.all_of.items():
             ranks.setdefault((part.case.model.title, kind), []).append(values)
-    return {key: coverage(values) for key, values in ranks.items()}
+    return {key: coverage(values, studies[0].top) for key, values in ranks.items()}
 
 
 INTRODUCTION = f"""
@@ -227,7 +242,9 @@ swapped, so that one chain visits all of the posterior.
 """
 
 
-def pages(studies: Sequence[Study], seconds: float, seed: int) -> list[str]:
+def pages(
+    studies: Sequence[Study], seconds: float, seed: int, introduction: str = INTRODUCTION
+) -> list[str]:
     """Text and tables on the studies."""
     replications = len(next(iter(studies[0].tested.values())))
     values = [(part, name, part.p_value(name)) for part in studies for name in part.tested]
@@ -248,7 +265,7 @@ def pages(studies: Sequence[Study], seconds: float, seed: int) -> list[str]:
     )
     small = " (a reduced run)" if replications < 500 else ""
     return [
-        INTRODUCTION.strip().format(bins=20 if replications >= 300 else 10),
+        introduction.strip().format(bins=20 if replications >= 300 else 10),
         common.markdown(["model", "K", "quantity", "p"], rows, left=3),
         verdict,
         "How often central 90 % intervals hold the true value, over all parameters of a kind and "
@@ -266,10 +283,12 @@ def pages(studies: Sequence[Study], seconds: float, seed: int) -> list[str]:
     ]
 
 
-def failures(studies: Sequence[Study], p_bound: float, slack: float | None = None) -> list[str]:
+def failures(
+    studies: Sequence[Study], p_bound: float, slack: float | None = None, width: float = 0.02
+) -> list[str]:
     """Sentences on what is not calibrated.
 
-    Coverage must be 88 to 92 %, or within `slack` standard errors of 90 % when that is given.
+    Coverage must be 90 % +- `width`, or within `slack` standard errors of it when that is given.
     """
     out = [
         f"{part.case.model.title}, K={part.case.n_labels}, {name}: p = {part.p_value(name):.2g}"
@@ -278,7 +297,7 @@ def failures(studies: Sequence[Study], p_bound: float, slack: float | None = Non
         if part.p_value(name) < p_bound
     ]
     for (title, kind), (share, error) in by_kind(studies).items():
-        if abs(share - 0.9) > (0.02 if slack is None else slack * error):
+        if abs(share - 0.9) > (width if slack is None else slack * error):
             out.append(f"{title}, {kind}: 90 % intervals cover {share:.1%} +- {error:.1%}")
     return out
 
