@@ -32,6 +32,8 @@ class Problem:
         File, row and column, or the names concerned; empty when it concerns the whole table.
     remedy
         One sentence that says how to mend it.
+    choices
+        What can be chosen, where the problem is that nothing was: the questions of a file.
 
     Examples
     --------
@@ -44,6 +46,7 @@ class Problem:
     what: str
     where: str = ""
     remedy: str = ""
+    choices: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         lines = [self.what]

@@ -41,8 +41,11 @@ def choose_question(
             return (names[0] if names else None), []
         listed = some(names, lambda q: f"{q!r} ({counts[q]:,} {rows}s)")
         what = f"The table holds {counted(len(names), 'question')}: {listed}."
-        remedy = f"Choose one with question={names[0]!r} (--question {names[0]})."
-        return None, [Problem(what, where, remedy)]
+        remedy = (
+            f"Choose one with question={names[0]!r} (--question {names[0]}); annomodels run takes "
+            "each by itself with --every-question."
+        )
+        return None, [Problem(what, where, remedy, tuple(map(str, names)))]
     if asked in counts:
         return asked, []
     near = difflib.get_close_matches(str(asked), map(str, names), n=1)

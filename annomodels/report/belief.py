@@ -86,5 +86,6 @@ def comparison_notes(found: ReportData) -> list[str]:
         return [f"This page is of the model {own}.", *notes]
     return [
         "One model was fitted, so no other could do better here. To see whether one would, fit it "
-        "to the same labels and give it to the page: am.report(fit, path, others=[another])."
+        "to the same labels and give it to the page: annomodels report FIT --compare OTHER, or "
+        "am.report(fit, path, others=[other])."
     ]

@@ -25,7 +25,7 @@ __all__ = [
 
 _FEW_LABELS = 5
 _TEXT = 140
-_HARDEST = 20
+_HARDEST = 12
 
 # what only some models know of items; those with a range come as mean and standard deviation
 _OWN = (

@@ -44,8 +44,8 @@ def calibration(tree: xr.DataTree, data: Annotations, known: Mapping[Any, Any]) 
     Summary
         One row for each bin that holds items, and a last one for all of them: bin, n, right
         (number), probability (mean), share (right), share_low, share_high. Notes: accuracy, and
-        the log loss :math:`-\frac{1}{n} \sum_i \log P(t_i)` in nats, beside that of the votes,
-        each label of which counted half a vote more than it got.
+        the log loss :math:`-\frac{1}{n} \sum_i \log P(t_i)` in nats, beside that of the shares
+        of the votes, half a vote added to each label.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def calibration(tree: xr.DataTree, data: Annotations, known: Mapping[Any, Any]) 
     notes = (
         f"Of {len(tested):,} items whose truth was held back, {right.sum():,} gold labels are "
         f"right; {sure.sum():,.1f} are expected to be.",
-        f"Log loss of the truth: {_loss(p, at):.3f} nats for each item; the votes as they are give "
+        f"Log loss of the truth: {_loss(p, at):.3f} nats for each item; shares of the votes give "
         f"{_loss(_shares(data)[tested], at):.3f}.",
     )
     kept = xr.Dataset({"p_truth": (("item", "truth"), p), "right": ("item", right)})

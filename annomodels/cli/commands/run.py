@@ -22,6 +22,7 @@ __all__ = ["command"]
         "annomodels run votes.csv -o out",
         "annomodels run votes.csv -o out --item sentence --coder worker --target .8",
         "annomodels run dataset:anesthesia -o out --force",
+        "annomodels run batch.csv -o out --every-question",
     ),
 )
 @click.argument("data")
@@ -35,6 +36,11 @@ __all__ = ["command"]
 @click.option("--target", type=click.FloatRange(0, 1), help="Accuracy a coder should reach.")
 @click.option("--anonymise", is_flag=True, help="Leave the names of coders out of all outputs.")
 @click.option("--no-report", is_flag=True, help="Do not draw report.html.")
+@click.option(
+    "--every-question",
+    is_flag=True,
+    help="Analyse each question of DATA in a folder of its own, and link them from index.html.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Write verdict and files as JSON.")
 @sample_options
 @read_options
@@ -49,6 +55,7 @@ def command(
     target: float | None,
     anonymise: bool,
     no_report: bool,
+    every_question: bool,
     as_json: bool,
     reading: Reading,
     sampling: Sampling,
@@ -56,45 +63,23 @@ def command(
     """Do the main job: check DATA, compute agreement, fit, and write a folder of outputs.
 
     The folder gets report.html, gold.csv, coders.csv, items.csv, agreement.csv, fit.nc and
-    methods.md. On stdout stand the path of the report and the verdict on the inference.
+    methods.md. On stdout stand the path of the report and the verdict on the inference. Several
+    questions are never mixed: choose one (--question), or take each by itself (--every-question).
     """
-    from pathlib import Path
-
-    from annomodels.cli.anonymous import anonymous
-    from annomodels.cli.health import findings
-    from annomodels.cli.loading import load_data, say_notes
-    from annomodels.cli.outputs import names_of, write_outputs
-    from annomodels.cli.places import check_folder
-    from annomodels.cli.sampling import exit_code, fit_data, verdict_lines
-    from annomodels.cli.session import current, note
+    from annomodels.cli.jobs import Job, Outcome, each_question, one_question
     from annomodels.cli.tables import to_json
 
-    names = names_of(report=not no_report)
-    check_folder(output, names, force)
-    labels = load_data(data, reading)
-    note(repr(labels))
-    say_notes(labels)
-    for fact in findings(labels):
-        if fact.remark:
-            note(f"{fact.check}: {fact.value}. {fact.remark}")
-    if anonymise:  # the command may hold the name of a file of a person
-        fit = fit_data(anonymous(labels), sampling, "not shown")
-    else:
-        fit = fit_data(labels, sampling, current().command)
-    write_outputs(fit, output, names, threshold=threshold, target=target)
-    check = fit.check()
-    folder = Path(output)
-    main_file = folder / ("gold.csv" if no_report else "report.html")
-    if as_json:
-        facts = {
-            "report": None if no_report else str(main_file),
-            "files": [str(folder / name) for name in names],
-            "engine": fit.engine,
-            "seed": fit.seed,
-            "verdict": check.verdict,
-            "sentences": check.sentences,
+    job = Job(data, reading, sampling, force, threshold, target, anonymise, not no_report)
+    outcomes: list[Outcome]
+    if every_question:
+        main_file, outcomes = each_question(job, output)
+        text = main_file
+        facts: dict[str, object] = {
+            "index": main_file,
+            "questions": {outcome.question: outcome.facts for outcome in outcomes},
         }
-        click.echo(to_json(facts), nl=False)
     else:
-        click.echo("\n".join([str(main_file), *verdict_lines(check)]))
-    ctx.exit(exit_code(fit, check, sampling))
+        outcomes = [one_question(job, output)]
+        text, facts = outcomes[0].text, outcomes[0].facts
+    click.echo(to_json(facts) if as_json else text + "\n", nl=False)
+    ctx.exit(max(outcome.code for outcome in outcomes))

@@ -1,0 +1,209 @@
+"""The main job on one question, or on each question of a file."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from annomodels.cli.options import Reading, Sampling
+from annomodels.errors import AnnotationError
+
+if TYPE_CHECKING:
+    from annomodels.fitting import Fit
+
+__all__ = ["Job", "Outcome", "each_question", "folders", "one_question"]
+
+INDEX = "index.html"
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is to be done.
+
+    Parameters
+    ----------
+    data
+        Name of the file.
+    reading, sampling
+        How to read and to fit.
+    force
+        Whether outputs may be overwritten.
+    threshold, target
+        As for ``annomodels gold`` and ``annomodels coders``.
+    anonymise
+        Whether the names of coders are left out.
+    report
+        Whether the report is drawn.
+    """
+
+    data: str
+    reading: Reading
+    sampling: Sampling
+    force: bool
+    threshold: float | None
+    target: float | None
+    anonymise: bool
+    report: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What came of it.
+
+    Parameters
+    ----------
+    question
+        The question; empty when it is the only one.
+    fit
+        The fit.
+    code
+        Exit code.
+    facts
+        For ``--json``.
+    text
+        For standard output.
+    """
+
+    question: str
+    fit: Fit
+    code: int
+    facts: dict[str, Any]
+    text: str
+
+
+def one_question(job: Job, output: str) -> Outcome:
+    """Check, fit and write a folder.
+
+    Parameters
+    ----------
+    job
+        What is to be done.
+    output
+        Where to.
+    """
+    from annomodels.cli.anonymous import anonymous
+    from annomodels.cli.health import findings
+    from annomodels.cli.loading import load_data, say_notes
+    from annomodels.cli.outputs import names_of, write_outputs
+    from annomodels.cli.places import check_folder
+    from annomodels.cli.sampling import exit_code, fit_data, verdict_lines
+    from annomodels.cli.session import current, note
+
+    names = names_of(report=job.report)
+    check_folder(output, names, job.force)
+    labels = load_data(job.data, job.reading)
+    note(repr(labels))
+    say_notes(labels)
+    for fact in findings(labels):
+        if fact.remark:
+            note(f"{fact.check}: {fact.value}. {fact.remark}")
+    if job.anonymise:  # the command may hold the name of a file of a person
+        fit = fit_data(anonymous(labels), job.sampling, "not shown")
+    else:
+        fit = fit_data(labels, job.sampling, current().command)
+    write_outputs(fit, output, names, threshold=job.threshold, target=job.target)
+    check = fit.check()
+    folder = Path(output)
+    main_file = folder / ("report.html" if job.report else "gold.csv")
+    facts = {
+        "report": str(main_file) if job.report else None,
+        "files": [str(folder / name) for name in names],
+        "engine": fit.engine,
+        "seed": fit.seed,
+        "verdict": check.verdict,
+        "sentences": check.sentences,
+    }
+    return Outcome(
+        question=job.reading.question or "",
+        fit=fit,
+        code=exit_code(fit, check, job.sampling),
+        facts=facts,
+        text="\n".join([str(main_file), *verdict_lines(check)]),
+    )
+
+
+def each_question(job: Job, output: str) -> tuple[str, list[Outcome]]:
+    """Do the job for each question of a file, in folders of their own, and link them.
+
+    Parameters
+    ----------
+    job
+        What is to be done.
+    output
+        Where to.
+
+    Returns
+    -------
+    str, list of Outcome
+        The page with the links, and what came of each question.
+    """
+    from annomodels.cli.outputs import names_of
+    from annomodels.cli.places import check_folder, write_file
+    from annomodels.cli.session import note
+    from annomodels.report.index import index_page, row_of
+
+    questions = _questions(job)
+    places = dict(zip(questions, folders(questions), strict=True))
+    check_folder(output, (INDEX,), job.force)
+    for place in places.values():
+        check_folder(str(Path(output) / place), names_of(report=job.report), job.force)
+    outcomes, rows = [], []
+    file = "report.html" if job.report else "gold.csv"
+    for number, (question, place) in enumerate(places.items(), 1):
+        note(f"question {number} of {len(places)}: {question}")
+        reading = dataclasses.replace(job.reading, question=question)
+        own = dataclasses.replace(job, reading=reading)
+        outcome = one_question(own, str(Path(output) / place))
+        outcomes.append(outcome)
+        rows.append(row_of(question, f"{place}/{file}", outcome.fit))
+    source = "" if job.anonymise else Path(job.data).name
+    page = Path(output) / INDEX
+    text = index_page(rows, source)
+    write_file(page, lambda path: path.write_text(text, encoding="utf-8", newline="\n"))
+    return str(page), outcomes
+
+
+def folders(questions: list[str]) -> list[str]:
+    """Give each question a folder name that every file system takes, and none twice.
+
+    Examples
+    --------
+    >>> folders(["Is it rude?", "is it rude", "..", "tone/2"])
+    ['Is-it-rude', 'is-it-rude-2', 'question', 'tone-2']
+    """
+    seen: set[str] = set()
+    out = []
+    for question in questions:
+        plain = re.sub(r"[^\w.]+", "-", question).strip("-.")[:60] or "question"
+        name, number = plain, 1
+        while name.casefold() in seen:
+            number += 1
+            name = f"{plain}-{number}"
+        seen.add(name.casefold())
+        out.append(name)
+    return out
+
+
+def _questions(job: Job) -> list[str]:
+    """Names of all questions of the file."""
+    from annomodels.cli.loading import load_data
+
+    context = click.get_current_context(silent=True)
+    if job.reading.question is not None:
+        raise click.UsageError("Give --question or --every-question, not both.", context)
+    if job.data == "-":
+        what = "--every-question reads the data once for each question: give a file, not -."
+        raise click.UsageError(what, context)
+    try:
+        load_data(job.data, job.reading)
+    except AnnotationError as error:
+        found = [problem.choices for problem in error.problems if problem.choices]
+        if not found:
+            raise
+        return list(found[0])
+    raise click.UsageError("The data hold one question only: leave out --every-question.", context)
