@@ -1,4 +1,4 @@
-"""Gibbs and NUTS sample one posterior: five data sets, all models that both serve."""
+"""Gibbs and NUTS sample one posterior: all models that both serve."""
 
 from __future__ import annotations
 
@@ -8,8 +8,15 @@ from crowds import mean_and_error, p_truth, shared_set, simulate
 from scipy.stats import chi2
 
 import annomodels as am
-from annomodels.priors import Beta, Diagonal, LogNormal
-from annomodels.schema import DIMS
+from annomodels.models.ambiguous import Ambiguous
+from annomodels.models.consensus import Consensus
+from annomodels.models.easy_hard import EasyHardItems
+from annomodels.models.guess_level import GuessLevel
+from annomodels.models.kinds import HonestAndSpammers
+from annomodels.models.readings import Readings
+from annomodels.models.spammers import Spammers
+from annomodels.models.subtypes import SubtypeRows, Subtypes
+from annomodels.priors import Beta, Diagonal, Dirichlet, LogNormal
 
 pytestmark = pytest.mark.nuts
 
@@ -51,9 +58,14 @@ def test_gibbs_and_nuts_agree_within_monte_carlo_error(case, request):
     gibbs = am.fit(data, model, engine="gibbs", draws=4000, seed=1)
     nuts = am.fit(data, model, engine="nuts", draws=1500, warmup=600, seed=1)
     assert not nuts.tree["sample_stats"]["diverging"].values.any()
-    for name in DIMS:
-        if name not in gibbs.tree["posterior"]:
-            continue
+    _agree(gibbs, nuts)
+
+
+def _agree(gibbs, nuts):
+    """Means of all variables and of P(truth) are the same up to Monte Carlo error."""
+    in_both = [name for name in gibbs.tree["posterior"] if name in nuts.tree["posterior"]]
+    assert set(in_both) >= {"prevalence", "confusion"}
+    for name in in_both:
         ours, our_error = mean_and_error(gibbs.tree["posterior"][name].values)
         theirs, their_error = mean_and_error(nuts.tree["posterior"][name].values)
         z = (ours - theirs) / np.maximum(np.hypot(our_error, their_error), 1e-4)
@@ -63,3 +75,72 @@ def test_gibbs_and_nuts_agree_within_monte_carlo_error(case, request):
     errors = [fit.tree["truth"]["p_truth_mcse"].values for fit in (gibbs, nuts)]
     gap = p_truth(gibbs) - p_truth(nuts)
     assert np.abs(gap / np.maximum(np.hypot(*errors), 2e-3)).max() < 5
+
+
+# firm priors, so that both engines need few draws
+FIRM = am.HierarchicalDawidSkene(
+    population=Diagonal(20, 0.7), concentration=LogNormal(10, 0.5), prevalence=Dirichlet(3)
+)
+STATE_CASES = {
+    "guess level": GuessLevel(FIRM, levels=(0.2, 0.6)),
+    "consensus": Consensus(FIRM),
+    "easy and hard": EasyHardItems(FIRM),
+    "readings": Readings(FIRM),
+    "subtypes": Subtypes(SubtypeRows(confusion=Diagonal(10.0, 0.7))),
+}
+
+
+def _few_with_gold(n_labels=2):
+    data, truth = simulate(
+        np.random.default_rng(6), n_items=40, n_coders=4, n_labels=n_labels, per_item=4
+    )
+    return data.with_gold({data.items[i]: int(truth[i]) for i in range(0, 40, 3)})
+
+
+@pytest.mark.calibration
+@pytest.mark.parametrize("case", STATE_CASES)
+def test_gibbs_and_nuts_agree_on_states_of_items(case):
+    model, data = STATE_CASES[case], _few_with_gold()
+    gibbs = am.fit(data, model, engine="gibbs", chains=2, draws=4000, seed=1)
+    nuts = am.fit(data, model, engine="nuts", chains=2, draws=1500, warmup=600, seed=1)
+    _agree(gibbs, nuts)
+    own = model.variables(2)
+    assert {*own, "perceived_confusion"} <= set(nuts.tree["posterior"])
+    for name in model.layout(2).values:
+        gap = gibbs.tree["items"][name].values - nuts.tree["items"][name].values
+        assert np.abs(gap).max() < 0.05
+
+
+KINDS = HonestAndSpammers(
+    population=Diagonal(20, 0.7), concentration=LogNormal(10, 0.5), prevalence=Dirichlet(3)
+)
+
+
+@pytest.mark.calibration
+@pytest.mark.parametrize(
+    "model", [Spammers(KINDS), Ambiguous(KINDS)], ids=["spammers", "ambiguous"]
+)
+def test_gibbs_and_nuts_agree_on_kinds_of_coders(model):
+    """PyMC moves who is a spammer by Metropolis steps, so this takes a while."""
+    data = _few_with_gold()
+    gibbs = am.fit(data, model, engine="gibbs", chains=2, draws=8000, seed=1)
+    nuts = am.fit(data, model, engine="nuts", chains=2, draws=3000, warmup=600, seed=1)
+    assert 0.02 < nuts.tree["posterior"]["spammer"].values.mean() < 0.98
+    _agree(gibbs, nuts)
+
+
+@pytest.mark.calibration
+@pytest.mark.parametrize("time_limit", [None, 1e-9])
+def test_a_model_with_kinds_of_coders_is_sampled_by_a_compound_step(time_limit):
+    data = _few_with_gold().select(items=range(10))
+    settings = {"engine": "nuts", "chains": 2, "draws": 20, "warmup": 10, "time_limit": time_limit}
+    if time_limit:
+        with pytest.raises(am.EngineError, match="kept no draw"):
+            am.fit(data, Spammers(KINDS), **settings)
+        return
+    posterior = am.fit(data, Spammers(KINDS), **settings).tree["posterior"]
+    who, habit = posterior["spammer"].values > 0.5, posterior["habit"].values
+    rows = posterior["perceived_confusion"].values
+    assert set(np.unique(posterior["spammer"].values)) <= {0.0, 1.0}
+    alike = (rows == habit[:, :, :, None, :]).all(axis=(3, 4))
+    np.testing.assert_array_equal(alike, who)
