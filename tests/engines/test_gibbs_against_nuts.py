@@ -8,14 +8,9 @@ from crowds import mean_and_error, p_truth, shared_set, simulate
 from scipy.stats import chi2
 
 import annomodels as am
-from annomodels.models.ambiguous import Ambiguous
 from annomodels.models.consensus import Consensus
-from annomodels.models.easy_hard import EasyHardItems
-from annomodels.models.guess_level import GuessLevel
 from annomodels.models.kinds import HonestAndSpammers
-from annomodels.models.readings import Readings
 from annomodels.models.spammers import Spammers
-from annomodels.models.subtypes import SubtypeRows, Subtypes
 from annomodels.priors import Beta, Diagonal, Dirichlet, LogNormal
 
 pytestmark = pytest.mark.nuts
@@ -82,11 +77,7 @@ FIRM = am.HierarchicalDawidSkene(
     population=Diagonal(20, 0.7), concentration=LogNormal(10, 0.5), prevalence=Dirichlet(3)
 )
 STATE_CASES = {
-    "guess level": GuessLevel(FIRM, levels=(0.2, 0.6)),
     "consensus": Consensus(FIRM),
-    "easy and hard": EasyHardItems(FIRM),
-    "readings": Readings(FIRM),
-    "subtypes": Subtypes(SubtypeRows(confusion=Diagonal(10.0, 0.7))),
 }
 
 
@@ -114,19 +105,6 @@ def test_gibbs_and_nuts_agree_on_states_of_items(case):
 KINDS = HonestAndSpammers(
     population=Diagonal(20, 0.7), concentration=LogNormal(10, 0.5), prevalence=Dirichlet(3)
 )
-
-
-@pytest.mark.calibration
-@pytest.mark.parametrize(
-    "model", [Spammers(KINDS), Ambiguous(KINDS)], ids=["spammers", "ambiguous"]
-)
-def test_gibbs_and_nuts_agree_on_kinds_of_coders(model):
-    """PyMC moves who is a spammer by Metropolis steps, so this takes a while."""
-    data = _few_with_gold()
-    gibbs = am.fit(data, model, engine="gibbs", chains=2, draws=8000, seed=1)
-    nuts = am.fit(data, model, engine="nuts", chains=2, draws=3000, warmup=600, seed=1)
-    assert 0.02 < nuts.tree["posterior"]["spammer"].values.mean() < 0.98
-    _agree(gibbs, nuts)
 
 
 @pytest.mark.calibration
