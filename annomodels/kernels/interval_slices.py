@@ -26,14 +26,14 @@ def half_normal(log_x: float, spread: float) -> float:
 @inlined
 def log_normal(log_x: float, prior: Array, place: int) -> float:
     """Log density of log x where x is log-normal, up to a constant."""
-    z = (log_x - prior[place]) / prior[place + 1]
+    z: float = (log_x - prior[place]) / prior[place + 1]
     return -0.5 * z * z
 
 
 @inlined
 def density(kind: int, x: Array, table: Array, held: Array, prior: Array) -> float:
     """Log density of x (logarithms of parameters) with what depends on them summed out."""
-    value = 0.0
+    value: float = 0.0
     if abs(x[0]) > 40.0 or abs(x[1]) > 40.0:
         return -np.inf
     if kind == SPREAD_OF_TRUTH:

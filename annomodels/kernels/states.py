@@ -46,10 +46,10 @@ def weigh_states(
     if known >= 0:
         for s in range(n_states):
             p[s] += math.log(max(truth[s, known], smallest))
-    top = p[0]
+    top: float = p[0]
     for s in range(1, n_states):
         top = max(top, p[s])
-    total = 0.0
+    total: float = 0.0
     for s in range(n_states):
         x = p[s] - top
         p[s] = math.exp(x) if x > NEGLIGIBLE else 0.0

@@ -22,12 +22,12 @@ def between(state: Array, pair: Array, low: float, high: float) -> float:
                     if low < pair[n] < high:
                         return float(pair[n])
         while True:
-            z = low + (high - low) * uniform(state)
+            z: float = low + (high - low) * uniform(state)
             if math.log(uniform(state)) < -0.5 * z * z:
                 return z
     if high <= 0.0:
-        return -above(state, -high, -low)
-    return above(state, low, high)
+        return -float(above(state, -high, -low))
+    return float(above(state, low, high))
 
 
 @inlined
@@ -35,7 +35,7 @@ def above(state: Array, low: float, high: float) -> float:
     """Draw a standard normal number between two bounds of which none is negative."""
     if low * (high - low) < 1.5 and high - low < 2.0:
         while True:
-            z = low + (high - low) * uniform(state)
+            z: float = low + (high - low) * uniform(state)
             if math.log(uniform(state)) < -0.5 * (z - low) * (z + low):
                 return z
     rate = 0.5 * (low + math.sqrt(low * low + 4.0))

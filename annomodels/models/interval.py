@@ -266,8 +266,11 @@ class Interval:
     def from_dict(cls, data: dict[str, Any]) -> Interval:
         """Read back what :meth:`to_dict` wrote."""
         priors = data["priors"].items()
-        values = {k: from_dict(v) if isinstance(v, dict) else v for k, v in priors}
-        return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()})
+        values: dict[str, Any] = {k: from_dict(v) if isinstance(v, dict) else v for k, v in priors}
+        fixed: dict[str, Any] = {}
+        for name, value in values.items():
+            fixed[name] = tuple(value) if isinstance(value, list) else value
+        return cls(**fixed)
 
 
 def _log_likelihood(xp: Any, v: dict[str, Any], labels: NumericLabels) -> Any:
