@@ -80,9 +80,10 @@ def test_sampled_truths_have_the_enumerated_frequencies(name, rng):
     assert np.abs(sizes / n_draws - p_truth.sum(axis=0)).max() < error
 
 
-def _names(data):
+def _names(data, model):
     labels = [str(name) for name in data.labels]
-    return {"truth": labels, "label": labels, "coder": [str(name) for name in data.coders]}
+    coders = [str(name) for name in data.coders]
+    return {"truth": labels, "label": labels, "coder": coders, **model.coords(labels)}
 
 
 @pytest.mark.nuts
@@ -91,7 +92,7 @@ def _names(data):
 def test_pymc_density_equals_enumeration_plus_prior(name, gold, rng):
     """The joint densities of Gibbs and PyMC are one: their difference does not vary."""
     data, model, codes, _, _ = _setting(name, 3, gold, rng)
-    built = model.build(codes, _names(data))
+    built = model.build(codes, _names(data, model))
     names = [each for each in DIMS if each in built.named_vars]
     wanted = built.replace_rvs_by_values([built["labels"], *(built[each] for each in names)])
     logp = built.compile_fn(
@@ -122,7 +123,7 @@ def test_gradient_is_finite_at_the_start(name, rng):
     data = tiny(rng, n_items=8, n_coders=4)
     model = resolve(name)
     codes = encode(data, shared=model.shared)
-    built = model.build(codes, _names(data))
+    built = model.build(codes, _names(data, model))
     start = {k: v for k, v in start_point(model, codes).items() if k in built.named_vars}
     point = make_initial_point_fn(
         model=built, overrides={built[k]: v for k, v in start.items()}, return_transformed=True
