@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 from crowds import draws, p_truth, shared_set
@@ -17,6 +19,10 @@ MEAN_ABILITY = (1.7, 1.9, 2.2)
 ABILITY_SCALE = (0.60, 0.82, 1.06)
 
 
+@pytest.mark.skipif(
+    os.environ.get("ANNOMODELS_CALIBRATION") == "reduced",
+    reason="NUTS on 8,000 labels takes minutes; left out of reduced runs.",
+)
 def test_logistic_with_vague_priors(shared):
     data, truth = shared_set(shared, "snow_rte")
     model = am.ScalarDifficulty.carpenter()
