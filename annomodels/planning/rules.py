@@ -59,7 +59,7 @@ FIRST = (
         lambda f: f.coders >= CROWD and f.per_item >= SEVERAL and f.scale in ("nominal", "ordinal"),
         "{coders:,} coders and {per_item:g} labels of the median item: the labels of an item by "
         "such a crowd are not independent evidence of its truth. This model takes them for how the "
-        "crowd reads the item, and its probabilities are the most honest on public sets.",
+        "crowd reads the item, so its probabilities are less sure than those of Dawid-Skene.",
     ),
     Rule(
         "ordinal",
