@@ -70,6 +70,8 @@ if TYPE_CHECKING:
     from annomodels.planning.simulate import Simulation, simulate
     from annomodels.plots.accessor import FitPlots
     from annomodels.report.page import report
+    from annomodels.scale.scanned import Scanned
+    from annomodels.scale.scanning import scan
     from annomodels.summaries.earlier import prior_from
     from annomodels.summaries.groups import coder_groups
     from annomodels.summaries.next_labels import NextLabels
@@ -118,6 +120,7 @@ _WHERE = {
     "Problem": "annomodels.errors",
     "Readings": "annomodels.models.readings",
     "ScalarDifficulty": "annomodels.models.scalar_difficulty",
+    "Scanned": "annomodels.scale.scanned",
     "Simulation": "annomodels.planning.simulate",
     "Spammers": "annomodels.models.spammers",
     "Spans": "annomodels.io.span_builder",
@@ -143,6 +146,7 @@ _WHERE = {
     "read": "annomodels.io.reading",
     "read_spans": "annomodels.io.reading",
     "report": "annomodels.report.page",
+    "scan": "annomodels.scale.scanning",
     "simulate": "annomodels.planning.simulate",
     "write": "annomodels.io.writers.catalog",
     "write_gold": "annomodels.io.writers.catalog",
@@ -192,6 +196,7 @@ __all__ = [
     "Problem",
     "Readings",
     "ScalarDifficulty",
+    "Scanned",
     "Simulation",
     "Spammers",
     "Spans",
@@ -221,6 +226,7 @@ __all__ = [
     "read",
     "read_spans",
     "report",
+    "scan",
     "simulate",
     "write",
     "write_gold",

@@ -1,0 +1,167 @@
+"""Blocks on disk: sorted, coded items, each block one Arrow file and one file with the names.
+
+Both can be read by anything that reads Arrow and Parquet. A block is read wholly, without mapping
+it into memory, so that what a pass holds is one block for each thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.models.encoded import Encoded
+
+__all__ = ["BLOCK_LABELS", "Block", "FilePartition", "FileSource", "cuts", "write_block"]
+
+BLOCK_LABELS = 1 << 19
+Ints = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Block:
+    """Sizes of a block.
+
+    Parameters
+    ----------
+    first
+        Number of the first item.
+    n_items, n_annotations
+        Number of items and of labels.
+    """
+
+    first: int
+    n_items: int
+    n_annotations: int
+
+
+@dataclass(frozen=True)
+class FilePartition:
+    """A block as engines take it: it travels as a path and is read where it is needed.
+
+    Parameters
+    ----------
+    path
+        The Arrow file.
+    first, n_items, n_annotations
+        As in :class:`Block`.
+    n_coders, n_labels
+        Number of coders and of labels of the whole.
+    shared
+        Whether all coders share one confusion matrix.
+    """
+
+    path: str
+    first: int
+    n_items: int
+    n_annotations: int
+    n_coders: int
+    n_labels: int
+    shared: bool = False
+
+    def open(self) -> Encoded:
+        """Read the codes of the items."""
+        import pyarrow as pa
+
+        with pa.OSFile(self.path) as file:
+            batch = pa.ipc.open_file(file).get_batch(0)
+        label = batch.column("label")
+        row = batch.column("coder").values.to_numpy()
+        return Encoded(
+            starts=label.offsets.to_numpy().astype(np.int64),
+            row=np.zeros(len(row), dtype=np.int32) if self.shared else row,
+            label=label.values.to_numpy(),
+            gold=batch.column("gold").to_numpy().copy(),
+            weight=np.ones(self.n_items),
+            inverse=np.arange(self.n_items),
+            n_rows=1 if self.shared else self.n_coders,
+            n_labels=self.n_labels,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class FileSource:
+    """All blocks, as the engines see them; see :class:`annomodels.engines.partition.Source`."""
+
+    partitions: Sequence[FilePartition]
+    n_items: int
+    n_labels: int
+    n_rows: int
+    n_annotations: int
+    volume: NDArray[np.float64]
+    has_gold: bool
+    fingerprint: str
+
+
+def cuts(starts: Ints, size: int = BLOCK_LABELS) -> list[int]:
+    """Items at which blocks of at most `size` labels begin, and the number of items.
+
+    Examples
+    --------
+    >>> cuts(np.array([0, 3, 5, 9]), 5)
+    [0, 2, 3]
+    """
+    edges = [0]
+    last = len(starts) - 1
+    while edges[-1] < last:
+        here = edges[-1]
+        following = int(np.searchsorted(starts, starts[here] + size, side="right")) - 1
+        edges.append(max(here + 1, min(following, last)))
+    return edges
+
+
+def write_block(
+    folder: Path, number: int, names: Any, starts: Ints, coder: Ints, label: Ints, gold: Ints
+) -> None:
+    """Write one block.
+
+    Parameters
+    ----------
+    folder
+        Where ``labels`` and ``items`` are.
+    number
+        Number of the block.
+    names
+        Names of the items, an Arrow array.
+    starts
+        Where the labels of each item begin, shape [item + 1].
+    coder, label
+        Codes, shape [annotation].
+    gold
+        Known truth, -1 where unknown, shape [item].
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    offsets = pa.array(starts.astype(np.int32))
+    columns = {
+        "coder": pa.ListArray.from_arrays(offsets, pa.array(coder.astype(np.int32))),
+        "label": pa.ListArray.from_arrays(offsets, pa.array(label.astype(np.int32))),
+        "gold": pa.array(gold.astype(np.int32)),
+    }
+    batch = pa.record_batch(columns)
+    with (
+        pa.OSFile(str(labels_path(folder, number)), "wb") as file,
+        pa.ipc.new_file(file, batch.schema) as writer,
+    ):
+        writer.write_batch(batch)
+    counts = pa.array(np.diff(starts).astype(np.int32))
+    pq.write_table(
+        pa.table({"item": names, "n": counts, "gold": columns["gold"]}),
+        items_path(folder, number),
+        compression="zstd",
+    )
+
+
+def labels_path(folder: Path, number: int) -> Path:
+    """File with the codes of a block."""
+    return folder / "labels" / f"{number:06d}.arrow"
+
+
+def items_path(folder: Path, number: int) -> Path:
+    """File with the names of a block."""
+    return folder / "items" / f"{number:06d}.parquet"

@@ -1,0 +1,265 @@
+"""What a scan gives: sizes, names of coders and labels, and blocks of coded labels on disk."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+import weakref
+from collections.abc import Hashable
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.annotations import Annotations, Scale
+from annomodels.errors import EngineError
+from annomodels.scale.blocks import Block, FilePartition, FileSource, items_path, labels_path
+from annomodels.validation import counted
+
+__all__ = ["VERSION", "Keeper", "Scanned", "load_scan", "save_scan"]
+
+VERSION = 1
+ABOUT = "scan.json"
+CODERS = "coders.parquet"
+Ints = NDArray[np.int64]
+
+
+class Keeper:
+    """A temporary folder that goes when nobody holds this any more, or the process ends."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="annomodels-"))
+        self._end = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Scanned:
+    """Labels that were coded and sorted on disk, ready to be fitted block by block.
+
+    Made by :func:`annomodels.scan`; fitted with :func:`annomodels.fit`. What it holds in memory are
+    the names of coders and labels and three counts for each coder; items are in the folder.
+
+    Parameters
+    ----------
+    folder
+        Where the blocks are.
+    coders, labels
+        Names, sorted as :class:`annomodels.Annotations` sorts them.
+    scale, declared
+        Scale of the labels, and whether they were declared.
+    blocks
+        Sizes of the blocks.
+    per_coder
+        Number of labels that each coder gave, shape [coder].
+    repeated_pairs, repeats_agree
+        Pairs of labels that a coder gave to one item, and how many are equal, shape [coder].
+    repeats, conflicts
+        Labels given by a coder who had labelled the item before; those that differ from the label
+        before.
+    shared_items
+        Number of items that two coders or more labelled.
+    fewest, most
+        Labels of an item.
+    n_gold
+        Number of items with known truth.
+    skips
+        Rows without a label.
+    source, notes
+        Where the labels come from, and what reading found worth saying.
+    fingerprint
+        A text that changes when the files change.
+    """
+
+    folder: Path
+    coders: tuple[str, ...]
+    labels: tuple[Hashable, ...]
+    scale: Scale
+    declared: bool
+    blocks: tuple[Block, ...]
+    per_coder: Ints
+    repeated_pairs: Ints
+    repeats_agree: Ints
+    repeats: int
+    conflicts: int
+    shared_items: int
+    fewest: int
+    most: int
+    n_gold: int
+    skips: int
+    source: str
+    notes: tuple[str, ...]
+    fingerprint: str
+    # keeps a temporary folder alive as long as it is needed
+    _keeper: Keeper | None = field(default=None, repr=False)
+
+    def __len__(self) -> int:
+        return self.n_annotations
+
+    @property
+    def n_annotations(self) -> int:
+        """Number of labels given."""
+        return int(self.per_coder.sum())
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        last = self.blocks[-1]
+        return last.first + last.n_items
+
+    @property
+    def n_coders(self) -> int:
+        """Number of coders."""
+        return len(self.coders)
+
+    @property
+    def n_labels(self) -> int:
+        """Size of the label set."""
+        return len(self.labels)
+
+    @cached_property
+    def n_bytes(self) -> int:
+        """Bytes of the blocks on disk."""
+        files = [p for p in self.folder.rglob("*") if p.is_file()]
+        return sum(path.stat().st_size for path in files)
+
+    def items_file(self, number: int) -> Path:
+        """Parquet file with the columns item, n and gold of a block."""
+        return items_path(self.folder, number)
+
+    def sources(self, shared: bool = False) -> FileSource:
+        """Give the blocks as the engines take them.
+
+        Parameters
+        ----------
+        shared
+            Whether all coders share one confusion matrix.
+        """
+        partitions = tuple(
+            FilePartition(
+                str(labels_path(self.folder, number)), block.first, block.n_items,
+                block.n_annotations, self.n_coders, self.n_labels, shared,
+            )
+            for number, block in enumerate(self.blocks)
+        )  # fmt: skip
+        return FileSource(
+            partitions,
+            n_items=self.n_items,
+            n_labels=self.n_labels,
+            n_rows=1 if shared else self.n_coders,
+            n_annotations=self.n_annotations,
+            volume=np.ones(1) if shared else self.per_coder / self.n_annotations,
+            has_gold=self.n_gold > 0,
+            fingerprint=self.fingerprint,
+        )
+
+    def shell(self) -> Annotations:
+        """Coders and labels as annotations without any item, for what asks for names only."""
+        none = np.zeros(0, dtype=np.int32)
+        return Annotations(
+            item=none, coder=none, label=none, items=(), coders=self.coders, labels=self.labels,
+            scale=self.scale, declared=self.declared, source=self.source, notes=self.notes,
+        )  # fmt: skip
+
+    def to_annotations(self) -> Annotations:
+        """Bring everything into memory.
+
+        Returns
+        -------
+        Annotations
+            What :func:`annomodels.read` would have given.
+        """
+        import pyarrow.parquet as pq
+
+        codes = [part.open() for part in self.sources().partitions]
+        per_item = np.concatenate([np.diff(part.starts) for part in codes])
+        names: list[str] = []
+        for number in range(len(self.blocks)):
+            names += pq.read_table(self.items_file(number), columns=["item"])["item"].to_pylist()
+        gold = np.concatenate([part.gold for part in codes])
+        return Annotations(
+            item=np.repeat(np.arange(self.n_items), per_item).astype(np.int32),
+            coder=np.concatenate([part.row for part in codes]),
+            label=np.concatenate([part.label for part in codes]),
+            items=tuple(names),
+            coders=self.coders,
+            labels=self.labels,
+            scale=self.scale,
+            declared=self.declared,
+            gold=gold if self.n_gold else None,
+            skips=self.skips,
+            source=self.source,
+            notes=self.notes,
+        )
+
+    def __repr__(self) -> str:
+        sizes = (self.n_items, "item"), (self.n_coders, "coder"), (self.n_labels, "label")
+        parts = [
+            " × ".join(counted(*size) for size in sizes),
+            counted(self.n_annotations, "annotation"),
+            f"{self.fewest}–{self.most} labels per item",
+        ]
+        if self.repeats:
+            parts.append(f"{counted(self.repeats, 'repeat')} ({self.conflicts:,} differ)")
+        if self.scale != "nominal":
+            parts.append(self.scale)
+        if self.n_gold:
+            parts.append(f"{self.n_gold:,} known gold")
+        parts.append(f"{counted(len(self.blocks), 'block')} on disk, {self.n_bytes / 1e6:,.1f} MB")
+        return " · ".join(parts)
+
+
+def save_scan(scanned: Scanned) -> None:
+    """Write what is known of the blocks beside them."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    coders = {
+        "coder": pa.array(scanned.coders, pa.large_string()),
+        "n": pa.array(scanned.per_coder),
+        "pairs": pa.array(scanned.repeated_pairs),
+        "same": pa.array(scanned.repeats_agree),
+    }
+    pq.write_table(pa.table(coders), scanned.folder / CODERS)
+    names = ("scale", "declared", "repeats", "conflicts", "shared_items", "fewest", "most")
+    about = {name: getattr(scanned, name) for name in (*names, "n_gold", "skips", "source")}
+    about |= {
+        "version": VERSION,
+        "fingerprint": scanned.fingerprint,
+        "labels": list(scanned.labels),
+        "notes": list(scanned.notes),
+        "blocks": [list(asdict(block).values()) for block in scanned.blocks],
+    }
+    (scanned.folder / ABOUT).write_text(json.dumps(about, indent=1), "utf-8")
+
+
+def load_scan(folder: Path, keeper: Keeper | None = None) -> Scanned:
+    """Give the scan whose blocks are in a folder.
+
+    Raises
+    ------
+    EngineError
+        When the folder holds no scan of this version.
+    """
+    import pyarrow.parquet as pq
+
+    try:
+        about = json.loads((folder / ABOUT).read_text("utf-8"))
+        if about.pop("version") != VERSION:
+            raise EngineError(f"{folder} was written by another version: scan again.")
+        coders = pq.read_table(folder / CODERS)
+    except (OSError, ValueError, KeyError) as error:
+        raise EngineError(f"{folder} holds no scan.") from error
+    about["labels"], about["notes"] = tuple(about["labels"]), tuple(about["notes"])
+    about["blocks"] = tuple(Block(*sizes) for sizes in about["blocks"])
+    return Scanned(
+        folder=folder,
+        coders=tuple(coders["coder"].to_pylist()),
+        per_coder=coders["n"].to_numpy(),
+        repeated_pairs=coders["pairs"].to_numpy(),
+        repeats_agree=coders["same"].to_numpy(),
+        _keeper=keeper,
+        **about,
+    )

@@ -1,0 +1,211 @@
+"""A scan gives what reading gives: the same codes and names, whatever the files look like."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import annomodels as am
+from annomodels.errors import AnnotationError
+from annomodels.io.writing import OutputError
+from annomodels.scale import scanning, sorting, spill
+from annomodels.scale.scanning import scan
+
+WORDS = ["t2", "t10", "T3", "ünit 7", "10", "9.5", "1e3", "007", "a,b", "x\ty", "-4", "Z\n1"]
+
+
+def table(n: int = 4000, seed: int = 0) -> pd.DataFrame:
+    """Labels with gaps, repeats and known gold; some names that are hard to sort."""
+    rng = np.random.default_rng(seed)
+    items = np.array([*WORDS, *(f"item{i}" for i in range(n // 6))], dtype=object)
+    truth = dict(zip(items, rng.choice(["no", "yes", "other", ""], len(items)), strict=True))
+    item = rng.choice(items, n)
+    return pd.DataFrame(
+        {
+            "task": item,
+            "worker": [f"W{j}" for j in rng.integers(0, 30, n)],
+            "label": rng.choice(["no", "yes", "maybe", ""], n, p=[0.4, 0.3, 0.2, 0.1]),
+            "gold": [truth[name] for name in item],
+        }
+    )
+
+
+def assert_same(found: am.Annotations, wanted: am.Annotations) -> None:
+    assert (found.items, found.coders, found.labels) == (wanted.items, wanted.coders, wanted.labels)
+    for name in ("item", "coder", "label", "gold"):
+        assert np.array_equal(getattr(found, name), getattr(wanted, name)), name
+    assert (found.skips, found.fingerprint) == (wanted.skips, wanted.fingerprint)
+
+
+@pytest.fixture(scope="module")
+def read(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, am.Annotations]:
+    folder = tmp_path_factory.mktemp("labels")
+    frame = table()
+    frame.to_csv(folder / "all.csv", index=False)
+    (folder / "parts").mkdir()
+    frame[:1500].to_parquet(folder / "parts" / "1.parquet", row_group_size=400)
+    frame[1500:].to_parquet(folder / "parts" / "2.parquet", row_group_size=900)
+    frame.to_csv(folder / "zipped.tsv.gz", index=False, sep="\t")
+    return folder, am.read(folder / "all.csv", gold="gold")
+
+
+@pytest.mark.parametrize("name", ["all.csv", "parts", "parts/*.parquet", "zipped.tsv.gz"])
+def test_a_scan_equals_reading(read: tuple[Path, am.Annotations], name: str) -> None:
+    folder, wanted = read
+    found = scan(str(folder / name), gold="gold")
+    assert_same(found.to_annotations(), wanted)
+    assert found.repeats == wanted.repeats
+    assert any("item" in note and "nobody labelled" in note for note in found.notes)
+
+
+def test_many_small_buckets_and_blocks_change_nothing(
+    read: tuple[Path, am.Annotations], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, wanted = read
+    whole = scan(folder / "parts", gold="gold")
+
+    def edges(samples: list[object], rows: int) -> list[bytes]:
+        return spill.edges_of(samples, rows, 700)
+
+    def sort(*given: object) -> sorting.Census:
+        # the buckets are larger than four times this, so all are cut again
+        return sorting.sort_buckets(*given, bucket_rows=100, block_labels=64)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(scanning, "edges_of", edges)
+    monkeypatch.setattr(scanning, "sort_buckets", sort)
+    found = scan(folder / "parts", gold="gold")
+    assert len(found.blocks) > 50 > len(whole.blocks)
+    assert_same(found.to_annotations(), wanted)
+    for name in ("per_coder", "repeated_pairs", "repeats_agree"):
+        assert np.array_equal(getattr(found, name), getattr(whole, name))
+    sizes = ("repeats", "conflicts", "shared_items", "fewest", "most", "n_gold", "notes")
+    assert [getattr(found, n) for n in sizes] == [getattr(whole, n) for n in sizes]
+
+
+def test_the_order_of_rows_does_not_matter(read: tuple[Path, am.Annotations]) -> None:
+    folder, wanted = read
+    frame = table()
+    # labels that a coder repeated keep their order, so only those rows stay in line
+    again = frame.duplicated(["task", "worker"], keep=False)
+    rest = frame[~again].sample(frac=1, random_state=3)
+    pd.concat([rest, frame[again]]).to_parquet(folder / "shuffled.parquet")
+    assert_same(scan(folder / "shuffled.parquet", gold="gold").to_annotations(), wanted)
+
+
+def test_numbers_are_written_as_reading_writes_them(tmp_path: Path) -> None:
+    columns = {
+        "item": pa.array([1, 2, 10, 1, 2], pa.int64()),
+        "coder": pa.array([1.0, 2.0, None, 3.0, 1.0]),
+        "label": pa.array([True, False, None, True, False]),
+    }
+    pq.write_table(pa.table(columns), tmp_path / "a.parquet")
+    found = scan(tmp_path / "a.parquet")
+    assert_same(found.to_annotations(), am.read(tmp_path / "a.parquet"))
+    assert found.coders == ("1", "2", "3")
+    columns["coder"] = pa.array([1.5, 2.0, None, 3.0, 1.5])
+    pq.write_table(pa.table(columns), tmp_path / "b.parquet")
+    assert_same(scan(tmp_path / "b.parquet").to_annotations(), am.read(tmp_path / "b.parquet"))
+
+
+def test_known_gold_may_come_from_a_mapping(read: tuple[Path, am.Annotations]) -> None:
+    folder, _ = read
+    gold = {"t2": "no", "t10": "yes", "nobody": "no"}
+    wanted = am.read(folder / "all.csv", gold=gold)
+    assert_same(scan(folder / "parts", gold=gold).to_annotations(), wanted)
+
+
+def test_gold_of_items_that_nobody_labelled_adds_no_label(tmp_path: Path) -> None:
+    rows = [("a", "x", "1", "1"), ("a", "y", "2", "1"), ("b", "x", "", "9")]
+    frame = pd.DataFrame(rows, columns=["item", "coder", "label", "gold"])
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    found = scan(tmp_path / "a.csv", gold="gold")
+    assert_same(found.to_annotations(), am.read(tmp_path / "a.csv", gold="gold"))
+    assert found.labels == ("1", "2")
+
+
+def test_all_problems_come_at_once_with_their_places(tmp_path: Path) -> None:
+    frame = table(2000)
+    frame.loc[700, "task"] = ""
+    frame.loc[[1300, 1301], "worker"] = None
+    frame.loc[[700, 1300, 1301], "label"] = "no"
+    frame.to_parquet(tmp_path / "a.parquet", row_group_size=500)
+    with pytest.raises(AnnotationError) as caught:
+        scan(tmp_path / "a.parquet", labels=["no", "yes"])
+    problems = [str(problem) for problem in caught.value.problems]
+    assert any("row group 2, row 701, column 'task'" in text for text in problems)
+    assert any("row group 3, rows 1301, 1302, column 'worker'" in text for text in problems)
+    assert sum("outside the declared set" in text for text in problems) == 4
+
+
+def test_two_truths_of_an_item_are_a_problem(tmp_path: Path) -> None:
+    rows = [("a", "x", "1", "1"), ("a", "y", "2", ""), ("a", "z", "2", "2"), ("b", "x", "1", "1")]
+    frame = pd.DataFrame(rows, columns=["item", "coder", "label", "gold"])
+    frame.to_parquet(tmp_path / "a.parquet", row_group_size=2)
+    with pytest.raises(AnnotationError, match=r"1 item with more than one gold: 'a'(.|\n)*row 3"):
+        scan(tmp_path / "a.parquet", gold="gold")
+
+
+def test_columns_and_files_that_are_not_there(tmp_path: Path) -> None:
+    table(100).to_parquet(tmp_path / "1.parquet")
+    table(100).rename(columns={"worker": "who"}).to_parquet(tmp_path / "2.parquet")
+    with pytest.raises(AnnotationError, match=r"no column 'worker'(.|\n)*2\.parquet"):
+        scan(tmp_path)
+    with pytest.raises(AnnotationError, match="no such file"):
+        scan(tmp_path / "3.parquet")
+    with pytest.raises(AnnotationError, match="No file has such a name"):
+        scan(str(tmp_path / "*.csv"))
+
+
+def test_free_text_is_not_taken_for_labels(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"item": range(5000), "coder": "ana", "label": range(5000)})
+    frame.to_parquet(tmp_path / "a.parquet")
+    with pytest.raises(AnnotationError, match="more than 1,000 different labels"):
+        scan(tmp_path / "a.parquet")
+
+
+def test_a_cache_is_used_again_until_the_files_change(tmp_path: Path) -> None:
+    frame = table(500)
+    frame.to_parquet(tmp_path / "a.parquet")
+    said: list[str] = []
+    first = scan(tmp_path / "a.parquet", cache=tmp_path / "kept")
+    again = scan(
+        tmp_path / "a.parquet", cache=tmp_path / "kept", progress=lambda *told: said.append(told[2])
+    )
+    assert said == ["found in the cache"]
+    assert repr(again) == repr(first)
+    assert_same(again.to_annotations(), first.to_annotations())
+    frame[:400].to_parquet(tmp_path / "a.parquet")
+    changed = scan(tmp_path / "a.parquet", cache=tmp_path / "kept")
+    assert changed.n_annotations < first.n_annotations
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.parquet", "kept"]
+
+
+def test_a_cache_never_takes_the_place_of_other_files(tmp_path: Path) -> None:
+    table(100).to_parquet(tmp_path / "a.parquet")
+    with pytest.raises(OutputError, match="holds other files"):
+        scan(tmp_path / "a.parquet", cache=tmp_path)
+
+
+def test_nothing_is_left_behind_when_a_scan_fails(tmp_path: Path) -> None:
+    frame = table(500)
+    frame.loc[3, "worker"] = ""
+    frame.loc[3, "label"] = "no"
+    (tmp_path / "in").mkdir()
+    frame.to_parquet(tmp_path / "in" / "a.parquet")
+    with pytest.raises(AnnotationError):
+        scan(tmp_path / "in", cache=tmp_path / "kept")
+    assert [p.name for p in tmp_path.iterdir()] == ["in"]
+
+
+def test_a_temporary_folder_goes_with_the_scan(tmp_path: Path) -> None:
+    table(100).to_parquet(tmp_path / "a.parquet")
+    found = scan(tmp_path / "a.parquet")
+    folder = found.folder
+    assert folder.is_dir()
+    del found
+    assert not folder.exists()
