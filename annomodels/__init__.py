@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from annomodels.models.dawid_skene import DawidSkene
     from annomodels.models.easy_hard import EasyHardItems
     from annomodels.models.graded_response import GradedResponse
+    from annomodels.models.grouped import GroupedCoders
     from annomodels.models.guess_level import GuessLevel
     from annomodels.models.hierarchical import HierarchicalDawidSkene
     from annomodels.models.interval import Interval
@@ -101,6 +102,7 @@ _WHERE = {
     "Fit": "annomodels.fitting",
     "FitPlots": "annomodels.plots.accessor",
     "GradedResponse": "annomodels.models.graded_response",
+    "GroupedCoders": "annomodels.models.grouped",
     "GuessLevel": "annomodels.models.guess_level",
     "HierarchicalDawidSkene": "annomodels.models.hierarchical",
     "HonestAndSpammers": "annomodels.models.kinds",
@@ -177,6 +179,7 @@ __all__ = [
     "Fit",
     "FitPlots",
     "GradedResponse",
+    "GroupedCoders",
     "GuessLevel",
     "HierarchicalDawidSkene",
     "HonestAndSpammers",

@@ -9,7 +9,9 @@ group                 variables
 ``posterior``         ``prevalence`` (chain, draw, truth); ``confusion`` (chain, draw, coder,
                       truth, label), without ``coder`` for the pooled model; for hierarchical
                       models ``population`` (chain, draw, truth, label) and ``concentration``
-                      (chain, draw, truth) and ``common_accuracy`` (chain, draw); on the logit
+                      (chain, draw, truth) and ``common_accuracy`` (chain, draw), or the same of
+                      each group of coders, ``group_population`` (chain, draw, coder_group, truth,
+                      label), ``group_concentration`` and ``group_accuracy``; on the logit
                       scale ``location`` (chain, draw, truth, label) and ``scale`` (chain, draw,
                       truth); for one-coin and class-conditional ``accuracy`` (chain, draw, coder),
                       the latter by ``truth`` too; for MACE ``competence`` (chain, draw, coder) and
@@ -65,6 +67,9 @@ DIMS: dict[str, tuple[str, ...]] = {
     "population": ("truth", "label"),
     "concentration": ("truth",),
     "common_accuracy": (),
+    "group_population": ("coder_group", "truth", "label"),
+    "group_concentration": ("coder_group", "truth"),
+    "group_accuracy": ("coder_group",),
     "scale": ("truth",),
     "location": ("truth", "label"),
     "accuracy": ("coder", "truth"),

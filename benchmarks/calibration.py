@@ -16,7 +16,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -41,12 +41,13 @@ THIN = {
     "pooled": 20,
     "dawid-skene": 20,
     "hierarchical": 50,
+    "groups": 60,
     "one-coin": 20,
     "class-conditional": 20,
     "mace": 30,
 }
 MODELS = tuple(THIN)
-SIMPLEX = ("prevalence", "confusion", "population", "guess")
+SIMPLEX = ("prevalence", "confusion", "population", "group_population", "guess")
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,17 @@ class Case:
     model: ConfusionModel
     n_labels: int
     source: ConfusionModel | None = None
+
+
+def believed(name: str) -> ConfusionModel:
+    """Give the model of a name; where coders belong to groups, with two of them."""
+    model = resolve(name)
+    if isinstance(model, am.GroupedCoders):
+        rows = [(0, j, j % 2) for j in range(CODERS)]
+        half = replace(model, groups={j: f"group {2 * j // CODERS}" for j in range(CODERS)})
+        model = half.bound(am.Annotations.from_records(rows))
+    assert isinstance(model, ConfusionModel)
+    return model
 
 
 @dataclass
@@ -160,6 +172,11 @@ def replicate(case: Case, seed: int, number: int) -> tuple[dict[str, Ints], dict
         for n in range(k - 1):
             tested[f"population[0, {n}]"] = true["population"][0, n], draws["population"][:, 0, n]
         tested["concentration[0]"] = true["concentration"][0], draws["concentration"][:, 0]
+    if "group_population" in draws:
+        for name in ("group_population", "group_concentration", "group_accuracy"):
+            for g in range(2):  # the first number of each group
+                found = draws[name][:, g].reshape(RANKS, -1)[:, 0]
+                tested[f"{name}[{g}]"] = true[name][g].flat[0], found
     if "common_accuracy" in draws:
         tested["common_accuracy"] = true["common_accuracy"], draws["common_accuracy"]
     logits = truth_draws(draws["prevalence"], draws["confusion"], data)
@@ -316,7 +333,7 @@ def main() -> int:
     studies = []
     for name in options.models:
         for k in (2, 3):
-            case = Case(resolve(name), k)
+            case = Case(believed(name), k)
             studies.append(study(case, replications, options.seed, options.workers))
             worst = min(studies[-1].p_value(quantity) for quantity in studies[-1].tested)
             common.say(

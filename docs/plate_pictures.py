@@ -38,6 +38,18 @@ PICTURES: dict[str, Picture] = {
         "Hierarchical Dawid-Skene: rows of coders are drawn from a population with a mean and a "
         f"concentration for each class, the mean around a common accuracy; {LABELS}.",
     ),
+    "groups": Picture(
+        ITEM + "theta θ_{j,k} 3.4 0\nm m_{g,k} 4.9 -0.4\ns s_{g,k} 4.9 0.4\na a_g 6.1 -0.4",
+        "pi>c c>y theta>y m>theta s>theta a>m",
+        (
+            *ITEM_PLATES,
+            Plate("coder j", "theta"),
+            Plate("class k", "theta m s"),
+            Plate("group g", "m s a"),
+        ),
+        "Groups of coders: rows of coders are drawn from the population of their group, which has "
+        f"a mean and a concentration for each class, the mean around its accuracy; {LABELS}.",
+    ),
     "class-conditional": Picture(
         ITEM + "rho ρ_{j,k} 3.4 0",
         "pi>c c>y rho>y",

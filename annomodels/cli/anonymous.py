@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from annomodels.names import label_text
+
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from annomodels.annotations import Annotations
 
-__all__ = ["anonymous"]
+__all__ = ["anonymous", "new_names"]
 
 
 def anonymous(data: Annotations) -> Annotations:
@@ -18,7 +22,7 @@ def anonymous(data: Annotations) -> Annotations:
     Done before the fit, so that no output can hold a name; the same data always give the same
     numbers. Name of the file and notes of the reader, which may hold names, are dropped.
     """
-    shuffle = np.random.default_rng(int(data.fingerprint, 16)).permutation(data.n_coders)
+    shuffle = _shuffle(data)
     coder = shuffle[data.coder].astype(np.int32)
     order = np.lexsort((coder, data.item))
     return data.replace(
@@ -29,3 +33,13 @@ def anonymous(data: Annotations) -> Annotations:
         source="",
         notes=(),
     )
+
+
+def new_names(data: Annotations) -> dict[str, str]:
+    """Give what each coder of the data is called afterwards."""
+    numbers = _shuffle(data).tolist()
+    return {label_text(name): f"coder {numbers[j] + 1}" for j, name in enumerate(data.coders)}
+
+
+def _shuffle(data: Annotations) -> NDArray[np.int64]:
+    return np.random.default_rng(int(data.fingerprint, 16)).permutation(data.n_coders)

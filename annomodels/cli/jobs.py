@@ -86,12 +86,12 @@ def one_question(job: Job, output: str) -> Outcome:
     output
         Where to.
     """
-    from annomodels.cli.anonymous import anonymous
+    from annomodels.cli.anonymous import anonymous, new_names
     from annomodels.cli.health import findings
     from annomodels.cli.loading import load_data, say_notes
     from annomodels.cli.outputs import names_of, write_outputs
     from annomodels.cli.places import check_folder
-    from annomodels.cli.sampling import exit_code, fit_data, verdict_lines
+    from annomodels.cli.sampling import exit_code, fit_data, grouped_model, verdict_lines
     from annomodels.cli.session import current, note
 
     names = names_of(report=job.report)
@@ -103,7 +103,8 @@ def one_question(job: Job, output: str) -> Outcome:
         if fact.remark:
             note(f"{fact.check}: {fact.value}. {fact.remark}")
     if job.anonymise:  # the command may hold the name of a file of a person
-        fit = fit_data(anonymous(labels), job.sampling, "not shown")
+        model = grouped_model(job.sampling, new_names(labels))
+        fit = fit_data(anonymous(labels), job.sampling, "not shown", model)
     else:
         fit = fit_data(labels, job.sampling, current().command)
     write_outputs(fit, output, names, threshold=job.threshold, target=job.target)

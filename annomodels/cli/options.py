@@ -30,6 +30,7 @@ __all__ = [
 FORMATS = ("table", "tsv", "csv", "json", "md", "tex")
 MODELS = (
     "hierarchical",
+    "groups",
     "dawid-skene",
     "class-conditional",
     "one-coin",
@@ -87,6 +88,7 @@ class Sampling:
     """How a model is to be fitted."""
 
     model: str
+    groups: str | None
     engine: str
     chains: int
     draws: int
@@ -195,6 +197,11 @@ def sample_options(command: Command) -> Command:
             default="hierarchical",
             show_default=True,
             help="What is believed of coders.",
+        ),
+        click.option(
+            "--groups",
+            metavar="FILE",
+            help="Group of each coder (two columns, or JSON): populations of their own.",
         ),
         click.option(
             "--engine",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+
+import click
 
 from annomodels.cli.exits import DONE, INTERRUPTED, UNTRUSTED
 from annomodels.cli.options import Sampling
@@ -13,9 +16,10 @@ if TYPE_CHECKING:
     from annomodels.annotations import Annotations
     from annomodels.fitting import Fit
     from annomodels.models.base import Model
+    from annomodels.models.grouped import GroupedCoders
     from annomodels.summaries.checks import Check
 
-__all__ = ["exit_code", "fit_data", "verdict_lines"]
+__all__ = ["exit_code", "fit_data", "grouped_model", "verdict_lines"]
 
 
 def fit_data(
@@ -41,6 +45,7 @@ def fit_data(
     from annomodels.models.fittable import require_fittable
 
     require_fittable(data)
+    model = grouped_model(sampling) if model is None else model
     believed = resolve(sampling.model) if model is None else model
     engine = choose(believed, sampling.engine)
     note(
@@ -70,6 +75,35 @@ def fit_data(
         why = "was interrupted" if stopped == "interrupted" else f"stopped at the {stopped}"
         warn(f"Sampling {why}; what was sampled until then is kept.")
     return result
+
+
+def grouped_model(
+    sampling: Sampling, names: Mapping[str, str] | None = None
+) -> GroupedCoders | None:
+    """Give the model with the groups of the file that --groups names; None without.
+
+    Parameters
+    ----------
+    sampling
+        How to fit.
+    names
+        What coders of the file are called in the data, where that differs.
+    """
+    context = click.get_current_context(silent=True)
+    if sampling.groups is None:
+        if sampling.model == "groups":
+            raise click.UsageError("--model groups needs --groups FILE.", context)
+        return None
+    from annomodels.io.renaming import groups_from
+    from annomodels.models.grouped import GroupedCoders
+
+    if sampling.model not in ("hierarchical", "groups"):
+        what = f"--groups goes with the hierarchical model, not with --model {sampling.model}."
+        raise click.UsageError(what, context)
+    groups = groups_from(sampling.groups)
+    return GroupedCoders(
+        groups={(names or {}).get(coder, coder): group for coder, group in groups.items()}
+    )
 
 
 def verdict_lines(check: Check) -> list[str]:

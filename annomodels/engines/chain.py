@@ -166,6 +166,11 @@ def _places(kept: Kept) -> tuple[Any, Any]:
     if "population" in held:
         accuracy = held.get("common_accuracy", kept.lp.astype(kept.dtype))
         return common, (held["population"], held["concentration"], accuracy)
+    if "group_population" in held:
+        # room that nobody reads where the accuracy is not estimated
+        idle = np.empty((len(kept.lp), held["group_population"].shape[1]), dtype=kept.dtype)
+        accuracy = held.get("group_accuracy", idle)
+        return common, (held["group_population"], held["group_concentration"], accuracy)
     if "accuracy" in held:
         accuracy = held["accuracy"]
         return common, (accuracy[:, :, None] if accuracy.ndim == 2 else accuracy,)

@@ -15,10 +15,14 @@ Floats = NDArray[Any]
 BUSIEST = 100
 BLOCK = 2_000_000
 # parameters of populations beside those with a diagonal: as they are, and on the log scale
-MEANS = ("mean_ability", "guessing", "coder_location", "item_location", "cuts", "lapse_location")
+MEANS = (
+    "mean_ability", "guessing", "coder_location", "item_location", "cuts", "lapse_location",
+    "group_accuracy",
+)  # fmt: skip
 SCALES = (
-    "concentration", "scale", "ability_scale", "leaning_scale", "difficulty_scale",
-    "coder_spread", "item_spread", "shift_scale", "typical_spread", "spread_scale", "lapse_scale",
+    "concentration", "group_concentration", "scale", "ability_scale", "leaning_scale",
+    "difficulty_scale", "coder_spread", "item_spread", "shift_scale", "typical_spread",
+    "spread_scale", "lapse_scale",
 )  # fmt: skip
 
 

@@ -30,13 +30,14 @@ Floats = NDArray[Any]
 JITTER = 0.02
 # variables that are positive
 SCALES = (
-    "concentration", "scale", "coder_spread", "item_spread", "shift_scale", "spread_scale",
-    "typical_spread", "lapse_scale", "ability_scale", "difficulty_scale", "leaning_scale", "level",
-    "discrimination",
+    "concentration", "group_concentration", "scale", "coder_spread", "item_spread", "shift_scale",
+    "spread_scale", "typical_spread", "lapse_scale", "ability_scale", "difficulty_scale",
+    "leaning_scale", "level", "discrimination",
 )  # fmt: skip
 # variables of the starting state beside prevalence and rows
 POPULATION = (
     "population", "concentration", "common_accuracy", "accuracy", "competence", "guess",
+    "group_population", "group_concentration", "group_accuracy",
 )  # fmt: skip
 
 
@@ -143,7 +144,7 @@ def _shake(values: Floats, name: str, rng: np.random.Generator, simplex: bool) -
     if simplex:
         values = np.maximum(values, 1e-4) * np.exp(noise)
         return np.asarray(values / values.sum(axis=-1, keepdims=True))
-    if name in ("common_accuracy", "accuracy", "competence", "guessing"):
+    if name in ("common_accuracy", "group_accuracy", "accuracy", "competence", "guessing"):
         return np.clip(values, 0.02, 0.98)
     if name in SCALES:
         return np.asarray(values * np.exp(noise) + 1e-3)
@@ -189,14 +190,7 @@ def _revisit(
             if moved:
                 state = state.ordered(order)
                 back = np.argsort(order)
-                values = {
-                    name: array[:, back]
-                    if name == "confusion" and array.ndim == 3
-                    else array[back]
-                    if array.ndim
-                    else array
-                    for name, array in values.items()
-                }
+                values = {name: _moved(name, array, back) for name, array in values.items()}
             log_likelihood = truth_pass(
                 *codes.arrays, state.log_prevalence, state.log_confusion,
                 0, codes.n_patterns, part.batch, part.entropy,
@@ -205,6 +199,16 @@ def _revisit(
             total = _weighted_likelihood(codes, state, log_likelihood)
             part.add(values, total, lp[chain, draw] if prior is None else total + prior, moved)
     return kept
+
+
+def _moved(name: str, values: Floats, back: Floats) -> Floats:
+    """Values of a variable with its classes in another order."""
+    dims = DIMS.get(name, ())
+    if name == "confusion":  # of each coder, or of all
+        dims = dims[-values.ndim :]
+    if len(dims) != values.ndim or "truth" not in dims:
+        return values
+    return np.asarray(np.take(values, back, axis=dims.index("truth")))
 
 
 def _weighted_likelihood(codes: Encoded, state: State, unweighted: float) -> float:

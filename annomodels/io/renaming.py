@@ -14,7 +14,7 @@ from annomodels.io.documents import json_value
 from annomodels.io.files import decoded, name_of, raw_bytes
 from annomodels.validation import counted, is_blank, some
 
-__all__ = ["names_from", "rename_coders"]
+__all__ = ["groups_from", "names_from", "rename_coders"]
 
 
 def names_from(given: Mapping[Any, Any] | str | os.PathLike[str] | None) -> dict[str, str]:
@@ -47,6 +47,34 @@ def names_from(given: Mapping[Any, Any] | str | os.PathLike[str] | None) -> dict
     what = "This is no table of names of coders."
     remedy = 'Write {"identifier": "name"} as JSON, or two columns as CSV.'
     raise AnnotationError(Problem(what, source, remedy))
+
+
+def groups_from(path: str | os.PathLike[str]) -> dict[str, str]:
+    """Group of each coder from a file: JSON ``{"ana": "person"}`` or a table with two columns.
+
+    A first row ``coder,group`` is taken for a header.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Raises
+    ------
+    AnnotationError
+        When the file is no such table.
+    """
+    try:
+        found = names_from(path)
+    except AnnotationError as error:
+        if not any("no table of names" in problem.what for problem in error.problems):
+            raise
+        what = "This is no table of groups of coders."
+        remedy = 'Write {"coder": "group"} as JSON, or two columns, coder and group, as CSV.'
+        raise AnnotationError(Problem(what, name_of(path), remedy)) from error
+    if found.get("coder") == "group":
+        del found["coder"]
+    return found
 
 
 def rename_coders(columns: Columns, names: Mapping[str, str]) -> None:

@@ -181,6 +181,16 @@ def draw_population(
 
 
 @inlined
+def fill_anchor(accuracy: float, strength: float, anchor: Array) -> None:
+    """Pseudo-counts of the population mean [truth, label]: `accuracy` of them on the diagonal."""
+    n_classes = anchor.shape[0]
+    for k in range(n_classes):
+        for label in range(n_classes):
+            anchor[k, label] = strength * (1.0 - accuracy) / max(n_classes - 1, 1)
+        anchor[k, k] = strength * accuracy
+
+
+@inlined
 def accuracy_density(x: float, right: float, wrong: float, mean: Array, strength: float) -> float:
     """Log density of the common accuracy at x = logit(a), given the population means."""
     n_labels = mean.shape[0]

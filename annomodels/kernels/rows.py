@@ -4,6 +4,7 @@ A model names its source by a tuple of arrays, which a Gibbs step updates in pla
 
 * None: rows are Dirichlet with fixed pseudo-counts `prior` [truth, label];
 * `Population`: the pseudo-counts follow from a population that is drawn too;
+* `Groups`: the same with a population for each group of coders;
 * `Coins`: a coder is right with a probability, and errors are uniform;
 * `Guessing`: a coder knows the truth with a probability, else guesses by a habit.
 
@@ -22,7 +23,8 @@ from numba.extending import overload
 from annomodels.kernels.compile import Array, Key, inlined
 from annomodels.kernels.densities import log_beta_density, log_dirichlet_constant
 from annomodels.kernels.dirichlet import draw_confusion, draw_own
-from annomodels.kernels.population import draw_accuracy, draw_population
+from annomodels.kernels.groups import Groups, draw_groups, keep_groups, prior_groups
+from annomodels.kernels.population import draw_accuracy, draw_population, fill_anchor
 from annomodels.kernels.random import CONFUSION, address, log_dirichlet, uniform
 
 
@@ -61,20 +63,10 @@ class Guessing(NamedTuple):
     alpha: Array
 
 
-Source = Population | Coins | Guessing | None
+Source = Population | Groups | Coins | Guessing | None
 
 
 # -- draws -------------------------------------------------------------------------------------
-
-
-@inlined
-def fill_anchor(accuracy: float, strength: float, anchor: Array) -> None:
-    """Pseudo-counts of the population mean [truth, label]: `accuracy` of them on the diagonal."""
-    n_classes = anchor.shape[0]
-    for k in range(n_classes):
-        for label in range(n_classes):
-            anchor[k, label] = strength * (1.0 - accuracy) / max(n_classes - 1, 1)
-        anchor[k, k] = strength * accuracy
 
 
 @inlined
@@ -280,14 +272,17 @@ def keep_guessing(source: Guessing, n: int, order: Array, kept: tuple[Array, ...
 # -- the choice ----------------------------------------------------------------------------------
 
 DRAWS: dict[Any, Any] = {
-    None: draw_fixed, Population: draw_pooled, Coins: draw_coins, Guessing: draw_guessing,
+    None: draw_fixed, Population: draw_pooled, Groups: draw_groups, Coins: draw_coins,
+    Guessing: draw_guessing,
 }  # fmt: skip
 PRIORS: dict[Any, Any] = {
-    None: prior_fixed, Population: prior_pooled, Coins: prior_coins, Guessing: prior_guessing,
+    None: prior_fixed, Population: prior_pooled, Groups: prior_groups, Coins: prior_coins,
+    Guessing: prior_guessing,
 }  # fmt: skip
 
 KEEPS: dict[Any, Any] = {
-    None: keep_nothing, Population: keep_population, Coins: keep_coins, Guessing: keep_guessing,
+    None: keep_nothing, Population: keep_population, Groups: keep_groups, Coins: keep_coins,
+    Guessing: keep_guessing,
 }  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from annomodels.models.consensus import Consensus
 from annomodels.models.dawid_skene import DawidSkene
 from annomodels.models.easy_hard import EasyHardItems
 from annomodels.models.graded_response import GradedResponse
+from annomodels.models.grouped import GroupedCoders
 from annomodels.models.guess_level import GuessLevel
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.item_difficulty import ItemDifficulty
@@ -34,6 +35,7 @@ MODELS: dict[str, type[Model]] = {
     model.name: model
     for model in (
         HierarchicalDawidSkene,
+        GroupedCoders,
         DawidSkene,
         ClassConditional,
         OneCoin,

@@ -12,7 +12,10 @@ __all__ = ["State"]
 
 Floats = NDArray[np.float64]
 
-BY_TRUTH = ("population", "concentration")
+# where the classes are in what the rows come from
+TRUTH_AXIS = {
+    "population": 0, "concentration": 0, "group_population": 1, "group_concentration": 1,
+}  # fmt: skip
 
 
 @dataclass
@@ -39,5 +42,10 @@ class State:
         return State(
             self.log_prevalence[back],
             np.ascontiguousarray(self.log_confusion[:, :, back]),
-            {name: v[back] if name in BY_TRUTH else v for name, v in self.population.items()},
+            {name: self._moved(name, v, back) for name, v in self.population.items()},
         )
+
+    @staticmethod
+    def _moved(name: str, values: Floats, back: NDArray[Any]) -> Floats:
+        axis = TRUTH_AXIS.get(name)
+        return values if axis is None else np.asarray(np.take(values, back, axis=axis))

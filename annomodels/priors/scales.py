@@ -64,7 +64,7 @@ class LogNormal:
         """Draws from the prior."""
         return np.asarray(rng.lognormal(math.log(self.median), self.spread, shape))
 
-    def pymc(self, name: str, dims: str) -> Any:
+    def pymc(self, name: str, dims: str | tuple[str, ...]) -> Any:
         """Give the same prior as a PyMC variable; call inside a model context."""
         import pymc as pm
 
@@ -124,7 +124,7 @@ class Pareto:
         """Draws from the prior."""
         return np.asarray(self.minimum * (1.0 + rng.pareto(self.alpha, shape)))
 
-    def pymc(self, name: str, dims: str) -> Any:
+    def pymc(self, name: str, dims: str | tuple[str, ...]) -> Any:
         """Give the same prior as a PyMC variable; call inside a model context."""
         import pymc as pm
 

@@ -13,6 +13,7 @@ from annomodels.errors import NotApplicable
 from annomodels.names import label_text
 from annomodels.summaries.draws import interval
 from annomodels.summaries.kinds import KINDS, Portrait, kinds, over_use, spammers
+from annomodels.summaries.populations import group_of_coders, sentences
 from annomodels.summaries.summary import Summary
 from annomodels.summaries.worth import CoderDraws, coder_draws
 
@@ -56,6 +57,9 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
 
     Notes
     -----
+    Under a model with groups of coders there is also `group`, and the notes give the accuracy of
+    each group's population and the probability that one is better than another.
+
     Where coders labelled items again there are also repeated_pairs and repeats_agree, the share of
     these pairs of labels that are equal (intra-coder agreement).
 
@@ -94,6 +98,9 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
     draws = coder_draws(tree, data)
     n = np.bincount(data.coder, minlength=data.n_coders)
     columns: dict[str, object] = {"coder": list(data.coders), "n": n}
+    groups = group_of_coders(tree, data)
+    if groups:
+        columns["group"] = list(groups.values())
     for name in ("accuracy", "skill", "bits"):
         values = getattr(draws, name)
         low, high = interval(values)
@@ -115,7 +122,7 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
     sensitivity = draws.sensitivity.mean(axis=0)
     for k, label in enumerate(data.labels):
         columns[f"sensitivity_{label_text(label)}"] = sensitivity[:, k]
-    notes = _notes(kind, tree, data)
+    notes = (*_notes(kind, tree, data), *sentences(tree))
     return Summary("Coders", pd.DataFrame(columns), _named(draws, data), notes)
 
 

@@ -24,7 +24,7 @@ FEWEST_DRAWS = 8
 MEANS = ("mean_ability", "guessing")
 SCALES = (
     "concentration", "scale", "common_accuracy", "ability_scale", "leaning_scale",
-    "difficulty_scale",
+    "difficulty_scale", "group_concentration", "group_accuracy",
 )  # fmt: skip
 
 
@@ -104,7 +104,7 @@ def _watched(tree: xr.DataTree, data: Annotations) -> tuple[list[str], Floats]:
         right = skills.accuracy(prevalence, confusion.values[:, :, None])
         names.append("accuracy of all coders")
     else:
-        busy = np.bincount(data.coder, minlength=data.n_coders)
+        busy = data.per_coder
         chosen = np.argsort(-busy, kind="stable")[:BUSIEST]
         right = skills.accuracy(prevalence, confusion.values[:, :, chosen])
         names += [f"accuracy of {data.coders[j]}" for j in chosen]

@@ -100,6 +100,10 @@ def prior_from(fit: Fitted, *, coders: bool = True, weight: float = 1.0) -> Mode
             "Use hierarchical, dawid-skene or pooled."
         )
     posterior = fit.tree["posterior"].to_dataset()
+    if "group_population" in posterior:
+        raise NotApplicable(
+            "Priors cannot be taken from a fit with several groups of coders. Use hierarchical."
+        )
 
     def draws(name: str) -> Floats:
         values: Floats = posterior[name].values.astype(float)

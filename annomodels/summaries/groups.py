@@ -13,6 +13,7 @@ from annomodels.annotations import Annotations
 from annomodels.errors import AnnotationError, NotApplicable, Problem
 from annomodels.names import label_text
 from annomodels.summaries.draws import interval
+from annomodels.summaries.populations import group_of_coders, population_accuracy
 from annomodels.summaries.summary import Summary
 from annomodels.summaries.worth import coder_draws
 
@@ -38,7 +39,7 @@ class Fitted(Protocol):
 
 
 def coder_groups(
-    fit: Fitted, groups: Mapping[Any, Hashable], *, by_labels: bool = False
+    fit: Fitted, groups: Mapping[Any, Hashable] | None = None, *, by_labels: bool = False
 ) -> Summary:
     r"""Accuracy, skill and information of groups of coders, and of their differences.
 
@@ -50,7 +51,8 @@ def coder_groups(
     fit
         A fit whose model tells coders apart.
     groups
-        Group of each coder. Coders that are not named are left out.
+        Group of each coder. Coders that are not named are left out. None takes the groups of a
+        fit of :class:`annomodels.GroupedCoders`.
     by_labels
         Whether coders count by their number of labels, so that the value is that of a typical
         label; else each coder counts once, so that it is that of a typical coder.
@@ -74,6 +76,10 @@ def coder_groups(
     labels towards each other: differences of such groups are too small rather than too large. A
     group of one (a program that judges) is compared as that coder.
 
+    Under :class:`annomodels.GroupedCoders` each group has a population of its own, and `population`
+    (with `_low`, `_high`, `_p_above`) is the accuracy of its mean: what a further coder of the
+    group is expected to have.
+
     Examples
     --------
     >>> import annomodels as am
@@ -89,6 +95,11 @@ def coder_groups(
     data = fit.data
     if fit.tree["posterior"].to_dataset()["confusion"].ndim == 4:
         raise NotApplicable("The pooled model gives all coders one confusion matrix.")
+    populations: dict[str, Floats] = {}
+    if groups is None:
+        known = group_of_coders(fit.tree, data)
+        groups = {name: known[label_text(name)] for name in data.coders if known}
+        populations = population_accuracy(fit.tree)
     strange = [name for name in groups if name not in set(data.coders)]
     if strange:
         raise AnnotationError(
@@ -112,6 +123,8 @@ def coder_groups(
     size, labels = (weight > 0).sum(axis=1), (weight > 0) @ n
     weight /= weight.sum(axis=1, keepdims=True)
     values = {name: getattr(draws, name) @ weight.T for name in MEASURES}
+    if populations:
+        values["population"] = np.stack([populations[text] for text in texts], axis=1)
     rows: list[dict[str, Any]] = [
         {"group": text, "coders": int(size[g]), "labels": int(labels[g])}
         | _columns({name: x[:, g] for name, x in values.items()}, pair=False)

@@ -53,7 +53,7 @@ def draws(fit, name):
 def mean_and_error(values):
     """Mean over chains and draws and its Monte Carlo error, by batch means within chains."""
     chains, n = values.shape[:2]
-    batches = 10
+    batches = 20
     cut = values[:, : n - n % batches].reshape(chains * batches, -1, *values.shape[2:])
     means = cut.mean(axis=1)
     return values.mean(axis=(0, 1)), means.std(axis=0, ddof=1) / np.sqrt(len(means))

@@ -26,6 +26,15 @@ CASES = {
         am.HierarchicalDawidSkene(population=Diagonal(20, 0.7), concentration=LogNormal(10, 0.5)),
         lambda _: am.datasets.load("anesthesia"),
     ),
+    "simulated with gold, two groups of coders": (
+        am.GroupedCoders(
+            population=Diagonal(20, 0.7),
+            concentration=LogNormal(10, 0.5),
+            prevalence=Dirichlet(3),
+            groups={"c0": "first", "c1": "first"},
+        ),
+        lambda _: _with_gold(2),
+    ),
     "caries, Dawid-Skene": ("dawid-skene", lambda _: am.datasets.load("caries")),
     "made-up crowd, pooled": ("pooled", lambda _: _crowd()),
     "bluebirds, Dawid-Skene": ("dawid-skene", lambda shared: shared_set(shared, "bluebirds")[0]),
@@ -40,8 +49,9 @@ CASES = {
 }
 
 
-def _with_gold():
-    data, truth = simulate(np.random.default_rng(4), n_items=40, n_coders=5)
+def _with_gold(n_labels=3):
+    rng = np.random.default_rng(4)
+    data, truth = simulate(rng, n_items=40, n_coders=5, n_labels=n_labels)
     return data.with_gold({data.items[i]: int(truth[i]) for i in range(0, 40, 8)})
 
 
@@ -50,8 +60,8 @@ def test_gibbs_and_nuts_agree_within_monte_carlo_error(case, request):
     model, load = CASES[case]
     needs_shared = case.startswith("bluebirds")
     data = load(request.getfixturevalue("shared") if needs_shared else None)
-    gibbs = am.fit(data, model, engine="gibbs", draws=4000, seed=1)
-    nuts = am.fit(data, model, engine="nuts", draws=1500, warmup=600, seed=1)
+    gibbs = am.fit(data, model, engine="gibbs", chains=2, draws=4000, seed=1)
+    nuts = am.fit(data, model, engine="nuts", chains=2, draws=1000, warmup=400, seed=1)
     assert not nuts.tree["sample_stats"]["diverging"].values.any()
     _agree(gibbs, nuts)
 

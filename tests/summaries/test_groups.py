@@ -65,9 +65,42 @@ def test_what_cannot_be_compared_is_refused(fit) -> None:
         am.coder_groups(fit, {"nobody": "human"})
     with pytest.raises(am.NotApplicable, match="No coder has a group"):
         am.coder_groups(fit, {})
-    pooled = am.fit(fit.data, "pooled", engine="em", seed=1)
+    pooled = am.fit(fit.data, "pooled", engine="em", starts=1, seed=1)
     with pytest.raises(am.NotApplicable, match="one confusion matrix"):
         am.coder_groups(pooled, GROUPS)
-    em = am.fit(fit.data, engine="em", seed=1)
+    em = am.fit(fit.data, engine="em", starts=1, seed=1)
     table = am.coder_groups(em, GROUPS).table
     assert table["accuracy_low"].isna().all()
+
+
+@pytest.fixture(scope="module")
+def grouped(fit) -> am.Fit:
+    """Fit the same labels with a population of their own for the two programs."""
+    model = am.GroupedCoders(groups={"m0": "program", "m1": "program"}, rest="person")
+    return am.fit(fit.data, model, chains=2, draws=400, seed=1)
+
+
+def test_groups_of_the_model_are_not_drawn_together(fit, grouped) -> None:
+    ours = am.coder_groups(grouped)
+    table = ours.table.set_index("group")
+    assert table.index.tolist() == ["person", "program", "person - program"]
+    assert table["coders"].tolist()[:2] == [6, 2]
+    groups = {name: "program" if str(name)[0] == "m" else "person" for name in fit.data.coders}
+    plain = am.coder_groups(fit, groups).table.set_index("group")
+    # under one population the difference is too small
+    pair = "person - program"
+    assert table.loc[pair, "accuracy"] > plain.loc[pair, "accuracy"]
+    assert table.loc["program", "population_low"] < 0.65 < table.loc["program", "population_high"]
+    assert table.loc["person", "population_low"] < 0.85 < table.loc["person", "population_high"]
+    assert table.loc[pair, "population_p_above"] > 0.95
+    assert "population" not in plain.columns
+
+
+def test_the_table_of_coders_says_who_is_in_which_group(grouped) -> None:
+    found = grouped.coders()
+    table = found.table.set_index("coder")
+    assert table.loc["m0", "group"] == "program"
+    assert table.loc["x", "group"] == "person"
+    notes = " ".join(found.notes)
+    assert "Population accuracy of person: 0.8" in notes
+    assert "P(person better than program) = " in notes

@@ -61,6 +61,8 @@ def command(
 
         if sampling.model != "hierarchical":
             raise click.UsageError("--prior-from uses the model of that fit: leave out --model.")
+        if sampling.groups is not None:
+            raise click.UsageError("--prior-from and --groups cannot both be used.")
         model = prior_from(load_fit(earlier))
     labels = load_data(data, reading)
     say_notes(labels)

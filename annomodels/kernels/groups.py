@@ -1,0 +1,99 @@
+"""Rows of coders who belong to groups, each with a population of its own."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from annomodels.kernels.compile import Array, Key, inlined
+from annomodels.kernels.densities import log_beta_density, log_dirichlet_constant
+from annomodels.kernels.dirichlet import draw_own
+from annomodels.kernels.population import draw_accuracy, draw_population, fill_anchor
+from annomodels.kernels.random import mix
+
+
+class Groups(NamedTuple):
+    """Rows are Dirichlet(concentration * mean), both those of the coder's group.
+
+    `mean` [group, truth, label], `concentration` [group, truth], `accuracy` [group] and `member`
+    [row], the group of each coder; `scale`, `numbers`, `anchor` and `own` are those of
+    `kernels.rows.Population`, the same for all groups.
+    """
+
+    mean: Array
+    concentration: Array
+    accuracy: Array
+    scale: Array
+    numbers: Array
+    anchor: Array
+    own: Array
+    member: Array
+
+
+@inlined
+def draw_groups(
+    source: Groups, counts: Array, prior: Array, key: Key, iteration: int, logc: Array
+) -> None:
+    """Draw the population of each group, then rows; `prior` [row, truth, label] follows it."""
+    mean, concentration, accuracy, scale, numbers, anchor, own, member = source
+    for g in range(len(mean)):
+        if numbers[3] > 0:
+            fill_anchor(accuracy[g], numbers[0], anchor)
+        mine = counts.copy()
+        for j in range(len(member)):
+            if member[j] != g or (len(own) > 0 and own[j, 0, 0] > 0.0):
+                mine[j] = 0
+        # the first group has the stream that one population of all coders would have
+        stream = np.uint64(key) if g == 0 else mix(np.uint64(key) + np.uint64(g))
+        draw_population(mine, anchor, scale, 1, stream, iteration, mean[g], concentration[g])
+        if numbers[3] > 0:
+            accuracy[g] = draw_accuracy(
+                mean[g], numbers[1], numbers[2], numbers[0], stream, iteration, accuracy[g]
+            )
+    for j in range(len(member)):
+        g = member[j]
+        alone = len(own) > 0 and own[j, 0, 0] > 0.0
+        for k in range(mean.shape[1]):
+            for label in range(mean.shape[2]):
+                shared = concentration[g, k] * mean[g, k, label]
+                prior[j, k, label] = own[j, k, label] if alone else shared
+    draw_own(counts, prior, key, iteration, logc)
+
+
+@inlined
+def prior_groups(source: Groups, prior: Array, logc: Array) -> float:
+    """Log density of the rows and of the populations of all groups."""
+    mean, concentration, accuracy, scale, numbers, anchor, _, _ = source
+    n_rows, n_labels, n_classes = logc.shape
+    value: float = 0.0
+    for j in range(n_rows):
+        for k in range(n_classes):
+            value += log_dirichlet_constant(prior[j, k])
+            for label in range(n_labels):
+                value += (prior[j, k, label] - 1.0) * logc[j, label, k]
+    for g in range(len(mean)):
+        if numbers[3] > 0:
+            fill_anchor(accuracy[g], numbers[0], anchor)
+            value += log_beta_density(accuracy[g], numbers[1], numbers[2])
+        for k in range(n_classes):
+            value += log_dirichlet_constant(anchor[k])
+            for label in range(n_labels):
+                value += (anchor[k, label] - 1.0) * math.log(mean[g, k, label])
+            log_c = math.log(concentration[g, k])
+            if concentration[g, k] < scale[3]:
+                return -np.inf
+            value += scale[0] + scale[1] * log_c + scale[2] * log_c * log_c
+    return value
+
+
+@inlined
+def keep_groups(source: Groups, n: int, order: Array, kept: tuple[Array, ...]) -> None:
+    """Keep mean, concentration and accuracy of all groups, class k at place `order[k]`."""
+    for g in range(len(source.mean)):
+        kept[2][n, g] = source.accuracy[g]
+        for k in range(len(order)):
+            kept[1][n, g, order[k]] = source.concentration[g, k]
+            for label in range(len(order)):
+                kept[0][n, g, order[k], label] = source.mean[g, k, label]

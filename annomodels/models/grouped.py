@@ -1,0 +1,226 @@
+"""Groups of coders as a level of the hierarchy: people and programs, trained coders and a crowd."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from annomodels.annotations import Annotations
+from annomodels.errors import AnnotationError, Problem
+from annomodels.models.confusion import Floats, State
+from annomodels.models.hierarchical import HierarchicalDawidSkene
+from annomodels.names import label_text
+
+__all__ = ["GroupedCoders"]
+
+# what a variable of the population is called when there is one for each group
+BY_GROUP = {
+    "population": "group_population",
+    "concentration": "group_concentration",
+    "common_accuracy": "group_accuracy",
+}
+
+
+@dataclass(frozen=True)
+class GroupedCoders(HierarchicalDawidSkene):
+    r"""Hierarchical Dawid-Skene whose coders belong to groups with a population each.
+
+    .. math::
+
+        a_g \sim Beta, \quad m_{g,k} \sim Dir(\alpha_k(a_g)), \quad s_{g,k} \sim p(s), \quad
+        \theta_{j,k} \sim Dir(s_{g_j,k}\, m_{g_j,k}), \quad c_i \sim Cat(\pi), \quad
+        y_n \sim Cat(\theta_{j_n, c_{i_n}})
+
+    Coders borrow from their group and not from the others. The populations have one prior and
+    nothing else in common. With one group this is the hierarchical model, draw by draw.
+
+    Parameters
+    ----------
+    prevalence, population, concentration, returning, places
+        As in :class:`HierarchicalDawidSkene`; population and concentration are the prior of every
+        group.
+    groups
+        Group of each coder, by name: a mapping, or pairs.
+    rest
+        Group of the coders that `groups` does not name.
+    members
+        Group of each coder of the data as a place among :attr:`group_names`; :meth:`bound` says it.
+
+    References
+    ----------
+    B. Carpenter (2008). Multilevel Bayesian models of categorical data annotation. Technical
+    report, Alias-i, for the population of one group.
+
+    Examples
+    --------
+    >>> GroupedCoders(groups={"gpt": "program", "ana": "person"}).groups
+    (('ana', 'person'), ('gpt', 'program'))
+    """
+
+    name: ClassVar[str] = "groups"
+    title: ClassVar[str] = "hierarchical Dawid-Skene with groups of coders"
+
+    groups: Mapping[Any, Any] | tuple[tuple[str, str], ...] = ()
+    rest: str = "others"
+    members: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        pairs = self.groups.items() if isinstance(self.groups, Mapping) else self.groups
+        texts = {label_text(coder): label_text(group) for coder, group in pairs}
+        object.__setattr__(self, "groups", tuple(sorted(texts.items())))
+
+    @property
+    def group_names(self) -> tuple[str, ...]:
+        """Names of the groups, sorted."""
+        return tuple(sorted({group for _, group in self._pairs}))
+
+    @property
+    def split(self) -> bool:
+        """Whether the coders of the data fall into more than one group."""
+        return len(set(self.members)) > 1
+
+    @property
+    def _pairs(self) -> tuple[tuple[str, str], ...]:
+        if isinstance(self.groups, Mapping):
+            raise TypeError("groups are pairs once the model is made")
+        return self.groups
+
+    def bound(self, data: Annotations) -> Self:
+        """Copy that knows the group of each coder of the data.
+
+        Raises
+        ------
+        AnnotationError
+            When a name with a group is no coder of the data.
+        """
+        known = super().bound(data)
+        given = dict(self._pairs)
+        coders = [label_text(name) for name in data.coders]
+        strange = sorted(given.keys() - set(coders))
+        if strange:
+            raise AnnotationError(
+                Problem(
+                    f"Of the names with a group, {len(strange):,} is no coder of the data: "
+                    f"{', '.join(strange[:5])}.",
+                    data.source,
+                    "Name coders as the data do: data.coders.",
+                )
+            )
+        groups = {coder: given.get(coder, self.rest) for coder in coders}
+        names = sorted(set(groups.values()))
+        members = tuple(names.index(groups[coder]) for coder in coders)
+        return replace(known, groups=tuple(groups.items()), members=members)
+
+    def coords(self, labels: list[str]) -> dict[str, list[str]]:
+        """Names along the dimensions that only this model has."""
+        return {"coder_group": list(self.group_names)} if self.split else {}
+
+    def _of_group(self, state: State, group: int) -> State:
+        """State in which one group is all there is."""
+        held = {
+            plain: np.asarray(state.population[name][group])
+            for plain, name in BY_GROUP.items()
+            if name in state.population
+        }
+        return State(state.log_prevalence, state.log_confusion, held)
+
+    # -- Gibbs and EM ----------------------------------------------------------------------------
+
+    def row_prior(self, state: State) -> Floats:
+        """Dirichlet pseudo-counts of the rows, shape [row, truth, label] if there are groups."""
+        if not self.split:
+            return super().row_prior(state)
+        held = state.population
+        shapes = held["group_concentration"][:, :, None] * held["group_population"]
+        by_row = np.ascontiguousarray(shapes[list(self.members)])
+        own = self.own_rows(by_row.shape[-1])
+        return np.where(own > 0, own, by_row) if len(own) else by_row
+
+    def _shapes(self, row_prior: Floats) -> Floats:
+        """Pseudo-counts [truth, label], or [row, truth, label]."""
+        return row_prior if row_prior.ndim == 3 else super()._shapes(row_prior)
+
+    def source(self, state: State) -> Any:
+        """Give the populations as the kernels take them, see ``kernels.groups``."""
+        if not self.split:
+            return super().source(state)
+        from annomodels.kernels.groups import Groups
+
+        plain, held = super().source(self._of_group(state, 0)), state.population
+        accuracy = held.get("group_accuracy")
+        if accuracy is None:
+            accuracy = np.full(len(held["group_concentration"]), self.population.accuracy)
+        return Groups(
+            held["group_population"], held["group_concentration"], accuracy, plain.scale,
+            plain.numbers, plain.anchor, plain.own, np.array(self.members),
+        )  # fmt: skip
+
+    def start(self, counts: Floats, sizes: Floats) -> State:
+        """Parameters from soft counts [row, label, truth] and class sizes [truth]."""
+        if not self.split:
+            return super().start(counts, sizes)
+        member, parts = np.array(self.members), []
+        for group in range(len(self.group_names)):
+            # coders of other groups are as if they had not labelled
+            mine = np.where((member == group)[:, None, None], counts, 0.0)
+            parts.append(super().start(mine, sizes).population)
+        population = {
+            name: np.stack([part[plain] for part in parts])
+            for plain, name in BY_GROUP.items()
+            if plain in parts[0]
+        }
+        # row_prior asks for the populations only
+        shapes = self.row_prior(State(np.log(sizes + 1.0), np.empty(0), population))
+        return self.with_mode(counts, sizes, shapes, population)
+
+    def sample_parameters(self, n_rows: int, n_labels: int, rng: np.random.Generator) -> State:
+        """Draw parameters from the prior."""
+        if not self.split:
+            return super().sample_parameters(n_rows, n_labels, rng)
+        plain = replace(self, members=(), places=(), returning=())
+        parts = [plain.sample_parameters(n_rows, n_labels, rng) for _ in self.group_names]
+        population = {
+            name: np.stack([part.population[key] for part in parts])
+            for key, name in BY_GROUP.items()
+            if key in parts[0].population
+        }
+        rows = [parts[g].log_confusion[j] for j, g in enumerate(self.members)]
+        state = State(parts[0].log_prevalence, np.stack(rows), population)
+        for j, own in enumerate(self.own_rows(n_labels)):
+            if own[0, 0] > 0:
+                state.log_confusion[j] = np.log(np.stack([rng.dirichlet(a) for a in own], axis=1))
+        return state
+
+    # -- PyMC ------------------------------------------------------------------------------------
+
+    def pymc_log_confusion(self, n_labels: int) -> Any:
+        """Log confusion [row, truth, label] as a tensor, with its priors; in a model context."""
+        if not self.split:
+            return super().pymc_log_confusion(n_labels)
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        prior, n_groups = self.population, len(self.group_names)
+        anchor: Any = np.broadcast_to(prior.alpha(n_labels), (n_groups, n_labels, n_labels))
+        if prior.estimated:
+            accuracy = pm.Beta("group_accuracy", *prior.beta, dims="coder_group")[:, None, None]
+            off = (1.0 - accuracy) / (n_labels - 1)
+            anchor = prior.strength * pt.where(np.eye(n_labels, dtype=bool), accuracy, off)
+        dims = ("coder_group", "truth", "label")
+        mean = pm.Dirichlet("group_population", a=anchor, dims=dims)
+        concentration = self.concentration.pymc("group_concentration", dims=dims[:2])
+        alpha = (concentration[:, :, None] * mean)[np.array(self.members)]
+        own = self.own_rows(n_labels)
+        if len(own):
+            alpha = pt.where(own > 0, own, alpha)
+        confusion = pm.Dirichlet("confusion", a=alpha, dims=("coder", "truth", "label"))
+        return pt.log(confusion)
+
+    def describe(self) -> list[str]:
+        """Story and priors in sentences."""
+        out = super().describe()
+        names = ", ".join(self.group_names) or "none named, so all coders are alike"
+        return [*out, f"Coders belong to groups with a population each: {names}."]

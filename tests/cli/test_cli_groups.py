@@ -1,0 +1,57 @@
+"""``--groups``: a file with the group of each coder."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+import annomodels as am
+
+FIT = ("--chains", 2, "--draws", 40, "--warmup", 20, "--allow-unconverged")
+
+
+@pytest.fixture
+def groups(tmp_path: Path) -> Path:
+    """Write a table with a header."""
+    path = tmp_path / "groups.csv"
+    path.write_text("coder,group\nana,person\nben,person\ncem,program\n")
+    return path
+
+
+def test_groups_of_a_file_are_those_of_the_fit(votes: Path, groups: Path, call, tmp_path) -> None:
+    out = tmp_path / "fit.nc"
+    done = call("fit", votes, "-o", out, "--groups", groups, *FIT)
+    assert done.code == 0
+    fit = am.load(out)
+    assert fit.model.group_names == ("person", "program")
+    said = call("coders", out, "--format", "csv")
+    rows = list(csv.DictReader(said.out.splitlines()))
+    assert [row["group"] for row in rows] == ["person", "person", "program"]
+    assert "better than" in said.err
+
+
+def test_coders_without_names_keep_their_groups(votes: Path, groups: Path, call, tmp_path) -> None:
+    folder = tmp_path / "out"
+    words = ("--groups", groups, "--anonymise", "--no-report", *FIT)
+    assert call("run", votes, "-o", folder, *words).code == 0
+    model = am.load(folder / "fit.nc").model
+    assert sorted(coder for coder, _ in model.groups) == ["coder 1", "coder 2", "coder 3"]
+    assert sorted(group for _, group in model.groups) == ["person", "person", "program"]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "what"),
+    [
+        (("--model", "groups"), 2, "needs --groups FILE"),
+        (("--model", "mace", "--groups", "{groups}"), 2, "not with --model mace"),
+        (("--groups", "{votes}"), 3, "no table of groups"),
+        (("--groups", "nowhere.csv"), 3, "nowhere.csv"),
+    ],
+)
+def test_what_does_not_fit_is_said(words, code, what, votes, groups, call, tmp_path) -> None:
+    filled = [str(word).format(groups=groups, votes=votes) for word in words]
+    done = call("fit", votes, "-o", tmp_path / "fit.nc", *filled)
+    assert done.code == code
+    assert what in done.err

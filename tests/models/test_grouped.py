@@ -1,0 +1,139 @@
+"""Groups of coders: a population each; with one group, the hierarchical model draw by draw."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from enumeration import enumerate_truths, tiny
+
+import annomodels as am
+from annomodels.engines.em import climb, expect
+from annomodels.engines.nuts import state_of
+from annomodels.engines.starts import state_from_shares, vote_shares
+from annomodels.models.encoded import encode
+from annomodels.models.state import State
+from annomodels.priors import Diagonal
+from annomodels.schema import DIMS, names
+
+
+def grouped(data, **priors):
+    """Coders 0 and 2 in one group, the others in another."""
+    return am.GroupedCoders(groups={0: "a", 2: "a"}, rest="b", **priors).bound(data)
+
+
+def test_one_group_is_the_hierarchical_model_draw_by_draw():
+    data = am.datasets.load("anesthesia")
+    one = am.GroupedCoders(groups=dict.fromkeys(data.coders, "all"))
+    for engine in ("gibbs", "em"):
+        fits = [
+            am.fit(
+                data,
+                model,
+                engine=engine,
+                chains=2,
+                draws=40,
+                warmup=20,
+                seed=4,
+                extend=False,
+                starts=2,
+            )
+            for model in (one, am.HierarchicalDawidSkene())
+        ]
+        posteriors = [fit.tree["posterior"].to_dataset() for fit in fits]
+        assert set(posteriors[0]) == set(posteriors[1])
+        for name in posteriors[0]:
+            np.testing.assert_array_equal(*(each[name].values for each in posteriors))
+        assert am.coder_groups(fits[0], dict.fromkeys(data.coders, "all")).table.shape[0] == 1
+
+
+@pytest.mark.parametrize("population", [Diagonal(300.0, 0.7, 10.0), Diagonal(20.0, 0.7)])
+def test_the_kernel_of_groups_does_the_same_with_one_group(population, rng):
+    """The path through the kernel of groups, which one group alone does not take in a fit."""
+    from annomodels.kernels.groups import Groups
+    from annomodels.kernels.parameters import draw_parameters, log_prior
+
+    model = am.HierarchicalDawidSkene(population=population)
+    counts = rng.integers(0, 6, (4, 3, 3))
+    sizes = np.array([5, 9, 2])
+    results = []
+    for alone in (False, True):
+        state = model.start(counts.astype(float), sizes.astype(float))
+        alpha, prior, source = model.priors(state)
+        if not alone:
+            *rest, anchor, own = source
+            held = [np.ascontiguousarray(part[None]) for part in rest[:2]]
+            source = Groups(*held, *rest[2:], anchor, own, np.zeros(4, dtype=np.int64))
+            prior = np.repeat(prior[None], 4, axis=0)
+        for n in range(3):
+            draw_parameters(
+                counts, sizes, alpha, prior, source, np.uint64(7), n,
+                state.log_prevalence, state.log_confusion,
+            )  # fmt: skip
+        density = log_prior(alpha, prior, source, state.log_prevalence, state.log_confusion)
+        results.append((state.log_confusion, source.mean, source.concentration, density))
+    for ours, theirs in zip(*results, strict=True):
+        np.testing.assert_allclose(np.squeeze(ours), np.squeeze(theirs), rtol=1e-12)
+    np.testing.assert_array_equal(results[0][0], results[1][0])
+
+
+@pytest.mark.nuts
+@pytest.mark.parametrize("population", [Diagonal(30.0, 0.7, 10.0), Diagonal(20.0, 0.7)])
+def test_pymc_density_of_groups_equals_enumeration_plus_prior(population, rng):
+    data = tiny(rng, gold=True)
+    model = grouped(data, population=population)
+    assert model.members == (0, 1, 0)
+    codes = encode(data)
+    known = names(data)
+    coords = {dim: known[dim] for dim in ("truth", "label", "coder")}
+    built = model.build(codes, {**coords, **model.coords(coords["label"])})
+    used = [each for each in DIMS if each in built.named_vars]
+    assert "group_population" in used
+    wanted = built.replace_rvs_by_values([built["labels"], *(built[each] for each in used)])
+    logp = built.compile_fn(
+        [built.logp(jacobian=False), *wanted], inputs=built.value_vars, mode="FAST_COMPILE"
+    )
+    differences = []
+    for _ in range(5):
+        start = built.initial_point()
+        point = {key: value + rng.normal(0, 0.3, np.shape(value)) for key, value in start.items()}
+        total, potential, *drawn = map(np.asarray, logp(point))
+        values = dict(zip(used, drawn, strict=True))
+        enumerated = enumerate_truths(data, values["prevalence"], values["confusion"])[0]
+        assert float(potential) == pytest.approx(enumerated, rel=1e-9)
+        state = state_of(values)
+        differences.append(float(total) - expect(codes, state)[3] - model.log_prior(state))
+    assert np.ptp(differences) < 1e-8 * max(1.0, abs(differences[0]))
+
+
+def test_em_with_groups_never_goes_down_and_starts_nuts_with_its_variables(rng):
+    data = tiny(rng, n_items=12, n_coders=4)
+    model, codes = grouped(data), encode(data)
+    mode = climb(model, codes, state_from_shares(model, codes, vote_shares(codes)))
+    assert (np.diff(mode.trace) > -1e-9 * abs(mode.objective)).all()
+    found = model.pymc_start(mode.state)
+    assert found["group_population"].shape == (2, 3, 3)
+    assert found["group_accuracy"].shape == (2,)
+    np.testing.assert_allclose(found["group_population"].sum(axis=-1), 1.0)
+
+
+def test_classes_change_places_in_all_groups(rng):
+    mean, concentration = rng.random((2, 3, 3)), rng.random((2, 3))
+    right = np.array([0.6, 0.8])
+    held = {"group_population": mean, "group_concentration": concentration, "group_accuracy": right}
+    state = State(rng.random(3), rng.random((4, 3, 3)), held).ordered(np.array([1, 2, 0]))
+    found = state.population
+    np.testing.assert_array_equal(found["group_population"][:, 1], mean[:, 0])
+    np.testing.assert_array_equal(found["group_concentration"][:, 0], concentration[:, 2])
+    np.testing.assert_array_equal(found["group_accuracy"], right)
+
+
+def test_groups_are_written_down_and_strange_names_refused(rng):
+    from annomodels.models import from_dict
+
+    data = tiny(rng)
+    model = grouped(data)
+    assert from_dict(model.to_dict()) == model
+    assert model.groups == (("0", "a"), ("1", "b"), ("2", "a"))
+    assert "a, b" in model.describe()[-1]
+    with pytest.raises(am.AnnotationError, match="1 is no coder of the data: nobody"):
+        am.GroupedCoders(groups={"nobody": "a"}).bound(data)
