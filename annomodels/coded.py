@@ -96,6 +96,24 @@ class Coded:
         return int(same.sum())
 
     @property
+    def per_coder(self) -> NDArray[np.int64]:
+        """Number of labels that each coder gave, shape [coder]."""
+        return np.bincount(self.coder, minlength=self.n_coders)
+
+    @property
+    def repeats_by_coder(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Pairs of labels that each coder gave to one item, and how many are equal, [coder]."""
+        key = self.item.astype(np.int64) * self.n_coders + self.coder
+        order = np.argsort(key, kind="stable")
+        cell, n = np.unique(key, return_counts=True)
+        votes = np.zeros((len(cell), self.n_labels), dtype=np.int64)
+        np.add.at(votes, (np.repeat(np.arange(len(cell)), n), self.label[order]), 1)
+        same, pairs = np.zeros((2, self.n_coders), dtype=np.int64)
+        np.add.at(same, cell % self.n_coders, (votes * (votes - 1)).sum(axis=1) // 2)
+        np.add.at(pairs, cell % self.n_coders, n * (n - 1) // 2)
+        return pairs, same
+
+    @property
     def is_complete(self) -> bool:
         """Whether every coder labelled every item."""
         return len(self) - self.repeats == self.n_items * self.n_coders

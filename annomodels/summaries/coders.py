@@ -96,7 +96,7 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
     if target is not None and not 0 <= target <= 1:
         raise NotApplicable(f"The target is {target}. Give an accuracy between 0 and 1.")
     draws = coder_draws(tree, data)
-    n = np.bincount(data.coder, minlength=data.n_coders)
+    n = data.per_coder
     columns: dict[str, object] = {"coder": list(data.coders), "n": n}
     groups = group_of_coders(tree, data)
     if groups:
@@ -150,19 +150,11 @@ def _p_spammer(tree: xr.DataTree, spammer: NDArray[np.bool_]) -> Floats:
 
 def _repeats(data: Annotations) -> dict[str, object]:
     """How often coders who labelled an item again said the same; empty without repeats."""
-    same, pairs = np.zeros(data.n_coders), np.zeros(data.n_coders)
-    key = data.item.astype(np.int64) * data.n_coders + data.coder
-    order = np.argsort(key, kind="stable")
-    cell, n = np.unique(key, return_counts=True)
-    if not (n > 1).any():
+    if not data.repeats:
         return {}
-    place = np.repeat(np.arange(len(cell)), n)
-    votes = np.zeros((len(cell), data.n_labels))
-    np.add.at(votes, (place, data.label[order]), 1.0)
-    np.add.at(same, cell % data.n_coders, (votes * (votes - 1)).sum(axis=1))
-    np.add.at(pairs, cell % data.n_coders, (n * (n - 1)).astype(float))
+    pairs, same = data.repeats_by_coder
     share = np.divide(same, pairs, out=np.full(data.n_coders, np.nan), where=pairs > 0)
-    return {"repeated_pairs": (pairs / 2).astype(int), "repeats_agree": share}
+    return {"repeated_pairs": pairs, "repeats_agree": share}
 
 
 def _share(happened: NDArray[np.bool_]) -> Floats:

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from annomodels.annotations import Annotations
 from annomodels.summaries.findings import CHECK, FORBIDS, Finding
@@ -13,7 +14,7 @@ from annomodels.summaries.findings import CHECK, FORBIDS, Finding
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["data_findings"]
+__all__ = ["data_findings", "group_finding", "overlap_finding", "volume_finding"]
 
 LABELS_PER_CODER = 20
 OVERLAP = 0.1
@@ -24,14 +25,18 @@ def data_findings(tree: xr.DataTree, data: Annotations) -> list[Finding]:
     model = json.loads(tree.attrs.get("model", "{}")).get("name", "")
     found = [_overlap(data), _groups(data)]
     if model == "dawid-skene":
-        found.append(_per_coder(data))
+        found.append(volume_finding(data.per_coder))
     return found
 
 
 def _overlap(data: Annotations) -> Finding:
     n = np.diff(data.starts)
     known = np.zeros(data.n_items, bool) if data.gold is None else data.gold >= 0
-    share = float(((n >= 2) | known).mean())
+    return overlap_finding(float(((n >= 2) | known).mean()))
+
+
+def overlap_finding(share: float) -> Finding:
+    """Judge the share of the items that have two labels or more, or known gold."""
     if share >= OVERLAP:
         return Finding(
             "overlap", share, OVERLAP, f"{share:.0%} of the items have two labels or more."
@@ -53,7 +58,11 @@ def _groups(data: Annotations) -> Finding:
     size = data.n_items + data.n_coders
     edges = (np.ones(len(data)), (data.item, data.coder.astype(np.int64) + data.n_items))
     _, part = connected_components(coo_array(edges, shape=(size, size)), directed=False)
-    count = len(np.unique(part[data.n_items + data.coder]))
+    return group_finding(len(np.unique(part[data.n_items + data.coder])))
+
+
+def group_finding(count: int) -> Finding:
+    """Judge the number of groups of coders that share no item."""
     if count == 1:
         return Finding("groups of coders", 1, 1, "All coders are linked by common items.")
     text = (
@@ -63,8 +72,8 @@ def _groups(data: Annotations) -> Finding:
     return Finding("groups of coders", count, 1, text, CHECK)
 
 
-def _per_coder(data: Annotations) -> Finding:
-    n = np.bincount(data.coder, minlength=data.n_coders)
+def volume_finding(n: NDArray[np.int64]) -> Finding:
+    """Judge how many labels each coder gave."""
     median = float(np.median(n[n > 0]))
     if median >= LABELS_PER_CODER:
         text = f"Half of the coders gave {median:,.0f} labels or more."
