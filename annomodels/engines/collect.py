@@ -13,7 +13,7 @@ from annomodels.engines.kept import Kept, StateKept
 from annomodels.models.encoded import Encoded
 from annomodels.schema import RawResult
 
-__all__ = ["chain_modes", "collect"]
+__all__ = ["chain_modes", "collect", "collect_parameters"]
 
 Floats = NDArray[Any]
 SWAPPED_FROM = 0.5
@@ -33,43 +33,66 @@ def collect(kept: Sequence[Kept], codes: Encoded, attrs: dict[str, Any]) -> RawR
     """
     for part in kept:
         part.finish()
-    draws = min(part.n for part in kept)
-    posterior = {
-        name: np.stack([part.arrays[name][:draws] for part in kept]) for name in kept[0].arrays
-    }
     batches = sum(part.batches for part in kept)
     mean = np.sum([part.p_sum for part in kept], axis=0) / batches
     square = np.sum([part.p_square for part in kept], axis=0) / batches
     spread = np.maximum(square - mean**2, 0.0)
     mcse = np.sqrt(spread / (batches - 1)) if batches > 1 else np.full_like(mean, np.nan)
     entropy = np.mean([part.entropy / part.n for part in kept], axis=0)
+    volume = np.bincount(codes.row, minlength=codes.n_rows) / len(codes.row)
+    by_chain = np.stack([part.p_sum / max(part.batches, 1) for part in kept])
+    gaps = _gaps(by_chain, codes.weight)
+    inverse = codes.inverse
+    item_values, p_state = _of_states(kept, inverse)
+    return collect_parameters(
+        kept,
+        volume,
+        gaps,
+        attrs,
+        p_truth=mean[inverse],
+        p_truth_mcse=mcse[inverse],
+        conditional_entropy=entropy[inverse],
+        item_values=item_values,
+        p_state=p_state,
+    )
+
+
+def collect_parameters(
+    kept: Sequence[Kept], volume: Floats, gaps: Floats, attrs: dict[str, Any], **of_items: Any
+) -> RawResult:
+    """Put the parameters of the chains together with what is known of the items.
+
+    Parameters
+    ----------
+    kept
+        What each chain kept.
+    volume
+        Share of the labels that each confusion matrix gave, shape [row].
+    gaps
+        Mean total variation distances of the chains' class probabilities, shape [chain, chain].
+    attrs
+        What the engine says of the run.
+    **of_items
+        The fields of the result that concern items.
+    """
+    draws = min(part.n for part in kept)
+    posterior = {
+        name: np.stack([part.arrays[name][:draws] for part in kept]) for name in kept[0].arrays
+    }
     log_likelihood = np.stack([part.log_likelihood[:draws] for part in kept])
     lp = np.stack([part.lp[:draws] for part in kept])
-    volume = np.bincount(codes.row, minlength=codes.n_rows) / len(codes.row)
     rhat_max, ess_min = mixing(posterior, volume)
     swapped = [n for n, part in enumerate(kept) if part.relabelled > SWAPPED_FROM * part.n]
-    by_chain = np.stack([part.p_sum / max(part.batches, 1) for part in kept])
     attrs = {
         **attrs,
         "relabelled_share": sum(part.relabelled for part in kept) / sum(part.n for part in kept),
         "swapped_chains": swapped,
-        "modes": chain_modes(by_chain, codes.weight, log_likelihood, posterior["prevalence"]),
+        "modes": _modes(gaps, log_likelihood, posterior["prevalence"]),
         "rhat_max": rhat_max,
         "ess_min": ess_min,
     }
-    inverse = codes.inverse
-    item_values, p_state = _of_states(kept, inverse)
-    return RawResult(
-        posterior=posterior,
-        lp=lp,
-        p_truth=mean[inverse],
-        p_truth_mcse=mcse[inverse],
-        conditional_entropy=entropy[inverse],
-        stats={"log_likelihood": log_likelihood},
-        attrs=attrs,
-        item_values=item_values,
-        p_state=p_state,
-    )
+    stats = {"log_likelihood": log_likelihood}
+    return RawResult(posterior=posterior, lp=lp, stats=stats, attrs=attrs, **of_items)
 
 
 def _of_states(kept: Sequence[Kept], inverse: Floats) -> tuple[dict[str, Floats], Floats | None]:
@@ -114,11 +137,28 @@ def chain_modes(
     distance
         Mean total variation distance from which two chains count as different.
     """
+    return _modes(_gaps(p_truth, weight), log_likelihood, prevalence, distance)
+
+
+def _gaps(p_truth: Floats, weight: Floats) -> Floats:
+    """Mean total variation distance of each pair of chains."""
+    chains = len(p_truth)
+    gaps = np.zeros((chains, chains))
+    for a in range(chains):
+        for b in range(a):
+            gap = 0.5 * np.abs(p_truth[a] - p_truth[b]).sum(axis=1)
+            gaps[a, b] = gaps[b, a] = gap @ weight / weight.sum()
+    return gaps
+
+
+def _modes(
+    gaps: Floats, log_likelihood: Floats, prevalence: Floats, distance: float = 0.05
+) -> list[dict[str, Any]]:
+    """Group chains whose distance is small."""
     groups: list[list[int]] = []
-    for n in range(len(p_truth)):
+    for n in range(len(gaps)):
         for group in groups:
-            gap = 0.5 * np.abs(p_truth[n] - p_truth[group[0]]).sum(axis=1)
-            if gap @ weight < distance * weight.sum():
+            if gaps[n, group[0]] < distance:
                 group.append(n)
                 break
         else:
@@ -126,7 +166,7 @@ def chain_modes(
     found = [
         {
             "lp": float(log_likelihood[group].mean()),
-            "share": len(group) / len(p_truth),
+            "share": len(group) / len(gaps),
             "prevalence": prevalence[group].mean(axis=(0, 1)).round(6).tolist(),
         }
         for group in groups

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.annotations import Annotations
+from annomodels.engines.acceleration import ascend
 from annomodels.engines.relabel import canonical_order
 from annomodels.engines.settings import Clock, Settings
 from annomodels.engines.starts import random_shares, state_from_shares, vote_shares
-from annomodels.errors import EngineError
 from annomodels.models.confusion import State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded, encode
@@ -42,6 +42,8 @@ class Mode:
         Objective by iteration since the population was last set.
     start
         Number of the start that led here; 0 is the votes.
+    passes
+        Number of passes over the items in all rounds.
     """
 
     state: State
@@ -50,6 +52,7 @@ class Mode:
     p_truth: Floats
     trace: list[float]
     start: int = 0
+    passes: int = 0
 
 
 def expect(codes: Encoded, state: State) -> tuple[Floats, Floats, Floats, float]:
@@ -75,8 +78,9 @@ def climb(
     tolerance: float = 1e-11,
     max_iterations: int = 5000,
     clock: Clock | None = None,
+    accelerate: bool = True,
 ) -> Mode:
-    """Iterate E and M to a local maximum.
+    """Iterate E and M to a local maximum, with leaps where that is slow.
 
     The population of a hierarchical model is held while EM climbs and set anew from the expected
     counts between rounds (empirical Bayes).
@@ -86,22 +90,28 @@ def climb(
     EngineError
         When the likelihood is not a number.
     """
-    trace: list[float] = []
+    passes = 0
     for turn in range(ROUNDS if state.population else 1):
         if turn:
             state = model.start(*expect(codes, state)[:2])
-        trace = []
-        for _ in range(max_iterations):
-            counts, sizes, p_truth, log_likelihood = expect(codes, state)
-            objective = log_likelihood + model.log_penalty(state)
-            if not np.isfinite(objective):
-                raise EngineError("EM met labels that are impossible under its parameters.")
-            trace.append(objective)
-            flat = len(trace) > 1 and trace[-1] - trace[-2] < tolerance * (1 + abs(objective))
-            if flat or (clock is not None and clock.over):
-                break
-            state = model.maximise(counts, sizes, state)
-    return Mode(state, trace[-1], log_likelihood, p_truth, trace)
+        found = ascend(
+            model,
+            lambda state: _without_items(codes, state),
+            state,
+            tolerance=tolerance,
+            max_passes=max_iterations,
+            clock=clock,
+            accelerate=accelerate,
+        )
+        state = found.state
+        passes += found.passes
+    p_truth = expect(codes, state)[2]
+    return Mode(state, found.objective, found.log_likelihood, p_truth, found.trace, passes=passes)
+
+
+def _without_items(codes: Encoded, state: State) -> tuple[Floats, Floats, float]:
+    counts, sizes, _, log_likelihood = expect(codes, state)
+    return counts, sizes, log_likelihood
 
 
 def run(model: ConjugateModel, data: Annotations, settings: Settings) -> RawResult:
@@ -180,6 +190,7 @@ def _result(
         attrs={
             "engine": "em",
             "iterations": len(best.trace),
+            "passes": best.passes,
             "best_start": best.start,
             "modes": census(modes, codes.weight),
             "seconds": clock.seconds,

@@ -14,17 +14,22 @@ from threading import Event, Thread
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.annotations import Annotations
 from annomodels.engines.chain import Chain
+from annomodels.engines.checkpoint import identity, open_checkpoint
 from annomodels.engines.collect import collect
-from annomodels.engines.diagnostics import mixing
+from annomodels.engines.interrupts import Interrupts
 from annomodels.engines.kept import Kept
+from annomodels.engines.partition import cut
+from annomodels.engines.partitioned_gibbs import in_memory
 from annomodels.engines.settings import Clock, Settings
+from annomodels.engines.stages import StagedRun, room_for
 from annomodels.engines.starts import random_shares, state_from_shares, vote_shares
 from annomodels.engines.state_chain import StateChain
-from annomodels.errors import EngineError
+from annomodels.errors import NotApplicable
+from annomodels.executors.choose import team
+from annomodels.models.confusion import State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded, encode
 from annomodels.models.mixture import StateModel
@@ -32,11 +37,6 @@ from annomodels.schema import RawResult
 
 __all__ = ["run"]
 
-SLICE_SECONDS = 0.4
-FIRST_SLICE = 20
-MOST_THIN = 16
-GOOD_RHAT, GOOD_ESS = 1.01, 400
-FEWEST_DRAWS = 100
 SPLIT_FROM = 200_000
 
 
@@ -59,35 +59,39 @@ def run(model: ConjugateModel | StateModel, data: Annotations, settings: Setting
     ------
     EngineError
         When the time limit leaves no draw.
+    NotApplicable
+        When an executor or a checkpoint is asked for and the model does not know it, or when the
+        checkpoint is of another run.
     KeyboardInterrupt
         When interrupted before the first draw.
     """
+    _require_family(model, settings)
     codes = encode(data, shared=model.shared, collapse=False)
-    draws, single = _room(codes, settings)
+    relabel = settings.relabel and _may_swap(model, data)
+    if settings.executor is not None and isinstance(model, ConjugateModel):
+        crew = team(settings.executor, settings.threads)
+        source = cut(codes, settings.partitions or crew.places, data.fingerprint)
+        return in_memory(model, source, settings, crew, _starts(model, codes, settings), relabel)
     with ThreadPoolExecutor(settings.workers) as pool:
-        run_ = _Run(model, codes, settings, pool, relabel=_may_swap(model, data))
+        run_ = _Run(model, codes, settings, pool, relabel, data.fingerprint)
+        draws, single = room_for(codes.n_rows, codes.n_labels, settings)
         settings.tell("compiling", 0.0)
         run_.chains[0].compile(single)
         # the result will need it, and sampling leaves the interpreter idle
         Thread(target=import_module, args=("xarray",), daemon=True).start()
         run_.clock = Clock(settings.time_limit)
-        run_.sample(draws, single)
-    if not run_.stages:
-        if run_.stopped == "interrupted":
-            raise KeyboardInterrupt
-        raise EngineError(
-            f"The time limit of {settings.time_limit:g} s ended before the first draw. "
-            "Give more time, or use engine='em'."
+        with Interrupts(settings.checkpoint is not None) as run_.interrupts:
+            run_.sample(draws, single)
+    return collect(run_.result[0], codes, run_.attrs)
+
+
+def _require_family(model: ConjugateModel | StateModel, settings: Settings) -> None:
+    if isinstance(model, StateModel) and (settings.executor or settings.checkpoint):
+        what = "executor=" if settings.executor else "checkpoint="
+        raise NotApplicable(
+            f"{what} serves the models whose items have one true class and nothing else "
+            f"(pooled to hierarchical), not the {model.title} model. Leave it out."
         )
-    kept, thin = run_.stages[-1]
-    attrs: dict[str, Any] = {
-        "engine": "gibbs",
-        "thin": thin,
-        "iterations": run_.chains[0].iteration,
-        "seconds": run_.clock.seconds,
-        "stopped": run_.stopped,
-    }
-    return collect(kept, codes, attrs)
 
 
 def _may_swap(model: ConjugateModel | StateModel, data: Annotations) -> bool:
@@ -95,18 +99,19 @@ def _may_swap(model: ConjugateModel | StateModel, data: Annotations) -> bool:
     return coders.swappable and data.gold is None
 
 
-def _room(codes: Encoded, settings: Settings) -> tuple[int, bool]:
-    """How many draws a chain keeps within the memory, and whether in single precision."""
-    k = codes.n_labels
-    bytes_per_draw = codes.n_rows * k * k * 8 * settings.chains
-    if bytes_per_draw * settings.draws <= settings.memory:
-        return settings.draws, False
-    most = int(settings.memory / (bytes_per_draw / 2))
-    return max(min(settings.draws, most), min(settings.draws, FEWEST_DRAWS)), True
+def _starts(model: ConjugateModel | StateModel, codes: Encoded, settings: Settings) -> list[State]:
+    """Where the chains begin: the first at the votes, the others near them."""
+    rng = np.random.default_rng(settings.seed)
+    coders = model.starter if isinstance(model, StateModel) else model
+    states = []
+    for n in range(settings.chains):
+        shares = random_shares(codes, rng, votes=0.7) if n else vote_shares(codes)
+        states.append(state_from_shares(coders, codes, shares))
+    return states
 
 
-class _Run:
-    """Chains, and the stages they went through."""
+class _Run(StagedRun):
+    """Chains in threads of this process."""
 
     def __init__(
         self,
@@ -115,26 +120,21 @@ class _Run:
         settings: Settings,
         pool: ThreadPoolExecutor,
         relabel: bool,
+        fingerprint: str,
     ) -> None:
-        self.codes, self.settings, self.pool = codes, settings, pool
-        self.clock = Clock(settings.time_limit)
+        belongs = identity(fingerprint, model, "gibbs", settings)
+        super().__init__(settings, open_checkpoint(settings, belongs))
+        self.codes, self.pool = codes, pool
         self.stop = Event()
-        self.stopped = ""
-        self.stages: list[tuple[list[Kept], int]] = []
+        self.interrupts = Interrupts(False)
         spare = max(1, settings.workers // settings.chains)
         parts = settings.partitions or (spare if len(codes.row) >= SPLIT_FROM else 1)
         # parts wait for nothing but the processor, so they have threads of their own
         self.parts_pool = ThreadPoolExecutor(parts) if parts > 1 else None
         mapper = self.parts_pool.map if self.parts_pool is not None else map
         keys = np.random.SeedSequence(settings.seed).generate_state(settings.chains, np.uint64)
-        rng = np.random.default_rng(settings.seed)
-        relabel = settings.relabel and relabel
+        states = _starts(model, codes, settings)
         self.chains: Sequence[Any]
-        coders = model.starter if isinstance(model, StateModel) else model
-        states = []
-        for n in range(settings.chains):
-            shares = random_shares(codes, rng, votes=0.7) if n else vote_shares(codes)
-            states.append(state_from_shares(coders, codes, shares))
         if isinstance(model, StateModel):
             self.chains = [
                 StateChain(model, codes, state, int(key), relabel)
@@ -148,78 +148,36 @@ class _Run:
 
     def sample(self, draws: int, single: bool) -> None:
         """Warm up, then run stages until the chains have mixed."""
-        settings = self.settings
-        limit = settings.time_limit
-        self._stage(settings.warmup, 1, None, "warm-up", None if limit is None else limit / 2)
-        thin = 1
-        while not self.stopped:
-            kept = [chain.room(draws, single) for chain in self.chains]
-            complete = self._stage(draws * thin, thin, kept, "sampling", limit)
-            enough = min(part.n for part in kept) >= (draws if self.stages else 1)
-            if enough:
-                self.stages = [(kept, thin)]
-            if not complete or not self._worth_more(thin) or self._mixed(kept):
-                break
-            thin *= 2
+        super().sample(draws, single)
         if self.parts_pool is not None:
             self.parts_pool.shutdown()
 
-    def _worth_more(self, thin: int) -> bool:
-        """Whether a stage of twice the length may follow: it would end within the patience."""
-        return (
-            self.settings.extend
-            and thin < MOST_THIN
-            and 3 * self.clock.seconds <= max(self.settings.patience, self.settings.time_limit or 0)
-        )
-
-    def _stage(
-        self, iterations: int, thin: int, kept: list[Kept] | None, name: str, limit: float | None
-    ) -> bool:
-        """Advance all chains together, a slice at a time, so that none runs far ahead.
-
-        Gives whether the stage was carried out wholly.
-        """
-        length, begun = max(thin, FIRST_SLICE), 0
-        for chain in self.chains:
-            # the first iteration of a stage is one that is kept
-            chain.iteration += -chain.iteration % thin
-        while begun < iterations:
-            length = min(length, iterations - begun)
-            since = self.clock.seconds
-            waiting: set[Future[None]] = {
-                self.pool.submit(
-                    chain.advance, length, thin, None if kept is None else kept[n], self.stop
-                )
-                for n, chain in enumerate(self.chains)
-            }
-            try:
-                while waiting:
-                    done, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
-                    if limit is not None and self.clock.seconds >= limit:
-                        self.stop.set()
-                    for future in done:
-                        future.result()
-                begun += length
-                self.settings.tell(name, begun / iterations, f"thin {thin}")
-            except KeyboardInterrupt:
-                self.stop.set()
-                wait(waiting)
-                self.stopped = "interrupted"
-                return False
-            if limit is not None and self.clock.seconds >= limit:
-                self.stop.clear()
-                if kept is not None:
-                    self.stopped = "time limit"
-                return False
-            pace = SLICE_SECONDS / max(self.clock.seconds - since, 1e-3)
-            length = max(1, int(length * min(pace, 4.0)))
-        return True
-
-    def _mixed(self, kept: list[Kept]) -> bool:
-        posterior: dict[str, NDArray[Any]] = {
-            name: np.stack([part.arrays[name] for part in kept]) for name in kept[0].arrays
+    def slice(self, steps: Sequence[int], thin: int, kept: list[Kept] | None, limit: Any) -> None:
+        """Advance the chains, each in a thread."""
+        waiting: set[Future[None]] = {
+            self.pool.submit(
+                chain.advance, steps[n], thin, None if kept is None else kept[n], self.stop
+            )
+            for n, chain in enumerate(self.chains)
         }
-        r, n = mixing(posterior, self.chains[0].volume)
-        return bool(np.isnan(r)) or (
-            r < GOOD_RHAT and n >= min(GOOD_ESS, 0.4 * kept[0].room * len(kept))
-        )
+        try:
+            while waiting:
+                done, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
+                if limit is not None and self.clock.seconds >= limit:
+                    self.stop.set()
+                for future in done:
+                    future.result()
+                self.interrupts.check()
+        except KeyboardInterrupt:
+            self.stop.set()
+            wait(waiting)
+            raise
+        finally:
+            if not waiting:
+                self.stop.clear()
+
+    def refill(self, chain: int, kept: Kept) -> None:
+        """Take up again what draws that a checkpoint held say of the items."""
+        from annomodels.engines.recount import recount
+
+        recount(self.codes, kept)

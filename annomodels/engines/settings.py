@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 __all__ = ["Clock", "Progress", "Settings"]
 
@@ -43,6 +44,15 @@ class Settings:
         Bytes that draws may take; more draws of large models are thinned.
     progress
         Called with stage, share done and a message.
+    executor
+        Where passes over the items are carried out: None for this process, or what
+        :func:`annomodels.executors.choose.team` takes.
+    checkpoint
+        File that the run is written to now and then.
+    checkpoint_every
+        Seconds between two writings.
+    resume
+        Whether to go on from the checkpoint, if it is there.
     """
 
     chains: int = 4
@@ -59,6 +69,10 @@ class Settings:
     target_accept: float = 0.9
     memory: int = 400_000_000
     progress: Progress | None = None
+    executor: Any = None
+    checkpoint: str | os.PathLike[str] | None = None
+    checkpoint_every: float = 60.0
+    resume: bool = False
 
     @property
     def workers(self) -> int:
@@ -79,15 +93,16 @@ class Settings:
 
 @dataclass
 class Clock:
-    """Wall time of a run against its limit."""
+    """Wall time of a run against its limit; `before` are the seconds before it was resumed."""
 
     limit: float | None = None
     began: float = field(default_factory=time.perf_counter)
+    before: float = 0.0
 
     @property
     def seconds(self) -> float:
         """Seconds since the start."""
-        return time.perf_counter() - self.began
+        return self.before + time.perf_counter() - self.began
 
     @property
     def over(self) -> bool:

@@ -136,11 +136,12 @@ def sampled_pass(
     sizes: Array,
     p_sum: Array,
     entropy_sum: Array,
+    first: int = 0,
 ) -> float:
     """Draw the truth of items lo..hi and count (a Gibbs step); gives their log likelihood.
 
     With `keep`, P(truth) and its entropy are added to `p_sum` and `entropy_sum`, class k standing
-    at place `order[k]`.
+    at place `order[k]`. Item 0 is item `first` of the whole, to which random numbers belong.
     """
     n_classes = log_prevalence.shape[0]
     table, added = logc.reshape(-1, n_classes), counts.reshape(-1, n_classes)
@@ -152,7 +153,7 @@ def sampled_pass(
         else:
             found, entropy = weigh(starts, cell, gold, log_prevalence, table, i, p)
         total += found
-        u = uniform_at(key, iteration, TRUTH, i)
+        u = uniform_at(key, iteration, TRUTH, first + i)
         truth = n_classes - 1
         cumulated = 0.0
         for k in range(n_classes):

@@ -12,7 +12,7 @@ import numpy as np
 
 from annomodels.models.confusion import ConfusionModel, Floats, State
 
-__all__ = ["ConjugateModel"]
+__all__ = ["ConjugateModel", "log_shares"]
 
 
 class ConjugateModel(ConfusionModel):
@@ -92,6 +92,16 @@ class ConjugateModel(ConfusionModel):
         with np.errstate(divide="ignore"):
             return State(np.log(share / share.sum()), np.log(rows), population)
 
+    def free(self, state: State) -> Floats:
+        """Parameters that EM estimates as one vector of log-ratios, for leaps between its steps."""
+        return np.concatenate([state.log_prevalence, state.log_confusion.ravel()])
+
+    def from_free(self, vector: Floats, like: State) -> State:
+        """State of such a vector; `like` gives the shapes, and what EM holds."""
+        k = len(like.log_prevalence)
+        rows = vector[k:].reshape(like.log_confusion.shape)
+        return State(log_shares(vector[:k], 0), log_shares(rows, 1), like.population)
+
     def confusion_of(self, values: dict[str, Floats]) -> Floats:
         """Confusion matrices of one draw of the PyMC variables."""
         return values["confusion"]
@@ -104,6 +114,12 @@ class ConjugateModel(ConfusionModel):
             "confusion": confusion[0] if self.shared else confusion,
             **state.population,
         }
+
+
+def log_shares(x: Floats, axis: int) -> Floats:
+    """Log shares that add up to one along an axis, from their log-ratios."""
+    x = x - x.max(axis=axis, keepdims=True)
+    return np.asarray(x - np.log(np.exp(x).sum(axis=axis, keepdims=True)))
 
 
 def _weighted(alpha: Floats, log_x: Floats) -> float:

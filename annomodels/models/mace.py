@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from annomodels.models.confusion import Floats, State
-from annomodels.models.conjugate import ConjugateModel
+from annomodels.models.conjugate import ConjugateModel, log_shares
 from annomodels.priors import Beta, Dirichlet
 
 __all__ = ["Mace", "guessing_rows"]
@@ -123,6 +123,23 @@ class Mace(ConjugateModel):
         rows = guessing_rows(competence, guess)
         with np.errstate(divide="ignore"):
             return State(np.log(share / share.sum()), rows, population)
+
+    def free(self, state: State) -> Floats:
+        """Parameters that EM estimates as one vector, on the scale of log-ratios."""
+        theta, xi = state.population["competence"], state.population["guess"]
+        with np.errstate(divide="ignore"):
+            odds = np.log(theta) - np.log1p(-theta)
+            return np.concatenate([state.log_prevalence, odds, np.log(xi).ravel()])
+
+    def from_free(self, vector: Floats, like: State) -> State:
+        """State of such a vector."""
+        k, n = len(like.log_prevalence), len(like.log_confusion)
+        with np.errstate(over="ignore"):
+            competence = 1.0 / (1.0 + np.exp(-vector[k : k + n]))
+        guess = np.exp(log_shares(vector[k + n :].reshape(n, k), 1))
+        rows = guessing_rows(competence, guess)
+        population = {"competence": competence, "guess": guess}
+        return State(log_shares(vector[:k], 0), rows, population)
 
     def log_penalty(self, state: State) -> float:
         """Give what EM adds to the log likelihood: the log prior on the scale of log-ratios."""

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from annomodels.models.confusion import Floats, State
-from annomodels.models.conjugate import ConjugateModel
+from annomodels.models.conjugate import ConjugateModel, log_shares
 from annomodels.priors import Beta, Dirichlet
 
 __all__ = ["OneCoin", "coin_rows"]
@@ -102,6 +102,20 @@ class OneCoin(ConjugateModel):
     def maximise(self, counts: Floats, sizes: Floats, state: State) -> State:
         """M-step: the mode given expected counts, on the scale of log-odds."""
         return self.start(counts, sizes)
+
+    def free(self, state: State) -> Floats:
+        """Parameters that EM estimates as one vector: log prevalence, log-odds of accuracies."""
+        accuracy = state.population["accuracy"].ravel()
+        with np.errstate(divide="ignore"):
+            odds = np.log(accuracy) - np.log1p(-accuracy)
+        return np.concatenate([state.log_prevalence, odds])
+
+    def from_free(self, vector: Floats, like: State) -> State:
+        """State of such a vector."""
+        k = len(like.log_prevalence)
+        with np.errstate(over="ignore"):
+            accuracy = 1.0 / (1.0 + np.exp(-vector[k:]))
+        return self._state(log_shares(vector[:k], 0), accuracy.reshape(len(like.log_confusion), -1))
 
     def log_penalty(self, state: State) -> float:
         """Give what EM adds to the log likelihood: the log prior on the scale of log-odds."""

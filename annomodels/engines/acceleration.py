@@ -1,0 +1,177 @@
+r"""EM with leaps: two steps say where a slow climb leads, and a leap goes there if it is higher.
+
+With the parameters as log-ratios x and one EM step M, SQUAREM leaps to
+
+.. math:: x - 2 \alpha r + \alpha^2 v, \quad r = M(x) - x, \quad v = M(M(x)) - M(x) - r, \quad
+    \alpha = -\lVert r \rVert / \lVert v \rVert
+
+A leap that does not go up is not taken, so the objective never falls, and the modes are those of
+plain EM.
+
+References
+----------
+R. Varadhan and C. Roland (2008). Simple and globally convergent methods for accelerating the
+convergence of any EM algorithm. Scandinavian Journal of Statistics 35(2), 335-353.
+doi:10.1111/j.1467-9469.2007.00585.x
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.engines.settings import Clock
+from annomodels.errors import EngineError
+from annomodels.models.confusion import State
+from annomodels.models.conjugate import ConjugateModel
+
+__all__ = ["Ascent", "ascend"]
+
+Floats = NDArray[np.float64]
+# expected counts [row, label, truth], sizes [truth] and log likelihood of a state
+Expectation = Callable[[State], tuple[Floats, Floats, float]]
+
+# plain steps before the first leap: a climb that ends within them needs no help
+FIRST_STEPS = 8
+# how far a leap may go, in steps, and how that grows when leaps of this length go up
+FIRST_LIMIT, GROWTH = 4.0, 4.0
+
+
+@dataclass
+class Ascent:
+    """Where a climb ended.
+
+    Parameters
+    ----------
+    state
+        The parameters there.
+    objective
+        Log likelihood plus the log prior on the scale of log-ratios.
+    log_likelihood
+        Log likelihood with the truth summed out.
+    trace
+        Objective of every state that was accepted.
+    passes
+        Number of passes over the items, with those whose leap was not taken.
+    """
+
+    state: State
+    objective: float
+    log_likelihood: float
+    trace: list[float]
+    passes: int
+
+
+@dataclass
+class _Point:
+    """A state and what a pass says of it."""
+
+    state: State
+    counts: Any
+    sizes: Any
+    log_likelihood: float
+    objective: float
+
+
+def ascend(
+    model: ConjugateModel,
+    expectation: Expectation,
+    state: State,
+    *,
+    tolerance: float = 1e-11,
+    max_passes: int = 5000,
+    clock: Clock | None = None,
+    accelerate: bool = True,
+    each: Callable[[State, int], None] | None = None,
+) -> Ascent:
+    """Climb from a state to a local maximum, the population of the model held.
+
+    Parameters
+    ----------
+    model
+        Says how counts become parameters.
+    expectation
+        One pass over the items.
+    state
+        Where to begin.
+    tolerance
+        Relative gain of an EM step below which the climb ends.
+    max_passes
+        Most passes.
+    clock
+        Ends the climb when it is over.
+    accelerate
+        Whether to leap.
+    each
+        Called after every pass with the best state and the number of passes.
+
+    Raises
+    ------
+    EngineError
+        When the likelihood is not a number.
+    """
+    passes = 0
+
+    def point(state: State) -> _Point:
+        nonlocal passes
+        passes += 1
+        counts, sizes, log_likelihood = expectation(state)
+        return _Point(
+            state, counts, sizes, log_likelihood, log_likelihood + model.log_penalty(state)
+        )
+
+    def step(here: _Point) -> State:
+        return model.maximise(here.counts, here.sizes, here.state)
+
+    here, limit = point(state), FIRST_LIMIT
+    _require_number(here)
+    trace = [here.objective]
+    before: State | None = None  # the state an EM step before this one
+    while passes < max_passes and not (clock is not None and clock.over):
+        following = step(here)
+        if accelerate and before is not None and passes >= FIRST_STEPS:
+            leap, length = _leap(model, before, here.state, following, limit)
+            there = point(leap)
+            if np.isfinite(there.objective) and there.objective >= here.objective:
+                limit *= GROWTH if length >= limit else 1.0
+                here, before = there, None
+                trace.append(here.objective)
+                continue
+            limit = max(FIRST_LIMIT, limit / GROWTH)
+            if passes >= max_passes:
+                break
+        there = point(following)
+        _require_number(there)
+        gain, here, before = there.objective - here.objective, there, here.state
+        trace.append(here.objective)
+        if each is not None:
+            each(here.state, passes)
+        if gain < tolerance * (1 + abs(here.objective)):
+            break
+    return Ascent(here.state, here.objective, here.log_likelihood, trace, passes)
+
+
+def _require_number(point: _Point) -> None:
+    if not np.isfinite(point.objective):
+        raise EngineError("EM met labels that are impossible under its parameters.")
+
+
+def _leap(
+    model: ConjugateModel, first: State, second: State, third: State, limit: float
+) -> tuple[State, float]:
+    """Give where three successive states lead, and how many steps away that is."""
+    x, y, z = model.free(first), model.free(second), model.free(third)
+    # shares that are zero stay zero
+    finite = np.isfinite(x) & np.isfinite(y) & np.isfinite(z)
+    with np.errstate(invalid="ignore"):
+        r = np.where(finite, y - x, 0.0)
+        v = np.where(finite, z - y, 0.0) - r
+    curve = float(np.linalg.norm(v))
+    length = float(np.linalg.norm(r)) / curve if curve > 0 else limit
+    length = min(max(length, 1.0), limit)
+    leap = np.where(finite, x, 0.0) + 2.0 * length * r + length**2 * v
+    return model.from_free(np.where(finite, leap, z), third), length

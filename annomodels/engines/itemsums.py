@@ -1,0 +1,127 @@
+"""What the kept draws of a chain say of the items of one partition, summed where these lie.
+
+Draws come in batches, whose means give Monte Carlo errors. A batch is complete or is dropped, so
+that sums can be taken again from the kept parameters after a part of them was lost.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["ItemMeans", "ItemSums", "item_means"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ItemMeans:
+    """What all chains say of the items of a partition.
+
+    Parameters
+    ----------
+    p_truth, p_truth_mcse
+        Class probabilities and their Monte Carlo errors, shape [item, truth].
+    conditional_entropy
+        Mean entropy of the class probabilities given the parameters, shape [item], in nats.
+    gaps
+        Sum over the items of the total variation distances of chains, shape [chain, chain].
+    """
+
+    p_truth: Floats
+    p_truth_mcse: Floats
+    conditional_entropy: Floats
+    gaps: Floats
+
+
+class ItemSums:
+    """Sums over the kept draws of one chain.
+
+    Parameters
+    ----------
+    n_items, n_classes
+        Sizes.
+    stage
+        Which stage of the run the draws are from.
+    length
+        Number of draws in a batch.
+    """
+
+    def __init__(self, n_items: int, n_classes: int, stage: int, length: int) -> None:
+        self.stage, self.length = stage, length
+        self.batch = np.zeros((n_items, n_classes))
+        self.p_sum = np.zeros((n_items, n_classes))
+        self.p_square = np.zeros((n_items, n_classes))
+        self.open_entropy = np.zeros(n_items)
+        self.entropy = np.zeros(n_items)
+        self.open: list[int] = []
+        self.closed: set[int] = set()
+
+    def wants(self, draw: int) -> bool:
+        """Whether a draw is not in the sums yet; a draw of another batch drops an open one."""
+        if draw // self.length in self.closed or draw in self.open:
+            return False
+        if self.open and self.open[0] // self.length != draw // self.length:
+            self.drop()
+        return True
+
+    def drop(self) -> None:
+        """Forget the open batch."""
+        self.open = []
+        self.batch[:] = 0.0
+        self.open_entropy[:] = 0.0
+
+    def note(self, draw: int) -> None:
+        """Say that a draw has been added to the open batch, which is closed when it is full."""
+        self.open.append(draw)
+        if len(self.open) == self.length:
+            mean = self.batch / self.length
+            self.p_sum += mean
+            self.p_square += mean**2
+            self.entropy += self.open_entropy
+            self.closed.add(draw // self.length)
+            self.drop()
+
+    def missing(self, n: int) -> list[int]:
+        """Batches of the first `n` draws that are not in the sums."""
+        full, rest = divmod(n, self.length)
+        if any(number >= full for number in self.closed):
+            # the run was cut short after this draw had been added, before it was kept
+            self.__init__(*self.p_sum.shape, self.stage, self.length)  # type: ignore[misc]
+        out = sorted(set(range(full)) - self.closed)
+        if rest and sorted(self.open) != list(range(full * self.length, n)):
+            out.append(full)
+        return out
+
+
+def item_means(sums: list[ItemSums], n: int) -> ItemMeans:
+    """Put together what chains of `n` draws say of the items.
+
+    Draws after the last full batch count for the entropy only, unless there is no full batch.
+    """
+    batches = n // sums[0].length
+    if batches:
+        by_chain = np.stack([part.p_sum / batches for part in sums])
+        square = np.mean([part.p_square / batches for part in sums], axis=0)
+    else:
+        by_chain = np.stack([part.batch / n for part in sums])
+        square = np.mean(by_chain**2, axis=0)
+    mean = by_chain.mean(axis=0)
+    total = max(batches, 1) * len(sums)
+    spread = np.maximum(square - mean**2, 0.0)
+    mcse = np.sqrt(spread / (total - 1)) if total > 1 else np.full_like(mean, np.nan)
+    entropy = np.mean([(part.entropy + part.open_entropy) / n for part in sums], axis=0)
+    return ItemMeans(mean, mcse, entropy, chain_gaps(by_chain))
+
+
+def chain_gaps(by_chain: Floats) -> Any:
+    """Sum over the items of the total variation distance of each pair of chains."""
+    chains = len(by_chain)
+    gaps = np.zeros((chains, chains))
+    for a in range(chains):
+        for b in range(a):
+            gaps[a, b] = gaps[b, a] = 0.5 * np.abs(by_chain[a] - by_chain[b]).sum()
+    return gaps

@@ -1,0 +1,181 @@
+"""What is done to a partition where it lies: draw, expect, sum what draws say of its items."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.engines.held import Block
+from annomodels.engines.itemsums import ItemMeans, ItemSums, item_means
+from annomodels.engines.partition import Partition
+from annomodels.engines.recount import kernel_parameters
+
+__all__ = ["Batch", "Keeping", "Parameters", "distances", "expected", "items", "sampled", "weighed"]
+
+Floats = NDArray[np.float64]
+Parameters = tuple[Floats, Floats]  # log prevalence [truth], log confusion [row, label, truth]
+Finish = Callable[[Partition, Any], Any] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Keeping:
+    """What an iteration keeps.
+
+    Parameters
+    ----------
+    stage, draw
+        Which stage of the run, and which of its draws.
+    length
+        Number of draws in a batch.
+    orders
+        New place of each class, for each chain.
+    """
+
+    stage: int
+    draw: int
+    length: int
+    orders: Sequence[NDArray[np.int64]]
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Kept parameters of successive draws of one chain.
+
+    Parameters
+    ----------
+    chain, first
+        Which chain, and the number of the first draw.
+    prevalence
+        Shape [draw, truth].
+    confusion
+        Shape [draw, row, truth, label], or [draw, truth, label] for one matrix for all.
+    """
+
+    chain: int
+    first: int
+    prevalence: Floats
+    confusion: Floats
+
+
+def sampled(
+    block: Block,
+    parameters: Sequence[Parameters],
+    keys: Sequence[int],
+    iteration: int,
+    keeping: Keeping | None,
+) -> tuple[NDArray[Any], ...]:
+    """Draw the truth of all items for each chain.
+
+    Gives counts [chain, row, label, truth], sizes [chain, truth] and log likelihoods [chain].
+    """
+    from annomodels.kernels.passes import sampled_pass
+
+    k, chains = block.n_labels, len(keys)
+    counts = np.zeros((chains, block.n_rows, k, k), dtype=np.int64)
+    sizes = np.zeros((chains, k), dtype=np.int64)
+    found = np.zeros(chains)
+    nowhere, identity = (np.empty((0, k)), np.empty(0)), np.arange(k)
+    for n, (log_prevalence, log_confusion) in enumerate(parameters):
+        held: ItemSums | None = None
+        order, target = identity, nowhere
+        if keeping is not None:
+            held = block.sums_of(n, keeping.stage, keeping.length)
+            order = np.asarray(keeping.orders[n])
+            if held.wants(keeping.draw):
+                target = held.batch, held.open_entropy
+            else:  # a call that is made again
+                held = None
+        found[n] = sampled_pass(
+            *block.arrays, _own(log_prevalence), _own(log_confusion), np.uint64(keys[n]),
+            iteration, order, held is not None, 0, block.n_items, counts[n], sizes[n], *target,
+            block.first,
+        )  # fmt: skip
+        if held is not None and keeping is not None:
+            held.note(keeping.draw)
+    return counts, sizes, found
+
+
+def expected(block: Block, parameters: Parameters) -> tuple[NDArray[Any], ...]:
+    """Give expected counts [row, label, truth], sizes [truth] and the log likelihood, shape []."""
+    counts, sizes, _, found = _soft(block, parameters)
+    return counts, sizes, np.array(found)
+
+
+def weighed(block: Block, parameters: Parameters, finish: Finish) -> Any:
+    """Class probabilities [item, truth] under one state, or what `finish` makes of them."""
+    p_truth = _soft(block, parameters)[2]
+    return p_truth if finish is None else finish(block.partition, p_truth)
+
+
+def distances(block: Block, states: Sequence[Parameters]) -> tuple[Floats]:
+    """Sum over the items of the total variation distances of states, shape [state, state]."""
+    n = len(states)
+    gaps = np.zeros((n, n))
+    known = [_soft(block, state)[2] for state in states]
+    for a in range(n):
+        for b in range(a):
+            gap = 0.5 * np.abs(known[a] - known[b]).sum(axis=1) @ block.weight
+            gaps[a, b] = gaps[b, a] = gap
+    return (gaps,)
+
+
+def missing(block: Block, chains: int, stage: int, length: int, n: int) -> list[list[int]]:
+    """Give, for each chain, the batches of `n` draws that the sums lack."""
+    return [block.sums_of(c, stage, length).missing(n) for c in range(chains)]
+
+
+def recounted(block: Block, stage: int, length: int, batches: Sequence[Batch]) -> None:
+    """Take up batches of draws again from their parameters, those that are not there."""
+    from annomodels.kernels.passes import truth_pass
+
+    for batch in batches:
+        held = block.sums_of(batch.chain, stage, length)
+        if batch.first // length in held.closed:
+            continue
+        held.drop()
+        for n in range(len(batch.prevalence)):
+            parameters = kernel_parameters(batch.prevalence[n], batch.confusion[n])
+            truth_pass(*block.arrays, *parameters, 0, block.n_items, held.batch, held.open_entropy)
+            held.note(batch.first + n)
+
+
+def items(
+    block: Block,
+    chains: int,
+    stage: int,
+    length: int,
+    n: int,
+    batches: Sequence[Batch],
+    finish: Finish,
+) -> tuple[Any, Floats] | None:
+    """Give what `n` draws of all chains say of the items, or what `finish` makes of it, and gaps.
+
+    Nothing where the sums are not complete, even with these batches.
+    """
+    recounted(block, stage, length, batches)
+    if any(missing(block, chains, stage, length, n)):
+        return None
+    means: ItemMeans = item_means([block.sums_of(c, stage, length) for c in range(chains)], n)
+    return (means if finish is None else finish(block.partition, means)), means.gaps
+
+
+def _soft(block: Block, parameters: Parameters) -> tuple[Floats, Floats, Floats, float]:
+    from annomodels.kernels.passes import soft_pass
+
+    k = block.n_labels
+    counts, sizes = np.zeros((block.n_rows, k, k)), np.zeros(k)
+    p_truth = np.empty((block.n_items, k))
+    found = soft_pass(
+        *block.arrays, block.weight, _own(parameters[0]), _own(parameters[1]),
+        0, block.n_items, counts, sizes, p_truth,
+    )  # fmt: skip
+    return counts, sizes, p_truth, float(found)
+
+
+def _own(values: Floats) -> Floats:
+    """Array as the loops are compiled for; what came over a wire may be closed to writing."""
+    return np.require(values, requirements=["C", "W"])

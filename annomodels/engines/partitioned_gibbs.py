@@ -1,0 +1,262 @@
+"""Gibbs sampling over partitions that lie elsewhere: parameters go out, counts come back.
+
+All chains take a step together, one round of calls for each iteration: every place draws the truth
+of its items for all chains, and the parameters are drawn here. What the kept draws say of the items
+is summed where they lie. Draws are those of a run in memory, bit for bit, since counts are whole
+numbers and random numbers belong to chain, iteration and item. Sums that were lost with a machine
+are taken up again from the kept parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.engines.chain import Chain
+from annomodels.engines.checkpoint import identity, open_checkpoint
+from annomodels.engines.collect import collect_parameters
+from annomodels.engines.interrupts import Interrupts
+from annomodels.engines.itemsums import ItemMeans
+from annomodels.engines.jobs import Batch, Keeping, items, missing, recounted, sampled
+from annomodels.engines.kept import Kept
+from annomodels.engines.partition import Partition, Source
+from annomodels.engines.settings import Settings
+from annomodels.engines.spread import Spread
+from annomodels.engines.stages import StagedRun, room_for
+from annomodels.errors import EngineError
+from annomodels.executors.team import Team
+from annomodels.models.confusion import State
+from annomodels.models.conjugate import ConjugateModel
+from annomodels.models.encoded import Encoded
+from annomodels.schema import RawResult
+
+__all__ = ["Sampled", "in_memory", "sample_source"]
+
+Finish = Callable[[Partition, ItemMeans], Any]
+RECOUNTS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Sampled:
+    """Result of a run over partitions.
+
+    Parameters
+    ----------
+    kept
+        What each chain kept.
+    parts
+        What is known of the items of each partition: `ItemMeans`, or what was made of them.
+    gaps
+        Mean total variation distances of the chains' class probabilities, shape [chain, chain].
+    attrs
+        What the engine says of the run.
+    """
+
+    kept: list[Kept]
+    parts: list[Any]
+    gaps: NDArray[np.float64]
+    attrs: dict[str, Any]
+
+
+def in_memory(
+    model: ConjugateModel,
+    source: Source,
+    settings: Settings,
+    team: Team,
+    starts: Sequence[State],
+    relabel: bool,
+) -> RawResult:
+    """Sample with a team and bring everything together in this process.
+
+    Parameters
+    ----------
+    model, source, settings, team, starts, relabel
+        As for :func:`sample_source`.
+    """
+    try:
+        found = sample_source(model, source, settings, team, starts, relabel)
+    finally:
+        if team is not settings.executor:
+            team.close()
+    of_items = {
+        name: np.concatenate([getattr(part, name) for part in found.parts])
+        for name in ("p_truth", "p_truth_mcse", "conditional_entropy")
+    }
+    return collect_parameters(found.kept, source.volume, found.gaps, found.attrs, **of_items)
+
+
+def sample_source(
+    model: ConjugateModel,
+    source: Source,
+    settings: Settings,
+    team: Team,
+    starts: Sequence[State],
+    relabel: bool,
+    finish: Finish | None = None,
+) -> Sampled:
+    """Sample the posterior of a source whose partitions lie with a team.
+
+    Parameters
+    ----------
+    model
+        A model with conjugate parameters.
+    source
+        The data.
+    settings
+        The options of the run.
+    team
+        Who processes the partitions.
+    starts
+        Where each chain begins.
+    relabel
+        Whether kept draws are brought into the canonical order of the classes.
+    finish
+        What is done, where a partition lies, with what is known of its items: called with the
+        partition and `ItemMeans`, its result is what comes back.
+
+    Raises
+    ------
+    EngineError
+        When the time limit leaves no draw, or the team does not last.
+    KeyboardInterrupt
+        When interrupted before the first draw.
+    """
+    with Spread(source, team) as spread, ThreadPoolExecutor(settings.workers) as pool:
+        run = _Run(model, spread, settings, pool, starts, relabel)
+        draws, single = room_for(source.n_rows, source.n_labels, settings)
+        with Interrupts(True) as run.interrupts:
+            run.sample(draws, single)
+        kept, _ = run.result
+        parts, gaps = run.items(kept, finish)
+        return Sampled(kept, parts, gaps / source.n_items, run.attrs)
+
+
+class _Far(Chain):
+    """A chain whose items lie elsewhere: its passes are done already when it takes a step.
+
+    Parameters
+    ----------
+    model, state, key, relabel
+        As of a chain.
+    source
+        The data.
+    """
+
+    def __init__(
+        self, model: ConjugateModel, source: Source, state: State, key: int, relabel: bool
+    ) -> None:
+        none, one = np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
+        # no items, and a label that nobody looks at
+        codes = Encoded(
+            one, one, one, none, none.astype(float), none, source.n_rows, source.n_labels
+        )
+        super().__init__(model, codes, state, key, relabel, 1, map)
+        self.volume = source.volume
+        self.found = 0.0
+
+    def order(self, keep: bool) -> NDArray[Any]:
+        """Give the new place of each class, if this iteration is kept."""
+        return self._order() if keep else self.identity
+
+    def take(self, kept: Kept | None, counts: NDArray[Any], sizes: Any, found: float) -> None:
+        """Keep the parameters, and draw new ones given the counts."""
+        self.counts[0], self.sizes[0], self.found = counts, sizes, found
+        self._one(kept)
+
+    def _pass(self, order: NDArray[Any], kept: Kept | None) -> float:
+        return self.found
+
+
+class _Run(StagedRun):
+    """Chains that take their steps together."""
+
+    def __init__(
+        self,
+        model: ConjugateModel,
+        spread: Spread,
+        settings: Settings,
+        pool: ThreadPoolExecutor,
+        starts: Sequence[State],
+        relabel: bool,
+    ) -> None:
+        source = spread.source
+        belongs = identity(source.fingerprint, model, "gibbs", settings)
+        super().__init__(settings, open_checkpoint(settings, belongs))
+        self.model, self.spread, self.pool = model, spread, pool
+        self.interrupts = Interrupts(False)
+        keys = np.random.SeedSequence(settings.seed).generate_state(settings.chains, np.uint64)
+        self.keys = [int(key) for key in keys]
+        self.chains: list[_Far] = [
+            _Far(model, source, state, key, relabel)
+            for state, key in zip(starts, self.keys, strict=True)
+        ]
+
+    def slice(self, steps: Sequence[int], thin: int, kept: list[Kept] | None, limit: Any) -> None:
+        """Take some steps, all chains together."""
+        for n, chain in enumerate(self.chains):
+            if kept is not None:
+                kept[n].make_room(self.model.pymc_start(chain.state))
+        for _ in range(max(steps)):
+            self.interrupts.check()
+            self._step(thin, kept)
+            if limit is not None and self.clock.seconds >= limit:
+                return
+
+    def _step(self, thin: int, kept: list[Kept] | None) -> None:
+        iteration = self.chains[0].iteration
+        keep = kept is not None and iteration % thin == 0
+        keeping = None
+        if keep and kept is not None and self.spread.team.keeps:
+            orders = [chain.order(True) for chain in self.chains]
+            keeping = Keeping(self.stage, kept[0].n, int(kept[0].book[4]), orders)
+        parameters = [(c.state.log_prevalence, c.state.log_confusion) for c in self.chains]
+        counts, sizes, found = self.spread.sum(sampled, parameters, self.keys, iteration, keeping)
+
+        def take(n: int) -> None:
+            self.chains[n].take(
+                kept[n] if keep and kept is not None else None, counts[n], sizes[n], float(found[n])
+            )
+
+        list(self.pool.map(take, range(len(self.chains))))
+
+    def items(
+        self, kept: list[Kept], finish: Finish | None
+    ) -> tuple[list[Any], NDArray[np.float64]]:
+        """Collect what the draws say of the items; take up again what was lost."""
+        n, length = min(part.n for part in kept), int(kept[0].book[4])
+        # the last stage may have been cut short, and then the one before it counts
+        stage = self.stage if self.stages[-1][1] == 2 ** (self.stage - 1) else self.stage - 1
+        where = len(self.chains), stage, length, n
+        keeps = self.spread.team.keeps
+        for _ in range(RECOUNTS):
+            lacking: set[tuple[int, int]] = set()
+            if keeps:
+                found = self.spread.each(missing, *where)
+                lacking = {
+                    (c, b) for part in found for c, batches in enumerate(part) for b in batches
+                }
+                for done, (chain, number) in enumerate(sorted(lacking)):
+                    self.settings.tell("items", done / len(lacking))
+                    batch = _batch(kept[chain], chain, number, length, n)
+                    self.spread.each(recounted, stage, length, [batch])
+            else:
+                numbers = range(-(-n // length))
+                lacking = {(c, b) for c in range(len(kept)) for b in numbers}
+            again = [] if keeps else [_batch(kept[c], c, b, length, n) for c, b in sorted(lacking)]
+            results = self.spread.each(items, *where, again, finish)
+            if all(result is not None for result in results):
+                self.settings.tell("items", 1.0)
+                gaps = np.sum([gap for _, gap in results], axis=0)
+                return [value for value, _ in results], gaps
+        raise EngineError("Parts of the data were lost again and again; the cluster does not last.")
+
+
+def _batch(kept: Kept, chain: int, number: int, length: int, n: int) -> Batch:
+    """Parameters of a batch of draws."""
+    lo, hi = number * length, min((number + 1) * length, n)
+    return Batch(chain, lo, kept.arrays["prevalence"][lo:hi], kept.arrays["confusion"][lo:hi])

@@ -1,0 +1,118 @@
+"""Partitions spread over a team: sent once, kept there, sent again where they were lost."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from annomodels.engines.held import carry_out, forget
+from annomodels.engines.partition import Source
+from annomodels.errors import EngineError
+from annomodels.executors.team import Lost, Team, add
+
+__all__ = ["Spread"]
+
+ATTEMPTS = 20
+
+
+class Spread:
+    """A source whose partitions lie with a team.
+
+    Parameters
+    ----------
+    source
+        The data.
+    team
+        Who processes it.
+    """
+
+    def __init__(self, source: Source, team: Team) -> None:
+        self.source, self.team = source, team
+        self.token = secrets.token_hex(8)
+        self.places = _shared_out([p.n_annotations for p in source.partitions], team.places)
+        self.sent: set[int] = set()
+
+    def __enter__(self) -> Spread:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.team.everywhere(forget, self.token)
+
+    def sum(self, job: Callable[..., Any], *arguments: Any) -> Any:
+        """Do a job that gives a tuple of arrays on all partitions, and add the results."""
+        found, total = self._rounds(job, arguments, None, adding=True)
+        return add(*found) if total is None else total
+
+    def each(
+        self,
+        job: Callable[..., Any],
+        *arguments: Any,
+        own: Sequence[tuple[Any, ...]] | None = None,
+    ) -> list[Any]:
+        """Do a job on all partitions, and list the results; `own` are arguments of each."""
+        found, _ = self._rounds(job, arguments, own, adding=False)
+        return [result for part in found for result in part]
+
+    def _rounds(
+        self,
+        job: Callable[..., Any],
+        arguments: tuple[Any, ...],
+        own: Sequence[tuple[Any, ...]] | None,
+        adding: bool,
+    ) -> tuple[list[Any], Any]:
+        """Call all places, those again that were lost; give their results, or the sum."""
+        found: list[Any] = [None] * len(self.places)
+        waiting = list(range(len(self.places)))
+        shared = self.team.share(arguments)
+        for attempt in range(ATTEMPTS):
+            calls = [self._call(place, job, shared, own, adding) for place in waiting]
+            whole = adding and len(waiting) == len(self.places)
+            outcomes, total = self.team.total(calls) if whole else (None, None)
+            if total is not None:
+                self.sent.update(waiting)
+                return found, total
+            outcomes = self.team.outcomes(calls) if outcomes is None else outcomes
+            lost: list[int] = []
+            for place, outcome in zip(waiting, outcomes, strict=True):
+                if isinstance(outcome, Lost):
+                    lost.append(place)
+                    self.sent.discard(place)
+                    self.team.replace(place)
+                else:
+                    self.sent.add(place)
+                    found[place] = outcome
+            if not lost:
+                return found, None
+            waiting = lost
+            if attempt:
+                shared = arguments  # what was shared may be lost too
+        raise EngineError("Parts of the data were lost again and again; the cluster does not last.")
+
+    def _call(
+        self, place: int, job: Any, shared: Any, own: Any, adding: bool
+    ) -> tuple[int, Any, tuple[Any, ...]]:
+        numbers = self.places[place]
+        parts: Any = None
+        if place not in self.sent:
+            parts = [self.source.partitions[n] for n in numbers]
+            parts = self.team.deliver(place, parts)
+        mine = None if own is None else [own[n] for n in numbers]
+        return place, carry_out, (self.token, numbers, job, shared, mine, adding, parts)
+
+
+def _shared_out(sizes: Sequence[int], places: int) -> list[list[int]]:
+    """Give each place a run of partitions with about as many labels.
+
+    Examples
+    --------
+    >>> _shared_out([5, 1, 1, 3], 2), _shared_out([7], 4)
+    ([[0], [1, 2, 3]], [[0]])
+    """
+    labels = np.asarray(sizes, dtype=float)
+    middle = np.cumsum(labels) - labels / 2.0
+    place = np.minimum((middle / max(labels.sum(), 1.0) * places).astype(int), places - 1)
+    runs = [np.flatnonzero(place == n).tolist() for n in range(places)]
+    return [run for run in runs if run]

@@ -1,0 +1,208 @@
+"""A run of Gibbs chains in stages: warm-up, then twice as long each time until the chains mix.
+
+How the chains advance is for others to say: in threads of this process, or over partitions that
+lie elsewhere. A checkpoint holds where the stages stand, so that a run can go on after its end.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.engines.checkpoint import Checkpoint, Saved, no_checkpoint
+from annomodels.engines.diagnostics import mixing
+from annomodels.engines.kept import Kept
+from annomodels.engines.settings import Clock, Settings
+from annomodels.errors import EngineError
+
+__all__ = ["FEWEST_DRAWS", "StagedRun", "room_for"]
+
+SLICE_SECONDS = 0.4
+FIRST_SLICE = 20
+MOST_THIN = 16
+GOOD_RHAT, GOOD_ESS = 1.01, 400
+FEWEST_DRAWS = 100
+
+
+def room_for(n_rows: int, n_labels: int, settings: Settings) -> tuple[int, bool]:
+    """How many draws a chain keeps within the memory, and whether in single precision."""
+    bytes_per_draw = n_rows * n_labels * n_labels * 8 * settings.chains
+    if bytes_per_draw * settings.draws <= settings.memory:
+        return settings.draws, False
+    most = int(settings.memory / (bytes_per_draw / 2))
+    return max(min(settings.draws, most), min(settings.draws, FEWEST_DRAWS)), True
+
+
+class StagedRun(ABC):
+    """Chains, and the stages they went through.
+
+    Parameters
+    ----------
+    settings
+        The options of the run.
+    checkpoint
+        Where the run is written down; None for nowhere.
+    """
+
+    chains: Sequence[Any]
+
+    def __init__(self, settings: Settings, checkpoint: Checkpoint | None = None) -> None:
+        self.settings = settings
+        self.checkpoint = checkpoint or no_checkpoint()
+        self.clock = Clock(settings.time_limit)
+        self.stopped = ""
+        self.stages: list[tuple[list[Kept], int]] = []
+        self.stage = 0  # 0 is the warm-up
+
+    @abstractmethod
+    def slice(self, steps: Sequence[int], thin: int, kept: list[Kept] | None, limit: Any) -> None:
+        """Advance each chain by some iterations; fewer when it is interrupted or `limit` is over.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            When interrupted; the chains then stand still.
+        """
+
+    def refill(self, chain: int, kept: Kept) -> None:
+        """Take up again what draws that a checkpoint held say of the items."""
+        del chain, kept
+
+    def sample(self, draws: int, single: bool) -> None:
+        """Warm up, then run stages until the chains have mixed."""
+        limit = self.settings.time_limit
+        saved = self.checkpoint.saved
+        thin, kept = 1, None
+        if saved is not None:
+            self.clock.before = saved.seconds
+            self.stage, thin = saved.stage, saved.thin
+        if not self.stage:
+            half = None if limit is None else limit / 2
+            self._stage(self.settings.warmup, 1, None, "warm-up", half, saved)
+            self.stage, saved = 1, None
+        while not self.stopped:
+            kept = [chain.room(draws, single) for chain in self.chains]
+            complete = self._stage(draws * thin, thin, kept, "sampling", limit, saved)
+            saved = None
+            enough = min(part.n for part in kept) >= (draws if self.stages else 1)
+            if enough:
+                self.stages = [(kept, thin)]
+            if not complete or not self._worth_more(thin) or self._mixed(kept):
+                break
+            thin *= 2
+            self.stage += 1
+
+    @property
+    def result(self) -> tuple[list[Kept], int]:
+        """What the last good stage kept, and its thinning.
+
+        Raises
+        ------
+        EngineError
+            When the time limit left no draw.
+        KeyboardInterrupt
+            When interrupted before the first draw.
+        """
+        if not self.stages:
+            if self.stopped == "interrupted":
+                raise KeyboardInterrupt
+            raise EngineError(
+                f"The time limit of {self.settings.time_limit:g} s ended before the first draw. "
+                "Give more time, or use engine='em'."
+            )
+        return self.stages[-1]
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        """What the result says of the run."""
+        return {
+            "engine": "gibbs",
+            "thin": self.result[1],
+            "iterations": self.chains[0].iteration,
+            "seconds": self.clock.seconds,
+            "stopped": self.stopped,
+        }
+
+    def _worth_more(self, thin: int) -> bool:
+        """Whether a stage of twice the length may follow: it would end within the patience."""
+        return (
+            self.settings.extend
+            and thin < MOST_THIN
+            and 3 * self.clock.seconds <= max(self.settings.patience, self.settings.time_limit or 0)
+        )
+
+    def _stage(
+        self,
+        iterations: int,
+        thin: int,
+        kept: list[Kept] | None,
+        name: str,
+        limit: float | None,
+        saved: Saved | None,
+    ) -> bool:
+        """Advance all chains together, a slice at a time, so that none runs far ahead.
+
+        Gives whether the stage was carried out wholly.
+        """
+        length = max(thin, FIRST_SLICE)
+        if saved is None:
+            for chain in self.chains:
+                # the first iteration of a stage is one that is kept
+                chain.iteration += -chain.iteration % thin
+            ends = [chain.iteration + iterations for chain in self.chains]
+        else:
+            ends = self._take_up(saved, kept)
+        while True:
+            left = [end - chain.iteration for end, chain in zip(ends, self.chains, strict=True)]
+            if max(left) <= 0:
+                self._write(ends, thin, kept)
+                return True
+            since = self.clock.seconds
+            try:
+                self.slice([min(length, n) for n in left], thin, kept, limit)
+                left = [end - chain.iteration for end, chain in zip(ends, self.chains, strict=True)]
+                done = 1.0 - max(left) / max(iterations, 1)
+                self.settings.tell(name, done, f"thin {thin}")
+            except KeyboardInterrupt:
+                self.stopped = "interrupted"
+                self._write(ends, thin, kept)
+                return False
+            if limit is not None and self.clock.seconds >= limit:
+                if kept is not None:
+                    self.stopped = "time limit"
+                return False
+            if self.checkpoint.due:
+                self._write(ends, thin, kept)
+            pace = SLICE_SECONDS / max(self.clock.seconds - since, 1e-3)
+            length = max(1, int(length * min(pace, 4.0)))
+
+    def _take_up(self, saved: Saved, kept: list[Kept] | None) -> list[int]:
+        """Put the chains where a checkpoint says they were; gives where the stage ends."""
+        for n, chain in enumerate(self.chains):
+            chain.state, chain.iteration = saved.state(n), saved.iterations[n]
+            if kept is not None:
+                saved.fill(n, kept[n])
+                self.refill(n, kept[n])
+        return saved.ends
+
+    def _write(self, ends: list[int], thin: int, kept: list[Kept] | None) -> None:
+        if self.checkpoint.path is None:
+            return
+        self.checkpoint.write(
+            {"stage": self.stage, "thin": thin, "ends": ends, "seconds": self.clock.seconds},
+            self.chains,
+            kept,
+        )
+
+    def _mixed(self, kept: list[Kept]) -> bool:
+        posterior: dict[str, NDArray[Any]] = {
+            name: np.stack([part.arrays[name] for part in kept]) for name in kept[0].arrays
+        }
+        r, n = mixing(posterior, self.chains[0].volume)
+        return bool(np.isnan(r)) or (
+            r < GOOD_RHAT and n >= min(GOOD_ESS, 0.4 * kept[0].room * len(kept))
+        )

@@ -1,0 +1,71 @@
+"""From what people write, ``executor="threads"`` or a Dask client, to a team."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from annomodels.errors import NotApplicable
+from annomodels.executors.team import Borrowed, Serial, Team, Threads, size_of
+
+__all__ = ["is_dask", "team"]
+
+
+def team(executor: Any, places: int | None = None) -> Team:
+    """Give the team that an ``executor=`` stands for.
+
+    Parameters
+    ----------
+    executor
+        None or "serial" for one place, "threads" or "processes", a Dask client, an executor of
+        ``concurrent.futures``, anything with ``submit`` or ``map``, or a team.
+    places
+        Number of threads or processes, or of calls that an executor gets at a time; by default as
+        many as there are cores, or as it has.
+
+    Raises
+    ------
+    NotApplicable
+        When it is none of these.
+
+    Examples
+    --------
+    >>> team(None).map(abs, [-1, 2])
+    [1, 2]
+    >>> team("threads", 2).places
+    2
+    """
+    cores = places or _cores()
+    if executor is None or executor == "serial":
+        return Serial()
+    if isinstance(executor, Team):
+        return executor
+    if executor == "threads":
+        return Threads(cores)
+    if executor == "processes":
+        from annomodels.executors.processes import Processes
+
+        return Processes(cores)
+    if is_dask(executor):
+        from annomodels.executors.dask import DaskTeam
+
+        return DaskTeam(executor)
+    if not isinstance(executor, str) and (
+        callable(getattr(executor, "submit", None)) or callable(getattr(executor, "map", None))
+    ):
+        return Borrowed(executor, places or size_of(executor))
+    raise NotApplicable(
+        f"executor={executor!r} is not known. Give 'threads', 'processes', a Dask client, or an "
+        "object with submit or map."
+    )
+
+
+def is_dask(executor: Any) -> bool:
+    """Whether it is a Dask client, found out without loading Dask."""
+    return all(callable(getattr(executor, name, None)) for name in ("scatter", "gather", "submit"))
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,157 @@
+"""A Dask cluster: every thread of it is a place, and what is lost with a machine is done again."""
+
+from __future__ import annotations
+
+import pickle
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
+from typing import Any
+
+from annomodels.errors import EngineError
+from annomodels.executors.team import Call, Lost, Team, add
+
+__all__ = ["DaskTeam"]
+
+# bytes of parameters from which they are brought to every machine once instead of with each call
+SHARED_FROM = 1_000_000
+# results that are added in one place; more are added in a tree on the cluster
+FAN = 8
+# seconds without an answer after which is asked who is still there
+LOOK = 1.0
+PATIENCE = 120.0
+
+
+class DaskTeam(Team):
+    """The threads of a Dask cluster.
+
+    Calls are bound to machines, since these keep their part of the data. A machine that is lost is
+    replaced by one that is there, which is then given that part.
+
+    Parameters
+    ----------
+    client
+        A ``distributed.Client``.
+    """
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self.homes = [home for home, threads in self._there().items() for _ in range(threads)]
+        super().__init__(len(self.homes))
+
+    def _there(self) -> dict[str, int]:
+        """Machines that are there, with their numbers of threads; waits for the first one."""
+        for _ in range(2):
+            known = self.client.sync(self.client.scheduler.identity)["workers"]
+            if known:
+                return {home: int(known[home]["nthreads"]) for home in sorted(known)}
+            try:
+                self.client.wait_for_workers(1, timeout=PATIENCE)
+            except TimeoutError as error:
+                raise EngineError(
+                    f"The Dask cluster has had no worker for {PATIENCE:g} s. Start some."
+                ) from error
+        raise EngineError("The Dask cluster has no worker.")
+
+    def outcomes(self, calls: Sequence[Call]) -> list[Any]:
+        """Carry out calls on the cluster."""
+        futures = self._submit(calls)
+        return self._gather(futures, self._wait(calls, futures))
+
+    def total(self, calls: Sequence[Call]) -> tuple[list[Any], Any]:
+        """Carry out calls and add their results, in a tree where there are many."""
+        if len(calls) <= FAN:
+            return super().total(calls)
+        futures = self._submit(calls)
+        lost = self._wait(calls, futures)
+        if any(lost):
+            return self._gather(futures, lost), None
+        try:
+            while len(futures) > 1:
+                groups = [futures[n : n + FAN] for n in range(0, len(futures), FAN)]
+                futures = [self.client.submit(add, *group, pure=False) for group in groups]
+            return [None] * len(calls), futures[0].result()
+        except _losses() as error:
+            return [Lost(str(error))] * len(calls), None
+
+    def share(self, values: Any) -> Any:
+        """Bring large values to every machine once."""
+        if len(pickle.dumps(values, protocol=5)) < SHARED_FROM:
+            return values
+        try:
+            return self.client.scatter(values, broadcast=True, hash=False)
+        except _losses(KeyError):
+            # a machine went while it was sent to: send with each call
+            return values
+
+    def deliver(self, place: int, values: Any) -> Any:
+        """Bring values to one place; give what to call with."""
+        try:
+            return self.client.scatter(values, workers=[self.homes[place]], hash=False)
+        except _losses(KeyError, ValueError):
+            return values
+
+    def replace(self, place: int) -> None:
+        """Move a place whose machine is gone to the one with the fewest places for its threads."""
+        there = self._there()
+        if self.homes[place] in there:
+            return
+        taken = Counter(self.homes)
+        self.homes[place] = min(there, key=lambda home: (taken[home] / there[home], home))
+
+    def everywhere(self, function: Callable[..., Any], *arguments: Any) -> None:
+        """Carry out a call on every machine, as well as that can be done."""
+        self.client.run(function, *arguments, on_error="ignore")
+
+    def _submit(self, calls: Sequence[Call]) -> list[Any]:
+        return [
+            self.client.submit(
+                function, *arguments, workers=[self.homes[place]], pure=False, priority=1
+            )
+            for place, function, arguments in calls
+        ]
+
+    def _wait(self, calls: Sequence[Call], futures: list[Any]) -> list[Lost | None]:
+        """Wait for calls; says which of them will not come."""
+        from distributed import wait
+
+        lost: list[Lost | None] = [None] * len(calls)
+        while True:
+            open_ = [f for f, gone in zip(futures, lost, strict=True) if gone is None]
+            try:
+                wait(open_, timeout=LOOK)
+                return lost
+            except _losses():
+                there = self._there()
+            for n, (place, _, _) in enumerate(calls):
+                gone = not futures[n].done() and self.homes[place] not in there
+                if lost[n] is None and (gone or futures[n].cancelled()):
+                    lost[n] = Lost(f"{self.homes[place]} is gone")
+                    futures[n].cancel()
+
+    def _gather(self, futures: list[Any], lost: list[Lost | None]) -> list[Any]:
+        good = [
+            n for n, gone in enumerate(lost) if gone is None and futures[n].status == "finished"
+        ]
+        out: list[Any] = list(lost)
+        try:
+            found = self.client.gather([futures[n] for n in good])
+        except _losses() as error:
+            found = [Lost(str(error))] * len(good)
+        for n, value in zip(good, found, strict=True):
+            out[n] = value
+        for n, gone in enumerate(lost):
+            if gone is None and n not in good:
+                try:
+                    out[n] = futures[n].result(timeout=LOOK)
+                except _losses(Lost) as error:
+                    out[n] = Lost(str(error))
+        return out
+
+
+def _losses(*more: type[Exception]) -> tuple[type[Exception], ...]:
+    """Errors that say that a machine or what it held is gone."""
+    from distributed import KilledWorker
+    from distributed.comm import CommClosedError
+
+    return CancelledError, KilledWorker, CommClosedError, TimeoutError, *more

@@ -1,0 +1,180 @@
+"""A team: places that carry out calls, and what they say when a place is lost."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from functools import reduce
+from typing import Any
+
+__all__ = ["Borrowed", "Call", "Lost", "Serial", "Team", "Threads", "add"]
+
+Call = tuple[int, Callable[..., Any], tuple[Any, ...]]
+
+
+class Lost(Exception):
+    """The place that was to carry out a call is gone, or no longer has what the call needs.
+
+    Nothing is wrong with the call: it may be made again, elsewhere.
+    """
+
+
+def add(first: tuple[Any, ...], *others: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Add tuples of arrays, place by place and in order.
+
+    Examples
+    --------
+    >>> add((1, 2.0), (3, 4.0), (5, 6.0))
+    (9, 12.0)
+    """
+    return reduce(lambda a, b: tuple(x + y for x, y in zip(a, b, strict=True)), others, first)
+
+
+class Team(ABC):
+    """Places that carry out calls.
+
+    Parameters
+    ----------
+    places
+        Number of calls that are carried out at a time.
+    """
+
+    # whether a call to a place finds there what an earlier call to the same place left behind
+    keeps: bool = True
+
+    def __init__(self, places: int) -> None:
+        self.places = max(1, places)
+
+    @abstractmethod
+    def outcomes(self, calls: Sequence[Call]) -> list[Any]:
+        """Carry out calls (place, function, arguments); a lost one gives its `Lost`.
+
+        Any other error of a call is raised.
+        """
+
+    def total(self, calls: Sequence[Call]) -> tuple[list[Any], Any]:
+        """Carry out calls that give tuples of arrays; give outcomes, and the sum if none is lost.
+
+        Where there is a sum, the outcomes need not be there.
+        """
+        found = self.outcomes(calls)
+        if any(isinstance(outcome, Lost) for outcome in found):
+            return found, None
+        return [None] * len(found), add(*found)
+
+    def map(self, function: Callable[[Any], Any], pieces: Iterable[Any]) -> list[Any]:
+        """Apply a function to independent pieces; a lost piece is done again."""
+        todo = list(pieces)
+        results: list[Any] = [None] * len(todo)
+        waiting = list(range(len(todo)))
+        for _ in range(5):
+            calls = [(n % self.places, function, (todo[n],)) for n in waiting]
+            found = self.outcomes(calls)
+            lost: list[int] = []
+            for n, outcome in zip(waiting, found, strict=True):
+                if isinstance(outcome, Lost):
+                    lost.append(n)
+                    self.replace(n % self.places)
+                else:
+                    results[n] = outcome
+            if not lost:
+                return results
+            waiting = lost
+        raise Lost("Pieces of the work were lost five times in a row.")
+
+    def share(self, values: Any) -> Any:
+        """Bring values that all calls of a round need to all places; give what to call with."""
+        return values
+
+    def deliver(self, place: int, values: Any) -> Any:
+        """Bring values that one call needs to its place; give what to call with."""
+        del place
+        return values
+
+    def replace(self, place: int) -> None:
+        """Find a new home for a place that was lost."""
+        del place  # places of this process are not lost
+
+    def everywhere(self, function: Callable[..., Any], *arguments: Any) -> None:
+        """Carry out a call at all places that there are, as well as that can be done."""
+        self.outcomes([(place, function, arguments) for place in range(self.places)])
+
+    def close(self) -> None:
+        """Let go of what this team began; what it was lent stays open."""
+        return
+
+
+class Serial(Team):
+    """One place: here."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+
+    def outcomes(self, calls: Sequence[Call]) -> list[Any]:
+        """Carry out calls one after the other."""
+        return [_attempt(function, arguments) for _, function, arguments in calls]
+
+
+class Threads(Team):
+    """Threads of this process; nothing is copied.
+
+    Parameters
+    ----------
+    places
+        Number of threads.
+    """
+
+    def __init__(self, places: int) -> None:
+        super().__init__(places)
+        self.pool = ThreadPoolExecutor(self.places)
+
+    def outcomes(self, calls: Sequence[Call]) -> list[Any]:
+        """Carry out calls side by side."""
+        return list(self.pool.map(lambda call: _attempt(call[1], call[2]), calls))
+
+    def close(self) -> None:
+        """End the threads."""
+        self.pool.shutdown()
+
+
+class Borrowed(Team):
+    """Anything with ``submit`` or ``map``: where a call goes is up to it.
+
+    Parameters
+    ----------
+    executor
+        An executor of ``concurrent.futures`` or of the same make.
+    places
+        Number of calls to make at a time.
+    """
+
+    def __init__(self, executor: Any, places: int) -> None:
+        super().__init__(places)
+        self.executor = executor
+        self.keeps = isinstance(executor, ThreadPoolExecutor)
+
+    def outcomes(self, calls: Sequence[Call]) -> list[Any]:
+        """Carry out calls wherever the executor likes."""
+        if not hasattr(self.executor, "submit"):
+            return list(self.executor.map(_attempt_call, calls))
+        waiting = [self.executor.submit(_attempt_call, call) for call in calls]
+        return [future.result() for future in waiting]
+
+
+def _attempt_call(call: Call) -> Any:
+    return _attempt(call[1], call[2])
+
+
+def _attempt(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    try:
+        return function(*arguments)
+    except Lost as lost:
+        return lost
+
+
+def size_of(executor: Executor | Any) -> int:
+    """Guess how many calls an executor carries out at a time."""
+    import os
+
+    return int(getattr(executor, "_max_workers", 0) or os.cpu_count() or 1)
