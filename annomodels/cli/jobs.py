@@ -14,7 +14,7 @@ from annomodels.cli.options import Reading, Sampling
 from annomodels.errors import AnnotationError
 
 if TYPE_CHECKING:
-    from annomodels.fitting import Fit
+    from annomodels.report.once import Once
 
 __all__ = ["Job", "Outcome", "each_question", "folders", "one_question"]
 
@@ -60,7 +60,7 @@ class Outcome:
     question
         The question; empty when it is the only one.
     fit
-        The fit.
+        The fit, with what was computed of it.
     code
         Exit code.
     facts
@@ -70,7 +70,7 @@ class Outcome:
     """
 
     question: str
-    fit: Fit
+    fit: Once
     code: int
     facts: dict[str, Any]
     text: str
@@ -93,6 +93,7 @@ def one_question(job: Job, output: str) -> Outcome:
     from annomodels.cli.places import check_folder
     from annomodels.cli.sampling import exit_code, fit_data, grouped_model, verdict_lines
     from annomodels.cli.session import current, note
+    from annomodels.report.once import Once
 
     names = names_of(report=job.report)
     check_folder(output, names, job.force)
@@ -107,8 +108,9 @@ def one_question(job: Job, output: str) -> Outcome:
         fit = fit_data(anonymous(labels), job.sampling, "not shown", model)
     else:
         fit = fit_data(labels, job.sampling, current().command)
-    write_outputs(fit, output, names, threshold=job.threshold, target=job.target)
-    check = fit.check()
+    once = Once(fit)
+    write_outputs(once, output, names, threshold=job.threshold, target=job.target)
+    check = once.check()
     folder = Path(output)
     main_file = folder / ("report.html" if job.report else "gold.csv")
     facts = {
@@ -121,7 +123,7 @@ def one_question(job: Job, output: str) -> Outcome:
     }
     return Outcome(
         question=job.reading.question or "",
-        fit=fit,
+        fit=once,
         code=exit_code(fit, check, job.sampling),
         facts=facts,
         text="\n".join([str(main_file), *verdict_lines(check)]),

@@ -14,7 +14,7 @@ from annomodels.cli.terminal import Stages
 if TYPE_CHECKING:
     import pandas as pd
 
-    from annomodels.fitting import Fit
+    from annomodels.report.once import Once
 
 __all__ = ["names_of", "write_outputs"]
 
@@ -28,7 +28,7 @@ def names_of(*, report: bool) -> tuple[str, ...]:
 
 
 def write_outputs(
-    fit: Fit,
+    fit: Once,
     folder: str,
     names: tuple[str, ...],
     *,
@@ -40,7 +40,7 @@ def write_outputs(
     Parameters
     ----------
     fit
-        The fit.
+        The fit; each of its summaries is computed once for all files.
     folder
         Where to; made when it is not there.
     names

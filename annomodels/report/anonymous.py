@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from annomodels.report.once import Once
+
 __all__ = ["anonymised"]
 
 
@@ -21,6 +23,7 @@ def anonymised(fit: Any) -> Any:
     fit
         A fit.
     """
+    fit = fit.fit if isinstance(fit, Once) else fit
     data = fit.data
     shuffle = np.random.default_rng(int(data.fingerprint, 16)).permutation(data.n_coders)
     names = tuple(f"coder {n + 1}" for n in shuffle)

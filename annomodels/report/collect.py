@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from annomodels.report.health import Health, health
 from annomodels.report.judgements import suspicious
-from annomodels.report.wrong import Wrong, wrong_labels
+from annomodels.report.once import Once
+from annomodels.report.wrong import Wrong
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +31,7 @@ class ReportData:
     Parameters
     ----------
     fit
-        What was fitted, without names when the page is anonymous.
+        What was fitted, without names when the page is anonymous, with its summaries.
     target
         Accuracy asked of the coders, or None.
     check
@@ -51,7 +52,7 @@ class ReportData:
         The most suspicious single labels.
     """
 
-    fit: Any
+    fit: Once
     target: float | None
     check: Any
     health: Health
@@ -72,8 +73,7 @@ class ReportData:
     @property
     def data(self) -> Annotations:
         """The annotations."""
-        found: Annotations = self.fit.data
-        return found
+        return self.fit.data
 
     @property
     def settled(self) -> int:
@@ -119,7 +119,7 @@ def collect(
     Parameters
     ----------
     fit
-        A fit.
+        A fit, or one that remembers its summaries (:class:`annomodels.report.once.Once`).
     target
         Accuracy asked of the coders.
     others
@@ -131,22 +131,23 @@ def collect(
     from annomodels.summaries.calibration import calibration
     from annomodels.summaries.coverage import coverage
 
+    once = Once(fit)
     return ReportData(
-        fit=fit,
+        fit=once,
         target=target,
-        check=fit.check(),
+        check=once.check(),
         health=health(fit.data),
-        gold=fit.gold(),
-        coders=fit.coders(target),
-        items=fit.items(),
-        labels=fit.labels(),
-        pairs=fit.labels(pairs=True),
-        agreement=fit.agreement(),
-        predictive=fit.predictive(),
+        gold=once.gold(),
+        coders=once.coders(target),
+        items=once.items(),
+        labels=once.labels(),
+        pairs=once.labels(pairs=True),
+        agreement=once.agreement(),
+        predictive=once.predictive(),
         coverage=coverage(fit.tree, fit.data),
-        following=fit.next(BUDGET),
+        following=once.next(BUDGET),
         calibration=calibration(fit.tree, fit.data, known) if known else None,
-        comparison=compare([fit, *others]) if others else None,
-        wrong=wrong_labels(fit),
+        comparison=compare([once.fit, *others]) if others else None,
+        wrong=once.wrong(),
         judgements=suspicious(fit),
     )

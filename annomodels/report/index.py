@@ -13,6 +13,7 @@ from annomodels.report.words import count, decimal, percent, share_interval
 
 if TYPE_CHECKING:
     from annomodels.fitting import Fit
+    from annomodels.report.once import Once
 
 __all__ = ["IndexRow", "index_page", "row_of"]
 
@@ -54,7 +55,7 @@ class IndexRow:
         return _TONES[self.verdict][1]
 
 
-def row_of(question: str, href: str, fit: Fit) -> IndexRow:
+def row_of(question: str, href: str, fit: Fit | Once) -> IndexRow:
     """Gather what the page says of a question.
 
     Parameters

@@ -8,6 +8,7 @@ import numpy as np
 
 from annomodels.coefficients.catalogue import COEFFICIENTS
 from annomodels.report.bibliography import Source, by_citation, by_doi, sources_of
+from annomodels.report.once import Once
 from annomodels.report.prose import as_latex, as_markdown, cite, cited_in, latex, name
 from annomodels.report.results import inference, results
 from annomodels.report.words import count, decimal, listed
@@ -25,26 +26,7 @@ _NOTE = (
 )
 
 
-class _Once:
-    """A fit whose summaries are computed when first asked for, and once."""
-
-    def __init__(self, fit: Any) -> None:
-        self._fit = fit
-        self._known: dict[str, Any] = {}
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in ("agreement", "gold", "coders", "check"):
-            return getattr(self._fit, name)
-
-        def summary() -> Any:
-            if name not in self._known:
-                self._known[name] = getattr(self._fit, name)()
-            return self._known[name]
-
-        return summary
-
-
-def methods(fit: Fit, command: str = "") -> str:
+def methods(fit: Fit | Once, command: str = "") -> str:
     """Write a methods section as Markdown.
 
     Data, agreement, model with its priors, inference with its diagnostics, and results, each
@@ -63,7 +45,7 @@ def methods(fit: Fit, command: str = "") -> str:
     str
         The text. Nothing in it is a judgement on the size of a coefficient.
     """
-    once: Any = _Once(fit)
+    once = Once(fit)
     told = f"\n\n```sh\n{command}\n```" if command else ""
     parts = [
         "# Methods",
@@ -80,7 +62,7 @@ def methods(fit: Fit, command: str = "") -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def methods_latex(fit: Fit, command: str = "") -> str:
+def methods_latex(fit: Fit | Once, command: str = "") -> str:
     r"""Write the same section as LaTeX, for a document with natbib and booktabs.
 
     Parameters
@@ -96,7 +78,7 @@ def methods_latex(fit: Fit, command: str = "") -> str:
         Text with ``\citep``, and a table with the rules of the APA style: above, below the head,
         and below. Its references are what :func:`bibtex` gives.
     """
-    once: Any = _Once(fit)
+    once = Once(fit)
     told = f" Command: \\texttt{{{latex(command)}}}." if command else ""
     parts = [
         "% needs \\usepackage{booktabs} and \\usepackage{natbib}, and the BibTeX entries",
@@ -108,7 +90,7 @@ def methods_latex(fit: Fit, command: str = "") -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def bibtex(fit: Fit) -> str:
+def bibtex(fit: Fit | Once) -> str:
     """Give the BibTeX entries of everything that the methods section cites.
 
     Parameters
@@ -119,7 +101,7 @@ def bibtex(fit: Fit) -> str:
     return "\n\n".join(source.bibtex for source in references(fit)) + "\n"
 
 
-def references(fit: Fit) -> list[Source]:
+def references(fit: Fit | Once) -> list[Source]:
     """Give what the methods section cites, the source of the model first.
 
     Parameters
@@ -127,12 +109,13 @@ def references(fit: Fit) -> list[Source]:
     fit
         A fit.
     """
-    table = fit.agreement().table
-    keys = cited_in([_model(fit)[0], *paragraphs(fit)])
+    once = Once(fit)
+    table = once.agreement().table
+    keys = cited_in([_model(once)[0], *paragraphs(once)])
     return sources_of([*keys, *filter(None, map(_source_key, table["coefficient"]))])
 
 
-def paragraphs(fit: Fit) -> list[str]:
+def paragraphs(fit: Fit | Once) -> list[str]:
     """Give the paragraphs, with marks for citations and names; see :mod:`annomodels.report.prose`.
 
     Parameters
@@ -140,10 +123,12 @@ def paragraphs(fit: Fit) -> list[str]:
     fit
         A fit.
     """
-    return [_data(fit), _agreement(fit), " ".join(_model(fit)), inference(fit), results(fit)]
+    once = Once(fit)
+    model = " ".join(_model(once))
+    return [_data(once), _agreement(once), model, inference(once), results(once)]
 
 
-def _data(fit: Fit) -> str:
+def _data(fit: Once) -> str:
     data = fit.data
     per_item = np.diff(data.starts)
     low, high = int(per_item.min()), int(per_item.max())
@@ -160,7 +145,7 @@ def _data(fit: Fit) -> str:
     )
 
 
-def _agreement(fit: Fit) -> str:
+def _agreement(fit: Once) -> str:
     table = fit.agreement().table.set_index("coefficient")
     parts = []
     kappa = "kappa" if fit.data.n_coders == 2 else "multi_kappa"
@@ -200,7 +185,7 @@ def _above(table: Any) -> str:
     )
 
 
-def _model(fit: Fit) -> tuple[str, str]:
+def _model(fit: Once) -> tuple[str, str]:
     keys = dict.fromkeys([*(s.key for s in by_citation(fit.model.citation)), "dawid1979"])
     story = " ".join(fit.model.describe())
     return (
@@ -209,7 +194,7 @@ def _model(fit: Fit) -> tuple[str, str]:
     )
 
 
-def _versions(fit: Fit) -> str:
+def _versions(fit: Once) -> str:
     return (
         f"annomodels {fit.tree.attrs['annomodels']}, engine {fit.engine}, seed {fit.seed}, "
         f"data fingerprint {fit.data.fingerprint}."
@@ -221,7 +206,7 @@ def _source_key(coefficient: str) -> str:
     return found.key if found else ""
 
 
-def _rows(fit: Fit) -> list[tuple[str, ...]]:
+def _rows(fit: Once) -> list[tuple[str, ...]]:
     """Cells of the table of coefficients."""
 
     def ends(low: float, high: float) -> str:
@@ -238,12 +223,12 @@ def _rows(fit: Fit) -> list[tuple[str, ...]]:
     ]  # fmt: skip
 
 
-def _markdown_table(fit: Fit) -> str:
+def _markdown_table(fit: Once) -> str:
     lines = ["| " + " | ".join(_COLUMNS) + " |", "|---|" + "---:|" * (len(_COLUMNS) - 1)]
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in _rows(fit)])
 
 
-def _latex_table(fit: Fit) -> str:
+def _latex_table(fit: Once) -> str:
     body = [" & ".join(map(latex, row)) + r" \\" for row in _rows(fit)]
     return "\n".join(
         [

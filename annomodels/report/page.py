@@ -20,6 +20,7 @@ from annomodels.report.figures import pictures
 from annomodels.report.glossary import GLOSSARY
 from annomodels.report.grid import Table
 from annomodels.report.matrices import matrices
+from annomodels.report.once import Once
 from annomodels.report.verdict import KEYS, sentences
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ _BADGES = {
 
 
 def report(
-    fit: Fit,
+    fit: Fit | Once,
     path: str | os.PathLike[str],
     *,
     force: bool = False,
@@ -104,7 +105,8 @@ def report(
     """
     path = Path(path)
     _may_write(path, force)
-    found = collect(anonymised(fit) if anonymise else fit, target, others=others, known=known)
+    shown = anonymised(fit) if anonymise else fit
+    found = collect(shown, target, others=others, known=known)
     told = "not shown" if anonymise else command or str(fit.tree.attrs.get("command", ""))
     _write(path, page(found, told))
     return path

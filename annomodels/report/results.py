@@ -9,23 +9,22 @@ from numpy.typing import NDArray
 
 from annomodels.report.prose import cite
 from annomodels.report.words import count, decimal, interval, number, percent, share_interval
-from annomodels.report.wrong import wrong_labels
 
 if TYPE_CHECKING:
-    from annomodels.fitting import Fit
+    from annomodels.report.once import Once
 
 __all__ = ["inference", "results"]
 
 _SAMPLERS = {"gibbs": "a Gibbs sampler", "nuts": "the No-U-Turn sampler"}
 
 
-def inference(fit: Fit) -> str:
+def inference(fit: Once) -> str:
     """Say how the posterior was computed, and what the checks say.
 
     Parameters
     ----------
     fit
-        A fit.
+        A fit that remembers its summaries.
     """
     attrs = fit.tree.attrs
     check = fit.check()
@@ -49,17 +48,17 @@ def inference(fit: Fit) -> str:
     return f"{how}. Verdict of the checks: {check.verdict}. " + " ".join(check.sentences)
 
 
-def results(fit: Fit) -> str:
+def results(fit: Once) -> str:
     """Say how much of the gold is settled and wrong, and how good the coders are.
 
     Parameters
     ----------
     fit
-        A fit.
+        A fit that remembers its summaries.
     """
     table = fit.gold().table
     settled, n = int(table["settled"].sum()), len(table)
-    wrong = wrong_labels(fit)
+    wrong = fit.wrong()
     return (
         f"{count(settled, 'item').capitalize()} of {n:,} ({percent(settled / n)}; for more items "
         f"like these {share_interval(settled, n)}, 95 % interval) reached a probability of .95. By "
@@ -72,9 +71,9 @@ def results(fit: Fit) -> str:
     )
 
 
-def _coders(fit: Fit) -> str:
+def _coders(fit: Once) -> str:
     """Accuracies from the worst to the best coder; as the order is uncertain, on every draw."""
-    draws = np.asarray(fit.coders().draws["accuracy"].values, dtype=float)
+    draws = fit.accuracy()
     parts = (
         _estimate(np.median(draws, axis=1)),
         _estimate(draws.min(axis=1)),

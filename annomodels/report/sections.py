@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-from typing import Any
 
 import numpy as np
 
@@ -176,24 +175,11 @@ def agreement_notes(found: ReportData) -> list[str]:
     return out + [clean(note) for note in found.agreement.notes]
 
 
-class _Computed:
-    """A fit whose summaries are those of the page, so that nothing is computed twice."""
-
-    def __init__(self, found: ReportData) -> None:
-        fit = found.fit
-        self.data, self.model, self.tree = fit.data, fit.model, fit.tree
-        self.engine, self.seed = fit.engine, fit.seed
-        self._found = found
-
-    def __getattr__(self, name: str) -> Any:
-        return lambda: getattr(self._found, name)
-
-
 def methods_parts(found: ReportData) -> tuple[list[str], list[str], str]:
     """Paragraphs of the methods section, references, and BibTeX."""
-    computed: Any = _Computed(found)
-    texts = [_unescaped(as_markdown(text)) for text in paragraphs(computed)]
-    return texts, [source.text for source in references(computed)], bibtex(computed).rstrip()
+    fit = found.fit
+    texts = [_unescaped(as_markdown(text)) for text in paragraphs(fit)]
+    return texts, [source.text for source in references(fit)], bibtex(fit).rstrip()
 
 
 def _unescaped(text: str) -> str:

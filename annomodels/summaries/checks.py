@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from annomodels.summaries.findings import Finding
 from annomodels.summaries.findings_data import data_findings
 from annomodels.summaries.findings_fit import fit_findings
 from annomodels.summaries.findings_model import model_findings
+from annomodels.summaries.predictive_rows import Aspect
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +55,7 @@ class Check:
         return "\n".join([self.verdict, *self.sentences])
 
 
-def check(tree: xr.DataTree, data: Annotations) -> Check:
+def check(tree: xr.DataTree, data: Annotations, aspects: Sequence[Aspect] | None = None) -> Check:
     """Look at the chains, the data and the fit, and say what stands against the results.
 
     Limits: R-hat below 1.01 (1.05: do not use); 400 effective draws (100); no divergences; no
@@ -67,6 +69,9 @@ def check(tree: xr.DataTree, data: Annotations) -> Check:
         Result of a fit.
     data
         What was fitted.
+    aspects
+        What :func:`annomodels.summaries.predictive.aspects` gave, if it is known; an empty sequence
+        leaves the posterior predictive checks out, of which none alone forbids the use.
 
     Returns
     -------
@@ -82,7 +87,8 @@ def check(tree: xr.DataTree, data: Annotations) -> Check:
     """
     import pandas as pd
 
-    findings = [*fit_findings(tree, data), *data_findings(tree, data), *model_findings(tree, data)]
+    findings = [*fit_findings(tree, data), *data_findings(tree, data)]
+    findings += model_findings(tree, data, aspects)
     worst = max(finding.severity for finding in findings)
     bad = sorted((f for f in findings if f.severity), key=lambda finding: -finding.severity)
     columns = ["name", "value", "limit", "ok", "sentence"]
@@ -93,7 +99,9 @@ def check(tree: xr.DataTree, data: Annotations) -> Check:
 
 def _all_well(findings: list[Finding]) -> str:
     said = {finding.name: finding.value for finding in findings}
+    looked = "use of labels" in said
     return (
         f"The chains agree (R-hat at most {said['R-hat']:.3f}, at least "
-        f"{said['effective draws']:,.0f} effective draws) and the model reproduces the labels."
+        f"{said['effective draws']:,.0f} effective draws)"
+        f"{' and the model reproduces the labels' if looked else ''}."
     )

@@ -37,6 +37,7 @@ Ints = NDArray[np.int64]
 
 BUDGET = 256 * 2**20
 SMALLEST = 1e-12  # below it a probability counts as this: EM without a prior gives exact zeros
+SHORT = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,7 +226,7 @@ def state_probabilities(
         for offset in range(size if len(known) else 0):
             given = np.maximum(draws.truth(first + offset), 1e-300)
             logp[known, offset] += np.log(given).T[gold[known]]
-        logp -= logp.max(axis=2, keepdims=True)
+        logp -= _largest(logp)[:, :, None]
         np.exp(logp, out=logp)
         logp /= logp.sum(axis=2, keepdims=True)
         for offset in range(size):
@@ -240,9 +241,22 @@ def choices(probabilities: Floats, uniform: Floats) -> Ints:
     >>> choices(np.array([[0.2, 0.8], [0.9, 0.1]]), np.array([0.5, 0.5]))
     array([1, 0])
     """
-    below = np.cumsum(probabilities[..., :-1], axis=-1)
-    picked: Ints = (uniform[..., None] > below).sum(axis=-1)
+    below = np.zeros(probabilities.shape[:-1])
+    picked: Ints = np.zeros(below.shape, dtype=np.int64)
+    for k in range(probabilities.shape[-1] - 1):  # few and long columns: faster than cumsum
+        below += probabilities[..., k]
+        picked += uniform > below
     return picked
+
+
+def _largest(values: Floats) -> Floats:
+    """Maximum over the last axis, which is short: many times faster than ``max`` there."""
+    if values.shape[-1] > SHORT:
+        return np.asarray(values.max(axis=-1))
+    top = values[..., 0].copy()
+    for k in range(1, values.shape[-1]):
+        np.maximum(top, values[..., k], out=top)
+    return top
 
 
 def interval(samples: Floats, prob: float = 0.95) -> tuple[Floats, Floats]:

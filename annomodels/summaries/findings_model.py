@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from annomodels.annotations import Annotations
+from annomodels.summaries.draws import thinned
 from annomodels.summaries.findings import CHECK, FINE, FORBIDS, Finding
 from annomodels.summaries.next_model import fitted_model, next_model
 from annomodels.summaries.predictive import aspects
-from annomodels.summaries.predictive_rows import REJECTED
-from annomodels.summaries.worth import coder_draws
+from annomodels.summaries.predictive_rows import REJECTED, Aspect
+from annomodels.summaries.skills import skill
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -19,18 +21,31 @@ if TYPE_CHECKING:
 __all__ = ["model_findings"]
 
 NO_SIGNAL = 0.1
+DRAWS = 1000  # enough for a median
 
 
-def model_findings(tree: xr.DataTree, data: Annotations) -> list[Finding]:
-    """Look whether there is a signal, and whether the model reproduces the labels."""
-    return [_signal(tree, data), *_predictive(tree, data)]
+def model_findings(
+    tree: xr.DataTree, data: Annotations, seen: Sequence[Aspect] | None = None
+) -> list[Finding]:
+    """Look whether there is a signal, and whether the model reproduces the labels.
+
+    Parameters
+    ----------
+    tree
+        Result of a fit.
+    data
+        What was fitted.
+    seen
+        Aspects that the model should reproduce, where they are known already.
+    """
+    seen = aspects(tree, data)[1] if seen is None else seen
+    return [_signal(tree, data), *_predictive(tree, data, seen)]
 
 
 def _signal(tree: xr.DataTree, data: Annotations) -> Finding:
-    draws = coder_draws(tree, data)
+    draws = thinned(tree, data, DRAWS)
     weight = np.bincount(data.coder, minlength=data.n_coders) / len(data)
-    mean = draws.skill @ weight
-    value = float(np.median(mean))
+    value = float(np.median(skill(draws.prevalence, draws.confusion) @ weight))
     if value >= NO_SIGNAL:
         text = f"The coders are better than chance: their mean skill is {value:.2f}."
         return Finding("skill of the coders", value, NO_SIGNAL, text, FINE)
@@ -41,9 +56,9 @@ def _signal(tree: xr.DataTree, data: Annotations) -> Finding:
     return Finding("skill of the coders", value, NO_SIGNAL, text, FORBIDS)
 
 
-def _predictive(tree: xr.DataTree, data: Annotations) -> list[Finding]:
+def _predictive(tree: xr.DataTree, data: Annotations, seen: Sequence[Aspect]) -> list[Finding]:
     found = []
-    for aspect in aspects(tree, data)[1]:
+    for aspect in seen:
         text = f"The model reproduces: {aspect.name}."
         if not aspect.fits:
             text = aspect.sentence

@@ -10,14 +10,20 @@ from numpy.typing import NDArray
 from annomodels.annotations import Annotations
 from annomodels.names import label_text
 from annomodels.summaries.draws import Draws, thinned
-from annomodels.summaries.merging import MOST_MERGED, merges, with_interval
+from annomodels.summaries.merging import (
+    MOST_MERGED,
+    merged_alphas,
+    merges,
+    with_interval,
+    worth_merging,
+)
 from annomodels.summaries.summary import Summary
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-__all__ = ["crowd_table", "labels", "pairs"]
+__all__ = ["crowd_table", "labels", "pairs", "scheme"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -59,38 +65,7 @@ def labels(tree: xr.DataTree, data: Annotations) -> Summary:
     0   neg   0.33         0.5          0.8
     1   pos   0.67         0.5          0.9
     """
-    import pandas as pd
-
-    draws = thinned(tree, data)
-    joint = crowd_table(draws, data)
-    given = data.votes.sum(axis=0)
-    right = np.diagonal(joint, axis1=1, axis2=2)
-    mixed = joint + joint.transpose(0, 2, 1)
-    mixed[:, range(data.n_labels), range(data.n_labels)] = 0.0
-    mean = mixed.mean(axis=0)
-    partner = mean.argmax(axis=1)
-    table: dict[str, Any] = {
-        "label": list(data.labels),
-        "given": given,
-        "share": given / len(data),
-    }
-    for name, values in (
-        ("prevalence", draws.prevalence),
-        ("sensitivity", _ratio(right, joint.sum(axis=2))),
-        ("precision", _ratio(right, joint.sum(axis=1))),
-    ):
-        with_interval(table, name, values)
-    at = np.arange(data.n_labels)
-    table["partner"] = [data.labels[k] for k in partner]
-    with_interval(table, "partner_share", _ratio(mixed[:, at, partner], mixed.sum(axis=2)))
-    frame = pd.DataFrame(table)
-    chosen = np.unique(np.sort(np.column_stack([at, partner]), axis=1), axis=0)
-    found = merges(data, mixed, chosen)
-    keys = [(min(k, m), max(k, m)) for k, m in zip(at.tolist(), partner.tolist(), strict=True)]
-    columns = [str(name) for name in found if str(name).startswith(("alpha", "accuracy"))]
-    of_pair: Any = found[columns].reindex(keys).reset_index(drop=True)
-    frame = pd.concat([frame, of_pair], axis=1)
-    return Summary("Labels", frame, _kept(joint, data), _notes(data, found))
+    return scheme(tree, data)[0]
 
 
 def pairs(tree: xr.DataTree, data: Annotations) -> Summary:
@@ -117,26 +92,83 @@ def pairs(tree: xr.DataTree, data: Annotations) -> Summary:
       first second  confusions
     0   neg    pos         1.0
     """
-    import pandas as pd
+    return scheme(tree, data)[1]
 
+
+def scheme(tree: xr.DataTree, data: Annotations) -> tuple[Summary, Summary]:
+    """Give :func:`labels` and :func:`pairs`, which rest on the same draws.
+
+    Parameters
+    ----------
+    tree
+        Result of a fit.
+    data
+        What was fitted.
+    """
     draws = thinned(tree, data)
     joint = crowd_table(draws, data)
     mixed = joint + joint.transpose(0, 2, 1)
-    first, second = np.triu_indices(data.n_labels, 1)
-    each = mixed[:, first, second]
-    order = np.argsort(-each.mean(axis=0), kind="stable")[:MOST_MERGED]
-    first, second = first[order], second[order]
+    mixed[:, range(data.n_labels), range(data.n_labels)] = 0.0
+    mean = mixed.mean(axis=0)
+    partner = mean.argmax(axis=1)
+    own = np.unique(np.sort(np.column_stack([np.arange(data.n_labels), partner]), axis=1), axis=0)
+    every = np.column_stack(np.triu_indices(data.n_labels, 1))
+    top = every[np.argsort(-mean[every[:, 0], every[:, 1]], kind="stable")[:MOST_MERGED]]
+    wanted = {n: worth_merging(data, mixed, chosen) for n, chosen in enumerate((own, top))}
+    alphas = merged_alphas(data, [(0, 0), *wanted[0], *wanted[1]]) if wanted[1] else {}
+    of_own = merges(mixed, own, {pair: alphas[pair] for pair in [(0, 0), *wanted[0]] if alphas})
+    of_top = merges(mixed, top, alphas)
+    kept = _kept(joint, data)
+    return (
+        Summary("Labels", _each(draws, data, joint, partner, of_own), kept, _notes(data, of_own)),
+        Summary("Pairs of labels", _pairs(data, mixed, top, of_top), kept, _notes(data, of_top)),
+    )
+
+
+def _each(
+    draws: Draws, data: Annotations, joint: Floats, partner: Ints, merged: pd.DataFrame
+) -> pd.DataFrame:
+    """Table of the labels; `merged` holds what merging each with its partner does."""
+    import pandas as pd
+
+    given = data.votes.sum(axis=0)
+    right = np.diagonal(joint, axis1=1, axis2=2)
+    mixed = joint + joint.transpose(0, 2, 1)
+    mixed[:, range(data.n_labels), range(data.n_labels)] = 0.0
+    table: dict[str, Any] = {
+        "label": list(data.labels),
+        "given": given,
+        "share": given / len(data),
+    }
+    for name, values in (
+        ("prevalence", draws.prevalence),
+        ("sensitivity", _ratio(right, joint.sum(axis=2))),
+        ("precision", _ratio(right, joint.sum(axis=1))),
+    ):
+        with_interval(table, name, values)
+    at = np.arange(data.n_labels)
+    table["partner"] = [data.labels[k] for k in partner]
+    with_interval(table, "partner_share", _ratio(mixed[:, at, partner], mixed.sum(axis=2)))
+    keys = [(min(k, m), max(k, m)) for k, m in zip(at.tolist(), partner.tolist(), strict=True)]
+    columns = [str(name) for name in merged if str(name).startswith(("alpha", "accuracy"))]
+    of_pair: Any = merged[columns].reindex(keys).reset_index(drop=True)
+    found: pd.DataFrame = pd.concat([pd.DataFrame(table), of_pair], axis=1)
+    return found
+
+
+def _pairs(data: Annotations, mixed: Floats, chosen: Ints, merged: pd.DataFrame) -> pd.DataFrame:
+    """Table of pairs of labels; `merged` holds what merging them does."""
+    import pandas as pd
+
+    first, second = chosen.T
     table: dict[str, Any] = {
         "first": [data.labels[k] for k in first],
         "second": [data.labels[k] for k in second],
     }
-    total = each.sum(axis=1, keepdims=True)
-    with_interval(
-        table, "confusions", _ratio(each[:, order], np.broadcast_to(total, each.shape)[:, order])
-    )
-    found = merges(data, mixed, np.column_stack([first, second]))
-    frame = pd.concat([pd.DataFrame(table), found.reset_index(drop=True)], axis=1)
-    return Summary("Pairs of labels", frame, _kept(joint, data), _notes(data, found))
+    total = mixed.sum(axis=(1, 2))[:, None] / 2
+    each = mixed[:, first, second]
+    with_interval(table, "confusions", _ratio(each, np.broadcast_to(total, each.shape)))
+    return pd.concat([pd.DataFrame(table), merged.reset_index(drop=True)], axis=1)
 
 
 def crowd_table(draws: Draws, data: Annotations) -> Floats:

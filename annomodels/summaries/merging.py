@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,70 +11,119 @@ from numpy.typing import NDArray
 
 from annomodels.annotations import Annotations
 from annomodels.coefficients.agreement import agreement
+from annomodels.coefficients.evaluation import draw_values, point_values
+from annomodels.coefficients.metrics import make_distance
+from annomodels.coefficients.reasons import before, diagnose
 from annomodels.summaries.draws import interval
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MOST_MERGED", "merged_alpha", "merges", "with_interval"]
+__all__ = ["MOST_MERGED", "merged_alphas", "merges", "with_interval", "worth_merging"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Pair = tuple[int, int]
+Alpha = tuple[float, Floats | None]
 
 MOST_MERGED = 45  # pairs of labels whose merging is worked out: all pairs of ten labels
 ALPHA_DRAWS = 1000
 
 
-def merged_alpha(data: Annotations, first: int, second: int) -> tuple[float, Floats | None]:
-    """Nominal alpha with two labels counted as one, and its draws; they pair with those of others.
+def merged_alphas(data: Annotations, pairs: Iterable[Pair]) -> dict[Pair, Alpha]:
+    """Nominal alpha with two labels counted as one, and its draws, for each pair of labels.
+
+    The weights of the items are drawn once: draws of different pairs belong together.
 
     Parameters
     ----------
     data
         The annotations.
-    first, second
+    pairs
         Codes of the labels; the same code twice merges nothing.
+
+    Returns
+    -------
+    dict
+        Value, and draws or None where they are not defined, by pair.
 
     Examples
     --------
     >>> rows = [(1, "a", "x"), (1, "b", "y"), (2, "a", "z"), (2, "b", "z")]
     >>> data = Annotations.from_records(rows)
-    >>> merged_alpha(data, 0, 1)[0]
-    1.0
+    >>> {pair: round(found[0], 2) for pair, found in merged_alphas(data, [(0, 0), (0, 1)]).items()}
+    {(0, 0): 0.4, (0, 1): 1.0}
     """
+    wanted = list(dict.fromkeys(pairs))
+    basis = agreement(data, "alpha", distance=_merged(data, 0, 0), draws=1).basis
+    if basis is None or before(basis.request.coefficient, basis.rows, basis.request.convention):
+        return dict.fromkeys(wanted, (float("nan"), None))
+    requests = [
+        replace(basis.request, distance=make_distance(_merged(data, *pair), data.labels))
+        for pair in wanted
+    ]
+    points = point_values(basis.sample, requests)
+    reasons = [
+        diagnose(request.coefficient, basis.rows, request.convention, point)
+        for request, point in zip(requests, points, strict=True)
+    ]
+    able = [n for n, reason in enumerate(reasons) if not reason]
+    values = draw_values(basis.sample, [requests[n] for n in able], ALPHA_DRAWS, basis.seed)
+    draws = dict(zip(able, values, strict=True))
+    return {
+        pair: (float(point.value), draws.get(n))
+        for n, (pair, point) in enumerate(zip(wanted, points, strict=True))
+    }
+
+
+def _merged(data: Annotations, first: int, second: int) -> Floats:
+    """Nominal distance with two labels counted as one."""
     distance = 1.0 - np.eye(data.n_labels)
     distance[first, second] = distance[second, first] = 0.0
-    found = agreement(data, "alpha", distance=distance, draws=ALPHA_DRAWS)
-    return float(found.value), found.draws
+    return distance
 
 
-def merges(data: Annotations, mixed: Floats, chosen: Ints) -> pd.DataFrame:
-    """Work out what merging does, one row for each pair of labels, indexed by their codes.
+def worth_merging(data: Annotations, mixed: Floats, chosen: Ints) -> list[Pair]:
+    """Give those of the pairs whose alpha is worked out: the most confused ones.
 
     Parameters
     ----------
     data
         The annotations.
+    mixed, chosen
+        As for :func:`merges`.
+    """
+    if data.n_labels < 3:
+        return []  # merging two of two labels leaves nothing to agree on
+    size = mixed.mean(axis=0)[chosen[:, 0], chosen[:, 1]]
+    first = np.argsort(-size, kind="stable")[:MOST_MERGED]
+    return [(int(k), int(m)) for k, m in chosen[first]]
+
+
+def merges(mixed: Floats, chosen: Ints, alphas: dict[Pair, Alpha]) -> pd.DataFrame:
+    """Work out what merging does, one row for each pair of labels, indexed by their codes.
+
+    Parameters
+    ----------
     mixed
         J_kl + J_lk of :func:`annomodels.summaries.labels.labels`, shape [sample, label, label].
     chosen
-        Codes of the pairs, shape [pair, 2]; alpha is worked out for the most confused of them.
+        Codes of the pairs, shape [pair, 2].
+    alphas
+        What :func:`merged_alphas` gave, with the pair (0, 0) for alpha as it is.
 
     Returns
     -------
     pandas.DataFrame
-        alpha_merged, alpha_change, accuracy_gain, the last two with intervals. Merging two of two
-        labels leaves nothing to agree on: NaN.
+        alpha_merged, alpha_change, accuracy_gain, the last two with intervals. Where alpha was not
+        worked out: NaN.
     """
     import pandas as pd
 
-    plain = merged_alpha(data, 0, 0)
-    changes = []
-    size = mixed.mean(axis=0)[chosen[:, 0], chosen[:, 1]]
-    worth = np.zeros(len(chosen), dtype=bool)
-    worth[np.argsort(-size, kind="stable")[:MOST_MERGED]] = data.n_labels > 2
-    for (k, m), wanted in zip(chosen.tolist(), worth, strict=True):
-        changes.append(_change(plain, merged_alpha(data, k, m)) if wanted else (np.nan,) * 4)
+    changes = [
+        _change(alphas[0, 0], alphas[k, m]) if (k, m) in alphas else (np.nan,) * 4
+        for k, m in chosen.tolist()
+    ]
     rows: dict[str, Any] = dict(
         zip(
             ("alpha_merged", "alpha_change", "alpha_change_low", "alpha_change_high"),
@@ -85,9 +136,7 @@ def merges(data: Annotations, mixed: Floats, chosen: Ints) -> pd.DataFrame:
     return pd.DataFrame(rows, index=index)
 
 
-def _change(
-    plain: tuple[float, Floats | None], merged: tuple[float, Floats | None]
-) -> tuple[float, float, float, float]:
+def _change(plain: Alpha, merged: Alpha) -> tuple[float, float, float, float]:
     low = high = float("nan")
     if plain[1] is not None and merged[1] is not None:
         difference = merged[1] - plain[1]

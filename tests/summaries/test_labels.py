@@ -8,7 +8,7 @@ import pytest
 
 import annomodels as am
 from annomodels.summaries.labels import labels, pairs
-from annomodels.summaries.merging import merged_alpha
+from annomodels.summaries.merging import merged_alphas
 
 PREVALENCE = np.array([0.5, 0.3, 0.2])
 GOOD = np.array([[0.9, 0.08, 0.02], [0.1, 0.85, 0.05], [0.05, 0.05, 0.9]])
@@ -69,7 +69,7 @@ def test_merging_is_what_recoding_the_data_gives(known) -> None:
 def test_draws_of_alpha_are_paired_so_that_merging_nothing_changes_nothing(known) -> None:
     _, data = known
     plain = am.agreement(data, "alpha", draws=1000)
-    value, draws = merged_alpha(data, 1, 1)
+    value, draws = merged_alphas(data, [(0, 0), (1, 1)])[1, 1]
     assert value == plain.value
     np.testing.assert_allclose(draws, plain.draws)
 
@@ -109,3 +109,23 @@ def test_of_many_labels_only_the_largest_merges_are_worked_out(known, monkeypatc
     each = labels(tree, data).table
     assert each["alpha_change"].isna().tolist() == [False, False, True]
     assert each["accuracy_gain"].notna().all()
+
+
+def test_alphas_of_merged_labels_are_those_asked_for_one_by_one(known) -> None:
+    _, data = known
+    pairs_of_labels = [(0, 1), (1, 2)]
+    found = merged_alphas(data, pairs_of_labels)
+    for k, m in pairs_of_labels:
+        distance = 1.0 - np.eye(3)
+        distance[k, m] = distance[m, k] = 0.0
+        one = am.agreement(data, "alpha", distance=distance, draws=1000)
+        assert found[k, m][0] == one.value
+        np.testing.assert_allclose(found[k, m][1], one.draws)
+
+
+def test_labels_that_merge_into_a_constant_have_no_alpha() -> None:
+    rows = [(i, j, "xy"[(i + j) % 2]) for i in range(6) for j in range(2)]
+    data = am.Annotations.from_records([*rows, ("z", 0, "z")], labels=["x", "y", "z"])
+    value, draws = merged_alphas(data, [(0, 1)])[0, 1]
+    assert np.isnan(value)
+    assert draws is None

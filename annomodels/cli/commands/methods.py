@@ -43,6 +43,7 @@ def command(fit: str, output: str | None, force: bool, form: str | None, as_json
     from annomodels.cli.summary import loaded
     from annomodels.cli.tables import emit_text, to_json
     from annomodels.report.methods import bibtex, methods, methods_latex
+    from annomodels.report.once import Once
 
     if as_json and form not in (None, "json"):
         raise click.UsageError(f"--json and --format {form} cannot both be used.")
@@ -50,7 +51,7 @@ def command(fit: str, output: str | None, force: bool, form: str | None, as_json
     chosen = "json" if as_json else form or (ending if ending in FORMS else "md")
     writing = Writing(chosen, output, force)
     check_writing(writing)
-    found = loaded(fit)
+    found = Once(loaded(fit))
     told = str(found.tree.attrs.get("command", ""))
     if chosen == "json":
         parts = {

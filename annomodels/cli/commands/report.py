@@ -44,10 +44,11 @@ def command(
     from annomodels.cli.places import check_file
     from annomodels.cli.tables import to_json
     from annomodels.cli.terminal import Stages
+    from annomodels.report.once import Once
     from annomodels.report.page import report
 
     check_file(output, force)
-    loaded = load_fit(fit)
+    loaded = Once(load_fit(fit))
     rivals = [load_fit(name) for name in others]
     told = str(loaded.tree.attrs.get("command", ""))
     with Stages() as stages:

@@ -1,0 +1,77 @@
+"""Each summary is computed once, whatever is made from it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from annomodels.cli.outputs import names_of, write_outputs
+from annomodels.report.once import Once
+from annomodels.report.page import report
+from annomodels.summaries.checks import check
+
+COSTLY = {
+    "annomodels.summaries.predictive": ("aspects",),
+    "annomodels.summaries.checks": ("check",),
+    "annomodels.summaries.labels": ("scheme",),
+    "annomodels.summaries.merging": ("draw_values",),
+    "annomodels.summaries.agreement": ("agreement",),
+    "annomodels.summaries.items": ("items",),
+    "annomodels.summaries.gold": ("gold",),
+    "annomodels.report.wrong": ("wrong_labels",),
+}
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """How often each costly function is called."""
+    counts: Counter[str] = Counter()
+
+    def counted(name, plain):
+        def call(*args, **options):
+            counts[name] += 1
+            return plain(*args, **options)
+
+        return call
+
+    for module, names in COSTLY.items():
+        loaded = pytest.importorskip(module)
+        for name in names:
+            monkeypatch.setattr(loaded, name, counted(name, getattr(loaded, name)))
+    return counts
+
+
+def test_a_page_computes_every_summary_once(crowd, calls, tmp_path):
+    report(crowd, tmp_path / "report.html")
+    assert set(calls) == {name for names in COSTLY.values() for name in names}
+    assert set(calls.values()) == {1}
+
+
+def test_all_files_of_a_run_share_what_was_computed(crowd, calls, tmp_path):
+    names = names_of(report=True)
+    once = Once(crowd)
+    write_outputs(once, str(tmp_path / "out"), names, threshold=None, target=None)
+    assert once.check().verdict == Once(once).check().verdict
+    assert set(calls.values()) == {1}
+
+
+def test_the_summaries_are_those_of_the_fit(crowd):
+    once = Once(crowd)
+    for name in ("gold", "coders", "items", "agreement", "predictive", "labels"):
+        assert getattr(once, name)().table.equals(getattr(crowd, name)().table), name
+    assert once.labels(pairs=True).table.equals(crowd.labels(pairs=True).table)
+    assert once.check().table.equals(crowd.check().table)
+    assert (
+        once.coders(0.9).table["p_below_target"].equals(crowd.coders(0.9).table["p_below_target"])
+    )
+    np.testing.assert_array_equal(once.accuracy(), crowd.coders().draws["accuracy"].values)
+
+
+def test_a_check_without_predictive_checks_says_nothing_of_them(crowd):
+    quick, full = check(crowd.tree, crowd.data, ()), crowd.check()
+    assert set(quick.table["name"]) < set(full.table["name"])
+    assert "use of labels" not in set(quick.table["name"])
+    assert "reproduces" not in " ".join(quick.sentences)
+    assert bool(quick) == bool(full)
