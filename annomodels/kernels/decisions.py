@@ -209,6 +209,10 @@ def draw_weights(
     doi:10.1214/aos/1056562461) along the logarithm of each.
     """
     n = len(weights)
+    if n == 1:
+        # one class has no ratio, and a flat density no slice to step out of
+        weights[0, 1] = 0.0
+        return
     state = np.empty(1, dtype=np.uint64)
     state[0] = address(key, iteration, PREVALENCE, 0)
     phi, log_share = np.empty(n), np.empty(n)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.coref.document import Corpus, Document
-from annomodels.coref.mentionpairs import chains, checks, silver, tables
+from annomodels.coref.mentionpairs import chains, checks, readers, silver, tables
 from annomodels.coref.mentionpairs.candidates import Candidates
 from annomodels.coref.mentionpairs.engines import Draws
 from annomodels.coref.mentionpairs.model import PairModel
@@ -71,6 +71,14 @@ class PairFit:
         return np.asarray(self.drawn.p_batches.mean(axis=(0, 1)))
 
     @cached_property
+    def p_next(self) -> Floats:
+        """P(one more reader says it) of each candidate, shape [candidate].
+
+        Coders count as readers of equal standing here, so that this does not depend on the model.
+        """
+        return readers.next_label(self.codes, readers.read_shares(self.codes))
+
+    @cached_property
     def mixing(self) -> tuple[float, float]:
         """Largest R-hat and smallest effective sample size of all but the rates of coders."""
         return checks.mixing(self.drawn)
@@ -88,10 +96,11 @@ class PairFit:
         -------
         Summary
             One row per candidate: item, label, class, votes, coders, p_true, mc_error, p_next,
-            silver. `p_next` is the probability that one more coder of the same population would
-            say it, which is the better guess at what somebody else's gold has.
+            silver. `p_next` is the probability that one more reader would say it, which is the
+            better guess at what somebody else's gold has; what the candidates of a mention leave
+            of 1 goes to readings that nobody gave.
         """
-        return tables.interpretations(self.model, self.codes, self.drawn)
+        return tables.interpretations(self.model, self.codes, self.drawn, self.p_next)
 
     def mentions(self) -> Summary:
         """Mentions with their most probable label and P(none, one, several readings are true).
@@ -99,10 +108,11 @@ class PairFit:
         Returns
         -------
         Summary
-            One row per mention: item, silver, p_silver, p_none, p_one, p_several, readings; the
-            last is what is most probable: none, one or several.
+            One row per mention: item, silver, p_silver, p_next, p_none, p_one, p_several,
+            readings; `p_next` is the probability that one more reader gives the silver label, and
+            the last is what is most probable: none, one or several.
         """
-        return tables.mentions(self.model, self.codes, self.drawn)
+        return tables.mentions(self.codes, self.drawn, self.p_next)
 
     def ambiguous(self, threshold: float = 0.5) -> Summary:
         """Mentions that likely have no true reading among the candidates, or several.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from annomodels.summaries.summary import Summary
 
-__all__ = ["ambiguous", "coders", "dataset", "interpretations", "mentions", "next_label"]
+__all__ = ["ambiguous", "coders", "dataset", "interpretations", "mentions"]
 
 Floats = NDArray[np.float64]
 
@@ -54,7 +54,7 @@ def kinds(model: PairModel, codes: Candidates) -> list[tuple[str, str]]:
     return [(name, quantity) for name in names for quantity in quantities]
 
 
-def interpretations(model: PairModel, codes: Candidates, drawn: Draws) -> Summary:
+def interpretations(model: PairModel, codes: Candidates, drawn: Draws, p_next: Floats) -> Summary:
     """All candidates with their probabilities."""
     import pandas as pd
     import xarray as xr
@@ -75,7 +75,7 @@ def interpretations(model: PairModel, codes: Candidates, drawn: Draws) -> Summar
             "coders": codes.judged()[codes.mention],
             "p_true": p,
             "mc_error": monte_carlo_error(drawn),
-            "p_next": next_label(model, codes, drawn),
+            "p_next": p_next,
             "silver": silver,
         }
     )
@@ -83,38 +83,7 @@ def interpretations(model: PairModel, codes: Candidates, drawn: Draws) -> Summar
     return Summary("Interpretations", table, draws)
 
 
-def next_label(model: PairModel, codes: Candidates, drawn: Draws) -> Floats:
-    """Probability that one more coder of the same population would give each candidate.
-
-    The posterior means of truth and of the population's rates are put into the model; for
-    mention-pair, what the coder accepts is scaled to one label a mention.
-
-    Parameters
-    ----------
-    model, codes, drawn
-        Those of a fit.
-
-    Returns
-    -------
-    numpy.ndarray
-        Shape [candidate]; 0 for "none of these".
-    """
-    p = drawn.p_batches.mean(axis=(0, 1))
-    rate = drawn.mean.mean(axis=(0, 1))
-    listed = codes.cls < len(codes.classes) - model.has_none
-    cls = np.where(listed, codes.cls, 0)
-    n = np.add.reduceat(listed.astype(np.int64), codes.firsts[:-1])[codes.mention]
-    if model.single:
-        right = np.where(listed, rate[cls], 0.0)
-        # errors go to the other candidates and to what is not listed, alike; "none of these" to all
-        wrong = p * np.where(listed, (1 - right) / np.maximum(n, 1), 1 / (n + 1))
-        others = np.add.reduceat(wrong, codes.firsts[:-1])[codes.mention] - wrong
-        return np.where(listed, p * right + others, 0.0)
-    accepted = p * rate[2 * cls + 1] + (1 - p) * (1 - rate[2 * cls])
-    return np.asarray(accepted / np.add.reduceat(accepted, codes.firsts[:-1])[codes.mention])
-
-
-def mentions(model: PairModel, codes: Candidates, drawn: Draws) -> Summary:
+def mentions(codes: Candidates, drawn: Draws, p_next: Floats) -> Summary:
     """Mentions with their best label, and how many readings are true."""
     import pandas as pd
     import xarray as xr
@@ -129,6 +98,7 @@ def mentions(model: PairModel, codes: Candidates, drawn: Draws) -> Summary:
             "item": np.array(codes.items, dtype=object),
             "silver": np.array(codes.labels, dtype=object)[best],
             "p_silver": p[best],
+            "p_next": p_next[best],
             "p_none": number[:, 0],
             "p_one": number[:, 1],
             "p_several": number[:, 2],
