@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,12 +30,13 @@ from annomodels.errors import EngineError
 from annomodels.models.confusion import State
 from annomodels.models.conjugate import ConjugateModel
 
-__all__ = ["Ascent", "ascend"]
+__all__ = ["Ascent", "ascend", "climb_rounds"]
 
 Floats = NDArray[np.float64]
 # expected counts [row, label, truth], sizes [truth] and log likelihood of a state
 Expectation = Callable[[State], tuple[Floats, Floats, float]]
 
+ROUNDS = 3
 # plain steps before the first leap: a climb that ends within them needs no help
 FIRST_STEPS = 8
 # how far a leap may go, in steps, and how that grows when leaps of this length go up
@@ -56,7 +58,7 @@ class Ascent:
     trace
         Objective of every state that was accepted.
     passes
-        Number of passes over the items, with those whose leap was not taken.
+        Number of passes over the items, with those whose leap was not taken, in all rounds.
     """
 
     state: State
@@ -153,6 +155,54 @@ def ascend(
         if gain < tolerance * (1 + abs(here.objective)):
             break
     return Ascent(here.state, here.objective, here.log_likelihood, trace, passes)
+
+
+def climb_rounds(
+    model: ConjugateModel,
+    expectation: Expectation,
+    state: State,
+    *,
+    turn: int = 0,
+    each: Callable[[State, int], None] | None = None,
+    **options: Any,
+) -> Ascent:
+    """Climb, and where the model has a population, set it anew and climb again.
+
+    The population is held while EM climbs and set from the expected counts between rounds
+    (empirical Bayes).
+
+    Parameters
+    ----------
+    model, expectation, state
+        As for :func:`ascend`.
+    turn
+        Round to begin with.
+    each
+        Called after every EM step with the state and the round.
+    **options
+        Further options of :func:`ascend`.
+    """
+    passes = 0
+    found: Ascent | None = None
+    for number in range(turn, ROUNDS if state.population else 1):
+        if found is not None:
+            state = model.start(*expectation(found.state)[:2])
+        found = ascend(
+            model,
+            expectation,
+            state,
+            each=None if each is None else partial(_tell_round, each, number),
+            **options,
+        )
+        passes += found.passes
+    if found is None:
+        raise ValueError("no round is left")
+    found.passes = passes
+    return found
+
+
+def _tell_round(each: Callable[[State, int], None], number: int, state: State, passes: int) -> None:
+    each(state, number)
 
 
 def _require_number(point: _Point) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,10 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.annotations import Annotations
-from annomodels.engines.acceleration import ascend
+from annomodels.engines.acceleration import Ascent, climb_rounds
+from annomodels.engines.checkpoint import identity
+from annomodels.engines.climb_log import ClimbLog
+from annomodels.engines.partition import cut
+from annomodels.engines.partitioned_em import class_probabilities, climb_source
 from annomodels.engines.relabel import canonical_order
 from annomodels.engines.settings import Clock, Settings
+from annomodels.engines.spread import Spread
 from annomodels.engines.starts import random_shares, state_from_shares, vote_shares
+from annomodels.executors.choose import team
 from annomodels.models.confusion import State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded, encode
@@ -21,7 +29,6 @@ from annomodels.schema import RawResult
 __all__ = ["Mode", "climb", "run"]
 
 Floats = NDArray[np.float64]
-ROUNDS = 3
 
 
 @dataclass
@@ -79,6 +86,8 @@ def climb(
     max_iterations: int = 5000,
     clock: Clock | None = None,
     accelerate: bool = True,
+    turn: int = 0,
+    each: Callable[[State, int], None] | None = None,
 ) -> Mode:
     """Iterate E and M to a local maximum, with leaps where that is slow.
 
@@ -90,23 +99,29 @@ def climb(
     EngineError
         When the likelihood is not a number.
     """
-    passes = 0
-    for turn in range(ROUNDS if state.population else 1):
-        if turn:
-            state = model.start(*expect(codes, state)[:2])
-        found = ascend(
-            model,
-            lambda state: _without_items(codes, state),
-            state,
-            tolerance=tolerance,
-            max_passes=max_iterations,
-            clock=clock,
-            accelerate=accelerate,
-        )
-        state = found.state
-        passes += found.passes
-    p_truth = expect(codes, state)[2]
-    return Mode(state, found.objective, found.log_likelihood, p_truth, found.trace, passes=passes)
+    found = climb_rounds(
+        model,
+        lambda state: _without_items(codes, state),
+        state,
+        tolerance=tolerance,
+        max_passes=max_iterations,
+        clock=clock,
+        accelerate=accelerate,
+        turn=turn,
+        each=each,
+    )
+    return _mode(found, expect(codes, found.state)[2])
+
+
+def _mode(found: Ascent, p_truth: Floats) -> Mode:
+    return Mode(
+        found.state,
+        found.objective,
+        found.log_likelihood,
+        p_truth,
+        found.trace,
+        passes=found.passes,
+    )
 
 
 def _without_items(codes: Encoded, state: State) -> tuple[Floats, Floats, float]:
@@ -133,30 +148,61 @@ def run(model: ConjugateModel, data: Annotations, settings: Settings) -> RawResu
     """
     clock = Clock(settings.time_limit)
     codes = encode(data, shared=model.shared)
-    volume = np.bincount(codes.row, minlength=codes.n_rows) / len(codes.row)
+    volume = codes.volume
     rng = np.random.default_rng(settings.seed)
     relabel = settings.relabel and model.swappable and data.gold is None
+    log = ClimbLog(settings, identity(data.fingerprint, model, "em", settings))
     modes: list[Mode] = []
     stopped = ""
-    try:
-        for start in range(max(1, settings.starts)):
-            settings.tell("em", start / settings.starts, f"start {start + 1}")
-            shares = (
-                random_shares(codes, rng, votes=0.5 * (start % 2)) if start else vote_shares(codes)
-            )
-            mode = climb(model, codes, state_from_shares(model, codes, shares), clock=clock)
-            modes.append(_canonical(mode, volume, relabel))
-            modes[-1].start = start
-            if clock.over:
-                stopped = "time limit"
-                break
-    except KeyboardInterrupt:
-        if not modes:
-            raise
-        stopped = "interrupted"
+    with ExitStack() as stack:
+        climber = _climber(model, codes, settings, clock, stack)
+        stack.enter_context(log)
+        try:
+            for start in range(max(1, settings.starts)):
+                settings.tell("em", start / settings.starts, f"start {start + 1}")
+                shares = (
+                    random_shares(codes, rng, votes=0.5 * (start % 2))
+                    if start
+                    else vote_shares(codes)
+                )
+                state, turn = log.begin(start, state_from_shares(model, codes, shares))
+                mode = climber(state, turn, log.each)
+                log.finish(mode.state)
+                modes.append(_canonical(mode, volume, relabel))
+                modes[-1].start = start
+                if clock.over:
+                    stopped = "time limit"
+                    break
+        except KeyboardInterrupt:
+            if not modes:
+                raise
+            stopped = "interrupted"
     settings.tell("em", 1.0)
     best = max(modes, key=lambda mode: mode.objective)
     return _result(model, codes, best, modes, clock, stopped, settings)
+
+
+Climber = Callable[[State, int, Callable[[State, int], None]], Mode]
+
+
+def _climber(
+    model: ConjugateModel, codes: Encoded, settings: Settings, clock: Clock, stack: ExitStack
+) -> Climber:
+    """How to climb: here, or with the executor that the options name."""
+    if settings.executor is None:
+        return lambda state, turn, each: climb(
+            model, codes, state, clock=clock, turn=turn, each=each
+        )
+    crew = team(settings.executor, settings.threads)
+    if crew is not settings.executor:
+        stack.callback(crew.close)
+    spread = stack.enter_context(Spread(cut(codes, settings.partitions or crew.places), crew))
+
+    def far(state: State, turn: int, each: Callable[[State, int], None]) -> Mode:
+        found = climb_source(model, spread, state, clock=clock, turn=turn, each=each)
+        return _mode(found, np.concatenate(class_probabilities(spread, found.state)))
+
+    return far
 
 
 def _canonical(mode: Mode, volume: Floats, relabel: bool) -> Mode:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from annomodels.engines.itemsums import ItemSums
 from annomodels.engines.partition import Partition
 from annomodels.executors.team import Lost, add
+from annomodels.models.encoded import Encoded
 
 __all__ = ["Block", "carry_out", "forget"]
 
@@ -20,6 +21,9 @@ HELD: dict[tuple[str, int], Block] = {}
 class Block:
     """A partition that has been opened.
 
+    A partition that says that it is ``streamed`` is opened again for every pass, and holds nothing
+    in between; one that names a folder for ``scratch`` has its sums in files there.
+
     Parameters
     ----------
     partition
@@ -27,21 +31,30 @@ class Block:
     """
 
     def __init__(self, partition: Partition) -> None:
-        codes = partition.open()
         self.partition = partition
+        self.scratch: str = getattr(partition, "scratch", "")
+        codes = partition.open()
         self.n_rows, self.n_labels = codes.n_rows, codes.n_labels
         self.first, self.n_items = partition.first, codes.n_patterns
-        self.arrays = tuple(_open(values) for values in codes.arrays)
-        self.weight = _open(codes.weight)
+        streamed: bool = getattr(partition, "streamed", False)
+        self.held = None if streamed else _opened(codes)
         self.sums: dict[int, ItemSums] = {}
+
+    def open(self) -> tuple[tuple[NDArray[Any], ...], NDArray[Any]]:
+        """Give what a pass begins with, and the weights of the items; may read a file."""
+        return _opened(self.partition.open()) if self.held is None else self.held
 
     def sums_of(self, chain: int, stage: int, length: int) -> ItemSums:
         """Give the sums of a chain, new ones where a new stage begins."""
-        held = self.sums.get(chain)
-        if held is None or held.stage != stage:
-            held = ItemSums(self.n_items, self.n_labels, stage, length)
-            self.sums[chain] = held
-        return held
+        sums = self.sums.get(chain)
+        if sums is None or sums.stage != stage:
+            sums = ItemSums(self.n_items, self.n_labels, stage, length, self.scratch)
+            self.sums[chain] = sums
+        return sums
+
+
+def _opened(codes: Encoded) -> tuple[tuple[NDArray[Any], ...], NDArray[Any]]:
+    return tuple(_open(values) for values in codes.arrays), _open(codes.weight)
 
 
 def _open(values: NDArray[Any]) -> NDArray[Any]:

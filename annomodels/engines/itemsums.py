@@ -6,6 +6,8 @@ that sums can be taken again from the kept parameters after a part of them was l
 
 from __future__ import annotations
 
+import os
+import tempfile
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,17 +50,26 @@ class ItemSums:
         Which stage of the run the draws are from.
     length
         Number of draws in a batch.
+    scratch
+        Folder for the sums, where they shall not take memory.
     """
 
-    def __init__(self, n_items: int, n_classes: int, stage: int, length: int) -> None:
+    def __init__(
+        self, n_items: int, n_classes: int, stage: int, length: int, scratch: str = ""
+    ) -> None:
         self.stage, self.length = stage, length
-        self.batch = np.zeros((n_items, n_classes))
-        self.p_sum = np.zeros((n_items, n_classes))
-        self.p_square = np.zeros((n_items, n_classes))
-        self.open_entropy = np.zeros(n_items)
-        self.entropy = np.zeros(n_items)
+        shape = n_items, n_classes
+        self.batch, self.p_sum, self.p_square = (_room(shape, scratch) for _ in range(3))
+        self.open_entropy, self.entropy = (_room((n_items,), scratch) for _ in range(2))
         self.open: list[int] = []
         self.closed: set[int] = set()
+
+    def clear(self) -> None:
+        """Forget all draws."""
+        self.drop()
+        self.closed = set()
+        for values in (self.p_sum, self.p_square, self.entropy):
+            values[:] = 0.0
 
     def wants(self, draw: int) -> bool:
         """Whether a draw is not in the sums yet; a draw of another batch drops an open one."""
@@ -90,11 +101,20 @@ class ItemSums:
         full, rest = divmod(n, self.length)
         if any(number >= full for number in self.closed):
             # the run was cut short after this draw had been added, before it was kept
-            self.__init__(*self.p_sum.shape, self.stage, self.length)  # type: ignore[misc]
+            self.clear()
         out = sorted(set(range(full)) - self.closed)
         if rest and sorted(self.open) != list(range(full * self.length, n)):
             out.append(full)
         return out
+
+
+def _room(shape: tuple[int, ...], scratch: str) -> Floats:
+    """Zeros, in memory or in a file that is gone when nobody looks at it any more."""
+    if not scratch:
+        return np.zeros(shape)
+    os.makedirs(scratch, exist_ok=True)
+    with tempfile.TemporaryFile(dir=scratch) as file:
+        return np.asarray(np.memmap(file, dtype=np.float64, mode="w+", shape=shape))
 
 
 def item_means(sums: list[ItemSums], n: int) -> ItemMeans:

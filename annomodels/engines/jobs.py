@@ -74,6 +74,7 @@ def sampled(
     """
     from annomodels.kernels.passes import sampled_pass
 
+    arrays, _ = block.open()
     k, chains = block.n_labels, len(keys)
     counts = np.zeros((chains, block.n_rows, k, k), dtype=np.int64)
     sizes = np.zeros((chains, k), dtype=np.int64)
@@ -90,7 +91,7 @@ def sampled(
             else:  # a call that is made again
                 held = None
         found[n] = sampled_pass(
-            *block.arrays, _own(log_prevalence), _own(log_confusion), np.uint64(keys[n]),
+            *arrays, _own(log_prevalence), _own(log_confusion), np.uint64(keys[n]),
             iteration, order, held is not None, 0, block.n_items, counts[n], sizes[n], *target,
             block.first,
         )  # fmt: skip
@@ -116,9 +117,10 @@ def distances(block: Block, states: Sequence[Parameters]) -> tuple[Floats]:
     n = len(states)
     gaps = np.zeros((n, n))
     known = [_soft(block, state)[2] for state in states]
+    _, weight = block.open()
     for a in range(n):
         for b in range(a):
-            gap = 0.5 * np.abs(known[a] - known[b]).sum(axis=1) @ block.weight
+            gap = 0.5 * np.abs(known[a] - known[b]).sum(axis=1) @ weight
             gaps[a, b] = gaps[b, a] = gap
     return (gaps,)
 
@@ -132,14 +134,16 @@ def recounted(block: Block, stage: int, length: int, batches: Sequence[Batch]) -
     """Take up batches of draws again from their parameters, those that are not there."""
     from annomodels.kernels.passes import truth_pass
 
+    arrays: Any = ()
     for batch in batches:
         held = block.sums_of(batch.chain, stage, length)
         if batch.first // length in held.closed:
             continue
         held.drop()
+        arrays = arrays or block.open()[0]
         for n in range(len(batch.prevalence)):
             parameters = kernel_parameters(batch.prevalence[n], batch.confusion[n])
-            truth_pass(*block.arrays, *parameters, 0, block.n_items, held.batch, held.open_entropy)
+            truth_pass(*arrays, *parameters, 0, block.n_items, held.batch, held.open_entropy)
             held.note(batch.first + n)
 
 
@@ -166,11 +170,12 @@ def items(
 def _soft(block: Block, parameters: Parameters) -> tuple[Floats, Floats, Floats, float]:
     from annomodels.kernels.passes import soft_pass
 
+    arrays, weight = block.open()
     k = block.n_labels
     counts, sizes = np.zeros((block.n_rows, k, k)), np.zeros(k)
     p_truth = np.empty((block.n_items, k))
     found = soft_pass(
-        *block.arrays, block.weight, _own(parameters[0]), _own(parameters[1]),
+        *arrays, weight, _own(parameters[0]), _own(parameters[1]),
         0, block.n_items, counts, sizes, p_truth,
     )  # fmt: skip
     return counts, sizes, p_truth, float(found)

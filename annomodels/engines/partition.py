@@ -23,7 +23,11 @@ Floats = NDArray[np.float64]
 
 
 class Partition(Protocol):
-    """A run of items that can be sent away and opened there; it can be pickled."""
+    """A run of items that can be sent away and opened there; it can be pickled.
+
+    Two further attributes are heeded where they are there: ``streamed``, whether it is opened anew
+    for every pass instead of being held, and ``scratch``, a folder for sums over its items.
+    """
 
     @property
     def first(self) -> int:

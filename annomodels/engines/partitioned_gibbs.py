@@ -39,6 +39,8 @@ __all__ = ["Sampled", "in_memory", "sample_source"]
 
 Finish = Callable[[Partition, ItemMeans], Any]
 RECOUNTS = 10
+# bytes of parameters that are sent at a time to be counted again
+RECOUNT_BYTES = 32_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,27 +235,38 @@ class _Run(StagedRun):
         stage = self.stage if self.stages[-1][1] == 2 ** (self.stage - 1) else self.stage - 1
         where = len(self.chains), stage, length, n
         keeps = self.spread.team.keeps
+        numbers = [(c, b) for c in range(len(kept)) for b in range(-(-n // length))]
         for _ in range(RECOUNTS):
-            lacking: set[tuple[int, int]] = set()
+            again: list[Batch] = []
             if keeps:
-                found = self.spread.each(missing, *where)
                 lacking = {
-                    (c, b) for part in found for c, batches in enumerate(part) for b in batches
+                    (c, b)
+                    for part in self.spread.each(missing, *where)
+                    for c, batches in enumerate(part)
+                    for b in batches
                 }
-                for done, (chain, number) in enumerate(sorted(lacking)):
-                    self.settings.tell("items", done / len(lacking))
-                    batch = _batch(kept[chain], chain, number, length, n)
-                    self.spread.each(recounted, stage, length, [batch])
+                self._recount(kept, sorted(lacking), stage, length, n)
             else:
-                numbers = range(-(-n // length))
-                lacking = {(c, b) for c in range(len(kept)) for b in numbers}
-            again = [] if keeps else [_batch(kept[c], c, b, length, n) for c, b in sorted(lacking)]
+                again = [_batch(kept[c], c, b, length, n) for c, b in numbers]
             results = self.spread.each(items, *where, again, finish)
             if all(result is not None for result in results):
                 self.settings.tell("items", 1.0)
                 gaps = np.sum([gap for _, gap in results], axis=0)
                 return [value for value, _ in results], gaps
         raise EngineError("Parts of the data were lost again and again; the cluster does not last.")
+
+    def _recount(
+        self, kept: list[Kept], lacking: list[tuple[int, int]], stage: int, length: int, n: int
+    ) -> None:
+        """Send batches of kept parameters to where the sums lack them, some at a time."""
+        if not lacking:
+            return
+        size = length * kept[0].arrays["confusion"][0].nbytes
+        at_once = max(1, RECOUNT_BYTES // size)
+        for lo in range(0, len(lacking), at_once):
+            self.settings.tell("items", lo / len(lacking), "counting again what was lost")
+            some = [_batch(kept[c], c, b, length, n) for c, b in lacking[lo : lo + at_once]]
+            self.spread.each(recounted, stage, length, some)
 
 
 def _batch(kept: Kept, chain: int, number: int, length: int, n: int) -> Batch:

@@ -1,0 +1,203 @@
+"""Wherever the passes are carried out, the answer is the same."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from crowds import draws, p_truth, simulate
+
+import annomodels as am
+from annomodels.engines.em import climb
+from annomodels.engines.itemsums import ItemSums
+from annomodels.engines.partition import cut
+from annomodels.engines.partitioned_em import class_probabilities, climb_source, mode_distances
+from annomodels.engines.spread import Spread
+from annomodels.engines.starts import state_from_shares, vote_shares
+from annomodels.errors import NotApplicable
+from annomodels.executors.choose import team
+from annomodels.executors.processes import Processes
+from annomodels.executors.team import Lost, Serial, Threads
+from annomodels.models import resolve
+from annomodels.models.encoded import encode
+
+# not a multiple of the length of a batch, so that some draws are left over
+OPTIONS = {"chains": 2, "draws": 130, "warmup": 30, "seed": 4, "extend": False}
+FAMILY = ["pooled", "one-coin", "class-conditional", "mace", "dawid-skene", "hierarchical"]
+
+
+@pytest.fixture(scope="module")
+def data():
+    return simulate(np.random.default_rng(2))[0]
+
+
+@pytest.fixture(scope="module")
+def reference(data):
+    return am.fit(data, **OPTIONS)
+
+
+@pytest.fixture(scope="module")
+def processes():
+    crew = Processes(2)
+    yield crew
+    crew.close()
+
+
+def assert_same(fit, reference):
+    for name in reference.tree["posterior"].data_vars:
+        np.testing.assert_array_equal(draws(fit, name), draws(reference, name))
+    for name in ("p_truth", "p_truth_mcse", "conditional_entropy"):
+        found, wanted = fit.tree["truth"][name].values, reference.tree["truth"][name].values
+        np.testing.assert_allclose(found, wanted, atol=1e-12)
+    np.testing.assert_allclose(
+        fit.tree["sample_stats"]["lp"].values, reference.tree["sample_stats"]["lp"].values
+    )
+    modes, wanted = (json.loads(each.tree.attrs["modes"]) for each in (fit, reference))
+    assert [mode["share"] for mode in modes] == [mode["share"] for mode in wanted]
+
+
+@pytest.mark.parametrize("executor", ["serial", "threads"])
+@pytest.mark.parametrize("partitions", [None, 5])
+def test_here_and_in_threads(data, reference, executor, partitions):
+    fit = am.fit(data, executor=executor, threads=3, partitions=partitions, **OPTIONS)
+    assert_same(fit, reference)
+
+
+def test_processes(data, reference, processes):
+    assert_same(am.fit(data, executor=processes, partitions=3, **OPTIONS), reference)
+
+
+@pytest.mark.parametrize("model", FAMILY)
+def test_every_model_of_the_family(data, model):
+    options = {**OPTIONS, "draws": 40}
+    wanted = am.fit(data, model, **options)
+    assert_same(am.fit(data, model, executor="threads", threads=3, **options), wanted)
+
+
+def test_a_borrowed_pool_of_threads(data, reference):
+    with ThreadPoolExecutor(3) as pool:
+        assert_same(am.fit(data, executor=pool, **OPTIONS), reference)
+
+
+def test_a_borrowed_pool_of_processes_keeps_nothing_in_its_place(data, reference):
+    context = multiprocessing.get_context("forkserver")
+    with ProcessPoolExecutor(2, mp_context=context) as pool:
+        assert_same(am.fit(data, executor=pool, partitions=3, **OPTIONS), reference)
+
+
+class OnlyMap:
+    """As little as an executor can be."""
+
+    def map(self, function, pieces):
+        return [function(piece) for piece in pieces]
+
+
+def test_an_object_that_has_only_map(data, reference):
+    assert_same(am.fit(data, executor=OnlyMap(), partitions=2, **OPTIONS), reference)
+
+
+def test_known_gold_is_clamped(data):
+    known = data.with_gold({data.items[0]: 2, data.items[-1]: 0})
+    options = {**OPTIONS, "draws": 40}
+    fit = am.fit(known, executor="threads", partitions=4, **options)
+    assert_same(fit, am.fit(known, **options))
+    np.testing.assert_array_equal(p_truth(fit)[-1], [1, 0, 0])
+
+
+def test_stages_that_go_on_are_the_same():
+    """Sums of a stage that became warm-up are not in the result."""
+    data, _ = simulate(np.random.default_rng(3), n_items=150, n_coders=60, per_item=3, accuracy=0.6)
+    options = {"draws": 100, "warmup": 20, "seed": 1, "patience": 1e9}
+    wanted = am.fit(data, **options)
+    assert int(wanted.tree.attrs["thin"]) > 1
+    assert_same(am.fit(data, executor="threads", threads=2, **options), wanted)
+
+
+class Forgetful(Serial):
+    """Loses what it holds now and then: a cluster whose machines come and go."""
+
+    def __init__(self):
+        super().__init__()
+        self.calls = self.lost = 0
+
+    def outcomes(self, calls):
+        self.calls += 1
+        if self.calls % 37 == 0:
+            from annomodels.engines.held import forget
+
+            self.lost += 1
+            forget(calls[0][2][0])
+            return [Lost("gone") for _ in calls]
+        return super().outcomes(calls)
+
+
+def test_what_is_lost_is_sent_again_and_counted_again(data, reference):
+    crew = Forgetful()
+    assert_same(am.fit(data, executor=crew, partitions=3, **OPTIONS), reference)
+    assert crew.lost > 3
+
+
+def test_sums_know_what_they_lack():
+    sums = ItemSums(1, 2, stage=1, length=3)
+    for draw in (0, 1, 2, 3, 4):
+        assert sums.wants(draw)
+        sums.note(draw)
+    assert not sums.wants(1)
+    assert not sums.wants(4)
+    assert sums.missing(5) == []
+    assert sums.missing(4) == [1]
+    assert sums.wants(7)  # 5 and 6 were added elsewhere: the open batch is of no use
+    sums.note(7)
+    assert sums.missing(9) == [1, 2]
+    assert sums.missing(2) == [0]  # more was added than was kept: all is taken up again
+    assert sums.missing(9) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("model", FAMILY)
+def test_em_goes_the_same_path(data, model):
+    model = resolve(model)
+    codes = encode(data, shared=model.shared)
+    start = state_from_shares(model, codes, vote_shares(codes))
+    wanted = climb(model, codes, start)
+    crew = Threads(3)
+    with Spread(cut(codes, 5), crew) as spread:
+        found = climb_source(model, spread, start)
+        np.testing.assert_allclose(found.trace, wanted.trace, rtol=1e-9)
+        p = np.concatenate(class_probabilities(spread, found.state))
+        np.testing.assert_allclose(p, wanted.p_truth, atol=1e-9)
+        gaps = mode_distances(spread, [start, found.state])
+        assert gaps[0, 0] == 0 < gaps[0, 1] == gaps[1, 0] < 1
+    crew.close()
+
+
+def test_em_with_an_executor_is_em(data, processes):
+    wanted = am.fit(data, "dawid-skene", engine="em", seed=1, starts=3)
+    for executor in ("threads", processes):
+        fit = am.fit(data, "dawid-skene", engine="em", seed=1, starts=3, executor=executor)
+        np.testing.assert_allclose(p_truth(fit), p_truth(wanted), atol=1e-9)
+        assert int(fit.tree.attrs["best_start"]) == int(wanted.tree.attrs["best_start"])
+
+
+def test_pieces_of_work_are_mapped_and_done_again_when_lost():
+    class Once(Serial):
+        failed = False
+
+        def outcomes(self, calls):
+            found = super().outcomes(calls)
+            if not self.failed:
+                self.failed, found[1] = True, Lost("gone")
+            return found
+
+    assert Once().map(abs, [-1, -2, -3]) == [1, 2, 3]
+    with ThreadPoolExecutor(2) as pool:
+        assert team(pool).map(abs, range(-5, 0)) == [5, 4, 3, 2, 1]
+
+
+def test_what_is_no_executor_is_refused(data):
+    with pytest.raises(NotApplicable, match="'thread' is not known"):
+        am.fit(data, executor="thread")
+    with pytest.raises(NotApplicable, match="serves the models whose items have one true class"):
+        am.fit(data, "guess-level", engine="gibbs", executor="threads")
