@@ -1,0 +1,126 @@
+"""On a Dask cluster the draws are the same, also when machines die."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import signal
+import threading
+
+import numpy as np
+import pytest
+from crowds import draws, p_truth, simulate
+
+import annomodels as am
+
+distributed = pytest.importorskip("distributed")
+
+OPTIONS = {"chains": 2, "draws": 60, "warmup": 20, "seed": 4, "extend": False}
+
+
+@pytest.fixture(scope="module")
+def data():
+    return simulate(np.random.default_rng(2))[0]
+
+
+@pytest.fixture(scope="module")
+def client():
+    for name in ("distributed.nanny", "distributed.scheduler", "distributed.core"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    cluster = distributed.LocalCluster(
+        n_workers=3, threads_per_worker=1, processes=True, dashboard_address=None
+    )
+    with cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+def assert_same(fit, reference):
+    for name in reference.tree["posterior"].data_vars:
+        np.testing.assert_array_equal(draws(fit, name), draws(reference, name))
+    for name in ("p_truth", "p_truth_mcse", "conditional_entropy"):
+        found, wanted = fit.tree["truth"][name].values, reference.tree["truth"][name].values
+        np.testing.assert_allclose(found, wanted, atol=1e-12)
+
+
+def test_the_draws_are_those_of_one_process(data, client):
+    reference = am.fit(data, **OPTIONS)
+    assert_same(am.fit(data, executor=client, partitions=5, **OPTIONS), reference)
+
+
+def test_em_is_that_of_one_process(data, client):
+    options = {"engine": "em", "starts": 2, "seed": 1}
+    wanted = am.fit(data, "dawid-skene", **options)
+    fit = am.fit(data, "dawid-skene", executor=client, **options)
+    np.testing.assert_allclose(p_truth(fit), p_truth(wanted), atol=1e-9)
+
+
+def test_many_results_are_added_in_a_tree(client):
+    from annomodels.executors.dask import FAN, DaskTeam
+
+    crew = DaskTeam(client)
+    calls = [(n % crew.places, divmod, (n, 3)) for n in range(3 * FAN)]
+    _, total = crew.total(calls)
+    assert total == (sum(n // 3 for n in range(3 * FAN)), sum(n % 3 for n in range(3 * FAN)))
+
+
+def test_large_parameters_are_shared_and_pieces_mapped(client, monkeypatch):
+    from annomodels.executors import dask
+
+    crew = dask.DaskTeam(client)
+    monkeypatch.setattr(dask, "SHARED_FROM", 10)
+    shared = crew.share(np.arange(100))
+    assert isinstance(shared, distributed.Future)
+    assert crew.outcomes([(0, np.sum, (shared,)), (1, np.max, (shared,))]) == [4950, 99]
+    assert crew.map(abs, [-1, -2, -3, -4]) == [1, 2, 3, 4]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals work differently there")
+def test_killing_one_of_three_machines_twice_changes_nothing(data, client):
+    """Once in the warm-up, once while draws are kept, a moment into a round of calls."""
+    reference = am.fit(data, **OPTIONS)
+    killed: list[int] = []
+
+    def kill():
+        pids = set(client.run(os.getpid, on_error="ignore").values()) - set(killed)
+        killed.append(min(pids))
+        os.kill(killed[-1], signal.SIGKILL)
+
+    def progress(stage, share, message):
+        due = {"warm-up": 0, "sampling": 1}.get(stage)
+        if due == len(killed) and share > 0.3:
+            kill()
+
+    fit = am.fit(data, executor=client, partitions=4, progress=progress, **OPTIONS)
+    assert len(killed) == 2
+    assert_same(fit, reference)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals work differently there")
+def test_a_machine_that_dies_in_the_middle_of_a_call_is_replaced(client):
+    from annomodels.executors.dask import DaskTeam
+    from annomodels.executors.team import Lost
+
+    crew = DaskTeam(client)
+    timer = threading.Timer(0.5, _kill_home, [client, crew.homes[0]])
+    timer.start()
+    found = crew.outcomes([(0, _sleep, (5.0,)), (1, _sleep, (0.1,))])
+    timer.join()
+    assert isinstance(found[0], Lost)
+    assert found[1] == 0.1
+    before = crew.homes[0]
+    crew.replace(0)
+    assert crew.homes[0] != before
+    assert crew.outcomes([(0, _sleep, (0.0,))]) == [0.0]
+
+
+def _sleep(seconds):
+    import time
+
+    time.sleep(seconds)
+    return seconds
+
+
+def _kill_home(client, home):
+    with contextlib.suppress(Exception):
+        os.kill(client.run(os.getpid, workers=[home])[home], signal.SIGKILL)
