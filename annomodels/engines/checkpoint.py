@@ -26,7 +26,7 @@ from annomodels.errors import NotApplicable
 from annomodels.models.base import Model
 from annomodels.models.state import State
 
-__all__ = ["Checkpoint", "Saved", "identity", "no_checkpoint", "open_checkpoint", "saved_seed"]
+__all__ = ["Checkpoint", "Saved", "identity", "new_seed", "no_checkpoint", "open_checkpoint"]
 
 VERSION = 1
 WORDS = {
@@ -223,9 +223,19 @@ def open_checkpoint(settings: Settings, belongs: dict[str, Any]) -> Checkpoint:
     return Checkpoint(path, settings.checkpoint_every, belongs, saved)
 
 
-def saved_seed(path: str | os.PathLike[str]) -> int | None:
-    """Seed of the run in a checkpoint; None where there is no file."""
-    return int(_read(Path(path))[0]["belongs"]["seed"]) if Path(path).exists() else None
+def new_seed(
+    checkpoint: str | os.PathLike[str] | None = None, resume: bool = False, **_: Any
+) -> int:
+    """Draw a seed for a run that was given none, or take that of the checkpoint it goes on from.
+
+    Examples
+    --------
+    >>> 0 <= new_seed() < 2**31
+    True
+    """
+    if resume and checkpoint is not None and Path(checkpoint).exists():
+        return int(_read(Path(checkpoint))[0]["belongs"]["seed"])
+    return secrets.randbits(31)
 
 
 def _read(path: Path) -> tuple[dict[str, Any], Saved]:
