@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from annomodels.annotations import Annotations
 from annomodels.engines.catalog import choose, runner
+from annomodels.engines.checkpoint import new_seed
 from annomodels.engines.settings import Progress, Settings
 from annomodels.errors import AnnotationError, EngineError, NotApplicable, Problem
 from annomodels.io.writing import atomic_path
@@ -229,7 +229,8 @@ def fit(
     progress
         Called as ``progress(stage, share_done, message)``.
     **options
-        Further fields of :class:`annomodels.engines.settings.Settings`.
+        Further fields of :class:`annomodels.engines.settings.Settings`, such as `executor`,
+        `checkpoint` and `resume`.
 
     Returns
     -------
@@ -257,7 +258,7 @@ def fit(
     require_fittable(data)
     resolved = resolved.bound(data)
     if seed is None:
-        seed = secrets.randbits(31)
+        seed = new_seed(**options)
     settings = Settings(
         chains=chains,
         draws=draws,
