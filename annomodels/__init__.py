@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from annomodels.planning.simulate import Simulation, simulate
     from annomodels.plots.accessor import FitPlots
     from annomodels.report.page import report
+    from annomodels.scale.fitted import ScannedFit
     from annomodels.scale.scanned import Scanned
     from annomodels.scale.scanning import scan
     from annomodels.summaries.earlier import prior_from
@@ -123,6 +124,7 @@ _WHERE = {
     "Readings": "annomodels.models.readings",
     "ScalarDifficulty": "annomodels.models.scalar_difficulty",
     "Scanned": "annomodels.scale.scanned",
+    "ScannedFit": "annomodels.scale.fitted",
     "Simulation": "annomodels.planning.simulate",
     "Spammers": "annomodels.models.spammers",
     "Spans": "annomodels.io.span_builder",
@@ -200,6 +202,7 @@ __all__ = [
     "Readings",
     "ScalarDifficulty",
     "Scanned",
+    "ScannedFit",
     "Simulation",
     "Spammers",
     "Spans",

@@ -7,14 +7,14 @@ import os
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from annomodels.annotations import Annotations
 from annomodels.engines.catalog import choose, runner
 from annomodels.engines.checkpoint import new_seed
 from annomodels.engines.settings import Progress, Settings
 from annomodels.errors import AnnotationError, EngineError, NotApplicable, Problem
-from annomodels.io.writing import atomic_path
+from annomodels.io.writing import atomic_path, compression_of
 from annomodels.models.base import Model
 from annomodels.models.catalog import from_dict, resolve
 from annomodels.models.fittable import require_fittable
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
     import annomodels
+    from annomodels.scale.fitted import ScannedFit
+    from annomodels.scale.scanned import Scanned
     from annomodels.summaries.checks import Check
     from annomodels.summaries.gains import By
     from annomodels.summaries.next_labels import NextLabels
@@ -84,11 +86,7 @@ class Fit:
         """
         from annomodels.summaries.gold import gold
 
-        return (
-            gold(self.tree, self.data)
-            if threshold is None
-            else gold(self.tree, self.data, threshold)
-        )
+        return gold(self.tree, self.data, threshold)
 
     def why(self, items: Hashable | Iterable[Hashable] | None = None) -> Summary:
         """Take gold labels apart: log-odds that prevalence and each coder contributed.
@@ -179,7 +177,7 @@ class Fit:
         """
         path = Path(path)
         with atomic_path(path, force) as temporary:
-            self.tree.to_netcdf(temporary, engine="h5netcdf", encoding=_compression(self.tree))
+            self.tree.to_netcdf(temporary, engine="h5netcdf", encoding=compression_of(self.tree))
         return path
 
     def __repr__(self) -> str:
@@ -191,8 +189,14 @@ class Fit:
         )
 
 
+@overload
+def fit(data: Annotations, model: str | Model = "hierarchical", **options: Any) -> Fit: ...
+@overload
+def fit(data: Scanned, model: str | Model = "hierarchical", **options: Any) -> ScannedFit: ...
+
+
 def fit(
-    data: Annotations,
+    data: Annotations | Scanned,
     model: str | Model = "hierarchical",
     *,
     engine: str = "auto",
@@ -204,13 +208,13 @@ def fit(
     threads: int | None = None,
     progress: Progress | None = None,
     **options: Any,
-) -> Fit:
+) -> Fit | ScannedFit:
     """Fit a model of annotation.
 
     Parameters
     ----------
     data
-        The annotations.
+        The annotations, or a scan of them (:func:`annomodels.scan`) that is fitted block by block.
     model
         A model or its name: ``hierarchical`` (the default), ``dawid-skene``,
         ``class-conditional``, ``one-coin``, ``mace``, ``pooled``, ``logit-normal``; where items
@@ -235,6 +239,7 @@ def fit(
     Returns
     -------
     Fit
+        Or a :class:`annomodels.ScannedFit`, of a scan.
 
     Raises
     ------
@@ -253,6 +258,12 @@ def fit(
     >>> result.tree["truth"]["p_truth"].shape
     (6, 2)
     """
+    if not isinstance(data, Annotations):
+        from annomodels.scale.running import fit_scanned
+
+        options |= {"chains": chains, "draws": draws, "warmup": warmup, "threads": threads}
+        options |= {"seed": seed, "time_limit": time_limit, "progress": progress}
+        return fit_scanned(data, model, engine, **options)
     resolved = resolve(model)
     name = choose(resolved, engine)
     require_fittable(data)
@@ -324,13 +335,9 @@ def load(path: str | os.PathLike[str]) -> Fit:
     except NotApplicable:
         raise
     except (OSError, KeyError, ValueError, TypeError) as error:
-        raise AnnotationError(
-            Problem(
-                "This is not a fit that annomodels wrote, or the file is damaged.",
-                str(path),
-                "Fit again and save, or give another file.",
-            )
-        ) from error
+        what = "This is not a fit that annomodels wrote, or the file is damaged."
+        remedy = "Fit again and save, or give another file."
+        raise AnnotationError(Problem(what, str(path), remedy)) from error
     if schema != SCHEMA_VERSION:
         raise EngineError(f"{path} has schema {schema}; this version reads {SCHEMA_VERSION}.")
     return Fit(data, model, tree)

@@ -22,8 +22,16 @@ from annomodels.validation import all_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
+    import xarray as xr
 
-__all__ = ["WRITERS", "OutputError", "atomic_path", "guarded", "write_table"]
+__all__ = [
+    "WRITERS",
+    "OutputError",
+    "atomic_path",
+    "compression_of",
+    "guarded",
+    "write_table",
+]
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 _SENTENCES = {
@@ -99,6 +107,20 @@ def atomic_path(path: str | os.PathLike[str], force: bool = False) -> Iterator[P
     finally:
         if temporary.exists():
             temporary.unlink()
+
+
+def compression_of(tree: xr.DataTree) -> dict[str, dict[str, Any]]:
+    """Give light compression for all variables of a tree that are not tiny."""
+    out: dict[str, dict[str, Any]] = {}
+    for group in tree.subtree:
+        large = {
+            str(name): {"zlib": True, "complevel": 1, "shuffle": True}
+            for name, variable in group.data_vars.items()
+            if variable.size > 1000
+        }
+        if large:
+            out[group.path] = large
+    return out
 
 
 def _refuse(target: Path, force: bool) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,21 +47,29 @@ class FilePartition:
     ----------
     path
         The Arrow file.
+    number
+        Number of the block.
     first, n_items, n_annotations
         As in :class:`Block`.
     n_coders, n_labels
         Number of coders and of labels of the whole.
     shared
         Whether all coders share one confusion matrix.
+    scratch
+        Folder for what engines put on disk meanwhile.
     """
 
     path: str
+    number: int
     first: int
     n_items: int
     n_annotations: int
     n_coders: int
     n_labels: int
     shared: bool = False
+    scratch: str = ""
+    # engines read it again for each pass instead of holding it
+    streamed: ClassVar[bool] = True
 
     def open(self) -> Encoded:
         """Read the codes of the items."""

@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from annomodels.annotations import Annotations, Scale
 from annomodels.errors import EngineError
 from annomodels.scale.blocks import Block, FilePartition, FileSource, items_path, labels_path
+from annomodels.scale.shell import Shell
 from annomodels.validation import counted
 
 __all__ = ["VERSION", "Keeper", "Scanned", "load_scan", "save_scan"]
 
-VERSION = 1
+VERSION = 2
 ABOUT = "scan.json"
 CODERS = "coders.parquet"
 Ints = NDArray[np.int64]
@@ -59,8 +60,10 @@ class Scanned:
     repeats, conflicts
         Labels given by a coder who had labelled the item before; those that differ from the label
         before.
-    shared_items
-        Number of items that two coders or more labelled.
+    shared_items, compared_items
+        Number of items that two coders or more labelled; that have two labels or known truth.
+    components
+        In how many parts that share no item the coders fall.
     fewest, most
         Labels of an item.
     n_gold
@@ -85,6 +88,8 @@ class Scanned:
     repeats: int
     conflicts: int
     shared_items: int
+    compared_items: int
+    components: int
     fewest: int
     most: int
     n_gold: int
@@ -129,18 +134,20 @@ class Scanned:
         """Parquet file with the columns item, n and gold of a block."""
         return items_path(self.folder, number)
 
-    def sources(self, shared: bool = False) -> FileSource:
+    def sources(self, shared: bool = False, scratch: str = "") -> FileSource:
         """Give the blocks as the engines take them.
 
         Parameters
         ----------
         shared
             Whether all coders share one confusion matrix.
+        scratch
+            Folder for what engines put on disk meanwhile.
         """
         partitions = tuple(
             FilePartition(
-                str(labels_path(self.folder, number)), block.first, block.n_items,
-                block.n_annotations, self.n_coders, self.n_labels, shared,
+                str(labels_path(self.folder, number)), number, block.first, block.n_items,
+                block.n_annotations, self.n_coders, self.n_labels, shared, scratch,
             )
             for number, block in enumerate(self.blocks)
         )  # fmt: skip
@@ -155,12 +162,14 @@ class Scanned:
             fingerprint=self.fingerprint,
         )
 
-    def shell(self) -> Annotations:
-        """Coders and labels as annotations without any item, for what asks for names only."""
+    def shell(self) -> Shell:
+        """Coders and labels as annotations without any item, for what asks for no more."""
         none = np.zeros(0, dtype=np.int32)
-        return Annotations(
+        return Shell(
             item=none, coder=none, label=none, items=(), coders=self.coders, labels=self.labels,
             scale=self.scale, declared=self.declared, source=self.source, notes=self.notes,
+            counts=self.per_coder, repeated=(self.repeated_pairs, self.repeats_agree),
+            n_repeats=self.repeats,
         )  # fmt: skip
 
     def to_annotations(self) -> Annotations:
@@ -223,8 +232,11 @@ def save_scan(scanned: Scanned) -> None:
         "same": pa.array(scanned.repeats_agree),
     }
     pq.write_table(pa.table(coders), scanned.folder / CODERS)
-    names = ("scale", "declared", "repeats", "conflicts", "shared_items", "fewest", "most")
-    about = {name: getattr(scanned, name) for name in (*names, "n_gold", "skips", "source")}
+    names = ("scale", "declared", "repeats", "conflicts", "shared_items", "compared_items")
+    about = {
+        name: getattr(scanned, name)
+        for name in (*names, "components", "fewest", "most", "n_gold", "skips", "source")
+    }
     about |= {
         "version": VERSION,
         "fingerprint": scanned.fingerprint,
@@ -249,11 +261,11 @@ def load_scan(folder: Path, keeper: Keeper | None = None) -> Scanned:
         about = json.loads((folder / ABOUT).read_text("utf-8"))
         if about.pop("version") != VERSION:
             raise EngineError(f"{folder} was written by another version: scan again.")
+        about["labels"], about["notes"] = tuple(about["labels"]), tuple(about["notes"])
+        about["blocks"] = tuple(Block(*sizes) for sizes in about["blocks"])
         coders = pq.read_table(folder / CODERS)
     except (OSError, ValueError, KeyError) as error:
         raise EngineError(f"{folder} holds no scan.") from error
-    about["labels"], about["notes"] = tuple(about["labels"]), tuple(about["notes"])
-    about["blocks"] = tuple(Block(*sizes) for sizes in about["blocks"])
     return Scanned(
         folder=folder,
         coders=tuple(coders["coder"].to_pylist()),

@@ -232,6 +232,8 @@ def _sorted(
         repeats=repeats,
         conflicts=conflicts,
         shared_items=shared_items,
+        compared_items=census.compared,
+        components=census.components,
         fewest=fewest,
         most=most,
         n_gold=census.known,

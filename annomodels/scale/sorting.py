@@ -53,6 +53,7 @@ class Census:
     found: Ints = field(default_factory=lambda: np.array([0, 0, 0, np.iinfo(np.int64).max, 0]))
     blocks: list[Block] = field(default_factory=list)
     unlabelled: int = 0
+    compared: int = 0
     known: int = 0
     conflicts: int = 0
     examples: list[tuple[str, str]] = field(default_factory=list)
@@ -173,6 +174,7 @@ def _sort(
         starts, coder, label, n_labels,
         census.per_coder, census.pairs, census.same, census.parent, census.found,
     )  # fmt: skip
+    census.compared += int(((np.diff(starts) > 1) | (gold >= 0)).sum())
     edges = cuts(starts, block_labels)
     for lo, hi in pairwise(edges):
         begin, end = int(starts[lo]), int(starts[hi])

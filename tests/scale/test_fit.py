@@ -1,0 +1,219 @@
+"""A streamed fit gives the numbers of a fit in memory, and keeps nothing of the items there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import annomodels as am
+from annomodels.errors import AnnotationError, NotApplicable
+from annomodels.executors.team import Call, Serial
+from annomodels.io.writing import OutputError
+from annomodels.scale import scanning, sorting
+
+RUN: dict[str, Any] = {"chains": 2, "draws": 40, "warmup": 10, "seed": 3, "extend": False}
+MODELS = ["hierarchical", "dawid-skene", "class-conditional", "one-coin", "mace", "pooled"]
+
+
+def crowd(n_items: int = 600, n_coders: int = 25, seed: int = 0) -> pd.DataFrame:
+    """Labels of a crowd with some repeats and some known gold."""
+    rng = np.random.default_rng(seed)
+    truth = rng.choice(3, n_items, p=[0.5, 0.3, 0.2])
+    item = np.repeat(np.arange(n_items), rng.integers(2, 6, n_items))
+    coder = rng.integers(0, n_coders, len(item))
+    right = rng.random(len(item)) < rng.uniform(0.5, 0.95, n_coders)[coder]
+    label = np.where(right, truth[item], rng.choice(3, len(item)))
+    gold = np.where(np.arange(n_items) % 10 == 0, truth, -1)
+    words = np.array(["no", "perhaps", "yes", ""])
+    frame = pd.DataFrame(
+        {
+            "item": [f"t{n}" for n in item],
+            "coder": [f"ann{j}" for j in coder],
+            "label": words[label],
+            "gold": words[gold[item]],
+        }
+    )
+    return frame.sample(frac=1, random_state=1)
+
+
+@pytest.fixture(scope="module")
+def scans(tmp_path_factory: pytest.TempPathFactory) -> dict[str, am.Scanned]:
+    """Scan the crowd with and without its gold, in many small blocks."""
+    folder = tmp_path_factory.mktemp("crowd")
+    crowd().to_parquet(folder / "labels.parquet", row_group_size=300)
+
+    def sort(*given: Any) -> sorting.Census:
+        return sorting.sort_buckets(*given, block_labels=150)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scanning, "sort_buckets", sort)
+        return {
+            "open": am.scan(folder / "labels.parquet"),
+            "gold": am.scan(folder / "labels.parquet", gold="gold"),
+        }
+
+
+def truths(fit: am.ScannedFit) -> pd.DataFrame:
+    return pd.concat([pd.read_parquet(path) for path in sorted(fit.truth.iterdir())])
+
+
+def assert_same_items(fit: am.ScannedFit, wanted: am.Fit) -> None:
+    """P(truth) on disk is that in memory, item for item."""
+    table, truth = truths(fit), wanted.tree["truth"].to_dataset()
+    assert table["item"].tolist() == list(wanted.data.items)
+    assert table["n"].tolist() == np.diff(wanted.data.starts).tolist()
+    p = table[[f"p_{label}" for label in wanted.data.labels]].to_numpy()
+    assert p == pytest.approx(truth["p_truth"].values, abs=1e-9)
+    assert table["entropy"].to_numpy() == pytest.approx(
+        truth["conditional_entropy"].values, abs=1e-9
+    )
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_gibbs_draws_are_those_of_a_fit_in_memory_bit_for_bit(
+    scans: dict[str, am.Scanned], model: str
+) -> None:
+    data = scans["gold" if model == "mace" else "open"]
+    assert len(data.blocks) > 10
+    found = am.fit(data, model, **RUN)
+    wanted = am.fit(data.to_annotations(), model, **RUN)
+    draws, reference = (fit.tree["posterior"].to_dataset() for fit in (found, wanted))
+    assert set(draws) == set(reference)
+    for name in draws:
+        assert np.array_equal(draws[name].values, reference[name].values), name
+    assert_same_items(found, wanted)
+    mcse = wanted.tree["truth"]["p_truth_mcse"].values.max(axis=1)
+    assert truths(found)["mcse"].to_numpy() == pytest.approx(mcse, abs=1e-7)
+    modes = [len(json.loads(fit.tree.attrs["modes"])) for fit in (found, wanted)]
+    assert modes[0] == modes[1]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_em_is_that_of_a_fit_in_memory(scans: dict[str, am.Scanned], model: str) -> None:
+    data = scans["gold"]
+    found = am.fit(data, model, engine="em", seed=1)
+    wanted = am.fit(data.to_annotations(), model, engine="em", seed=1, starts=1)
+    draws, reference = (fit.tree["posterior"].to_dataset() for fit in (found, wanted))
+    for name in draws:
+        assert draws[name].values == pytest.approx(reference[name].values, abs=1e-9), name
+    assert_same_items(found, wanted)
+    assert found.tree.attrs["passes"] == wanted.tree.attrs["passes"]
+
+
+def test_em_keeps_the_best_of_many_starts(scans: dict[str, am.Scanned]) -> None:
+    found = am.fit(scans["open"], "dawid-skene", engine="em", seed=1, starts=4)
+    one = am.fit(scans["open"], "dawid-skene", engine="em", seed=1)
+    assert found.tree["sample_stats"]["lp"].item() >= one.tree["sample_stats"]["lp"].item()
+    assert found.tree.attrs["starts"] == 4
+
+
+def test_summaries_are_those_of_a_fit_in_memory(scans: dict[str, am.Scanned]) -> None:
+    data = scans["gold"]
+    found, wanted = am.fit(data, **RUN), am.fit(data.to_annotations(), **RUN)
+    pd.testing.assert_frame_equal(found.coders(0.8).table, wanted.coders(0.8).table)
+    assert "repeats_agree" in found.coders().table
+    whole = wanted.check().table.set_index("name")
+    part = found.check().table.set_index("name")
+    assert {"R-hat", "effective draws", "modes", "overlap", "groups of coders"} <= set(part.index)
+    pd.testing.assert_frame_equal(part, whole.loc[part.index])
+    share = wanted.tree["posterior"]["prevalence"].values.mean(axis=(0, 1))
+    assert found.prevalence().table["prevalence"].to_numpy() == pytest.approx(share)
+    assert "prevalence: no 0." in repr(found)
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_the_gold_standard_is_that_of_a_fit_in_memory(
+    scans: dict[str, am.Scanned], ending: str, tmp_path: Path
+) -> None:
+    data = scans["gold"]
+    found, wanted = am.fit(data, **RUN), am.fit(data.to_annotations(), **RUN)
+    path = found.write_gold(tmp_path / f"gold.{ending}", threshold=0.9)
+    read = pd.read_parquet if ending == "parquet" else pd.read_csv
+    table, reference = read(path), wanted.gold(0.9).table
+    for name in ("item", "label", "n", "settled"):
+        assert table[name].tolist() == reference[name].tolist()
+    for name in ("probability", "runner_up_probability"):
+        assert table[name].to_numpy() == pytest.approx(reference[name].to_numpy())
+    for name in ("known", "runner_up"):
+        assert table[name].fillna("").tolist() == reference[name].tolist()
+    with pytest.raises(OutputError, match="file of this name"):
+        found.write_gold(path)
+    with pytest.raises(NotApplicable, match="ends in"):
+        found.write_gold(tmp_path / "gold.xlsx")
+
+
+def test_a_fit_is_saved_and_loaded(scans: dict[str, am.Scanned], tmp_path: Path) -> None:
+    found = am.fit(scans["open"], "dawid-skene", engine="em", seed=1)
+    folder = found.save(tmp_path / "fit")
+    again = am.ScannedFit.load(folder, scans["open"])
+    assert repr(again) == repr(found)
+    pd.testing.assert_frame_equal(truths(again), truths(found))
+    pd.testing.assert_frame_equal(again.coders().table, found.coders().table)
+    with pytest.raises(OutputError, match="folder of this name"):
+        found.save(tmp_path / "fit")
+    found.save(tmp_path / "fit", force=True)
+    with pytest.raises(NotApplicable, match="other labels"):
+        am.ScannedFit.load(folder, scans["gold"])
+    with pytest.raises(AnnotationError, match="not a fit of a scan"):
+        am.ScannedFit.load(tmp_path, scans["open"])
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["fit"]
+
+
+class Stops(Serial):
+    """A team whose user loses patience during a call."""
+
+    def __init__(self, after: int) -> None:
+        super().__init__()
+        self.left = after
+
+    def outcomes(self, calls: Sequence[Call]) -> list[Any]:
+        self.left -= 1
+        if not self.left:
+            raise KeyboardInterrupt
+        return super().outcomes(calls)
+
+
+def test_what_was_sampled_is_kept_when_a_run_is_interrupted(scans: dict[str, am.Scanned]) -> None:
+    run = {**RUN, "draws": 500}
+    found = am.fit(scans["open"], "dawid-skene", **run, executor=Stops(100))
+    assert found.tree.attrs["stopped"] == "interrupted"
+    assert 50 < found.tree.attrs["draws"] < 100
+    assert truths(found)["n"].sum() == scans["open"].n_annotations
+    assert "The run stopped early" in repr(found.check())
+    with pytest.raises(KeyboardInterrupt):
+        am.fit(scans["open"], "dawid-skene", **run, executor=Stops(5))
+
+
+def test_em_gives_the_best_step_when_it_is_interrupted(scans: dict[str, am.Scanned]) -> None:
+    found = am.fit(scans["open"], "dawid-skene", engine="em", seed=1, executor=Stops(9))
+    whole = am.fit(scans["open"], "dawid-skene", engine="em", seed=1)
+    assert found.tree.attrs["stopped"] == "interrupted"
+    p, wanted = (truths(fit)["p_no"].to_numpy() for fit in (found, whole))
+    assert 0 < np.abs(p - wanted).max() < 0.2
+
+
+def test_models_and_engines_that_need_memory_say_so(scans: dict[str, am.Scanned]) -> None:
+    for model, engine in (("dawid-skene", "nuts"), ("logit-normal", "auto"), ("easy-hard", "auto")):
+        with pytest.raises(NotApplicable, match="needs the labels in memory"):
+            am.fit(scans["open"], model, engine=engine)
+
+
+def test_one_coder_is_nothing_to_learn_from(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"item": ["a", "b"], "coder": "x", "label": ["1", "2"]})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    with pytest.raises(AnnotationError, match="one coder"):
+        am.fit(am.scan(tmp_path / "a.csv"))
+
+
+def test_temporary_folders_go_with_the_fit(scans: dict[str, am.Scanned]) -> None:
+    found = am.fit(scans["open"], "pooled", engine="em", seed=1)
+    folder = found.truth.parent
+    assert folder.is_dir()
+    del found
+    assert not folder.exists()
