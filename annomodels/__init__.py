@@ -38,11 +38,12 @@ if TYPE_CHECKING:
         NotApplicable,
         Problem,
     )
-    from annomodels.fitting import Fit, fit, load
+    from annomodels.fitting import Fit, fit
     from annomodels.interval import IntervalFit, fit_interval, load_interval
     from annomodels.io.reading import read, read_spans
     from annomodels.io.span_builder import Spans
     from annomodels.io.writers.catalog import write, write_gold
+    from annomodels.loading import load
     from annomodels.models.ambiguous import Ambiguous
     from annomodels.models.by_item import BetaBinomialByItem
     from annomodels.models.class_conditional import ClassConditional
@@ -144,7 +145,7 @@ _WHERE = {
     "easy_hard": "annomodels.coefficients.easy_hard",
     "fit": "annomodels.fitting",
     "fit_interval": "annomodels.interval",
-    "load": "annomodels.fitting",
+    "load": "annomodels.loading",
     "load_interval": "annomodels.interval",
     "prior_from": "annomodels.summaries.earlier",
     "read": "annomodels.io.reading",

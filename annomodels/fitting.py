@@ -1,4 +1,4 @@
-"""Fit a model, keep the result together with its data, save it and load it."""
+"""Fit a model, keep the result together with its data, and save it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from annomodels.annotations import Annotations
 from annomodels.engines.catalog import choose, runner
 from annomodels.engines.checkpoint import new_seed
 from annomodels.engines.settings import Progress, Settings
-from annomodels.errors import AnnotationError, EngineError, NotApplicable, Problem
 from annomodels.io.writing import atomic_path, compression_of
 from annomodels.models.base import Model
-from annomodels.models.catalog import from_dict, resolve
+from annomodels.models.catalog import resolve
 from annomodels.models.fittable import require_fittable
-from annomodels.schema import SCHEMA_VERSION, annotations_of, conform, names
+from annomodels.schema import conform, names
 from annomodels.summaries.summary import Summary
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from annomodels.summaries.gains import By
     from annomodels.summaries.next_labels import NextLabels
 
-__all__ = ["Fit", "fit", "load"]
+__all__ = ["Fit", "fit"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -301,46 +300,6 @@ def fit(
     tree = conform(result, data, resolved.to_dict(), *own)
     return Fit(data, resolved, tree)
 
-
-def load(path: str | os.PathLike[str]) -> Fit:
-    """Load what :meth:`Fit.save` wrote.
-
-    Parameters
-    ----------
-    path
-        The netCDF file.
-
-    Raises
-    ------
-    AnnotationError
-        When the file is missing or was not written by this package.
-    """
-    import xarray as xr
-
-    path = Path(path)
-    if not path.is_file():
-        raise AnnotationError(
-            Problem("There is no such file.", str(path), "Give a file that `fit.save` wrote.")
-        )
-    try:
-        tree = xr.load_datatree(path, engine="h5netcdf")
-        schema = str(tree.attrs["schema"])
-        if tree.attrs.get("kind") == "interval":
-            raise NotApplicable(
-                f"{path} holds a fit of numbers: load it with am.load_interval(path); its tables "
-                "stand beside it where annomodels interval wrote them."
-            )
-        model = from_dict(json.loads(tree.attrs["model"]))
-        data = annotations_of(tree)
-    except NotApplicable:
-        raise
-    except (OSError, KeyError, ValueError, TypeError) as error:
-        what = "This is not a fit that annomodels wrote, or the file is damaged."
-        remedy = "Fit again and save, or give another file."
-        raise AnnotationError(Problem(what, str(path), remedy)) from error
-    if schema != SCHEMA_VERSION:
-        raise EngineError(f"{path} has schema {schema}; this version reads {SCHEMA_VERSION}.")
-    return Fit(data, model, tree)
 
 
 def _compression(tree: xr.DataTree) -> dict[str, dict[str, Any]]:

@@ -62,7 +62,7 @@ def load_fit(name: str) -> Fit:
         problem = Problem("This is a folder without fit.nc.", name, "Name the file of the fit.")
     if problem:
         raise AnnotationError(problem)
-    from annomodels.fitting import load
+    from annomodels.loading import load
 
     try:
         return load(path)
