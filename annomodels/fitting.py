@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
@@ -299,18 +298,3 @@ def fit(
     own = resolved.variables(len(labels)), resolved.coords(labels)
     tree = conform(result, data, resolved.to_dict(), *own)
     return Fit(data, resolved, tree)
-
-
-
-def _compression(tree: xr.DataTree) -> dict[str, dict[str, Any]]:
-    """Light compression of everything that is not tiny."""
-    out: dict[str, dict[str, Any]] = {}
-    for group in tree.subtree:
-        large = {
-            str(name): {"zlib": True, "complevel": 1, "shuffle": True}
-            for name, variable in group.data_vars.items()
-            if variable.size > 1000
-        }
-        if large:
-            out[group.path] = large
-    return out
