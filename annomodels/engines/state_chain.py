@@ -144,7 +144,18 @@ class StateChain:
             if row.name == name:
                 counts = self.extra[:, n].reshape(self.codes.n_rows, -1)
                 return counts if row.by_coder else counts.sum(axis=0)
-        return self._classes_of_gold(rng)
+        return self._classes_of_gold(rng) if layout.judgement is None else self._ways(rng)
+
+    def _ways(self, rng: np.random.Generator) -> Floats:
+        """Count in which way the known truths followed from the states, drawn."""
+        judgement = self.layout.judgement
+        if judgement is None:
+            raise AssertionError("only the ways in which truths follow from states are left")
+        out = np.zeros(len(judgement.alpha))
+        for s, truth in zip(*np.nonzero(self.golds), strict=True):
+            weight = self.items[judgement.name] * judgement.tables[:, s, truth]
+            out += rng.multinomial(self.golds[s, truth], weight / weight.sum())
+        return out
 
     def _classes_of_gold(self, rng: np.random.Generator) -> Floats:
         """Perceived class by truth of the items whose truth is known, drawn where states mix."""

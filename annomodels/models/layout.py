@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ExtraRow", "Factor", "Layout", "Truths"]
+__all__ = ["ExtraRow", "Factor", "Judgement", "Layout", "Truths"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -75,6 +75,30 @@ class Truths:
 
 
 @dataclass(frozen=True, eq=False)
+class Judgement:
+    """Ways in which the truth may follow from a state, with Dirichlet weights.
+
+    P(truth | state) is the weighted mean of the tables; only known truths can teach the weights.
+
+    Parameters
+    ----------
+    name
+        Variable that holds the weights.
+    alpha
+        Pseudo-counts of the ways.
+    tables
+        P(truth | state) of each way, shape [way, state, truth].
+    names
+        What the ways are called.
+    """
+
+    name: str
+    alpha: Floats
+    tables: Floats
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class Layout:
     """The states of a model for a number of labels.
 
@@ -94,6 +118,9 @@ class Layout:
         Choices and extra rows.
     truths
         What a perceived class says of the truth; None where it is the truth.
+    judgement
+        How the truth follows from a state where that is to be learnt; it takes the place of
+        `truth`, which then is its prior mean.
     values
         Numbers that states stand for, by name, each [state].
     weight
@@ -107,6 +134,7 @@ class Layout:
     factors: tuple[Factor, ...] = ()
     rows: tuple[ExtraRow, ...] = ()
     truths: Truths | None = None
+    judgement: Judgement | None = None
     values: dict[str, Floats] = field(default_factory=dict)
     weight: Floats | None = None
 

@@ -78,7 +78,8 @@ class StateModel(Model):
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
         """Names along the dimensions that only this model has."""
         layout = cached_layout(self, len(labels))
-        choices = {f"{factor.name}_choice": list(factor.names) for factor in layout.factors}
+        named = [*layout.factors, *([layout.judgement] if layout.judgement else [])]
+        choices = {f"{choice.name}_choice": list(choice.names) for choice in named}
         return {"perceived": self.perceived(labels), "state": list(layout.names), **choices}
 
     def variables(self, n_labels: int) -> dict[str, tuple[str, ...]]:
@@ -89,6 +90,8 @@ class StateModel(Model):
             out[row.name] = ("coder", "label") if row.by_coder else ("label",)
         if layout.truths is not None:
             out[layout.truths.name] = ("perceived", "truth")
+        if layout.judgement is not None:
+            out[layout.judgement.name] = (f"{layout.judgement.name}_choice",)
         return out
 
     def alphas(self, n_coders: int, n_labels: int) -> dict[str, Floats]:
@@ -100,6 +103,8 @@ class StateModel(Model):
             out[row.name] = np.broadcast_to(row.alpha, wide) if row.by_coder else row.alpha
         if layout.truths is not None:
             out[layout.truths.name] = layout.truths.alpha
+        if layout.judgement is not None:
+            out[layout.judgement.name] = layout.judgement.alpha
         return out
 
     def log_share(self, layout: Layout, prevalence: Any, items: dict[str, Any], xp: Any) -> Any:
@@ -115,6 +120,9 @@ class StateModel(Model):
 
     def truth_of(self, layout: Layout, items: dict[str, Any]) -> Any:
         """P(truth | state), shape [state, truth]."""
+        if layout.judgement is not None:
+            weights = items[layout.judgement.name]
+            return (weights[:, None, None] * layout.judgement.tables).sum(axis=0)
         return layout.truth if layout.truths is None else layout.truth @ items[layout.truths.name]
 
     def all_rows(self, layout: Layout, confusion: Floats, items: dict[str, Floats]) -> Floats:

@@ -1,19 +1,34 @@
-"""Readings: an item holds a first and a second reading, and its truth is one of them."""
+"""Readings: an item divides those who read it, and its truth is one of the readings."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import ClassVar
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
+from annomodels.annotations import Annotations
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.hierarchical import HierarchicalDawidSkene
-from annomodels.models.layout import ExtraRow, Layout, Truths
+from annomodels.models.layout import ExtraRow, Judgement, Layout
 from annomodels.models.mixture import StateModel
-from annomodels.priors import Diagonal, Dirichlet
+from annomodels.priors import Dirichlet
 
 __all__ = ["Readings"]
+
+Floats = NDArray[np.float64]
+
+# shares of the first reading between which items are told apart
+EDGES = (0.55, 0.7, 0.85, 0.95, 0.99)
+# share of the second reading in what is left, from which it counts as the only other one
+SINGLE = 0.65
+# more classes than these have no states for every second reading
+MOST_PAIRED = 12
+DRAWS = 100_000
+# labels per item from which items are believed to divide readers as much as they may
+FULL = 10
 
 
 @dataclass(frozen=True)
@@ -22,114 +37,168 @@ class Readings(StateModel):
 
     .. math::
 
-        k_i \sim Cat(\pi), \quad u_i \sim w \text{ on } U, \quad
-        \phi_i = u_i [k_i] + (1 - u_i) \psi_i, \quad truth_i \sim Cat(B^T \phi_i), \\
-        z_n \sim Cat(\phi_{i_n}), \quad
-        y_n \sim (1 - g) Cat(\theta_{j_n, z_n}) + g \, Cat(\gamma)
-
-    The rest :math:`\psi_i` of the readings is a single other class, or, with probability
-    `spread`, all other classes evenly.
+        \phi_i \sim \tfrac{1}{2} Dir(a_1 / K) + \tfrac{1}{2} Dir(a_2 / K) \text{ on a grid},
+        \quad z_n \sim Cat(\phi_{i_n}), \\
+        y_n \sim (1 - g) Cat(\theta_{j_n, z_n}) + g \, Cat(\gamma), \quad
+        P(truth_i = k) = \sum_b w_b \phi_{ik}^b \Big/ \sum_m \phi_{im}^b
 
     A hundred labels of one crowd tell how that crowd reads the item, not what is true of it. Here
-    the truth is what one more reader, free of slips, would say; so P(truth) comes near 1 only
-    where nearly everyone reads alike, and labels of one item stop being independent evidence. A
-    floor of guesses keeps any single label from settling an item.
+    the truth is what one more reader, free of slips, would say, or a reader who is surer
+    (:math:`b > 1`) or less sure than that; so P(truth) comes near 1 only where nearly everyone
+    reads alike, and labels of one item stop being independent evidence. A floor of guesses keeps
+    any single label from settling an item. Items of known truth teach the weights w.
+
+    The grid: the largest share of an item's readings is in one of six cells, and the others are
+    one class or several; each cell stands at the mean of what the Dirichlet distributions have
+    there.
 
     Parameters
     ----------
     coders
-        How coders label the reading they perceive.
-    shares
-        Shares of the first reading; 1 stands for an item that all read alike.
-    weights
-        How often items have each share. Fixed: labels tell little of it, and what they tell is
-        blurred by coders' errors.
-    spread
-        Share of the items (of more than two classes) whose other readings are all other classes
-        evenly, rather than one of them.
+        How coders label the reading they perceive. Until thousands of items say otherwise, every
+        class is as likely as any other to be read first: with few labels per item, a prevalence
+        that adapts drifts together with the coders' rows.
+    concentrations
+        The totals :math:`a` of the Dirichlet distributions, the smaller the more alike an item is
+        read. Fixed: labels tell little of them, and what they tell is blurred by coders' errors.
+    labels_per_item
+        Labels of the median item; below ten, items are believed to divide readers less, in
+        proportion. None takes it from the data.
     floor
         Share of the labels that are guesses, on every item.
     guess
         Prior of the distribution of guesses, the same for all coders.
-    error
-        Prior of the truth given the reading it is drawn as: a whole crowd may misread a class.
-        Only items of known truth can teach it.
+    sharpness
+        Powers :math:`b` of the readings that the truth may follow; 0 stands for any class.
+    pseudo_items
+        Prior of their weights w: what it is worth in items of known truth.
 
     Examples
     --------
-    >>> Readings().layout(2).truth[:3]
-    array([[1.  , 0.  ],
-           [0.  , 1.  ],
-           [0.95, 0.05]])
+    >>> Readings().layout(2).truth[-2:].round(2)
+    array([[0.99, 0.01],
+           [0.01, 0.99]])
     """
 
     name: ClassVar[str] = "readings"
     title: ClassVar[str] = "readings"
     citation: ClassVar[str] = "this package"
 
-    coders: ConjugateModel = field(default_factory=HierarchicalDawidSkene)
-    shares: tuple[float, ...] = (1.0, 0.95, 0.85, 0.7, 0.55)
-    weights: tuple[float, ...] = (0.35, 0.2, 0.17, 0.17, 0.11)
-    spread: float = 0.5
+    coders: ConjugateModel = field(
+        default_factory=lambda: HierarchicalDawidSkene(prevalence=Dirichlet(1000.0))
+    )
+    concentrations: tuple[float, ...] = (0.3, 2.0)
+    labels_per_item: float | None = None
     floor: float = 0.2
     guess: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
-    error: Diagonal = field(default_factory=lambda: Diagonal(5.0, 0.97))
+    sharpness: tuple[float, ...] = (0.0, 0.3, 1.0, 3.0)
+    pseudo_items: tuple[float, ...] = (0.02, 0.1, 2.0, 1.0)
 
     def __post_init__(self) -> None:
-        fine = len(self.shares) == len(self.weights) and min(self.weights) > 0
-        if not (fine and self.shares[0] == 1.0 and all(0.5 <= u < 1 for u in self.shares[1:])):
+        if not self.concentrations or min(self.concentrations) <= 0:
+            raise ValueError("Readings needs one or more concentrations above 0.")
+        if not 0 <= self.floor < 1:
+            raise ValueError("Readings needs a floor in [0, 1).")
+        same = len(self.sharpness) == len(self.pseudo_items) > 0
+        if not (same and min(self.sharpness) >= 0 and min(self.pseudo_items) > 0):
             raise ValueError(
-                "Readings needs a weight above 0 for each share, and shares that begin with 1 and "
-                "go on between .5 and 1."
+                "Readings needs a number of pseudo-items above 0 for each sharpness, none of which "
+                "is below 0."
             )
-        if not (0 <= self.floor < 1 and 0 <= self.spread <= 1):
-            raise ValueError("Readings needs a floor in [0, 1) and a spread in [0, 1].")
+
+    def bound(self, data: Annotations) -> Self:
+        """Take the labels of the median item from the data."""
+        if self.labels_per_item is not None:
+            return self
+        return replace(self, labels_per_item=float(np.median(np.diff(data.starts))))
 
     def layout(self, n_labels: int) -> Layout:
-        """Give the states of the items: the classes, then two readings by share of the first."""
-        eye = np.eye(n_labels)
-        weights = np.array(self.weights) / sum(self.weights)
-        spread = self.spread if n_labels > 2 else 0.0
-        names = [str(k) for k in range(n_labels)]
-        base = list(range(n_labels))
-        readings = list(eye)
-        share = [weights[0]] * n_labels
-        for u, weight in zip(self.shares[1:], weights[1:], strict=True):
+        """Give the states of the items: shares of the first reading and of the others."""
+        few = min(1.0, (FULL if self.labels_per_item is None else self.labels_per_item) / FULL)
+        totals = tuple(total * few for total in self.concentrations)
+        names, readings, first, weight = [], [], [], []
+        for cell in _cells(n_labels, totals):
             for k in range(n_labels):
-                rests = [(str(m), eye[m], (1.0 - spread) / (n_labels - 1)) for m in base if m != k]
-                if spread:
-                    rests.append(("any", (1.0 - eye[k]) / (n_labels - 1), spread))
-                for name, rest, part in rests:
-                    if part > 0:
-                        names.append(f"{k} at {u:g}, {name}")
-                        readings.append(u * eye[k] + (1.0 - u) * rest)
-                        share.append(weight * part)
-        first = np.array([int(name.split(" ")[0]) for name in names])
-        mix = np.array(readings)
-        floor = np.full(len(mix), self.floor)
+                others = [m for m in range(n_labels) if m != k]
+                for m in others if cell.second else [-1]:
+                    names.append(f"{k} at {cell.first:.2f}" + (f", {m}" if m >= 0 else ""))
+                    readings.append(cell.readings(n_labels, k, m))
+                    first.append(k)
+                    weight.append(cell.weight / (len(others) if m >= 0 else 1))
+        shares = np.array(readings)
+        tables = np.stack([_sharpened(shares, power) for power in self.sharpness])
+        alpha = np.array(self.pseudo_items)
+        floor = np.full(len(shares), self.floor)
         return Layout(
             names=tuple(names),
-            mix=np.column_stack([(1.0 - self.floor) * mix, floor]),
-            base=first,
-            truth=mix,
+            mix=np.column_stack([(1.0 - self.floor) * shares, floor]),
+            base=np.array(first),
+            truth=np.tensordot(alpha / alpha.sum(), tables, axes=1),
             rows=(ExtraRow("common_guess", self.guess.alpha(n_labels), by_coder=False),),
-            truths=Truths("consensus", self.error.alpha(n_labels)),
-            values={"second_reading": 1.0 - mix.max(axis=1)},
-            weight=np.array(share),
+            judgement=Judgement(
+                "sharpness", alpha, tables, tuple(f"{power:g}" for power in self.sharpness)
+            ),
+            values={"second_reading": 1.0 - shares.max(axis=1)},
+            weight=np.array(weight),
         )
 
     def describe(self) -> list[str]:
         """Story and priors in sentences."""
-        shares = ", ".join(
-            f"{u:g} ({w:.0%})"
-            for u, w in zip(self.shares, np.array(self.weights) / sum(self.weights), strict=True)
-        )
+        totals = " or ".join(f"{total:g}" for total in self.concentrations)
+        prior = zip(self.pseudo_items, self.sharpness, strict=True)
+        powers = ", ".join(f"{power:g} ({alpha:g})" for alpha, power in prior)
         return [
             *self.coders.describe(),
-            "An item has a first reading and, for some of those who read it, a second one; the "
-            "truth is one of them, with the shares of the readings. Shares of the first reading: "
-            f"{shares}, fixed.",
+            f"Readers divide over the classes of an item by a Dirichlet with a total of {totals} "
+            f"(less where items have fewer than {FULL} labels), fixed; the truth is one of their "
+            "readings.",
             f"{self.floor:.0%} of all labels are guesses, from one distribution for all coders.",
-            f"All readers alike misread {1 - self.error.accuracy:.0%} of the items of a class (a "
-            f"prior worth {self.error.strength:g} items, which only known gold can teach better).",
+            f"The truth follows the readings to the power of {powers}; in brackets the prior's "
+            "pseudo-items. Only known gold can teach which.",
         ]
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """Items that divide readers alike: share of all, of the first and of the second reading."""
+
+    weight: float
+    first: float
+    second: float = 0.0
+
+    def readings(self, n_labels: int, k: int, m: int) -> Floats:
+        """Shares of the classes when k comes first, and m second if it is one."""
+        others = n_labels - (1 if m < 0 else 2)
+        out = np.full(n_labels, (1.0 - self.first - self.second) / max(1, others))
+        out[k] = self.first
+        if m >= 0:
+            out[m] = self.second
+        return out / out.sum()
+
+
+def _sharpened(shares: Floats, power: float) -> Floats:
+    """Raise readings to a power, and bring them to a sum of 1."""
+    out: Floats = shares**power
+    return out / out.sum(axis=1, keepdims=True)
+
+
+@lru_cache(maxsize=32)
+def _cells(n_labels: int, totals: tuple[float, ...]) -> tuple[_Cell, ...]:
+    """Cells of the grid, from draws of the Dirichlet distributions, always the same ones."""
+    rng = np.random.default_rng(n_labels)
+    each = DRAWS // len(totals)
+    drawn = [rng.dirichlet(np.full(n_labels, max(a / n_labels, 1e-3)), each) for a in totals]
+    ordered = np.sort(np.concatenate(drawn), axis=1)[:, ::-1]
+    top, second = ordered[:, 0], ordered[:, 1]
+    place = np.digitize(top, EDGES)
+    single = second >= SINGLE * (1.0 - top)
+    out: list[_Cell] = []
+    for c in range(len(EDGES) + 1):
+        kinds = [place == c]
+        if 2 < n_labels <= MOST_PAIRED and c < len(EDGES):
+            kinds = [kinds[0] & ~single, kinds[0] & single]
+        for paired, chosen in enumerate(kinds):
+            if chosen.any():
+                mean = float(second[chosen].mean()) if paired else 0.0
+                out.append(_Cell(float(chosen.mean()), float(top[chosen].mean()), mean))
+    return tuple(out)

@@ -14,6 +14,7 @@ from annomodels.engines.state_chain import StateChain
 from annomodels.models import MODELS, resolve
 from annomodels.models.encoded import encode
 from annomodels.models.mixture import StateModel
+from annomodels.models.readings import Readings, _cells
 from annomodels.models.states import SMALLEST
 from annomodels.schema import names
 
@@ -82,22 +83,28 @@ def ambiguous(v, model):
 
 
 def readings(v, model):
+    """Every label by every class that its coder may have read, or as a guess."""
+
     def joint(labels):
         theta, guess, g = v["perceived_confusion"], v["common_guess"], model.floor
         n = len(v["perceived_prevalence"])
         out = np.zeros(n)
-        wide = model.spread if n > 2 else 0.0
-        for k, (u, w) in product(range(n), zip(model.shares, model.weights, strict=True)):
+        for cell, k in product(_cells(n, model.concentrations), range(n)):
             others = [m for m in range(n) if m != k]
-            rests = [([m], (1 - wide) / len(others)) for m in others] + [(others, wide)]
-            for rest, part in rests:
-                each = v["perceived_prevalence"][k] * w / sum(model.weights) * part
+            for m in others if cell.second else [None]:
+                rest = [x for x in others if x != m]
+                phi = {k: cell.first, m: cell.second}
+                left = 1 - sum(phi.values())
+                phi = np.array([phi.get(x, left / max(1, len(rest))) for x in range(n)])
+                each = v["perceived_prevalence"][k] * cell.weight
+                if m is not None:
+                    each /= len(others)
                 for j, y in labels:
-                    own = u * theta[j, k, y] + (1 - u) * np.mean(theta[j, rest, y])
-                    each *= (1 - g) * own + g * guess[y]
-                out[k] += each * u
-                out[rest] += each * (1 - u) / len(rest)
-        return out @ v["consensus"]
+                    read = [(1 - g) * phi[z] * theta[j, z, y] for z in range(n)]
+                    each *= sum(read) + g * guess[y]
+                for w, power in zip(v["sharpness"], model.sharpness, strict=True):
+                    out += each * w * phi**power / sum(phi**power)
+        return out
 
     return joint
 
@@ -286,3 +293,34 @@ def test_draws_do_not_depend_on_the_order_of_rows_and_are_repeated_by_a_seed(nam
         np.testing.assert_array_equal(values, fits[1].tree["posterior"][variable])
     p = fits[0].tree["truth"]["p_truth"].values
     np.testing.assert_allclose(p.sum(axis=1), 1.0)
+
+
+# the more classes, the more the grid spreads what it takes to be several other readings evenly
+@pytest.mark.parametrize(("k", "near"), [(2, 0.015), (3, 0.015), (5, 0.07), (20, 0.1)])
+def test_the_grid_of_readings_has_the_moments_of_its_dirichlet_distributions(k, near):
+    """P(two readers read alike), P(three do) and P(the first class is read), in closed form."""
+    model = Readings(concentrations=(0.4, 2.0))
+    layout = model.layout(k)
+    phi = layout.mix[:, :k] / (1 - model.floor)
+    share = layout.weight / k  # all classes equally likely
+    assert share.sum() == pytest.approx(1)
+    assert share @ phi == pytest.approx(np.full(k, 1 / k))
+    total = np.array(model.concentrations)
+    two = (total / k + 1) / (total + 1)
+    three = two * (total / k + 2) / (total + 2)
+    # cells stand at their means, which lie a little further inside
+    assert share @ (phi**2).sum(axis=1) == pytest.approx(two.mean(), abs=near)
+    assert share @ (phi**3).sum(axis=1) == pytest.approx(three.mean(), abs=near)
+
+
+def test_items_with_few_labels_are_believed_to_divide_readers_less():
+    rows = [(i, j, int(i % 2 == 0)) for i in range(6) for j in range(4)]
+    bound = Readings().bound(am.Annotations.from_records(rows))
+    assert bound.labels_per_item == 4
+    second = [
+        m.layout(2).weight @ m.layout(2).values["second_reading"] for m in (bound, Readings())
+    ]
+    assert second[0] < 0.6 * second[1]
+    assert Readings(labels_per_item=7.0).bound(am.Annotations.from_records(rows)) == Readings(
+        labels_per_item=7.0
+    )
