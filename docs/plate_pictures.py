@@ -268,26 +268,24 @@ theta θ_{j,k,m} 3.4 0
     ),
     "readings": Picture(
         """
-pi π 0 0
-kind k_i 1 0 out
-u u_i 1 0.95 out
+phi φ_i 1 0 out
 truth t_i 1 -0.95 out
-b B_k -0.2 -0.95
+w w -0.2 -0.95
+pi π -0.2 0
 z z_n 2.15 0 out
 y y_n 3.15 0 seen
 theta θ_{j,k} 4.4 0
 guess γ 4.4 1.3
 """,
-        "pi>kind kind>z u>z kind>truth u>truth b>truth z>y theta>y guess>y",
+        "pi>phi phi>z phi>truth w>truth z>y theta>y guess>y",
         (
             Plate("label n", "z y"),
-            Plate("item i", "kind u truth z y"),
+            Plate("item i", "phi truth z y"),
             Plate("class k", "theta"),
             Plate("coder j", "theta"),
-            Plate("class k", "b"),
         ),
-        "Readings: an item has a first reading and others with a share; each label and the truth "
-        f"is drawn from a reading; {LABELS}.",
+        "Readings: readers divide over the classes of an item; each label and the truth is drawn "
+        f"from its readings; {LABELS}.",
     ),
     "spammers": Picture(
         """
