@@ -26,7 +26,15 @@ from annomodels.errors import NotApplicable
 from annomodels.models.base import Model
 from annomodels.models.state import State
 
-__all__ = ["Checkpoint", "Saved", "identity", "new_seed", "no_checkpoint", "open_checkpoint"]
+__all__ = [
+    "Checkpoint",
+    "Saved",
+    "identity",
+    "new_seed",
+    "no_checkpoint",
+    "open_checkpoint",
+    "require_no_checkpoint",
+]
 
 VERSION = 1
 WORDS = {
@@ -223,6 +231,22 @@ def open_checkpoint(settings: Settings, belongs: dict[str, Any]) -> Checkpoint:
     return Checkpoint(path, settings.checkpoint_every, belongs, saved)
 
 
+def require_no_checkpoint(title: str, engine: str, settings: Settings) -> None:
+    """Refuse a checkpoint where chains cannot be written down.
+
+    Raises
+    ------
+    NotApplicable
+        When one is asked for.
+    """
+    if settings.checkpoint is not None or settings.resume:
+        raise NotApplicable(
+            "checkpoint= serves the models whose items have one true class and nothing else "
+            f"(pooled to hierarchical) with gibbs and em, not the {title} model with {engine}. "
+            "Leave it out."
+        )
+
+
 def new_seed(
     checkpoint: str | os.PathLike[str] | None = None, resume: bool = False, **_: Any
 ) -> int:
@@ -240,7 +264,7 @@ def new_seed(
 
 def _read(path: Path) -> tuple[dict[str, Any], Saved]:
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         head: dict[str, Any] = json.loads(str(arrays.pop("head")))
         if head["version"] == VERSION:

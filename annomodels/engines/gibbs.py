@@ -17,7 +17,7 @@ import numpy as np
 
 from annomodels.annotations import Annotations
 from annomodels.engines.chain import Chain
-from annomodels.engines.checkpoint import identity, open_checkpoint
+from annomodels.engines.checkpoint import identity, open_checkpoint, require_no_checkpoint
 from annomodels.engines.collect import collect
 from annomodels.engines.interrupts import Interrupts
 from annomodels.engines.kept import Kept
@@ -86,10 +86,12 @@ def run(model: ConjugateModel | StateModel, data: Annotations, settings: Setting
 
 
 def _require_family(model: ConjugateModel | StateModel, settings: Settings) -> None:
-    if isinstance(model, StateModel) and (settings.executor or settings.checkpoint):
-        what = "executor=" if settings.executor else "checkpoint="
+    if not isinstance(model, StateModel):
+        return
+    require_no_checkpoint(model.title, "gibbs", settings)
+    if settings.executor is not None:
         raise NotApplicable(
-            f"{what} serves the models whose items have one true class and nothing else "
+            "executor= serves the models whose items have one true class and nothing else "
             f"(pooled to hierarchical), not the {model.title} model. Leave it out."
         )
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from annomodels.errors import NotApplicable
 from annomodels.executors.team import Borrowed, Serial, Team, Threads, size_of
 
-__all__ = ["is_dask", "team"]
+__all__ = ["is_dask", "spread_map", "team"]
 
 
 def team(executor: Any, places: int | None = None) -> Team:
@@ -58,6 +59,35 @@ def team(executor: Any, places: int | None = None) -> Team:
         f"executor={executor!r} is not known. Give 'threads', 'processes', a Dask client, or an "
         "object with submit or map."
     )
+
+
+def spread_map(
+    executor: Any, function: Callable[[Any], Any], pieces: Iterable[Any], places: int | None = None
+) -> list[Any]:
+    """Apply a function to independent pieces of work, wherever an ``executor=`` says.
+
+    Parameters
+    ----------
+    executor
+        What :func:`team` takes.
+    function
+        Called with a piece; for processes and clusters it can be pickled.
+    pieces
+        The pieces.
+    places
+        Number of threads or processes.
+
+    Examples
+    --------
+    >>> spread_map("threads", abs, [-1, 2])
+    [1, 2]
+    """
+    crew = team(executor, places)
+    try:
+        return crew.map(function, pieces)
+    finally:
+        if crew is not executor:
+            crew.close()
 
 
 def is_dask(executor: Any) -> bool:
