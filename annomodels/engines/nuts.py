@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.annotations import Annotations
+from annomodels.engines.checkpoint import require_no_checkpoint
 from annomodels.engines.collect import collect
 from annomodels.engines.compound import sample_compound
 from annomodels.engines.em import climb
@@ -18,6 +21,7 @@ from annomodels.engines.revisit import revisit_states
 from annomodels.engines.settings import Clock, Settings
 from annomodels.engines.starts import state_from_shares, vote_shares
 from annomodels.errors import EngineError
+from annomodels.executors.choose import spread_map
 from annomodels.models.base import Model
 from annomodels.models.confusion import ConfusionModel, State
 from annomodels.models.conjugate import ConjugateModel
@@ -69,14 +73,14 @@ def run(model: Model, data: Annotations, settings: Settings) -> RawResult:
     """
     clock = Clock()
     codes = encode(data, shared=model.shared)
-    settings.tell("compiling", 0.0, "building the PyMC model")
+    require_no_checkpoint(model.title, "nuts", settings)
     known = names(data)
     coords = {dim: known[dim] for dim in ("truth", "label", "coder")}
     coords |= model.coords(coords["label"])
-    pymc_model = model.build(codes, coords)
-    start = start_point(model, codes)
-    tree, stopped = _sample(pymc_model, start, settings, clock, model.correlated)
-    posterior, lp, diverging = _arrays(tree, {*DIMS, *model.variables(codes.n_labels)})
+    if settings.executor is None:
+        posterior, lp, diverging, stopped = _chains(model, codes, coords, settings, clock)
+    else:
+        posterior, lp, diverging, stopped = _spread(model, codes, coords, settings, clock)
     if posterior["prevalence"].shape[1] < 1:
         raise EngineError("NUTS kept no draw. Give more time, or use another engine.")
     relabel = settings.relabel and model.swappable and data.gold is None
@@ -89,6 +93,43 @@ def run(model: Model, data: Annotations, settings: Settings) -> RawResult:
     result = collect(kept, codes, attrs)
     result.stats["diverging"] = diverging
     return result
+
+
+Drawn = tuple[dict[str, Floats], Floats, Floats, str]
+
+
+def _chains(
+    model: Model, codes: Encoded, coords: dict[str, list[str]], settings: Settings, clock: Clock
+) -> Drawn:
+    """Run all chains here: draws by name, log densities, divergences, why it stopped."""
+    settings.tell("compiling", 0.0, "building the PyMC model")
+    pymc_model = model.build(codes, coords)
+    start = start_point(model, codes)
+    tree, stopped = _sample(pymc_model, start, settings, clock, model.correlated)
+    return *_arrays(tree, {*DIMS, *model.variables(codes.n_labels)}), stopped
+
+
+def _chain(model: Model, codes: Encoded, coords: dict[str, list[str]], settings: Settings) -> Drawn:
+    return _chains(model, codes, coords, settings, Clock())
+
+
+def _spread(
+    model: Model, codes: Encoded, coords: dict[str, list[str]], settings: Settings, clock: Clock
+) -> Drawn:
+    """Run each chain where the executor likes, with a seed of its own."""
+    seeds = np.random.SeedSequence(settings.seed).generate_state(settings.chains)
+    alone = replace(settings, chains=1, executor=None, progress=None, threads=1)
+    pieces = [replace(alone, seed=int(seed)) for seed in seeds]
+    settings.tell("sampling", 0.0, f"NUTS, {settings.chains} chains spread")
+    found = spread_map(settings.executor, partial(_chain, model, codes, coords), pieces)
+    settings.tell("sampling", 1.0)
+    n = min(len(lp[0]) for _, lp, _, _ in found)
+    posterior = {
+        name: np.concatenate([values[name][:, :n] for values, _, _, _ in found])
+        for name in found[0][0]
+    }
+    lp, diverging = (np.concatenate([part[k][:, :n] for part in found]) for k in (1, 2))
+    return posterior, lp, diverging, max(stopped for _, _, _, stopped in found)
 
 
 def _sample(
