@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from annomodels.cli.options import (
@@ -21,6 +23,7 @@ __all__ = ["command"]
     epilog=examples(
         "annomodels fit votes.csv -o fit.nc --model dawid-skene --seed 7",
         "annomodels fit march.csv -o march.nc --prior-from february.nc",
+        "annomodels fit 'labels/*.parquet' --stream -o fitted --engine em",
     ),
 )
 @click.argument("data")
@@ -33,6 +36,17 @@ __all__ = ["command"]
     metavar="FIT",
     help="Start from what an earlier fit learnt of classes and coders; its model is used.",
 )
+@click.option(
+    "--stream",
+    is_flag=True,
+    help="Fit block by block, for more labels than fit into memory: DATA is a Parquet, CSV or TSV "
+    "file, a folder or a pattern, FILE becomes a folder.",
+)
+@click.option(
+    "--cache",
+    metavar="FOLDER",
+    help="With --stream: keep the sorted labels, so that the next fit need not sort again.",
+)
 @sample_options
 @read_options
 @common_options
@@ -44,6 +58,8 @@ def command(
     force: bool,
     as_json: bool,
     earlier: str | None,
+    stream: bool,
+    cache: str | None,
     reading: Reading,
     sampling: Sampling,
 ) -> None:
@@ -54,6 +70,15 @@ def command(
     from annomodels.cli.session import current
     from annomodels.cli.tables import to_json
 
+    if stream:
+        from annomodels.cli.streaming import stream_fit
+
+        if earlier is not None:
+            raise click.UsageError("--prior-from and --stream cannot both be used.")
+        told: Any = {"cache": cache, "force": force, "as_json": as_json}
+        ctx.exit(stream_fit(data, output, reading, sampling, **told))
+    if cache is not None:
+        raise click.UsageError("--cache goes with --stream.")
     check_file(output, force)
     model = None
     if earlier is not None:
