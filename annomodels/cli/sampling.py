@@ -10,6 +10,7 @@ import click
 from annomodels.cli.exits import DONE, INTERRUPTED, UNTRUSTED
 from annomodels.cli.options import Sampling
 from annomodels.cli.session import detail, note, warn
+from annomodels.cli.spreading import spreading
 from annomodels.cli.terminal import Stages
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def fit_data(
         f"warm-up; it takes {duration(seconds_of_fit(data, sampling, engine))}, longer if the "
         "chains mix slowly."
     )
-    with Stages() as stages:
+    with spreading() as spread, Stages() as stages:
         result = fit(
             data,
             believed,
@@ -66,6 +67,7 @@ def fit_data(
             time_limit=sampling.time_limit,
             progress=stages,
             threads=sampling.threads,
+            **spread,
         )
     result.tree.attrs["command"] = command
     for sentence in result.model.describe():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Stages", "draw", "drawn"]
 
+SECONDS_OF_A_LINE = 60.0
 _CONTROL = dict.fromkeys((*range(32), *range(127, 160)), " ")
 
 
@@ -50,7 +52,8 @@ class Stages:
         self._quiet = current().quiet
         self._drawn = not self._quiet and sys.stderr.isatty() and not os.environ.get("CI")
         self._bars: Progress | None = None
-        self._known: dict[str, object] = {}
+        self._known: dict[str, Any] = {}
+        self._said = 0.0
 
     def __enter__(self) -> Stages:
         return self
@@ -69,15 +72,26 @@ class Stages:
         if self._quiet:
             return
         if not self._drawn:
-            if stage not in self._known:
-                self._known[stage] = None
-                click.echo(f"{stage} ...", err=True)
+            self._say(stage, done)
             return
         bars = self._bars or self._start()
         text = f"{stage} {message}".strip()
         if stage not in self._known:
             self._known[stage] = bars.add_task(text, total=1.0)
-        bars.update(self._known[stage], completed=min(max(done, 0.0), 1.0), description=text)  # type: ignore[arg-type]
+        bars.update(self._known[stage], completed=min(max(done, 0.0), 1.0), description=text)
+
+    def _say(self, stage: str, done: float) -> None:
+        """Write a line when a stage begins, and one a minute while it goes on."""
+        now = time.monotonic()
+        if stage not in self._known:
+            self._known[stage] = self._said = now
+            click.echo(f"{stage} ...", err=True)
+        elif now - self._said >= SECONDS_OF_A_LINE and 0 < done < 1:
+            from annomodels.cli.estimate import duration
+
+            self._said = now
+            left = (now - self._known[stage]) * (1 - done) / done
+            click.echo(f"{stage} {done:.0%}, {duration(left)} left", err=True)
 
     def _start(self) -> Progress:
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn

@@ -119,7 +119,8 @@ class DaskTeam(Team):
         while True:
             open_ = [f for f, gone in zip(futures, lost, strict=True) if gone is None]
             try:
-                wait(open_, timeout=LOOK)
+                with self.client.as_current():
+                    wait(open_, timeout=LOOK)
                 return lost
             except _losses():
                 there = self._there()

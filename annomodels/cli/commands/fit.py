@@ -14,6 +14,7 @@ from annomodels.cli.options import (
     read_options,
     sample_options,
 )
+from annomodels.cli.spreading import spread_options
 
 __all__ = ["command"]
 
@@ -48,6 +49,7 @@ __all__ = ["command"]
     help="With --stream: keep the sorted labels, so that the next fit need not sort again.",
 )
 @sample_options
+@spread_options
 @read_options
 @common_options
 @click.pass_context

@@ -12,6 +12,7 @@ from annomodels.cli.options import (
     read_options,
     sample_options,
 )
+from annomodels.cli.spreading import spread_options
 
 __all__ = ["command"]
 
@@ -43,6 +44,7 @@ __all__ = ["command"]
 )
 @click.option("--json", "as_json", is_flag=True, help="Write verdict and files as JSON.")
 @sample_options
+@spread_options
 @read_options
 @common_options
 @click.pass_context

@@ -1,0 +1,116 @@
+"""--executor, --dask, --checkpoint and --resume: the same numbers, and sentences when it fails."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import annomodels as am
+
+SIZE = ["--chains", "2", "--draws", "30", "--warmup", "20", "--allow-unconverged"]
+
+
+@pytest.fixture(scope="module")
+def labels(tmp_path_factory) -> str:
+    """Write a small table of votes."""
+    rng = np.random.default_rng(5)
+    path = tmp_path_factory.mktemp("votes") / "votes.csv"
+    lines = ["item,coder,label"]
+    for item in range(60):
+        truth = rng.integers(2)
+        said = np.where(rng.random(4) < 0.8, truth, 1 - truth)
+        lines += [f"i{item:03},c{coder},{label}" for coder, label in enumerate(said)]
+    path.write_text("\n".join(lines) + "\n")
+    return str(path)
+
+
+def confusion(path: Path) -> np.ndarray:
+    return am.load(path).tree["posterior"]["confusion"].values
+
+
+def test_executors_and_checkpoints_change_no_number(call, labels: str, tmp_path: Path) -> None:
+    plain, threads, again = (tmp_path / f"{name}.nc" for name in ("plain", "threads", "again"))
+    common = [*SIZE, "--model", "one-coin"]
+    assert call("fit", labels, "-o", plain, *common).code == 0
+    kept = ["--checkpoint", tmp_path / "c"]
+    done = call("fit", labels, "-o", threads, *common, "--executor", "threads", *kept)
+    assert done.code == 0, done.err
+    np.testing.assert_array_equal(confusion(threads), confusion(plain))
+    done = call("fit", labels, "-o", again, *common, *kept)
+    assert done.code == 2
+    assert "Go on from it with resume=True (--resume), or remove it." in done.err
+    assert call("fit", labels, "-o", again, *common, *kept, "--resume").code == 0
+    np.testing.assert_array_equal(confusion(again), confusion(plain))
+
+
+def test_a_local_dask_cluster(call, labels: str, tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    plain, dask = tmp_path / "plain.nc", tmp_path / "dask.nc"
+    common = [*SIZE, "--engine", "em", "--model", "dawid-skene"]
+    assert call("fit", labels, "-o", plain, *common).code == 0
+    done = call("fit", labels, "-o", dask, *common, "--dask", "local:2")
+    assert done.code == 0, done.err
+    np.testing.assert_allclose(confusion(dask), confusion(plain), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        (["--dask", "somewhere"], 2, "'somewhere' is no cluster; write tcp://HOST:PORT"),
+        (["--dask", "local:0"], 2, "'local:0' is no cluster"),
+        (["--dask", "local:2", "--executor", "threads"], 2, "cannot both be used"),
+        (["--resume"], 2, "needs a checkpoint=FILE (--checkpoint)"),
+        (["--executor", "threads", "--model", "ambiguous"], 2, "not the ambiguous"),
+        (["--checkpoint", "/no/such/folder/c"], 2, "There is no folder /no/such/folder"),
+    ],
+)
+def test_what_cannot_be_is_said(call, labels, tmp_path, words, code, sentence) -> None:
+    done = call("fit", labels, "-o", tmp_path / "fit.nc", *SIZE, *words)
+    assert done.code == code, done.err
+    assert sentence in done.err
+    assert "Traceback" not in done.err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_sigterm_writes_the_run_down(labels: str, tmp_path: Path) -> None:
+    """As the queue of a cluster ends a job: the checkpoint is there, and the next job goes on."""
+    words = ["fit", labels, "--chains", "2", "--warmup", "20", "--draws", "400000"]
+    words += ["--model", "one-coin", "--checkpoint", str(tmp_path / "c")]
+    words = [sys.executable, "-m", "annomodels", *words, "-o", str(tmp_path / "fit.nc")]
+    process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    for line in process.stderr:
+        if line.startswith("sampling"):
+            break
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 130, err
+    assert "what was sampled until then is kept" in err
+    assert (tmp_path / "c").exists()
+    assert am.load(tmp_path / "fit.nc").tree.attrs["stopped"] == "interrupted"
+
+
+def test_a_long_run_says_once_a_minute_how_far_it_is(capsys, monkeypatch) -> None:
+    from annomodels.cli import terminal
+
+    now = [100.0]
+    monkeypatch.setattr(terminal.time, "monotonic", lambda: now[0])
+    stages = terminal.Stages()
+    for second in range(0, 200, 10):
+        now[0] = 100.0 + second
+        stages("sampling", second / 1000)
+    assert capsys.readouterr().err.splitlines() == [
+        "sampling ...",
+        "sampling 6%, some 16 minutes left",
+        "sampling 12%, some 15 minutes left",
+        "sampling 18%, some 14 minutes left",
+    ]
