@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from annomodels.io.writers.catalog import write, write_gold
     from annomodels.loading import load
     from annomodels.models.ambiguous import Ambiguous
+    from annomodels.models.answering import Answering
     from annomodels.models.by_item import BetaBinomialByItem
     from annomodels.models.class_conditional import ClassConditional
     from annomodels.models.consensus import Consensus
@@ -89,6 +90,7 @@ _WHERE = {
     "AnnomodelsError": "annomodels.errors",
     "AnnotationError": "annomodels.errors",
     "Annotations": "annomodels.annotations",
+    "Answering": "annomodels.models.answering",
     "BetaBinomialByItem": "annomodels.models.by_item",
     "Breakdown": "annomodels.coefficients.breakdown.result",
     "ClassConditional": "annomodels.models.class_conditional",
@@ -167,6 +169,7 @@ __all__ = [
     "AnnomodelsError",
     "AnnotationError",
     "Annotations",
+    "Answering",
     "BetaBinomialByItem",
     "Breakdown",
     "ClassConditional",

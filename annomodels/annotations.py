@@ -10,9 +10,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.coded import SCALES, Coded, Scale
+from annomodels.coded import SCALES, Coded, Ints, Scale
 from annomodels.coding import chosen_rows, code, code_gold, subset
 from annomodels.errors import AnnotationError
+from annomodels.setting_aside import SetAside
 from annomodels.validation import from_rows, remarks
 
 __all__ = ["SCALES", "Annotations", "Scale"]
@@ -51,6 +52,11 @@ class Annotations(Coded):
         Name of the file they were read from.
     notes
         What reading found worth saying.
+    dont_know
+        Labels that are no class, such as "don't know"; they are not among `labels`.
+    unanswered
+        Who gave such a label to which item: codes of item, coder and of the place in `dont_know`,
+        shape [time, 3]; None without any.
 
     Examples
     --------
@@ -71,6 +77,7 @@ class Annotations(Coded):
         *,
         gold: Mapping[Any, Any] | None = None,
         source: str = "",
+        dont_know: Sequence[Hashable] = (),
     ) -> Annotations:
         """Code rows of (item, coder, label).
 
@@ -86,6 +93,9 @@ class Annotations(Coded):
             Known truth by item.
         source
             Where the rows come from, for messages.
+        dont_know
+            Labels that are no class, such as "don't know": coefficients count them as missing, and
+            models learn from who says so of what, see :class:`annomodels.Answering`.
 
         Raises
         ------
@@ -111,6 +121,7 @@ class Annotations(Coded):
             skips=skips,
             source=source,
             rows=numbers,
+            dont_know=dont_know,
         )
 
     @classmethod
@@ -126,6 +137,7 @@ class Annotations(Coded):
         gold: str | Mapping[Any, Any] | None = None,
         group: str | None = None,
         text: str | None = None,
+        dont_know: Sequence[Hashable] = (),
     ) -> Annotations:
         """Code a long data frame of pandas, polars, pyarrow or anything else narwhals reads.
 
@@ -144,6 +156,8 @@ class Annotations(Coded):
             A column with the document or batch of each item.
         text
             A column with the text of each item.
+        dont_know
+            As in :meth:`from_records`.
 
         Raises
         ------
@@ -175,6 +189,7 @@ class Annotations(Coded):
             source="data frame",
             notes=columns.notes,
             rows=columns.rows,
+            dont_know=dont_know,
         )
 
     @classmethod
@@ -193,8 +208,11 @@ class Annotations(Coded):
         source: str = "",
         notes: Sequence[str] = (),
         rows: Sequence[int] | NDArray[Any] | None = None,
+        dont_know: Sequence[Hashable] = (),
     ) -> Annotations:
         """Code columns without missing cells; `rows` are their row numbers in the file."""
+        aside = SetAside(dont_know)
+        items, coders, values, rows = aside.split(items, coders, values, rows)
         fields = code(
             items,
             coders,
@@ -208,7 +226,8 @@ class Annotations(Coded):
             rows=rows,
         )
         found = remarks(fields["item"], fields["coder"], fields["label"])
-        all_notes = (*notes, *fields.pop("notes"), *found)
+        fields |= aside.coded(fields["items"], fields["coders"])
+        all_notes = (*notes, *fields.pop("notes"), *found, *aside.notes)
         return cls(**fields, scale=scale, skips=skips, source=source, notes=all_notes)
 
     # -- changes, each a copy -------------------------------------------------------------------
@@ -232,6 +251,10 @@ class Annotations(Coded):
         return self.replace(
             item=self.item[~again], coder=self.coder[~again], label=self.label[~again]
         )
+
+    def without_dont_know(self) -> Annotations:
+        """Copy in which labels that are no class are missing, also to models."""
+        return self.replace(dont_know=(), unanswered=None)
 
     def with_gold(self, gold: Mapping[Any, Any]) -> Annotations:
         """Copy with the known truth of some items.
@@ -280,7 +303,17 @@ class Annotations(Coded):
             items=tuple(self.items[i] for i in kept),
             coders=tuple(self.coders[j] for j in kept_coders),
             declared=True,
+            unanswered=_moved(self.unanswered, kept, kept_coders),
             gold=None if self.gold is None else self.gold[kept],
             group=None if self.group is None else self.group[kept],
             texts=None if self.texts is None else tuple(self.texts[i] for i in kept),
         )
+
+
+def _moved(unanswered: Ints | None, items: Ints, coders: Ints) -> NDArray[Any] | None:
+    """Rows of kept items and coders with their new codes."""
+    if unanswered is None:
+        return None
+    keep = np.isin(unanswered[:, 0], items) & np.isin(unanswered[:, 1], coders)
+    item, coder, kind = unanswered[keep].T
+    return np.column_stack([np.searchsorted(items, item), np.searchsorted(coders, coder), kind])

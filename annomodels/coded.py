@@ -44,9 +44,11 @@ class Coded:
     skips: int = 0
     source: str = ""
     notes: tuple[str, ...] = ()
+    dont_know: tuple[Hashable, ...] = ()
+    unanswered: Ints | None = None
 
     def __post_init__(self) -> None:
-        for name in ("item", "coder", "label", "gold", "group"):
+        for name in ("item", "coder", "label", "gold", "group", "unanswered"):
             value = getattr(self, name)
             if value is not None:
                 array = np.ascontiguousarray(value, dtype=np.int32)
@@ -144,6 +146,9 @@ class Coded:
             digest.update(repr([label_text(name) for name in names]).encode())
         for codes in (self.item, self.coder, self.label, self.gold):
             digest.update(b"-" if codes is None else codes.tobytes())
+        if self.unanswered is not None:
+            digest.update(repr([label_text(name) for name in self.dont_know]).encode())
+            digest.update(self.unanswered.tobytes())
         return digest.hexdigest()[:12]
 
     def to_frame(self) -> pd.DataFrame:
@@ -169,6 +174,9 @@ class Coded:
             parts.append(counted(self.repeats, "repeat"))
         if self.scale != "nominal":
             parts.append(self.scale)
+        if self.unanswered is not None:
+            kinds = "/".join(map(label_text, self.dont_know))
+            parts.append(f"{len(self.unanswered):,} times {kinds}")
         if self.gold is not None:
             parts.append(f"{int((self.gold >= 0).sum()):,} known gold")
         return " · ".join(parts)

@@ -13,9 +13,13 @@ from annomodels.engines.catalog import choose, runner
 from annomodels.engines.checkpoint import new_seed
 from annomodels.engines.settings import Progress, Settings
 from annomodels.io.writing import atomic_path, compression_of
+from annomodels.models.answering import Answering
 from annomodels.models.base import Model
 from annomodels.models.catalog import resolve
+from annomodels.models.conjugate import ConjugateModel
+from annomodels.models.expanded import expanded
 from annomodels.models.fittable import require_fittable
+from annomodels.names import label_text
 from annomodels.schema import conform, names
 from annomodels.summaries.summary import Summary
 
@@ -265,7 +269,7 @@ def fit(
     resolved = resolve(model)
     name = choose(resolved, engine)
     require_fittable(data)
-    resolved = resolved.bound(data)
+    resolved, seen = _with_answering(resolved.bound(data), data)
     if seed is None:
         seed = new_seed(**options)
     settings = Settings(
@@ -278,7 +282,9 @@ def fit(
         progress=progress,
         **options,
     )
-    result = runner(name)(resolved, data, settings)
+    result = runner(name)(resolved, seen, settings)
+    if isinstance(resolved, Answering):
+        result.posterior, resolved = resolved.separated(result.posterior), resolved.base
     n_chains, n_draws = result.lp.shape
     result.attrs = {
         "chains": n_chains,
@@ -295,6 +301,18 @@ def fit(
         "data_fingerprint": data.fingerprint,
     }
     labels = names(data)["label"]
-    own = resolved.variables(len(labels)), resolved.coords(labels)
+    coords = {**resolved.coords(labels), "dont_know": list(map(label_text, data.dont_know))}
+    own = resolved.variables(len(labels)), coords
     tree = conform(result, data, resolved.to_dict(), *own)
     return Fit(data, resolved, tree)
+
+
+def _with_answering(model: Model, data: Annotations) -> tuple[Model, Annotations]:
+    """Model and data in which whether coders answer is learnt too, where it can be."""
+    if data.unanswered is None or not len(data.unanswered):
+        return (model.base if isinstance(model, Answering) else model), data
+    if isinstance(model, Answering):
+        return model, expanded(data)
+    if not isinstance(model, ConjugateModel) or model.shared:
+        return model, data  # labels that are no class are missing to it
+    return Answering(model).bound(data), expanded(data)

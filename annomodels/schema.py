@@ -14,8 +14,11 @@ group                 variables
                       label), ``group_concentration`` and ``group_accuracy``; on the logit
                       scale ``location`` (chain, draw, truth, label) and ``scale`` (chain, draw,
                       truth); for one-coin and class-conditional ``accuracy`` (chain, draw, coder),
-                      the latter by ``truth`` too; for MACE ``competence`` (chain, draw, coder) and
-                      ``guess`` (chain, draw, coder, label); where items have states,
+                      the latter by ``truth`` too; where labels are no class, ``no_answer`` (chain,
+                      draw, coder, truth, dont_know), ``no_answer_mean`` and
+                      ``no_answer_concentration`` (chain, draw, truth, dont_know);
+                      for MACE ``competence`` (chain, draw, coder)
+                      and ``guess`` (chain, draw, coder, label); where items have states,
                       ``prevalence`` and ``confusion`` are those of the truth, with the states
                       summed out, and ``perceived_prevalence`` (chain, draw, perceived),
                       ``perceived_confusion`` (chain, draw, coder, perceived, label) what coders
@@ -75,6 +78,9 @@ DIMS: dict[str, tuple[str, ...]] = {
     "accuracy": ("coder", "truth"),
     "competence": ("coder",),
     "guess": ("coder", "label"),
+    "no_answer": ("coder", "truth", "dont_know"),
+    "no_answer_mean": ("truth", "dont_know"),
+    "no_answer_concentration": ("truth", "dont_know"),
     "spammer": ("coder",),
     "habit": ("coder", "label"),
     "spammer_share": (),
@@ -219,6 +225,8 @@ def observed_data(data: Annotations) -> xr.Dataset:
         observed["gold"] = (("item_index",), data.gold)
     if data.group is not None:
         observed["group"] = (("item_index",), data.group)
+    if data.unanswered is not None:
+        observed["unanswered"] = (("time", "part"), data.unanswered)
     observed.attrs = {"data": json.dumps(_describe(data), default=_plain)}
     return observed
 
@@ -246,6 +254,7 @@ def _describe(data: Annotations) -> dict[str, Any]:
         "skips": data.skips,
         "source": data.source,
         "notes": list(data.notes),
+        **({"dont_know": list(data.dont_know)} if data.dont_know else {}),
     }
 
 
@@ -276,6 +285,7 @@ def annotations_of(tree: xr.DataTree) -> Annotations:
         label=observed["label"].values,
         gold=observed["gold"].values if "gold" in observed else None,
         group=observed["group"].values if "group" in observed else None,
+        unanswered=observed["unanswered"].values if "unanswered" in observed else None,
         texts=None if texts is None else tuple(texts),
         notes=tuple(notes),
         **fields,

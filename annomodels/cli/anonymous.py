@@ -25,11 +25,16 @@ def anonymous(data: Annotations) -> Annotations:
     shuffle = _shuffle(data)
     coder = shuffle[data.coder].astype(np.int32)
     order = np.lexsort((coder, data.item))
+    unanswered = data.unanswered
+    if unanswered is not None:
+        item, whose, kind = unanswered.T
+        unanswered = np.column_stack([item, shuffle[whose], kind])
     return data.replace(
         item=data.item[order],
         coder=coder[order],
         label=data.label[order],
         coders=tuple(f"coder {j + 1}" for j in range(data.n_coders)),
+        unanswered=unanswered,
         source="",
         notes=(),
     )

@@ -115,6 +115,7 @@ def _read(path: str, reading: Reading) -> Annotations:
         "format": reading.input_format,
         "question": reading.question,
         "missing": reading.missing,
+        "dont_know": reading.dont_know,
         "coder_columns": reading.coder_columns,
         "coders": reading.coder_names,
         "units": reading.units,

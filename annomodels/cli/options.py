@@ -72,6 +72,7 @@ class Reading:
     labels: tuple[str, ...] | None
     scale: str
     missing: tuple[str, ...]
+    dont_know: tuple[str, ...]
     input_format: str
     question: str | None
     coder_columns: tuple[str, ...] | None
@@ -156,6 +157,12 @@ def read_options(command: Command) -> Command:
         ),
         click.option(
             "--missing", multiple=True, callback=_all_words, help="Cells that mean no label: NA,-."
+        ),
+        click.option(
+            "--dont-know",
+            multiple=True,
+            metavar="LABEL",
+            help="A label that is no class (unsure); models learn who says it of what.",
         ),
         click.option(
             "--input-format", default="auto", metavar="NAME", help="Format of DATA; else found out."

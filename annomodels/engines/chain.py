@@ -59,7 +59,7 @@ class Chain:
         self.relabel = relabel
         self.mapper = mapper
         self.iteration = 0
-        self.volume = np.bincount(codes.row, minlength=codes.n_rows) / len(codes.row)
+        self.volume = codes.volume
         edges = np.searchsorted(
             codes.starts, np.linspace(0, codes.starts[-1], partitions + 1), side="left"
         )
@@ -163,17 +163,25 @@ def _places(kept: Kept) -> tuple[Any, Any]:
     if confusion.ndim == 3:  # one matrix for all coders
         confusion = confusion[:, None]
     common = (held["prevalence"], confusion, kept.log_likelihood, kept.lp)
+    own = _own_places(kept)
+    if "answering" in held:
+        own = (own, held["answering"], held["answering_concentration"])
+    return common, own
+
+
+def _own_places(kept: Kept) -> tuple[Any, ...]:
+    held = kept.arrays
     if "population" in held:
         accuracy = held.get("common_accuracy", kept.lp.astype(kept.dtype))
-        return common, (held["population"], held["concentration"], accuracy)
+        return (held["population"], held["concentration"], accuracy)
     if "group_population" in held:
         # room that nobody reads where the accuracy is not estimated
         idle = np.empty((len(kept.lp), held["group_population"].shape[1]), dtype=kept.dtype)
         accuracy = held.get("group_accuracy", idle)
-        return common, (held["group_population"], held["group_concentration"], accuracy)
+        return (held["group_population"], held["group_concentration"], accuracy)
     if "accuracy" in held:
         accuracy = held["accuracy"]
-        return common, (accuracy[:, :, None] if accuracy.ndim == 2 else accuracy,)
+        return (accuracy[:, :, None] if accuracy.ndim == 2 else accuracy,)
     if "competence" in held:
-        return common, (held["competence"], held["guess"])
-    return common, (kept.lp,)
+        return (held["competence"], held["guess"])
+    return (kept.lp,)

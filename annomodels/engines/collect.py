@@ -39,7 +39,7 @@ def collect(kept: Sequence[Kept], codes: Encoded, attrs: dict[str, Any]) -> RawR
     spread = np.maximum(square - mean**2, 0.0)
     mcse = np.sqrt(spread / (batches - 1)) if batches > 1 else np.full_like(mean, np.nan)
     entropy = np.mean([part.entropy / part.n for part in kept], axis=0)
-    volume = np.bincount(codes.row, minlength=codes.n_rows) / len(codes.row)
+    volume = codes.volume
     by_chain = np.stack([part.p_sum / max(part.batches, 1) for part in kept])
     gaps = _gaps(by_chain, codes.weight)
     inverse = codes.inverse

@@ -26,6 +26,7 @@ from annomodels.models.base import Model
 from annomodels.models.confusion import ConfusionModel, State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded, encode
+from annomodels.models.state import TRUTH_AXIS
 from annomodels.schema import DIMS, RawResult, names
 
 __all__ = ["run", "start_point", "state_of"]
@@ -34,7 +35,8 @@ Floats = NDArray[Any]
 JITTER = 0.02
 # variables that are positive
 SCALES = (
-    "concentration", "group_concentration", "scale", "coder_spread", "item_spread", "shift_scale",
+    "concentration", "group_concentration", "answering_concentration", "scale", "coder_spread",
+    "item_spread", "shift_scale",
     "spread_scale", "typical_spread", "lapse_scale", "ability_scale", "difficulty_scale",
     "leaning_scale", "level", "discrimination",
 )  # fmt: skip
@@ -42,6 +44,7 @@ SCALES = (
 POPULATION = (
     "population", "concentration", "common_accuracy", "accuracy", "competence", "guess",
     "group_population", "group_concentration", "group_accuracy",
+    "answering", "answering_concentration",
 )  # fmt: skip
 
 
@@ -51,7 +54,7 @@ def start_point(model: Model, codes: Encoded) -> dict[str, Floats]:
     if not isinstance(starter, ConjugateModel):
         raise EngineError(f"The {model.title} model names no conjugate model to start from.")
     mode = climb(starter, codes, state_from_shares(starter, codes, vote_shares(codes)))
-    return model.pymc_start(mode.state)
+    return model.sampler_start(mode.state)
 
 
 def run(model: Model, data: Annotations, settings: Settings) -> RawResult:
@@ -83,6 +86,7 @@ def run(model: Model, data: Annotations, settings: Settings) -> RawResult:
         posterior, lp, diverging, stopped = _spread(model, codes, coords, settings, clock)
     if posterior["prevalence"].shape[1] < 1:
         raise EngineError("NUTS kept no draw. Give more time, or use another engine.")
+    posterior = model.whole(posterior)
     relabel = settings.relabel and model.swappable and data.gold is None
     kept: Sequence[Kept]
     if isinstance(model, ConfusionModel):
@@ -220,7 +224,7 @@ def _revisit(
 
     chains, draws, k = posterior["prevalence"].shape
     identity = np.arange(k)
-    volume = np.bincount(codes.row, minlength=codes.n_rows) / len(codes.row)
+    volume = codes.volume
     kept = [Kept(codes, draws, single=False) for _ in range(chains)]
     for chain, part in enumerate(kept):
         for draw in range(draws):
@@ -244,6 +248,8 @@ def _revisit(
 
 def _moved(name: str, values: Floats, back: Floats) -> Floats:
     """Values of a variable with its classes in another order."""
+    if name in TRUTH_AXIS:
+        return np.asarray(np.take(values, back, axis=TRUTH_AXIS[name]))
     dims = DIMS.get(name, ())
     if name == "confusion":  # of each coder, or of all
         dims = dims[-values.ndim :]

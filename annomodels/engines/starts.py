@@ -18,7 +18,10 @@ def vote_shares(codes: Encoded) -> Floats:
     """Share of each label on each pattern, known gold as certainty, shape [pattern, truth]."""
     k = codes.n_labels
     pattern = np.repeat(np.arange(codes.n_patterns), np.diff(codes.starts))
-    flat = np.bincount(pattern * k + codes.label, minlength=codes.n_patterns * k)
+    cell = pattern * k + codes.label
+    if codes.n_silent:
+        cell = cell[codes.row < codes.n_rows - codes.n_silent]
+    flat = np.bincount(cell, minlength=codes.n_patterns * k)
     votes = flat.reshape(codes.n_patterns, k).astype(float)
     shares = votes / np.maximum(votes.sum(axis=1, keepdims=True), 1.0)
     return clamp(shares, codes)

@@ -7,13 +7,18 @@ from collections.abc import Hashable, Sequence
 from annomodels.annotations import Annotations, Scale
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.columns import Columns
+from annomodels.setting_aside import SetAside
 from annomodels.validation import check_labels, check_names, variants
 
 __all__ = ["finished"]
 
 
 def finished(
-    columns: Columns, source: str, labels: Sequence[Hashable] | None, scale: Scale
+    columns: Columns,
+    source: str,
+    labels: Sequence[Hashable] | None,
+    scale: Scale,
+    dont_know: Sequence[Hashable] = (),
 ) -> Annotations:
     """Code the columns, after a look at what they hold.
 
@@ -30,9 +35,10 @@ def finished(
     if problems:
         raise AnnotationError(problems)
     declared = labels is not None
-    problems += check_labels(
-        columns.labels, columns.rows, declared=declared, scale=scale, source=source
+    _, _, classes, rows = SetAside(dont_know).split(
+        columns.items, columns.coders, columns.labels, columns.rows
     )
+    problems += check_labels(classes, rows, declared=declared, scale=scale, source=source)
     for word, values in (
         ("item", columns.items),
         ("coder", columns.coders),
@@ -58,6 +64,7 @@ def finished(
             source=source,
             notes=notes,
             rows=columns.rows,
+            dont_know=dont_know,
         )
     except AnnotationError as error:
         problems += error.problems

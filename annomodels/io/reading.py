@@ -33,6 +33,7 @@ def read(
     format: str = "auto",
     question: str | None = None,
     missing: Iterable[str] = (),
+    dont_know: Sequence[str] | str = (),
     coder_columns: Sequence[str] | None = None,
     coders: Mapping[Any, Any] | str | os.PathLike[str] | None = None,
     units: str | None = None,
@@ -76,6 +77,9 @@ def read(
         without a header), or the name of a tool, such as "label-studio".
     question
         Which question to read when there are several; they are never mixed.
+    dont_know
+        Labels that are no class, such as ["don't know"]: missing to coefficients, while models
+        learn from who gives them to what; see :class:`annomodels.Answering`.
     missing
         Further texts that stand for no label, such as ["NA"].
     coder_columns
@@ -146,7 +150,7 @@ def read(
     rename_coders(columns, names)
     if isinstance(gold, Mapping):
         columns.gold = gold
-    return finished(columns, source.name, labels, scale)
+    return finished(columns, source.name, labels, scale, _tuple(dont_know) or ())
 
 
 def read_spans(

@@ -68,6 +68,14 @@ class Model(ABC):
     def pymc_start(self, state: State) -> dict[str, Floats]:
         """Values of the PyMC variables that correspond to a state of the starting model."""
 
+    def sampler_start(self, state: State) -> dict[str, Floats]:
+        """Values of the PyMC variables for NUTS to start from; by default :meth:`pymc_start`."""
+        return self.pymc_start(state)
+
+    def whole(self, posterior: dict[str, Floats]) -> dict[str, Floats]:
+        """Put draws of the PyMC variables into the form in which all engines keep them."""
+        return posterior
+
     def variables(self, n_labels: int) -> dict[str, tuple[str, ...]]:
         """Dimensions of the variables of the result that only this model has."""
         return {}

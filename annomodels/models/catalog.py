@@ -6,6 +6,7 @@ from typing import Any
 
 from annomodels.errors import NotApplicable
 from annomodels.models.ambiguous import Ambiguous
+from annomodels.models.answering import Answering
 from annomodels.models.base import Model
 from annomodels.models.by_item import BetaBinomialByItem
 from annomodels.models.class_conditional import ClassConditional
@@ -58,8 +59,10 @@ MODELS: dict[str, type[Model]] = {
     )
 }
 
-# how coders label in models whose items have states; not models of their own
-PARTS: dict[str, type[Model]] = {part.name: part for part in (HonestAndSpammers, SubtypeRows)}
+# how coders label in models whose items have states, or whether they do; not models of their own
+PARTS: dict[str, type[Model]] = {
+    part.name: part for part in (HonestAndSpammers, SubtypeRows, Answering)
+}
 
 
 def resolve(model: str | Model) -> Model:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.annotations import Annotations
+from annomodels.models.expanded import Expanded
 
 __all__ = ["Encoded", "encode"]
 
@@ -36,6 +37,8 @@ class Encoded:
         Pattern of each item, shape [item].
     n_rows, n_labels
         Number of confusion matrices and of labels.
+    n_silent
+        How many of the last matrices give labels that are no votes.
     """
 
     starts: Ints
@@ -46,6 +49,7 @@ class Encoded:
     inverse: Ints
     n_rows: int
     n_labels: int
+    n_silent: int = 0
 
     @property
     def n_patterns(self) -> int:
@@ -68,6 +72,13 @@ class Encoded:
         cell *= self.n_labels
         cell += self.label.astype(cell.dtype)
         return cell
+
+    @cached_property
+    def volume(self) -> NDArray[np.float64]:
+        """Share of the votes that each matrix gave, shape [row]."""
+        votes = np.bincount(self.row, minlength=self.n_rows)
+        votes[self.n_rows - self.n_silent :] = 0
+        return np.asarray(votes / votes.sum())
 
     @cached_property
     def counts(self) -> Any:
@@ -94,6 +105,7 @@ def encode(data: Annotations, *, shared: bool = False, collapse: bool = True) ->
     row = np.zeros(len(data), dtype=np.int32) if shared else data.coder
     gold = np.full(data.n_items, -1, dtype=np.int32) if data.gold is None else data.gold
     n_rows = 1 if shared else data.n_coders
+    silent = data.n_silent if isinstance(data, Expanded) else 0
     if not collapse:
         return Encoded(
             data.starts,
@@ -104,14 +116,16 @@ def encode(data: Annotations, *, shared: bool = False, collapse: bool = True) ->
             np.arange(data.n_items),
             n_rows,
             data.n_labels,
+            silent,
         )
     first, inverse, weight = _patterns(data.starts, row, data.label, gold, data.n_labels)
     lengths = np.diff(data.starts)[first]
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     take = np.repeat(data.starts[first] - starts[:-1], lengths) + np.arange(starts[-1])
     return Encoded(
-        starts, row[take], data.label[take], gold[first], weight, inverse, n_rows, data.n_labels
-    )
+        starts, row[take], data.label[take], gold[first], weight, inverse, n_rows, data.n_labels,
+        silent,
+    )  # fmt: skip
 
 
 def _patterns(

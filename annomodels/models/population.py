@@ -27,7 +27,8 @@ def population_mode(counts: Floats, anchor: Floats, scale: ScalePrior) -> tuple[
     counts
         Soft counts, shape [row, label, truth].
     anchor
-        Dirichlet pseudo-counts of the population mean, shape [truth, label].
+        Dirichlet pseudo-counts of the population mean, shape [truth, label]; there may be more or
+        fewer labels than classes.
     scale
         Prior of the concentration.
 
@@ -36,8 +37,8 @@ def population_mode(counts: Floats, anchor: Floats, scale: ScalePrior) -> tuple[
     mean, concentration
         Shapes [truth, label] and [truth].
     """
-    k = counts.shape[2]
-    mean = np.empty((k, k))
+    _, n_labels, k = counts.shape
+    mean = np.empty((k, n_labels))
     concentration = np.empty(k)
     constant, linear, square, lower = scale.coefficients()
     del constant
@@ -47,7 +48,7 @@ def population_mode(counts: Floats, anchor: Floats, scale: ScalePrior) -> tuple[
         n = n[n.sum(axis=1) > 0]
         start = np.log((anchor[truth] + n.sum(axis=0)) / (anchor[truth].sum() + n.sum()))
         x0 = np.append(start, max(np.log(10.0), floor + 0.1))
-        bounds = [(-30.0, 1.0)] * k + [(floor, np.log(1e4))]
+        bounds = [(-30.0, 1.0)] * n_labels + [(floor, np.log(1e4))]
         args = (n, anchor[truth], linear, square)
         found = minimize(_loss, x0, args=args, jac=True, method="L-BFGS-B", bounds=bounds)
         mean[truth] = np.exp(log_softmax(found.x[:-1]))

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["State"]
+__all__ = ["TRUTH_AXIS", "State"]
 
 Floats = NDArray[np.float64]
 
 # where the classes are in what the rows come from
 TRUTH_AXIS = {
     "population": 0, "concentration": 0, "group_population": 1, "group_concentration": 1,
+    "answering": 1, "answering_concentration": 1,
 }  # fmt: skip
 
 

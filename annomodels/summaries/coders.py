@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from annomodels.annotations import Annotations
 from annomodels.errors import NotApplicable
 from annomodels.names import label_text
+from annomodels.summaries.answers import answer_columns, answer_sentences
 from annomodels.summaries.draws import interval
 from annomodels.summaries.kinds import KINDS, Portrait, kinds, over_use, spammers
 from annomodels.summaries.populations import group_of_coders, sentences
@@ -60,6 +61,9 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
     Under a model with groups of coders there is also `group`, and the notes give the accuracy of
     each group's population and the probability that one is better than another.
 
+    Where labels are no class ("don't know") there are also dont_know, how often the coder said so,
+    and answer_rate with interval; accuracy, skill and bits are those of the answers.
+
     Where coders labelled items again there are also repeated_pairs and repeats_agree, the share of
     these pairs of labels that are equal (intra-coder agreement).
 
@@ -105,6 +109,7 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
         values = getattr(draws, name)
         low, high = interval(values)
         columns |= {name: values.mean(axis=0), f"{name}_low": low, f"{name}_high": high}
+    columns |= answer_columns(tree, data)
     spammer, adversary = spammers(draws)
     below = np.full(len(n), np.nan) if target is None else _share(draws.accuracy < target)
     bias = over_use(draws.over_use, draws.prevalence, [label_text(name) for name in data.labels])
@@ -122,7 +127,7 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
     sensitivity = draws.sensitivity.mean(axis=0)
     for k, label in enumerate(data.labels):
         columns[f"sensitivity_{label_text(label)}"] = sensitivity[:, k]
-    notes = (*_notes(kind, tree, data), *sentences(tree))
+    notes = (*_notes(kind, tree, data), *sentences(tree), *answer_sentences(tree, data))
     return Summary("Coders", pd.DataFrame(columns), _named(draws, data), notes)
 
 

@@ -1,0 +1,105 @@
+"""Coders who may give no answer: how often they do, by class, beside what they answer.
+
+Matrices 0 to J - 1 are those of the coders' answers. For each kind of no answer follow J matrices
+of which two labels are in use: 0 when the coder did not say it, 1 when they did, given that they
+said none of the kinds before it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from annomodels.kernels.compile import Array, Key, inlined
+from annomodels.kernels.densities import log_dirichlet_constant
+from annomodels.kernels.population import draw_population
+from annomodels.kernels.random import CONFUSION, address, log_dirichlet, mix
+from annomodels.kernels.rows import DRAWS, KEEPS, PRIORS, draw_rows, keep_source, rows_logp
+
+# kinds of no answer draw from streams that no coder and no group of coders uses
+APART = np.uint64(0x51E7CE00)
+
+
+class Answering(NamedTuple):
+    """What the rows of answers come from, and the populations of the rates of no answer.
+
+    `mean` [kind, truth, 2], `concentration` [kind, truth]; `anchor` [truth, 2] are pseudo-counts of
+    the mean and `scale` the prior of the concentration as coefficients of its log density.
+    """
+
+    inner: Any
+    mean: Array
+    concentration: Array
+    anchor: Array
+    scale: Array
+
+
+@inlined
+def draw_answering(
+    source: Answering, counts: Array, prior: Array, key: Key, iteration: int, logc: Array
+) -> None:
+    """Draw rows of answers as without kinds of no answer, then rates of these."""
+    inner, mean, concentration, anchor, scale = source
+    n_kinds, n_classes = concentration.shape
+    n = len(logc) // (n_kinds + 1)
+    draw_rows(inner, counts[:n], prior, key, iteration, logc[:n])
+    state, pair = np.empty(1, dtype=np.uint64), np.empty(2)
+    shape, row = np.empty(2), np.empty(2)
+    two = np.empty((n, 2, n_classes), dtype=np.int64)
+    for kind in range(n_kinds):
+        first = n * (kind + 1)
+        for j in range(n):
+            for label in range(2):
+                for k in range(n_classes):
+                    two[j, label, k] = int(counts[first + j, label, k])
+        stream = mix(np.uint64(key) ^ (APART + np.uint64(kind)))
+        draw_population(two, anchor, scale, 1, stream, iteration, mean[kind], concentration[kind])
+        for j in range(n):
+            state[0] = address(stream, iteration, CONFUSION, j)
+            for k in range(n_classes):
+                for label in range(2):
+                    pseudo = concentration[kind, k] * mean[kind, k, label]
+                    shape[label] = pseudo + two[j, label, k]
+                log_dirichlet(state, pair, shape, row)
+                for label in range(2):
+                    logc[first + j, label, k] = row[label]
+
+
+@inlined
+def prior_answering(source: Answering, prior: Array, logc: Array) -> float:
+    """Log density of rows of answers, of rates and of their populations."""
+    inner, mean, concentration, anchor, scale = source
+    n_kinds, n_classes = concentration.shape
+    n = len(logc) // (n_kinds + 1)
+    value: float = rows_logp(inner, prior, logc[:n])
+    alpha = np.empty(2)
+    for kind in range(n_kinds):
+        for k in range(n_classes):
+            for label in range(2):
+                alpha[label] = concentration[kind, k] * mean[kind, k, label]
+            value += n * log_dirichlet_constant(alpha) + log_dirichlet_constant(anchor[k])
+            log_c = math.log(concentration[kind, k])
+            value += scale[0] + scale[1] * log_c + scale[2] * log_c * log_c
+            for label in range(2):
+                value += (anchor[k, label] - 1.0) * math.log(mean[kind, k, label])
+                for j in range(n * (kind + 1), n * (kind + 2)):
+                    value += (alpha[label] - 1.0) * logc[j, label, k]
+    return value
+
+
+@inlined
+def keep_answering(source: Answering, n: int, order: Array, kept: tuple[Any, ...]) -> None:
+    """Keep what the inner source keeps, then means and concentrations of the rates."""
+    keep_source(source.inner, n, order, kept[0])
+    for kind in range(len(source.mean)):
+        for k in range(len(order)):
+            kept[2][n, kind, order[k]] = source.concentration[kind, k]
+            for label in range(2):
+                kept[1][n, kind, order[k], label] = source.mean[kind, k, label]
+
+
+DRAWS[Answering] = draw_answering
+PRIORS[Answering] = prior_answering
+KEEPS[Answering] = keep_answering

@@ -1,0 +1,282 @@
+"""Coders who may say "don't know": labels that are no class, beside any model of coders."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from annomodels.annotations import Annotations
+from annomodels.models.confusion import Floats, State
+from annomodels.models.conjugate import ConjugateModel
+from annomodels.models.encoded import Encoded
+from annomodels.models.hierarchical import HierarchicalDawidSkene
+from annomodels.priors import Beta, Dirichlet, LogNormal
+
+__all__ = ["Answering"]
+
+MEAN, SPREAD, RATES = "answering", "answering_concentration", "answers"
+
+
+@dataclass(frozen=True)
+class Answering(ConjugateModel):
+    r"""Coders answer with a probability that depends on the truth, and then as in another model.
+
+    .. math::
+
+        m_k \sim Beta(a, b), \quad s_k \sim p(s), \quad
+        d_{j,k} \sim Beta(s_k m_k, s_k (1 - m_k)), \quad
+        P(y_n = l \mid c_i = k) =
+        \begin{cases} d_{j,k} & \text{"don't know"} \\
+        (1 - d_{j,k})\, \theta_{j,k,l} & \text{a class } l \end{cases}
+
+    A matrix of K rows and K + 1 labels, factored: if such a row is Dirichlet, its last entry is
+    Beta and independent of the shares of the others, which are Dirichlet again. So the answers
+    stay those of any model of coders, and how often each coder answers is learnt beside it, for
+    each class: a "don't know" tells of the truth as far as coders say it more often of one class.
+    Several kinds follow each other: the second is said with a probability given that the first is
+    not.
+
+    It is put around a model by :func:`annomodels.fit` where the data have labels that are no class.
+
+    Parameters
+    ----------
+    base
+        How coders answer, when they do.
+    kinds
+        The labels that are no class, in order; :meth:`bound` says it.
+    rate
+        Prior of the mean rates of the coders, the same for each class and kind.
+    concentration
+        Prior of how alike the coders are in that, in pseudo-labels.
+    coders
+        Number of coders; :meth:`bound` says it.
+
+    References
+    ----------
+    R. J. Connor and J. E. Mosimann (1969). Concepts of independence for proportions with a
+    generalization of the Dirichlet distribution. JASA 64, 194-206. doi:10.2307/2283728
+
+    Examples
+    --------
+    >>> Answering().rate.mean
+    0.1
+    """
+
+    name: ClassVar[str] = "answering"
+    title: ClassVar[str] = "answering"
+    citation: ClassVar[str] = "doi:10.2307/2283728"
+
+    base: ConjugateModel = field(default_factory=HierarchicalDawidSkene)
+    kinds: tuple[str, ...] = ("don't know",)
+    rate: Beta = field(default_factory=lambda: Beta(1.0, 9.0))
+    concentration: LogNormal = field(default_factory=lambda: LogNormal(10.0, 1.0))
+    coders: int = 0
+
+    @property
+    def prevalence(self) -> Dirichlet:  # type: ignore[override]
+        """Prior of the prevalence of the classes."""
+        return self.base.prevalence
+
+    @property
+    def swappable(self) -> bool:  # type: ignore[override]
+        """Whether classes that have swapped their names still are parameters of the model."""
+        return self.base.swappable
+
+    @property
+    def proper(self) -> bool:
+        """Whether all priors are proper, as sampling needs."""
+        return self.base.proper
+
+    def bound(self, data: Annotations) -> Self:
+        """Copy that knows the data it will be fitted to."""
+        kinds = tuple(str(name) for name in data.dont_know)
+        return replace(self, base=self.base.bound(data), kinds=kinds, coders=data.n_coders)
+
+    def coords(self, labels: list[str]) -> dict[str, list[str]]:
+        """Names along the dimensions that only this model has."""
+        return {"dont_know": list(self.kinds), "said": ["no", "yes"], **self.base.coords(labels)}
+
+    def variables(self, n_labels: int) -> dict[str, tuple[str, ...]]:
+        """Dimensions of the variables that only this model has."""
+        return {
+            **self.base.variables(n_labels),
+            MEAN: ("dont_know", "truth", "said"),
+            SPREAD: ("dont_know", "truth"),
+            RATES: ("dont_know", "coder", "truth", "said"),
+        }
+
+    # -- parts -----------------------------------------------------------------------------------
+
+    def _rows(self, state: State) -> int:
+        return len(state.log_confusion) // (len(self.kinds) + 1)
+
+    def of_answers(self, state: State) -> State:
+        """Give the state of the model of the answers, as views."""
+        mine = state.log_confusion[: self._rows(state)]
+        return State(state.log_prevalence, mine, state.population)
+
+    def _rates(self, rows: Floats) -> Floats:
+        """Part of rows [row, label, truth] that is about rates, [kind, coder, truth, said]."""
+        n = len(rows) // (len(self.kinds) + 1)
+        parts = rows[n:].reshape(len(self.kinds), n, *rows.shape[1:])
+        return np.moveaxis(parts[:, :, :2], 2, 3)
+
+    def _together(self, answers: Floats, log_rates: Floats) -> Floats:
+        """Rows [row, label, truth] of answers and of rates [kind, coder, truth, said]."""
+        n, k, _ = answers.shape
+        rest = np.full((len(self.kinds), n, k, k), np.log(np.finfo(float).tiny))
+        rest[:, :, :2] = np.moveaxis(log_rates, 3, 2)
+        return np.ascontiguousarray(np.concatenate([answers, rest.reshape(-1, k, k)]))
+
+    def _anchor(self, n_classes: int) -> Floats:
+        """Pseudo-counts of the mean rates, shape [truth, said]."""
+        return np.tile(self.rate.counts[::-1], (n_classes, 1))
+
+    # -- Gibbs and EM ----------------------------------------------------------------------------
+
+    def row_prior(self, state: State) -> Floats:
+        """Dirichlet pseudo-counts of a matrix of answers."""
+        return self.base.row_prior(self.of_answers(state))
+
+    def source(self, state: State) -> Any:
+        """Give what the rows come from as the kernels take it, see ``kernels.answering``."""
+        from annomodels.kernels import answering
+
+        held = state.population
+        return answering.Answering(
+            self.base.source(self.of_answers(state)), held[MEAN], held[SPREAD],
+            self._anchor(len(state.log_prevalence)), np.array(self.concentration.coefficients()),
+        )  # fmt: skip
+
+    def start(self, counts: Floats, sizes: Floats) -> State:
+        """Parameters from soft counts [row, label, truth] and class sizes [truth]."""
+        from annomodels.models.population import population_mode
+
+        k, said = len(sizes), self._rates(np.asarray(counts, dtype=float))
+        anchor, scale = self._anchor(k), self.concentration
+        parts = [population_mode(np.moveaxis(n, 2, 1), anchor, scale) for n in said]
+        mean, concentration = (np.stack(values) for values in zip(*parts, strict=True))
+        n = len(counts) // (len(self.kinds) + 1)
+        held = {MEAN: mean, SPREAD: concentration}
+        return self._at_mode(self.base.start(counts[:n], sizes), said, held)
+
+    def maximise(self, counts: Floats, sizes: Floats, state: State) -> State:
+        """M-step with the populations held: the mode given expected counts."""
+        n = self._rows(state)
+        answers = self.base.maximise(counts[:n], sizes, self.of_answers(state))
+        held = {name: state.population[name] for name in (MEAN, SPREAD)}
+        return self._at_mode(answers, self._rates(counts), held)
+
+    def _at_mode(self, answers: State, said: Floats, held: dict[str, Floats]) -> State:
+        total = said + (held[SPREAD][:, :, None] * held[MEAN])[:, None]
+        log_rates = np.log(total / total.sum(axis=-1, keepdims=True))
+        rows = self._together(answers.log_confusion, log_rates)
+        return State(answers.log_prevalence, rows, {**answers.population, **held})
+
+    def log_penalty(self, state: State) -> float:
+        """Give what EM adds to the log likelihood: the log prior on the scale of log-ratios."""
+        held = state.population
+        pseudo = (held[SPREAD][:, :, None] * held[MEAN])[:, None]
+        rates = float((pseudo * self._rates(state.log_confusion)).sum())
+        return self.base.log_penalty(self.of_answers(state)) + rates
+
+    def pymc_start(self, state: State) -> dict[str, Floats]:
+        """Values of the variables of a result that correspond to a state."""
+        rows = np.exp(np.transpose(state.log_confusion, (0, 2, 1)))
+        return {
+            **self.base.pymc_start(self.of_answers(state)),
+            **state.population,
+            "confusion": rows,
+        }
+
+    def sample_parameters(self, n_rows: int, n_labels: int, rng: np.random.Generator) -> State:
+        """Draw parameters from the prior; `n_rows` counts coders."""
+        answers = self.base.sample_parameters(n_rows, n_labels, rng)
+        kinds = len(self.kinds)
+        mean = rng.beta(self.rate.a, self.rate.b, (kinds, n_labels))
+        spread = self.concentration.sample(rng, (kinds, n_labels))
+        a, b = np.maximum(spread * mean, 1e-12), np.maximum(spread * (1 - mean), 1e-12)
+        wide = np.ones((kinds, n_rows, n_labels))
+        rate = rng.beta(a[:, None] * wide, b[:, None] * wide)
+        rates = np.maximum(np.stack([1 - rate, rate], axis=-1), np.finfo(float).tiny)
+        held = {MEAN: np.stack([1 - mean, mean], axis=-1), SPREAD: spread}
+        rows = self._together(answers.log_confusion, np.log(rates))
+        return State(answers.log_prevalence, rows, {**answers.population, **held})
+
+    # -- PyMC ------------------------------------------------------------------------------------
+
+    def build(self, codes: Encoded, coords: dict[str, list[str]]) -> Any:
+        """Build the PyMC model with the truth summed out, known gold clamped."""
+        n = codes.n_rows // (len(self.kinds) + 1)
+        return super().build(codes, {**coords, "coder": list(coords["coder"][:n])})
+
+    def pymc_log_confusion(self, n_labels: int) -> Any:
+        """Log confusion [row, truth, label] as a tensor, with its priors; in a model context."""
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        kinds = len(self.kinds)
+        answers = self.base.pymc_log_confusion(n_labels)
+        anchor = np.broadcast_to(self._anchor(n_labels), (kinds, n_labels, 2))
+        dims = self.variables(n_labels)
+        mean = pm.Dirichlet(MEAN, a=anchor, dims=dims[MEAN])
+        concentration = self.concentration.pymc(SPREAD, dims=dims[SPREAD])
+        alpha = (concentration[:, :, None] * mean)[:, None]
+        rates = pt.log(pm.Dirichlet(RATES, a=alpha, dims=dims[RATES]))
+        flat = pt.reshape(rates, (-1, n_labels, 2))
+        if n_labels > 2:  # labels that such a row never has
+            flat = pt.concatenate([flat, pt.zeros((flat.shape[0], n_labels, n_labels - 2))], axis=2)
+        return pt.concatenate([answers, flat], axis=0)
+
+    def sampler_start(self, state: State) -> dict[str, Floats]:
+        """Values of the PyMC variables that correspond to a state."""
+        rates = np.exp(self._rates(state.log_confusion))
+        return {**state.population, **self.base.pymc_start(self.of_answers(state)), RATES: rates}
+
+    def whole(self, posterior: dict[str, Floats]) -> dict[str, Floats]:
+        """Put draws of the PyMC variables into the form in which all engines keep them."""
+        out = dict(posterior)
+        rates, answers = out.pop(RATES), out["confusion"]
+        k = answers.shape[-1]
+        rest = np.zeros((*answers.shape[:2], rates.shape[2] * rates.shape[3], k, k))
+        rest[..., :2] = rates.reshape(*rest.shape[:4], 2)
+        out["confusion"] = np.concatenate([answers, rest], axis=2)
+        return out
+
+    def separated(self, posterior: dict[str, Floats]) -> dict[str, Floats]:
+        """Give the variables of a result, in which the rows of answers stand alone.
+
+        ``no_answer`` [coder, truth, kind] is the rate of each kind among all times that a coder was
+        asked, ``no_answer_mean`` [truth, kind] its mean in the population.
+        """
+        out = dict(posterior)
+        rows, n = out["confusion"], self.coders
+        k = rows.shape[-1]
+        out["confusion"] = np.ascontiguousarray(rows[:, :, :n])
+        given = rows[:, :, n:].reshape(*rows.shape[:2], len(self.kinds), n, k, k)[..., 1]
+        out["no_answer"] = _of_all(given)
+        out["no_answer_mean"] = _of_all(out.pop(MEAN)[..., 1])
+        out["no_answer_concentration"] = np.moveaxis(out.pop(SPREAD), 2, -1)
+        return out
+
+    def describe(self) -> list[str]:
+        """Story and priors in sentences."""
+        kinds = ", ".join(self.kinds)
+        return [
+            *self.base.describe(),
+            f"Coders may give no answer ({kinds}), each with a rate of their own for each class.",
+            f"Mean rate of the coders: Beta({self.rate.a:g}, {self.rate.b:g}). Concentration of "
+            f"the coders around it: {self.concentration.in_words}.",
+        ]
+
+
+def _of_all(given: Floats) -> Floats:
+    """Rates of each kind from rates given that no earlier kind was said; kinds go last.
+
+    The kinds stand on the third place of `given`.
+    """
+    before = np.cumprod(1.0 - given, axis=2)
+    before = np.concatenate([np.ones_like(before[:, :, :1]), before[:, :, :-1]], axis=2)
+    return np.ascontiguousarray(np.moveaxis(given * before, 2, -1))

@@ -1,0 +1,94 @@
+"""How often coders answered, where labels are no class."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.annotations import Annotations
+from annomodels.names import label_text
+from annomodels.summaries.draws import interval
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["answer_columns", "answer_sentences"]
+
+Floats = NDArray[np.float64]
+TELLING = 0.95
+
+
+def answer_columns(tree: xr.DataTree, data: Annotations) -> dict[str, NDArray[Any]]:
+    r"""Count times without an answer and give the rate of answers of each coder.
+
+    Empty where all labels are classes.
+
+    .. math:: 1 - \sum_k \pi_k \sum_m d_{j,k,m}
+
+    Parameters
+    ----------
+    tree
+        Result of a fit.
+    data
+        What was fitted.
+
+    Returns
+    -------
+    dict
+        dont_know (times), and answer_rate with ``_low`` and ``_high`` where the model learns it.
+    """
+    if data.unanswered is None:
+        return {}
+    times = np.bincount(data.unanswered[:, 1], minlength=data.n_coders)
+    posterior = tree["posterior"].to_dataset()
+    if "no_answer" not in posterior:
+        return {"dont_know": times}
+    rates = _rates(posterior["no_answer"].values.astype(float).sum(axis=-1))
+    prevalence = _rates(posterior["prevalence"].values.astype(float))
+    answered = 1.0 - np.einsum("sjk,sk->sj", rates, prevalence)
+    low, high = interval(answered)
+    return {
+        "dont_know": times,
+        "answer_rate": answered.mean(axis=0),
+        "answer_rate_low": low,
+        "answer_rate_high": high,
+    }
+
+
+def answer_sentences(tree: xr.DataTree, data: Annotations) -> tuple[str, ...]:
+    """Say of which class coders give no answer most often, or that the model does not learn it.
+
+    Parameters
+    ----------
+    tree
+        Result of a fit.
+    data
+        What was fitted.
+    """
+    if data.unanswered is None or not len(data.unanswered):
+        return ()
+    kinds = "/".join(map(label_text, data.dont_know))
+    posterior = tree["posterior"].to_dataset()
+    asked = len(data.unanswered)
+    if "no_answer_mean" not in posterior:
+        return (f"Missing to this model: {asked:,} times {kinds}.",)
+    mean = _rates(posterior["no_answer_mean"].values.astype(float).sum(axis=-1))
+    most, least = int(mean.mean(axis=0).argmax()), int(mean.mean(axis=0).argmin())
+    above = float((mean[:, most] > mean[:, least]).mean())
+    labels = [label_text(name) for name in data.labels]
+    said = (
+        f"{kinds} counts as no answer, not as a wrong one: {asked:,} times. Typical coders say it "
+        f"of {mean[:, most].mean():.0%} where the truth is {labels[most]}, of "
+        f"{mean[:, least].mean():.0%} where it is {labels[least]}"
+    )
+    if len(mean) < 2:
+        return (f"{said}.",)
+    tells = "it tells of the truth" if above > TELLING else "it hardly tells of the truth"
+    return (f"{said}: {tells} (P = {above:.2f} that the first is more).",)
+
+
+def _rates(values: Floats) -> Floats:
+    """Draws with the chains one after the other."""
+    return values.reshape(-1, *values.shape[2:])

@@ -1,0 +1,34 @@
+"""``--dont-know``: labels that are no class."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import annomodels as am
+
+FIT = ("--chains", 2, "--draws", 60, "--warmup", 30, "--allow-unconverged")
+
+
+def test_dont_know_is_learnt_and_reported(tmp_path: Path, call) -> None:
+    path, out = tmp_path / "votes.csv", tmp_path / "fit.nc"
+    rows = [
+        f"t{i},{coder},{'dk' if (i + j) % 4 == 0 else 'yes' if i % 2 else 'no'}"
+        for i in range(16)
+        for j, coder in enumerate(("ana", "ben", "cem"))
+    ]
+    path.write_text("\n".join(["item,coder,label", *rows]) + "\n")
+    assert call("fit", path, "-o", out, "--dont-know", "dk", *FIT).code == 0
+    fit = am.load(out)
+    assert fit.data.labels == ("no", "yes")
+    assert len(fit.data.unanswered) == 12
+    assert fit.tree["posterior"]["no_answer"].dims[2:] == ("coder", "truth", "dont_know")
+    said = call("coders", out, "--format", "csv")
+    table = list(csv.DictReader(said.out.splitlines()))
+    assert [int(row["dont_know"]) for row in table] == [4, 4, 4]
+    assert all(0.4 < float(row["answer_rate"]) < 1.0 for row in table)
+    assert "counts as no answer" in said.err
+    # without the option it is a class
+    assert call("check", path).code == 0
+    assert call("agree", path, "--dont-know", "dk").code == 0
+    assert am.read(path).labels == ("dk", "no", "yes")

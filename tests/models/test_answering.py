@@ -1,0 +1,185 @@
+"""Labels that are no class: the density is that of K rows with K + 1 labels."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import annomodels as am
+from annomodels.engines.em import climb, expect
+from annomodels.engines.nuts import state_of
+from annomodels.engines.starts import state_from_shares, vote_shares
+from annomodels.models import resolve
+from annomodels.models.answering import MEAN, RATES, SPREAD, Answering
+from annomodels.models.encoded import encode
+from annomodels.models.expanded import expanded
+from annomodels.priors import LogNormal
+from annomodels.schema import DIMS, RawResult, annotations_of, conform, names
+
+BASES = ["dawid-skene", "hierarchical", "class-conditional", "one-coin", "mace"]
+
+
+def tiny(rng, kinds=("dk",), n_items=4, n_coders=3, gold=True):
+    """Random labels of three classes, and labels that are none."""
+    rows = [
+        (i, j, int(rng.integers(3)) if rng.random() < 0.7 else str(rng.choice(kinds)))
+        for i in range(n_items)
+        for j in range(n_coders)
+        for _ in range(rng.choice([0, 1, 2], p=[0.15, 0.7, 0.15]))
+    ]
+    rows += [(i, j, (i + j) % 3) for i in range(n_items) for j in range(n_coders) if (i + j) % 2]
+    known = {1: 2} if gold else None
+    return am.Annotations.from_records(
+        [*rows, (0, 0, 0)], labels=[0, 1, 2], dont_know=kinds, gold=known
+    )
+
+
+def by_hand(data, prevalence, confusion, no_answer):
+    """Log likelihood and P(truth): a sum over all truths, with rows of K + M labels."""
+    answers = confusion * (1 - no_answer.sum(axis=-1, keepdims=True))
+    wide = np.concatenate([answers, no_answer], axis=2)
+    item_no, coder_no, kind = data.unanswered.T
+    item = np.concatenate([data.item, item_no])
+    coder = np.concatenate([data.coder, coder_no])
+    label = np.concatenate([data.label, 3 + kind])
+    total, p = 0.0, np.zeros((data.n_items, 3))
+    for truths in itertools.product(range(3), repeat=data.n_items):
+        c = np.array(truths)
+        if data.gold is not None and (c[data.gold >= 0] != data.gold[data.gold >= 0]).any():
+            continue
+        weight = prevalence[c].prod() * wide[coder, c[item], label].prod()
+        total += weight
+        p[np.arange(data.n_items), c] += weight
+    return np.log(total), p / total
+
+
+def separated(model, state):
+    """Rows of answers and rates of no answer of one state."""
+    held = {name: value[None, None] for name, value in model.pymc_start(state).items()}
+    out = model.separated(held)
+    return out["confusion"][0, 0], out["no_answer"][0, 0]
+
+
+@pytest.mark.parametrize("kinds", [("dk",), ("dk", "skip")])
+@pytest.mark.parametrize("base", BASES)
+def test_expected_counts_are_those_of_rectangular_rows(base, kinds, rng):
+    data = tiny(rng, kinds)
+    model = Answering(resolve(base)).bound(data)
+    codes = encode(expanded(data))
+    state = model.sample_parameters(data.n_coders, 3, rng)
+    confusion, no_answer = separated(model, state)
+    prevalence = np.exp(state.log_prevalence)
+    np.testing.assert_allclose(confusion.sum(axis=-1), 1.0)
+    assert no_answer.shape == (3, 3, len(kinds))
+    total, p_truth = by_hand(data, prevalence, confusion, no_answer)
+    _, _, p, found = expect(codes, state)
+    assert found == pytest.approx(total, rel=1e-12)
+    np.testing.assert_allclose(p[codes.inverse], p_truth, atol=1e-12)
+
+
+def test_the_factors_are_those_of_a_dirichlet_row(rng):
+    """Dirichlet rows of K + 1 labels: the last entry is Beta, apart from the shares of the rest."""
+    from scipy.stats import beta, dirichlet
+
+    alpha = np.array([3.0, 1.5, 0.7, 2.2])
+    differences = []
+    for x in rng.dirichlet(alpha, 5):
+        d = x[3]
+        factored = beta.logpdf(d, 2.2, 5.2) + dirichlet.logpdf(x[:3] / (1 - d), alpha[:3])
+        # the Jacobian of (x_1, x_2, d) -> (shares, d) is (1 - d)^2
+        differences.append(dirichlet.logpdf(x, alpha) - factored + 2 * np.log1p(-d))
+    np.testing.assert_allclose(differences, 0.0, atol=1e-9)
+
+
+@pytest.mark.nuts
+@pytest.mark.parametrize("base", ["dawid-skene", "hierarchical"])
+def test_pymc_density_equals_enumeration_plus_prior(base, rng):
+    data = tiny(rng, ("dk", "skip"))
+    model = Answering(resolve(base)).bound(data)
+    seen = expanded(data)
+    codes, known = encode(seen), names(seen)
+    coords = {dim: known[dim] for dim in ("truth", "label", "coder")}
+    built = model.build(codes, {**coords, **model.coords(coords["label"])})
+    used = [each for each in (*DIMS, MEAN, SPREAD, RATES) if each in built.named_vars]
+    wanted = built.replace_rvs_by_values([built["labels"], *(built[each] for each in used)])
+    logp = built.compile_fn(
+        [built.logp(jacobian=False), *wanted], inputs=built.value_vars, mode="FAST_COMPILE"
+    )
+    differences = []
+    for _ in range(4):
+        start = built.initial_point()
+        point = {key: value + rng.normal(0, 0.3, np.shape(value)) for key, value in start.items()}
+        total, potential, *drawn = map(np.asarray, logp(point))
+        drawn = {name: value[None, None] for name, value in zip(used, drawn, strict=True)}
+        values = {name: value[0, 0] for name, value in model.whole(drawn).items()}
+        state = state_of(values)
+        enumerated = by_hand(data, values["prevalence"], *separated(model, state))[0]
+        assert float(potential) == pytest.approx(enumerated, rel=1e-9)
+        differences.append(float(total) - expect(codes, state)[3] - model.log_prior(state))
+    assert np.ptp(differences) < 1e-8 * max(1.0, abs(differences[0]))
+    start = model.sampler_start(model.sample_parameters(data.n_coders, 3, rng))
+    assert {each.name for each in built.free_RVs} <= set(start)
+    for each in built.free_RVs:
+        assert np.shape(start[each.name]) == tuple(each.shape.eval())
+
+
+@pytest.mark.parametrize("base", ["dawid-skene", "hierarchical"])
+def test_em_never_goes_down(base, rng):
+    data = tiny(rng, n_items=15)
+    model, codes = Answering(resolve(base)).bound(data), encode(expanded(data))
+    mode = climb(model, codes, state_from_shares(model, codes, vote_shares(codes)))
+    assert (np.diff(mode.trace) > -1e-9 * abs(mode.objective)).all()
+
+
+def test_draws_of_the_rates_have_their_conditional_distribution(rng):
+    """Given counts and a firm population, rates are Beta with pseudo-counts and counts added."""
+    from annomodels.kernels.parameters import draw_parameters
+
+    model = Answering(resolve("dawid-skene"), coders=2, concentration=LogNormal(6.0, 1e-4))
+    state = model.sample_parameters(2, 2, rng)
+    state.population[MEAN][:] = [0.8, 0.2]
+    counts = np.zeros((4, 2, 2), dtype=np.int64)
+    counts[2:, 0], counts[2:, 1] = 12, 5
+    drawn = []
+    for n in range(3000):
+        draw_parameters(
+            counts, np.array([9, 9]), *model.priors(state), np.uint64(3), n,
+            state.log_prevalence, state.log_confusion,
+        )  # fmt: skip
+        drawn.append((np.exp(state.log_confusion[2, 1, 0]), state.population[MEAN][0, 0, 1]))
+        state.population[SPREAD][:] = 6.0
+    rate, mean = np.array(drawn).T
+    expected = (6.0 * mean + 5) / 23
+    assert abs((rate - expected).mean()) < 4 * rate.std() / np.sqrt(3000 / 2)
+    spread = np.sqrt(expected.mean() * (1 - expected.mean()) / 24)
+    assert rate.std() == pytest.approx(spread, rel=0.1)
+
+
+def test_dont_know_is_missing_to_coefficients_and_survives_selection(rng):
+    rows = [(i, j, "x" if (i + j) % 3 else "y") for i in range(6) for j in range(3)]
+    asked = [(0, 9, "x"), (1, 9, "y"), (2, 9, "dk"), (3, 9, "dk"), (7, 9, "dk"), (2, 8, "dk")]
+    data = am.Annotations.from_records([*rows, *asked], dont_know=["dk"])
+    plain = am.Annotations.from_records([*rows, *asked[:2]])
+    assert data.labels == ("x", "y")
+    assert repr(am.agreement(data, "alpha")) == repr(am.agreement(plain, "alpha"))
+    assert data.unanswered.tolist() == [[2, 3, 0], [3, 3, 0]]
+    assert "1 item." in data.notes[-2]
+    assert "1 coder." in data.notes[-1]
+    part = data.select(items=[1, 3, 4])
+    assert part.items[part.unanswered[0, 0]] == 3
+    assert part.coders[part.unanswered[0, 1]] == 9
+    assert "2 times dk" in repr(data)
+    assert data.fingerprint != plain.fingerprint
+    assert data.without_dont_know().fingerprint == plain.fingerprint
+    empty = RawResult({}, np.zeros((1, 1)), *np.zeros((2, 6, 2)), np.zeros(6))
+    tree = conform(empty, data, {})
+    back = annotations_of(tree)
+    np.testing.assert_array_equal(back.unanswered, data.unanswered)
+    assert back.dont_know == ("dk",)
+
+
+def test_only_labels_that_are_no_class_are_refused():
+    with pytest.raises(am.AnnotationError, match="Every label is one that is no class"):
+        am.Annotations.from_records([(1, "a", "dk")], dont_know="dk")
