@@ -12,6 +12,7 @@ from annomodels.cli.options import Reading, Sampling
 from annomodels.cli.places import check_folder
 from annomodels.cli.sampling import verdict_lines
 from annomodels.cli.session import current, note, warn
+from annomodels.cli.spreading import spreading
 from annomodels.cli.tables import to_json
 from annomodels.cli.terminal import Stages
 
@@ -79,7 +80,7 @@ def stream_fit(
         note(f"note: {text}")
     believed = resolve(sampling.model)
     note(f"Fitting {believed.name} block by block, seed {sampling.seed}.")
-    with Stages() as stages:
+    with spreading() as spread, Stages() as stages:
         result = fit(
             found,
             believed,
@@ -92,6 +93,7 @@ def stream_fit(
             threads=sampling.threads,
             progress=stages,
             **options,
+            **spread,
         )
     result.tree.attrs["command"] = current().command
     folder = _write(result, output, force)
