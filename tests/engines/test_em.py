@@ -9,8 +9,9 @@ import pytest
 from crowds import p_truth, simulate
 
 import annomodels as am
-from annomodels.engines.em import climb
-from annomodels.engines.starts import random_shares, state_from_shares
+from annomodels.engines.acceleration import ascend
+from annomodels.engines.em import climb, expect
+from annomodels.engines.starts import random_shares, state_from_shares, vote_shares
 from annomodels.models import resolve
 from annomodels.models.encoded import encode
 
@@ -41,8 +42,6 @@ def test_em_recovers_the_truth_and_says_that_it_has_no_intervals():
 
 def test_the_mode_is_a_mode():
     """No small step on the log-ratio scale goes up from where EM ended."""
-    from annomodels.engines.em import expect
-
     rng = np.random.default_rng(1)
     data, _ = simulate(rng, n_items=40, n_coders=4)
     model = resolve("dawid-skene")
@@ -54,3 +53,66 @@ def test_the_mode_is_a_mode():
         rows -= np.log(np.exp(rows).sum(axis=1, keepdims=True))
         other = type(mode.state)(mode.state.log_prevalence, rows)
         assert expect(codes, other)[3] + model.log_penalty(other) < mode.objective
+
+
+FAMILY = ["pooled", "one-coin", "class-conditional", "mace", "dawid-skene", "hierarchical"]
+
+
+@pytest.fixture(scope="module")
+def slow():
+    """Labels that hardly tell coders apart, on which EM creeps."""
+    return simulate(np.random.default_rng(3), n_items=400, n_coders=60, per_item=3, accuracy=0.6)[0]
+
+
+@pytest.mark.parametrize("name", FAMILY)
+def test_leaps_save_passes_and_end_in_the_same_mode(slow, name):
+    model = resolve(name)
+    codes = encode(slow, shared=model.shared)
+    start = state_from_shares(model, codes, vote_shares(codes))
+
+    def expectation(state):
+        counts, sizes, _, log_likelihood = expect(codes, state)
+        return counts, sizes, log_likelihood
+
+    plain = ascend(model, expectation, start, accelerate=False)
+    leaping = ascend(model, expectation, start)
+    assert leaping.passes < 0.7 * plain.passes
+    assert np.diff(leaping.trace).min() >= -1e-9 * abs(leaping.objective)
+    # now until rounding is all that changes
+    endless = {"tolerance": float("-inf")}
+    plain = ascend(model, expectation, start, accelerate=False, max_passes=1500, **endless)
+    leaping = ascend(model, expectation, start, max_passes=700, **endless)
+    assert leaping.objective == pytest.approx(plain.objective, abs=1e-8)
+    there, wanted = expect(codes, leaping.state)[2], expect(codes, plain.state)[2]
+    np.testing.assert_allclose(there, wanted, atol=1e-8)
+
+
+def test_leaps_are_made_by_default(slow):
+    model = resolve("pooled")
+    codes = encode(slow, shared=True)
+    start = state_from_shares(model, codes, vote_shares(codes))
+    plain, leaping = climb(model, codes, start, accelerate=False), climb(model, codes, start)
+    assert leaping.passes < 0.5 * plain.passes
+    assert leaping.objective >= plain.objective
+
+
+def test_shares_of_zero_stay_zero(slow):
+    """Maximum likelihood, where what was never said is impossible."""
+    model = am.DawidSkene(am.priors.Dirichlet(0.0), am.priors.Diagonal(0.0, 0.5))
+    codes = encode(slow)
+    start = state_from_shares(model, codes, vote_shares(codes))
+    plain, leaping = climb(model, codes, start, accelerate=False), climb(model, codes, start)
+    assert np.isneginf(start.log_confusion).any()
+    assert leaping.passes < plain.passes
+    assert np.isfinite(leaping.objective)
+    assert leaping.objective > plain.objective - 1e-6 * abs(plain.objective)
+
+
+@pytest.mark.parametrize("name", FAMILY)
+def test_free_parameters_are_the_parameters(slow, name):
+    model = resolve(name)
+    codes = encode(slow, shared=model.shared)
+    state = state_from_shares(model, codes, vote_shares(codes))
+    back = model.from_free(model.free(state), state)
+    np.testing.assert_allclose(back.log_prevalence, state.log_prevalence, atol=1e-12)
+    np.testing.assert_allclose(back.log_confusion, state.log_confusion, atol=1e-9)
