@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, get_args
 
 import numpy as np
 
 from annomodels.errors import NotApplicable
+from annomodels.executors.choose import spread_map
 from annomodels.fitting import Fit
 from annomodels.summaries.held_out import FEWEST_DRAWS, By, HeldOut, held_out
 from annomodels.summaries.summary import Summary
@@ -16,7 +18,9 @@ from annomodels.summaries.summary import Summary
 __all__ = ["compare"]
 
 
-def compare(fits: Sequence[Fit] | Mapping[str, Fit], by: By = "item") -> Summary:
+def compare(
+    fits: Sequence[Fit] | Mapping[str, Fit], by: By = "item", executor: Any = None
+) -> Summary:
     r"""Compare fits of different models to the same data by what they predict of held-out data.
 
     The score of a fit is its expected log predictive density
@@ -31,6 +35,9 @@ def compare(fits: Sequence[Fit] | Mapping[str, Fit], by: By = "item") -> Summary
     by
         What is left out: "item" with all of its labels asks how well a model predicts new items;
         "label" how well it predicts one more label of an item it knows.
+    executor
+        Where the fits are scored, one by one here by default: "threads", "processes", a Dask
+        client, or anything with ``submit`` or ``map``.
 
     Returns
     -------
@@ -64,7 +71,8 @@ def compare(fits: Sequence[Fit] | Mapping[str, Fit], by: By = "item") -> Summary
         raise NotApplicable(f"by={by!r} is unknown. Use one of {', '.join(get_args(By))}.")
     named = dict(fits) if isinstance(fits, Mapping) else _names(list(fits))
     _check(named)
-    found = {name: held_out(fit.tree, fit.data, by) for name, fit in named.items()}
+    scores = spread_map(executor, partial(_score, by), [(f.tree, f.data) for f in named.values()])
+    found = dict(zip(named, scores, strict=True))
     table = _ranked(found)
     return Summary(
         f"Expected log predictive density, leaving out one {by} at a time",
@@ -72,6 +80,10 @@ def compare(fits: Sequence[Fit] | Mapping[str, Fit], by: By = "item") -> Summary
         _draws(found),
         _notes(found, by),
     )
+
+
+def _score(by: By, fit: tuple[Any, Any]) -> HeldOut:
+    return held_out(*fit, by)
 
 
 def _names(fits: list[Fit]) -> dict[str, Fit]:

@@ -10,12 +10,10 @@ posterior draws is uniform. https://arxiv.org/abs/1804.06788
 from __future__ import annotations
 
 import math
-import multiprocessing
 import os
 import sys
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -27,6 +25,7 @@ from numpy.typing import NDArray
 from scipy.stats import chisquare
 
 import annomodels as am
+from annomodels.executors.choose import spread_map
 from annomodels.models import resolve
 from annomodels.models.confusion import ConfusionModel, State
 
@@ -41,10 +40,10 @@ THIN = {
     "pooled": 20,
     "dawid-skene": 20,
     "hierarchical": 50,
-    "groups": 60,
     "one-coin": 20,
     "class-conditional": 20,
     "mace": 30,
+    "groups": 60,
 }
 MODELS = tuple(THIN)
 SIMPLEX = ("prevalence", "confusion", "population", "group_population", "guess")
@@ -202,18 +201,16 @@ def study(
     workers: int = 1,
     single: Callable[..., Any] = replicate,
     top: int = RANKS,
+    executor: Any = None,
 ) -> Study:
     """Run the replications of a case, in fresh processes when `workers` is above 1.
 
-    `single` runs one replication, whose ranks go up to `top`.
+    `single` runs one replication, whose ranks go up to `top`; `executor` may be a Dask client or
+    whatever else `am.fit` takes.
     """
     one = partial(single, case, seed)
-    if workers > 1:
-        context = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(workers, mp_context=context) as pool:
-            found = list(pool.map(one, range(replications), chunksize=5))
-    else:
-        found = [one(number) for number in range(replications)]
+    where = executor or ("processes" if workers > 1 else None)
+    found = spread_map(where, one, range(replications), workers)
     return Study(
         case,
         tested={name: np.array([part[0][name] for part in found]) for name in found[0][0]},

@@ -201,3 +201,11 @@ def test_what_is_no_executor_is_refused(data):
         am.fit(data, executor="thread")
     with pytest.raises(NotApplicable, match="serves the models whose items have one true class"):
         am.fit(data, "guess-level", engine="gibbs", executor="threads")
+
+
+def test_comparisons_are_spread(data):
+    options = {"chains": 2, "draws": 60, "seed": 1, "extend": False}
+    fits = [am.fit(data, name, **options) for name in ("pooled", "one-coin")]
+    with ThreadPoolExecutor(2) as pool:
+        found = am.compare(fits, executor=pool).table
+    np.testing.assert_array_equal(found["elpd"], am.compare(fits).table["elpd"])
