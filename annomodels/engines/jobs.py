@@ -76,7 +76,9 @@ def sampled(
 
     arrays, _ = block.open()
     k, chains = block.n_labels, len(keys)
-    counts = np.zeros((chains, block.n_rows, k, k), dtype=np.int64)
+    # a partition has fewer labels than 32 bits can count, and they need half the cache
+    small = len(arrays[1]) <= np.iinfo(np.int32).max
+    counts = np.zeros((chains, block.n_rows, k, k), dtype=np.int32 if small else np.int64)
     sizes = np.zeros((chains, k), dtype=np.int64)
     found = np.zeros(chains)
     nowhere, identity = (np.empty((0, k)), np.empty(0)), np.arange(k)
@@ -97,7 +99,7 @@ def sampled(
         )  # fmt: skip
         if held is not None and keeping is not None:
             held.note(keeping.draw)
-    return counts, sizes, found
+    return counts.astype(np.int64, copy=False), sizes, found
 
 
 def expected(block: Block, parameters: Parameters) -> tuple[NDArray[Any], ...]:

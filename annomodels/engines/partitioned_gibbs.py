@@ -158,6 +158,7 @@ class _Far(Chain):
             one, one, one, none, none.astype(float), none, source.n_rows, source.n_labels
         )
         super().__init__(model, codes, state, key, relabel, 1, map)
+        self.counts = self.counts.astype(np.int64)  # those of all partitions
         self.volume = source.volume
         self.found = 0.0
 
