@@ -1,0 +1,323 @@
+"""How time and memory grow with the number of labels, up to a hundred million.
+
+    python benchmarks/scaling.py [--reduced] [--largest 1e7] [--parts scan pass em gibbs] [--full]
+
+Labels are simulated block by block as Parquet (scaling_data.py); each measurement is a fresh
+process, so that its memory is its own. A pass over the labels is measured in memory on one and on
+two threads, and streamed from disk. Seconds are those of the clock; processor seconds, of all
+threads, stand beside them, since other programs lengthen the former more than the latter.
+crowd-kit is optional: pip install --group bench
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import common
+import scaling_data
+
+PARTS = ("scan", "pass", "em", "gibbs", "crowdkit")
+SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
+LARGEST, REDUCED, FULL = 10_000_000, 10_000, 100_000_000
+# sizes from which exponents are fitted, and up to which the rival is asked
+FITTED_FROM, CROWDKIT_UPTO = 100_000, 1_000_000
+CHAINS, WARMUP, DRAWS = 4, 100, 200
+REPEATS = 7
+Measured = dict[str, Any]
+
+INTRODUCTION = f"""
+Simulated crowds with K = 5 labels, 5 labels an item and up to 10,000 coders of whom few give many
+labels; names are texts in no order. *Scan*: from Parquet to coded, sorted blocks on disk. *Pass*:
+the truth of all items is drawn once and the labels are counted, which is an iteration of one Gibbs
+chain; the least of several. *EM*: `am.fit(scan, "dawid-skene", engine="em")`, streamed, from the
+votes to its end. *Gibbs*: `am.fit(scan, "dawid-skene")`, streamed, {CHAINS} chains, as long as it
+takes to mix within the time limit. *Memory* is the most that the whole process held, Python and
+libraries with it (about 0.2 GB).
+"""
+
+
+@contextmanager
+def timed(into: Measured, name: str) -> Iterator[None]:
+    """Note seconds and processor seconds; the least, where something is done again."""
+    wall, processor = time.perf_counter(), time.process_time()
+    yield
+    found = time.perf_counter() - wall, time.process_time() - processor
+    for key, value in zip((name, f"{name}_cpu"), found, strict=True):
+        into[key] = min(value, into.get(key, value))
+
+
+def scanned(work: Path, n: int) -> Any:
+    """Scan, or take what an earlier measurement left."""
+    import annomodels as am
+
+    return am.scan(work / f"labels-{n}", cache=work / f"scan-{n}")
+
+
+def scan(work: Path, n: int, seed: int) -> Measured:
+    """Measure a scan, loops compiled before."""
+    import pandas as pd
+
+    import annomodels as am
+
+    first = work / f"first-{n}.csv"
+    rows = {"item": ["a", "a1", "b"], "coder": ["x", "y", "x"], "label": ["1", "2", "1"]}
+    pd.DataFrame(rows).to_csv(first, index=False)
+    am.scan(first)
+    out: Measured = {}
+    with timed(out, "seconds"):
+        found = scanned(work, n)
+    return {**out, "bytes": found.n_bytes, "blocks": len(found.blocks)}
+
+
+def one_pass(work: Path, n: int, seed: int, kind: str) -> Measured:
+    """Measure a pass, in memory on one or two threads, or streamed on one."""
+    from annomodels.engines.jobs import sampled
+    from annomodels.engines.partition import cut
+    from annomodels.engines.spread import Spread
+    from annomodels.executors.team import Serial, Threads
+    from annomodels.models.catalog import resolve
+    from annomodels.models.encoded import encode
+    from annomodels.scale.starts import start_states
+
+    data = scanned(work, n)
+    model = resolve("dawid-skene").bound(data.shell())
+    streamed = data.sources()
+    (state,) = start_states(model, streamed, seed, [])
+    threads = 2 if kind == "two" else 1
+    whole = kind != "streamed"
+    source = cut(encode(data.to_annotations(), collapse=False), threads) if whole else streamed
+    out: Measured = {}
+    parameters = [(state.log_prevalence, state.log_confusion)]
+    team = Threads(threads) if threads > 1 else Serial()
+    with Spread(source, team) as spread:
+        spread.sum(sampled, parameters, [seed], 0, None)
+        for iteration in range(1, 1 + REPEATS):
+            with timed(out, "seconds"):
+                spread.sum(sampled, parameters, [seed], iteration, None)
+    team.close()
+    return out
+
+
+def pass_memory(work: Path, n: int, seed: int) -> Measured:
+    """Measure a pass in memory, one thread."""
+    return one_pass(work, n, seed, "memory")
+
+
+def pass_two(work: Path, n: int, seed: int) -> Measured:
+    """Measure a pass in memory, two threads."""
+    return one_pass(work, n, seed, "two")
+
+
+def pass_streamed(work: Path, n: int, seed: int) -> Measured:
+    """Measure a pass from disk, one thread."""
+    return one_pass(work, n, seed, "streamed")
+
+
+def em(work: Path, n: int, seed: int) -> Measured:
+    """Measure EM from the votes to its end."""
+    import annomodels as am
+
+    data = scanned(work, n)
+    out: Measured = {}
+    with timed(out, "seconds"):
+        fit = am.fit(data, "dawid-skene", engine="em", seed=seed)
+    return {**out, "passes": fit.tree.attrs["passes"]}
+
+
+def gibbs(work: Path, n: int, seed: int) -> Measured:
+    """Measure Gibbs until the chains have mixed, or until the time limit."""
+    import annomodels as am
+
+    data = scanned(work, n)
+    out: Measured = {}
+    with timed(out, "seconds"):
+        fit = am.fit(
+            data, "dawid-skene", chains=CHAINS, warmup=WARMUP, draws=DRAWS, seed=seed,
+            time_limit=900, patience=900,
+        )  # fmt: skip
+    attrs = fit.tree.attrs
+    keys = ("rhat_max", "ess_min", "iterations", "thin", "stopped")
+    return {**out, **{key: attrs[key] for key in keys}}
+
+
+def crowdkit(work: Path, n: int, seed: int) -> Measured:
+    """Measure an iteration of crowd-kit's EM: a long run less a short one."""
+    import pandas as pd
+    from crowdkit.aggregation import DawidSkene
+
+    frame = pd.read_parquet(work / f"labels-{n}")
+    frame.columns = ["task", "worker", "label"]
+    found: dict[int, float] = {}
+    for iterations in (1, 6):
+        begun = time.perf_counter()
+        DawidSkene(n_iter=iterations, tol=-1.0).fit(frame)
+        found[iterations] = time.perf_counter() - begun
+    return {"seconds": (found[6] - found[1]) / 5}
+
+
+MEASUREMENTS: dict[str, Callable[[Path, int, int], Measured]] = {
+    "scan": scan,
+    "pass_memory": pass_memory,
+    "pass_two": pass_two,
+    "pass_streamed": pass_streamed,
+    "em": em,
+    "gibbs": gibbs,
+    "crowdkit": crowdkit,
+}
+
+
+def measured(work: Path, n: int, seed: int, part: str) -> dict[str, Measured]:
+    """Do the measurements of a part in fresh processes."""
+    names = [name for name in MEASUREMENTS if name.split("_")[0] == part]
+    if part == "crowdkit" and (n > CROWDKIT_UPTO or not importlib.util.find_spec("crowdkit")):
+        return {}
+    out = {}
+    for name in names:
+        found = common.alone(__file__, "--alone", name, str(work), str(n), "--seed", str(seed))
+        if found is not None:
+            common.say(f"{n:,} {name}: {found}")
+            out[name] = found
+    return out
+
+
+def number(value: float | None) -> str:
+    """Write a number of seconds or gigabytes with two digits that say something."""
+    if value is None:
+        return "–"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def exponent(found: dict[int, Measured], name: str, key: str) -> float | None:
+    """Slope of a straight line through log sizes and log values, from 100,000 labels."""
+    import numpy as np
+
+    pairs = [
+        (n, part[name][key])
+        for n, part in found.items()
+        if n >= FITTED_FROM and key in part.get(name, {})
+    ]
+    if len(pairs) < 2:
+        return None
+    sizes, values = np.log(np.array(pairs, dtype=float)).T
+    return float(np.polyfit(sizes, values, 1)[0])
+
+
+def tables(found: dict[int, Measured]) -> list[str]:
+    """Text and tables of all that was measured."""
+    out = [INTRODUCTION.strip()]
+    columns = [
+        ("scan", "scan"),
+        ("pass_memory", "pass, memory"),
+        ("pass_two", "pass, two threads"),
+        ("pass_streamed", "pass, streamed"),
+        ("em", "EM"),
+        ("gibbs", "Gibbs"),
+    ]
+    for key, title in (("seconds", "Seconds"), ("seconds_cpu", "Processor seconds")):
+        rows = [
+            [f"{n:,}", *(number(part.get(name, {}).get(key)) for name, _ in columns)]
+            for n, part in found.items()
+        ]
+        slopes = [exponent(found, name, key) for name, _ in columns]
+        rows.append(["exponent", *("–" if s is None else f"{s:.2f}" for s in slopes)])
+        out += [f"**{title}**", common.markdown(["labels", *(t for _, t in columns)], rows)]
+    rows = [
+        [f"{n:,}", *(number(_gigabytes(part, name)) for name, _ in columns)]
+        for n, part in found.items()
+    ]
+    out += ["**Memory, GB**", common.markdown(["labels", *(t for _, t in columns)], rows)]
+    rows = [_runs(n, part) for n, part in found.items() if "gibbs" in part or "em" in part]
+    if rows:
+        header = [
+            "labels", "passes of EM", "seconds a pass", "crowd-kit, seconds an iteration",
+            "iterations of Gibbs", "largest R-hat", "smallest ESS", "ESS a second",
+        ]  # fmt: skip
+        out += ["**Runs**", common.markdown(header, rows)]
+    out.append(
+        "Exponents are slopes of straight lines through the logarithms from 100,000 labels on; 1 "
+        "is linear. A dash was not measured."
+    )
+    return out
+
+
+def _gigabytes(part: Measured, name: str) -> float | None:
+    peak = part.get(name, {}).get("peak")
+    return None if peak is None else peak / 1e9
+
+
+def _runs(n: int, part: Measured) -> list[str]:
+    em, gibbs = part.get("em"), part.get("gibbs")
+    cells = [f"{n:,}"]
+    cells += ["–", "–"] if em is None else [f"{em['passes']}", number(em["seconds"] / em["passes"])]
+    cells.append(number(part.get("crowdkit", {}).get("seconds")))
+    if gibbs is None:
+        return [*cells, *["–"] * 4]
+    iterations = f"{gibbs['iterations']:,}" + (" (time limit)" if gibbs["stopped"] else "")
+    cells += [iterations, f"{gibbs['rhat_max']:.3f}", f"{gibbs['ess_min']:,.0f}"]
+    return [*cells, number(gibbs["ess_min"] / gibbs["seconds"])]
+
+
+def plot(found: dict[int, Measured], path: Path) -> None:
+    """Draw seconds against labels, both on logarithmic scales."""
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    mpl.rcParams["svg.hashsalt"] = "scaling"
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
+    titles = {
+        "scan": "scan", "pass_memory": "pass, memory", "pass_streamed": "pass, streamed",
+        "em": "EM", "gibbs": "Gibbs",
+    }  # fmt: skip
+    for name, title in titles.items():
+        pairs = [(n, part[name]["seconds_cpu"]) for n, part in found.items() if name in part]
+        if pairs:
+            axes.loglog(*zip(*pairs, strict=True), marker="o", label=title)
+    axes.set(xlabel="labels", ylabel="processor seconds")
+    axes.legend(frameon=False)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, metadata={"Date": None})
+
+
+def main() -> int:
+    parser = common.arguments(__doc__, "scaling.md")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--largest", type=float, default=LARGEST, help="most labels")
+    parser.add_argument("--full", action="store_true", help="up to a hundred million labels")
+    parser.add_argument("--work", type=Path, help="folder that keeps labels and scans")
+    parser.add_argument("--plot", type=Path, default=common.ROOT / "docs/images/scaling.svg")
+    parser.add_argument("--alone", nargs=3, metavar=("NAME", "WORK", "LABELS"))
+    options = parser.parse_args()
+    if options.alone:
+        name, work, n = options.alone
+        common.answer(MEASUREMENTS[name](Path(work), int(n), options.seed))
+        return 0
+    largest = FULL if options.full else REDUCED if options.reduced else options.largest
+    found: dict[int, Measured] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        work = options.work or Path(folder)
+        for n in (n for n in SIZES if n <= largest):
+            if not (work / f"labels-{n}").exists():
+                scaling_data.write(work / f"labels-{n}", n, options.seed)
+            found[n] = {}
+            for part in options.parts:
+                found[n] |= measured(work, n, options.seed, part)
+    foot = common.machine("pyarrow", "crowd-kit")
+    if options.reduced:
+        foot = f"A reduced run, too small to judge by. {foot}"
+    common.write(options.out, [*tables(found), foot])
+    if not options.reduced:
+        plot(found, options.plot)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
