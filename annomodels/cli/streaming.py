@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -35,7 +35,6 @@ def stream_fit(
     cache: str | None,
     force: bool,
     as_json: bool,
-    **options: Any,
 ) -> int:
     """Scan, fit and write a folder; gives the exit code.
 
@@ -53,8 +52,6 @@ def stream_fit(
         Whether a folder that was written earlier is replaced.
     as_json
         Whether the verdict is written as JSON.
-    **options
-        Further options of the run.
     """
     from annomodels.fitting import fit
     from annomodels.models.catalog import resolve
@@ -92,7 +89,7 @@ def stream_fit(
             time_limit=sampling.time_limit,
             threads=sampling.threads,
             progress=stages,
-            **options,
+            **spread,
             **spread,
         )
     result.tree.attrs["command"] = current().command

@@ -190,6 +190,18 @@ def test_what_was_sampled_is_kept_when_a_run_is_interrupted(scans: dict[str, am.
         am.fit(scans["open"], "dawid-skene", **run, executor=Stops(5))
 
 
+def test_a_run_goes_on_from_its_checkpoint(scans: dict[str, am.Scanned], tmp_path: Path) -> None:
+    run = {**RUN, "draws": 100, "checkpoint": tmp_path / "run.h5"}
+    part = am.fit(scans["open"], "dawid-skene", **run, executor=Stops(60))
+    assert part.tree.attrs["draws"] < 60
+    found = am.fit(scans["open"], "dawid-skene", **run, resume=True)
+    wanted = am.fit(scans["open"], "dawid-skene", **{**RUN, "draws": 100})
+    for name in ("prevalence", "confusion"):
+        draws, reference = (fit.tree["posterior"][name].values for fit in (found, wanted))
+        assert np.array_equal(draws, reference)
+    pd.testing.assert_frame_equal(truths(found), truths(wanted), atol=1e-9)
+
+
 def test_em_gives_the_best_step_when_it_is_interrupted(scans: dict[str, am.Scanned]) -> None:
     found = am.fit(scans["open"], "dawid-skene", engine="em", seed=1, executor=Stops(9))
     whole = am.fit(scans["open"], "dawid-skene", engine="em", seed=1)
