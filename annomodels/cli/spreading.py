@@ -114,7 +114,7 @@ def _client(address: str) -> Iterator[Any]:
         n_workers=number,
         threads_per_worker=1,
         processes=True,
-        dashboard_address=None,
+        dashboard_address=":0",
         silence_logs="ERROR",
     )
     with cluster, Client(cluster, set_as_default=False) as client:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,6 +17,9 @@ from annomodels.models.encoded import Encoded
 __all__ = ["Block", "carry_out", "forget"]
 
 HELD: dict[tuple[str, int], Block] = {}
+# when a run was last heard of; what nobody asks for in hours is of a run that was killed
+HEARD: dict[str, float] = {}
+IDLE = 6 * 3600.0
 
 
 class Block:
@@ -93,6 +97,7 @@ def carry_out(
     Lost
         When a partition is not here.
     """
+    HEARD[token] = time.monotonic()
     total: Any = None
     listed: list[Any] = []
     for place, number in enumerate(numbers):
@@ -100,6 +105,7 @@ def carry_out(
         if block is None:
             if partitions is None:
                 raise Lost(f"partition {number} is not here")
+            _drop_idle()
             block = HELD[token, number] = Block(partitions[place])
         result = job(block, *arguments, *(own[place] if own is not None else ()))
         if adding:
@@ -111,5 +117,12 @@ def carry_out(
 
 def forget(token: str) -> None:
     """Drop what is kept for a run."""
-    for key in [key for key in HELD if key[0] == token]:
+    for key in [key for key in list(HELD) if key[0] == token]:
         HELD.pop(key, None)
+    HEARD.pop(token, None)
+
+
+def _drop_idle() -> None:
+    now = time.monotonic()
+    for token in [token for token, heard in list(HEARD.items()) if now - heard > IDLE]:
+        forget(token)

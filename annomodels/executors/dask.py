@@ -79,7 +79,7 @@ class DaskTeam(Team):
         if len(pickle.dumps(values, protocol=5)) < SHARED_FROM:
             return values
         try:
-            return self.client.scatter(values, broadcast=True, hash=False)
+            return self.client.scatter([values], broadcast=True, hash=False)[0]
         except _losses(KeyError):
             # a machine went while it was sent to: send with each call
             return values
@@ -87,7 +87,8 @@ class DaskTeam(Team):
     def deliver(self, place: int, values: Any) -> Any:
         """Bring values to one place; give what to call with."""
         try:
-            return self.client.scatter(values, workers=[self.homes[place]], hash=False)
+            home = [self.homes[place]]
+            return self.client.scatter([values], workers=home, hash=False)[0]
         except _losses(KeyError, ValueError):
             return values
 

@@ -29,7 +29,7 @@ def client():
     for name in ("distributed.nanny", "distributed.scheduler", "distributed.core"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     cluster = distributed.LocalCluster(
-        n_workers=3, threads_per_worker=1, processes=True, dashboard_address=None
+        n_workers=3, threads_per_worker=1, processes=True, dashboard_address=":0"
     )
     with cluster, distributed.Client(cluster) as client:
         yield client
@@ -46,6 +46,15 @@ def assert_same(fit, reference):
 def test_the_draws_are_those_of_one_process(data, client):
     reference = am.fit(data, **OPTIONS)
     assert_same(am.fit(data, executor=client, partitions=5, **OPTIONS), reference)
+
+
+def test_parameters_that_are_brought_to_all_machines_first(data, client, monkeypatch):
+    from annomodels.executors import dask
+
+    monkeypatch.setattr(dask, "SHARED_FROM", 1000)
+    monkeypatch.setattr(dask, "FAN", 2)
+    options = {**OPTIONS, "draws": 10, "warmup": 5}
+    assert_same(am.fit(data, executor=client, **options), am.fit(data, **options))
 
 
 def test_em_is_that_of_one_process(data, client):

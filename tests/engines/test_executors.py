@@ -140,6 +140,23 @@ def test_what_is_lost_is_sent_again_and_counted_again(data, reference):
     assert crew.lost > 3
 
 
+def test_what_a_killed_run_left_behind_is_dropped(data):
+    from annomodels.engines import held
+
+    parts = cut(encode(data, collapse=False), 1).partitions
+    held.carry_out("killed", [0], lambda block: None, (), None, False, parts)
+    held.carry_out("new", [0], lambda block: None, (), None, False, parts)
+    assert {("killed", 0), ("new", 0)} <= set(held.HELD)
+    held.HEARD["killed"] -= 2 * held.IDLE
+    held.carry_out("newer", [0], lambda block: None, (), None, False, parts)
+    assert ("killed", 0) not in held.HELD
+    with pytest.raises(Lost):
+        held.carry_out("killed", [0], lambda block: None, (), None, False, None)
+    for token in ("killed", "new", "newer"):
+        held.forget(token)
+    assert not held.HELD
+
+
 def test_sums_know_what_they_lack():
     sums = ItemSums(1, 2, stage=1, length=3)
     for draw in (0, 1, 2, 3, 4):
