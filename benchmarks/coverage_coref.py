@@ -21,31 +21,34 @@ from scipy.stats import t as student
 
 from annomodels.coref.overtexts import over_texts
 from annomodels.coref.posteriors import PairPosterior
-from annomodels.coref.resampling import kappas, weight_blocks
+from annomodels.coref.resampling import kappas, respread, weight_blocks
 
 PROB = 0.9
 EDGES = (1 - PROB) / 2, (1 + PROB) / 2
 LOW, HIGH = 0.88, 0.92
 DRAWS = 400
+CODINGS = 40
 Codes = np.ndarray
 
 SINGLE = """**One text.** A mention begins a new chain with the probability *new*, else it joins the
 chain of an earlier mention. Each coder misplaces a mention with the probability *error*: into any
 *chain* of the text, into the chain of any other *mention*, or *alone*; in the last row a coder
-merges a whole *chain* with another instead. True is the mean of kappa over such texts. {samples:,}
-texts a cell, {draws} draws each (standard error {error:.1f}). *Low* and *high*: how often the whole
-interval lay below or above. *Plain*: the same without the mentions of the prior; *corrected*: the
-plain one, bias-corrected (Efron 1981), which this package had before. Values outside 88-92 % are
-bold."""
+merges a whole *chain* with another instead. True is the mean of kappa if this text is coded anew by
+coders who err as often ({codings} codings), and under *any text* the mean over texts made like it.
+{samples:,} texts a cell, {draws} draws each (standard error {error:.1f}). *Low* and *high*: how
+often the whole interval lay below or above; *one*: how often kappa is 1. *As drawn*: the same with
+the draws as they come, not spread anew; *plain*: also without the mentions of the prior;
+*corrected*: the plain one, bias-corrected (Efron 1981), which this package had first. Values
+outside 88-92 % are bold."""
 MANY = """**Texts like these.** Texts of 50, 100 or 200 mentions. *alike*: the error is 8 % in all
 texts; *varied*: it is Beta(1.6, 14), so that kappa differs much and is skewed; *near perfect*: 3 %
 on 50 mentions; *long ones worse*: 5 % on 50 and 15 % on 300 mentions. {samples:,} corpora a cell,
 {draws} draws each. The mean over texts like these, and one further text: coverage, how often the
 interval lay below or above, and length. *Student*: the usual interval for the mean; *bootstrap*:
 texts weighted by Dirichlet(1, ..., 1), which this package had before."""
-THESE = """**These very texts.** The mean over {texts} given texts of {mentions} mentions that
-are coded anew with an error of {error:.0%}: coverage {coverage} % ({low} below, {high} above), mean
-length {length:.2f}, in {samples} corpora."""
+THESE = """**These very texts.** The mean over given texts that are coded anew. {samples} corpora a
+cell. *All the way*: draws moved until their mean is that of the kappas, which this package did
+before, also for one text, where an interval could end above 1."""
 TYPES = """**Text types.** Errors of 4, 8, 12 and 16 % in four types (*different*), or 8 % in all of
 them (*alike*), with as many texts each as the row says; 100 mentions. Coverage for the mean of a
 type over all {samples:,} x 4 intervals, and their mean length; *alone* is that of the same type
@@ -67,7 +70,8 @@ CELLS = (
     Cell(100, 0.08), Cell(150, 0.08), Cell(400, 0.05), Cell(50, 0.08, where="alone"),
     Cell(100, 0.08, where="alone"), Cell(100, 0.08, where="mention"),
     Cell(50, 0.08, 0.85, "mention"), Cell(150, 0.08, 0.85, "mention"),
-    Cell(50, 0.08, 0.15, "mention"), Cell(150, 0.03, 0.15, "alone"),
+    Cell(300, 0.08, 0.85, "mention"), Cell(50, 0.03, 0.85),
+    Cell(50, 0.08, 0.15, "mention"), Cell(150, 0.03, 0.15, "alone"), Cell(100, 0.08, 0.3),
     Cell(100, 0.1, where="merged"),
 )  # fmt: skip
 
@@ -110,19 +114,27 @@ def codings(rng: np.random.Generator, cell: Cell) -> tuple[Codes, Codes]:
 
 
 def kappa(pair: tuple[Codes, Codes]) -> float:
-    """Kappa itself."""
-    return float(kappas(*pair, np.ones((1, len(pair[0]))))[0])
+    """Kappa itself: the adjusted Rand index, 1 where there is no pair or nothing else."""
+    x, y = pair
+    both, first, second = (
+        (np.bincount(codes) ** 2).sum() - len(x) for codes in (x * (int(y.max()) + 1) + y, x, y)
+    )
+    chance = first * second / (len(x) * (len(x) - 1))
+    below = (first + second) / 2 - chance
+    return float((both - chance) / below) if below > 0 else 1.0
 
 
-def drawn(rng: np.random.Generator, pair: tuple[Codes, Codes], draws: int) -> tuple[Codes, Codes]:
-    """Draws with the mentions of the prior, and without them."""
+def drawn(
+    rng: np.random.Generator, pair: tuple[Codes, Codes], draws: int
+) -> tuple[Codes, Codes, Codes]:
+    """Draws as the package has them, without drawing together, and without the prior."""
     n = len(pair[0])
     blocks = [
         (kappas(*pair, block.mentions, block.extras(0, 1, n)), kappas(*pair, block.mentions))
         for block in weight_blocks(rng, draws, n, 2)
     ]
-    with_prior, plain = zip(*blocks, strict=True)
-    return np.concatenate(with_prior), np.concatenate(plain)
+    wide, plain = (np.concatenate(each) for each in zip(*blocks, strict=True))
+    return respread(*pair, wide), wide, plain
 
 
 def corrected(value: float, draws: Codes) -> Codes:
@@ -133,23 +145,34 @@ def corrected(value: float, draws: Codes) -> Codes:
     return np.quantile(draws, ndtr(shift + ndtri(EDGES)))
 
 
-def single(cell: Cell, samples: int, seed: int) -> tuple[float, dict[str, Codes]]:
-    """Give true kappa, and how often each interval lay below and above, and its length."""
-    rng = np.random.default_rng([seed, cell.mentions, round(1000 * cell.error), len(cell.where)])
-    true = np.mean([kappa(codings(rng, cell)) for _ in range(3000)])
-    found = {name: np.zeros(3) for name in ("prior", "plain", "corrected")}
+def missed(interval: Codes, true: float) -> Codes:
+    """Whether an interval lay below, or above, and its length."""
+    low, high = interval
+    # what rounding does to a kappa of 1 is no miss
+    return np.array([high < true - 1e-9, low > true + 1e-9, high - low])
+
+
+def single(cell: Cell, samples: int, seed: int) -> tuple[float, float, dict[str, Codes]]:
+    """Give true kappa, how often it is 1, and by recipe the misses below and above, and length."""
+    key = [seed, cell.mentions, round(1000 * cell.error), len(cell.where), round(100 * cell.new)]
+    rng = np.random.default_rng(key)
+    over_texts = float(np.mean([kappa(codings(rng, cell)) for _ in range(2000)]))
+    names = "here", "any text", "wide", "plain", "corrected"
+    found = {name: np.zeros(3) for name in names}
+    ones = 0
     for _ in range(samples):
-        pair = codings(rng, cell)
-        with_prior, plain = drawn(rng, pair, DRAWS)
-        intervals = {
-            "prior": np.quantile(with_prior, EDGES),
-            "plain": np.quantile(plain, EDGES),
-            "corrected": corrected(kappa(pair), plain),
-        }
-        for name, (low, high) in intervals.items():
-            # what rounding does to a kappa of 1 is no miss
-            found[name] += [high < true - 1e-9, low > true + 1e-9, high - low]
-    return float(true), {name: sums / samples for name, sums in found.items()}
+        truth = chains(rng, cell)
+        true = float(np.mean([kappa(copied(rng, cell, truth)) for _ in range(CODINGS)]))
+        pair = copied(rng, cell, truth)
+        value = kappa(pair)
+        ones += value > 1 - 1e-9
+        own, wide, plain = drawn(rng, pair, DRAWS)
+        found["here"] += missed(np.quantile(own, EDGES), true)
+        found["any text"] += missed(np.quantile(own, EDGES), over_texts)
+        found["wide"] += missed(np.quantile(wide, EDGES), true)
+        found["plain"] += missed(np.quantile(plain, EDGES), true)
+        found["corrected"] += missed(corrected(value, plain), true)
+    return over_texts, ones / samples, {name: sums / samples for name, sums in found.items()}
 
 
 Error = Callable[[np.random.Generator, int], float]
@@ -203,20 +226,21 @@ def several(
     return {name: sums / samples for name, sums in found.items()}
 
 
-def these(cell: Cell, texts: int, samples: int, seed: int) -> Codes:
-    """Misses below and above, and length, for the mean over given texts."""
-    rng = np.random.default_rng([seed, texts, 5])
-    found = np.zeros(3)
+def these(cell: Cell, texts: int, samples: int, seed: int) -> tuple[Codes, Codes]:
+    """Misses and length for the mean over given texts: as the package does it, and all the way."""
+    rng = np.random.default_rng([seed, texts, cell.mentions, 5])
+    found, moved = np.zeros(3), np.zeros(3)
     for _ in range(samples):
         truths = [chains(rng, cell) for _ in range(texts)]
-        true = np.mean([kappa(copied(rng, cell, one)) for one in truths for _ in range(100)])
+        true = np.mean([kappa(copied(rng, cell, one)) for one in truths for _ in range(CODINGS)])
         pairs = [copied(rng, cell, one) for one in truths]
         own = np.array([kappa(pair) for pair in pairs])
-        draws = np.stack([drawn(rng, pair, DRAWS)[0] for pair in pairs])
+        draws = np.stack([drawn(rng, pair, 200)[0] for pair in pairs])
         made = PairPosterior((), (), own, draws, draws[0], draws[0], 0)
-        low, high = np.quantile(made.these_texts, EDGES)
-        found += [high < true, low > true, high - low]
-    return found / samples
+        found += missed(np.quantile(made.these_texts, EDGES), float(true))
+        mean = draws.mean(0)
+        moved += missed(np.quantile(mean - mean.mean() + own.mean(), EDGES), float(true))
+    return found / samples, moved / samples
 
 
 def types(
@@ -253,27 +277,51 @@ def covered(misses: Codes) -> str:
     return share(x) if LOW <= round(x, 3) <= HIGH else f"**{share(x)}**"
 
 
-def main() -> None:
-    parser = common.arguments(__doc__, "coverage_coref.md")
-    asked = parser.parse_args()
-    samples, corpora, pool = (60, 100, 400) if asked.reduced else (1200, 1000, 800)
-    few = 40 if asked.reduced else 400
+def one_text(samples: int, seed: int) -> str:
+    """Table of single texts."""
     lines = []
     for n, cell in enumerate(CELLS, 1):
-        true, found = single(cell, samples, asked.seed)
-        low, high, length = found["prior"]
+        true, ones, found = single(cell, samples, seed)
+        low, high, length = found["here"]
         setting = str(cell.mentions), f"{cell.error:.0%}", f"{cell.new:g}", cell.where
-        rates = [covered(found["prior"]), share(low), share(high), f"{length:.2f}"]
-        others = [covered(found[name]) for name in ("plain", "corrected")]
-        lines.append([*setting, f"{true:.2f}", *rates, *others])
+        rates = [covered(found["here"]), share(low), share(high), f"{length:.2f}"]
+        others = [covered(found[name]) for name in ("any text", "wide", "plain", "corrected")]
+        lines.append([*setting, f"{true:.2f}", f"{ones:.0%}", *rates, *others])
         common.say(f"{n} of {len(CELLS)} cells: {' '.join(lines[-1])}")
-    header = ["mentions", "error", "new", "misplaced", "true kappa", "coverage", "low", "high"]
-    first = common.markdown([*header, "length", "plain", "corrected"], lines)
+    header = ["mentions", "error", "new", "misplaced", "true kappa", "one", "coverage", "low"]
+    return common.markdown(
+        [*header, "high", "length", "any text", "as drawn", "plain", "corrected"], lines
+    )
+
+
+def given_texts(samples: int, seed: int) -> str:
+    """Table of the mean over given texts."""
+    lines = []
+    for cell in (Cell(60, 0.08), Cell(50, 0.03), Cell(50, 0.08, 0.15, "mention")):
+        for texts in (1, 2, 5, 10, 30):
+            found, moved = these(cell, texts, samples, seed)
+            low, high, length = found
+            setting = [
+                str(texts),
+                str(cell.mentions),
+                f"{cell.error:.0%}",
+                f"{cell.new:g}",
+                cell.where,
+            ]
+            rates = [covered(found), share(low), share(high), f"{length:.2f}", covered(moved)]
+            lines.append([*setting, *rates])
+            common.say(f"these texts: {' '.join(lines[-1])}")
+    header = ["texts", "mentions", "error", "new", "misplaced", "coverage", "low", "high", "length"]
+    return common.markdown([*header, "all the way"], lines)
+
+
+def texts_like_these(corpora: int, pool: int, seed: int) -> str:
+    """Table of the mean over texts like these, and of one further text."""
     lines = []
     for name, (sizes, error) in CORPORA.items():
-        values, variances = population(sizes, error, pool, asked.seed)
+        values, variances = population(sizes, error, pool, seed)
         for texts in SIZES:
-            found = several(values, variances, texts, corpora, asked.seed)
+            found = several(values, variances, texts, corpora, seed)
             cells = [name, str(texts), f"{values.mean():.2f}", f"{values.std():.2f}"]
             for which in ("mean", "new"):
                 low, high, length = found[which]
@@ -282,33 +330,39 @@ def main() -> None:
         common.say(f"corpora: {name}")
     header = ["corpus", "texts", "mean kappa", "its sd", "mean: coverage", "low", "high", "length"]
     header += ["new text: coverage", "low", "high", "length", "Student", "bootstrap"]
-    second = common.markdown(header, lines)
+    return common.markdown(header, lines)
+
+
+def text_types(few: int, seed: int) -> str:
+    """Table of text types."""
     lines = []
     for name, errors in (("different", (0.04, 0.08, 0.12, 0.16)), ("alike", (0.08,) * 4)):
         pools = [
-            population((100,), lambda rng, n, e=e: e, 400, asked.seed + k)  # type: ignore[misc]
+            population((100,), lambda rng, n, e=e: e, 400, seed + k)  # type: ignore[misc]
             for k, e in enumerate(errors)
         ]
         for texts in (1, 3, 10):
-            together, alone = types(pools, texts, few, asked.seed)
+            together, alone = types(pools, texts, few, seed)
             line = [name, str(texts)]
             for rate, length in (together, alone):
                 line += [covered(np.array([1 - rate, 0])), f"{length:.2f}"]
             lines.append([*line[:4], *(line[4:] if texts > 1 else ("", ""))])
         common.say(f"types: {name}")
     header = ["types", "texts of each", "coverage", "length", "alone: coverage", "length"]
-    third = common.markdown(header, lines)
+    return common.markdown(header, lines)
+
+
+def main() -> None:
+    asked = common.arguments(__doc__, "coverage_coref.md").parse_args()
+    samples, corpora, pool = (60, 100, 400) if asked.reduced else (800, 1000, 800)
+    few, given = (40, 30) if asked.reduced else (400, 400)
     error = 100 * (PROB * (1 - PROB) / samples) ** 0.5
-    given, ten = Cell(60, 0.08), 10
-    misses = these(given, ten, few // 4, asked.seed)
-    told = THESE.format(
-        texts=ten, mentions=given.mentions, error=given.error, coverage=covered(misses),
-        low=share(misses[0]), high=share(misses[1]), length=misses[2],
-        samples=few // 4,
-    )  # fmt: skip
-    parts = [SINGLE.format(samples=samples, draws=DRAWS, error=error), first, told]
-    parts += [MANY.format(samples=corpora, draws=1000), second, TYPES.format(samples=few)]
-    common.write(asked.out, [*parts, third, common.machine("scipy")])
+    told = SINGLE.format(samples=samples, draws=DRAWS, error=error, codings=CODINGS)
+    parts = [told, one_text(samples, asked.seed)]
+    parts += [THESE.format(samples=given), given_texts(given, asked.seed)]
+    parts += [MANY.format(samples=corpora, draws=1000), texts_like_these(corpora, pool, asked.seed)]
+    parts += [TYPES.format(samples=few), text_types(few, asked.seed)]
+    common.write(asked.out, [*parts, common.machine("scipy")])
 
 
 if __name__ == "__main__":

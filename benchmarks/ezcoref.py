@@ -11,8 +11,10 @@ NUTS on the passages of one book and compares it with Gibbs.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -33,19 +35,23 @@ INTRODUCTION = """{mentions:,} mentions of {passages} passages, {coders} coders,
 gold antecedents for {n:,} mentions, of which {listed:.1%} are among the labels that anyone gave.
 *Accuracy* of the most probable antecedent (equals share a point); *linked* is the accuracy on the
 mentions with an antecedent in gold, *first* that on the others. *Gain* over majority voting in
-points, with a 95 % interval from a bootstrap over passages. *Log loss* of the probability of
-the gold antecedent, probabilities normalised over the candidates and not below {floor}, so that a
-gold antecedent that no one gave costs {cost:.1f} everywhere; *log loss, listed* leaves those out.
-*ECE* is the calibration error of the probability of the chosen antecedent in ten bins of equal
-width, and *said* its mean. Majority voting gives shares of votes for probabilities; *one more
-coder* is the probability that a further coder of the population would give the label (`p_next`), of
-the same fit. {chains} chains of {draws:,} draws after {warmup} of warm-up; *time* is that of the
-sampling, in seconds."""
-
+points, with a 95 % interval from a bootstrap over passages. *Log loss* of the probability of what
+gold has; "something that no one said" is one of the outcomes, with the probability that the
+candidates leave of 1. *ECE* is the calibration error of the probability of the chosen antecedent in
+ten bins of equal width, and *said* its mean. *Listed* is the same with probabilities that sum to 1
+over the candidates. No probability counts as less than {floor} (cost {cost:.1f}). Majority voting
+gives shares of votes for probabilities. `p_next` is the probability that one more reader would
+give the label; the silver label is that of the model. {chains} chains of {draws:,} draws after
+{warmup} of warm-up; *time* is that of the sampling, in seconds."""
 
 NEXT = "mention-pair", "single-truth"
-ONE_MORE = "one more coder"
+PLUS = "majority voting, and one vote for something else"
 NUTS = f"P(true) by Gibbs and by NUTS, on the passages of one book ({BOOK}):"
+RELIABILITY = """**Reliability.** Mentions by the probability of their silver label: what was
+said, and how many were right, with the standard error over mentions; by majority voting, and by
+the mention-pair model."""
+HALVES = """**Two halves of the passages.** No parameter of `p_next` is set by gold, but its
+recipe was chosen among five with the gold of both halves in view."""
 
 
 @dataclass(frozen=True)
@@ -66,16 +72,18 @@ class Judged:
     linked: float
     first: float
     log_loss: float
-    log_loss_listed: float
     ece: float
+    log_loss_listed: float
+    ece_listed: float
     said: float
     listed: float
     right: dict[str, float]
+    top: dict[str, float]
 
 
 HEADER = (
-    "method", "accuracy", "linked", "first", "gain in points", "log loss", "log loss, listed",
-    "ECE", "said", "time", "R-hat", "ESS",
+    "method", "accuracy", "linked", "first", "gain in points", "log loss", "ECE", "said",
+    "log loss, listed", "ECE, listed", "time", "R-hat", "ESS",
 )  # fmt: skip
 VARIANTS = {
     "mention-pair": Variant(MentionPairs()),
@@ -114,47 +122,107 @@ def fitted(variant: Variant, labels: pd.DataFrame, **options: Any) -> PairFit:
 
 
 def judged(fit: PairFit, gold: dict[str, str], column: str = "p_true") -> Judged:
-    """Compare a fit with gold; "none of these" is left out and the others normalised."""
+    """Compare a fit with gold: its silver labels with the probabilities of a column."""
     table = fit.interpretations().table
     table = table[table["label"] != "none of these"]
     plain = [x[2:-1] if x.startswith("M(") else x for x in table["label"]]
-    return _judge(zip(table["item"], plain, table[column], strict=True), gold)
+    return _judge(zip(table["item"], plain, table["p_true"], table[column], strict=True), gold)
 
 
-def majority(labels: pd.DataFrame, gold: dict[str, str]) -> Judged:
-    """Compare shares of votes with gold; repeated rows count as they are."""
+def majority(labels: pd.DataFrame, gold: dict[str, str], more: int = 0) -> Judged:
+    """Compare shares of votes with gold; repeated rows count as they are.
+
+    `more` votes go to something that no one said.
+    """
     votes = labels.groupby(["item", "label"], sort=True).size().reset_index(name="n")
-    return _judge(zip(votes["item"], votes["label"], votes["n"], strict=True), gold)
+    share = votes["n"] / (votes.groupby("item")["n"].transform("sum") + more)
+    return _judge(zip(votes["item"], votes["label"], share, share, strict=True), gold)
 
 
-def _judge(rows: Iterable[tuple[str, str, float]], gold: dict[str, str]) -> Judged:
-    found: dict[str, dict[str, float]] = {}
-    for item, label, p in rows:
+def _judge(rows: Iterable[tuple[str, str, float, float]], gold: dict[str, str]) -> Judged:
+    """Compare labels with gold: each with what orders the labels of a mention, and P(label)."""
+    found: dict[str, dict[str, tuple[float, float]]] = {}
+    for item, label, order, p in rows:
         if item in gold:
-            found.setdefault(item, {})[label] = float(p)
-    right, top, of_gold, is_listed, is_linked = (np.empty(len(found)) for _ in range(5))
+            found.setdefault(item, {})[label] = float(order), float(p)
+    names = "right", "top", "top_listed", "loss", "loss_listed", "linked"
+    value = {name: np.empty(len(found)) for name in names}
+    is_listed = np.empty(len(found))
     for n, (item, given) in enumerate(found.items()):
-        total = sum(given.values())
-        highest = max(given.values())
-        best = [label for label, p in given.items() if p == highest]
-        right[n] = (gold[item] in best) / len(best)
-        top[n] = highest / total
-        of_gold[n] = max(given.get(gold[item], 0.0) / total, FLOOR)
-        is_listed[n] = gold[item] in given
-        is_linked[n] = gold[item] != "DN()"
-    loss, place = -np.log(of_gold), np.minimum((top * BINS).astype(int), BINS - 1)
-    gaps = np.bincount(place, top - right, BINS)
+        total = sum(p for _, p in given.values())
+        highest = max(order for order, _ in given.values())
+        best = [label for label, (order, _) in given.items() if order == highest]
+        top = given[best[0]][1]
+        # probabilities of candidates that are true or not by themselves may exceed 1 together
+        over = max(total, 1.0)
+        of_gold = given[gold[item]][1] if gold[item] in given else None
+        value["right"][n] = (gold[item] in best) / len(best)
+        value["top"][n] = top / over
+        value["top_listed"][n] = top / total
+        value["loss"][n] = (max(1.0 - total, 0.0) if of_gold is None else of_gold) / over
+        value["loss_listed"][n] = 0.0 if of_gold is None else of_gold / total
+        value["linked"][n] = gold[item] != "DN()"
+        is_listed[n] = of_gold is not None
+    right, linked = value["right"], value["linked"] == 1
+    loss = {name: -np.log(np.maximum(value[name], FLOOR)).mean() for name in names[3:5]}
     return Judged(
         len(found),
         right.mean(),
-        right[is_linked == 1].mean(),
-        right[is_linked == 0].mean(),
-        loss.mean(),
-        loss[is_listed == 1].mean(),
-        np.abs(gaps).sum() / len(found),
-        top.mean(),
+        right[linked].mean(),
+        right[~linked].mean(),
+        loss["loss"],
+        _ece(value["top"], right),
+        loss["loss_listed"],
+        _ece(value["top_listed"], right),
+        value["top"].mean(),
         is_listed.mean(),
         dict(zip(found, right, strict=True)),
+        dict(zip(found, value["top"], strict=True)),
+    )
+
+
+def _ece(said: np.ndarray, right: np.ndarray) -> float:
+    place = np.minimum((said * BINS).astype(int), BINS - 1)
+    return float(np.abs(np.bincount(place, said - right, BINS)).sum() / len(said))
+
+
+def reliability(found: dict[str, Judged]) -> str:
+    """Table of the probabilities said of silver labels, and how many were right, by bins."""
+    edges = np.array([0.0, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0])
+    header = ["probability"]
+    lines = [[f"{low:.2f}-{high:.2f}"] for low, high in pairwise(edges)]
+    for name, one in found.items():
+        header += [f"{name}: mentions", "said", "right"]
+        top, right = (np.array(list(each.values())) for each in (one.top, one.right))
+        place = np.clip(np.searchsorted(edges, top + 1e-12, side="right") - 1, 0, len(lines) - 1)
+        for k, line in enumerate(lines):
+            own = place == k
+            if not own.any():
+                line += ["0", "", ""]
+                continue
+            error = right[own].std() / own.sum() ** 0.5
+            line += [
+                f"{own.sum():,}",
+                f"{top[own].mean():.3f}",
+                f"{right[own].mean():.3f} ± {error:.3f}",
+            ]
+    return common.markdown(header, lines)
+
+
+def halves(methods: dict[str, Callable[[dict[str, str]], Judged]], gold: dict[str, str]) -> str:
+    """Accuracy, log loss and ECE on two halves of the passages."""
+    passages = sorted({item.split("#")[0] for item in gold})
+    side = dict(zip(passages, np.random.default_rng(0).permutation(len(passages)) % 2, strict=True))
+    lines = []
+    for name, method in methods.items():
+        line = [name]
+        for half in (0, 1):
+            own = {item: x for item, x in gold.items() if side[item.split("#")[0]] == half}
+            found = method(own)
+            line += [f"{found.accuracy:.4f}", f"{found.log_loss:.3f}", f"{found.ece:.3f}"]
+        lines.append(line)
+    return common.markdown(
+        ("method", "A: accuracy", "log loss", "ECE", "B: accuracy", "log loss", "ECE"), lines
     )
 
 
@@ -176,7 +244,8 @@ def row(name: str, found: Judged, votes: Judged, fit: PairFit | None, seed: int)
         name,
         *(f"{x:.4f}" for x in (found.accuracy, found.linked, found.first)),
         "" if fit is None else gained(found, votes, seed),
-        *(f"{x:.3f}" for x in (found.log_loss, found.log_loss_listed, found.ece, found.said)),
+        *(f"{x:.3f}" for x in (found.log_loss, found.ece, found.said)),
+        *(f"{x:.3f}" for x in (found.log_loss_listed, found.ece_listed)),
     ]
     if fit is None:
         return [*cells, "", "", ""]
@@ -203,22 +272,37 @@ def against_nuts(labels: pd.DataFrame, seed: int, draws: int) -> str:
     return common.markdown(header, lines)
 
 
+def _of(fit: PairFit, column: str, gold: dict[str, str]) -> Judged:
+    return judged(fit, gold, column)
+
+
 def main() -> None:
     parser = common.arguments(__doc__, "ezcoref.md")
     asked = parser.parse_args()
     labels, gold = read(common.shared_data() / "ezcoref")
     options = {"chains": 2, "draws": 100, "warmup": 100} if asked.reduced else {
-        "chains": 4, "draws": 1000, "warmup": 500
+        "chains": 2, "draws": 800, "warmup": 400
     }  # fmt: skip
     votes = majority(labels, gold)
+    more = majority(labels, gold, 1)
     lines = [row("majority voting", votes, votes, None, asked.seed)]
+    lines.append(row(PLUS, more, votes, None, asked.seed))
     counts: list[str] = []
+    methods: dict[str, Callable[[dict[str, str]], Judged]] = {
+        "majority voting": lambda part: majority(labels, part),
+        PLUS: lambda part: majority(labels, part, 1),
+    }
+    shown = {"shares of votes": votes}
     for name, variant in VARIANTS.items():
         fit = fitted(variant, labels, seed=asked.seed, **options)
         lines.append(row(name, judged(fit, gold), votes, fit, asked.seed))
         if name in NEXT:
             found = judged(fit, gold, "p_next")
-            lines.append(row(f"{name}, {ONE_MORE}", found, votes, fit, asked.seed))
+            lines.append(row(f"{name}, `p_next`", found, votes, fit, asked.seed))
+            for column in ("p_true", "p_next"):
+                methods[f"{name}, `{column}`"] = partial(_of, fit, column)
+            if name == "mention-pair":
+                shown |= {"P(true)": judged(fit, gold), "`p_next`": found}
         if name in ("mention-pair", "single-truth or none"):
             none, one, several = fit.drawn.p_number.sum(axis=0)
             counts.append(
@@ -236,9 +320,10 @@ def main() -> None:
         cost=-np.log(FLOOR),
         **options,
     )
-    nuts = against_nuts(labels, asked.seed, 100 if asked.reduced else 1000)
-    parts = [text, common.markdown(HEADER, lines), "; ".join(counts) + ".", NUTS]
-    common.write(asked.out, [*parts, nuts, common.machine("pymc", "nutpie")])
+    nuts = against_nuts(labels, asked.seed, 100 if asked.reduced else 500)
+    parts = [text, common.markdown(HEADER, lines), "; ".join(counts) + "."]
+    parts += [RELIABILITY, reliability(shown), HALVES, halves(methods, gold), NUTS, nuts]
+    common.write(asked.out, [*parts, common.machine("pymc", "nutpie")])
 
 
 if __name__ == "__main__":

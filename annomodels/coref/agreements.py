@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
+from dataclasses import replace
 from itertools import groupby
 from typing import Any, Literal
 
@@ -11,9 +12,10 @@ from annomodels.annotations import Annotations
 from annomodels.coefficients.catalogue import find
 from annomodels.coefficients.reasons import REASONS
 from annomodels.coefficients.result import Agreement
-from annomodels.coref.alphas import Disagreement, disagreement
+from annomodels.coref.alphas import Disagreement, disagreement, pieces, together
 from annomodels.coref.conditions import condition_named, errors_of, labels_of
 from annomodels.coref.document import Corpus, documents_of
+from annomodels.coref.jackknife import FEWEST, chance_corrected_draws
 from annomodels.coref.setdistances import Empty, size_distance
 from annomodels.coref.setlabels import LabelBuilder, SetLabels
 from annomodels.coref.spans import Key
@@ -101,6 +103,8 @@ def agreement(
     by: Literal["document", "genre"] | None = None,
     drop: Iterable[Any] = (),
     empty: Empty = "subset",
+    draws: int = 0,
+    seed: int = 0,
 ) -> Agreement | dict[str, Agreement]:
     """Agreement on anaphoric chains under a condition of Poesio and Artstein (2005), or clusters.
 
@@ -142,6 +146,12 @@ def agreement(
         of markables.
     empty
         See :func:`set_distance`.
+    draws
+        Number of draws of alpha over texts like these, for ``interval`` of the result. It takes
+        three texts: within a text, labels of one chain change together, so that they cannot be
+        resampled.
+    seed
+        Seed of the random numbers.
 
     Returns
     -------
@@ -167,16 +177,22 @@ def agreement(
     """
     documents = documents_of(corpus)
     if by is None:
-        return _of(documents, chain, distance, coefficient, drop, empty)
+        return _of(documents, chain, distance, coefficient, drop, empty, draws, seed)
     if by not in ("document", "genre"):
         raise NotApplicable(f"by={by!r} is unknown. Use 'document', 'genre' or None.")
     named = [(d.id if by == "document" else d.genre or "(none)", d) for d in documents]
     named.sort(key=lambda pair: pair[0])
     dropped = list(drop)
     return {
-        name: _of([d for _, d in group], chain, distance, coefficient, dropped, empty)
+        name: _of([d for _, d in group], chain, distance, coefficient, dropped, empty, draws, seed)
         for name, group in groupby(named, key=lambda pair: pair[0])
     }
+
+
+TOO_FEW = (
+    f"No interval: it takes {FEWEST} texts, because within a text the labels of a chain change "
+    "together."
+)
 
 
 def _of(
@@ -186,6 +202,8 @@ def _of(
     coefficient: Which,
     drop: Iterable[Any],
     empty: Empty,
+    draws: int,
+    seed: int,
 ) -> Agreement:
     condition = condition_named(chain)
     name = "nominal" if coefficient == "K" else distance
@@ -199,12 +217,17 @@ def _of(
     other = None
     if condition.observed != condition.expected and coefficient == "alpha":
         other = (parts, condition.observed)
-    found = disagreement(parts, function, condition.expected, other)
+    added = pieces(parts, function, condition.expected, other)
+    found = together(added, function)
     coders = len({coder for document in documents for coder in document.layers})
     notes = (
         (f"{errors:,} expression(s) with an unfinished judgment were dropped.",) if errors else ()
     )
-    return result(found, coefficient, name, coders, condition.title, notes)
+    whole = result(found, coefficient, name, coders, condition.title, notes)
+    if draws < 1 or not math.isfinite(whole.value):
+        return whole
+    drawn = chance_corrected_draws(added, function, coefficient == "K", draws, seed)
+    return replace(whole, draws=drawn, notes=notes if drawn is not None else (*notes, TOO_FEW))
 
 
 def _dropped(document: Any, wanted: Sequence[Any]) -> set[Key]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ from annomodels.coref.partials import likeness, partial_likeness
 from annomodels.coref.setdistances import SizeDistance
 from annomodels.coref.setlabels import Cut, SetLabels, places
 
-__all__ = ["Disagreement", "disagreement"]
+__all__ = ["Disagreement", "Piece", "disagreement", "pieces", "together"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -80,16 +81,80 @@ def disagreement(
     observed
         Other labels or another cut for the observed disagreement.
     """
-    parts = [pairable(part) for part in parts]
-    others, own_cut = (parts, cut) if observed is None else observed
-    n = sum(len(part.item) for part in parts)
+    return together(pieces(parts, distance, cut, observed), distance)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What a document adds to the disagreement of a corpus.
+
+    Parameters
+    ----------
+    apart, n_observed
+        Sum over labels of their mean distance from the others of their item, and those labels.
+    alike
+        Sum of 1 - distance over pairs of its sets that share something.
+    words, sizes
+        How often each word, and each size of a set.
+    n_items, n_labels
+        Items with two labels or more, and their labels.
+    """
+
+    apart: float
+    n_observed: int
+    alike: float
+    words: Counter[str]
+    sizes: Counter[int]
+    n_items: int
+    n_labels: int
+
+
+def pieces(
+    parts: Sequence[SetLabels],
+    distance: SizeDistance,
+    cut: Cut = "whole",
+    observed: tuple[Sequence[SetLabels], Cut] | None = None,
+) -> list[Piece]:
+    """Give what each document adds; parameters as in :func:`disagreement`."""
+    meeting = {"whole": _whole, "without": _without, "before": partial_likeness}[cut]
+    found = []
+    for n, whole in enumerate(parts):
+        part = pairable(whole)
+        other, own_cut = (
+            (part, cut) if observed is None else (pairable(observed[0][n]), observed[1])
+        )
+        sizes = part.sizes(cut)
+        found.append(
+            Piece(
+                _within(other, distance, own_cut) if len(part.item) else 0.0,
+                len(other.item),
+                meeting(part, distance) if part.n_bases and len(part.item) else 0.0,
+                Counter(part.words[word] for word in part.word[part.word >= 0].tolist()),
+                Counter(sizes[sizes >= 0].tolist()),
+                len(np.unique(part.item)),
+                len(part.item),
+            )
+        )
+    return found
+
+
+def together(found: Sequence[Piece], distance: SizeDistance) -> Disagreement:
+    """Disagreement of documents from what each of them adds."""
+    n = sum(piece.n_labels for piece in found)
     if not n:
         return Disagreement(math.nan, math.nan, 0, 0)
-    apart = sum(_within(pairable(part), distance, own_cut) for part in others)
+    words, sizes = Counter[str](), Counter[int]()
+    for piece in found:
+        words.update(piece.words)
+        sizes.update(piece.sizes)
+    alike = float(sum(times**2 for times in words.values()))
+    empty = sizes.pop(0, 0)
+    others, weight = (np.array(list(each), dtype=np.int64) for each in (sizes, sizes.values()))
+    alike += empty**2 + 2 * empty * float((weight * (1 - distance(0, others, 0))).sum())
     return Disagreement(
-        observed=apart / sum(len(pairable(part).item) for part in others),
-        drawn=1 - _alike(parts, distance, cut) / n**2,
-        n_items=sum(len(np.unique(part.item)) for part in parts),
+        observed=sum(piece.apart for piece in found) / sum(piece.n_observed for piece in found),
+        drawn=1 - (alike + sum(piece.alike for piece in found)) / n**2,
+        n_items=sum(piece.n_items for piece in found),
         n_labels=n,
     )
 
@@ -105,19 +170,6 @@ def _within(labels: SetLabels, distance: SizeDistance, cut: Cut) -> float:
     apart[sets] = distance(sizes[a], sizes[b], labels.common(a, b, cut))
     per_item = np.bincount(labels.item)[labels.item[p]]
     return float((2 * apart / (per_item - 1)).sum())
-
-
-def _alike(parts: Sequence[SetLabels], distance: SizeDistance, cut: Cut) -> float:
-    """Sum of 1 - distance over all ordered pairs of labels, each with itself included."""
-    words = Counter(part.words[word] for part in parts for word in part.word[part.word >= 0])
-    total = float(sum(times**2 for times in words.values()))
-    sizes = np.concatenate([part.sizes(cut) for part in parts])
-    size, times = np.unique(sizes[sizes >= 0], return_counts=True)
-    empty = int(times[size == 0].sum())
-    others, weight = size[size > 0], times[size > 0]
-    total += empty**2 + 2 * empty * float((weight * (1 - distance(0, others, 0))).sum())
-    meeting = {"whole": _whole, "without": _without, "before": partial_likeness}[cut]
-    return total + sum(meeting(part, distance) for part in parts if part.n_bases)
 
 
 def _twice(labels: SetLabels) -> Floats:

@@ -26,7 +26,7 @@ Rows = dict[str, dict[str, tuple[str, int]]]
 
 def is_chain_table(files: Files, name: str) -> bool:
     """Whether a file has the columns of such a table."""
-    start = files.data(name)[:200].decode("utf-8", "replace").lstrip("\ufeff").split("\n")[0]
+    start = files.start(name, 400).split("\n")[0]
     columns = {column.strip() for column in re.split(r"[,;\t]", start)}
     return {"item", "chain"} <= columns or {"item", "coder", "label"} <= columns
 

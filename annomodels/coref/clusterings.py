@@ -81,11 +81,13 @@ def _sets(clusters: Iterable[Any] | Mapping[Any, Any], name: str) -> list[list[A
             own = ("of its own", mention) if is_missing(cluster) else ("named", cluster)
             found.setdefault(own, []).append(mention)
         return list(found.values())
+    remedy = 'Give clusters such as [{"a", "b"}, {"c"}], or {"a": 1, "b": 1, "c": 2}.'
+    if isinstance(clusters, (str, bytes)) or not isinstance(clusters, Iterable):
+        raise AnnotationError(Problem(f"{clusters!r} is no clustering.", name, remedy))
     out = []
     for cluster in clusters:
         if isinstance(cluster, (str, bytes)) or not isinstance(cluster, Iterable):
             what = f"{cluster!r} is no cluster, that is, no set of mentions."
-            remedy = 'Give clusters such as [{"a", "b"}, {"c"}], or {"a": 1, "b": 1, "c": 2}.'
             raise AnnotationError(Problem(what, name, remedy))
         out.append(list(cluster))
     return out

@@ -20,8 +20,7 @@ WORD_COLUMN = 3
 
 def is_conll(files: Files, name: str) -> bool:
     """Whether a file looks like CoNLL-2012."""
-    start = files.data(name)[:4000].decode("utf-8", "replace").replace("\ufeff", "")
-    return "#begin document" in start
+    return "#begin document" in files.start(name, 4000)
 
 
 def read_conll(files: Files, name: str, coder: str, unnamed: str, options: Options) -> list[Part]:

@@ -37,7 +37,7 @@ class _Mention:
 
 def is_corefud(files: Files, name: str) -> bool:
     """Whether a file looks like CorefUD."""
-    start = files.data(name)[:20_000].decode("utf-8", "replace")
+    start = files.start(name, 20_000)
     return HEADER in start or bool(
         re.search(r"^\d+(\t[^\t\n]*){8}\t.*Entity=", start, re.MULTILINE)
     )

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from annomodels.errors import AnnotationError, Problem
-from annomodels.io.files import decoded, raw_bytes, unreadable
+from annomodels.io.files import MARKS, decoded, raw_bytes, unreadable
 
 __all__ = ["LARGEST", "Files", "open_files"]
 
@@ -57,6 +57,13 @@ class Files:
             what = f"There is no file {name!r} in {self.root}."
             raise AnnotationError(Problem(what, remedy="Check that all files are there."))
         return self._readers[inside]()
+
+    def start(self, name: str, size: int) -> str:
+        """First bytes of a file as text, to tell its format by; what is no text is replaced."""
+        data = self.data(name)[:size]
+        kind = next((kind for mark, kind in MARKS if data.startswith(mark)), "utf-8")
+        # UTF-16 without its mark has every other byte 0; reading it says so
+        return data.decode(kind, "replace").replace("\0", "").removeprefix("\ufeff")
 
     def text(self, name: str, encoding: str | None = None) -> str:
         """Text of a file, as :func:`annomodels.io.files.decoded` does it."""

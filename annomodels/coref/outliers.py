@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from annomodels.coref.conditions import condition_named, labels_of
 from annomodels.coref.document import Corpus, Document, documents_of
-from annomodels.coref.posteriors import ends
+from annomodels.coref.posteriors import centred, ends
 from annomodels.coref.resampling import pair_blocks
 from annomodels.coref.texts import pair_agreement
 from annomodels.errors import NotApplicable
@@ -98,9 +98,9 @@ def coder_table(
         row: dict[str, object] = {"coder": coder, "texts": texts[coder]}
         row["mentions"] = mentions[coder]
         nothing = np.full(1 + draws, np.nan)
-        own = _centred(np.mean(sums[coder], axis=0) if coder in sums else nothing)
+        own = _centred(sums.get(coder, [nothing]))
         both = np.mean(rests[coder], axis=0) if coder in rests else np.stack([nothing, nothing])
-        gap = _centred(both[0] - both[1])
+        gap = _centred([theirs - others for theirs, others in rests.get(coder, [both])])
         row["with_others"] = own[0]
         row["low"], row["high"] = ends(own[1:], prob)
         row["others"], row["difference"] = both[1][0], gap[0]
@@ -113,13 +113,10 @@ def coder_table(
     return table.loc[order].reset_index(drop=True)
 
 
-def _centred(values: Floats) -> Floats:
-    """Move draws so that their mean is the point, which stands before them.
-
-    Draws of a text lie a little below its kappa; over many texts that would not shrink as their
-    spread does.
-    """
-    return np.append(values[0], values[1:] - values[1:].mean() + values[0])
+def _centred(by_text: Sequence[Floats]) -> Floats:
+    """Mean over texts of points with the draws behind them; the draws move towards the point."""
+    values = np.mean(by_text, axis=0)
+    return np.append(values[0], centred(values[1:], float(values[0]), len(by_text)))
 
 
 def _with_point(

@@ -69,7 +69,8 @@ def agreement_table(
     pandas.DataFrame
         The `part` of the corpus, a short name (`coefficient`) and a full one (`measure`) that
         holds condition and distance, the `value` with the ends of its interval (`low`, `high`; NaN
-        where there is none, as for alpha on chains), `observed` and `expected` (dis)agreement,
+        where there is none, as for mentions, and for alpha with fewer than three texts),
+        `observed` and `expected` (dis)agreement,
         number of `texts` and `items`, and a `note` where something is not defined.
 
     Raises
@@ -107,7 +108,7 @@ def agreement_table(
             rows.append(many | {"coefficient": "pair_kappa", "measure": KAPPA, "note": note})
         for chain in chains:
             for distance in ("nominal",) if coefficient == "K" else distances:
-                rows.append(many | _chain(own, chain, distance, coefficient))
+                rows.append(many | _chain(own, chain, distance, coefficient, draws, seed, prob))
     return pd.DataFrame(rows, columns=list(COLUMNS)).assign(
         note=lambda table: table["note"].fillna("")
     )
@@ -155,9 +156,17 @@ def _kappas(found: PairPosterior, prob: float, by: By | None) -> list[dict[str, 
 
 
 def _chain(
-    documents: Sequence[Document], chain: str, distance: str, coefficient: Which
+    documents: Sequence[Document],
+    chain: str,
+    distance: str,
+    coefficient: Which,
+    draws: int,
+    seed: int,
+    prob: float,
 ) -> dict[str, Any]:
-    found = cast("Agreement", agreement(documents, chain, distance, coefficient=coefficient))
+    options: dict[str, Any] = {"coefficient": coefficient, "draws": draws, "seed": seed}
+    found = cast("Agreement", agreement(documents, chain, distance, **options))
+    low, high = found.interval(prob)
     name = condition_named(chain).name
     for sign, word in (("-", "-minus"), ("+", "-plus")):
         # names of gates know letters and hyphens
@@ -167,6 +176,8 @@ def _chain(
         "coefficient": short,
         "measure": found.title,
         "value": found.value,
+        "low": low,
+        "high": high,
         "observed": found.observed,
         "expected": found.expected,
         "items": found.n_items,

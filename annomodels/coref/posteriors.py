@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from annomodels.coref.clusterings import Clusters, groups_of, overlap
 from annomodels.coref.document import Corpus, Document, documents_of
 from annomodels.coref.overtexts import over_texts
-from annomodels.coref.resampling import kappas, pair_blocks, weight_blocks
+from annomodels.coref.resampling import kappas, pair_blocks, respread, weight_blocks
 from annomodels.coref.texts import pair_agreement
 from annomodels.errors import NotApplicable
 
@@ -42,7 +42,8 @@ def pair_draws(x: Clusters, y: Clusters, draws: int = 1000, seed: int = 0) -> Fl
     mentions in cluster i of the one and j of the other coder (Rubin 1981,
     doi:10.1214/aos/1176345338). Two mentions of a prior are among them, with Gamma(1/2) weights:
     one that both coders put with the same mention, and one that each puts with a mention of their
-    own. So coders who agree in everything still have an interval.
+    own. So coders who agree in everything still have an interval. Where most pairs stand alone,
+    draws are drawn together, as a pair then weighs in for both of its mentions.
 
     Parameters
     ----------
@@ -78,12 +79,11 @@ def pair_draws(x: Clusters, y: Clusters, draws: int = 1000, seed: int = 0) -> Fl
     shared = overlap(groups_of(x, "first"), groups_of(y, "second"), "drop")
     rng = np.random.default_rng(seed)
     codes = shared.mention_x, shared.mention_y
-    return np.concatenate(
-        [
-            kappas(*codes, block.mentions, block.extras(0, 1, shared.n))
-            for block in weight_blocks(rng, draws, shared.n, 2)
-        ]
-    )
+    found = [
+        kappas(*codes, block.mentions, block.extras(0, 1, shared.n))
+        for block in weight_blocks(rng, draws, shared.n, 2)
+    ]
+    return respread(*codes, np.concatenate(found))
 
 
 def _check(draws: int) -> None:
@@ -103,6 +103,13 @@ def ends(draws: Floats, prob: float) -> tuple[float, float]:
         raise NotApplicable(f"prob={prob!r} should be between 0 and 1, for instance 0.9.")
     low, high = np.quantile(draws, [(1 - prob) / 2, (1 + prob) / 2])
     return float(low), float(high)
+
+
+def centred(draws: Floats, point: float, texts: int) -> Floats:
+    """Move draws of a mean over texts towards its point, all the way for very many texts."""
+    moved = draws + (point - draws.mean()) * (1 - 1 / texts)
+    # no kappa is above 1; the difference of two may be below -1
+    return np.asarray(np.minimum(moved, 1.0))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -167,10 +174,10 @@ class PairPosterior:
     def these_texts(self) -> Floats:
         """Mean over these very texts: what is uncertain is the mentions, shape [draw].
 
-        Draws of a text lie a little below its kappa on the whole. This is taken out, or it would
-        not shrink with the number of texts as the spread does.
+        Draws of a text lie a little below its kappa on the whole, as kappa is skewed. In the mean
+        over T texts that is T times less, where its spread is less by the root of T only.
         """
-        return np.asarray(self.draws.mean(0) - self.draws.mean() + self.kappa.mean())
+        return centred(self.draws.mean(0), float(self.kappa.mean()), len(self.kappa))
 
     def by_genre(self) -> dict[str, PairPosterior]:
         """Give the same for each text type; types learn from each other as far as they are alike.

@@ -61,6 +61,8 @@ FORMATS: tuple[Format, ...] = (
         "chains", "long table of items, coders and chains", True, is_chain_table, read_chain_table
     ),
 )
+ENDINGS = {"_conll": "conll", ".conll": "conll", ".conllu": "corefud"}
+"""Names by which a file is known that does not look like any format, so that it says why."""
 
 
 def read(
@@ -214,6 +216,9 @@ def _of_path(path: object, format: str) -> list[_Unit]:
     units = []
     for name in names:
         found = next((f for f in chosen if _fits(f, files, name, len(names), form)), None)
+        if found is None and form is None:
+            ending = next((known for end, known in ENDINGS.items() if name.endswith(end)), "")
+            found = next((f for f in FORMATS if f.name == ending), None)
         if found is not None:
             units.append(_Unit(files, name, found))
     if not units:

@@ -220,7 +220,7 @@ def links_of(shared: Overlap) -> LinkTable:
     a = shared.n - pieces
     b = shared.n - int((shared.y_sizes > 0).sum()) - a
     c = shared.n - int((shared.x_sizes > 0).sum()) - a
-    return LinkTable(a, b, c, shared.n - 1 - a - b - c)
+    return LinkTable(a, b, c, max(shared.n - 1, 0) - a - b - c)
 
 
 def pair_table(x: Clusters, y: Clusters, *, missing: Missing = "drop") -> TwoByTwo:

@@ -289,17 +289,28 @@ def test_one_coder_twice(tmp_path: Path) -> None:
         (CONLL.replace("Ana", "Än").encode("cp1252"), "is not UTF-8"),
         (CONLL.encode("utf-16-le"), "NUL byte"),
         (b"", "The file is empty."),
-        (b"nothing of the kind", "No format was recognised."),
+        (b"nothing of the kind", "There is a word outside of any document."),
     ],
     ids=["cp1252", "utf-16 without mark", "empty", "unknown"],
 )
 def test_encodings_and_unknown_files(tmp_path: Path, data: bytes, what: str) -> None:
     (tmp_path / "t.conll").write_bytes(data)
-    options = {"format": "conll"} if "NUL" in what else {}
-    assert what in problems(tmp_path / "t.conll", **options)[0][0]
+    assert what in problems(tmp_path / "t.conll")[0][0]
     if "UTF-8" in what:
         assert problems(tmp_path / "t.conll")[0][1] == "t.conll, row 10"
         assert read(tmp_path / "t.conll", encoding="cp1252")[0].tokens[7] == "Än"
+
+
+def test_utf16_with_its_mark_and_files_of_no_format(tmp_path: Path) -> None:
+    (tmp_path / "t.conll").write_bytes(CONLL.encode("utf-16"))
+    assert read(tmp_path / "t.conll")[0].id
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "notes.txt").write_text("nothing of the kind", "utf-8")
+    assert problems(other)[0][0] == "No format was recognised."
+    # a file that is named like coreference is not passed over
+    (other / "ana.conll").write_text("", "utf-8")
+    assert problems(other)[0][0] == "There is no document."
 
 
 @pytest.mark.parametrize(
