@@ -65,7 +65,6 @@ class Answering(ConjugateModel):
     """
 
     name: ClassVar[str] = "answering"
-    title: ClassVar[str] = "answering"
     citation: ClassVar[str] = "doi:10.2307/2283728"
 
     base: ConjugateModel = field(default_factory=HierarchicalDawidSkene)
@@ -78,6 +77,11 @@ class Answering(ConjugateModel):
     def prevalence(self) -> Dirichlet:  # type: ignore[override]
         """Prior of the prevalence of the classes."""
         return self.base.prevalence
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        """Name in sentences."""
+        return f"{self.base.title} with labels that are no class"
 
     @property
     def swappable(self) -> bool:  # type: ignore[override]
