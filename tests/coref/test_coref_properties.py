@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from itertools import combinations, product
 from typing import Any
 
@@ -60,7 +61,9 @@ def test_pair_kappa_is_the_adjusted_rand_index(pair: tuple[list[int], list[int]]
 @pytest.mark.parametrize("n", [2, 3, 4, 5])
 def test_pair_kappa_over_all_pairs_of_partitions(n: int) -> None:
     every = restricted_growth(n)
-    for x, y in product(every, every):
+    # names of mentions mean nothing: one partition stands for all with clusters of its sizes
+    alike = {tuple(sorted(Counter(x).values())): x for x in every}
+    for x, y in product(alike.values(), every):
         cells = pair_table(coding(x), coding(y))
         assert cells == listed_pairs(x, y)
         kappa = text_kappa(cells)[0]

@@ -212,6 +212,8 @@ def test_ezcoref(shared: Path) -> None:
     found = pair_agreement(texts)
     assert 0.5 < found.mean < 0.6
     assert sum(found.by_genre["texts"]) == 264
-    values = {chain: agreement(texts, chain, "dice").value for chain in ("incl-", "excl-", "incl+")}
+    values = {
+        chain: agreement(texts[::6], chain, "dice").value for chain in ("incl-", "excl-", "incl+")
+    }
     assert values["excl-"] < values["incl-"]
     assert values["incl+"] < values["incl-"]

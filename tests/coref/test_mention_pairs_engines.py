@@ -31,8 +31,8 @@ def test_gibbs_and_nuts_agree(name, rng):
     share = np.full(model.n_weights(2), 1 / model.n_weights(2))
     rate = rng.uniform(0.65, 0.95, (4, kinds))
     simulate(model, codes, Parameters(share, rate[0], np.ones(kinds), rate), rng)
-    gibbs = run_gibbs(model, codes, 4, 4000, 500, 1)
-    nuts = run_nuts(model, codes, 2, 2000, 500, 1)
+    gibbs = run_gibbs(model, codes, 2, 4000, 500, 1)
+    nuts = run_nuts(model, codes, 2, 1000, 400, 1)
     for variable in ("prevalence", "mean", "rate", "concentration"):
         x, y = getattr(gibbs, variable), getattr(nuts, variable)
         if variable == "concentration":
@@ -42,7 +42,7 @@ def test_gibbs_and_nuts_agree(name, rng):
     p, q = gibbs.p_batches.mean((0, 1)), nuts.p_batches.mean((0, 1))
     error = np.hypot(monte_carlo_error(gibbs), monte_carlo_error(nuts))
     assert (np.abs(p - q) < 5 * error + 0.004).all()
-    assert error.max() < 0.02
+    assert error.max() < 0.03
     np.testing.assert_allclose(gibbs.p_number, nuts.p_number, atol=10 * error.max())
     np.testing.assert_allclose(gibbs.p_number.sum(axis=1), 1.0, atol=1e-9)
 
@@ -57,12 +57,12 @@ def _error(draws):
 def test_the_weight_of_a_class_that_is_hardly_ever_true_mixes():
     rng = np.random.default_rng(2)
     model = MODELS["single or none"]
-    codes = design(rng, 2000, 6, 4, none=True)
+    codes = design(rng, 800, 6, 4, none=True)
     rate = np.full((6, 2), 0.9)
     simulate(model, codes, Parameters(np.array([0.7, 0.3, 0.0]), rate[0], rate[0], rate), rng)
-    drawn = run_gibbs(model, codes, 4, 500, 200, 1)
+    drawn = run_gibbs(model, codes, 2, 800, 200, 1)
     none = np.log(drawn.prevalence[:, :, 2:])
-    assert none.max() < -3
+    assert none.max() < -2
     assert rhat(none)[0] < 1.03
     assert ess(none)[0] > 400
 

@@ -32,8 +32,14 @@ def test_majority_voting_has_the_accuracy_on_record(study, data):
 @pytest.mark.parametrize("name", ["mention-pair", "single-truth"])
 def test_models_beat_majority_voting_on_the_whole_set_within_a_minute(study, data, name):
     labels, gold = data
-    fit = study.fitted(study.VARIANTS[name], labels, chains=2, draws=300, warmup=200)
+    fit = study.fitted(study.VARIANTS[name], labels, chains=1, draws=200, warmup=150)
     assert fit.seconds < 60
     found = study.judged(fit, gold)
     assert found.n == 5555
-    assert found.accuracy > 0.8347
+    votes = study.majority(labels, gold)
+    assert found.accuracy > votes.accuracy
+    # what one more reader would say is better than shares of votes in every respect
+    forecast = study.judged(fit, gold, "p_next")
+    assert forecast.accuracy == found.accuracy
+    assert forecast.log_loss < 0.65 * votes.log_loss
+    assert forecast.ece < votes.ece < found.ece

@@ -36,7 +36,7 @@ def _table(said=SAID, texts=1):
 @pytest.fixture(scope="module", params=["pairs", "single", "nuts"])
 def fit(request):
     if request.param == "nuts":
-        return fit_pairs(_table(texts=8), "single", engine="nuts", draws=1000, chains=2)
+        return fit_pairs(_table(texts=8), "single", engine="nuts", draws=500, chains=2)
     return fit_pairs(_table(texts=8), request.param, draws=2000)
 
 
