@@ -71,7 +71,8 @@ def badge(found: CorefData) -> tuple[str, str, str]:
     return (
         "trust",
         "✓ Computed",
-        "Kappa on pairs stands with intervals; alpha on chains and F1 of mentions have none.",
+        "Kappa on pairs stands with intervals; alpha on chains has one from three texts on, F1 of "
+        "mentions has none.",
     )
 
 
@@ -129,6 +130,8 @@ def verdict(found: CorefData) -> list[tuple[str, str]]:
     for row in list(rows.values())[:8]:
         if str(row.coefficient).startswith(("alpha_", "K_")):
             value = decimal(row.value) if math.isfinite(row.value) else "not defined"
+            if math.isfinite(row.low):
+                value += f" ({decimal(row.low)} to {decimal(row.high)} over texts like these)"
             out.append(("Chains", f"{row.measure}: {value}."))
     kinds = found.kinds()
     both = sum(kinds.get(kind, 0) for kind in ("explicit", "implicit", "explicit and implicit"))
