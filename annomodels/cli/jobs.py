@@ -14,6 +14,7 @@ from annomodels.cli.options import Reading, Sampling
 from annomodels.errors import AnnotationError
 
 if TYPE_CHECKING:
+    from annomodels.annotations import Annotations
     from annomodels.report.once import Once
 
 __all__ = ["Job", "Outcome", "each_question", "folders", "one_question"]
@@ -39,6 +40,8 @@ class Job:
         Whether the names of coders are left out.
     report
         Whether the report is drawn.
+    known
+        File with truth that the report judges the gold labels by.
     """
 
     data: str
@@ -49,6 +52,7 @@ class Job:
     target: float | None
     anonymise: bool
     report: bool
+    known: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +104,7 @@ def one_question(job: Job, output: str) -> Outcome:
     labels = load_data(job.data, job.reading)
     note(repr(labels))
     say_notes(labels)
+    known = _known(job, labels)
     for fact in findings(labels):
         if fact.remark:
             note(f"{fact.check}: {fact.value}. {fact.remark}")
@@ -109,7 +114,7 @@ def one_question(job: Job, output: str) -> Outcome:
     else:
         fit = fit_data(labels, job.sampling, current().command)
     once = Once(fit)
-    write_outputs(once, output, names, threshold=job.threshold, target=job.target)
+    write_outputs(once, output, names, threshold=job.threshold, target=job.target, known=known)
     check = once.check()
     folder = Path(output)
     main_file = folder / ("report.html" if job.report else "gold.csv")
@@ -192,6 +197,15 @@ def folders(questions: list[str]) -> list[str]:
     return out
 
 
+def _known(job: Job, labels: Annotations) -> dict[Any, Any] | None:
+    """Truth to judge by; looked at before the fit, so that a wrong file costs no time."""
+    if job.known is None:
+        return None
+    from annomodels.io.truths import truths_of
+
+    return truths_of(job.known, labels)
+
+
 def _questions(job: Job) -> list[str]:
     """Names of all questions of the file."""
     from annomodels.cli.loading import load_data
@@ -199,6 +213,9 @@ def _questions(job: Job) -> list[str]:
     context = click.get_current_context(silent=True)
     if job.reading.question is not None:
         raise click.UsageError("Give --question or --every-question, not both.", context)
+    if job.known is not None:
+        what = "--known is the truth of one question: choose it with --question."
+        raise click.UsageError(what, context)
     if job.data == "-":
         what = "--every-question reads the data once for each question: give a file, not -."
         raise click.UsageError(what, context)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from annomodels.cli.places import filled_folder
 from annomodels.cli.session import note, warn
@@ -34,6 +35,7 @@ def write_outputs(
     *,
     threshold: float | None,
     target: float | None,
+    known: Mapping[Any, Any] | None = None,
 ) -> None:
     """Write all outputs beside the folder, then move them in.
 
@@ -47,6 +49,8 @@ def write_outputs(
         Which files, of :func:`names_of`.
     threshold, target
         As for ``annomodels gold`` and ``annomodels coders``.
+    known
+        Truth that the report judges the gold labels by.
     """
     from annomodels.report.methods import methods
     from annomodels.report.page import report
@@ -65,7 +69,7 @@ def write_outputs(
         stages("making the tables", 1.0)
         if _REPORT in names:
             stages("drawing the report", 0.0)
-            report(fit, beside / _REPORT, command=told, target=target)
+            report(fit, beside / _REPORT, command=told, target=target, known=known)
             stages("drawing the report", 1.0)
     for text in gold.notes:
         note(f"note: {text}")

@@ -57,7 +57,7 @@ def next_items(found: ReportData) -> Table:
         return (
             grid.name(r.item),
             grid.integer(r.labels),
-            grid.words(listed([short(name, 24) for name in r.coders], 5)),
+            grid.words(listed(_whom(r.coders), 5)),
             grid.real(r.gain),
             grid.name(label_text(r.label), 30),
             grid.chance(r.probability),
@@ -66,6 +66,19 @@ def next_items(found: ReportData) -> Table:
 
     title = "Items to label next, the most rewarding first"
     return tabulate("next", title, columns, _by_item(found.following.table), row)
+
+
+def _whom(coders: list[str]) -> list[str]:
+    """Names of the coders to ask; coders who are not known yet are counted.
+
+    Examples
+    --------
+    >>> _whom(["ana", "", "", "ben"]), _whom([""])
+    (['ana', 'ben', '2 new coders'], ['somebody new'])
+    """
+    new = coders.count("")
+    known = [short(name, 24) for name in coders if name]
+    return known + ([] if not new else ["somebody new" if new == 1 else f"{new} new coders"])
 
 
 def _by_item(requests: pd.DataFrame) -> pd.DataFrame:
@@ -79,7 +92,7 @@ def _by_item(requests: pd.DataFrame) -> pd.DataFrame:
         row = rows.setdefault(r.item, own)
         row["labels"] += 1
         row["gain"] += float(r.gain)  # type: ignore[arg-type]
-        row["coders"].append(str(r.coder) or "somebody new")
+        row["coders"].append(str(r.coder))
     return pd.DataFrame(list(rows.values()))
 
 
@@ -143,7 +156,10 @@ def calibration_notes(found: ReportData) -> list[str]:
     if found.calibration is not None:
         return list(found.calibration.notes)
     known = 0 if found.data.gold is None else int((found.data.gold >= 0).sum())
-    call = "am.report(fit, path, known={item: truth})"
+    call = (
+        "annomodels report FIT -o FILE --known truth.csv, or "
+        "am.report(fit, path, known={item: truth})"
+    )
     if known:
         return [
             f"The truth of {count(known, 'item')} was given to the model, so it cannot test the "

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import importlib
 import os
+import resource
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -41,9 +41,11 @@ def test_help_imports_nothing_heavy(words: list[str]) -> None:
 def test_help_takes_less_than_a_third_of_a_second() -> None:
     took = []
     for _ in range(5):
-        began = time.perf_counter()
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         _python("-m", "annomodels", "--help")
-        took.append(time.perf_counter() - began)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        # of the processor: what others do on this machine is not to be measured
+        took.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
     assert min(took) < 0.3
 
 

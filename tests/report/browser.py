@@ -15,7 +15,7 @@ import tempfile
 import time
 from typing import Any
 
-__all__ = ["Browser", "Tab", "binary"]
+__all__ = ["PATIENCE", "Browser", "Tab", "binary"]
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 _QUIET = (
@@ -31,7 +31,7 @@ _QUIET = (
     "--host-resolver-rules=MAP * ~NOTFOUND",
     "--remote-debugging-pipe",
 )
-_PATIENCE = 60.0
+PATIENCE = 60.0
 _LAUNCH = """
 import os, sys
 os.dup2(int(sys.argv[1]), 3)
@@ -99,7 +99,7 @@ class Browser(contextlib.AbstractContextManager["Browser"]):
 
     def receive(self) -> dict[str, Any]:
         """Give the next message; events are kept too."""
-        end = time.monotonic() + _PATIENCE
+        end = time.monotonic() + PATIENCE
         while b"\0" not in self._rest:
             ready, _, _ = select.select([self._in], [], [], max(0.0, end - time.monotonic()))
             if not ready:
@@ -118,7 +118,7 @@ class Browser(contextlib.AbstractContextManager["Browser"]):
         """Open a tab; `kind` may hold width, dark=True, script=False."""
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        return Tab(self, session, **kind)
+        return Tab(self, session, target, **kind)
 
 
 class Tab:
@@ -128,11 +128,12 @@ class Tab:
         self,
         browser: Browser,
         session: str,
+        target: str,
         width: int = 1280,
         dark: bool = False,
         script: bool = True,
     ) -> None:
-        self._browser, self._session = browser, session
+        self._browser, self._session, self._target = browser, session, target
         for domain in ("Page", "Network", "Log", "Runtime"):
             self.call(f"{domain}.enable")
         size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
@@ -151,6 +152,12 @@ class Tab:
         self.call("Page.navigate", url=url)
         while not any(e["method"] == "Page.loadEventFired" for e in self._events()):
             self._browser.receive()
+
+    def close(self) -> None:
+        """Close the tab; what it noted is forgotten."""
+        self._browser.call("Target.closeTarget", targetId=self._target)
+        events = self._browser.events
+        events[:] = [e for e in events if e.get("sessionId") != self._session]
 
     def evaluate(self, expression: str) -> Any:
         """Value of a JavaScript expression."""

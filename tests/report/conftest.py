@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import annomodels as am
+from annomodels.report.once import Once
 
 SCRIPT = "<script>document.title='owned'</script>"
 CODERS = [
@@ -26,7 +27,7 @@ LABELS = [SCRIPT, "b" * 5_000, "</title><b>c"]
 
 
 @pytest.fixture(scope="session")
-def crowd():
+def fitted_crowd():
     """Fit of the bundled crowd."""
     return am.fit(am.datasets.load("crowd"), chains=2, draws=200, warmup=100, seed=1)
 
@@ -44,3 +45,45 @@ def hostile():
     data = am.Annotations.from_records(rows, labels=LABELS, source=f"{SCRIPT}.csv")
     data = data.replace(texts=(SCRIPT * 20,) * data.n_items, notes=(f"A note {SCRIPT}",))
     return am.fit(data, chains=2, draws=200, warmup=100, seed=1)
+
+
+@pytest.fixture(scope="session")
+def crowd_once(fitted_crowd):
+    """Share the summaries of that fit among all tests."""
+    return Once(fitted_crowd)
+
+
+@pytest.fixture(scope="session")
+def crowd(fitted_crowd):
+    """Give that fit under the name most tests use."""
+    return fitted_crowd
+
+
+@pytest.fixture(scope="session")
+def crowd_page(crowd_once, tmp_path_factory):
+    """Page of the crowd."""
+    path = tmp_path_factory.mktemp("page") / "crowd.html"
+    return am.report(crowd_once, path, command="annomodels run crowd -o out/")
+
+
+@pytest.fixture(scope="session")
+def hostile_page(hostile, tmp_path_factory):
+    """Page whose names try to break out of it."""
+    path = tmp_path_factory.mktemp("page") / "hostile.html"
+    command = "annomodels run '</code><script>x</script>'"
+    return am.report(hostile, path, command=command, target=0.6)
+
+
+@pytest.fixture(scope="session")
+def coref_page(tmp_path_factory):
+    """Page on coreference, whose names try the same."""
+    from annomodels.coref import document
+    from annomodels.report.coref.collect import collect
+    from annomodels.report.coref.page import report
+
+    chains = {
+        f"{SCRIPT} {n}": [["a", "b"], ["c", "d"]] if n % 2 else [["a", "b", "c"], ["d"]]
+        for n in range(4)
+    }
+    path = tmp_path_factory.mktemp("page") / "coref.html"
+    return report(collect(document(SCRIPT, chains), draws=100), path, command=SCRIPT)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from annomodels.report.page import report
+from annomodels.report.index import index_page, row_of
 
 
 def _neighbour(name):
@@ -23,7 +23,7 @@ def _neighbour(name):
     return module
 
 
-browsing = _neighbour("browser")
+browsing, looking = _neighbour("browser"), _neighbour("looking")
 pytestmark = pytest.mark.skipif(
     browsing.binary() is None, reason="There is no Chromium here; ANNOMODELS_CHROMIUM may name one."
 )
@@ -36,17 +36,21 @@ def browser():
 
 
 @pytest.fixture(scope="module")
-def pages(crowd, hostile, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("pages")
-    return {
-        name: report(fit, folder / f"{name}.html").as_uri()
-        for name, fit in (("crowd", crowd), ("hostile", hostile))
-    }
+def paths(crowd_page, hostile_page, coref_page, crowd, tmp_path_factory):
+    index = tmp_path_factory.mktemp("index") / "index.html"
+    rows = [row_of(name, f"{name}/report.html", crowd) for name in ("one <b>", "two" * 40)]
+    index.write_text(index_page(rows, "votes.csv"), "utf-8")
+    return {"crowd": crowd_page, "hostile": hostile_page, "index": index, "coref": coref_page}
 
 
-@pytest.fixture(params=["crowd", "hostile"])
-def url(request, pages):
-    return pages[request.param]
+@pytest.fixture(scope="module")
+def pages(paths):
+    return {name: path.as_uri() for name, path in paths.items()}
+
+
+@pytest.fixture(params=["crowd", "hostile", "index", "coref"])
+def path(request, paths):
+    return paths[request.param]
 
 
 COLUMN = (
@@ -59,21 +63,11 @@ def head(at):
     return f"document.querySelectorAll('#coders th .sort')[{at}].click()"
 
 
-def test_nothing_is_complained_about_and_nothing_is_asked_for(browser, url):
-    tab = browser.tab()
-    tab.open(url)
-    assert tab.complaints == []
-    assert [r for r in tab.requests if not r.startswith("data:")] == [url]
-    assert tab.evaluate("document.title").startswith("Annotation report")
-
-
-def test_a_complaint_would_be_seen(browser, tmp_path):
-    page = tmp_path / "bad.html"
-    page.write_text("<img src='http://nowhere.invalid/x.png'><script>nothing()</script>")
-    tab = browser.tab()
-    tab.open(page.as_uri())
-    assert tab.complaints
-    assert "http://nowhere.invalid/x.png" in tab.requests
+def test_no_name_on_a_page_becomes_its_title(browser, pages):
+    for name in ("crowd", "hostile"):
+        tab = browser.tab()
+        tab.open(pages[name])
+        assert tab.evaluate("document.title").startswith("Annotation report")
 
 
 def test_tables_sort_by_number_both_ways(browser, pages, crowd):
@@ -139,11 +133,36 @@ def test_no_cell_of_the_csv_is_a_formula(browser, pages):
     assert not [name for name in names if name.startswith(("=", "+", "@"))]
 
 
-@pytest.mark.parametrize("width", [320, 768, 1280, 3840])
-def test_the_page_never_scrolls_sideways(browser, url, width):
-    tab = browser.tab(width=width)
-    tab.open(url)
-    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+def test_nothing_is_wrong_with_a_page(browser, path):
+    assert looking.problems(browser, path) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("<div style='width:500px'>wide</div>", "px of content at a width of 320"),
+        ("<div style='position:relative;left:-40px'>cut</div>", "cut off"),
+        ("<script>nothing()</script>", "complaint"),
+        ("<img src='http://nowhere.invalid/x.png'>", "asked for"),
+        (f"<p hidden>{'a' * 600_000}", "bytes"),
+        ("<button>dead</button>", "on paper, buttons"),
+        ("<svg class=plot width=9 height=9><text x=90 y=5>far</text></svg>", "outside its figure"),
+        (
+            "<table class=data id=t><thead><tr><th class=n><button class=sort>n</button></thead>"
+            "<tbody><tr><td>2<tr><td>1</table><script></script>",
+            "not sorted",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_page_is_found(browser, tmp_path, body, said):
+    page = tmp_path / "bad.html"
+    page.write_text(f"<!doctype html><meta charset=utf-8><title>bad</title>{body}")
+    assert [text for text in looking.problems(browser, page) if said in text]
+
+
+def test_a_page_is_printed_on_few_sheets(browser, path, tmp_path):
+    sheets = looking.to_pdf(browser, path, tmp_path / "page.pdf")
+    assert 1 <= sheets <= 40
 
 
 def test_dark_is_dark(browser, pages):
@@ -163,17 +182,3 @@ def test_without_a_script_everything_is_there_and_no_button_is_dead(browser, pag
     tab.open(pages["crowd"])
     assert tab.evaluate("document.querySelectorAll('button, input').length") == 0
     assert len(tab.evaluate(COLUMN.format(0))) == crowd.data.n_coders
-
-
-def test_figures_stay_inside_their_frames(browser, url):
-    tab = browser.tab()
-    tab.open(url)
-    outside = """[...document.querySelectorAll('svg.plot')].flatMap((svg) => {
-      const frame = svg.getBoundingClientRect();
-      return [...svg.querySelectorAll('text')].filter((text) => {
-        const box = text.getBoundingClientRect();
-        return box.left < frame.left - 1 || box.right > frame.right + 1
-          || box.top < frame.top - 1 || box.bottom > frame.bottom + 1;
-      }).map((text) => text.textContent);
-    })"""
-    assert tab.evaluate(outside) == []

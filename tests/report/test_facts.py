@@ -15,6 +15,12 @@ from annomodels.summaries.gold import expected_errors
 
 
 @pytest.fixture(scope="module")
+def crowd(crowd_once):
+    """Fit of the crowd; its summaries are computed once."""
+    return crowd_once
+
+
+@pytest.fixture(scope="module")
 def point():
     """Fit with one draw, so that everything can be computed by hand."""
     return am.fit(am.datasets.load("anesthesia"), engine="em", seed=1)

@@ -50,16 +50,19 @@ class Markup(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def crowd_html(crowd, tmp_path_factory):
-    path = tmp_path_factory.mktemp("page") / "report.html"
-    return report(crowd, path, command="annomodels run crowd -o out/").read_text("utf-8")
+def crowd(crowd_once):
+    """Fit of the crowd; its summaries are computed once."""
+    return crowd_once
 
 
 @pytest.fixture(scope="module")
-def hostile_html(hostile, tmp_path_factory):
-    path = tmp_path_factory.mktemp("page") / "report.html"
-    command = "annomodels run '</code><script>x</script>'"
-    return report(hostile, path, command=command, target=0.6).read_text("utf-8")
+def crowd_html(crowd_page):
+    return crowd_page.read_text("utf-8")
+
+
+@pytest.fixture(scope="module")
+def hostile_html(hostile_page):
+    return hostile_page.read_text("utf-8")
 
 
 @pytest.fixture(params=["crowd", "hostile"])

@@ -15,6 +15,12 @@ from annomodels.report.verdict import KEYS, next_step, sentences
 
 
 @pytest.fixture(scope="module")
+def crowd(crowd_once):
+    """Fit of the crowd; its summaries are computed once."""
+    return crowd_once
+
+
+@pytest.fixture(scope="module")
 def found(crowd):
     return collect(crowd)
 

@@ -14,6 +14,7 @@ __all__ = ["command"]
     epilog=examples(
         "annomodels report fit.nc -o report.html",
         "annomodels report fit.nc -o report.html --compare mace.nc",
+        "annomodels report fit.nc -o report.html --known truth.csv",
     ),
 )
 @click.argument("fit")
@@ -28,6 +29,11 @@ __all__ = ["command"]
     multiple=True,
     help="A fit of another model to the same data, to compare with; may be repeated.",
 )
+@click.option(
+    "--known",
+    metavar="FILE",
+    help="Truth of some items (item,truth), held back from the fit, to judge gold labels by.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Write path and verdict as JSON.")
 @common_options
 def command(
@@ -37,6 +43,7 @@ def command(
     anonymise: bool,
     target: float | None,
     others: tuple[str, ...],
+    known: str | None,
     as_json: bool,
 ) -> None:
     """Write the report of FIT: one HTML file that needs no network."""
@@ -44,26 +51,22 @@ def command(
     from annomodels.cli.places import check_file
     from annomodels.cli.tables import to_json
     from annomodels.cli.terminal import Stages
+    from annomodels.io.truths import truths_of
+    from annomodels.report.anonymous import anonymised
     from annomodels.report.once import Once
     from annomodels.report.page import report
 
     check_file(output, force)
-    loaded = Once(load_fit(fit))
+    loaded = load_fit(fit)
     rivals = [load_fit(name) for name in others]
-    told = str(loaded.tree.attrs.get("command", ""))
+    truths = None if known is None else truths_of(known, loaded.data)
+    told = "not shown" if anonymise else str(loaded.tree.attrs.get("command", ""))
+    shown = Once(anonymised(loaded) if anonymise else loaded)
     with Stages() as stages:
         stages("drawing the report")
-        report(
-            loaded,
-            output,
-            force=force,
-            command=told,
-            anonymise=anonymise,
-            target=target,
-            others=rivals,
-        )
+        report(shown, output, force=force, command=told, target=target, others=rivals, known=truths)
     if as_json:
-        check = loaded.check()
+        check = shown.check()
         facts = {"report": output, "verdict": check.verdict, "sentences": check.sentences}
         click.echo(to_json(facts), nl=False)
     else:

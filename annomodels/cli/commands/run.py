@@ -22,6 +22,7 @@ __all__ = ["command"]
     epilog=examples(
         "annomodels run votes.csv -o out",
         "annomodels run votes.csv -o out --item sentence --coder worker --target .8",
+        "annomodels run votes.csv -o out --known truth.csv",
         "annomodels run dataset:anesthesia -o out --force",
         "annomodels run batch.csv -o out --every-question",
     ),
@@ -35,6 +36,11 @@ __all__ = ["command"]
     help="Leave gold labels empty whose probability is below this.",
 )
 @click.option("--target", type=click.FloatRange(0, 1), help="Accuracy a coder should reach.")
+@click.option(
+    "--known",
+    metavar="FILE",
+    help="Truth of some items (item,truth), held back from the fit: the report judges by it.",
+)
 @click.option("--anonymise", is_flag=True, help="Leave the names of coders out of all outputs.")
 @click.option("--no-report", is_flag=True, help="Do not draw report.html.")
 @click.option(
@@ -55,6 +61,7 @@ def command(
     force: bool,
     threshold: float | None,
     target: float | None,
+    known: str | None,
     anonymise: bool,
     no_report: bool,
     every_question: bool,
@@ -71,7 +78,9 @@ def command(
     from annomodels.cli.jobs import Job, Outcome, each_question, one_question
     from annomodels.cli.tables import to_json
 
-    job = Job(data, reading, sampling, force, threshold, target, anonymise, not no_report)
+    if known is not None and no_report:
+        raise click.UsageError("--known is for the report: leave out --no-report.")
+    job = Job(data, reading, sampling, force, threshold, target, anonymise, not no_report, known)
     outcomes: list[Outcome]
     if every_question:
         main_file, outcomes = each_question(job, output)

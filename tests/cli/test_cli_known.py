@@ -1,0 +1,60 @@
+"""``--known FILE``: truth that is held back from the fit judges its gold labels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import annomodels as am
+
+FEW = ("--chains", 2, "--draws", 60, "--warmup", 30, "--seed", 1, "--allow-unconverged")
+
+
+def test_the_report_of_a_fit_is_judged_by_it(call, saved: Path, tmp_path: Path) -> None:
+    table = am.load(saved).gold().table.head(20)
+    truth = tmp_path / "truth.csv"
+    rows = (f"{r.item},{r.label}\n" for r in table.itertuples())
+    truth.write_text("item,truth\n" + "".join(rows))
+    page = tmp_path / "page.html"
+    done = call("report", saved, "-o", page, "--known", truth)
+    assert (done.code, done.out) == (0, f"{page}\n")
+    assert "Of 20 items whose truth was held back, 20 gold labels are right" in page.read_text()
+
+
+def test_a_run_is_judged_by_it_and_not_told_it(call, votes: Path, tmp_path: Path) -> None:
+    truth = tmp_path / "truth.json"
+    truth.write_text('{"t1": "pos", "t2": "neg", "elsewhere": "neg"}')
+    out = tmp_path / "out"
+    done = call("run", votes, "-o", out, "--known", truth, *FEW)
+    assert done.code == 0
+    assert "Of 2 items whose truth was held back" in (out / "report.html").read_text()
+    assert am.load(out / "fit.nc").data.gold is None
+
+
+def test_a_wrong_file_is_told_before_the_fit(call, votes: Path, tmp_path: Path) -> None:
+    truth = tmp_path / "truth.csv"
+    truth.write_text("item,truth\nu1,pos\n")
+    done = call("run", votes, "-o", tmp_path / "out", "--known", truth, *FEW)
+    assert done.code == 3
+    assert "No item of the file is in the data" in done.err
+    assert "Fitting" not in done.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_it_is_for_one_question_and_for_the_report(call, votes: Path, tmp_path: Path) -> None:
+    words = ("run", votes, "-o", tmp_path / "out", "--known", votes)
+    done = call(*words, "--no-report")
+    assert done.code == 2
+    assert "leave out --no-report" in done.err
+    done = call(*words, "--every-question")
+    assert done.code == 2
+    assert "choose it with --question" in done.err
+
+
+def test_an_anonymous_report_tells_no_name_on_stdout_either(call, saved, tmp_path) -> None:
+    done = call("report", saved, "-o", tmp_path / "p.html", "--anonymise", "--json")
+    assert done.code == 0
+    names = {str(coder) for coder in am.load(saved).data.coders}
+    assert not [name for name in names if f"{name} and" in done.out or f": {name}" in done.out]
+    text = (tmp_path / "p.html").read_text()
+    assert "not shown" in text
+    assert "dataset:anesthesia" not in text
