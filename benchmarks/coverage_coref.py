@@ -12,16 +12,21 @@ the third about text types.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import common
 import numpy as np
 from scipy.special import ndtr, ndtri
 from scipy.stats import t as student
 
+from annomodels.coref.alphas import pieces, together
+from annomodels.coref.building import document
+from annomodels.coref.conditions import condition_named, labels_of
+from annomodels.coref.jackknife import chance_corrected_draws
 from annomodels.coref.overtexts import over_texts
 from annomodels.coref.posteriors import PairPosterior
 from annomodels.coref.resampling import kappas, respread, weight_blocks
+from annomodels.coref.setdistances import size_distance
 
 PROB = 0.9
 EDGES = (1 - PROB) / 2, (1 + PROB) / 2
@@ -55,6 +60,11 @@ type over all {samples:,} x 4 intervals, and their mean length; *alone* is that 
 without the others."""
 
 
+ALPHA = """**Alpha on chains.** Inclusive chains of texts of 50 mentions, *alike* or *varied* as
+above; alpha over texts like these, by a jackknife over texts. {samples} corpora a row. True is
+alpha of all texts that the corpora are drawn from."""
+
+
 @dataclass(frozen=True)
 class Cell:
     """Texts and coders of a kind."""
@@ -74,6 +84,8 @@ CELLS = (
     Cell(50, 0.08, 0.15, "mention"), Cell(150, 0.03, 0.15, "alone"), Cell(100, 0.08, 0.3),
     Cell(100, 0.1, where="merged"),
 )  # fmt: skip
+
+GIVEN = Cell(60, 0.08), Cell(50, 0.03), Cell(50, 0.08, 0.15, "mention")
 
 
 def chains(rng: np.random.Generator, cell: Cell) -> Codes:
@@ -268,6 +280,33 @@ def types(
     return sums[0] / samples, sums[1] / samples
 
 
+def alphas(
+    cell: Cell, error: Error, distance: str, samples: int, pool: int, seed: int
+) -> list[list[str]]:
+    """Rows on alpha of inclusive chains over texts like these."""
+    rng = np.random.default_rng([seed, 6])
+    condition, function = condition_named("incl-"), size_distance(distance)
+    labels = []
+    for n in range(pool):
+        pair = codings(rng, replace(cell, error=error(rng, cell.mentions)))
+        named = {c: dict(enumerate(x.tolist())) for c, x in zip("ab", pair, strict=True)}
+        labels.append(labels_of(document(f"t{n}", named), condition, set()))
+    held = pieces(labels, function, condition.expected)
+    whole = together(held, function)
+    true = 1 - whole.observed / whole.without_replacement
+    lines = []
+    for texts in (3, 5, 10, 30):
+        found = np.zeros(3)
+        for n in range(samples):
+            own = [held[place] for place in rng.integers(0, pool, texts)]
+            drawn_ = chance_corrected_draws(own, function, False, DRAWS, n)
+            found += missed(np.quantile(drawn_, EDGES), true)
+        low, high, length = found / samples
+        rates = [covered(found / samples), share(low), share(high), f"{length:.2f}"]
+        lines.append([distance, str(texts), f"{true:.2f}", *rates])
+    return lines
+
+
 def share(x: float) -> str:
     return f"{100 * x:.1f}"
 
@@ -297,8 +336,8 @@ def one_text(samples: int, seed: int) -> str:
 def given_texts(samples: int, seed: int) -> str:
     """Table of the mean over given texts."""
     lines = []
-    for cell in (Cell(60, 0.08), Cell(50, 0.03), Cell(50, 0.08, 0.15, "mention")):
-        for texts in (1, 2, 5, 10, 30):
+    for cell in GIVEN:
+        for texts in (1, 3, 10):
             found, moved = these(cell, texts, samples, seed)
             low, high, length = found
             setting = [
@@ -352,16 +391,29 @@ def text_types(few: int, seed: int) -> str:
     return common.markdown(header, lines)
 
 
+def alpha_on_chains(samples: int, pool: int, seed: int) -> str:
+    """Table of alpha on chains."""
+    lines = []
+    for name in ("alike", "varied"):
+        for distance in ("passonneau", "masi"):
+            rows = alphas(Cell(50, 0.08), CORPORA[name][1], distance, samples, pool, seed)
+            lines += [[name, *row] for row in rows]
+        common.say(f"alpha: {name}")
+    header = ["corpus", "distance", "texts", "true alpha", "coverage", "low", "high", "length"]
+    return common.markdown(header, lines, 2)
+
+
 def main() -> None:
     asked = common.arguments(__doc__, "coverage_coref.md").parse_args()
-    samples, corpora, pool = (60, 100, 400) if asked.reduced else (800, 1000, 800)
-    few, given = (40, 30) if asked.reduced else (400, 400)
+    samples, corpora, pool = (60, 100, 400) if asked.reduced else (1000, 1000, 800)
+    few, given = (40, 30) if asked.reduced else (400, 300)
     error = 100 * (PROB * (1 - PROB) / samples) ** 0.5
     told = SINGLE.format(samples=samples, draws=DRAWS, error=error, codings=CODINGS)
     parts = [told, one_text(samples, asked.seed)]
     parts += [THESE.format(samples=given), given_texts(given, asked.seed)]
     parts += [MANY.format(samples=corpora, draws=1000), texts_like_these(corpora, pool, asked.seed)]
     parts += [TYPES.format(samples=few), text_types(few, asked.seed)]
+    parts += [ALPHA.format(samples=few), alpha_on_chains(few, pool, asked.seed)]
     common.write(asked.out, [*parts, common.machine("scipy")])
 
 

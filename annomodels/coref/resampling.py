@@ -185,7 +185,9 @@ def spread_factor(x: Ints, y: Ints) -> tuple[float, float]:
     by_second = (-first / every - value * (0.5 - first / every)) / below
     by_every = (chance / every) * (1 - value) / below
     slopes = by_first, by_second, by_both
-    moved = by_every * (n - 1) + sum(g * (size - 1) for g, size in zip(slopes, own, strict=True))
+    moved = np.full(n, by_every * (n - 1))
+    for slope, size in zip(slopes, own, strict=True):
+        moved += slope * (size - 1)
     along = float((moved**2).sum())
     apart = (
         both * (by_every + by_first + by_second + by_both) ** 2

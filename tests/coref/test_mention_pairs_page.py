@@ -24,4 +24,4 @@ def test_the_page_has_the_default_priors_and_all_tables(root):
     methods = {name for name in vars(am.coref.PairFit) if not name.startswith("_")}
     told = set(re.findall(r"`fit\.(\w+)", text))
     assert told <= methods
-    assert methods - told <= {"describe", "p_true", "mixing", "mixed"}
+    assert methods - told <= {"describe", "p_true", "p_next", "mixing", "mixed"}

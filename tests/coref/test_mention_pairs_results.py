@@ -85,6 +85,7 @@ def test_links_and_chains_follow_the_most_probable_antecedents(fit):
     fewer = fit.links(at_least=between).table
     assert 0 < len(fewer) < len(links)
     assert (fewer["p_link"] >= between).all()
+    assert ((links["p_next"] > 0) & (links["p_next"] < 1)).all()
     assert len(fit.chains(at_least=between).table) < len(chains.table)
 
 

@@ -45,7 +45,7 @@ def _notes(split: int) -> tuple[str, ...]:
     return (SPLIT.format(n=split),) if split else ()
 
 
-def links(codes: Candidates, p: Floats, at_least: float) -> Summary:
+def links(codes: Candidates, p: Floats, at_least: float, p_next: Floats) -> Summary:
     """Each mention with its most probable antecedent."""
     import pandas as pd
     import xarray as xr
@@ -54,6 +54,8 @@ def links(codes: Candidates, p: Floats, at_least: float) -> Summary:
 
     found, split = _linked(codes, p, at_least)
     table = pd.DataFrame(found, columns=["item", "antecedent", "p_link"])
+    again = dict(zip(codes.items, p_next[best_candidates(codes, p)].tolist(), strict=True))
+    table["p_next"] = [again[item] for item in table["item"]]
     return Summary("Silver links", table, xr.Dataset({"p_true": ("candidate", p)}), _notes(split))
 
 

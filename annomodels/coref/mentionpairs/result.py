@@ -161,9 +161,10 @@ class PairFit:
         Returns
         -------
         Summary
-            Columns item, antecedent, p_link.
+            Columns item, antecedent, p_link, and p_next: the probability that one more reader links
+            the mention to it, which is the honest one.
         """
-        return chains.links(self.codes, self.p_true, at_least)
+        return chains.links(self.codes, self.p_true, at_least, self.p_next)
 
     def chains(self, at_least: float = 0.0) -> Summary:
         """Silver chains: mentions joined by the links of :meth:`links`.

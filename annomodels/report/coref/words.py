@@ -39,13 +39,14 @@ GLOSSARY = (
      "after weighing the coders."),
 )  # fmt: skip
 UNKNOWN = (
-    "The intervals of kappa take errors on different mentions for independent. A coder who gets a "
-    "whole chain wrong errs on many mentions at once; where that is common they are too short."
+    "The interval of a text is about this text, coded anew. It does not say how other texts would "
+    "do, least of all where chains are few and long, or a coder gets a whole chain wrong; for that "
+    "there is the mean over texts like these."
 )
 TOO_SURE = (
     "The probabilities of links take coders for independent. On a public crowd they named more "
-    "gold antecedents than majority voting, but were far too sure: read them as an order, not as "
-    "the chance to agree with somebody else's gold."
+    "gold antecedents than majority voting, but were far too sure: read them as an order. The "
+    "column p_next of links.csv is the chance that one more reader makes the link."
 )
 
 
