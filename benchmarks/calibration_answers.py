@@ -56,11 +56,12 @@ def simulate(
     label = (rng.random((len(item), 1)) > chances[:, :-1]).sum(axis=1)
     given = label < k
     gold = np.where(np.arange(ITEMS) >= ITEMS - KNOWN, truth, -1)
+    unanswered = np.column_stack([item[~given], coder[~given], label[~given] - k])
     data = am.Annotations(
-        item=item[given], coder=coder[given], label=label[given], items=tuple(range(ITEMS)),
-        coders=tuple(range(CODERS)), labels=tuple(range(k)), declared=True, gold=gold,
-        dont_know=("?",),
-        unanswered=np.column_stack([item[~given], coder[~given], label[~given] - k]),
+        item=item[given].astype(np.int32), coder=coder[given].astype(np.int32),
+        label=label[given].astype(np.int32), items=tuple(range(ITEMS)),
+        coders=tuple(range(CODERS)), labels=tuple(range(k)), declared=True,
+        gold=gold.astype(np.int32), dont_know=("?",), unanswered=unanswered.astype(np.int32),
     )  # fmt: skip
     return values, truth, data
 
@@ -115,7 +116,7 @@ def replicate(case: Case, seed: int, number: int) -> tuple[dict[str, Ints], dict
             free, value = free[..., :-1], value[..., :-1]
         all_of[name] = calibration.rank(value, free, rng).ravel()
         label = f"{name}[{', '.join('0' * value.ndim)}]" if value.ndim else name
-        tested[label] = value.flat[0], free.reshape(RANKS, -1)[:, 0]
+        tested[label] = np.asarray(value.flat[0]), free.reshape(RANKS, -1)[:, 0]
     moving = max(calibration.neighbours(found) for _, found in tested.values())
     logits = truth_draws(draws, data)
     drawn_truth = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1).astype(float)
