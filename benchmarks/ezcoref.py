@@ -51,7 +51,7 @@ RELIABILITY = """**Reliability.** Mentions by the probability of their silver la
 said, and how many were right, with the standard error over mentions; by majority voting, and by
 the mention-pair model."""
 HALVES = """**Two halves of the passages.** No parameter of `p_next` is set by gold, but its
-recipe was chosen among five with the gold of both halves in view."""
+recipe was chosen among some with the gold of both halves in view."""
 
 
 @dataclass(frozen=True)
