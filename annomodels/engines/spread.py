@@ -64,6 +64,7 @@ class Spread:
         adding: bool,
     ) -> tuple[list[Any], Any]:
         """Call all places, those again that were lost; give their results, or the sum."""
+        self.sent.difference_update(self.team.settle())
         found: list[Any] = [None] * len(self.places)
         waiting = list(range(len(self.places)))
         shared = self.team.share(arguments)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
@@ -20,6 +21,8 @@ FAN = 8
 # seconds without an answer after which is asked who is still there
 LOOK = 1.0
 PATIENCE = 120.0
+# seconds between two looks for machines that have come in the place of lost ones
+SETTLE = 10.0
 
 
 class DaskTeam(Team):
@@ -38,20 +41,21 @@ class DaskTeam(Team):
         self.client = client
         self.homes = [home for home, threads in self._there().items() for _ in range(threads)]
         super().__init__(len(self.homes))
+        self.crowded, self.looked = False, time.monotonic()
 
     def _there(self) -> dict[str, int]:
         """Machines that are there, with their numbers of threads; waits for the first one."""
-        for _ in range(2):
+        began = time.monotonic()
+        while True:
+            # asked of the scheduler itself: what a client knows of a cluster may be out of date
             known = self.client.sync(self.client.scheduler.identity)["workers"]
             if known:
                 return {home: int(known[home]["nthreads"]) for home in sorted(known)}
-            try:
-                self.client.wait_for_workers(1, timeout=PATIENCE)
-            except TimeoutError as error:
+            if time.monotonic() - began > PATIENCE:
                 raise EngineError(
                     f"The Dask cluster has had no worker for {PATIENCE:g} s. Start some."
-                ) from error
-        raise EngineError("The Dask cluster has no worker.")
+                )
+            time.sleep(0.5)
 
     def outcomes(self, calls: Sequence[Call]) -> list[Any]:
         """Carry out calls on the cluster."""
@@ -99,6 +103,23 @@ class DaskTeam(Team):
             return
         taken = Counter(self.homes)
         self.homes[place] = min(there, key=lambda home: (taken[home] / there[home], home))
+        self.crowded = True
+
+    def settle(self) -> list[int]:
+        """Move places that share a machine to machines that have come since."""
+        if not self.crowded or time.monotonic() - self.looked < SETTLE:
+            return []
+        there, taken = self._there(), Counter(self.homes)
+        moved: list[int] = []
+        for place, home in enumerate(self.homes):
+            free = next((other for other in there if taken[other] < there[other]), None)
+            if free is not None and taken[home] > there.get(home, 0):
+                self.homes[place] = free
+                taken.update({home: -1, free: 1})
+                moved.append(place)
+        self.crowded = any(taken[home] > there.get(home, 0) for home in taken)
+        self.looked = time.monotonic()
+        return moved
 
     def everywhere(self, function: Callable[..., Any], *arguments: Any) -> None:
         """Carry out a call on every machine, as well as that can be done."""
@@ -137,7 +158,7 @@ class DaskTeam(Team):
         ]
         out: list[Any] = list(lost)
         try:
-            found = self.client.gather([futures[n] for n in good])
+            found = self._fetch([futures[n] for n in good])
         except _losses() as error:
             found = [Lost(str(error))] * len(good)
         for n, value in zip(good, found, strict=True):
@@ -149,6 +170,23 @@ class DaskTeam(Team):
                 except _losses(Lost) as error:
                     out[n] = Lost(str(error))
         return out
+
+    def _fetch(self, futures: list[Any]) -> list[Any]:
+        """Bring results here; those that went with a machine would be waited for without end."""
+        patience = 10 * LOOK
+        homes = set(self.homes)
+        while True:
+            fetching = self.client.gather(futures, asynchronous=True)
+            try:
+                return list(self.client.sync(_awaited, fetching, callback_timeout=patience))
+            except TimeoutError:
+                if patience > 20 * LOOK or not homes <= set(self._there()):
+                    raise
+                patience *= 2
+
+
+async def _awaited(fetching: Any) -> Any:
+    return await fetching
 
 
 def _losses(*more: type[Exception]) -> tuple[type[Exception], ...]:

@@ -96,6 +96,10 @@ class Team(ABC):
         """Find a new home for a place that was lost."""
         del place  # places of this process are not lost
 
+    def settle(self) -> list[int]:
+        """Move places that share a home to homes that have come since; gives those places."""
+        return []
+
     def everywhere(self, function: Callable[..., Any], *arguments: Any) -> None:
         """Carry out a call at all places that there are, as well as that can be done."""
         self.outcomes([(place, function, arguments) for place in range(self.places)])

@@ -85,8 +85,13 @@ def test_large_parameters_are_shared_and_pieces_mapped(client, monkeypatch):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals work differently there")
-def test_killing_one_of_three_machines_twice_changes_nothing(data, client):
-    """Once in the warm-up, once while draws are kept, a moment into a round of calls."""
+@pytest.mark.parametrize("settle", [1e9, 0.1], ids=["crowded", "settling"])
+def test_killing_one_of_three_machines_twice_changes_nothing(data, client, monkeypatch, settle):
+    """Once in the warm-up, once while draws are kept; new machines come, and get work or not."""
+    from annomodels.executors import dask
+
+    monkeypatch.setattr(dask, "SETTLE", settle)
+    _wait_for(client, 3)
     reference = am.fit(data, **OPTIONS)
     killed: list[int] = []
 
@@ -106,10 +111,13 @@ def test_killing_one_of_three_machines_twice_changes_nothing(data, client):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals work differently there")
-def test_a_machine_that_dies_in_the_middle_of_a_call_is_replaced(client):
+def test_a_machine_that_dies_in_the_middle_of_a_call_is_replaced(client, monkeypatch):
+    """By one that is there, which has two places then, and by a new one when that has come."""
+    from annomodels.executors import dask
     from annomodels.executors.dask import DaskTeam
     from annomodels.executors.team import Lost
 
+    _wait_for(client, 3)
     crew = DaskTeam(client)
     timer = threading.Timer(0.5, _kill_home, [client, crew.homes[0]])
     timer.start()
@@ -121,6 +129,23 @@ def test_a_machine_that_dies_in_the_middle_of_a_call_is_replaced(client):
     crew.replace(0)
     assert crew.homes[0] != before
     assert crew.outcomes([(0, _sleep, (0.0,))]) == [0.0]
+    assert len(set(crew.homes)) == 2
+    _wait_for(client, 3)
+    monkeypatch.setattr(dask, "SETTLE", 0.0)
+    assert len(crew.settle()) == 1
+    assert len(set(crew.homes)) == 3
+    assert crew.settle() == []
+
+
+def _wait_for(client, number):
+    """Wait until so many machines are there; a LocalCluster miscounts them after a kill."""
+    import time
+
+    for _ in range(300):
+        if len(client.sync(client.scheduler.identity)["workers"]) >= number:
+            return
+        time.sleep(0.1)
+    raise AssertionError("no new machine came")
 
 
 def _sleep(seconds):
