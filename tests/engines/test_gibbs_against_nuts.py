@@ -88,6 +88,10 @@ FIRM = am.HierarchicalDawidSkene(
 )
 STATE_CASES = {
     "consensus": Consensus(FIRM),
+    "guess-level": am.GuessLevel(FIRM, levels=(0.2, 0.7), weights=Dirichlet(3.0)),
+    "easy-hard": am.EasyHardItems(FIRM),
+    "ambiguous": am.Ambiguous(FIRM),
+    "readings": am.Readings(FIRM, pseudo_items=(0.5, 1.0, 3.0, 2.0)),
 }
 
 
