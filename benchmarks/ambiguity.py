@@ -101,7 +101,7 @@ def split_of(name: str, kept: int, number: int) -> tuple[am.Annotations, Floats]
     counts = pd.crosstab(later["item"], later["label"]).reindex(
         index=[str(item) for item in data.items], columns=labels, fill_value=0
     )
-    share = counts.to_numpy(dtype=float)
+    share = counts.to_numpy(dtype=float, copy=True)
     share /= share.sum(axis=1, keepdims=True)
     return data, np.sort(share, axis=1)[:, -2]
 
