@@ -78,8 +78,9 @@ class StateModel(Model):
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
         """Names along the dimensions that only this model has."""
         layout = cached_layout(self, len(labels))
-        named = [*layout.factors, *([layout.judgement] if layout.judgement else [])]
-        choices = {f"{choice.name}_choice": list(choice.names) for choice in named}
+        choices = {f"{factor.name}_choice": list(factor.names) for factor in layout.factors}
+        if layout.judgement is not None:
+            choices[f"{layout.judgement.name}_choice"] = list(layout.judgement.names)
         return {"perceived": self.perceived(labels), "state": list(layout.names), **choices}
 
     def variables(self, n_labels: int) -> dict[str, tuple[str, ...]]:

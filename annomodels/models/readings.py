@@ -178,8 +178,9 @@ class _Cell:
 
 def _sharpened(shares: Floats, power: float) -> Floats:
     """Raise readings to a power, and bring them to a sum of 1."""
-    out: Floats = shares**power
-    return out / out.sum(axis=1, keepdims=True)
+    raised = shares**power
+    out: Floats = raised / raised.sum(axis=1, keepdims=True)
+    return out
 
 
 @lru_cache(maxsize=32)

@@ -74,7 +74,7 @@ def trial(data: Annotations, truth: Ints, model: str | Model, seed: int) -> Tria
             require_fittable(data)
         except AnnotationError:
             return Trial(voted, voted, measured.value, width)
-        result = fit(data, model, seed=seed, **RUN)  # type: ignore[arg-type]
+        result = fit(data, model, seed=seed, **RUN)
     label = result.tree["truth"].to_dataset()["p_truth"].values.argmax(axis=1)
     return Trial(float((label == truth).mean()), voted, measured.value, width)
 
