@@ -178,9 +178,8 @@ class _Cell:
 
 def _sharpened(shares: Floats, power: float) -> Floats:
     """Raise readings to a power, and bring them to a sum of 1."""
-    raised = shares**power
-    out: Floats = raised / raised.sum(axis=1, keepdims=True)
-    return out
+    raised: Floats = shares**power
+    return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 
 
 @lru_cache(maxsize=32)
