@@ -173,7 +173,7 @@ class _Cell:
         out[k] = self.first
         if m >= 0:
             out[m] = self.second
-        return out / out.sum()
+        return np.asarray(out / out.sum())
 
 
 def _sharpened(shares: Floats, power: float) -> Floats:
