@@ -23,8 +23,14 @@ def start(*words: object, **options: object) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "CI": "1"},
+        # a job in the background of a shell hands down that Ctrl-C is ignored
+        preexec_fn=_heed_interrupts,
         **options,  # type: ignore[call-overload]
     )
+
+
+def _heed_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def wait_for_line(process: subprocess.Popen[str], start_of_line: str) -> list[str]:

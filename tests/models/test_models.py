@@ -33,7 +33,7 @@ def test_a_changed_prior_survives_being_written_down():
 
 def test_unknown_models_and_engines_are_named_with_what_there_is():
     data = am.datasets.load("anesthesia")
-    with pytest.raises(am.NotApplicable, match="hierarchical, dawid-skene, class-conditional"):
+    with pytest.raises(am.NotApplicable, match="hierarchical, groups, dawid-skene, class-cond"):
         am.fit(data, "bayes")
     with pytest.raises(am.NotApplicable, match="auto, gibbs, nuts, em"):
         am.fit(data, engine="stan")

@@ -24,7 +24,7 @@ __all__ = ["command"]
     epilog=examples(
         "annomodels fit votes.csv -o fit.nc --model dawid-skene --seed 7",
         "annomodels fit march.csv -o march.nc --prior-from february.nc",
-        "annomodels fit 'labels/*.parquet' --stream -o fitted --engine em",
+        "annomodels fit labels --stream -o fitted --engine em",
     ),
 )
 @click.argument("data")
