@@ -108,9 +108,10 @@ class Readings(StateModel):
 
     def bound(self, data: Annotations) -> Self:
         """Take the labels of the median item from the data."""
-        if self.labels_per_item is not None:
-            return self
-        return replace(self, labels_per_item=float(np.median(np.diff(data.starts))))
+        known = super().bound(data)
+        if known.labels_per_item is not None:
+            return known
+        return replace(known, labels_per_item=float(np.median(np.diff(data.starts))))
 
     def layout(self, n_labels: int) -> Layout:
         """Give the states of the items: shares of the first reading and of the others."""
