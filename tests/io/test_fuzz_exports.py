@@ -167,7 +167,7 @@ SHARED_OPTIONS: dict[str, dict[str, Any]] = {
 def outcome(path: Path, options: dict[str, Any]) -> None:
     """Read, and fail for anything but annotations or problems in words within five seconds."""
     for way in (read, read_spans):
-        began = time.process_time()  # what others do on this machine is not to be measured
+        began = time.perf_counter()
         try:
             keys = options if way is read else {}
             result: Annotations | SpanTable = way(path, **keys)  # type: ignore[operator]
@@ -183,7 +183,7 @@ def outcome(path: Path, options: dict[str, Any]) -> None:
                 assert len(result) > 0
                 assert set(result.item.tolist()) == set(range(result.n_items))
                 assert result.label.min() >= 0
-        assert time.process_time() - began < 5
+        assert time.perf_counter() - began < 5
 
 
 def chosen_options(options: dict[str, Any], chance: random.Random) -> dict[str, Any]:
