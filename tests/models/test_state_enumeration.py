@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import combinations, product
-
 import numpy as np
 import pytest
 from enumeration import tiny
+from state_definitions import DEFINITIONS, expected, prior_draw
 
 import annomodels as am
 from annomodels.engines.nuts import start_point
@@ -14,157 +13,15 @@ from annomodels.engines.state_chain import StateChain
 from annomodels.models import MODELS, resolve
 from annomodels.models.encoded import encode
 from annomodels.models.mixture import StateModel
-from annomodels.models.readings import Readings, _cells
+from annomodels.models.readings import Readings
 from annomodels.models.states import SMALLEST
 from annomodels.schema import names
 
 STATE_MODELS = [name for name, model in MODELS.items() if issubclass(model, StateModel)]
 
 
-def guess_level(v, model):
-    """P(labels, truth) of an item, shape [truth], from its labels (coder, label)."""
-
-    def joint(labels):
-        out = v["perceived_prevalence"].copy()
-        each = np.zeros((len(out), len(model.levels)))
-        for k, g in product(range(len(out)), range(len(model.levels))):
-            each[k, g] = v["level_share"][g]
-            for j, y in labels:
-                own = v["perceived_confusion"][j, k, y]
-                share = model.levels[g]
-                each[k, g] *= (1 - share) * own + share * v["common_guess"][y]
-        return out * each.sum(axis=1)
-
-    return joint
-
-
-def consensus(v, model):
-    def joint(labels):
-        out = np.zeros(len(v["perceived_prevalence"]))
-        for k, t in product(range(len(out)), repeat=2):
-            own = [v["perceived_confusion"][j, k, y] for j, y in labels]
-            out[t] += v["perceived_prevalence"][k] * np.prod(own) * v["consensus"][k, t]
-        return out
-
-    return joint
-
-
-def easy_hard(v, model):
-    def joint(labels):
-        easy, hard = v["easy_share"]
-        out = np.zeros(len(v["perceived_prevalence"]))
-        for k in range(len(out)):
-            own = np.prod([v["perceived_confusion"][j, k, y] for j, y in labels])
-            all_right = all(y == k for _, y in labels)
-            out[k] = v["perceived_prevalence"][k] * (easy * all_right + hard * own)
-        return out
-
-    return joint
-
-
-def ambiguous(v, model):
-    def joint(labels):
-        plain, two = v["ambiguous_share"]
-        theta = v["perceived_confusion"]
-        out = np.zeros(len(v["perceived_prevalence"]))
-        for k in range(len(out)):
-            own = np.prod([theta[j, k, y] for j, y in labels])
-            out[k] += plain * v["perceived_prevalence"][k] * own
-        for n, (a, b) in enumerate(combinations(range(len(out)), 2)):
-            for u in model.shares:
-                each = two * v["pair_share"][n] / len(model.shares)
-                for j, y in labels:
-                    each *= u * theta[j, a, y] + (1 - u) * theta[j, b, y]
-                out[a] += each * u
-                out[b] += each * (1 - u)
-        return out
-
-    return joint
-
-
-def readings(v, model):
-    """Every label by every class that its coder may have read, or as a guess."""
-
-    def joint(labels):
-        theta, guess, g = v["perceived_confusion"], v["common_guess"], model.floor
-        n = len(v["perceived_prevalence"])
-        out = np.zeros(n)
-        for cell, k in product(_cells(n, model.concentrations), range(n)):
-            others = [m for m in range(n) if m != k]
-            for m in others if cell.second else [None]:
-                rest = [x for x in others if x != m]
-                phi = {k: cell.first, m: cell.second}
-                left = 1 - sum(phi.values())
-                phi = np.array([phi.get(x, left / max(1, len(rest))) for x in range(n)])
-                each = v["perceived_prevalence"][k] * cell.weight
-                if m is not None:
-                    each /= len(others)
-                for j, y in labels:
-                    read = [(1 - g) * phi[z] * theta[j, z, y] for z in range(n)]
-                    each *= sum(read) + g * guess[y]
-                for w, power in zip(v["sharpness"], model.sharpness, strict=True):
-                    out += each * w * phi**power / sum(phi**power)
-        return out
-
-    return joint
-
-
-def spammers(v, model):
-    def joint(labels):
-        theta = v["perceived_confusion"]
-        own = [np.prod([theta[j, k, y] for j, y in labels]) for k in range(theta.shape[1])]
-        return v["perceived_prevalence"] * own
-
-    return joint
-
-
-def subtypes(v, model):
-    def joint(labels):
-        theta, m = v["perceived_confusion"], model.coders.subtypes
-        own = [np.prod([theta[j, s, y] for j, y in labels]) for s in range(theta.shape[1])]
-        return (v["perceived_prevalence"] * own).reshape(-1, m).sum(axis=1)
-
-    return joint
-
-
-DEFINITIONS = {
-    "guess-level": guess_level,
-    "consensus": consensus,
-    "easy-hard": easy_hard,
-    "ambiguous": ambiguous,
-    "readings": readings,
-    "spammers": spammers,
-    "subtypes": subtypes,
-}
-
-
 def test_every_state_model_is_written_down_here():
     assert set(DEFINITIONS) == set(STATE_MODELS)
-
-
-def _prior_draw(model, codes, rng):
-    """Variables of the result, drawn from the prior."""
-    state = model.coders.sample_parameters(codes.n_rows, codes.n_labels, rng)
-    values = model.coders.pymc_start(state)
-    for name, alpha in model.alphas(codes.n_rows, codes.n_labels).items():
-        flat = np.reshape(alpha, (-1, alpha.shape[-1]))
-        values[name] = np.stack([rng.dirichlet(a) for a in flat]).reshape(alpha.shape)
-    return state, {name: np.asarray(v, dtype=float) for name, v in values.items()}
-
-
-def _expected(data, joint):
-    """Log likelihood and P(truth), item by item."""
-    total, p = 0.0, np.zeros((data.n_items, data.n_labels))
-    for i in range(data.n_items):
-        inside = slice(data.starts[i], data.starts[i + 1])
-        each = joint(list(zip(data.coder[inside], data.label[inside], strict=True)))
-        if data.gold is not None and data.gold[i] >= 0:
-            total += np.log(each[data.gold[i]])
-            p[i, data.gold[i]] = 1.0
-        else:
-            total += np.log(each.sum())
-            p[i] = each / each.sum()
-    return total, p
 
 
 @pytest.mark.parametrize("name", STATE_MODELS)
@@ -175,10 +32,10 @@ def test_a_pass_over_states_equals_the_definition(name, n_labels, gold, rng):
     data, model = tiny(rng, n_labels=n_labels, gold=gold), resolve(name)
     for collapse in (True, False):
         codes = encode(data, collapse=collapse)
-        _, values = _prior_draw(model, codes, rng)
+        _, values = prior_draw(model, codes, rng)
         finished = model.finish(values)
         found = model.states({n: v[None] for n, v in finished.items()})
-        expected, p_truth = _expected(data, DEFINITIONS[name](finished, model))
+        known, p_truth = expected(data, DEFINITIONS[name](finished, model))
         n_states = found.share.shape[1]
         emission = np.log(np.maximum(found.emission[0], SMALLEST)).transpose(0, 2, 1)
         p, entropy = np.zeros((codes.n_patterns, n_labels)), np.zeros(codes.n_patterns)
@@ -188,7 +45,7 @@ def test_a_pass_over_states_equals_the_definition(name, n_labels, gold, rng):
             np.ascontiguousarray(emission.reshape(-1, n_states)), found.truth[0],
             np.zeros((0, n_states)), SMALLEST, p, entropy, p_state, none, none,
         )  # fmt: skip
-        assert total == pytest.approx(expected, rel=1e-10)
+        assert total == pytest.approx(known, rel=1e-10)
         np.testing.assert_allclose(p[codes.inverse], p_truth, atol=1e-12)
         np.testing.assert_allclose(p_state.sum(axis=1), 1.0)
         assert found.share.sum() == pytest.approx(1.0)
@@ -201,7 +58,7 @@ def test_sampled_states_and_rows_have_the_expected_frequencies(name, rng):
     """A Gibbs pass with the parameters held: shares of states, and of the labels' rows."""
     data, model = tiny(rng, n_labels=3, gold=True), resolve(name)
     codes = encode(data, collapse=False)
-    state, values = _prior_draw(model, codes, rng)
+    state, values = prior_draw(model, codes, rng)
     k = model.layout(3).n_perceived
     chain = StateChain(
         model, codes, model.starter.sample_parameters(codes.n_rows, 3, rng), 1, False
@@ -215,7 +72,7 @@ def test_sampled_states_and_rows_have_the_expected_frequencies(name, rng):
         chain._pass(kept, keep=True)
         sizes += chain.sizes
     p_state = kept.p_state / n_draws
-    assert np.ptp(kept.batch / n_draws - _expected(
+    assert np.ptp(kept.batch / n_draws - expected(
         data, DEFINITIONS[name](model.finish(values), model)
     )[1]) < 1e-10  # fmt: skip
     np.testing.assert_allclose(p_state.sum(axis=1), 1.0)
@@ -243,7 +100,7 @@ def test_pymc_density_is_the_definition_plus_the_prior(name, gold, rng):
     logp = plain.compile_fn(plain.logp(), inputs=plain.value_vars, mode="FAST_COMPILE")
     differences = []
     for _ in range(5):
-        _, values = _prior_draw(model, codes, rng)
+        _, values = prior_draw(model, codes, rng)
         if "spammer" in values:  # idle parameters follow their prior, which Gibbs leaves out
             values["spammer"][:] = 0.0
             state = model.coders.sample_parameters(codes.n_rows, 3, rng)
@@ -256,7 +113,7 @@ def test_pymc_density_is_the_definition_plus_the_prior(name, gold, rng):
         if "spammer" in point:
             point["spammer"] = values["spammer"].astype(int)
         finished = model.finish(values)
-        ours = _expected(data, DEFINITIONS[name](finished, model))[0]
+        ours = expected(data, DEFINITIONS[name](finished, model))[0]
         ours += model.log_prior_of(finished)
         differences.append(float(logp(point)) - ours)
     assert np.ptp(differences) < 1e-6 * max(1.0, abs(ours))
