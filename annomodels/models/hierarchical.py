@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from annomodels.annotations import Annotations
 from annomodels.models.confusion import Floats, State
@@ -111,6 +112,12 @@ class HierarchicalDawidSkene(ConjugateModel):
         return replace(self, places=places if self.returning else ())
 
     def _shapes(self, row_prior: Floats) -> Floats:
+    def of_rows(self, chosen: NDArray[np.int64]) -> Self:
+        """Model of some of the rows."""
+        if not self.places:
+            return self
+        return replace(self, places=tuple(self.places[j] for j in chosen))
+
         """Pseudo-counts [truth, label], or [row, truth, label] where coders return."""
         own = self.own_rows(len(row_prior))
         return np.where(own > 0, own, row_prior) if len(own) else row_prior

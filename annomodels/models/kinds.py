@@ -88,8 +88,8 @@ class HonestAndSpammers(HierarchicalDawidSkene):
         honest = np.flatnonzero(~spammer)
         rows = np.empty((len(honest), *counts.shape[1:]))
         draw_parameters(
-            np.ascontiguousarray(counts[honest]), sizes, *self.priors(state), key, iteration,
-            state.log_prevalence, rows,
+            np.ascontiguousarray(counts[honest]), sizes, *self.of_rows(honest).priors(state), key,
+            iteration, state.log_prevalence, rows,
         )  # fmt: skip
         state.log_confusion[honest] = rows
         # the habit of an honest coder is idle: it follows its prior
@@ -111,7 +111,8 @@ class HonestAndSpammers(HierarchicalDawidSkene):
 
         q = float(state.population["spammer_share"])
         habit = evidence(counts.sum(axis=2), self.habit.alpha(counts.shape[1]))
-        own = evidence(np.swapaxes(counts, 1, 2), self.row_prior(state)[None]).sum(axis=1)
+        shapes = self._shapes(self.row_prior(state))
+        own = evidence(np.swapaxes(counts, 1, 2), shapes).sum(axis=1)
         out: Floats = np.log(q) - np.log1p(-q) + habit - own
         return out
 
@@ -121,8 +122,10 @@ class HonestAndSpammers(HierarchicalDawidSkene):
 
         held = state.population
         spammer = held["spammer"] > 0.5
-        honest = np.ascontiguousarray(state.log_confusion[~spammer])
-        value = super().log_prior(State(state.log_prevalence, honest, held))
+        honest = np.flatnonzero(~spammer)
+        rows = np.ascontiguousarray(state.log_confusion[honest])
+        among = self.of_rows(honest)
+        value = super(HonestAndSpammers, among).log_prior(State(state.log_prevalence, rows, held))
         q, n = float(held["spammer_share"]), int(spammer.sum())
         value += float(beta.logpdf(q, *self.share.counts))
         value += n * np.log(q) + (len(spammer) - n) * np.log1p(-q)

@@ -13,11 +13,13 @@ PyMC model, the shares, the conjugate draws and what follows for the items are w
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from annomodels.annotations import Annotations
 from annomodels.models.base import Model
 from annomodels.models.confusion import Floats, State
 from annomodels.models.conjugate import ConjugateModel
@@ -67,6 +69,11 @@ class StateModel(Model):
         return state
 
     def perceived(self, labels: list[str]) -> list[str]:
+    def bound(self, data: Annotations) -> Self:
+        """Copy that knows the data it will be fitted to, and whose coders do."""
+        known = super().bound(data)
+        return replace(known, coders=self.coders.bound(data))  # type: ignore[type-var]
+
         """Give names to what coders can perceive: the classes, if not told otherwise."""
         return list(labels)
 
@@ -81,7 +88,8 @@ class StateModel(Model):
         choices = {f"{factor.name}_choice": list(factor.names) for factor in layout.factors}
         if layout.judgement is not None:
             choices[f"{layout.judgement.name}_choice"] = list(layout.judgement.names)
-        return {"perceived": self.perceived(labels), "state": list(layout.names), **choices}
+        own = {"perceived": self.perceived(labels), "state": list(layout.names), **choices}
+        return {**self.coders.coords(labels), **own}
 
     def variables(self, n_labels: int) -> dict[str, tuple[str, ...]]:
         """Dimensions of the variables that are the items' own, all Dirichlet."""

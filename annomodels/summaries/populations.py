@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from annomodels.annotations import Annotations
 from annomodels.models.grouped import GroupedCoders
+from annomodels.models.mixture import StateModel
 from annomodels.names import label_text
 from annomodels.summaries.draws import interval, model_of
 
@@ -34,6 +35,8 @@ def group_of_coders(tree: xr.DataTree, data: Annotations) -> dict[str, str]:
     if "group_population" not in tree["posterior"]:
         return {}
     model = model_of(tree)
+    if isinstance(model, StateModel):
+        model = model.coders
     if not isinstance(model, GroupedCoders):
         return {}
     names = model.group_names
@@ -58,7 +61,8 @@ def population_accuracy(tree: xr.DataTree) -> dict[str, Floats]:
         return {}
     mean = posterior["group_population"].values.astype(float)
     right = np.diagonal(mean, axis1=3, axis2=4)
-    prevalence = posterior["prevalence"].values.astype(float)
+    name = "perceived_prevalence" if "perceived_prevalence" in posterior else "prevalence"
+    prevalence = posterior[name].values.astype(float)
     accuracy = np.einsum("cdgk,cdk->cdg", right, prevalence)
     names = posterior["coder_group"].values.tolist()
     return {str(name): accuracy[:, :, g].ravel() for g, name in enumerate(names)}
