@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from annomodels.engines.kept import StateKept
 from annomodels.engines.relabel import canonical_order
+from annomodels.errors import EngineError
 from annomodels.models.confusion import State
 from annomodels.models.encoded import Encoded
+from annomodels.models.layout import ExtraRow, Factor, Judgement, Truths
 from annomodels.models.mixture import StateModel, cached_layout
 from annomodels.models.states import SMALLEST
 
@@ -136,35 +138,41 @@ class StateChain:
         layout = self.layout
         for factor in layout.factors:
             if factor.name == name:
-                chosen = factor.choice >= 0
-                return np.bincount(
-                    factor.choice[chosen], self.sizes[chosen], minlength=len(factor.alpha)
-                )
+                return self._chosen(factor)
         for n, row in enumerate(layout.rows):
             if row.name == name:
-                counts = self.extra[:, n].reshape(self.codes.n_rows, -1)
-                return counts if row.by_coder else counts.sum(axis=0)
-        return self._classes_of_gold(rng) if layout.judgement is None else self._ways(rng)
+                return self._labels_of_row(n, row)
+        if layout.truths is not None and layout.truths.name == name:
+            return self._classes_of_gold(layout.truths, rng)
+        if layout.judgement is not None and layout.judgement.name == name:
+            return self._ways_of_gold(layout.judgement, rng)
+        raise EngineError(
+            f"Gibbs does not know what {name} of the {self.model.title} model is: no choice, row, "
+            "truth or judgement of its layout has that name. Use engine nuts."
+        )
 
-    def _ways(self, rng: np.random.Generator) -> Floats:
+    def _chosen(self, factor: Factor) -> Floats:
+        """Items by choice of a factor, those that it does not concern left out."""
+        mine = factor.choice >= 0
+        return np.bincount(factor.choice[mine], self.sizes[mine], minlength=len(factor.alpha))
+
+    def _labels_of_row(self, n: int, row: ExtraRow) -> Floats:
+        """Labels that came from the n-th extra row, by coder if each has one."""
+        counts = self.extra[:, n].reshape(self.codes.n_rows, -1)
+        return counts if row.by_coder else counts.sum(axis=0)
+
+    def _classes_of_gold(self, truths: Truths, rng: np.random.Generator) -> Floats:
+        """Perceived class by truth of the items whose truth is known, drawn where states mix."""
+        out = np.zeros(truths.alpha.shape)
+        for s, truth in zip(*np.nonzero(self.golds), strict=True):
+            weight = self.layout.truth[s] * self.items[truths.name][:, truth]
+            out[:, truth] += rng.multinomial(self.golds[s, truth], weight / weight.sum())
+        return out
+
+    def _ways_of_gold(self, judgement: Judgement, rng: np.random.Generator) -> Floats:
         """Count in which way the known truths followed from the states, drawn."""
-        judgement = self.layout.judgement
-        if judgement is None:
-            raise AssertionError("only the ways in which truths follow from states are left")
         out = np.zeros(len(judgement.alpha))
         for s, truth in zip(*np.nonzero(self.golds), strict=True):
             weight = self.items[judgement.name] * judgement.tables[:, s, truth]
             out += rng.multinomial(self.golds[s, truth], weight / weight.sum())
-        return out
-
-    def _classes_of_gold(self, rng: np.random.Generator) -> Floats:
-        """Perceived class by truth of the items whose truth is known, drawn where states mix."""
-        layout = self.layout
-        truths = layout.truths
-        if truths is None:
-            raise AssertionError("only what a perceived class says of the truth is left")
-        out = np.zeros(truths.alpha.shape)
-        for s, truth in zip(*np.nonzero(self.golds), strict=True):
-            weight = layout.truth[s] * self.items[truths.name][:, truth]
-            out[:, truth] += rng.multinomial(self.golds[s, truth], weight / weight.sum())
         return out

@@ -125,6 +125,12 @@ class Layout:
         Numbers that states stand for, by name, each [state].
     weight
         Fixed part of the probability of each state, shape [state]; 1 without.
+
+    Raises
+    ------
+    ValueError
+        When the truth is to follow from a state in two ways at once, or two variables have one
+        name.
     """
 
     names: tuple[str, ...]
@@ -137,6 +143,14 @@ class Layout:
     judgement: Judgement | None = None
     values: dict[str, Floats] = field(default_factory=dict)
     weight: Floats | None = None
+
+    def __post_init__(self) -> None:
+        if self.truths is not None and self.judgement is not None:
+            raise ValueError("A layout has truths or a judgement, not both.")
+        parts = (*self.factors, *self.rows, self.truths, self.judgement)
+        names = [part.name for part in parts if part is not None]
+        if len(set(names)) < len(names):
+            raise ValueError(f"A layout names its variables apart, not {', '.join(names)}.")
 
     @property
     def n_perceived(self) -> int:

@@ -1,0 +1,123 @@
+"""What one chain of a model with states counts for each of the items' own variables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+import annomodels as am
+from annomodels.engines.state_chain import StateChain
+from annomodels.models.encoded import encode
+from annomodels.models.layout import ExtraRow, Factor, Judgement, Layout, Truths
+from annomodels.models.mixture import StateModel
+
+EYE = np.eye(2)
+FACTORS = (
+    Factor("tempo", np.ones(2), np.array([0, 1, -1, 1]), ("slow", "quick")),
+    Factor("place", np.ones(2), np.array([1, 1, 0, -1]), ("here", "there")),
+)
+ROWS = (ExtraRow("habit", np.ones(2), True), ExtraRow("common", np.ones(2), False))
+TABLES = np.array([[[1.0, 0.0]] * 2 + [[0.0, 1.0]] * 2, [[0.0, 1.0]] * 2 + [[1.0, 0.0]] * 2])
+LAYOUT = Layout(
+    names=("a", "b", "c", "d"),
+    mix=np.array([[0.6, 0, 0.3, 0.1], [0.5, 0.5, 0, 0], [0, 1, 0, 0], [0, 0.8, 0, 0.2]]),
+    base=np.array([0, 0, 1, 1]),
+    truth=np.array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0], [0.0, 1.0]]),
+    factors=FACTORS,
+    rows=ROWS,
+)
+TOLD = {
+    "truths": replace(LAYOUT, truths=Truths("worth", 1.0 + 3.0 * EYE)),
+    "judgement": replace(
+        LAYOUT, judgement=Judgement("way", np.ones(2), TABLES, ("straight", "reversed"))
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Everything(StateModel):
+    """Every kind of variable that a layout has."""
+
+    name: ClassVar[str] = "everything"
+    title: ClassVar[str] = "everything"
+    citation: ClassVar[str] = ""
+
+    coders: am.DawidSkene = field(default_factory=am.DawidSkene)
+    told: str = "truths"
+
+    def layout(self, n_labels):
+        """Give the states of the items."""
+        return TOLD[self.told]
+
+    def describe(self):
+        """Story and priors in sentences."""
+        return []
+
+
+@dataclass(frozen=True)
+class Unheard(Everything):
+    """One variable more than its layout has."""
+
+    def variables(self, n_labels):
+        """Dimensions of the items' own variables."""
+        return {**super().variables(n_labels), "unheard": ("perceived", "truth")}
+
+    def alphas(self, n_coders, n_labels):
+        """Pseudo-counts of the items' own variables."""
+        return {**super().alphas(n_coders, n_labels), "unheard": np.ones((2, 2))}
+
+
+def chain_of(model):
+    rows = [(i, j, (i * j) % 2) for i in range(6) for j in range(3)]
+    data = am.Annotations.from_records(rows, labels=[0, 1], gold={0: 0, 1: 0, 2: 1, 3: 1})
+    codes = encode(data, collapse=False)
+    start = model.coders.sample_parameters(3, 2, np.random.default_rng(1))
+    return StateChain(model, codes, start, 1, False)
+
+
+@pytest.mark.parametrize("told", TOLD)
+def test_each_kind_of_variable_is_given_what_concerns_it(told, rng):
+    chain = chain_of(Everything(told=told))
+    chain.sizes[:] = [1, 2, 4, 8]
+    chain.extra[:] = np.arange(12).reshape(6, 2)
+    chain.golds[:] = [[5, 0], [0, 0], [0, 7], [3, 0]]
+    np.testing.assert_array_equal(chain._given("tempo", rng), [1, 10])
+    np.testing.assert_array_equal(chain._given("place", rng), [4, 3])
+    np.testing.assert_array_equal(chain._given("habit", rng), [[0, 2], [4, 6], [8, 10]])
+    np.testing.assert_array_equal(chain._given("common", rng), [15, 21])
+    if told == "truths":  # state 0 is class 0, states 2 and 3 are class 1
+        np.testing.assert_array_equal(chain._given("worth", rng), [[5, 0], [3, 7]])
+    else:  # of items in state 3, truth 0 is reversed
+        np.testing.assert_array_equal(chain._given("way", rng), [12, 3])
+
+
+@pytest.mark.parametrize("told", TOLD)
+def test_a_variable_that_the_layout_does_not_have_is_no_truth(told):
+    chain = chain_of(Unheard(told=told))
+    chain._pass(chain.nowhere, False)
+    with pytest.raises(am.EngineError, match="does not know what unheard"):
+        chain._draw()
+
+
+@pytest.mark.parametrize("told", TOLD)
+def test_a_chain_moves_through_all_kinds(told):
+    chain = chain_of(Everything(told=told))
+    before = {name: values.copy() for name, values in chain.items.items()}
+    chain._pass(chain.nowhere, False)
+    assert chain.counts.sum() + chain.extra.sum() == 18
+    assert chain.golds.sum() == 4
+    chain._draw()
+    assert set(before) == set(chain.model.variables(2)) == set(chain.items)
+    for name, values in chain.items.items():
+        assert np.abs(values - before[name]).max() > 1e-3
+        np.testing.assert_allclose(values.sum(axis=-1), 1.0)
+
+
+def test_a_layout_says_once_where_the_truth_comes_from_and_names_variables_apart():
+    with pytest.raises(ValueError, match="not both"):
+        replace(TOLD["truths"], judgement=TOLD["judgement"].judgement)
+    with pytest.raises(ValueError, match="names its variables apart, not tempo, place, tempo"):
+        replace(LAYOUT, rows=(ExtraRow("tempo", np.ones(2), False),))
