@@ -40,7 +40,7 @@ COEFFICIENTS = ("alpha", "K")
 DISTANCES = ("passonneau", "masi", "jaccard", "dice", "nominal", "masi_dkpro")
 SILVER_MODELS = ("pairs", "single", "none")
 ATTRIBUTES = ("set", "pointer", "category", "head", "near", "dominating")
-READ = "conll, corefud, mmax2, brat, jsonlines or chains"
+READ = "conll, corefud, mmax2, brat, inception, jsonlines or chains"
 SHORT = ("part", "measure", "value", "low", "high", "observed", "expected", "items")
 _TABLES = (
     *("report.html", "agreement.csv", "texts.csv", "places.csv", "coders.csv"),

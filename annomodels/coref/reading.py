@@ -19,6 +19,7 @@ from annomodels.coref.files import Files, open_files
 from annomodels.coref.jsonlines import is_json_lines, read_json_lines
 from annomodels.coref.mmax import is_mmax, read_mmax
 from annomodels.coref.parts import Crossing, Options, Part, aligned
+from annomodels.coref.projects import is_project, read_project
 from annomodels.errors import AnnotationError, Problem
 
 __all__ = ["FORMATS", "Format", "read"]
@@ -61,6 +62,14 @@ FORMATS: tuple[Format, ...] = (
         "chains", "long table of items, coders and chains", True, is_chain_table, read_chain_table
     ),
 )
+PROJECT = Format(
+    "inception",
+    "INCEpTION or WebAnno project (WebAnno TSV 3 or UIMA CAS)",
+    False,
+    lambda files, name: False,
+    read_project,
+)
+"""Told by the whole of a folder or archive, and read as a whole."""
 ENDINGS = {"_conll": "conll", ".conll": "conll", ".conllu": "corefud"}
 """Names by which a file is known that does not look like any format, so that it says why."""
 
@@ -87,6 +96,7 @@ def read(
     ``brat``       .ann beside .txt; clusters from relations
     ``jsonlines``  sentences and clusters of [first, last]; gaps as [[first, last], ...]
     ``chains``     a table of item, coder, chain (or label), as ezCoref has it
+    ``inception``  a project of INCEpTION or WebAnno, in WebAnno TSV 3 or UIMA CAS
     =============  ===========================================================================
 
     Mentions of two coders are the same if they have the same words; coders must have the same text.
@@ -107,7 +117,7 @@ def read(
         "error" or "keep" for brackets that cross in CoNLL-2012.
     relations
         Names of brat relations that mean coreference; by default Coref, Coreference, Ident,
-        Identity and Equiv.
+        Identity and Equiv. Of an INCEpTION project, the layer of the chains, if there are several.
     attributes
         Attributes of MMAX2 markables: "set" (coref_class), "pointer" (antecedent), "category",
         "head" (id of a word), "near" (near-identity pointers) and "dominating".
@@ -187,6 +197,8 @@ def _units(paths: object, format: str, coder: str | None) -> list[_Unit]:
         by_folder = repeated or not unit.form.names_documents
         unit.coder = coder or (_folder(unit) if by_folder else stem)
         unit.document = stem if coder or by_folder else "text"
+        if unit.form is PROJECT:
+            unit.coder, unit.document = coder or "", ""
     return units
 
 
@@ -209,6 +221,8 @@ def _of_path(path: object, format: str) -> list[_Unit]:
     place = Path(path)
     files = open_files(path)
     names = files.names
+    if form is PROJECT or (form is None and is_project(files)):
+        return [_Unit(files, names[0], PROJECT)]
     if place.is_file() and place.suffix in (".mmax", ".ann"):
         files = open_files(place.parent)  # the project lies around it
         names = [place.name]
@@ -222,7 +236,7 @@ def _of_path(path: object, format: str) -> list[_Unit]:
         if found is not None:
             units.append(_Unit(files, name, found))
     if not units:
-        titles = ", ".join(f"{f.name} ({f.title})" for f in FORMATS)
+        titles = ", ".join(f"{f.name} ({f.title})" for f in (*FORMATS, PROJECT))
         what = "No format was recognised."
         raise AnnotationError(Problem(what, str(path), f"Say format=...: {titles}."))
     return units
@@ -236,9 +250,9 @@ def _fits(form: Format, files: Files, name: str, n_names: int, said: Format | No
 def _named(format: str) -> Format | None:
     if format == "auto":
         return None
-    found = {form.name: form for form in FORMATS}.get(format)
+    found = {form.name: form for form in (*FORMATS, PROJECT)}.get(format)
     if found is None:
-        names = ["auto", *(form.name for form in FORMATS)]
+        names = ["auto", *(form.name for form in (*FORMATS, PROJECT))]
         near = difflib.get_close_matches(str(format), names, n=1)
         remedy = (f"Did you mean {near[0]!r}? " if near else "") + f"Use one of {', '.join(names)}."
         raise AnnotationError(Problem(f"There is no format {format!r}.", remedy=remedy))

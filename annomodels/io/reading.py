@@ -231,8 +231,12 @@ def _columns(form: Format, source: Source, options: Options, units: str | None) 
             raise AnnotationError(Problem(what, source.name, remedy))
         return columns_of_spans(form.spans(source, options), units, options)
     if form.read is None:
-        what = "This format marks stretches of text, which are no items yet."
+        assert form.spans is not None
+        spans = form.spans(source, options)
+        what = f"This format marks stretches of text, which are no items yet: {spans!r}."
         remedy = "Say what the items are with units=... (--units). " + described()
+        if any(span.chain for span in spans.spans):
+            remedy += " For coreference, take annomodels.coref.read (annomodels coref)."
         raise AnnotationError(Problem(what, source.name, remedy))
     return form.read(source, options)
 

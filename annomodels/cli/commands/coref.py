@@ -80,7 +80,11 @@ __all__ = ["command"]
     help="Whether brackets of CoNLL-2012 may cross.",
 )
 @click.option(
-    "--relation", "relations", multiple=True, metavar="NAME", help="brat relation for coreference."
+    "--relation",
+    "relations",
+    multiple=True,
+    metavar="NAME",
+    help="brat relation for coreference, or layer of chains of an INCEpTION project.",
 )
 @click.option(
     "--attribute",

@@ -1,0 +1,116 @@
+"""Projects of INCEpTION and WebAnno: chains in WebAnno TSV 3 or in UIMA CAS files."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+
+from annomodels.coref.brat import WORD
+from annomodels.coref.document import Document
+from annomodels.coref.files import Files
+from annomodels.coref.parts import Marks, Options, Part
+from annomodels.coref.spans import Span
+from annomodels.errors import AnnotationError, Problem
+from annomodels.io.reading import read_spans
+from annomodels.io.source import Options as NoOptions
+from annomodels.io.source import Source
+from annomodels.io.span_builder import Spans
+from annomodels.io.spans import GOLD
+from annomodels.io.spans import Span as Mark
+from annomodels.io.tools.cas import is_cas
+from annomodels.io.tools.webanno import is_webanno
+from annomodels.validation import counted, some
+
+__all__ = ["is_project", "read_project"]
+
+ENDINGS = (".tsv", ".xmi", ".zip")
+
+
+def is_project(files: Files) -> bool:
+    """Whether a file, folder or archive is of WebAnno TSV 3 or UIMA CAS."""
+    if not any(name.lower().endswith(ENDINGS) for name in files.names):
+        return False
+    source = Source(files.root, None, None, None)
+    return is_webanno(source, NoOptions()) or is_cas(source, NoOptions())
+
+
+def read_project(files: Files, name: str, coder: str, unnamed: str, options: Options) -> list[Part]:
+    """Documents of a project, with the chains of every coder of each.
+
+    Coders and documents are named by the folders; the curated version is nobody's work and is left
+    out. A file of its own is the work of `coder` on the document `unnamed`, if these are given.
+    """
+    spans = read_spans(files.root, encoding=options.encoding)
+    chosen = _chains(spans, options)
+    alone = len(files.names) == 1 and not name.lower().endswith(".zip")
+    parts: list[Part] = []
+    for document, coders in spans.seen.items():
+        words = spans.tokens.get(document) or [
+            found.span() for found in WORD.finditer(spans.texts.get(document, ""))
+        ]
+        text = spans.texts.get(document, "")
+        tokens = tuple(text[start:end] for start, end in words)
+        notes = list(spans.notes) if not parts else []
+        if GOLD in coders:
+            notes.append("The curated version is left out.")
+        layers = {}
+        for one in coders:
+            if one == GOLD:
+                continue
+            mine = [mark for mark in chosen if (mark.document, mark.coder) == (document, one)]
+            who = coder if coder and alone else one
+            layers[who] = _marks(mine, words, f"{files.root}, {document}, {one}").layer(
+                who, _clusters(mine)
+            )
+        title = unnamed if unnamed and alone else document
+        if layers:
+            made = Document(title, tokens, (0,), None, layers, tuple(notes))
+            parts.append(Part(made, files.root))
+    return parts
+
+
+def _chains(spans: Spans, options: Options) -> list[Mark]:
+    """Take the marks in chains of one layer, each once whatever features it has."""
+    marks = [mark for mark in spans.spans if mark.chain]
+    layers = sorted({_layer(mark) for mark in marks})
+    wanted = [layer for layer in layers if not options.relations or layer in options.relations]
+    if not layers:
+        what = "There are spans in it, but no chains."
+        remedy = "Give it to annomodels.read with units=... (annomodels run --units ...)."
+        raise AnnotationError(Problem(what, spans.source, remedy))
+    if len(wanted) != 1:
+        what = f"There are chains of {counted(len(layers), 'layer')}: {some(layers)}."
+        remedy = "Name one with relations=... (--relation)."
+        raise AnnotationError(Problem(what, spans.source, remedy))
+    chosen = {
+        (mark.document, mark.coder, mark.start, mark.end, mark.chain): mark
+        for mark in marks
+        if _layer(mark) == wanted[0]
+    }
+    return list(chosen.values())
+
+
+def _layer(mark: Mark) -> str:
+    """Layer of a mark, without the feature."""
+    return mark.question.partition(".")[0]
+
+
+def _marks(chosen: Sequence[Mark], words: Sequence[tuple[int, int]], where: str) -> Marks:
+    """Markables of the words that each mark covers or touches."""
+    starts, ends = [start for start, _ in words], [end for _, end in words]
+    marks = Marks()
+    for n, mark in enumerate(chosen):
+        span = range(bisect_right(ends, mark.start), bisect_left(starts, mark.end))
+        if not span:
+            what = f"The mention at {mark.start}-{mark.end} holds no word."
+            raise AnnotationError(Problem(what, where, "Mark at least one word."))
+        marks.add(str(n), Span(tuple(span)))
+    return marks
+
+
+def _clusters(chosen: Sequence[Mark]) -> list[list[str]]:
+    """Ids of the mentions of each chain."""
+    clusters: dict[str, list[str]] = {}
+    for n, mark in enumerate(chosen):
+        clusters.setdefault(mark.chain, []).append(str(n))
+    return list(clusters.values())
