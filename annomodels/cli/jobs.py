@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from annomodels.cli.options import Reading, Sampling
-from annomodels.errors import AnnotationError
+from annomodels.cli.questions import questions_of
 
 if TYPE_CHECKING:
     from annomodels.annotations import Annotations
@@ -155,7 +155,10 @@ def each_question(job: Job, output: str) -> tuple[str, list[Outcome]]:
     from annomodels.cli.session import note
     from annomodels.report.index import index_page, row_of
 
-    questions = _questions(job)
+    if job.known is not None:
+        what = "--known is the truth of one question: choose it with --question."
+        raise click.UsageError(what, click.get_current_context(silent=True))
+    questions = questions_of(job.data, job.reading)
     places = dict(zip(questions, folders(questions), strict=True))
     check_folder(output, (INDEX,), job.force)
     for place in places.values():
@@ -204,26 +207,3 @@ def _known(job: Job, labels: Annotations) -> dict[Any, Any] | None:
     from annomodels.io.truths import truths_of
 
     return truths_of(job.known, labels)
-
-
-def _questions(job: Job) -> list[str]:
-    """Names of all questions of the file."""
-    from annomodels.cli.loading import load_data
-
-    context = click.get_current_context(silent=True)
-    if job.reading.question is not None:
-        raise click.UsageError("Give --question or --every-question, not both.", context)
-    if job.known is not None:
-        what = "--known is the truth of one question: choose it with --question."
-        raise click.UsageError(what, context)
-    if job.data == "-":
-        what = "--every-question reads the data once for each question: give a file, not -."
-        raise click.UsageError(what, context)
-    try:
-        load_data(job.data, job.reading)
-    except AnnotationError as error:
-        found = [problem.choices for problem in error.problems if problem.choices]
-        if not found:
-            raise
-        return list(found[0])
-    raise click.UsageError("The data hold one question only: leave out --every-question.", context)

@@ -17,7 +17,10 @@ ROLES = ("item", "coder", "label")
 ALIASES: dict[str, tuple[str, ...]] = {
     "item": ("item", "task", "unit", "subject", "instance", "example"),
     "coder": ("coder", "worker", "rater", "annotator", "judge", "user", "reviewer"),
-    "label": ("label", "rating", "annotation", "value", "category", "code", "answer", "judgment"),
+    "label": (
+        *("label", "rating", "annotation", "value", "category", "code", "answer", "judgment"),
+        *("tag", "vote", "verdict"),
+    ),
 }
 
 
@@ -128,7 +131,7 @@ def _not_found(
     taken: Sequence[str],
     source: str,
 ) -> Problem:
-    words = " × ".join(missing)
+    words = " and ".join(missing) if len(missing) < 3 else "item, coder and label"
     what = f"{words} column{'' if len(missing) == 1 else 's'} not found: the columns are "
     what += ", ".join(repr(name[:60]) for name in header[:30])
     what += f" and {len(header) - 30} more" if len(header) > 30 else ""

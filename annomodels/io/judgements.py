@@ -75,6 +75,7 @@ class Judgements:
         self._unreadable: dict[str, list[int]] = {}
         self._gold: list[tuple[str, str, tuple[str, ...]]] = []
         self._texts: dict[str, str] = {}
+        self._groups: dict[str, str] = {}
 
     # -- gathering ------------------------------------------------------------------------------
 
@@ -152,6 +153,11 @@ class Judgements:
         if isinstance(item, str) and isinstance(text, str) and text:
             self._texts.setdefault(item, text)
 
+    def group(self, item: str, name: Any) -> None:
+        """Take the document that an item stands in."""
+        if isinstance(name, str) and name:
+            self._groups.setdefault(item, name)
+
     @property
     def empty(self) -> bool:
         """Whether no judgement was taken yet."""
@@ -196,6 +202,7 @@ class Judgements:
             rows=[row[4] for row in rows],
             gold=self._known_gold([(item, show(labels)) for item, _, labels in gold]),
             texts={item: text for item, text in self._texts.items() if item in known} or None,
+            group={item: name for item, name in self._groups.items() if item in known} or None,
             skips=self._skips[str(question)] + self._skips[""] * (question != ""),
             notes=[*self.notes, *self._counted(known)],
             problems=problem,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from typing import Any
 
@@ -10,6 +11,7 @@ from annomodels.io.columns import Columns, assemble, find_roles, matched, named_
 from annomodels.io.questions import choose_question
 from annomodels.io.source import Options, Source
 from annomodels.io.table import Table
+from annomodels.io.variables import variables_beside
 from annomodels.validation import check_hashable, counted, some
 
 __all__ = ["is_long", "read_long"]
@@ -34,7 +36,10 @@ def read_long(source: Source, options: Options) -> Columns:
     """Columns of a long table, with notes on what was left out."""
     table = source.table
     taken = tuple(options.extra.values())
-    names, problems = find_roles(table.header, options.roles, table.source, taken)
+    roles, problems = _variable(table, options, taken)
+    if problems:
+        return Columns(problems=[*table.problems, *problems])
+    names, problems = find_roles(table.header, roles, table.source, taken)
     for role, name in options.extra.items():
         problems += named_column(table.header, name, role, table.source)
         names[role] = name
@@ -42,7 +47,10 @@ def read_long(source: Source, options: Options) -> Columns:
         if not table.header:
             problems = []
         return Columns(problems=[*table.problems, *problems, *_no_header(table)])
-    table, question_problems, asked = _one_question(table, options)
+    by_column = roles["label"] == options.question is not None
+    table, question_problems, asked = (
+        (table, [], "") if by_column else _one_question(table, options)
+    )
     if question_problems:
         return Columns(problems=question_problems)
     table, notes = _without_repeats(table, names)
@@ -50,6 +58,36 @@ def read_long(source: Source, options: Options) -> Columns:
     columns = assemble(cells, table.rows, table.source, names, options.is_skip)
     columns.notes = [*table.notes, *notes, *columns.notes, *_ignored(table, names, asked)]
     return columns
+
+
+def _variable(
+    table: Table, options: Options, taken: tuple[str, ...]
+) -> tuple[dict[str, str | None], list[Problem]]:
+    """Roles as named; where several columns may hold the labels, each is a question of its own."""
+    roles = dict(options.roles)
+    header = [name for name in table.header if name not in taken]
+    known = matched(header)
+    if roles["label"] is not None or known["label"]:
+        return roles, []
+    if any(name.strip().casefold() == "question" for name in header):
+        return roles, []
+    named = [roles[role] or (known[role] + [""])[0] for role in ("item", "coder")]
+    free = [name for name in header if name not in named]
+    if not all(name in header for name in named) or len(free) < 2:
+        return roles, []
+    found = variables_beside(table, free, options.is_skip)
+    if options.question in found:
+        return {**roles, "label": options.question}, []
+    if len(found) < 2:
+        return roles, []
+    counts = {
+        name: sum(not options.is_skip(cell) for cell in table.columns[name]) for name in found
+    }
+    problems = choose_question(counts, options.question, table.source, "label")[1]
+    return roles, [
+        dataclasses.replace(problem, remedy=f"{problem.remedy} Or name it with --label.")
+        for problem in problems
+    ]
 
 
 def _one_question(table: Table, options: Options) -> tuple[Table, list[Problem], str]:

@@ -42,8 +42,8 @@ def choose_question(
         listed = some(names, lambda q: f"{q!r} ({counts[q]:,} {rows}s)")
         what = f"The table holds {counted(len(names), 'question')}: {listed}."
         remedy = (
-            f"Choose one with question={names[0]!r} (--question {names[0]}); annomodels run takes "
-            "each by itself with --every-question."
+            f"Choose one with question={names[0]!r} (--question {names[0]}); annomodels run and "
+            "agree take each by itself with --every-question."
         )
         return None, [Problem(what, where, remedy, tuple(map(str, names)))]
     if asked in counts:

@@ -10,6 +10,7 @@ from annomodels.io.columns import Columns, assemble, matched, named_column
 from annomodels.io.long import GOLD_WORDS
 from annomodels.io.source import Options, Source
 from annomodels.io.table import Table
+from annomodels.io.variables import Grid, grid_of, one_variable, several
 from annomodels.validation import LONGEST_LABEL, MANY_LABELS, all_numbers, some
 
 __all__ = ["is_wide", "looks_like_counts", "read_wide"]
@@ -43,12 +44,19 @@ def read_wide(source: Source, options: Options) -> Columns:
     problems = [*table.problems, *named_column(table.header, item, "item", table.source)]
     for role, name in extra.items():
         problems += named_column(table.header, name, role, table.source)
+    grid = _grid(table, options, item)
     for role in ("coder", "label", "question"):
-        if getattr(options, role) is not None:
+        if getattr(options, role) is not None and not (role == "question" and grid):
             what = f"A wide table has no {role} column: each further column is a coder."
-            remedy = f"Leave out {role}=..., or say format='long'."
+            remedy = f"Leave out {role}=... (--{role}), or say format='long' (--input-format long)."
             problems.append(Problem(what, table.source, remedy))
-    coders = _coders(table, options, item)
+    coders = {name: name for name in _coders(table, options, item)}
+    if grid is not None and options.question is not None:
+        said, wrong = one_variable(grid, options.question, table.source)
+        coders = {column: coder for coder, column in said.items()} or coders
+        problems += wrong
+    elif grid is not None and grid.apart and not options.forced:
+        problems.append(several(grid, table.source))
     for name in coders:
         problems += named_column(table.header, name, "coder", table.source)
     if not coders:
@@ -58,7 +66,7 @@ def read_wide(source: Source, options: Options) -> Columns:
     if problems:
         return Columns(problems=problems)
     if options.coder_columns is None:
-        problems += _not_coders(table, coders, options)
+        problems += _not_coders(table, list(coders), options)
         if not options.forced and looks_like_counts([table.columns[name] for name in coders]):
             problems.append(_counts(table))
         if problems:
@@ -67,8 +75,24 @@ def read_wide(source: Source, options: Options) -> Columns:
     left = [name for name in table.header if name not in {item, *coders, *extra.values()}]
     if left:
         columns.notes.append(f"{'Column' if len(left) == 1 else 'Columns'} not used: {some(left)}.")
+    if grid is not None and options.question is None and options.coder_columns is None:
+        first = next(iter(grid.columns))
+        columns.notes.append(
+            f"Every column is taken for a coder. Are they {grid}? Then choose one with "
+            f"question={first!r} (--question {first})."
+        )
     columns.notes = [*table.notes, *columns.notes]
     return columns
+
+
+def _grid(table: Table, options: Options, item: str) -> Grid | None:
+    """Variables and coders that the names of the columns are made of."""
+    if options.coder_columns is not None:
+        return None
+    names = [name for name in _coders(table, options, item) if name in table.columns]
+    return grid_of(
+        {name: {repr(c) for c in table.columns[name] if not _skip(c, options)} for name in names}
+    )
 
 
 def _coders(table: Table, options: Options, item: str) -> list[str]:
@@ -78,12 +102,13 @@ def _coders(table: Table, options: Options, item: str) -> list[str]:
 
 
 def _melted(
-    table: Table, item: str, coders: Sequence[str], extra: dict[str, str], options: Options
+    table: Table, item: str, coders: dict[str, str], extra: dict[str, str], options: Options
 ) -> Columns:
+    """One row for each cell; `coders` names the coder of each column."""
     size, repeat = len(table), len(coders)
     cells: dict[str, Sequence[Any]] = {
         "item": [name for name in table.columns[item] for _ in range(repeat)],
-        "coder": list(coders) * size,
+        "coder": list(coders.values()) * size,
         "label": [
             label
             for row in zip(*(table.columns[name] for name in coders), strict=True)
@@ -144,9 +169,11 @@ def _not_coders(table: Table, coders: Sequence[str], options: Options) -> list[P
             why = f"Column {name!r} shares no label with the other columns; is it a coder?"
         if why:
             remedy = (
-                f"Say gold={name!r}, text={name!r} or group={name!r} if it is that; else list "
-                "the coders with coder_columns=[...] or say format='wide'; or name item=, coder= "
-                "and label= if the table has one row for each label."
+                f"Say gold={name!r}, text={name!r} or group={name!r} if it is that (--gold-column, "
+                "--text-column, --group-column); else list the coders with coder_columns=[...] "
+                "(--coder-columns) or say format='wide' (--input-format wide); or name item=, "
+                "coder= and label= if the table has one row for each label (--item, --coder, "
+                "--label)."
             )
             problems.append(Problem(why, f"{table.source}, column {name!r}", remedy))
     if len(problems) > 2:  # the columns do not look like coders at all

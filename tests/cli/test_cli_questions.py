@@ -80,3 +80,21 @@ def test_a_report_compares_the_fits_it_is_given(call, votes, tmp_path) -> None:
     html = page.read_text()
     assert "<table class=data id=comparison>" in html
     assert "This page is of the model hierarchical." in html
+
+
+def test_agreement_of_every_question_stands_in_one_table(call, survey) -> None:
+    words = ("agree", survey, "--every-question", "--coefficient", "alpha", "--json")
+    done = call(*words, "--fail-if", "alpha.low<0.99")
+    assert done.code == 1
+    rows = json.loads(done.out)
+    assert [(row["question"], row["coefficient"]) for row in rows] == [
+        ("rude <b>?", "alpha"),
+        ("tone", "alpha"),
+    ]
+    tone = json.loads(call("agree", survey, "--question", "tone", "--json").out)
+    alpha = next(row for row in tone if row["coefficient"] == "alpha")
+    assert {**rows[1], "question": ""} == {**alpha, "question": ""}
+    assert "alpha.low of question rude <b>? is" in done.err
+    assert "alpha.low of question tone is" in done.err
+    both = call("agree", survey, "--every-question", "--by", "label")
+    assert (both.code, "--by" in both.err) == (2, True)

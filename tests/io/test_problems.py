@@ -110,7 +110,7 @@ def test_another_encoding_is_located_and_can_be_said(problems: Any, tmp_path: Pa
 
 def test_columns_that_are_not_found_are_all_listed(problems: Any) -> None:
     problem = one(problems("a,b,c\n1,x,7\n1,y,8\n"))
-    assert problem.what == "Item × coder × label columns not found: the columns are 'a', 'b', 'c'."
+    assert problem.what == "Item, coder and label columns not found: the columns are 'a', 'b', 'c'."
     assert "item=..., coder=..., label=..." in problem.remedy
     assert "--item --coder --label" in problem.remedy
     assert "format='wide'" in problem.remedy

@@ -285,12 +285,12 @@ def test_a_gold_or_text_column_is_not_taken_for_a_coder(write: Any) -> None:
 
 
 def test_a_long_table_with_unknown_names_is_not_taken_for_a_wide_one(write: Any) -> None:
-    text = "nr,sentence,person,tag\n" + "".join(
+    text = "nr,sentence,person,mark\n" + "".join(
         f"{n},s{n % 9},p{n % 4},{'ab'[n % 2]}\n" for n in range(36)
     )
     with pytest.raises(AnnotationError, match="Name the columns with item="):
         read(write(text))
-    data = read(write(text), item="sentence", coder="person", label="tag")
+    data = read(write(text), item="sentence", coder="person", label="mark")
     assert (data.n_items, data.n_coders, data.n_labels) == (9, 4, 2)
 
 

@@ -192,3 +192,67 @@ def test_every_format_of_tools_is_among_the_shapes() -> None:
 def test_a_manifest_is_refused_and_says_where_the_answers_lie(files: Path) -> None:
     with pytest.raises(AnnotationError, match="annotations/worker-response"):
         read(files / "sagemaker_output.manifest")
+
+
+# -- several variables in one table --------------------------------------------------------------
+
+SHEET = "Article,Coder,Frame,Tone,Remark\n" + "".join(
+    f"a{n},{coder},{'war' if n % 2 else 'money'},{n % 5 + 1},a remark of {coder} on article {n}\n"
+    for n in range(30)
+    for coder in ("ana", "ben")
+)
+
+
+def test_each_column_of_a_coding_sheet_is_a_question(tmp_path: Path) -> None:
+    path = tmp_path / "sheet.csv"
+    path.write_text(SHEET)
+    with pytest.raises(AnnotationError, match="2 questions: 'Frame'") as caught:
+        read(path, item="Article")
+    assert caught.value.problems[0].choices == ("Frame", "Tone")  # not the remarks
+    data = read(path, item="Article", question="Frame")
+    assert (data.n_items, data.coders, data.labels) == (30, ("ana", "ben"), ("money", "war"))
+    assert read(path, item="Article", label="Tone").labels == ("1", "2", "3", "4", "5")
+
+
+def grid(separator: str = "_", *, tone: tuple[str, ...] = ("1", "2", "3")) -> str:
+    names = [f"{v}{separator}{c}" for v in ("frame", "tone") for c in ("ana", "ben", "cho")]
+    rows = [
+        [f"a{n}", *["war", "money", "war"][: 2 - n % 2], *["war"] * (1 + n % 2)]
+        + [tone[n % len(tone)]] * 3
+        for n in range(12)
+    ]
+    return "\n".join(",".join(row) for row in [["id", *names], *rows]) + "\n"
+
+
+@pytest.mark.parametrize("separator", ["_", ".", " ", "-"])
+def test_columns_of_variables_and_coders_are_never_mixed(tmp_path: Path, separator: str) -> None:
+    path = tmp_path / "wide.csv"
+    path.write_text(grid(separator))
+    with pytest.raises(AnnotationError, match="2 variables") as caught:
+        read(path)
+    assert caught.value.problems[0].choices == ("frame", "tone")
+    data = read(path, question="tone")
+    assert (data.n_items, data.coders) == (12, ("ana", "ben", "cho"))
+    assert data.labels == ("1", "2", "3")
+    assert read(path, format="wide").n_coders == 6
+    assert read(path, coder_columns=["tone_ana".replace("_", separator)]).n_coders == 1
+
+
+def test_the_coder_may_stand_first_and_numbers_may_end_the_names(tmp_path: Path) -> None:
+    path = tmp_path / "wide.csv"
+    _, *rest = grid().splitlines()
+    swapped = "id,ana_frame,ben_frame,cho_frame,ana_tone,ben_tone,cho_tone"
+    path.write_text("\n".join([swapped, *rest]))
+    assert read(path, question="frame").coders == ("ana", "ben", "cho")
+    path.write_text("\n".join(["id,frame1,frame2,frame3,tone1,tone2,tone3", *rest]))
+    assert read(path, question="tone").coders == ("1", "2", "3")
+    with pytest.raises(AnnotationError, match="Did you mean 'tone'"):
+        read(path, question="tonne")
+
+
+def test_where_labels_do_not_tell_all_columns_stay_coders_and_a_note_asks(tmp_path: Path) -> None:
+    path = tmp_path / "wide.csv"
+    path.write_text(grid(tone=("war", "money")))
+    data = read(path)
+    assert data.n_coders == 6
+    assert any("2 variables ('frame', 'tone') of 3 coders" in note for note in data.notes)

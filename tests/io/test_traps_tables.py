@@ -175,6 +175,13 @@ def test_inception_incomplete_units_stay_and_are_counted(put: Put) -> None:
     assert any("2 units were not marked" in note for note in data.notes)
 
 
+def test_inception_documents_are_groups(put: Put) -> None:
+    body = "S,,a,L,f,0-1 [x],USED,x,y\nS,,b,L,f,0-1 [x],USED,x,x\nS,,b,L,f,2-3 [y],USED,y,x\n"
+    data = read(put(DIFF + body))
+    assert data.group is not None
+    assert [data.groups[k] for k in data.group] == [item.split()[0] for item in data.items]
+
+
 def test_inception_features_are_questions(put: Put) -> None:
     body = "S,,d,L,f,0-1 [a],USED,x,y\nS,,d,L,g,0-1 [a],USED,k,k\n"
     assert "2 questions: 'f'" in problem(put(DIFF + body))

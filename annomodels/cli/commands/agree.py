@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import click
 
 from annomodels.cli.breakdown import BY, DEFAULT, coefficient_names, parts_table
@@ -15,6 +19,9 @@ from annomodels.cli.options import (
     write_options,
 )
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 __all__ = ["command"]
 
 SHORT = ("title", "value", "low", "high", "observed", "expected", "n", "p_above_667", "p_above_800")
@@ -26,6 +33,7 @@ SHORT = ("title", "value", "low", "high", "observed", "expected", "n", "p_above_
         "annomodels agree votes.csv",
         "annomodels agree votes.csv --scale ordinal --labels low,mid,high --by coder",
         "annomodels agree votes.csv --diagnose",
+        "annomodels agree coding.xlsx --item article --every-question --coefficient alpha",
         "annomodels agree links.csv --by document --coefficient kappa --positive link",
         "annomodels agree votes.csv --fail-if 'alpha<0.667' --fail-if 'alpha.low<0.5'",
     ),
@@ -55,6 +63,11 @@ SHORT = ("title", "value", "low", "high", "observed", "expected", "n", "p_above_
     help="Say which label pairs, items and coders make up the disagreement, and why.",
 )
 @click.option(
+    "--every-question",
+    is_flag=True,
+    help="Take each question or variable of DATA by itself, in one table.",
+)
+@click.option(
     "--fail-if",
     "gates",
     multiple=True,
@@ -72,6 +85,7 @@ def command(
     by: str | None,
     positive: str | None,
     diagnose: bool,
+    every_question: bool,
     gates: tuple[str, ...],
     reading: Reading,
     writing: Writing,
@@ -81,47 +95,109 @@ def command(
     Nothing is hidden: what is undefined stands there with the reason why. The coefficients that
     the fitted model implies stand in agreement.csv of `annomodels run`.
     """
-    from annomodels.cli.diagnosis import show_diagnosis
     from annomodels.cli.exits import DONE, GATE
     from annomodels.cli.gate import parse_gates
-    from annomodels.cli.loading import load_data, say_notes
     from annomodels.cli.places import check_writing
-    from annomodels.cli.session import note, warn
-    from annomodels.cli.tables import emit, form_of
-    from annomodels.cli.terminal import Stages
-    from annomodels.coefficients.agreement import agreement
+    from annomodels.cli.session import warn
 
     limits = parse_gates(gates)
-    _check(by, positive, diagnose, asked)
+    _check(by, positive, diagnose, every_question, asked)
     check_writing(writing)
     gated = [limit.name for limit in limits]
     names = coefficient_names(asked, gated, DEFAULT if by else ())
-    labels = load_data(data, reading)
-    note(repr(labels))
-    say_notes(labels)
-    if diagnose:
-        table = show_diagnosis(labels, asked[0] if asked else "alpha", writing)
-    elif by is not None:
-        with Stages() as stages:
-            table = parts_table(labels, by, names, positive, stages)
-        emit(table, writing, f"Agreement by {by}", (*table.columns[:2], *SHORT_BY[by]))
+    if every_question:
+        table = _each_question(data, names if asked else None, reading, writing)
     else:
-        panel = agreement(labels, names if asked else None)
-        table = panel.table
-        emit(table, writing, "Agreement", SHORT)
-        if form_of(writing) == "table":
-            for title, why in dict.fromkeys(zip(table["title"], table["note"], strict=True)):
-                if why:
-                    note(f"{title}: {why}")
-        for text in panel.notes:
-            note(f"note: {text}")
+        table = _one(data, names, asked, by, positive, diagnose, reading, writing)
     failures = [sentence for limit in limits for sentence in limit.failures(table)]
     for sentence in failures:
         warn(f"gate failed: {sentence}")
     ctx.exit(GATE if failures else DONE)
 
 
-def _check(by: str | None, positive: str | None, diagnose: bool, asked: tuple[str, ...]) -> None:
+def _one(
+    data: str,
+    names: list[str],
+    asked: tuple[str, ...],
+    by: str | None,
+    positive: str | None,
+    diagnose: bool,
+    reading: Reading,
+    writing: Writing,
+) -> pd.DataFrame:
+    """Write the table of one question."""
+    from annomodels.cli.diagnosis import show_diagnosis
+    from annomodels.cli.loading import load_data, say_notes
+    from annomodels.cli.session import note
+    from annomodels.cli.tables import emit
+    from annomodels.cli.terminal import Stages
+    from annomodels.coefficients.agreement import agreement
+
+    labels = load_data(data, reading)
+    note(repr(labels))
+    say_notes(labels)
+    if diagnose:
+        return show_diagnosis(labels, asked[0] if asked else "alpha", writing)
+    if by is not None:
+        with Stages() as stages:
+            table = parts_table(labels, by, names, positive, stages)
+        emit(table, writing, f"Agreement by {by}", (*table.columns[:2], *SHORT_BY[by]))
+        return table
+    panel = agreement(labels, names if asked else None)
+    emit(panel.table, writing, "Agreement", SHORT)
+    _say(panel.table, panel.notes, writing)
+    return panel.table
+
+
+def _each_question(
+    data: str, names: list[str] | None, reading: Reading, writing: Writing
+) -> pd.DataFrame:
+    """Write one table with the coefficients of every question."""
+    import pandas as pd
+
+    from annomodels.cli.loading import load_data, say_notes
+    from annomodels.cli.questions import questions_of
+    from annomodels.cli.session import note
+    from annomodels.cli.tables import emit
+    from annomodels.coefficients.agreement import agreement
+
+    tables: list[pd.DataFrame] = []
+    notes: dict[str, None] = {}
+    for question in questions_of(data, reading):
+        labels = load_data(data, dataclasses.replace(reading, question=question))
+        note(f"{question}: {labels!r}")
+        say_notes(labels)
+        panel = agreement(labels, names)
+        part = panel.table.copy()
+        part.insert(0, "question", question)
+        tables.append(part)
+        notes.update(dict.fromkeys(panel.notes))
+    table = pd.concat(tables, ignore_index=True)
+    emit(table, writing, "Agreement by question", ("question", *SHORT))
+    _say(table, list(notes), writing)
+    return table
+
+
+def _say(table: pd.DataFrame, notes: Sequence[str], writing: Writing) -> None:
+    """Say what a drawn table has no room for, and what goes for all of it."""
+    from annomodels.cli.session import note
+    from annomodels.cli.tables import form_of
+
+    if form_of(writing) == "table":
+        for title, why in dict.fromkeys(zip(table["title"], table["note"], strict=True)):
+            if why:
+                note(f"{title}: {why}")
+    for text in notes:
+        note(f"note: {text}")
+
+
+def _check(
+    by: str | None,
+    positive: str | None,
+    diagnose: bool,
+    every_question: bool,
+    asked: tuple[str, ...],
+) -> None:
     """Refuse options that do not go together.
 
     Raises
@@ -131,6 +207,11 @@ def _check(by: str | None, positive: str | None, diagnose: bool, asked: tuple[st
     """
     if diagnose and by:
         raise click.UsageError("--diagnose and --by are two tables: ask for one at a time.")
+    if every_question and (diagnose or by):
+        raise click.UsageError(
+            "--every-question gives one table of coefficients: choose a --question for "
+            "--by or --diagnose."
+        )
     if diagnose and len(asked) > 1:
         raise click.UsageError("--diagnose explains one coefficient: give --coefficient once.")
     if positive is not None and by not in ("document", "group"):

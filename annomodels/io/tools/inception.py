@@ -43,6 +43,7 @@ def read_inception(source: Source, options: Options) -> Columns:
             question = f"{cells['Layer']}.{question}"
         flags.update(str(cells["Flags"]).replace(",", " ").split())
         found.text(item, text.removesuffix("]"))
+        found.group(item, cells["Document"])
         stacked = "STACKED" in str(cells["Flags"])
         for coder in coders:
             label = str(cells[coder])

@@ -48,7 +48,7 @@ class GoldItem:
     def doubt(self) -> float:
         """Entropy of the label in bits; without soft labels that of the label against the rest."""
         parts = list(self.soft.values()) or [self.probability, 1 - self.probability]
-        return -sum(p * math.log2(p) for p in parts if p > 0)
+        return sum(p * math.log2(1 / p) for p in parts if p > 0)
 
 
 @dataclass(frozen=True)

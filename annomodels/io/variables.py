@@ -1,0 +1,142 @@
+"""Several variables in one table, as coding sheets of content analyses have them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from annomodels.errors import Problem
+from annomodels.io.questions import choose_question
+from annomodels.io.table import Table
+from annomodels.validation import LONGEST_LABEL, MANY_LABELS, all_numbers, some
+
+__all__ = ["Grid", "grid_of", "one_variable", "several", "variables_beside"]
+
+# Where a name such as frame_anna or tone2 is cut in two.
+_CUTS = (
+    re.compile(r"(.+)[_. -]([^_. -]+)"),
+    re.compile(r"([^_. -]+)[_. -](.+)"),
+    re.compile(r"(.*\D)(\d+)"),
+)
+_ALIKE = 0.5  # variables whose labels overlap less than this cannot be one
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Columns whose names are pairs of a variable and a coder.
+
+    Parameters
+    ----------
+    columns
+        Variable -> coder -> name of the column.
+    apart
+        Whether the labels show that these are several variables.
+    """
+
+    columns: Mapping[str, Mapping[str, str]]
+    apart: bool
+
+    def __str__(self) -> str:
+        coders = list(next(iter(self.columns.values())))
+        return (
+            f"{len(self.columns)} variables ({some(list(self.columns))}) of "
+            f"{len(coders)} coders ({some(coders)})"
+        )
+
+
+def grid_of(columns: Mapping[str, set[Any]]) -> Grid | None:
+    """Variables and coders, if all names of columns are made of two parts, in all combinations.
+
+    The part that goes with the labels is the variable; where the labels do not tell, the first.
+
+    Parameters
+    ----------
+    columns
+        Labels in each column.
+
+    Examples
+    --------
+    >>> words, numbers = {"war", "money"}, {"1", "2"}
+    >>> found = grid_of({"a_frame": words, "b_frame": words, "a_tone": numbers, "b_tone": numbers})
+    >>> found.columns["tone"], found.apart
+    ({'a': 'a_tone', 'b': 'b_tone'}, True)
+    >>> grid_of({"ana": words, "ben": words, "ana_2": words}) is None
+    True
+    """
+    for cut in _CUTS:
+        found = {name: cut.fullmatch(name) for name in columns}
+        pairs = {name: match.groups() for name, match in found.items() if match}
+        first, second = (list(dict.fromkeys(pair[n] for pair in pairs.values())) for n in (0, 1))
+        full = len(pairs) == len(columns) == len(first) * len(second) == len(set(pairs.values()))
+        if not full or min(len(first), len(second)) < 2:
+            continue
+        named = {pair: name for name, pair in pairs.items()}
+        forward = {a: {b: named[a, b] for b in second} for a in first}
+        backward = {b: {a: named[a, b] for a in first} for b in second}
+        chosen = max((forward, backward), key=lambda rows: _within(rows, columns))
+        unions = [set().union(*(columns[c] for c in row.values())) for row in chosen.values()]
+        apart = any(_overlap(a, b) < _ALIKE for n, a in enumerate(unions) for b in unions[:n])
+        return Grid(chosen, apart)
+    return None
+
+
+def one_variable(grid: Grid, asked: str, source: str) -> tuple[dict[str, str], list[Problem]]:
+    """Columns of the coders for the variable that was asked for."""
+    name, problems = choose_question(dict.fromkeys(grid.columns, 1), asked, source)
+    return (dict(grid.columns[name]) if not problems else {}), problems
+
+
+def several(grid: Grid, source: str) -> Problem:
+    """Ask which variable is meant."""
+    first = next(iter(grid.columns))
+    remedy = (
+        f"Choose one with question={first!r} (--question {first}); annomodels run and agree take "
+        "each by itself with --every-question. If all columns are coders, name them with "
+        "coder_columns (--coder-columns)."
+    )
+    return Problem(f"The columns are {grid}.", source, remedy, tuple(grid.columns))
+
+
+def variables_beside(
+    table: Table, free: Sequence[str], is_skip: Callable[[Any], bool]
+) -> list[str]:
+    """Columns of a long table that may hold labels: not those that hold texts, or nothing.
+
+    Parameters
+    ----------
+    table
+        The table.
+    free
+        Columns that hold neither items nor coders.
+    is_skip
+        Whether a cell stands for no label.
+    """
+    found = []
+    for name in free:
+        cells = table.columns[name]
+        if any(isinstance(cell, (list, dict)) for cell in cells):
+            continue
+        labels = {cell for cell in cells if not is_skip(cell)}
+        long = any(isinstance(label, str) and len(label) > LONGEST_LABEL for label in labels)
+        many = len(labels) > MANY_LABELS and len(labels) > len(table) / 2
+        if name.strip() and labels and not long and (not many or all_numbers(labels)):
+            found.append(name)
+    return found
+
+
+def _overlap(one: set[Any], other: set[Any]) -> float:
+    union = one | other
+    return len(one & other) / len(union) if union else 1.0
+
+
+def _within(rows: Mapping[str, Mapping[str, str]], labels: Mapping[str, set[Any]]) -> float:
+    """How alike the labels are of columns in the same row."""
+    pairs = [
+        _overlap(labels[a], labels[b])
+        for row in rows.values()
+        for n, a in enumerate(row.values())
+        for b in list(row.values())[:n]
+    ]
+    return sum(pairs) / len(pairs)
