@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import tracemalloc
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -39,25 +40,31 @@ def labels(n_items: int) -> Encoded:
     )
 
 
-def shortest(call: Callable[[], object], times: int = 7) -> float:
-    """Processor seconds of the shortest of several calls."""
-    found = []
-    for _ in range(times):
-        begun = time.process_time()
-        call()
-        found.append(time.process_time() - begun)
-    return min(found)
+def processor_seconds(call: Callable[[], object]) -> float:
+    """Processor seconds of a call."""
+    begun = time.process_time()
+    call()
+    return time.process_time() - begun
 
 
-def test_a_pass_over_twice_the_labels_takes_twice_the_time() -> None:
+def test_a_pass_over_four_times_the_labels_takes_four_times_the_time() -> None:
     log_confusion = np.log(np.random.default_rng(1).dirichlet(np.ones(K), (N_CODERS, K)))
     parameters = [(np.full(K, -np.log(K)), log_confusion.transpose(0, 2, 1).copy())]
-    seconds = []
-    for n_items in (40_000, 80_000):
-        with Spread(cut(labels(n_items), 1), Serial()) as spread:
-            spread.sum(sampled, parameters, [1], 0, None)
-            seconds.append(shortest(lambda s=spread: s.sum(sampled, parameters, [1], 1, None)))
-    assert 1.4 < seconds[1] / seconds[0] < 3.0
+    with ExitStack() as stack:
+        spreads = [
+            stack.enter_context(Spread(cut(labels(n_items), 1), Serial()))
+            for n_items in (30_000, 120_000)
+        ]
+        shortest = [np.inf, np.inf]
+        # in turn, and again where another program took the cache away from one of them: what
+        # grows with the square takes sixteen times as long however often it is looked at
+        for turn in range(20):
+            for which, spread in enumerate(spreads):
+                found = processor_seconds(lambda s=spread: s.sum(sampled, parameters, [1], 1, None))
+                shortest[which] = min(shortest[which], found)
+            if (enough := 2.0 < shortest[1] / shortest[0] < 8.0) and turn >= 3:
+                break
+    assert enough, shortest
 
 
 @pytest.fixture
