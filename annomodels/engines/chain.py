@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from copy import deepcopy
 from dataclasses import replace
 from threading import Event
 from typing import Any
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from annomodels.engines.kept import Kept
 from annomodels.engines.relabel import canonical_order
+from annomodels.engines.trace import Trace
 from annomodels.models.confusion import State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded
@@ -82,10 +84,10 @@ class Chain:
         if kept is not None:
             kept.make_room(self.model.pymc_start(self.state))
         while self.iteration < end and not stop.is_set():
-            if len(self.edges) == 2:
+            if len(self.edges) == 2 and (kept is None or kept.trace is None):
                 self._many(min(end, self.iteration + self.at_once), thin, kept)
             else:
-                self._one(kept if self.iteration % thin == 0 else None)
+                self._one(kept, self.iteration % thin == 0)
 
     def room(self, draws: int, single: bool) -> Kept:
         """Make room for some draws."""
@@ -96,6 +98,16 @@ class Chain:
         self.nowhere = Kept(self.nowhere.codes, 0, single)
         self.nowhere.make_room(self.model.pymc_start(self.state))
         self._many(self.iteration, 1, None)
+
+    def compile_steps(self, single: bool) -> None:
+        """Do the same for iterations one by one: take a step from a copy of the state."""
+        state, self.state = self.state, deepcopy(self.state)
+        room = Kept(self.nowhere.codes, 1, single)
+        room.make_room(self.model.pymc_start(self.state))
+        self._store(self.identity, room)
+        self.model.log_prior(self.state)
+        self._one(None, False)
+        self.state, self.iteration = state, self.iteration - 1
 
     def _many(self, end: int, thin: int, kept: Kept | None) -> None:
         """Run up to iteration `end` in one call, or until classes may have been swapped."""
@@ -110,8 +122,15 @@ class Chain:
             *_places(target),
         )  # fmt: skip
 
-    def _one(self, kept: Kept | None) -> None:
+    def trace(self, room: int) -> Trace:
+        """Make room for what is watched of some iterations."""
+        return Trace(self.model, self.volume, self.relabel, room)
+
+    def _one(self, kept: Kept | None, keep: bool) -> None:
         """Run one iteration with its pass split into parts."""
+        if kept is not None and kept.trace is not None:
+            kept.trace.note(self.state)
+        kept = kept if keep else None
         order = self.identity if kept is None else self._order()
         log_likelihood = self._pass(order, kept)
         if kept is not None:

@@ -36,7 +36,7 @@ __all__ = [
     "require_no_checkpoint",
 ]
 
-VERSION = 1
+VERSION = 2
 WORDS = {
     "data": "of other data",
     "model": "of another model or of other priors",
@@ -125,6 +125,8 @@ class Saved:
         for name, values in held.items():
             kept.arrays[name][:draws] = values
         kept.book[:] = [draws, 0, 0, int(self.place["relabelled"][n]), kept.book[4]]
+        if kept.trace is not None:
+            kept.trace.put(self.arrays[f"{n}/trace"])
 
 
 @dataclass
@@ -164,6 +166,9 @@ class Checkpoint:
             if kept is None or not kept[n].n:
                 continue
             draws = kept[n].n
+            trace = kept[n].trace
+            if trace is not None:
+                arrays[f"{n}/trace"] = trace.values[: trace.n]
             arrays[f"{n}/kept/lp!"] = kept[n].lp[:draws]
             arrays[f"{n}/kept/log_likelihood!"] = kept[n].log_likelihood[:draws]
             for name, values in kept[n].arrays.items():

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.engines.diagnostics import mixing
+from annomodels.engines.diagnostics import mixing, worst
 from annomodels.engines.kept import Kept, StateKept
+from annomodels.engines.trace import watched
 from annomodels.models.encoded import Encoded
 from annomodels.schema import RawResult
 
@@ -75,13 +76,19 @@ def collect_parameters(
     **of_items
         The fields of the result that concern items.
     """
+    attrs = dict(attrs)
     draws = min(part.n for part in kept)
     posterior = {
         name: np.stack([part.arrays[name][:draws] for part in kept]) for name in kept[0].arrays
     }
     log_likelihood = np.stack([part.log_likelihood[:draws] for part in kept])
     lp = np.stack([part.lp[:draws] for part in kept])
-    rhat_max, ess_min = mixing(posterior, volume)
+    traced = watched(kept)
+    if traced is None:
+        rhat_max, ess_min = mixing(posterior, volume)
+    else:
+        rhat_max, ess_min = worst(*traced)
+        attrs["watched"] = {"rhat": traced[0].round(5).tolist(), "ess": traced[1].round(1).tolist()}
     swapped = [n for n, part in enumerate(kept) if part.relabelled > SWAPPED_FROM * part.n]
     attrs = {
         **attrs,

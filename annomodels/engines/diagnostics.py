@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BUSIEST", "ess", "mixing", "monitors", "rhat"]
+__all__ = ["BUSIEST", "ess", "mixing", "monitors", "rhat", "worst"]
 
 Floats = NDArray[Any]
 BUSIEST = 100
@@ -185,7 +185,11 @@ def monitors(posterior: dict[str, Floats], volume: Floats) -> Floats:
 def mixing(posterior: dict[str, Floats], volume: Floats) -> tuple[float, float]:
     """Largest R-hat and smallest bulk effective sample size of the watched parameters."""
     watched = monitors(posterior, volume)
-    r, n = rhat(watched), ess(watched)
+    return worst(rhat(watched), ess(watched))
+
+
+def worst(r: Floats, n: Floats) -> tuple[float, float]:
+    """Largest R-hat and smallest effective sample size; NaN where there are none."""
     if np.isnan(r).all():
         return float("nan"), float("nan")
     return float(np.nanmax(r)), float(np.nanmin(n))

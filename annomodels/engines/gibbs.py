@@ -77,6 +77,8 @@ def run(model: ConjugateModel | StateModel, data: Annotations, settings: Setting
         draws, single = room_for(codes.n_rows, codes.n_labels, settings)
         settings.tell("compiling", 0.0)
         run_.chains[0].compile(single)
+        if single and run_.traces:
+            run_.chains[0].compile_steps(single)
         # the result will need it, and sampling leaves the interpreter idle
         Thread(target=import_module, args=("xarray",), daemon=True).start()
         run_.clock = Clock(settings.time_limit)
@@ -138,6 +140,7 @@ class _Run(StagedRun):
         states = _starts(model, codes, settings)
         self.chains: Sequence[Any]
         if isinstance(model, StateModel):
+            self.traces = False
             self.chains = [
                 StateChain(model, codes, state, int(key), relabel)
                 for state, key in zip(states, keys, strict=True)

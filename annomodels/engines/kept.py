@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from annomodels.engines.trace import Trace
 from annomodels.models.encoded import Encoded
 
 __all__ = ["Kept", "StateKept"]
@@ -34,6 +35,8 @@ class Kept:
         self.room = draws
         self.dtype = np.float32 if single else np.float64
         self.arrays: dict[str, NDArray[Any]] = {}
+        # what is watched of all iterations, where few draws are kept
+        self.trace: Trace | None = None
         self.log_likelihood = np.zeros(draws)
         self.lp = np.zeros(draws)
         shape = (codes.n_patterns, codes.n_labels)

@@ -166,10 +166,12 @@ class _Far(Chain):
         """Give the new place of each class, if this iteration is kept."""
         return self._order() if keep else self.identity
 
-    def take(self, kept: Kept | None, counts: NDArray[Any], sizes: Any, found: float) -> None:
+    def take(
+        self, kept: Kept | None, keep: bool, counts: NDArray[Any], sizes: Any, found: float
+    ) -> None:
         """Keep the parameters, and draw new ones given the counts."""
         self.counts[0], self.sizes[0], self.found = counts, sizes, found
-        self._one(kept)
+        self._one(kept, keep)
 
     def _pass(self, order: NDArray[Any], kept: Kept | None) -> float:
         return self.found
@@ -221,9 +223,8 @@ class _Run(StagedRun):
         counts, sizes, found = self.spread.sum(sampled, parameters, self.keys, iteration, keeping)
 
         def take(n: int) -> None:
-            self.chains[n].take(
-                kept[n] if keep and kept is not None else None, counts[n], sizes[n], float(found[n])
-            )
+            room = None if kept is None else kept[n]
+            self.chains[n].take(room, keep, counts[n], sizes[n], float(found[n]))
 
         list(self.pool.map(take, range(len(self.chains))))
 
@@ -233,7 +234,8 @@ class _Run(StagedRun):
         """Collect what the draws say of the items; take up again what was lost."""
         n, length = min(part.n for part in kept), int(kept[0].book[4])
         # the last stage may have been cut short, and then the one before it counts
-        stage = self.stage if self.stages[-1][1] == 2 ** (self.stage - 1) else self.stage - 1
+        whole = self.stages[-1][1] == self.first_thin * 2 ** (self.stage - 1)
+        stage = self.stage if whole else self.stage - 1
         where = len(self.chains), stage, length, n
         keeps = self.spread.team.keeps
         numbers = [(c, b) for c in range(len(kept)) for b in range(-(-n // length))]

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.engines.checkpoint import Checkpoint, Saved, no_checkpoint
-from annomodels.engines.diagnostics import mixing
+from annomodels.engines.diagnostics import mixing, worst
 from annomodels.engines.kept import Kept
 from annomodels.engines.settings import Clock, Settings
+from annomodels.engines.trace import watched
 from annomodels.errors import EngineError
 
 __all__ = ["FEWEST_DRAWS", "StagedRun", "room_for"]
@@ -49,6 +50,8 @@ class StagedRun(ABC):
     """
 
     chains: Sequence[Any]
+    # whether chains can note what is watched of every iteration
+    traces = True
 
     def __init__(self, settings: Settings, checkpoint: Checkpoint | None = None) -> None:
         self.settings = settings
@@ -57,6 +60,7 @@ class StagedRun(ABC):
         self.stopped = ""
         self.stages: list[tuple[list[Kept], int]] = []
         self.stage = 0  # 0 is the warm-up
+        self.first_thin = 1
 
     @abstractmethod
     def slice(self, steps: Sequence[int], thin: int, kept: list[Kept] | None, limit: Any) -> None:
@@ -76,7 +80,11 @@ class StagedRun(ABC):
         """Warm up, then run stages until the chains have mixed."""
         limit = self.settings.time_limit
         saved = self.checkpoint.saved
-        thin, kept = 1, None
+        kept = None
+        traced = single and self.traces
+        if traced:  # as many iterations as draws were asked for, of which memory keeps some
+            self.first_thin = -(-self.settings.draws // draws)
+        thin = self.first_thin
         if saved is not None:
             self.clock.before = saved.seconds
             self.stage, thin = saved.stage, saved.thin
@@ -86,6 +94,9 @@ class StagedRun(ABC):
             self.stage, saved = 1, None
         while not self.stopped:
             kept = [chain.room(draws, single) for chain in self.chains]
+            if traced:
+                for part, chain in zip(kept, self.chains, strict=True):
+                    part.trace = chain.trace(draws * thin)
             complete = self._stage(draws * thin, thin, kept, "sampling", limit, saved)
             saved = None
             enough = min(part.n for part in kept) >= (draws if self.stages else 1)
@@ -131,7 +142,7 @@ class StagedRun(ABC):
         """Whether a stage of twice the length may follow: it would end within the patience."""
         return (
             self.settings.extend
-            and thin < MOST_THIN
+            and thin < MOST_THIN * self.first_thin
             and 3 * self.clock.seconds <= max(self.settings.patience, self.settings.time_limit or 0)
         )
 
@@ -199,6 +210,10 @@ class StagedRun(ABC):
         )
 
     def _mixed(self, kept: list[Kept]) -> bool:
+        found = watched(kept)
+        if found is not None:
+            r, n = worst(*found)
+            return bool(np.isnan(r)) or (r < GOOD_RHAT and n >= GOOD_ESS)
         posterior: dict[str, NDArray[Any]] = {
             name: np.stack([part.arrays[name] for part in kept]) for name in kept[0].arrays
         }

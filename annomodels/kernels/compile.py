@@ -55,3 +55,11 @@ def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
         no_cpython_wrapper=True, no_cfunc_wrapper=True, **OPTIONS
     )(function)
     return compiled
+
+
+def melted(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a small step of an innermost loop, which LLVM must inline wherever it is called."""
+    compiled: Callable[..., Any] = numba.njit(
+        no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True, **OPTIONS
+    )(function)
+    return compiled

@@ -11,8 +11,9 @@ import math
 
 import numpy as np
 
-from annomodels.kernels.compile import Array, Key, inlined, kernel
+from annomodels.kernels.compile import Array, Key, inlined, kernel, melted
 from annomodels.kernels.random import TRUTH, uniform_at
+from annomodels.kernels.registers import weigh_five, weigh_four, weigh_three
 
 # log odds below which a class cannot change a sum in double precision
 NEGLIGIBLE = -40.0
@@ -58,13 +59,19 @@ def weigh(
     return top + log_total, log_total - weighted / total
 
 
-@inlined
+@melted
 def weigh_two(
-    starts: Array, cell: Array, log_prevalence: Array, table: Array, i: int, p: Array
-) -> tuple[float, float]:
-    """Do the same for two classes, the most common case, in registers; not for known gold."""
+    log_prevalence: Array,
+    table: Array,
+    cell: Array,
+    lo: int,
+    hi: int,
+    u: float,
+    p: Array,
+) -> tuple[float, float, int]:
+    """Do the same for labels lo..hi of an item of two classes in registers, and draw one."""
     first, second = log_prevalence[0], log_prevalence[1]
-    for n in range(starts[i], starts[i + 1]):
+    for n in range(lo, hi):
         c = cell[n]
         first += table[c, 0]
         second += table[c, 1]
@@ -76,7 +83,51 @@ def weigh_two(
         p[0], p[1] = 1.0 - small, small
     else:
         p[0], p[1] = small, 1.0 - small
-    return max(first, second) + log_total, log_total + small * gap
+    truth = int(u >= p[0])
+    if p[truth] == 0.0:  # rounding may make the number one
+        truth = 1 - truth
+    return max(first, second) + log_total, log_total + small * gap, truth
+
+
+@melted
+def draw_truth(
+    starts: Array,
+    cell: Array,
+    gold: Array,
+    log_prevalence: Array,
+    table: Array,
+    i: int,
+    u: float,
+    keep: bool,
+    p: Array,
+) -> tuple[float, float, int]:
+    """Draw the class of item i by the uniform number `u`; see `weigh`.
+
+    Gives the log probability of the labels, the entropy of P(truth) in nats and the class. `p` is
+    P(truth) with `keep`, and room for it without.
+    """
+    n_classes = p.shape[0]
+    if gold[i] < 0 and n_classes <= 5:
+        lo, hi = starts[i], starts[i + 1]
+        if n_classes == 2:
+            return weigh_two(log_prevalence, table, cell, lo, hi, u, p)
+        if n_classes == 3:
+            return weigh_three(log_prevalence, table, cell, lo, hi, u, keep, p)
+        if n_classes == 4:
+            return weigh_four(log_prevalence, table, cell, lo, hi, u, keep, p)
+        if n_classes == 5:
+            return weigh_five(log_prevalence, table, cell, lo, hi, u, keep, p)
+    found, entropy = weigh(starts, cell, gold, log_prevalence, table, i, p)
+    truth = n_classes - 1
+    cumulated = 0.0
+    for k in range(n_classes):
+        cumulated += p[k]
+        if u < cumulated:
+            truth = k
+            break
+    while p[truth] == 0.0:  # rounding may leave u above the last sum
+        truth -= 1
+    return found, entropy, truth
 
 
 @kernel
@@ -104,10 +155,7 @@ def soft_pass(
     total = 0.0
     for i in range(lo, hi):
         w = weight[i]
-        if n_classes == 2 and gold[i] < 0:
-            found, _ = weigh_two(starts, cell, log_prevalence, table, i, p)
-        else:
-            found, _ = weigh(starts, cell, gold, log_prevalence, table, i, p)
+        found, _, _ = draw_truth(starts, cell, gold, log_prevalence, table, i, 0.0, True, p)
         total += w * found
         for k in range(n_classes):
             p_out[i, k] = p[k]
@@ -148,21 +196,9 @@ def sampled_pass(
     p = np.empty(n_classes)
     total = 0.0
     for i in range(lo, hi):
-        if n_classes == 2 and gold[i] < 0:
-            found, entropy = weigh_two(starts, cell, log_prevalence, table, i, p)
-        else:
-            found, entropy = weigh(starts, cell, gold, log_prevalence, table, i, p)
-        total += found
         u = uniform_at(key, iteration, TRUTH, first + i)
-        truth = n_classes - 1
-        cumulated = 0.0
-        for k in range(n_classes):
-            cumulated += p[k]
-            if u < cumulated:
-                truth = k
-                break
-        while p[truth] == 0.0:  # rounding may leave u above the last sum
-            truth -= 1
+        found, entropy, truth = draw_truth(starts, cell, gold, log_prevalence, table, i, u, keep, p)
+        total += found
         sizes[truth] += 1
         for n in range(starts[i], starts[i + 1]):
             added[cell[n], truth] += 1
@@ -191,10 +227,7 @@ def truth_pass(
     p = np.empty(n_classes)
     total = 0.0
     for i in range(lo, hi):
-        if n_classes == 2 and gold[i] < 0:
-            found, entropy = weigh_two(starts, cell, log_prevalence, table, i, p)
-        else:
-            found, entropy = weigh(starts, cell, gold, log_prevalence, table, i, p)
+        found, entropy, _ = draw_truth(starts, cell, gold, log_prevalence, table, i, 0.0, True, p)
         total += found
         for k in range(n_classes):
             p_sum[i, k] += p[k]

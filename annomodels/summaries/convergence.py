@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -58,6 +59,8 @@ def convergence(tree: xr.DataTree, data: Annotations) -> tuple[list[str], Floats
     """
     from arviz_stats.base import array_stats
 
+    if "watched" in tree.attrs:
+        return _noted(tree, data)
     names, draws = _watched(tree, data)
     if draws.shape[0] == 1:
         half = draws.shape[1] // 2
@@ -74,6 +77,21 @@ def convergence(tree: xr.DataTree, data: Annotations) -> tuple[list[str], Floats
         rhat = array_stats.rhat(columns[varies], chain_axis=1, draw_axis=2)
         ess = array_stats.ess(columns[varies], chain_axis=1, draw_axis=2)
     return names, np.nan_to_num(rhat, nan=np.inf), np.nan_to_num(ess, nan=0.0)
+
+
+def _noted(tree: xr.DataTree, data: Annotations) -> tuple[list[str], Floats, Floats]:
+    """Give what was found of every iteration, where the draws are few of many."""
+    found = json.loads(tree.attrs["watched"])
+    values = np.array([found["rhat"], found["ess"]], dtype=float)
+    names = [f"prevalence of {label_text(name)}" for name in data.labels]
+    chosen = np.argsort(-data.per_coder, kind="stable")[:BUSIEST]
+    coders = [f"accuracy of {data.coders[j]}" for j in chosen]
+    others = values.shape[1] - len(names) - len(coders)
+    names += [f"parameter {n} of the population of coders" for n in range(1, others + 1)]
+    varies = np.isfinite(values[1])
+    rhat = np.nan_to_num(values[0, varies], nan=np.inf)
+    names = [name for name, keep in zip([*names, *coders], varies, strict=True) if keep]
+    return names, rhat, values[1, varies]
 
 
 def _watched(tree: xr.DataTree, data: Annotations) -> tuple[list[str], Floats]:
