@@ -30,7 +30,7 @@ SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
 LARGEST, REDUCED, FULL = 10_000_000, 10_000, 100_000_000
 # sizes from which exponents are fitted, and up to which the rival is asked
 FITTED_FROM, CROWDKIT_UPTO = 100_000, 1_000_000
-CHAINS, WARMUP, DRAWS = 4, 100, 200
+CHAINS, WARMUP, DRAWS = 4, 100, 600
 LIMIT = "ANNOMODELS_SCALING_SECONDS"  # environment: time limit of a run of Gibbs, else 900
 REPEATS = 7
 Measured = dict[str, Any]
@@ -40,10 +40,11 @@ Simulated crowds with K = 5 labels, 5 labels an item and up to 10,000 coders of 
 labels; names are texts in no order. *Scan*: from Parquet to coded, sorted blocks on disk. *Pass*:
 the truth of all items is drawn once and the labels are counted, which is an iteration of one Gibbs
 chain; the least of several. *EM*: `am.fit(scan, "dawid-skene", engine="em")`, streamed, from the
-votes to its end. *Gibbs*: `am.fit(scan, "dawid-skene")`, streamed, {CHAINS} chains, as long as it
-takes to mix within 900 seconds. *Memory* is the most that the whole process held, Python and
-libraries with it (about 0.2 GB). The libraries are loaded and the loops compiled before the clock
-starts.
+votes to its end. *Gibbs*: `am.fit(scan, "dawid-skene")`, streamed, {CHAINS} chains, {WARMUP}
+iterations of warm-up and {DRAWS} more, and twice as many until R-hat is below 1.01 for the
+prevalence and the hundred busiest coders. *Memory* is the most that the whole process held, Python
+and libraries with it (about 0.2 GB). The libraries are loaded and the loops compiled before the
+clock starts.
 """
 
 

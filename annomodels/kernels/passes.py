@@ -86,7 +86,8 @@ def weigh_two(
     truth = int(u >= p[0])
     if p[truth] == 0.0:  # rounding may make the number one
         truth = 1 - truth
-    return max(first, second) + log_total, log_total + small * gap, truth
+    entropy = log_total + small * gap if odds > 0.0 else 0.0
+    return max(first, second) + log_total, entropy, truth
 
 
 @melted

@@ -1,0 +1,93 @@
+"""Passes against numpy, for the numbers of classes that are written out and for others."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.special import entr, logsumexp
+
+from annomodels.kernels.passes import sampled_pass, soft_pass, truth_pass
+
+N_ITEMS, N_CODERS = 400, 6
+Case = tuple[tuple[NDArray[np.int64], ...], NDArray[np.float64], NDArray[np.float64]]
+
+
+def case(k: int) -> Case:
+    """Items with no to five labels, a few of them known; some labels are impossible."""
+    rng = np.random.default_rng(k)
+    n = rng.integers(0, 6, N_ITEMS)
+    starts = np.concatenate([[0], n.cumsum()])
+    cell = rng.integers(0, N_CODERS * k, starts[-1])
+    gold = np.where(rng.random(N_ITEMS) < 0.1, rng.integers(0, k, N_ITEMS), -1)
+    rows = rng.dirichlet(np.full(k, 0.7), (N_CODERS, k)).transpose(0, 2, 1)
+    rows[0, 0, 1:] = 0.0  # only class 0 has this label of this coder
+    rows[1, k - 1, 0] = 0.0
+    with np.errstate(divide="ignore"):
+        table = np.log(np.ascontiguousarray(rows))
+    # the label that only class 0 can have stands on no item with the label that it cannot have
+    cell[cell == k + k - 1] = 2 * k
+    gold[[0 in cell[a:b] for a, b in pairwise(starts)]] = -1
+    return (starts, cell, gold), np.log(rng.dirichlet(np.full(k, 2.0))), table
+
+
+def expected(found: Case) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """P(truth) and log likelihood of each item."""
+    (starts, cell, gold), prevalence, table = found
+    k = len(prevalence)
+    rows = table.reshape(-1, k)
+    logp = np.stack([
+        prevalence + rows[cell[a:b]].sum(axis=0) for a, b in pairwise(starts)
+    ])  # fmt: skip
+    known = np.flatnonzero(gold >= 0)
+    logp[known] = np.where(np.arange(k) != gold[known, None], -np.inf, logp[known])
+    total = logsumexp(logp, axis=1)
+    return np.exp(logp - total[:, None]), total
+
+
+@pytest.mark.parametrize("k", [2, 3, 4, 5, 6])
+def test_expected_counts_are_those_of_numpy(k: int) -> None:
+    found = case(k)
+    (starts, cell, _), prevalence, table = found
+    p, log_likelihood = expected(found)
+    counts, sizes, out = np.zeros((N_CODERS, k, k)), np.zeros(k), np.empty((N_ITEMS, k))
+    weight = np.arange(N_ITEMS) % 3 + 1.0
+    total = soft_pass(*found[0], weight, prevalence, table, 0, N_ITEMS, counts, sizes, out)
+    np.testing.assert_allclose(out, p, atol=1e-15)
+    np.testing.assert_allclose(total, weight @ log_likelihood, rtol=1e-13)
+    np.testing.assert_allclose(sizes, weight @ p, rtol=1e-13)
+    want = np.zeros((N_CODERS * k, k))
+    np.add.at(want, cell, np.repeat(weight[:, None] * p, np.diff(starts), axis=0))
+    np.testing.assert_allclose(counts.reshape(-1, k), want, rtol=1e-12, atol=1e-12)
+    entropy, again = np.zeros(N_ITEMS), np.zeros((N_ITEMS, k))
+    truth_pass(*found[0], prevalence, table, 0, N_ITEMS, again, entropy)
+    np.testing.assert_allclose(entropy, entr(p).sum(axis=1), atol=1e-12)
+
+
+@pytest.mark.parametrize("k", [2, 3, 4, 5, 6])
+def test_draws_follow_the_probabilities_whether_they_are_kept_or_not(k: int) -> None:
+    found = case(k)
+    (_, cell, _), prevalence, table = found
+    p, _ = expected(found)
+    order, draws = np.arange(k), 3000
+    sums, entropy, nothing = np.zeros((N_ITEMS, k)), np.zeros(N_ITEMS), np.empty((0, k))
+    both = []
+    for keep, target in ((True, (sums, entropy)), (False, (nothing, np.empty(0)))):
+        counts, sizes = np.zeros((N_CODERS, k, k), dtype=np.int64), np.zeros(k, dtype=np.int64)
+        for iteration in range(draws):
+            sampled_pass(
+                *found[0], prevalence, table, np.uint64(3), iteration, order, keep, 0, N_ITEMS,
+                counts, sizes, *target,
+            )  # fmt: skip
+        both.append((counts, sizes))
+    assert (both[0][0] == both[1][0]).all()
+    assert (both[0][1] == both[1][1]).all()
+    np.testing.assert_allclose(sums / draws, p, atol=1e-12)
+    variance = (p * (1 - p)).sum(axis=0)
+    z = (both[0][1] / draws - p.sum(axis=0)) / np.sqrt(variance / draws)
+    assert np.abs(z).max() < 4.5
+    impossible = np.exp(table) == 0.0
+    assert both[0][0][impossible].sum() == 0
+    assert both[0][0].sum() == draws * len(cell)

@@ -1,0 +1,97 @@
+"""Where memory keeps few draws, what is watched is noted of every iteration."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from crowds import simulate
+
+import annomodels as am
+from annomodels.engines.diagnostics import ess, monitors, rhat
+
+# room for a hundred draws of eight coders
+FEW = {"chains": 2, "draws": 350, "warmup": 42, "seed": 4, "extend": False, "memory": 90_000}
+
+
+def draws(fit, name):
+    """Draws of a variable, chain by chain."""
+    return fit.tree["posterior"][name].values
+
+
+@pytest.fixture(scope="module")
+def data():
+    return simulate(np.random.default_rng(2))[0]
+
+
+@pytest.fixture(scope="module")
+def whole(data):
+    return am.fit(data, "hierarchical", **{**FEW, "memory": 400_000_000, "draws": 1400})
+
+
+@pytest.fixture(scope="module")
+def few(data):
+    return am.fit(data, "hierarchical", **FEW)
+
+
+def thinned(data, few) -> int:
+    """Thinning of the run, which must be one."""
+    kept = draws(few, "prevalence").shape[1]
+    assert 100 <= kept < 350
+    assert few.tree.attrs["thin"] == -(-350 // kept) == 3  # a third of the warm-up, too
+    return int(few.tree.attrs["thin"])
+
+
+def test_as_many_iterations_are_made_as_draws_were_asked_for(data, few, whole):
+    thin = thinned(data, few)
+    kept = draws(few, "prevalence").shape[1]
+    assert few.tree.attrs["iterations"] == 42 + kept * thin
+    for name in ("prevalence", "confusion", "population", "concentration"):
+        every = draws(whole, name)[:, ::thin][:, :kept]
+        np.testing.assert_array_equal(draws(few, name), every.astype(np.float32))
+
+
+def test_rhat_is_that_of_every_iteration(data, few, whole):
+    thin = thinned(data, few)
+    kept = draws(few, "prevalence").shape[1]
+    posterior = {
+        name: whole.tree["posterior"][name].values[:, : kept * thin]
+        for name in whole.tree["posterior"].data_vars
+    }
+    volume = data.per_coder / data.n_annotations
+    watched = monitors(posterior, volume)
+    noted = json.loads(few.tree.attrs["watched"])
+    np.testing.assert_allclose(noted["rhat"], rhat(watched), atol=1e-4)
+    np.testing.assert_allclose(noted["ess"], ess(watched), rtol=1e-3)
+    assert few.tree.attrs["rhat_max"] == pytest.approx(max(noted["rhat"]), abs=1e-4)
+    assert f"{few.tree.attrs['rhat_max']:.3f}" in str(few.check())
+
+
+@pytest.mark.parametrize("model", ["dawid-skene", "mace", "one-coin", "hierarchical"])
+def test_parts_elsewhere_give_the_same(data, model):
+    here = am.fit(data, model, **FEW)
+    there = am.fit(data, model, executor="threads", partitions=3, **FEW)
+    assert here.tree.attrs["watched"] == there.tree.attrs["watched"]
+    np.testing.assert_array_equal(draws(here, "confusion"), draws(there, "confusion"))
+
+
+@pytest.mark.parametrize("executor", [None, "threads"])
+def test_a_run_that_goes_on_has_the_same_diagnostics(
+    data, few, executor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    options = {**FEW, "executor": executor, "checkpoint": tmp_path / "run", "checkpoint_every": 0.0}
+    seen = []
+
+    def progress(stage: str, share: float, message: str) -> None:
+        if stage == "sampling" and 0.2 < share < 0.8 and not seen:
+            seen.append(share)
+            raise KeyboardInterrupt
+
+    stopped = am.fit(data, "hierarchical", progress=progress, **options)
+    assert stopped.tree.attrs["stopped"] == "interrupted"
+    fit = am.fit(data, "hierarchical", resume=True, **options)
+    assert seen
+    assert fit.tree.attrs["watched"] == few.tree.attrs["watched"]
+    np.testing.assert_array_equal(draws(fit, "confusion"), draws(few, "confusion"))
