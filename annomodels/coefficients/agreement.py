@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from annomodels.annotations import Annotations
 from annomodels.coefficients.basis import Basis
-from annomodels.coefficients.evaluation import Request, draw_values, point_values
+from annomodels.coefficients.evaluation import Request, point_values
 from annomodels.coefficients.formulas import Evaluated
 from annomodels.coefficients.margins import (
     ChanceLike,
@@ -25,6 +25,7 @@ from annomodels.coefficients.reasons import UNFIT, before, diagnose, explain, us
 from annomodels.coefficients.requests import Names, make_requests
 from annomodels.coefficients.result import Agreement, AgreementPanel
 from annomodels.coefficients.rows import Duplicates, collapse, prepare, with_labels
+from annomodels.coefficients.spreading import spread_draws
 from annomodels.coefficients.weights import make_sample
 from annomodels.errors import NotApplicable
 from annomodels.names import label_text
@@ -53,6 +54,7 @@ def agreement(  # type: ignore[overload-overlap]
     labels: Sequence[Hashable] | None = None,
     margins: MarginsLike | None = None,
     chance: ChanceLike | None = None,
+    executor: Any = None,
 ) -> AgreementPanel: ...
 
 
@@ -71,6 +73,7 @@ def agreement(
     labels: Sequence[Hashable] | None = None,
     margins: MarginsLike | None = None,
     chance: ChanceLike | None = None,
+    executor: Any = None,
 ) -> Agreement: ...
 
 
@@ -88,6 +91,7 @@ def agreement(
     labels: Sequence[Hashable] | None = None,
     margins: MarginsLike | None = None,
     chance: ChanceLike | None = None,
+    executor: Any = None,
 ) -> Agreement | AgreementPanel:
     r"""Agreement between coders, corrected for chance, with its sampling posterior.
 
@@ -136,6 +140,9 @@ def agreement(
         Probability of agreement by chance of each item, {item: probability}, in the order of
         ``data.items``, or one number, for ``s_item``: 1 / number of answers where every item has
         answers of its own.
+    executor
+        Where the draws are made: None for here, or "threads", "processes", a Dask client or
+        anything with submit or map. The draws are the same; it pays where they take minutes.
 
     Returns
     -------
@@ -196,7 +203,7 @@ def agreement(
     for n in able:
         reasons[n] = diagnose(requests[n].coefficient, rows, requests[n].convention, points[n])
     drawn = [n for n in able if reasons[n] in ("", "constant_coder")]
-    values = draw_values(sample, [requests[n] for n in drawn], draws, seed)
+    values = spread_draws(executor, sample, [requests[n] for n in drawn], draws, seed)
     by_request = dict(zip(drawn, values, strict=True))
     notes = data_notes(data, rows, sample, requests, duplicates, bool(by_request) and draws > 0)
     notes += _of_margins(data, requests)

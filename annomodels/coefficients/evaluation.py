@@ -196,8 +196,10 @@ def point_values(sample: Sample, requests: Sequence[Request]) -> list[Evaluated]
     return Statistics(sample.rows, requests).evaluate(sample.point)
 
 
-def draw_values(sample: Sample, requests: Sequence[Request], draws: int, seed: int) -> list[Floats]:
-    """Draws of the sampling posterior, shape [draw] for each request.
+def draw_values(
+    sample: Sample, requests: Sequence[Request], draws: int, seed: int, first: int = 0
+) -> list[Floats]:
+    """Draws of the sampling posterior, shape [draw] for each request, from draw `first` on.
 
     The weights depend on the sample and the seed alone, so draws of different coefficients of the
     same data belong together, whether they are asked for at once or one by one.
@@ -209,7 +211,7 @@ def draw_values(sample: Sample, requests: Sequence[Request], draws: int, seed: i
     statistics = Statistics(sample.rows, requests)
     blocks = [
         [found.value for found in statistics.evaluate(weights)]
-        for weights in sample.draw(draws, seed, statistics.width)
+        for weights in sample.draw(draws, seed, statistics.width, first)
     ]
     return [np.concatenate(column) for column in zip(*blocks, strict=True)]
 

@@ -70,17 +70,30 @@ class Sample:
     documents: bool
     recipe: str
 
-    def draw(self, draws: int, seed: int | np.random.Generator, width: int) -> Iterator[Floats]:
-        """Weights in blocks [draw, item], small enough for `width` further numbers a draw."""
-        rng = np.random.default_rng(seed)
-        # What is drawn at once must not depend on `width`: draws of different coefficients of the
-        # same data belong together.
-        block = max(1, MEMORY // len(self.shape))
+    @property
+    def block(self) -> int:
+        """Number of draws whose random numbers belong together.
+
+        It must not depend on what is computed: draws of different coefficients of the same data
+        belong together.
+        """
+        return max(1, MEMORY // len(self.shape))
+
+    def draw(
+        self, draws: int, seed: int | np.random.Generator, width: int, first: int = 0
+    ) -> Iterator[Floats]:
+        """Weights in blocks [draw, item], small enough for `width` further numbers a draw.
+
+        Draws from `first`, where a block begins, up to `draws`. Each block has random numbers of
+        its own, so that it does not matter who draws it; a generator goes through all in turn.
+        """
+        block = self.block
         part = max(1, MEMORY // max(width + self.rows.n_items, 1))
         unequal = np.flatnonzero(self.shape != 1)
         plain = int(unequal[0]) if len(unequal) else len(self.shape)
-        for start in range(0, draws, block):
+        for start in range(first, draws, block):
             size = min(block, draws - start)
+            rng = _generator(seed, start // block)
             # Items together in memory, as the sparse products want the transpose.
             drawn = np.empty((len(self.shape), size))
             rng.standard_exponential(out=drawn[:plain])
@@ -89,6 +102,12 @@ class Sample:
             for at in range(0, size, part):
                 some = drawn[:, at : at + part]
                 yield (some[self.unit] if self.documents else np.ascontiguousarray(some)).T
+
+
+def _generator(seed: int | np.random.Generator, block: int) -> np.random.Generator:
+    if isinstance(seed, np.random.Generator) or block == 0:
+        return np.random.default_rng(seed)
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(block,)))
 
 
 def make_sample(rows: Rows, drawn: bool = True) -> Sample:
