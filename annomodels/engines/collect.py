@@ -83,7 +83,7 @@ def collect_parameters(
     }
     log_likelihood = np.stack([part.log_likelihood[:draws] for part in kept])
     lp = np.stack([part.lp[:draws] for part in kept])
-    traced = watched(kept)
+    traced = watched([part.trace for part in kept])
     if traced is None:
         rhat_max, ess_min = mixing(posterior, volume)
     else:

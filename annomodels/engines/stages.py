@@ -210,7 +210,7 @@ class StagedRun(ABC):
         )
 
     def _mixed(self, kept: list[Kept]) -> bool:
-        found = watched(kept)
+        found = watched([part.trace for part in kept])
         if found is not None:
             r, n = worst(*found)
             return bool(np.isnan(r)) or (r < GOOD_RHAT and n >= GOOD_ESS)

@@ -13,7 +13,6 @@ from annomodels.engines.relabel import canonical_order
 from annomodels.models.confusion import State
 
 if TYPE_CHECKING:
-    from annomodels.engines.kept import Kept
     from annomodels.models.conjugate import ConjugateModel
 
 __all__ = ["Trace", "watched"]
@@ -64,9 +63,9 @@ class Trace:
         self.n += len(values)
 
 
-def watched(kept: Sequence[Kept]) -> tuple[Floats, Floats] | None:
+def watched(found: Sequence[Trace | None]) -> tuple[Floats, Floats] | None:
     """R-hat and bulk effective sample size of each watched parameter; None without traces."""
-    traces = [part.trace for part in kept if part.trace is not None]
+    traces = [trace for trace in found if trace is not None]
     n = min((trace.n for trace in traces), default=0)
     if not n:
         return None

@@ -10,7 +10,7 @@ import pytest
 import annomodels as am
 from annomodels.coefficients import weights
 
-NAMES = ["percent_agreement", "alpha", "kappa", "light_kappa", "ac1"]
+NAMES = ["percent_agreement", "alpha", "multi_kappa", "light_kappa", "ac1"]
 
 
 @pytest.fixture
