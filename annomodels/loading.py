@@ -26,10 +26,17 @@ def load(path: str | os.PathLike[str]) -> Fit:
     ------
     AnnotationError
         When the file is missing or was not written by this package.
+    NotApplicable
+        When it is a fit of numbers or of a scan, which have functions of their own.
     """
     import xarray as xr
 
     path = Path(path)
+    if (path / "about.json").is_file():
+        raise NotApplicable(
+            f"{path} holds a fit of a scan: load it with am.ScannedFit.load(path, am.scan(...)), "
+            "since the labels were not saved with it."
+        )
     if not path.is_file():
         raise AnnotationError(
             Problem("There is no such file.", str(path), "Give a file that `fit.save` wrote.")

@@ -23,7 +23,7 @@ __all__ = ["GOLD", "stream_fit"]
 
 GOLD, CODERS = "gold.parquet", "coders.csv"
 # what a scan knows of reading; everything else needs the labels in memory
-KNOWN = ("item", "coder", "label", "gold_column", "labels", "scale", "missing")
+KNOWN = ("item", "coder", "label", "gold_column", "labels", "scale", "missing", "question")
 
 
 def stream_fit(
@@ -69,6 +69,7 @@ def stream_fit(
             labels=reading.labels,
             scale=reading.scale,  # type: ignore[arg-type]
             missing=reading.missing,
+            question=reading.question,
             cache=cache,
             progress=stages,
         )
@@ -89,7 +90,6 @@ def stream_fit(
             time_limit=sampling.time_limit,
             threads=sampling.threads,
             progress=stages,
-            **spread,
             **spread,
         )
     result.tree.attrs["command"] = current().command

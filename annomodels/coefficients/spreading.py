@@ -40,10 +40,7 @@ def spread_draws(
         blocks = -(-draws // sample.block)
         edges = np.linspace(0, blocks, min(crew.places, blocks) + 1).round().astype(int)
         ends = np.minimum(edges * sample.block, draws).tolist()
-        pieces = [
-            (sample, requests, end, seed, first)
-            for first, end in pairwise(ends)
-        ]
+        pieces = [(sample, requests, end, seed, first) for first, end in pairwise(ends)]
         parts = spread_map(crew, _some, pieces)
     finally:
         if crew is not executor:

@@ -18,7 +18,8 @@ from annomodels.models.base import Model
 from annomodels.names import label_text
 from annomodels.scale.checks import check_scanned
 from annomodels.scale.gold import DEFAULT_THRESHOLD, write_gold
-from annomodels.scale.scanned import Keeper, Scanned
+from annomodels.scale.keeper import Keeper
+from annomodels.scale.scanned import Scanned
 from annomodels.scale.truths import truth_path
 from annomodels.summaries.summary import Summary
 

@@ -59,6 +59,8 @@ class Intake:
         The declared labels as texts, or None.
     missing
         Texts that stand for no label, besides the empty one.
+    question
+        The question whose rows count, where there is a column of questions.
     """
 
     def __init__(
@@ -67,6 +69,7 @@ class Intake:
         columns: dict[str, str],
         declared: Sequence[str] | None,
         missing: frozenset[str],
+        question: str | None = None,
     ) -> None:
         self.spill = spill
         self.columns = columns
@@ -75,7 +78,8 @@ class Intake:
         self.coders = Register()
         self.labels = Register(declared or ())
         self.truths = Register(declared or ())
-        self.questions: set[str] = set()
+        self.question = question
+        self.questions = Register()
         self.skips = 0
         self.rows = 0
         self.places = Places()
@@ -89,15 +93,16 @@ class Intake:
             return
         columns = chunk.columns
         absent = pa.array(self.missing, pa.large_string())
-        skipped = pc.is_in(columns["label"], absent).to_numpy(zero_copy_only=False)
+        others = self._of_others(chunk)
+        skipped = ~others & pc.is_in(columns["label"], absent).to_numpy(zero_copy_only=False)
         blank = {
-            role: pc.equal(columns[role], "").to_numpy(zero_copy_only=False)
+            role: ~others & pc.equal(columns[role], "").to_numpy(zero_copy_only=False)
             for role in ("item", "coder")
         }
         for role, empty in blank.items():
             self._report(f"without {'an item' if role == 'item' else 'a coder'}", role,
                          chunk, np.flatnonzero(empty & ~skipped))  # fmt: skip
-        bad = blank["item"] | (blank["coder"] & ~skipped)
+        bad = others | blank["item"] | (blank["coder"] & ~skipped)
         given = np.flatnonzero(~bad & ~skipped)
         self.skips += int(skipped.sum())
         out: dict[str, NDArray[Any]] = {}
@@ -110,14 +115,24 @@ class Intake:
         kept = np.flatnonzero(~bad)
         out["coder"], out["label"] = coder[kept], label[kept]
         if "gold" in columns:
-            gold, _ = self.truths.code(columns["gold"])
-            gold[pc.is_in(columns["gold"], absent).to_numpy(zero_copy_only=False)] = -1
-            out["gold"] = gold[kept]
+            known = columns["gold"].take(pa.array(kept))
+            gold, _ = self.truths.code(known)
+            gold[pc.is_in(known, absent).to_numpy(zero_copy_only=False)] = -1
+            out["gold"] = gold
             out["row"] = self.places.number(chunk, kept)
         item = columns["item"].take(pa.array(kept)).dictionary_encode()
         out["item"] = item.indices.to_numpy()
         self.spill.add(item.dictionary, out)
         self.rows += len(chunk)
+
+    def _of_others(self, chunk: Chunk) -> NDArray[np.bool_]:
+        """Rows of other questions than the one that was asked for."""
+        if "question" not in chunk.columns:
+            return np.zeros(len(chunk), dtype=bool)
+        code, _ = self.questions.code(chunk.columns["question"])
+        if self.question is None:
+            return np.zeros(len(chunk), dtype=bool)
+        return np.asarray(code != self.questions.codes.get(self.question, -1))
 
     def _look_at_labels(self, chunk: Chunk, label: Codes, distinct: list[str]) -> None:
         """Say which labels are not declared, too long or too many."""

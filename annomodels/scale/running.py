@@ -34,7 +34,8 @@ from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.fittable import require_learnable
 from annomodels.names import label_text
 from annomodels.scale.fitted import ScannedFit
-from annomodels.scale.scanned import Keeper, Scanned
+from annomodels.scale.keeper import Keeper
+from annomodels.scale.scanned import Scanned
 from annomodels.scale.starts import start_states
 from annomodels.scale.truths import WriteTruth, Written
 from annomodels.schema import RawResult, conform, names

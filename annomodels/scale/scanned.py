@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
-import weakref
 from collections.abc import Hashable
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -17,23 +14,16 @@ from numpy.typing import NDArray
 from annomodels.annotations import Annotations, Scale
 from annomodels.errors import EngineError
 from annomodels.scale.blocks import Block, FilePartition, FileSource, items_path, labels_path
+from annomodels.scale.keeper import Keeper
 from annomodels.scale.shell import Shell
 from annomodels.validation import counted
 
-__all__ = ["VERSION", "Keeper", "Scanned", "load_scan", "save_scan"]
+__all__ = ["VERSION", "Scanned", "load_scan", "save_scan"]
 
 VERSION = 2
 ABOUT = "scan.json"
 CODERS = "coders.parquet"
 Ints = NDArray[np.int64]
-
-
-class Keeper:
-    """A temporary folder that goes when nobody holds this any more, or the process ends."""
-
-    def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="annomodels-"))
-        self._end = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

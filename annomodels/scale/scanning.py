@@ -15,13 +15,22 @@ import numpy as np
 from annomodels.annotations import SCALES, Scale
 from annomodels.coding import natural_key
 from annomodels.errors import AnnotationError, EngineError, Problem
+from annomodels.io.questions import choose_question
 from annomodels.io.writing import OutputError
 from annomodels.names import label_text
 from annomodels.scale.chunks import opened
 from annomodels.scale.coding import final_labels, label_problems, scan_notes
-from annomodels.scale.files import Paths, columns_of, files_of, fingerprint_of, remarks_on
+from annomodels.scale.files import (
+    Paths,
+    columns_of,
+    files_of,
+    fingerprint_of,
+    question_column,
+    remarks_on,
+)
 from annomodels.scale.intake import Intake
-from annomodels.scale.scanned import VERSION, Keeper, Scanned, load_scan, save_scan
+from annomodels.scale.keeper import Keeper
+from annomodels.scale.scanned import VERSION, Scanned, load_scan, save_scan
 from annomodels.scale.sorting import Recoding, sort_buckets
 from annomodels.scale.spill import Bucket, Spill, edges_of
 
@@ -41,6 +50,7 @@ def scan(
     labels: Sequence[Hashable] | None = None,
     scale: Scale = "nominal",
     missing: Iterable[str] = (),
+    question: str | None = None,
     cache: str | os.PathLike[str] | None = None,
     progress: Told | None = None,
 ) -> Scanned:
@@ -63,6 +73,8 @@ def scan(
         A column with the known truth of items, or a mapping from item to truth.
     labels, scale, missing
         As in :func:`annomodels.read`.
+    question
+        Which question to take where a column of this name holds several; they are never mixed.
     cache
         Folder in which the sorted blocks are kept; a second scan of the same files finds them
         there. Without it they are in a temporary folder and go with the result.
@@ -96,6 +108,7 @@ def scan(
     absent = [missing] if isinstance(missing, str) else missing
     request = _Request(
         files_of(path),
+        question,
         {"item": item, "coder": coder, "label": label},
         gold,
         None if labels is None else tuple(labels),
@@ -128,6 +141,7 @@ class _Request:
     """What was asked for; see :func:`scan`."""
 
     paths: list[Path]
+    question: str | None
     given: dict[str, str | None]
     gold: str | Mapping[Any, Any] | None
     labels: tuple[Hashable, ...] | None
@@ -158,7 +172,7 @@ class _Request:
         known = None if self.known is None else sorted((k, str(v)) for k, v in self.known.items())
         said = [
             VERSION, self.given, self.gold_column, known, self.texts, self.scale,
-            sorted(self.missing),
+            sorted(self.missing), self.question,
         ]  # fmt: skip
         return fingerprint_of(self.paths, said)
 
@@ -172,7 +186,8 @@ class _Request:
 def _read(request: _Request, folder: Path) -> tuple[Intake, list[Bucket], list[str]]:
     """Stream the rows into buckets."""
     files = [opened(path) for path in request.paths]
-    columns = columns_of(files, request.given, {"gold": request.gold_column})
+    asked = question_column(files[0].header, request.question, request.source)
+    columns = columns_of(files, request.given, {"gold": request.gold_column, "question": asked})
     fractional = {name for file in files for name in file.fractional(list(columns.values()))}
     rows = [file.rows for file in files]
     total = max(sum(rows), 1)
@@ -184,13 +199,18 @@ def _read(request: _Request, folder: Path) -> tuple[Intake, list[Bucket], list[s
         )
     ]
     spill = Spill(folder, edges_of(sampled, total))
-    intake = Intake(spill, columns, request.texts, request.missing)
+    intake = Intake(spill, columns, request.texts, request.missing, request.question)
     for file, before in zip(files, np.cumsum([0, *rows[:-1]]).tolist(), strict=True):
         for chunk in file.chunks(columns, fractional):
             intake.take(chunk)
             done = (before + chunk.first + len(chunk)) / total
             request.tell("reading", min(done, 1.0), f"{intake.rows:,} rows")
     buckets = spill.close()
+    if asked is not None:
+        where = f"{request.source}, column {asked!r}"
+        found = choose_question(intake.questions.counts, request.question, where)
+        if found[1]:
+            raise AnnotationError(found[1])
     problems = [*(p for file in files for p in file.problems), *intake.places.problems(columns)]
     problems += label_problems(intake, request.scale, request.source)
     if problems:

@@ -39,6 +39,16 @@ def test_a_pattern_is_streamed_into_a_folder(labels: Path, call, tmp_path: Path)
     assert found.tree.attrs["command"].startswith("annomodels fit")
 
 
+def test_a_stream_may_be_spread_and_written_down(labels: Path, call, tmp_path: Path) -> None:
+    told = ("fit", labels / "all.csv", "--stream", *RUN)
+    assert call(*told, "-o", tmp_path / "here").code == 0
+    there = ("--executor", "threads", "--checkpoint", tmp_path / "run.checkpoint")
+    assert call(*told, "-o", tmp_path / "there", *there).code == 0
+    assert (tmp_path / "run.checkpoint").exists()
+    here, other = (pd.read_parquet(tmp_path / n / "gold.parquet") for n in ("here", "there"))
+    pd.testing.assert_frame_equal(here, other)
+
+
 def test_nothing_is_overwritten_unasked(labels: Path, call, tmp_path: Path) -> None:
     told = ("fit", labels / "all.csv", "--stream", "-o", tmp_path / "out", "--engine", "em")
     assert call(*told).code == 0

@@ -160,6 +160,8 @@ def test_a_fit_is_saved_and_loaded(scans: dict[str, am.Scanned], tmp_path: Path)
     found.save(tmp_path / "fit", force=True)
     with pytest.raises(NotApplicable, match="other labels"):
         am.ScannedFit.load(folder, scans["gold"])
+    with pytest.raises(NotApplicable, match="a fit of a scan"):
+        am.load(folder)
     with pytest.raises(AnnotationError, match="not a fit of a scan"):
         am.ScannedFit.load(tmp_path, scans["open"])
     assert sorted(p.name for p in tmp_path.iterdir()) == ["fit"]

@@ -209,3 +209,42 @@ def test_a_temporary_folder_goes_with_the_scan(tmp_path: Path) -> None:
     assert folder.is_dir()
     del found
     assert not folder.exists()
+
+
+@pytest.fixture
+def two_questions(tmp_path: Path) -> Path:
+    """Write two questions into a file, with labels of their own; a row of one has no coder."""
+    tone, topic = table(900, 1), table(700, 2)
+    topic["label"] = topic["label"].replace({"no": "sports", "yes": "music"})
+    frame = pd.concat([tone.assign(question="tone"), topic.assign(question="topic")])
+    frame = frame.drop(columns="gold").sample(frac=1.0, random_state=3)
+    faulty = pd.DataFrame([{"task": "t", "worker": "", "label": "no", "question": "tone"}])
+    path = tmp_path / "both.csv"
+    pd.concat([frame, faulty]).to_csv(path, index=False)
+    return path
+
+
+def test_one_of_several_questions_is_taken(two_questions: Path, tmp_path: Path) -> None:
+    wanted = am.read(two_questions, question="topic")
+    found = scan(two_questions, question="topic", cache=tmp_path / "cache")
+    assert_same(found.to_annotations(), wanted)
+    assert set(wanted.labels) == {"maybe", "music", "sports"}
+    frame = pd.read_csv(two_questions, dtype=str, keep_default_na=False)[:-1]
+    frame.to_csv(two_questions, index=False)
+    other = scan(two_questions, question="tone", cache=tmp_path / "cache")
+    assert set(other.labels) == {"maybe", "no", "yes"}
+    assert_same(other.to_annotations(), am.read(two_questions, question="tone"))
+
+
+def test_questions_are_never_mixed(two_questions: Path) -> None:
+    with pytest.raises(AnnotationError) as caught:
+        scan(two_questions)
+    assert "2 questions: 'tone' (901 rows), 'topic' (700 rows)" in str(caught.value)
+    with pytest.raises(AnnotationError, match="Did you mean 'topic'"):
+        scan(two_questions, question="topics")
+    with pytest.raises(AnnotationError, match="without a coder"):
+        scan(two_questions, question="tone")
+    frame = pd.read_csv(two_questions, dtype=str, keep_default_na=False)
+    frame.drop(columns="question").to_csv(two_questions, index=False)
+    with pytest.raises(AnnotationError, match="no column 'question'"):
+        scan(two_questions, question="tone")

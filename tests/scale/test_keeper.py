@@ -1,0 +1,62 @@
+"""Temporary folders go with their process, also when that was killed."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from annomodels.scale.keeper import Keeper
+
+pytest.importorskip("fcntl")
+
+HOLD = """
+import time
+from annomodels.scale.keeper import Keeper
+keeper = Keeper()
+print(keeper.folder, flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where temporary folders are made."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    return tmp_path
+
+
+def test_a_folder_goes_with_its_keeper(folder: Path) -> None:
+    keeper = Keeper()
+    assert keeper.folder.parent == folder
+    assert keeper.folder.is_dir()
+    del keeper
+    gc.collect()
+    assert list(folder.iterdir()) == []
+
+
+def test_what_a_killed_process_left_is_removed_and_nothing_else(folder: Path) -> None:
+    (folder / "annomodels-other").mkdir()
+    (folder / "annomodels-other" / "notes.txt").write_text("not one of ours")
+    command = [sys.executable, "-c", HOLD]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        its = Path(process.stdout.readline().strip())
+        assert its.parent == folder
+        first = Keeper()
+        assert its.is_dir()  # it is alive
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    assert its.is_dir()
+    second = Keeper()
+    assert not its.exists()
+    assert first.folder.is_dir()
+    assert second.folder.is_dir()
+    assert (folder / "annomodels-other" / "notes.txt").exists()
