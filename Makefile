@@ -12,6 +12,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --quiet --disable-pip-version-check
 WORKERS ?= 2
+TABLES := accuracy probabilities ambiguity next_labels calibration calibration_answers \
+    calibration_states coverage_agreement coverage_coref ezcoref speed speed_agreement speed_coref \
+    scaling
 PYTEST_ARGS ?=
 
 .PHONY: demo test docs bench lint types clean help
@@ -28,7 +31,7 @@ docs: $(VENV)/.ready-docs
 	@echo "Documentation: $(CURDIR)/docs/_build/html/index.html"
 
 bench: $(VENV)/.ready-bench
-	@for script in accuracy calibration coverage_agreement speed speed_agreement; do \
+	@for script in $(TABLES); do \
 	    echo "== $$script"; $(BIN)/python benchmarks/$$script.py || exit 1; \
 	done
 
