@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from annomodels.engines.compiled import compiled
 from annomodels.engines.interval import (
     BATCHES,
     TRUTHS,
@@ -48,12 +49,10 @@ def nuts(model: Interval, labels: NumericLabels, settings: Settings) -> NumericR
     initial["ease"] = start.ease
     if not labels.exact:
         initial["truth_raw"] = start.d[np.isnan(labels.known)] / start.held[1]
-    compiled = nutpie.compile_pymc_model(
-        model.build(labels, coords), backend="numba",
-        initial_points={k: np.asarray(v, dtype=float) for k, v in initial.items()},
-    )  # fmt: skip
+    begin = {k: np.asarray(v, dtype=float) for k, v in initial.items()}
+    code = compiled(model.build(labels, coords), begin, jitter=True)
     tree = nutpie.sample(
-        compiled, draws=settings.draws, tune=max(settings.warmup, 300), chains=settings.chains,
+        code, draws=settings.draws, tune=max(settings.warmup, 300), chains=settings.chains,
         cores=settings.workers, seed=settings.seed, save_warmup=False, progress_bar=False,
         target_accept=settings.target_accept,
     )  # fmt: skip

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from annomodels.annotations import Annotations
 from annomodels.engines.checkpoint import require_no_checkpoint
 from annomodels.engines.collect import collect
+from annomodels.engines.compiled import compiled
 from annomodels.engines.compound import sample_compound
 from annomodels.engines.em import climb
 from annomodels.engines.kept import Kept
@@ -152,12 +153,10 @@ def _sample(
     rng = np.random.default_rng(settings.seed)
     # a little noise keeps the chains from starting in one point; nutpie's own would leave the mode
     noisy = {v.name: _shake(start[v.name], v.name, rng, v.name in simplexes) for v in free}
-    compiled = nutpie.compile_pymc_model(
-        pymc_model, initial_points=noisy, jitter_rvs=set(), backend="numba"
-    )
+    code = compiled(pymc_model, noisy)
     settings.tell("compiling", 1.0)
     sampler = nutpie.sample(
-        compiled,
+        code,
         draws=settings.draws,
         tune=max(settings.warmup, 300),
         chains=settings.chains,

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from annomodels.errors import NotApplicable
 from annomodels.models.base import Model
-from annomodels.models.confusion import State
+from annomodels.models.confusion import State, clamped_logp
 from annomodels.models.encoded import Encoded
 from annomodels.models.hierarchical import HierarchicalDawidSkene
+from annomodels.models.observed import observed
 from annomodels.models.quadrature import beta_nodes
 from annomodels.models.states import States, marginals
 from annomodels.priors import Diagonal, Dirichlet, LogNormal, Pareto, ScalePrior
@@ -117,20 +118,14 @@ class BetaBinomialByItem(Model):
             mean = pm.Dirichlet("population", a=self.population.alpha(2), dims=("truth", "label"))
             concentration = self.concentration.pymc("concentration", dims="truth")
             b, a = (concentration * mean[:, label] for label in (0, 1))
-            y, n = ones[:, None], total[:, None]
+            y, n = observed("ones", ones)[:, None], observed("total", total)[:, None]
             joint = (
                 pt.log(prevalence)
                 + pt.gammaln(a + y) - pt.gammaln(a)
                 + pt.gammaln(b + n - y) - pt.gammaln(b)
                 + pt.gammaln(a + b) - pt.gammaln(a + b + n)
             )  # fmt: skip
-            known = np.flatnonzero(codes.gold >= 0)
-            open_ = np.flatnonzero(codes.gold < 0)
-            likelihood = pt.sum(codes.weight[open_] * pt.logsumexp(joint[open_], axis=1))
-            if len(known):
-                of_gold = joint[known, codes.gold[known]]
-                likelihood = likelihood + pt.sum(codes.weight[known] * of_gold)
-            pm.Potential("labels", likelihood)
+            pm.Potential("labels", clamped_logp(joint, codes))
         return model
 
     def _refuse(self, codes: Encoded) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from annomodels.models.encoded import Encoded
 
-__all__ = ["centred_share", "partly_centred"]
+__all__ = ["centred_share", "of_each", "partly_centred"]
 
 Floats = NDArray[np.float64]
 
@@ -35,7 +35,25 @@ def centred_share(codes: Encoded) -> Floats:
     return np.asarray(information / (1.0 + information))
 
 
-def partly_centred(share: Floats) -> Any:
+def of_each(location: Any, share: Any) -> Any:
+    """Repeat the location of the population for every coder, as a tensor.
+
+    PyMC lets a transform use only what the variable itself is made of, so a share that is a
+    variable must be part of one of its arguments.
+
+    Parameters
+    ----------
+    location
+        Tensor [1, ...].
+    share
+        Tensor that broadcasts with it, [row, ...].
+    """
+    import pytensor.tensor as pt
+
+    return location + pt.zeros_like(share)
+
+
+def partly_centred(share: Any) -> Any:
     r"""Transform of a normal variable with location m and scale s that eases sampling.
 
     The sampler sees :math:`z = (x - m) / s^{1 - w} + w m`, so z ~ N(w m, s^w): the variable itself
@@ -45,7 +63,7 @@ def partly_centred(share: Floats) -> Any:
     Parameters
     ----------
     share
-        w, of a shape that broadcasts to that of the variable.
+        w, an array or tensor of a shape that broadcasts to that of the variable.
 
     References
     ----------
@@ -66,7 +84,7 @@ def _transform() -> Any:
         name = "partly_centred"
         ndim_supp = 0
 
-        def __init__(self, share: Floats) -> None:
+        def __init__(self, share: Any) -> None:
             self.share = share
 
         def forward(self, value: Any, *inputs: Any) -> Any:

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from annomodels.models.base import Model
 from annomodels.models.encoded import Encoded
+from annomodels.models.observed import observed, observed_sparse
 from annomodels.models.state import State
 
-__all__ = ["ConfusionModel", "State", "emission_logp"]
+__all__ = ["ConfusionModel", "State", "clamped_logp", "emission_logp"]
 
 Floats = NDArray[np.float64]
 
@@ -34,7 +35,7 @@ def emission_logp(log_confusion: Any, codes: Encoded, xp: Any) -> Any:
     codes
         The patterns.
     xp
-        ``numpy`` or ``pytensor.tensor``.
+        ``numpy``, or ``pytensor.tensor`` in a model context.
 
     Returns
     -------
@@ -48,7 +49,7 @@ def emission_logp(log_confusion: Any, codes: Encoded, xp: Any) -> Any:
         return codes.counts @ flat
     from pytensor import sparse
 
-    return sparse.structured_dot(sparse.as_sparse_variable(codes.counts), flat)
+    return sparse.structured_dot(observed_sparse("counts", codes.counts), flat)
 
 
 class ConfusionModel(Model):
@@ -102,10 +103,28 @@ class ConfusionModel(Model):
             )
             log_confusion = self.pymc_log_confusion(codes.n_labels)
             joint = pt.log(prevalence)[None, :] + emission_logp(log_confusion, codes, pt)
-            open_ = np.flatnonzero(codes.gold < 0)
-            known = np.flatnonzero(codes.gold >= 0)
-            total = pt.sum(codes.weight[open_] * pt.logsumexp(joint[open_], axis=1))
-            if len(known):
-                total = total + pt.sum(codes.weight[known] * joint[known, codes.gold[known]])
-            pm.Potential("labels", total)
+            pm.Potential("labels", clamped_logp(joint, codes))
         return model
+
+
+def clamped_logp(joint: Any, codes: Encoded) -> Any:
+    """Log likelihood of all items, the truth summed out, known gold clamped; in a model context.
+
+    Parameters
+    ----------
+    joint
+        Tensor log P(truth, labels of a pattern), shape [pattern, truth].
+    codes
+        The patterns.
+    """
+    import pytensor.tensor as pt
+
+    weight = observed("weight", codes.weight)
+    known = np.flatnonzero(codes.gold >= 0)
+    if not len(known):
+        return pt.sum(weight * pt.logsumexp(joint, axis=1))
+    open_ = observed("open", np.flatnonzero(codes.gold < 0))
+    total = pt.sum(weight[open_] * pt.logsumexp(joint[open_], axis=1))
+    gold = observed("gold", codes.gold[known])
+    at = observed("known", known)
+    return total + pt.sum(weight[at] * joint[at, gold])

@@ -12,6 +12,7 @@ from annomodels.annotations import Annotations
 from annomodels.errors import AnnotationError, Problem
 from annomodels.models.confusion import Floats, State
 from annomodels.models.hierarchical import HierarchicalDawidSkene
+from annomodels.models.observed import observed
 from annomodels.names import label_text
 
 __all__ = ["GroupedCoders"]
@@ -212,10 +213,11 @@ class GroupedCoders(HierarchicalDawidSkene):
         dims = ("coder_group", "truth", "label")
         mean = pm.Dirichlet("group_population", a=anchor, dims=dims)
         concentration = self.concentration.pymc("group_concentration", dims=dims[:2])
-        alpha = (concentration[:, :, None] * mean)[np.array(self.members)]
+        alpha = (concentration[:, :, None] * mean)[observed("members", self.members)]
         own = self.own_rows(n_labels)
         if len(own):
-            alpha = pt.where(own > 0, own, alpha)
+            known = observed("own_rows", own)
+            alpha = pt.where(known > 0, known, alpha)
         confusion = pm.Dirichlet("confusion", a=alpha, dims=("coder", "truth", "label"))
         return pt.log(confusion)
 

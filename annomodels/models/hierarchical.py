@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from annomodels.annotations import Annotations
 from annomodels.models.confusion import Floats, State
 from annomodels.models.conjugate import ConjugateModel
+from annomodels.models.observed import observed
 from annomodels.names import label_text
 from annomodels.priors import CoderRows, Diagonal, Dirichlet, LogNormal, Pareto, Rows, ScalePrior
 
@@ -111,13 +112,13 @@ class HierarchicalDawidSkene(ConjugateModel):
         places = tuple(where.get(label_text(name), -1) for name in data.coders)
         return replace(self, places=places if self.returning else ())
 
-    def _shapes(self, row_prior: Floats) -> Floats:
     def of_rows(self, chosen: NDArray[np.int64]) -> Self:
         """Model of some of the rows."""
         if not self.places:
             return self
         return replace(self, places=tuple(self.places[j] for j in chosen))
 
+    def _shapes(self, row_prior: Floats) -> Floats:
         """Pseudo-counts [truth, label], or [row, truth, label] where coders return."""
         own = self.own_rows(len(row_prior))
         return np.where(own > 0, own, row_prior) if len(own) else row_prior
@@ -188,7 +189,8 @@ class HierarchicalDawidSkene(ConjugateModel):
         alpha = (concentration[:, None] * mean)[None]
         own = self.own_rows(n_labels)
         if len(own):
-            alpha = pt.where(own > 0, own, alpha)
+            known = observed("own_rows", own)
+            alpha = pt.where(known > 0, known, alpha)
         confusion = pm.Dirichlet("confusion", a=alpha, dims=("coder", "truth", "label"))
         return pt.log(confusion)
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from annomodels.annotations import Annotations
 from annomodels.models.numeric import NumericLabels, numeric_labels
+from annomodels.models.observed import observed, observed_sparse
 from annomodels.priors import HalfNormal, LogNormal, from_dict, to_dict
 
 __all__ = ["POPULATION", "Interval"]
@@ -243,12 +244,13 @@ class Interval:
             given = np.isfinite(labels.known)
             z = pm.Normal("truth_raw", shape=int((~given).sum()))
             free = v["truth_mean"] + v["truth_spread"] * z
-            known = pt.as_tensor(np.where(given, labels.known, 0.0))
-            truth = pt.set_subtensor(known[np.flatnonzero(~given)], free)
+            known = observed("known", np.where(given, labels.known, 0.0))
+            truth = pt.set_subtensor(known[observed("open", np.flatnonzero(~given))], free)
             v["truth"] = pm.Deterministic("truth", truth, dims="item")
             if given.any():
                 own = pm.Normal.dist(v["truth_mean"], v["truth_spread"])
-                pm.Potential("known", pt.sum(pm.logp(own, labels.known[given])))
+                places = observed("given", np.flatnonzero(given))
+                pm.Potential("known", pt.sum(pm.logp(own, known[places])))
             pm.Potential("labels", _log_cells(v, labels))
         return model
 
@@ -279,22 +281,24 @@ def _log_likelihood(xp: Any, v: dict[str, Any], labels: NumericLabels) -> Any:
     The labels of an item are jointly normal with covariance D + tau^2 s s'; determinant and
     inverse follow from sums over its labels (Sherman & Morrison 1950).
     """
-    item, coder = labels.item, labels.coder
+    of = _as_they_are if xp is np else observed
+    item, coder = of("item", labels.item), of("coder", labels.coder)
     weight = v["ease"][item] * v["precision"][coder]
     s = v["scale"][coder]
-    rest = labels.y - v["truth_mean"] - v["bias"][coder]
+    rest = of("y", labels.y) - v["truth_mean"] - v["bias"][coder]
     columns = xp.stack([weight * s * s, weight * s * rest, weight * rest * rest], axis=1)
     sums = _sums(xp, columns, labels)
     a, b, square = sums[:, 0], sums[:, 1], sums[:, 2]
     tau2 = v["truth_spread"] ** 2
     grown = 1.0 + tau2 * a
-    open_ = np.flatnonzero(np.isnan(labels.known))
-    total = 0.5 * xp.sum(xp.log(weight)) - 0.5 * len(labels.y) * math.log(2 * math.pi)
+    open_ = of("open", np.flatnonzero(np.isnan(labels.known)))
+    total = 0.5 * xp.sum(xp.log(weight)) - 0.5 * rest.shape[0] * math.log(2 * math.pi)
     unknown = square - tau2 * b * b / grown + xp.log(grown)
     total = total - 0.5 * xp.sum(unknown[open_])
-    given = np.flatnonzero(~np.isnan(labels.known))
-    if len(given):
-        d = labels.known[given] - v["truth_mean"]
+    places = np.flatnonzero(~np.isnan(labels.known))
+    if len(places):
+        given = of("given", places)
+        d = of("known", labels.known[places]) - v["truth_mean"]
         residual = square[given] - 2.0 * d * b[given] + d * d * a[given]
         own = d * d / tau2 + 2.0 * xp.log(v["truth_spread"]) + math.log(2 * math.pi)
         total = total - 0.5 * xp.sum(residual + own)
@@ -306,10 +310,12 @@ def _log_cells(v: dict[str, Any], labels: NumericLabels) -> Any:
     import pymc as pm
     import pytensor.tensor as pt
 
-    sd = (v["ease"][labels.item] * v["precision"][labels.coder]) ** -0.5
-    mean = Interval.mean_labels(v, labels.item, labels.coder)
+    item, coder = observed("item", labels.item), observed("coder", labels.coder)
+    sd = (v["ease"][item] * v["precision"][coder]) ** -0.5
+    mean = Interval.mean_labels(v, item, coder)
     # an end beyond everything stands for none
-    low, high = (np.clip(x, -1e6, 1e6) for x in (labels.low, labels.high))
+    ends = {"low": labels.low, "high": labels.high}
+    low, high = (observed(name, np.clip(x, -1e6, 1e6)) for name, x in ends.items())
     a, b = (low - mean) / sd, (high - mean) / sd
     # on the side of the lower tail, where small probabilities keep their digits
     flip = a + b > 0
@@ -328,4 +334,8 @@ def _sums(xp: Any, columns: Any, labels: NumericLabels) -> Any:
         return table @ columns
     from pytensor import sparse
 
-    return sparse.structured_dot(sparse.as_sparse_variable(table), columns)
+    return sparse.structured_dot(observed_sparse("of_item", table), columns)
+
+
+def _as_they_are(name: str, values: Any) -> Any:
+    return values

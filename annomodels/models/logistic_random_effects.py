@@ -8,12 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from annomodels.models.base import Model
-from annomodels.models.centring import centred_share, partly_centred
+from annomodels.models.centring import centred_share, of_each, partly_centred
 from annomodels.models.confusion import Floats, State
 from annomodels.models.contrasts import against_last, difficulties, log_softmax, state_truth
 from annomodels.models.encoded import Encoded
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.nodes import effect_nodes
+from annomodels.models.observed import observed
 from annomodels.models.states import SMALLEST, States, add_states, marginals
 from annomodels.priors import Diagonal, Dirichlet
 
@@ -113,12 +114,13 @@ class LogisticRandomEffects(Model):
             location = pm.Normal("coder_location", 0.0, self.location_spread, dims=dims)
             coder_spread = pm.HalfNormal("coder_spread", self.coder_scale, dims=dims)
             item_spread = pm.HalfNormal("item_spread", self.item_scale, dims=dims)
+            centred = observed("centred_share", centred_share(codes))[:, None, None]
             logit = pm.Normal(
                 "coder_logit",
-                location[None],
+                of_each(location[None], centred),
                 coder_spread[None],
                 dims=("coder", *dims),
-                transform=partly_centred(centred_share(codes)[:, None, None]),
+                transform=partly_centred(centred),
             )
             log_emission = self._log_emission(logit, item_spread, codes.n_rows, k, pt)
             share = (pt.log(prevalence)[:, None] + np.log(weights)[None, :]).flatten()

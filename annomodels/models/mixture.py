@@ -25,6 +25,7 @@ from annomodels.models.confusion import Floats, State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded
 from annomodels.models.layout import Layout
+from annomodels.models.observed import observed
 from annomodels.models.states import SMALLEST, States, add_states, marginals
 from annomodels.priors import Dirichlet
 
@@ -68,12 +69,12 @@ class StateModel(Model):
         """Parameters of the coders' model that correspond to a state of the starting model."""
         return state
 
-    def perceived(self, labels: list[str]) -> list[str]:
     def bound(self, data: Annotations) -> Self:
         """Copy that knows the data it will be fitted to, and whose coders do."""
         known = super().bound(data)
         return replace(known, coders=self.coders.bound(data))  # type: ignore[type-var]
 
+    def perceived(self, labels: list[str]) -> list[str]:
         """Give names to what coders can perceive: the classes, if not told otherwise."""
         return list(labels)
 
@@ -121,7 +122,7 @@ class StateModel(Model):
         padded = xp.concatenate([xp.log(prevalence), xp.zeros(1)])  # -1 stands for no choice
         out = padded[layout.base]
         if layout.weight is not None:
-            out = out + np.log(layout.weight)
+            out = out + xp.log(layout.weight)
         for factor in layout.factors:
             padded = xp.concatenate([xp.log(items[factor.name]), xp.zeros(1)])
             out = out + padded[factor.choice]
@@ -163,15 +164,16 @@ class StateModel(Model):
             }
             n_rows = layout.mix.shape[1]
             width = k + len(layout.rows)
-            emission = pt.tensordot(confusion, layout.mix[:, :k], axes=([1], [1]))
+            seen = _observed_layout(layout)
+            emission = pt.tensordot(confusion, seen.mix[:, :k], axes=([1], [1]))
             for n, row in enumerate(layout.rows):
                 values = items[row.name] if row.by_coder else items[row.name][None]
-                emission = emission + values[:, :, None] * layout.mix[:, k + n]
+                emission = emission + values[:, :, None] * seen.mix[:, k + n]
             if n_rows > width:
-                emission = emission + layout.mix[:, width:].T[None]
+                emission = emission + seen.mix[:, width:].T[None]
             log_emission = pt.log(pt.maximum(emission.transpose(0, 2, 1), SMALLEST))
-            log_truth = pt.log(pt.maximum(self.truth_of(layout, items), SMALLEST))
-            share = self.log_share(layout, prevalence, items, pt)
+            log_truth = pt.log(pt.maximum(self.truth_of(seen, items), SMALLEST))
+            share = self.log_share(seen, prevalence, items, pt)
             add_states(codes, share, log_emission, log_truth)
         return model
 
@@ -231,6 +233,19 @@ class StateModel(Model):
                 if len(a) > 1:
                     total += float(dirichlet.logpdf(np.maximum(x, SMALLEST) / x.sum(), a))
         return total
+
+
+def _observed_layout(layout: Layout) -> Any:
+    """Layout whose shares are variables of the PyMC model: some follow from the data."""
+    numbers: dict[str, Any] = {"mix": observed("mix", layout.mix)}
+    if layout.judgement is None:
+        numbers["truth"] = observed("truth", layout.truth)
+    else:
+        tables = observed("tables", layout.judgement.tables)
+        numbers["judgement"] = replace(layout.judgement, tables=tables)
+    if layout.weight is not None:
+        numbers["weight"] = observed("state_weight", layout.weight)
+    return replace(layout, **numbers)
 
 
 @lru_cache(maxsize=64)

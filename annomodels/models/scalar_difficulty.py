@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.models.base import Model
-from annomodels.models.centring import centred_share, partly_centred
+from annomodels.models.centring import centred_share, of_each, partly_centred
 from annomodels.models.confusion import State
 from annomodels.models.difficulty_rows import leaning_places, leaning_priors, log_rows, start_values
 from annomodels.models.encoded import Encoded
 from annomodels.models.hierarchical import HierarchicalDawidSkene
+from annomodels.models.observed import observed
 from annomodels.models.quadrature import normal_nodes
 from annomodels.models.states import States, add_states, marginals
 from annomodels.priors import Beta, Diagonal, Dirichlet
@@ -196,12 +197,13 @@ class ScalarDifficulty(Model):
             contrast = pm.ZeroSumNormal("contrast", sigma=self.contrast_spread, dims="truth")
             mean = pm.Deterministic("mean_ability", level + contrast, dims="truth")
             scale = pm.HalfNormal("ability_scale", sigma=self.ability_spread, dims="truth")
+            centred = observed("centred_share", centred_share(codes))[:, None]
             ability = pm.Normal(
                 "ability",
-                mu=mean[None],
+                mu=of_each(mean[None], centred),
                 sigma=scale[None],
                 dims=("coder", "truth"),
-                transform=partly_centred(centred_share(codes)[:, None]),
+                transform=partly_centred(centred),
             )
             rho: Any = pt.as_tensor_variable(self.difficulty)
             if not self.difficulty_fixed:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.models.encoded import Encoded
+from annomodels.models.observed import observed, observed_sparse
 
 __all__ = ["SMALLEST", "States", "add_states", "marginals"]
 
@@ -89,13 +90,15 @@ def add_states(codes: Encoded, log_share: Any, log_emission: Any, log_truth: Any
     import pytensor.tensor as pt
     from pytensor import sparse
 
-    counts = sparse.as_sparse_variable(codes.counts)
+    counts = observed_sparse("counts", codes.counts)
     cells = pt.reshape(
         pt.transpose(log_emission, (0, 2, 1)), (codes.n_rows * codes.n_labels, log_share.shape[0])
     )
     joint = log_share[None, :] + sparse.structured_dot(counts, cells)
     known = np.flatnonzero(codes.gold >= 0)
     if len(known):
-        of_gold = pt.transpose(pt.as_tensor_variable(log_truth))[codes.gold[known]]
-        joint = pt.inc_subtensor(joint[known], of_gold)
-    pm.Potential("labels", pt.sum(codes.weight * pt.logsumexp(joint, axis=1)))
+        gold = observed("gold", codes.gold[known])
+        of_gold = pt.transpose(pt.as_tensor_variable(log_truth))[gold]
+        joint = pt.inc_subtensor(joint[observed("known", known)], of_gold)
+    weight = observed("weight", codes.weight)
+    pm.Potential("labels", pt.sum(weight * pt.logsumexp(joint, axis=1)))

@@ -1,0 +1,175 @@
+"""Compiled PyMC models: models whose graphs are the same share their code, whatever the data."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["compiled", "forget", "graph_key"]
+
+Floats = NDArray[np.float64]
+
+# some megabytes each
+KEPT = 16
+
+# code of the models that this process compiled last, the latest at the end
+_CODE: OrderedDict[Hashable, Any] = OrderedDict()
+_ONE_AT_A_TIME = threading.RLock()
+
+
+def compiled(pymc_model: Any, start: Mapping[str, Any], *, jitter: bool = False) -> Any:
+    """Give what nutpie samples from, compiled only if no model of the same graph was before.
+
+    Numbers of the data are values of variables (:func:`~annomodels.models.observed.observed`), so
+    that another model of the same kind, with the same priors, labels and number of coders, takes
+    the code as it is: with other labels, and with any number of items. What is the same is not
+    guessed from the model but read off its graph, see :func:`graph_key`.
+
+    Parameters
+    ----------
+    pymc_model
+        The model.
+    start
+        Values of the free variables to start from.
+    jitter
+        Whether PyMC moves the start of each chain.
+
+    Returns
+    -------
+    nutpie.CompiledModel
+    """
+    import nutpie
+
+    # neither PyTensor's rewriting nor its compiling is made for several threads
+    with _ONE_AT_A_TIME:
+        key = graph_key(pymc_model)
+        code = _CODE.get(key)
+        if code is None:
+            code = nutpie.compile_pymc_model(pymc_model, backend="numba")
+        _CODE[key] = code
+        _CODE.move_to_end(key)
+        while len(_CODE) > KEPT:
+            _CODE.popitem(last=False)
+        return _finished(code, pymc_model, start, jitter)
+
+
+def forget() -> None:
+    """Drop all code that is kept."""
+    with _ONE_AT_A_TIME:
+        _CODE.clear()
+
+
+def graph_key(pymc_model: Any) -> Hashable:
+    """Everything that the code of a model depends on, as one value that can be compared.
+
+    These are the operations of the graph of its log density and of its variables in their order,
+    the constants in it, the names and types of its inputs, and the lengths of its dimensions. The
+    values of data variables are not among them.
+
+    Parameters
+    ----------
+    pymc_model
+        The model.
+
+    Examples
+    --------
+    >>> import pymc as pm
+    >>> def built(spread, data):
+    ...     with pm.Model() as model:
+    ...         x = pm.Normal("x", 0.0, spread)
+    ...         pm.Potential("y", ((x - pm.Data("data", data)) ** 2).sum())
+    ...     return model
+    >>> graph_key(built(1.0, [1.0])) == graph_key(built(1.0, [2.0, 3.0]))
+    True
+    >>> graph_key(built(1.0, [1.0])) == graph_key(built(2.0, [1.0]))
+    False
+    """
+    from pytensor.compile.sharedvalue import SharedVariable
+    from pytensor.graph.basic import Constant
+    from pytensor.graph.traversal import toposort
+
+    shown = pymc_model.unobserved_value_vars
+    outputs = [pymc_model.logp(), *shown]
+    place: dict[Any, int] = {}
+    parts: list[Hashable] = []
+
+    def seen(variable: Any) -> int:
+        if variable not in place:
+            place[variable] = len(parts)
+            if isinstance(variable, Constant):
+                parts.append((variable.type, variable.signature()))
+            else:
+                shared = isinstance(variable, SharedVariable)
+                parts.append((variable.type, variable.name, shared))
+        return place[variable]
+
+    for node in toposort(outputs):
+        inputs = tuple(map(seen, node.inputs))
+        for n, output in enumerate(node.outputs):
+            place[output] = len(parts)
+            parts.append((node.op, inputs, n, output.type))
+    lengths = {dim: int(_length(size)) for dim, size in pymc_model.dim_lengths.items()}
+    return (
+        tuple(parts),
+        tuple(map(seen, outputs)),
+        tuple(variable.name for variable in shown),
+        tuple(variable.name for variable in pymc_model.value_vars),
+        tuple(sorted(lengths.items())),
+        tuple(sorted(pymc_model.named_vars_to_dims.items())),
+    )
+
+
+def _length(size: Any) -> Any:
+    return size.get_value() if hasattr(size, "get_value") else size.eval()
+
+
+def _values(pymc_model: Any) -> dict[str, Any]:
+    """Values of everything in a model that has a value, by name."""
+    lengths = pymc_model.dim_lengths.values()
+    holders = [*pymc_model.data_vars, *(size for size in lengths if hasattr(size, "get_value"))]
+    return {holder.name: holder.get_value(borrow=True) for holder in holders}
+
+
+def _finished(code: Any, pymc_model: Any, start: Mapping[str, Any], jitter: bool) -> Any:
+    """Give the code the data of a model, its names and where its chains begin."""
+    import pandas as pd
+
+    values = _values(pymc_model)
+    found = code.with_data(**{var.name: values[var.name] for var in code.shared_var_keys})
+    names = {dim: pd.Index(v) for dim, v in pymc_model.coords.items() if v is not None}
+    begin = _starts(pymc_model, start, code.shapes, jitter)
+    return replace(found, initial_point_func=begin, _coords={**code.coords, **names})
+
+
+def _starts(
+    pymc_model: Any, start: Mapping[str, Any], shapes: dict[str, tuple[int, ...]], jitter: bool
+) -> Callable[[Any], Floats]:
+    """Make the function from a seed to the place where a chain begins, as nutpie takes it."""
+    from pymc.initial_point import make_initial_point_fn
+
+    point = make_initial_point_fn(
+        model=pymc_model,
+        overrides=dict(start),
+        jitter_rvs=set(pymc_model.free_RVs) if jitter else set(),
+        return_transformed=True,
+    )
+    names = [pymc_model.rvs_to_values[free].name for free in pymc_model.free_RVs]
+    one_at_a_time = threading.Lock()
+
+    def begin(seed: Any = None) -> Floats:
+        with one_at_a_time:
+            found = point(seed)
+        for name in names:
+            if np.shape(found[name]) != tuple(shapes[name]):
+                raise ValueError(
+                    f"The start of {name} has shape {np.shape(found[name])}, not {shapes[name]}."
+                )
+        return np.concatenate([np.ravel(found[name]).astype(float) for name in names])
+
+    return begin

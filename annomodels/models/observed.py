@@ -1,0 +1,79 @@
+"""Data of a PyMC model as values of named variables, so that they are no part of its graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["observed", "observed_sparse"]
+
+
+def observed(name: str, values: Any) -> Any:
+    """Register numbers that come from the data as a data variable of the PyMC model.
+
+    Numbers that stand in a graph as constants are compiled into the code, which is then of use for
+    these data only. A variable without a fixed length leaves the code open for data of any size.
+    Called in a model context.
+
+    Parameters
+    ----------
+    name
+        Name of the numbers, unique within the model.
+    values
+        An array, of whole numbers or others.
+
+    Returns
+    -------
+    tensor variable
+
+    Examples
+    --------
+    >>> import pymc as pm
+    >>> with pm.Model():
+    ...     observed("weight", [1.0, 2.0])
+    data_weight
+    """
+    import pymc as pm
+
+    array = np.asarray(values)
+    kind = np.int64 if array.dtype.kind in "iub" else np.float64
+    return pm.Data(f"data_{name}", np.ascontiguousarray(array, dtype=kind))
+
+
+def observed_sparse(name: str, matrix: Any) -> Any:
+    """Register a sparse matrix of the data; only its number of columns is part of the graph.
+
+    Called in a model context.
+
+    Parameters
+    ----------
+    name
+        Name of the matrix, unique within the model.
+    matrix
+        A sparse matrix of SciPy, by rows.
+
+    Returns
+    -------
+    sparse variable
+
+    Examples
+    --------
+    >>> import pymc as pm
+    >>> from scipy.sparse import csr_matrix
+    >>> with pm.Model():
+    ...     observed_sparse("counts", csr_matrix(np.eye(2))).eval().toarray()
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    import pymc as pm
+    import pytensor.tensor as pt
+    from pytensor import sparse
+
+    # sparse variables of PyTensor have indices of 32 bits
+    indices, starts = (
+        pm.Data(f"data_{name}_{part}", values.astype(np.int32))
+        for part, values in (("indices", matrix.indices), ("starts", matrix.indptr))
+    )
+    shape = pt.stack([starts.shape[0] - 1, np.int64(matrix.shape[1])]).astype("int32")
+    return sparse.CSR(observed(name, matrix.data), indices, starts, shape)

@@ -1,0 +1,221 @@
+"""NUTS compiles a model once: other data of the same model take its code, and only they do."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from crowds import p_truth, simulate
+
+import annomodels as am
+from annomodels.engines import compiled
+from annomodels.models import MODELS, resolve
+from annomodels.models.encoded import encode
+from annomodels.models.interval import Interval
+from annomodels.models.numeric import numeric_labels
+from annomodels.priors import Beta, Diagonal, Dirichlet
+from annomodels.schema import names
+
+OPTIONS = {"engine": "nuts", "chains": 2, "draws": 60, "seed": 3}
+TWO_LABELS = ("beta-binomial-by-item",)
+
+
+def crowd(seed, model="", n_items=40, n_coders=6, n_labels=3, gold=0):
+    """Labels of a simulated crowd, the first items with known gold."""
+    k = 2 if model in TWO_LABELS else n_labels
+    rng = np.random.default_rng(seed)
+    data, truth = simulate(rng, n_items, n_coders, k, per_item=4)
+    if gold:
+        data = data.with_gold({item: int(truth[data.items.index(item)]) for item in range(gold)})
+    return data
+
+
+def key(model, data):
+    """Key of a model for some data."""
+    model = resolve(model).bound(data)
+    codes = encode(data, shared=model.shared)
+    known = names(data)
+    coords = {dim: known[dim] for dim in ("truth", "label", "coder")}
+    return compiled.graph_key(model.build(codes, {**coords, **model.coords(coords["label"])}))
+
+
+@pytest.mark.parametrize("model", list(MODELS))
+def test_other_data_of_any_size_have_the_same_graph(model):
+    first = key(model, crowd(1, model))
+    assert key(model, crowd(2, model)) == first
+    assert key(model, crowd(3, model, n_items=70)) == first
+
+
+@pytest.mark.parametrize("model", ["dawid-skene", "guess-level", "beta-binomial-by-item"])
+def test_known_gold_of_other_items_has_the_same_graph(model):
+    first = key(model, crowd(1, model, gold=3))
+    assert key(model, crowd(2, model, gold=9)) == first
+    assert key(model, crowd(1, model)) != first
+
+
+def test_groups_of_coders_are_data():
+    data = crowd(1)
+    first = key(am.GroupedCoders(groups={"c0": "a", "c1": "a"}), data)
+    assert key(am.GroupedCoders(groups={"c3": "a"}), data) == first
+    assert key(am.GroupedCoders(groups={"c3": "a", "c4": "b"}), data) != first
+    assert key(am.HierarchicalDawidSkene(), data) != first
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        am.HierarchicalDawidSkene(prevalence=Dirichlet(2.0)),
+        am.HierarchicalDawidSkene(population=Diagonal(300.0, 0.8, 10.0)),
+        am.HierarchicalDawidSkene(population=Diagonal(300.0, 0.7)),
+        am.HierarchicalDawidSkene.carpenter(),
+        am.DawidSkene(),
+        am.Answering(kinds=("?",)),
+    ],
+    ids=["prevalence", "accuracy", "fixed accuracy", "concentration", "model", "wrapped"],
+)
+def test_other_priors_and_models_have_graphs_of_their_own(other):
+    assert key(other, crowd(1)) != key("hierarchical", crowd(1))
+
+
+@pytest.mark.parametrize(
+    "options", [{"difficulty": 2.0}, {"nodes": 11}, {"by_class": True}, {"guessing": Beta(2, 8)}]
+)
+def test_other_options_have_graphs_of_their_own(options):
+    data = crowd(1)
+    assert key(am.ScalarDifficulty(**options), data) != key("scalar-difficulty", data)
+
+
+@pytest.mark.parametrize("other", [{"n_coders": 7}, {"n_labels": 4}], ids=["coders", "labels"])
+def test_parameters_of_another_number_have_a_graph_of_their_own(other):
+    assert key("mace", crowd(1, **other)) != key("mace", crowd(1))
+
+
+@pytest.mark.parametrize("step", [None, 1.0], ids=["exact", "rounded"])
+def test_the_interval_model_shares_its_graph(step):
+    def of(seed, n_items=12):
+        rng = np.random.default_rng(seed)
+        rows = [
+            (i, f"c{j}", float(np.round(5 * rng.normal() + 20)))
+            for i in range(n_items)
+            for j in range(3)
+        ]
+        labels = numeric_labels(am.Annotations.from_records(rows), step=step)
+        coords = {"coder": ["a", "b", "c"], "item": [str(i) for i in range(n_items)]}
+        return compiled.graph_key(Interval().build(labels, coords))
+
+    assert of(1) == of(2) != of(1, n_items=13)
+
+
+@pytest.fixture
+def count(monkeypatch):
+    """Models that were compiled, none of which is kept from before or after the test."""
+    import nutpie
+
+    found = []
+    compile_model = nutpie.compile_pymc_model
+
+    def counted(model, **options):
+        found.append(model)
+        return compile_model(model, **options)
+
+    monkeypatch.setattr(nutpie, "compile_pymc_model", counted)
+    compiled.forget()
+    yield found
+    compiled.forget()
+
+
+def test_code_that_was_not_used_for_long_is_dropped(monkeypatch):
+    import nutpie
+
+    found = []
+    monkeypatch.setattr(nutpie, "compile_pymc_model", lambda m, **_: found.append(m))
+    monkeypatch.setattr(compiled, "KEPT", 2)
+    monkeypatch.setattr(compiled, "graph_key", lambda model: model)
+    monkeypatch.setattr(compiled, "_finished", lambda code, *_: code)
+    compiled.forget()
+    for model in ("a", "b", "a", "c", "a", "b"):
+        compiled.compiled(model, {})
+    assert found == ["a", "b", "c", "b"]
+    compiled.forget()
+
+
+def assert_same(fit, wanted):
+    for name, values in wanted.tree["posterior"].data_vars.items():
+        np.testing.assert_array_equal(fit.tree["posterior"][name].values, values.values)
+    np.testing.assert_array_equal(p_truth(fit), p_truth(wanted))
+
+
+MODELS_TO_RUN = {
+    "Dawid-Skene": "dawid-skene",
+    "hierarchical": "hierarchical",
+    "scalar difficulty": "scalar-difficulty",
+    "random effects": "logistic-random-effects",
+    "ambiguous": am.Ambiguous(coders=am.HierarchicalDawidSkene()),
+    "ordinal": "ordinal",
+    "MACE": "mace",
+    "by item": "beta-binomial-by-item",
+}
+
+
+@pytest.mark.nuts
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name == "hierarchical" else pytest.param(name, marks=pytest.mark.calibration)
+        for name in MODELS_TO_RUN
+    ],
+)
+def test_a_second_fit_does_not_compile_and_draws_as_the_first_would(name, count):
+    model = MODELS_TO_RUN[name]
+    data = crowd(2, model, n_items=30, gold=4 if name == "MACE" else 0)
+    am.fit(crowd(1, model, gold=6 if name == "MACE" else 0), model, **OPTIONS)
+    assert len(count) == 1
+    second = am.fit(data, model, **OPTIONS)
+    assert len(count) == 1
+    compiled.forget()
+    assert_same(second, am.fit(data, model, **OPTIONS))
+    assert len(count) == 2
+
+
+@pytest.mark.nuts
+def test_chains_in_threads_and_processes_are_the_same(count):
+    from annomodels.executors.processes import Processes
+
+    data = crowd(1)
+    with ThreadPoolExecutor(2) as pool:
+        in_threads = am.fit(data, "pooled", executor=pool, **OPTIONS)
+    assert len(count) == 1
+    assert in_threads.tree["posterior"].sizes["chain"] == 2
+    first, second = in_threads.tree["posterior"]["prevalence"].values
+    assert not np.array_equal(first, second)
+    crew = Processes(2)
+    try:
+        in_processes = am.fit(data, "pooled", executor=crew, **OPTIONS)
+    finally:
+        crew.close()
+    assert len(count) == 1
+    assert_same(in_processes, in_threads)
+    here = am.fit(data, "pooled", executor="serial", **OPTIONS)
+    assert_same(here, in_threads)
+
+
+def test_fields_of_a_model_that_other_data_change_are_found():
+    """The key would notice numbers of the data that were left in the graph as constants."""
+    import pymc as pm
+
+    def of(weight, hidden):
+        with pm.Model() as model:
+            x = pm.Normal("x")
+            w = np.array(weight) if hidden else pm.Data("weight", weight)
+            pm.Potential("labels", (w * x).sum())
+        return compiled.graph_key(model)
+
+    assert of([1.0, 2.0], hidden=False) == of([2.0], hidden=False)
+    assert of([1.0, 2.0], hidden=True) != of([1.0, 3.0], hidden=True)
+
+
+def test_a_model_is_a_value_and_its_copy_shares_the_graph():
+    model = am.HierarchicalDawidSkene()
+    assert key(replace(model), crowd(1)) == key(model, crowd(1))
