@@ -108,26 +108,27 @@ def draw_truth(
     P(truth) with `keep`, and room for it without.
     """
     n_classes = p.shape[0]
-    if gold[i] < 0 and n_classes <= 5:
-        lo, hi = starts[i], starts[i + 1]
-        if n_classes == 2:
-            return weigh_two(log_prevalence, table, cell, lo, hi, u, p)
-        if n_classes == 3:
-            return weigh_three(log_prevalence, table, cell, lo, hi, u, keep, p)
-        if n_classes == 4:
-            return weigh_four(log_prevalence, table, cell, lo, hi, u, keep, p)
-        if n_classes == 5:
-            return weigh_five(log_prevalence, table, cell, lo, hi, u, keep, p)
-    found, entropy = weigh(starts, cell, gold, log_prevalence, table, i, p)
-    truth = n_classes - 1
-    cumulated = 0.0
-    for k in range(n_classes):
-        cumulated += p[k]
-        if u < cumulated:
-            truth = k
-            break
-    while p[truth] == 0.0:  # rounding may leave u above the last sum
-        truth -= 1
+    written_out = gold[i] < 0 and 2 <= n_classes <= 5
+    lo, hi = starts[i], starts[i + 1]
+    if written_out and n_classes == 2:
+        found, entropy, truth = weigh_two(log_prevalence, table, cell, lo, hi, u, p)
+    elif written_out and n_classes == 3:
+        found, entropy, truth = weigh_three(log_prevalence, table, cell, lo, hi, u, keep, p)
+    elif written_out and n_classes == 4:
+        found, entropy, truth = weigh_four(log_prevalence, table, cell, lo, hi, u, keep, p)
+    elif written_out:
+        found, entropy, truth = weigh_five(log_prevalence, table, cell, lo, hi, u, keep, p)
+    else:
+        found, entropy = weigh(starts, cell, gold, log_prevalence, table, i, p)
+        truth = n_classes - 1
+        cumulated = 0.0
+        for k in range(n_classes):
+            cumulated += p[k]
+            if u < cumulated:
+                truth = k
+                break
+        while p[truth] == 0.0:  # rounding may leave u above the last sum
+            truth -= 1
     return found, entropy, truth
 
 
