@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from crowds import mean_and_error, p_truth, shared_set, simulate
@@ -35,6 +37,10 @@ CASES = {
         ),
         lambda _: _with_gold(2),
     ),
+    "simulated with gold, labels that are no class": (
+        am.Answering(am.DawidSkene(prevalence=Dirichlet(3)), concentration=LogNormal(10, 0.5)),
+        lambda _: _with_dont_know(),
+    ),
     "caries, Dawid-Skene": ("dawid-skene", lambda _: am.datasets.load("caries")),
     "made-up crowd, pooled": ("pooled", lambda _: _crowd()),
     "bluebirds, Dawid-Skene": ("dawid-skene", lambda shared: shared_set(shared, "bluebirds")[0]),
@@ -55,6 +61,20 @@ def _with_gold(n_labels=3):
     return data.with_gold({data.items[i]: int(truth[i]) for i in range(0, 40, 8)})
 
 
+def _with_dont_know():
+    """Make a third of the labels of the second class no answer, and a tenth of the others."""
+    rng = np.random.default_rng(8)
+    data, truth = simulate(rng, n_items=40, n_coders=4, n_labels=2, per_item=4)
+    unsure = rng.random(len(data)) < np.where(truth[data.item] == 1, 0.35, 0.1)
+    unsure[np.searchsorted(data.item, np.arange(40))] = False  # every item has an answer
+    rows = [
+        (int(i), f"c{j}", "?" if no else int(y))
+        for i, j, y, no in zip(data.item, data.coder, data.label, unsure, strict=True)
+    ]
+    gold = {i: int(truth[i]) for i in range(0, 40, 4)}
+    return am.Annotations.from_records(rows, labels=[0, 1], dont_know=["?"], gold=gold)
+
+
 # every day one set without and one with known gold, the others with the long studies
 DAILY = ("anesthesia, Dawid-Skene", "simulated with gold, MACE")
 MARKED = [
@@ -73,13 +93,16 @@ def test_gibbs_and_nuts_agree_within_monte_carlo_error(case, request):
     _agree(gibbs, nuts)
 
 
-def _agree(gibbs, nuts):
+def _agree(gibbs, nuts, of=lambda posterior: posterior):
     """Means of all variables and of P(truth) are the same up to Monte Carlo error."""
-    in_both = [name for name in gibbs.tree["posterior"] if name in nuts.tree["posterior"]]
-    assert set(in_both) >= {"prevalence", "confusion"}
-    for name in in_both:
-        ours, our_error = mean_and_error(gibbs.tree["posterior"][name].values)
-        theirs, their_error = mean_and_error(nuts.tree["posterior"][name].values)
+    drawn = [
+        of({str(name): values.values for name, values in fit.tree["posterior"].data_vars.items()})
+        for fit in (gibbs, nuts)
+    ]
+    assert drawn[0].keys() == drawn[1].keys() >= {"prevalence", "confusion"}
+    for name in drawn[0]:
+        ours, our_error = mean_and_error(drawn[0][name])
+        theirs, their_error = mean_and_error(drawn[1][name])
         z = (ours - theirs) / np.maximum(np.hypot(our_error, their_error), 1e-4)
         # of a few hundred numbers the largest lies near 3; 5 leaves room, a wrong model does not
         assert np.abs(z).max() < 5, (name, np.abs(z).max())
@@ -123,6 +146,29 @@ def test_gibbs_and_nuts_agree_on_states_of_items(case):
         assert np.abs(gap).max() < 0.05
 
 
+def _whatever_subtypes_are_called(posterior):
+    """Give what stays the same when the subtypes of a class change places."""
+    share = posterior.pop("perceived_prevalence")
+    rows = posterior.pop("perceived_confusion")
+    chains, draws, coders, n, k = rows.shape
+    by_class = share.reshape(chains, draws, k, -1)
+    rows = rows.reshape(chains, draws, coders, k, n // k, k)
+    pairs = np.einsum("cdkm,cdikml,cdjkml->cdijk", by_class, rows, rows)
+    posterior["shares"] = np.sort(by_class, axis=-1)
+    # P(class, two coders alike): how far coders depend on each other given the class
+    posterior["alike"] = pairs[:, :, *np.triu_indices(coders, 1)]
+    return posterior
+
+
+@pytest.mark.calibration
+def test_gibbs_and_nuts_agree_on_subtypes():
+    rows = am.SubtypeRows(Dirichlet(4, (0.35, 0.15, 0.35, 0.15)), Diagonal(10.0, 0.7))
+    data = _few_with_gold()
+    gibbs = am.fit(data, am.Subtypes(rows), engine="gibbs", chains=2, draws=8000, seed=1)
+    nuts = am.fit(data, am.Subtypes(rows), engine="nuts", chains=2, draws=1000, warmup=400, seed=1)
+    _agree(gibbs, nuts, _whatever_subtypes_are_called)
+
+
 KINDS = HonestAndSpammers(
     population=Diagonal(20, 0.7), concentration=LogNormal(10, 0.5), prevalence=Dirichlet(3)
 )
@@ -143,3 +189,25 @@ def test_a_model_with_kinds_of_coders_is_sampled_by_a_compound_step(time_limit):
     assert set(np.unique(posterior["spammer"].values)) <= {0.0, 1.0}
     alike = (rows == habit[:, :, :, None, :]).all(axis=(3, 4))
     np.testing.assert_array_equal(alike, who)
+
+
+@pytest.mark.calibration
+def test_gibbs_and_nuts_agree_on_who_is_a_spammer():
+    """Of four coders one answers by habit; broad habits let a compound step change its mind."""
+    rng = np.random.default_rng(3)
+    truth = rng.integers(2, size=14)
+    right = rng.random((14, 3)) < 0.8
+    rows = [
+        (i, j, int(truth[i] if right[i, j] else 1 - truth[i])) for i in range(14) for j in range(3)
+    ]
+    rows += [(i, 3, int(rng.random() < 0.7)) for i in range(14)]
+    gold = {i: int(truth[i]) for i in range(0, 14, 2)}
+    data = am.Annotations.from_records(rows, labels=[0, 1], gold=gold)
+    model = Spammers(replace(KINDS, habit=Dirichlet(2.0), share=Beta(2.0, 3.0)))
+    gibbs = am.fit(data, model, engine="gibbs", chains=2, draws=4000, seed=1, extend=False)
+    nuts = am.fit(data, model, engine="nuts", chains=2, draws=1000, seed=1)
+    spammer = nuts.tree["posterior"]["spammer"].values.mean(axis=(0, 1))
+    # the fourth coder most, and no one for sure: chains must change their mind
+    assert spammer.argmax() == 3
+    assert ((spammer > 0.002) & (spammer < 0.998)).all()
+    _agree(gibbs, nuts)
