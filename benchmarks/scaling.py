@@ -30,7 +30,7 @@ SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
 LARGEST, REDUCED, FULL = 10_000_000, 10_000, 100_000_000
 # sizes from which exponents are fitted, and up to which the rival is asked
 FITTED_FROM, CROWDKIT_UPTO = 100_000, 1_000_000
-CHAINS, WARMUP, DRAWS = 4, 100, 600
+CHAINS, WARMUP, DRAWS = 4, 50, 500
 LIMIT = "ANNOMODELS_SCALING_SECONDS"  # environment: time limit of a run of Gibbs, else 900
 REPEATS = 7
 Measured = dict[str, Any]

@@ -70,8 +70,8 @@ class Chain:
         k = codes.n_labels
         # half the memory is half the cache: passes with 32 bits take three quarters of the time
         whole = np.int32 if len(codes.row) <= np.iinfo(np.int32).max else np.int64
-        self.counts = np.zeros((partitions, codes.n_rows, k, k), dtype=whole)
-        self.sizes = np.zeros((partitions, k), dtype=np.int64)
+        self.counts: NDArray[Any] = np.zeros((partitions, codes.n_rows, k, k), dtype=whole)
+        self.sizes: NDArray[Any] = np.zeros((partitions, k), dtype=np.int64)
         self.identity = np.arange(k)
         self.at_once = max(1, CALL // (len(codes.row) * k))
         # what an iteration that keeps nothing is given in place of room for draws
@@ -137,9 +137,13 @@ class Chain:
             self._store(order, kept)
             lp = log_likelihood + self.model.log_prior(self.state)
             kept.note(log_likelihood, lp, bool((order != self.identity).any()))
-        counts, sizes = self.counts.sum(axis=0), self.sizes.sum(axis=0)
+        counts, sizes = self._totals()
         self.model.draw(counts, sizes, self.state, self.key, self.iteration)  # type: ignore[arg-type]
         self.iteration += 1
+
+    def _totals(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Sum counts and class sizes over the parts."""
+        return self.counts.sum(axis=0), self.sizes.sum(axis=0)
 
     def _store(self, order: NDArray[Any], kept: Kept) -> None:
         """Write the parameters by the same lines as many iterations in one call do."""

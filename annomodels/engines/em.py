@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -29,6 +31,9 @@ from annomodels.schema import RawResult
 __all__ = ["Mode", "climb", "run"]
 
 Floats = NDArray[np.float64]
+Mapper = Callable[..., Iterable[Any]]
+# labels of a part of a pass, and most parts
+PART, MOST_PARTS = 100_000, 8
 
 
 @dataclass
@@ -62,19 +67,53 @@ class Mode:
     passes: int = 0
 
 
-def expect(codes: Encoded, state: State) -> tuple[Floats, Floats, Floats, float]:
-    """E-step: expected counts, sizes, class probabilities and the log likelihood."""
+def expect(
+    codes: Encoded, state: State, mapper: Mapper = map, items: bool = True
+) -> tuple[Floats, Floats, Floats, float]:
+    """E-step: expected counts, sizes, class probabilities and the log likelihood.
+
+    Parameters
+    ----------
+    codes, state
+        Data and parameters.
+    mapper
+        Maps a function over parts of the items; the built-in ``map`` or a pool's.
+    items
+        Whether the class probabilities are wanted; else they are empty.
+    """
     from annomodels.kernels.passes import soft_pass
 
     k = codes.n_labels
-    counts = np.zeros((codes.n_rows, k, k))
-    sizes = np.zeros(k)
-    p_truth = np.empty((codes.n_patterns, k))
-    log_likelihood = soft_pass(
-        *codes.arrays, codes.weight, state.log_prevalence, state.log_confusion,
-        0, codes.n_patterns, counts, sizes, p_truth,
-    )  # fmt: skip
+    arrays, weight = codes.arrays, codes.weight
+    p_truth = np.empty((codes.n_patterns if items else 0, k))
+
+    def part(edges: tuple[int, int]) -> tuple[Floats, Floats, float]:
+        counts, sizes = np.zeros((codes.n_rows, k, k)), np.zeros(k)
+        found = soft_pass(
+            *arrays, weight, state.log_prevalence, state.log_confusion,
+            *edges, counts, sizes, p_truth,
+        )  # fmt: skip
+        return counts, sizes, float(found)
+
+    found = list(mapper(part, _parts(codes)))
+    counts, sizes, log_likelihood = found[0]
+    for more in found[1:]:
+        counts += more[0]
+        sizes += more[1]
+        log_likelihood += more[2]
     return counts, sizes, p_truth, log_likelihood
+
+
+def _parts(codes: Encoded) -> list[tuple[int, int]]:
+    """First and last items of parts with about as many labels.
+
+    How many depends on the data alone, so that the same sums are added on every machine.
+    """
+    n = len(codes.row)
+    parts = max(1, min(MOST_PARTS, n // PART))
+    edges = np.searchsorted(codes.starts, np.linspace(0, n, parts + 1)).tolist()
+    edges[0], edges[-1] = 0, codes.n_patterns
+    return list(pairwise(edges))
 
 
 def climb(
@@ -88,29 +127,33 @@ def climb(
     accelerate: bool = True,
     turn: int = 0,
     each: Callable[[State, int], None] | None = None,
+    threads: int | None = None,
 ) -> Mode:
     """Iterate E and M to a local maximum, with leaps where that is slow.
 
     The population of a hierarchical model is held while EM climbs and set anew from the expected
-    counts between rounds (empirical Bayes).
+    counts between rounds (empirical Bayes). Passes over many labels use `threads` threads, without
+    it as many as there are cores.
 
     Raises
     ------
     EngineError
         When the likelihood is not a number.
     """
-    found = climb_rounds(
-        model,
-        lambda state: _without_items(codes, state),
-        state,
-        tolerance=tolerance,
-        max_passes=max_iterations,
-        clock=clock,
-        accelerate=accelerate,
-        turn=turn,
-        each=each,
-    )
-    return _mode(found, expect(codes, found.state)[2])
+    with ThreadPoolExecutor(Settings(threads=threads).workers) as pool:
+        mapper: Mapper = pool.map if len(codes.row) >= 2 * PART else map
+        found = climb_rounds(
+            model,
+            lambda state: _without_items(codes, state, mapper),
+            state,
+            tolerance=tolerance,
+            max_passes=max_iterations,
+            clock=clock,
+            accelerate=accelerate,
+            turn=turn,
+            each=each,
+        )
+        return _mode(found, expect(codes, found.state, mapper)[2])
 
 
 def _mode(found: Ascent, p_truth: Floats) -> Mode:
@@ -124,8 +167,8 @@ def _mode(found: Ascent, p_truth: Floats) -> Mode:
     )
 
 
-def _without_items(codes: Encoded, state: State) -> tuple[Floats, Floats, float]:
-    counts, sizes, _, log_likelihood = expect(codes, state)
+def _without_items(codes: Encoded, state: State, mapper: Mapper) -> tuple[Floats, Floats, float]:
+    counts, sizes, _, log_likelihood = expect(codes, state, mapper, items=False)
     return counts, sizes, log_likelihood
 
 
@@ -191,7 +234,7 @@ def _climber(
     """How to climb: here, or with the executor that the options name."""
     if settings.executor is None:
         return lambda state, turn, each: climb(
-            model, codes, state, clock=clock, turn=turn, each=each
+            model, codes, state, clock=clock, turn=turn, each=each, threads=settings.threads
         )
     crew = team(settings.executor, settings.threads)
     if crew is not settings.executor:

@@ -19,6 +19,7 @@ __all__ = ["Batch", "Keeping", "Parameters", "distances", "expected", "items", "
 Floats = NDArray[np.float64]
 Parameters = tuple[Floats, Floats]  # log prevalence [truth], log confusion [row, label, truth]
 Finish = Callable[[Partition, Any], Any] | None
+MANY_CELLS = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +100,9 @@ def sampled(
         )  # fmt: skip
         if held is not None and keeping is not None:
             held.note(keeping.draw)
-    return counts.astype(np.int64, copy=False), sizes, found
+    # sums over partitions fit into as many bits where each coder has cells of their own
+    wide = counts if counts.size >= MANY_CELLS else counts.astype(np.int64, copy=False)
+    return wide, sizes, found
 
 
 def expected(block: Block, parameters: Parameters) -> tuple[NDArray[Any], ...]:

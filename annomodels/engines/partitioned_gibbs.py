@@ -158,7 +158,7 @@ class _Far(Chain):
             one, one, one, none, none.astype(float), none, source.n_rows, source.n_labels
         )
         super().__init__(model, codes, state, key, relabel, 1, map)
-        self.counts = self.counts.astype(np.int64)  # those of all partitions
+        self.counts = np.empty(0, dtype=np.int64)  # those of all partitions
         self.volume = source.volume
         self.found = 0.0
 
@@ -170,11 +170,14 @@ class _Far(Chain):
         self, kept: Kept | None, keep: bool, counts: NDArray[Any], sizes: Any, found: float
     ) -> None:
         """Keep the parameters, and draw new ones given the counts."""
-        self.counts[0], self.sizes[0], self.found = counts, sizes, found
+        self.counts, self.sizes, self.found = counts.astype(np.int64), sizes, found
         self._one(kept, keep)
 
     def _pass(self, order: NDArray[Any], kept: Kept | None) -> float:
         return self.found
+
+    def _totals(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        return self.counts, self.sizes
 
 
 class _Run(StagedRun):

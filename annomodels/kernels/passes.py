@@ -149,7 +149,7 @@ def soft_pass(
     """Count expected labels (the E-step of EM) of items lo..hi; gives their log likelihood.
 
     Each item counts `weight` times; `counts` [coder, label, truth] and `sizes` [truth] are added
-    to, `p_out` [item, truth] is written.
+    to, `p_out` [item, truth] is written unless it is empty.
     """
     n_classes = log_prevalence.shape[0]
     table, added = logc.reshape(-1, n_classes), counts.reshape(-1, n_classes)
@@ -159,13 +159,16 @@ def soft_pass(
         w = weight[i]
         found, _, _ = draw_truth(starts, cell, gold, log_prevalence, table, i, 0.0, True, p)
         total += w * found
+        if len(p_out) > 0:
+            for k in range(n_classes):
+                p_out[i, k] = p[k]
         for k in range(n_classes):
-            p_out[i, k] = p[k]
-            sizes[k] += w * p[k]
+            p[k] *= w
+            sizes[k] += p[k]
         for n in range(starts[i], starts[i + 1]):
             c = cell[n]
             for k in range(n_classes):
-                added[c, k] += w * p[k]
+                added[c, k] += p[k]
     return total
 
 

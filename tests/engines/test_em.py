@@ -9,6 +9,7 @@ import pytest
 from crowds import p_truth, simulate
 
 import annomodels as am
+from annomodels.engines import em
 from annomodels.engines.acceleration import ascend
 from annomodels.engines.em import climb, expect
 from annomodels.engines.starts import random_shares, state_from_shares, vote_shares
@@ -116,3 +117,17 @@ def test_free_parameters_are_the_parameters(slow, name):
     back = model.from_free(model.free(state), state)
     np.testing.assert_allclose(back.log_prevalence, state.log_prevalence, atol=1e-12)
     np.testing.assert_allclose(back.log_confusion, state.log_confusion, atol=1e-9)
+
+
+def test_parts_of_a_pass_give_the_same_on_any_number_of_threads(monkeypatch):
+    data, _ = simulate(np.random.default_rng(5), n_items=400)
+    model, codes = am.DawidSkene(), encode(data)
+    start = state_from_shares(model, codes, vote_shares(codes))
+    whole = climb(model, codes, start)
+    monkeypatch.setattr(em, "PART", 150)
+    assert len(em._parts(codes)) == em.MOST_PARTS
+    one, three = (climb(model, codes, start, threads=n) for n in (1, 3))
+    assert one.objective == three.objective
+    np.testing.assert_array_equal(one.p_truth, three.p_truth)
+    np.testing.assert_allclose(one.p_truth, whole.p_truth, atol=1e-9)
+    assert one.objective == pytest.approx(whole.objective, abs=1e-8)
