@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["model_findings"]
 
-NO_SIGNAL = 0.1
 DRAWS = 1000  # enough for a median
 
 

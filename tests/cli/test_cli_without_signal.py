@@ -1,0 +1,50 @@
+"""The command line on labels that depend on no truth."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+SAID = "hardly depend on any truth: the mean skill"
+FEW = ("--chains", 2, "--draws", 300, "--warmup", 200, "--seed", 1)
+
+
+@pytest.fixture(params=[(0.4, 0.3, 0.3), (0.85, 0.15)], ids=["three labels", "nearly one label"])
+def noise(request, tmp_path):
+    """Write 120 items with five random labels each."""
+    rng = np.random.default_rng(0)
+    path = tmp_path / "noise.csv"
+    with path.open("w", newline="") as file:
+        out = csv.writer(file)
+        out.writerow(["item", "coder", "label"])
+        for i in range(120):
+            for j in range(5):
+                out.writerow(
+                    [f"i{i}", f"c{j}", "abc"[rng.choice(len(request.param), p=request.param)]]
+                )
+    return path
+
+
+def test_run_settles_nothing_and_says_why(noise, call, tmp_path):
+    folder = tmp_path / "out"
+    done = call("run", noise, "-o", folder, *FEW, "--no-report", "--json")
+    facts = json.loads(done.out)
+    assert facts["verdict"] != "trust"
+    assert done.code == (4 if facts["verdict"] == "do not use" else 0)
+    assert any(SAID in sentence for sentence in facts["sentences"])
+    with (folder / "gold.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 120
+    assert {row["settled"] for row in rows} == {"false"}
+
+
+def test_fit_and_gold_say_so_too(noise, call, tmp_path):
+    fit = tmp_path / "fit.nc"
+    done = call("fit", noise, "-o", fit, *FEW)
+    assert "verdict: trust" not in done.out
+    assert SAID in done.out
+    gold = call("gold", fit, "--threshold", ".95", "--json")
+    assert SAID in gold.out + gold.err

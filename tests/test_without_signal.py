@@ -1,0 +1,57 @@
+"""Labels that depend on no truth: no recommended model settles one, and all say so."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import annomodels as am
+
+OPTIONS = {"chains": 2, "draws": 300, "warmup": 200, "seed": 1, "extend": False}
+SAID = ("The labels hardly depend on any truth", "The labels may hardly depend on any truth")
+# shares of the labels, coders, and the model that advise names for so many
+CASES = {
+    "few coders": ((1 / 3, 1 / 3, 1 / 3), 5, "hierarchical"),
+    "few coders, two labels": ((0.5, 0.5), 5, "hierarchical"),
+    # every item looks alike: a prevalence near 1 is no knowledge of an item
+    "few coders, nearly one label": ((0.85, 0.15), 5, "hierarchical"),
+    "few coders, hardly two labels": ((0.95, 0.05), 5, "hierarchical"),
+    "crowd": ((1 / 3, 1 / 3, 1 / 3), 20, "readings"),
+    "crowd, nearly one label": ((0.85, 0.15), 20, "readings"),
+}
+
+
+def random_labels(shares, coders, n_items=150, per_item=5, gold=None):
+    rng = np.random.default_rng(0)
+    rows = [
+        (i, int(j), int(rng.choice(len(shares), p=shares)))
+        for i in range(n_items)
+        for j in rng.choice(coders, per_item, replace=False)
+    ]
+    return am.Annotations.from_records(rows, labels=range(len(shares)), gold=gold)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_recommended_model_settles_no_label_and_says_why(case):
+    shares, coders, name = CASES[case]
+    data = random_labels(shares, coders)
+    advice = am.advise(data)
+    assert advice.model == name
+    fit = am.fit(data, advice.model, **OPTIONS)
+    check, gold = fit.check(), fit.gold()
+    assert check.verdict != "trust"
+    assert any(sentence.startswith(SAID) for sentence in check.sentences)
+    assert not gold.table["settled"].any()
+    assert gold.notes[-1].startswith(SAID)
+    if shares[0] < 0.6:
+        assert gold.table["probability"].max() < 0.95
+
+
+def test_known_gold_stays_settled_and_labels_with_signal_do():
+    known = {i: i % 2 for i in range(10)}
+    table = am.fit(random_labels((0.85, 0.15), 5, gold=known), **OPTIONS).gold().table
+    np.testing.assert_array_equal(table["settled"], table["item"].isin(range(10)))
+    made = am.simulate(80, 5, 2, 5, seed=1)
+    found = am.fit(made.annotations, **OPTIONS).gold()
+    assert found.table["settled"].mean() > 0.5
+    assert not any("hardly depend" in note for note in found.notes)
