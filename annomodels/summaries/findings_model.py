@@ -13,7 +13,7 @@ from annomodels.summaries.findings import CHECK, FINE, FORBIDS, Finding
 from annomodels.summaries.next_model import fitted_model, next_model
 from annomodels.summaries.predictive import aspects
 from annomodels.summaries.predictive_rows import REJECTED, Aspect
-from annomodels.summaries.skills import skill
+from annomodels.summaries.signal import NO_SIGNAL, doubtful, mean_skill, no_signal
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -42,17 +42,13 @@ def model_findings(
 
 
 def _signal(tree: xr.DataTree, data: Annotations) -> Finding:
-    draws = thinned(tree, data, DRAWS)
-    weight = np.bincount(data.coder, minlength=data.n_coders) / len(data)
-    value = float(np.median(skill(draws.prevalence, draws.confusion) @ weight))
-    if value >= NO_SIGNAL:
+    values = mean_skill(thinned(tree, data, DRAWS), data)
+    value = float(np.median(values))
+    if not doubtful(values) and value >= NO_SIGNAL:
         text = f"The coders are better than chance: their mean skill is {value:.2f}."
         return Finding("skill of the coders", value, NO_SIGNAL, text, FINE)
-    text = (
-        f"The labels hardly depend on any truth: the mean skill of the coders is {value:.2f}, "
-        "where 0 is chance and 1 perfect. Do not take these labels for gold."
-    )
-    return Finding("skill of the coders", value, NO_SIGNAL, text, FORBIDS)
+    severity = FORBIDS if value < NO_SIGNAL else CHECK
+    return Finding("skill of the coders", value, NO_SIGNAL, no_signal(values), severity)
 
 
 def _predictive(tree: xr.DataTree, data: Annotations, seen: Sequence[Aspect]) -> list[Finding]:

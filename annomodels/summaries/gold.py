@@ -11,6 +11,7 @@ from annomodels.annotations import Annotations
 from annomodels.errors import NotApplicable
 from annomodels.summaries.draws import thinned
 from annomodels.summaries.evidence import contributions, majority, votes_text, why_text
+from annomodels.summaries.signal import doubtful, mean_skill, no_signal
 from annomodels.summaries.summary import Summary
 
 if TYPE_CHECKING:
@@ -75,7 +76,9 @@ def gold(
     best, second = order[:, 0], order[:, min(1, p.shape[1] - 1)]
     known = np.full(data.n_items, -1) if data.gold is None else data.gold
     vote = majority(data.votes)
-    why = why_text(contributions(thinned(tree, data, 500), data, best, second), data)
+    some = thinned(tree, data, 500)
+    why = why_text(contributions(some, data, best, second), data)
+    skills = mean_skill(some, data)
     labels = _names(data)
     probability = p[rows, best]
     table = pd.DataFrame(
@@ -90,12 +93,13 @@ def gold(
             "votes": votes_text(data),
             "majority": labels[vote],
             "overturned": (vote >= 0) & (vote != best),
-            "settled": probability >= limit,
+            # where all labels look alike, a prevalence near 1 is no knowledge of an item
+            "settled": (probability >= limit) & ((known >= 0) | (not doubtful(skills))),
             "known": labels[known],
             "why": ["known gold" if g >= 0 else text for g, text in zip(known, why, strict=True)],
         }
     )
-    return Summary("Gold standard", table, draws, _notes(data, p, known, limit))
+    return Summary("Gold standard", table, draws, _notes(data, p, known, limit, skills))
 
 
 def expected_errors(p_truth: Floats, data: Annotations) -> tuple[float, float]:
@@ -128,7 +132,7 @@ def _names(data: Annotations) -> NDArray[np.object_]:
 
 
 def _notes(
-    data: Annotations, p: Floats, known: NDArray[np.integer[Any]], limit: float
+    data: Annotations, p: Floats, known: NDArray[np.integer[Any]], limit: float, skills: Floats
 ) -> tuple[str, ...]:
     model, vote = expected_errors(p, data)
     n_open = int((known < 0).sum())
@@ -140,4 +144,6 @@ def _notes(
     ]
     if n_open < data.n_items:
         notes.append(f"The gold of {data.n_items - n_open:,} items is known and was used.")
+    if doubtful(skills):
+        notes.append(f"{no_signal(skills)} No label counts as settled, whatever its probability.")
     return tuple(notes)
