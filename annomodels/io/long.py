@@ -75,7 +75,7 @@ def _variable(
     free = [name for name in header if name not in named]
     if not all(name in header for name in named) or len(free) < 2:
         return roles, []
-    found = variables_beside(table, free, options.is_skip)
+    found = variables_beside(table, named[1], free, options.is_skip)
     if options.question in found:
         return {**roles, "label": options.question}, []
     if len(found) < 2:

@@ -20,6 +20,12 @@ _CUTS = (
     re.compile(r"([^_. -]+)[_. -](.+)"),
     re.compile(r"(.*\D)(\d+)"),
 )
+# The ends of names of columns that say something about an item, a coder or a session.
+_NO_LABELS = re.compile(
+    r"(.*[_. -])?(id|date|time|timestamp|created|updated|at|seconds|duration|comments?|notes?|"
+    r"remarks?|text|url|type|batch|document|status)",
+    re.IGNORECASE,
+)
 _ALIKE = 0.5  # variables whose labels overlap less than this cannot be one
 
 
@@ -100,14 +106,18 @@ def several(grid: Grid, source: str) -> Problem:
 
 
 def variables_beside(
-    table: Table, free: Sequence[str], is_skip: Callable[[Any], bool]
+    table: Table, coder: str, free: Sequence[str], is_skip: Callable[[Any], bool]
 ) -> list[str]:
-    """Columns of a long table that may hold labels: not those that hold texts, or nothing.
+    """Columns of a long table that may hold labels.
+
+    Not those that are empty, hold texts or times, or one and the same of each coder.
 
     Parameters
     ----------
     table
         The table.
+    coder
+        Column of the coders.
     free
         Columns that hold neither items nor coders.
     is_skip
@@ -116,7 +126,13 @@ def variables_beside(
     found = []
     for name in free:
         cells = table.columns[name]
-        if any(isinstance(cell, (list, dict)) for cell in cells):
+        if _NO_LABELS.fullmatch(name.strip()) or any(isinstance(c, (list, dict)) for c in cells):
+            continue
+        given: dict[str, set[Any]] = {}
+        for who, cell in zip(table.columns[coder], cells, strict=True):
+            if not is_skip(cell):
+                given.setdefault(str(who), set()).add(cell)
+        if len(table) > len(given) and all(len(said) == 1 for said in given.values()):
             continue
         labels = {cell for cell in cells if not is_skip(cell)}
         long = any(isinstance(label, str) and len(label) > LONGEST_LABEL for label in labels)

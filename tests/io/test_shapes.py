@@ -196,8 +196,9 @@ def test_a_manifest_is_refused_and_says_where_the_answers_lie(files: Path) -> No
 
 # -- several variables in one table --------------------------------------------------------------
 
-SHEET = "Article,Coder,Frame,Tone,Remark\n" + "".join(
-    f"a{n},{coder},{'war' if n % 2 else 'money'},{n % 5 + 1},a remark of {coder} on article {n}\n"
+SHEET = "Article,Coder,Kind,Frame,Tone,Why,Coded_at\n" + "".join(
+    f"a{n},{coder},{coder[0]},{'war' if n % 2 else 'money'},{n % 5 + 1},"
+    f"for {coder} article {n} is about this,2026-01-0{n % 3 + 1}\n"
     for n in range(30)
     for coder in ("ana", "ben")
 )
@@ -208,7 +209,7 @@ def test_each_column_of_a_coding_sheet_is_a_question(tmp_path: Path) -> None:
     path.write_text(SHEET)
     with pytest.raises(AnnotationError, match="2 questions: 'Frame'") as caught:
         read(path, item="Article")
-    assert caught.value.problems[0].choices == ("Frame", "Tone")  # not the remarks
+    assert caught.value.problems[0].choices == ("Frame", "Tone")
     data = read(path, item="Article", question="Frame")
     assert (data.n_items, data.coders, data.labels) == (30, ("ana", "ben"), ("money", "war"))
     assert read(path, item="Article", label="Tone").labels == ("1", "2", "3", "4", "5")
