@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
+from functools import partial
 from typing import Any
 
 from common import alone, answer, arguments, machine, markdown, say, write
@@ -30,6 +31,9 @@ def main() -> None:
     """Measure all models and write the table."""
     parser = arguments(__doc__, "recompilation.md")
     parser.add_argument("--models", nargs="+", default=MODELS, help="models to measure")
+    parser.add_argument(
+        "--warm", action="store_true", help="only with what PyTensor has kept on disk"
+    )
     parser.add_argument("--alone", metavar="MODEL", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.alone:
@@ -48,24 +52,20 @@ def main() -> None:
     for model in FEW if options.reduced else options.models:
         say(model)
         with tempfile.TemporaryDirectory() as folder:
-            kept = {"PYTENSOR_FLAGS": f"base_compiledir={folder}"}
-            runs = [
-                alone(__file__, "--alone", model, "--seed", str(options.seed), environment=kept)
-                for _ in range(2)
-            ]
-        rows.append(row(model, runs))
+            kept = None if options.warm else {"PYTENSOR_FLAGS": f"base_compiledir={folder}"}
+            run = partial(alone, __file__, "--alone", model, "--seed", str(options.seed))
+            cold = None if options.warm else run(environment=kept)
+            rows.append(row(model, cold, run(environment=kept)))
         # after each model: a run that is stopped has written what it found
         write(options.out, [explanation, markdown(header, rows), versions])
 
 
-def row(model: str, runs: list[dict[str, Any] | None]) -> list[str]:
-    """Give a row of the table from a process on a new disk and a later one."""
-    cold, warm = runs
-    if cold is None or warm is None:
+def row(model: str, cold: dict[str, Any] | None, warm: dict[str, Any] | None) -> list[str]:
+    """Give a row of the table from a process on a new disk, if there was one, and a later one."""
+    if warm is None:
         return [model, *["failed"] * 5]
-    first, second, third = warm["overhead"]
-    times = [cold["overhead"][0], first, second, third]
-    return [model, *(f"{t:.1f}" for t in times), f"{warm['compiled']:d}"]
+    new_disk = "-" if cold is None else f"{cold['overhead'][0]:.1f}"
+    return [model, new_disk, *(f"{t:.1f}" for t in warm["overhead"]), f"{warm['compiled']:d}"]
 
 
 def crowd(seed: int, n_items: int) -> Any:

@@ -32,13 +32,18 @@ def crowd(seed, model="", n_items=40, n_coders=6, n_labels=3, gold=0):
     return data
 
 
-def key(model, data):
-    """Key of a model for some data."""
+def built(model, data):
+    """PyMC model of a model for some data."""
     model = resolve(model).bound(data)
     codes = encode(data, shared=model.shared)
     known = names(data)
     coords = {dim: known[dim] for dim in ("truth", "label", "coder")}
-    return compiled.graph_key(model.build(codes, {**coords, **model.coords(coords["label"])}))
+    return model.build(codes, {**coords, **model.coords(coords["label"])})
+
+
+def key(model, data):
+    """Key of a model for some data."""
+    return compiled.graph_key(built(model, data))
 
 
 @pytest.mark.parametrize("model", list(MODELS))
@@ -106,6 +111,24 @@ def test_the_interval_model_shares_its_graph(step):
         return compiled.graph_key(Interval().build(labels, coords))
 
     assert of(1) == of(2) != of(1, n_items=13)
+
+
+@pytest.mark.parametrize(
+    "model",
+    ["mace", "beta-binomial-by-item", "readings", "scalar-difficulty", "logistic-random-effects"],
+)
+def test_a_graph_with_the_values_of_other_data_is_their_density(model):
+    first = built(model, crowd(1, model, gold=3))
+    second = built(model, crowd(2, model, n_items=70, gold=9))
+    point = {name: value + 0.1 for name, value in second.initial_point().items()}
+    mine, wanted = (
+        each.compile_fn(each.logp(), inputs=each.value_vars, mode="FAST_COMPILE")
+        for each in (first, second)
+    )
+    assert mine(point) != wanted(point)
+    for variable in second.data_vars:
+        first[variable.name].set_value(variable.get_value())
+    assert mine(point) == wanted(point)
 
 
 @pytest.fixture
