@@ -13,7 +13,7 @@ from annomodels.coref.spans import Key, Span
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["reading_table"]
+__all__ = ["reading_table", "words_of"]
 
 KINDS = ("explicit and implicit", "explicit", "implicit", "scattered", "outlier")
 COLUMNS = (
@@ -121,7 +121,7 @@ def _rows(
                 key[1].name,
                 kind[key[1].name],
                 before,
-                _words(document, key[1]),
+                words_of(document, key[1]),
                 after,
                 shown,
                 ", ".join(coders),
@@ -155,7 +155,7 @@ def _shown(document: Document, label: Iterable[Hashable], own: Key) -> str:
 
 def _named(document: Document, key: Key) -> str:
     """Words of an expression with their positions."""
-    words = _words(document, key[1])
+    words = words_of(document, key[1])
     return words if words.startswith("words ") else f"{words} [{key[1].name}]"
 
 
@@ -163,7 +163,7 @@ def _name(key: object) -> str:
     return f"{key[0]}:{key[1].name}" if isinstance(key, tuple) else str(key)
 
 
-def _words(document: Document, span: Span) -> str:
+def words_of(document: Document, span: Span) -> str:
     """Words of a span; its positions where a text has no words."""
     text = document.text(span)
     return text if set(text) - {"_", " ", "…"} else f"words {span.name}"

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["coverage"]
 
 _MARKED = (0.8, 0.95, 0.99)
+_NEAR = 0.13  # share of the width below which texts of marks overlap
 
 
 def coverage(source: Any, *, ax: Axes | None = None) -> Figure:
@@ -48,11 +49,14 @@ def coverage(source: Any, *, ax: Axes | None = None) -> Figure:
         ax.fill_between(share, low, high, color=style.BLUE, alpha=0.18, linewidth=0)
     ax.plot(share, accuracy, color=style.BLUE, linewidth=2, zorder=3)
     marked = table[table["threshold"].isin(_MARKED) & (table["kept"] > 0)]
-    for row in marked.drop_duplicates("kept", keep="last").itertuples():
+    before, lower = np.inf, 0
+    for row in marked.drop_duplicates("kept", keep="last").sort_values("share").itertuples():
         ax.plot(row.share, row.accuracy, "o", color=style.BLUE, markersize=5.5, zorder=4)
         text = f"≥ {row.threshold:g}"
         look: dict[str, Any] = {"fontsize": 8, "color": style.MUTED, "ha": "right", "va": "top"}
-        ax.annotate(text, (row.share, row.accuracy), (-3, -5), textcoords="offset points", **look)
+        lower = lower + 1 if abs(row.share - before) < _NEAR else 0  # else the texts would overlap
+        before, away = row.share, (-3, -5 - 11 * lower)
+        ax.annotate(text, (row.share, row.accuracy), away, textcoords="offset points", **look)
     ends = np.concatenate([accuracy, low[np.isfinite(low)]])
     ax.set_ylim(min(0.9, float(ends.min(initial=0.9))) - 0.02, 1.01)
     ax.set_xlim(-0.02, 1.03)

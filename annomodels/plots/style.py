@@ -8,6 +8,8 @@ with any kind of colour vision can tell apart; shapes repeat what colours say.
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
@@ -37,6 +39,7 @@ __all__ = [
     "legend",
     "mathless",
     "short",
+    "told_apart",
 ]
 
 INK = "#1c2530"
@@ -120,6 +123,35 @@ def short(text: object, width: int = 18) -> str:
     # A name can be a whole text; what lies far beyond the cut needs no cleaning.
     name = clean(label_text(text)[: 4 * width + 64])
     return name if len(name) <= width else name[: width - 1].rstrip() + "…"
+
+
+def told_apart(names: Iterable[object], width: int = 18) -> list[str]:
+    """Names cut to a width; where the beginnings are the same, without their middle instead.
+
+    Parameters
+    ----------
+    names
+        Names given by a user, to be shown beside each other.
+    width
+        Most characters to keep.
+
+    Examples
+    --------
+    >>> told_apart(["tale of two cities, 1", "tale of two cities, 2", "emma"], 12)
+    ['tale o…es, 1', 'tale o…es, 2', 'emma']
+    """
+    whole = list(names)
+    cut = [short(name, width) for name in whole]
+    often = Counter(cut)
+    half = width // 2
+    out = []
+    for name, brief in zip(whole, cut, strict=True):
+        if often[brief] > 1 and brief.endswith("…"):
+            text, far = label_text(name), 4 * width + 64
+            start, end = clean(text[:far])[:half], clean(text[-far:])[half + 1 - width :]
+            brief = f"{start.rstrip()}…{end}"
+        out.append(brief)
+    return out
 
 
 def mathless(text: str) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.plots.notable import notable
-from annomodels.plots.style import short
+from annomodels.plots.style import short, told_apart
 from annomodels.report.collect import ReportData
 
 __all__ = ["Matrix", "matrices"]
@@ -77,7 +77,7 @@ def matrices(found: ReportData) -> tuple[list[Matrix], str]:
 def _matrix(
     coder: object, kind: str, n: int, mean: NDArray[np.float64], found: ReportData
 ) -> Matrix:
-    labels = [short(name, 14) for name in found.data.labels]
+    labels = told_apart(found.data.labels, 14)
     shown = np.arange(len(labels))
     if len(labels) > _WIDEST:
         shown = np.sort(

@@ -110,11 +110,8 @@ def scheme_notes(found: ReportData) -> list[str]:
     out = [_which([names[k] for k in sorted(chosen, key=lambda k: worst[k])], verdicts)]
     flagged = len(found.flagged)
     if chosen and flagged:
-        verb = "counts" if flagged == 1 else "count"
-        out[0] += (
-            f" Labels of the {flagged:,} flagged {'coder' if flagged == 1 else 'coders'} {verb} "
-            "here: look at them first."
-        )
+        whose = "the flagged coder" if flagged == 1 else f"the {flagged:,} flagged coders"
+        out[0] += f" Labels of {whose} count here: look at them first."
     if found.data.n_labels > 2:
         top: Any = found.pairs.table.iloc[0]
         part, low, high = (percent(float(top[f"confusions{end}"])) for end in ("", "_low", "_high"))

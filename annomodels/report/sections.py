@@ -154,7 +154,8 @@ def health_notes(found: ReportData) -> list[str]:
     if data.gold is not None:
         known = int((data.gold >= 0).sum())
         out.append(f"The truth of {count(known, 'item')} is known and was used.")
-    out += [short(note, 300) for note in data.notes[:12]]
+    said = "groups that share no item"  # in other words above
+    out += [short(note, 300) for note in data.notes[:12] if len(parts) == 1 or said not in note]
     return out
 
 

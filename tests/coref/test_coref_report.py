@@ -16,11 +16,13 @@ from annomodels.coref import (
     coder_table,
     document,
     document_of_judgments,
+    fit_pairs,
     pair_agreement,
     pair_table,
     reading_table,
 )
 from annomodels.coref.document import Document
+from annomodels.report.coref import tables
 from annomodels.report.coref.collect import collect
 from annomodels.report.coref.page import page, report
 
@@ -166,3 +168,18 @@ def test_texts_of_one_coder_have_a_page_that_says_so() -> None:
     made = page(collect(document("t", {"a": [[1, 2], [3]]}), draws=20))
     assert "Nothing to compare" in made
     assert "No text has two mentions that two coders share." in made
+
+
+@pytest.mark.filterwarnings("ignore::annomodels.errors.InferenceWarning")  # so few draws
+def test_silver_chains_show_what_one_more_reader_would_say() -> None:
+    text = odd_one_out(1)[0]
+    blank = Document("t", ("_",) * len(text.tokens), layers=text.layers)
+    fit = fit_pairs(blank, chains=2, draws=60, warmup=40, seed=1)
+    table = tables.silver(collect(blank, fit=fit, draws=50))
+    assert table is not None
+    links = fit.links().table
+    shown = {f"({p:.2f})" for p in links["p_next"]}
+    assert len(shown) > 1 or links["p_link"].round(2).iloc[0] != links["p_next"].round(2).iloc[0]
+    for row in table.rows:
+        assert set(re.findall(r"\(\d\.\d\d\)", row[1].text)) <= shown
+        assert row[1].text.startswith("words ")  # positions, where a text has no words

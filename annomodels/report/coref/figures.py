@@ -13,6 +13,7 @@ from annomodels.report.words import decimal
 __all__ = ["forest"]
 
 MOST = 40
+WIDTH = 22
 
 
 def forest(found: CorefData) -> Picture | None:
@@ -26,7 +27,7 @@ def forest(found: CorefData) -> Picture | None:
     n = len(frame)
     shown = frame if n <= MOST else frame.iloc[np.linspace(0, n - 1, MOST).round().astype(int)]
     summary = found.posterior.summary(found.prob).iloc[1:]
-    names = [style.mathless(style.short(name, 22)) for name in shown["document"]]
+    names = [style.mathless(name) for name in style.told_apart(shown["document"], WIDTH)]
     rows = np.arange(len(shown), dtype=float)
     below = len(shown) + 0.6 + np.arange(len(summary), dtype=float)
     made = style.figure(0.9 + 0.24 * (len(shown) + len(summary)))

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from annomodels.coref.mentionpairs.silver import link_probabilities
+from annomodels.coref.places import words_of
 from annomodels.report import grid
 from annomodels.report.coref.collect import CorefData
 from annomodels.report.grid import Cell, Column, Table
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from annomodels.coref.mentionpairs.result import PairFit
+    from annomodels.coref.spans import Span
 
 __all__ = ["agreement", "coders", "genres", "rates", "silver", "texts"]
 
@@ -159,16 +164,16 @@ def silver(found: CorefData) -> Table | None:
 
     if found.fit is None:
         return None
-    p_link = found.fit.link_probabilities(found.documents)
+    p_next = _chance_of_links(found, found.fit)
     rows = []
     for document in found.fit.silver(found.documents, found.at_least):
         for group in document.layers["silver"].groups:
             ordered = sorted(group, key=lambda key: (key[1], key[0]))
             if len(ordered) < 2:
                 continue
-            known = [p_link.get((document.id, key[1])) for key in ordered]
+            known = [p_next.get((document.id, key[1])) for key in ordered]
             parts = [
-                document.text(key[1]) + ("" if p is None or not n else f" ({p:.2f})")
+                words_of(document, key[1]) + ("" if p is None or not n else f" ({p:.2f})")
                 for n, (key, p) in enumerate(zip(ordered, known, strict=True))
             ]
             weakest = min((p for p in known[1:] if p is not None), default=float("nan"))
@@ -177,7 +182,7 @@ def silver(found: CorefData) -> Table | None:
     frame = frame.sort_values("weakest", kind="stable")
     columns = (
         Column("document", "Text"),
-        Column("chain", "Chain, with the probability of each link"),
+        Column("chain", "Chain; in brackets, P(next reader makes the link)"),
         Column("mentions", "Mentions", True),
         Column("weakest", "Weakest link", True),
     )
@@ -192,6 +197,13 @@ def silver(found: CorefData) -> Table | None:
 
     title = "Silver chains, the weakest link first"
     return _table("silver", title, columns, frame, row)
+
+
+def _chance_of_links(found: CorefData, fit: PairFit) -> dict[tuple[str, Span], float]:
+    """Chance that one more reader makes the link of each mention, by document and span."""
+    table = fit.links(0.0).table
+    pairs = zip(table["antecedent"], table["p_next"], strict=True)
+    return link_probabilities(found.documents, dict(zip(table["item"], pairs, strict=True)))
 
 
 def _table(

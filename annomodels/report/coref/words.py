@@ -35,6 +35,8 @@ GLOSSARY = (
     ("One further text", "The kappa that coders like these would show on the next text."),
     ("Difference of a coder", "Kappa with the others less the kappa of the others on the same "
      "texts; below 0: less like them than they are like each other."),
+    ("DN, DO", "Discourse-new: the expression speaks of something for the first time. "
+     "Discourse-old: it takes up an antecedent."),
     ("Silver chain", "Each mention joined to its most probable antecedent, as the model sees it "
      "after weighing the coders."),
 )  # fmt: skip
@@ -44,9 +46,10 @@ UNKNOWN = (
     "there is the mean over texts like these."
 )
 TOO_SURE = (
-    "The probabilities of links take coders for independent. On a public crowd they named more "
-    "gold antecedents than majority voting, but were far too sure: read them as an order. The "
-    "column p_next of links.csv is the chance that one more reader makes the link."
+    "The numbers in brackets are the chance that one more reader makes the link (p_next). Silver "
+    "antecedents are chosen by the probability of being true (p_link of links.csv), which takes "
+    "coders for independent: on a public crowd it named more gold antecedents than majority "
+    "voting, but was far too sure; read it as an order."
 )
 
 
