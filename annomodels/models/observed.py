@@ -62,9 +62,8 @@ def observed_sparse(name: str, matrix: Any) -> Any:
     >>> import pymc as pm
     >>> from scipy.sparse import csr_matrix
     >>> with pm.Model():
-    ...     observed_sparse("counts", csr_matrix(np.eye(2))).eval().toarray()
-    array([[1., 0.],
-           [0., 1.]])
+    ...     observed_sparse("counts", csr_matrix(np.eye(2))).type.format
+    'csr'
     """
     import pymc as pm
     import pytensor.tensor as pt
