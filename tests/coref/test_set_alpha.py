@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import annomodels as am
@@ -156,6 +156,7 @@ def texts(draw: st.DrawFn) -> Any:
 
 @pytest.mark.parametrize("name", ["masi", "passonneau", "dice"])
 @pytest.mark.parametrize("chain", sorted(CONDITIONS))
+@settings(max_examples=60)  # for each of many conditions and distances
 @given(text=texts())
 def test_every_condition_equals_its_written_out_labels(chain: str, name: str, text: Any) -> None:
     """Labels are cut from base sets without being written; here they are written, and compared."""
