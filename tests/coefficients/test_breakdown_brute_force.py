@@ -5,7 +5,7 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import annomodels as am
@@ -149,6 +149,7 @@ def test_without_a_coder_is_the_data_without_them(distance, rows):
 
 @pytest.mark.parametrize("convention", ["krippendorff", "gwet", "pairs", "listwise"])
 @pytest.mark.parametrize("name", ["s", "k", "multi_kappa", "ac1", "irsq", "percent"])
+@settings(max_examples=40)  # for each of 24
 @given(rows=sparse())
 def test_without_a_coder_for_every_coefficient_and_convention(name, convention, rows):
     table = table_of(rows, "coder", name, missing=convention)
@@ -194,6 +195,7 @@ def test_the_observed_agreement_of_the_coders_makes_up_that_of_the_data(rows):
 
 
 @pytest.mark.parametrize("name", ["alpha", "kappa", "s", "ac1", "percent"])
+@settings(max_examples=60)
 @given(rows=sparse())
 def test_a_pair_of_coders_is_the_data_of_the_two(name, rows):
     table = table_of(rows, "pair", name)

@@ -40,7 +40,11 @@ def test_a_page_has_its_sections(page):
 
 
 def _marks(page):
-    return [pytest.mark.nuts] if "gibbs" not in MODELS[page.stem].engines else []
+    """Pages whose models are sampled by NUTS only are compiled and take long; one is run daily."""
+    if "gibbs" in MODELS[page.stem].engines:
+        return []
+    daily = page.stem == "scalar-difficulty"
+    return [pytest.mark.nuts] if daily else [pytest.mark.nuts, pytest.mark.calibration]
 
 
 @pytest.mark.parametrize("page", [pytest.param(p, id=p.stem, marks=_marks(p)) for p in PAGES])
