@@ -204,6 +204,7 @@ def test_a_second_fit_does_not_compile_and_draws_as_the_first_would(name, count)
 
 
 @pytest.mark.nuts
+@pytest.mark.calibration
 def test_chains_in_threads_and_processes_are_the_same(count):
     from annomodels.executors.processes import Processes
 
