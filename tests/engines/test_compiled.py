@@ -115,7 +115,14 @@ def test_the_interval_model_shares_its_graph(step):
 
 @pytest.mark.parametrize(
     "model",
-    ["mace", "beta-binomial-by-item", "readings", "scalar-difficulty", "logistic-random-effects"],
+    [
+        "mace",
+        "readings",
+        *(
+            pytest.param(name, marks=pytest.mark.calibration)
+            for name in ("beta-binomial-by-item", "scalar-difficulty", "logistic-random-effects")
+        ),
+    ],
 )
 def test_a_graph_with_the_values_of_other_data_is_their_density(model):
     first = built(model, crowd(1, model, gold=3))
