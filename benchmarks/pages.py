@@ -71,7 +71,9 @@ def export(path: Path) -> am.Annotations:
     if path.name in NAMES:
         options["coders"] = path.parent / "argilla_users.json"
     if path.name in SPANS:
-        options["units"] = "token" if path.name != "brat" else "exact"
+        options |= (
+            {"units": "exact", "question": "type"} if path.name == "brat" else {"units": "token"}
+        )
     return am.read(path, **options)
 
 

@@ -216,20 +216,27 @@ class _Run(StagedRun):
                 return
 
     def _step(self, thin: int, kept: list[Kept] | None) -> None:
-        iteration = self.chains[0].iteration
+        # a run that was interrupted elsewhere may have left chains at different iterations: those
+        # behind catch up, and what their draws say of the items is counted at the end
+        iteration = min(chain.iteration for chain in self.chains)
+        behind = [n for n, chain in enumerate(self.chains) if chain.iteration == iteration]
         keep = kept is not None and iteration % thin == 0
         keeping = None
-        if keep and kept is not None and self.spread.team.keeps:
+        together = len(behind) == len(self.chains)
+        if keep and kept is not None and self.spread.team.keeps and together:
             orders = [chain.order(True) for chain in self.chains]
             keeping = Keeping(self.stage, kept[0].n, int(kept[0].book[4]), orders)
-        parameters = [(c.state.log_prevalence, c.state.log_confusion) for c in self.chains]
-        counts, sizes, found = self.spread.sum(sampled, parameters, self.keys, iteration, keeping)
+        states = [self.chains[n].state for n in behind]
+        parameters = [(state.log_prevalence, state.log_confusion) for state in states]
+        keys = [self.keys[n] for n in behind]
+        counts, sizes, found = self.spread.sum(sampled, parameters, keys, iteration, keeping)
 
-        def take(n: int) -> None:
+        def take(place: int) -> None:
+            n = behind[place]
             room = None if kept is None else kept[n]
-            self.chains[n].take(room, keep, counts[n], sizes[n], float(found[n]))
+            self.chains[n].take(room, keep, counts[place], sizes[place], float(found[place]))
 
-        list(self.pool.map(take, range(len(self.chains))))
+        list(self.pool.map(take, range(len(behind))))
 
     def items(
         self, kept: list[Kept], finish: Finish | None

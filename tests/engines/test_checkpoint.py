@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +15,7 @@ import pytest
 from crowds import draws, p_truth, simulate
 
 import annomodels as am
+from annomodels.engines.chain import Chain
 from annomodels.errors import NotApplicable
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals work differently there")
@@ -108,6 +111,28 @@ def test_an_interrupted_warm_up_goes_on_elsewhere(tmp_path, data, reference):
     with pytest.raises(KeyboardInterrupt):
         am.fit(data, progress=press(signal.SIGINT, "warm-up"), **there)
     assert_same(am.fit(data, resume=True, executor="threads", **there), reference)
+
+
+@pytest.mark.parametrize("stage", ["warm-up", "sampling"])
+@pytest.mark.parametrize("executor", [None, "threads"])
+def test_chains_that_stand_at_different_iterations_go_on(
+    stage, executor, tmp_path, data, reference, monkeypatch
+):
+    there = {"checkpoint": tmp_path / "a", **OPTIONS}
+    whole, keys = Chain.advance, []
+
+    def uneven(chain, iterations, thin, kept, stop):
+        keys.append(chain.key)
+        share = 1 if chain.key == keys[0] else 2
+        whole(chain, -(-iterations // share), thin, kept, stop)
+
+    with monkeypatch.context() as patch, suppress(KeyboardInterrupt):
+        patch.setattr(Chain, "advance", uneven)
+        am.fit(data, progress=press(signal.SIGINT, stage), **EVERY, **there)
+    with np.load(tmp_path / "a") as file:
+        first, second = json.loads(str(file["head"]))["place"]["iterations"]
+    assert first > second
+    assert_same(am.fit(data, resume=True, executor=executor, **there), reference)
 
 
 def test_stages_go_on(tmp_path):
