@@ -31,22 +31,18 @@ MODEL = am.ScalarDifficulty()
 def compiled(monkeypatch=None):
     """Give the model with the counts of patterns as data, and the patterns [pattern, coder]."""
     import nutpie
-    import pytensor
 
     patterns = (np.arange(2**CODERS)[:, None] >> np.arange(CODERS)) & 1
     rows = [(i, j, int(patterns[i, j])) for i in range(2**CODERS) for j in range(CODERS)]
     data = am.Annotations.from_records(rows)
     codes = encode(data)
     share = centred_share(dataclasses.replace(codes, weight=codes.weight * ITEMS / 2**CODERS))
-    weight = pytensor.shared(codes.weight, name="weight")
     known = names(data)
     coords = {dim: known[dim] for dim in ("truth", "label", "coder")}
     before = scalar_difficulty.centred_share
     scalar_difficulty.centred_share = lambda _: share
     try:
-        built = MODEL.build(
-            dataclasses.replace(codes, weight=weight), {**coords, **MODEL.coords(coords["label"])}
-        )
+        built = MODEL.build(codes, {**coords, **MODEL.coords(coords["label"])})
     finally:
         scalar_difficulty.centred_share = before
     start = {"level": np.array(0.9), "ability_scale": np.full(2, 0.7)}
@@ -74,7 +70,7 @@ def replication(sampler, patterns, seed):
         [place[tuple(row)] for row in label.T.tolist()], minlength=len(patterns)
     ).astype(float)
     trace = nutpie.sample(
-        sampler.with_data(weight=counts), draws=DRAWS, tune=300, chains=1, cores=1,
+        sampler.with_data(data_weight=counts), draws=DRAWS, tune=300, chains=1, cores=1,
         seed=seed, progress_bar=False, save_warmup=False,
     )  # fmt: skip
     drawn = trace["posterior"].to_dataset()
