@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from annomodels.coefficients.evaluation import Request, draw_values
 from annomodels.coefficients.weights import Sample
-from annomodels.executors.choose import spread_map, team
+from annomodels.executors.choose import team
 
 __all__ = ["spread_draws"]
 
@@ -41,7 +41,7 @@ def spread_draws(
         edges = np.linspace(0, blocks, min(crew.places, blocks) + 1).round().astype(int)
         ends = np.minimum(edges * sample.block, draws).tolist()
         pieces = [(sample, requests, end, seed, first) for first, end in pairwise(ends)]
-        parts = spread_map(crew, _some, pieces)
+        parts = crew.map(_some, pieces)
     finally:
         if crew is not executor:
             crew.close()

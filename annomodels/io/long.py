@@ -8,7 +8,7 @@ from typing import Any
 
 from annomodels.errors import Problem
 from annomodels.io.columns import Columns, assemble, find_roles, matched, named_column
-from annomodels.io.questions import choose_question
+from annomodels.io.questions import choose_question, question_column
 from annomodels.io.source import Options, Source
 from annomodels.io.table import Table
 from annomodels.io.variables import variables_beside
@@ -92,12 +92,10 @@ def _variable(
 
 def _one_question(table: Table, options: Options) -> tuple[Table, list[Problem], str]:
     """Rows of the question that was asked for; several questions are never mixed."""
-    name = next((name for name in table.header if name.strip().casefold() == "question"), None)
-    if name is None or name in (options.item, options.coder, options.label):
-        if options.question is None:
-            return table, [], ""
-        what = f"There is no column 'question' to look for {options.question!r}."
-        return table, [Problem(what, table.source, "Leave out the question (--question).")], ""
+    taken = (options.item, options.coder, options.label)
+    name, missed = question_column(table.header, taken, options.question, table.source)
+    if name is None:
+        return table, missed, ""
     problems = check_hashable(table.columns[name], "question", table.source, table.rows)
     if problems:
         return table, problems, name

@@ -3,13 +3,42 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from annomodels.errors import Problem
 from annomodels.validation import counted, some
 
-__all__ = ["choose_question"]
+__all__ = ["choose_question", "question_column"]
+
+
+def question_column(
+    header: Sequence[str], taken: Collection[Any], asked: Any, source: str
+) -> tuple[str | None, list[Problem]]:
+    """Name of the column of questions, if there is one, and what is wrong if one is missed.
+
+    Parameters
+    ----------
+    header
+        Names of the columns.
+    taken
+        Columns that the user named for something else.
+    asked
+        The question that the user named, or None.
+    source
+        Name of the file, for messages.
+
+    Examples
+    --------
+    >>> question_column(["item", "Question"], [], "tone", "a.csv")
+    ('Question', [])
+    """
+    name = next((name for name in header if name.strip().casefold() == "question"), None)
+    name = None if name in taken else name
+    if name is not None or asked is None:
+        return name, []
+    what = f"There is no column 'question' to look for {asked!r}."
+    return None, [Problem(what, source, "Leave out the question (--question).")]
 
 
 def choose_question(

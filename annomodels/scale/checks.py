@@ -9,6 +9,7 @@ from annomodels.scale.scanned import Scanned
 from annomodels.summaries.checks import VERDICTS, Check
 from annomodels.summaries.findings_data import group_finding, overlap_finding, volume_finding
 from annomodels.summaries.findings_fit import fit_findings
+from annomodels.summaries.findings_model import signal_finding
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -38,6 +39,7 @@ def check_scanned(tree: xr.DataTree, data: Scanned) -> Check:
         *fit_findings(tree, data.shell()),
         overlap_finding(data.compared_items / data.n_items),
         group_finding(data.components),
+        signal_finding(tree, data.shell()),
     ]
     if json.loads(tree.attrs["model"]).get("name", "") == "dawid-skene":
         findings.append(volume_finding(data.per_coder))

@@ -17,7 +17,7 @@ from annomodels.io.long import GOLD_WORDS
 from annomodels.scale.chunks import ENDINGS, File
 from annomodels.validation import some
 
-__all__ = ["Paths", "columns_of", "files_of", "fingerprint_of", "question_column", "remarks_on"]
+__all__ = ["Paths", "columns_of", "files_of", "fingerprint_of", "remarks_on"]
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 TELLTALE = 1 << 16
@@ -96,30 +96,6 @@ def columns_of(
     if problems:
         raise AnnotationError(problems)
     return columns
-
-
-def question_column(header: Sequence[str], asked: str | None, source: str) -> str | None:
-    """Name of the column of questions, if there is one.
-
-    Parameters
-    ----------
-    header
-        Names of the columns.
-    asked
-        The question that was asked for.
-    source
-        Name of the whole, for messages.
-
-    Raises
-    ------
-    AnnotationError
-        When a question was asked for and there is no such column.
-    """
-    name = next((name for name in header if name.strip().casefold() == "question"), None)
-    if name is None and asked is not None:
-        what = f"There is no column 'question' to look for {asked!r}."
-        raise AnnotationError(Problem(what, source, "Leave out the question (--question)."))
-    return name
 
 
 def remarks_on(header: Sequence[str], columns: dict[str, str]) -> list[str]:

@@ -21,6 +21,8 @@ from annomodels.scale.gold import DEFAULT_THRESHOLD, write_gold
 from annomodels.scale.keeper import Keeper
 from annomodels.scale.scanned import Scanned
 from annomodels.scale.truths import truth_path
+from annomodels.summaries.draws import thinned
+from annomodels.summaries.signal import doubtful, mean_skill
 from annomodels.summaries.summary import Summary
 
 if TYPE_CHECKING:
@@ -119,7 +121,8 @@ class ScannedFit:
         """Write the gold standard as Parquet or CSV, one row per item, block after block.
 
         Columns are item, label, probability, mcse, runner_up, runner_up_probability, n, settled,
-        known and entropy.
+        known and entropy. As in :meth:`annomodels.Fit.gold`, nothing but known truth is settled
+        where the labels may depend on no truth.
 
         Parameters
         ----------
@@ -138,8 +141,10 @@ class ScannedFit:
             When the file exists and `force` is not set, or cannot be written.
         """
         limit = DEFAULT_THRESHOLD if threshold is None else threshold
+        shell = self.data.shell()
+        believed = not doubtful(mean_skill(thinned(self.tree, shell, 500), shell))
         with atomic_path(path, force) as temporary:
-            write_gold(self.truth, self.data, Path(path), temporary, limit)
+            write_gold(self.truth, self.data, Path(path), temporary, limit, believed)
         return Path(path)
 
     def save(self, path: str | os.PathLike[str], force: bool = False) -> Path:

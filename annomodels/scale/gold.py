@@ -18,7 +18,7 @@ __all__ = ["DEFAULT_THRESHOLD", "gold_rows", "write_gold"]
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
 
-def gold_rows(truth: Any, labels: tuple[str, ...], limit: float) -> Any:
+def gold_rows(truth: Any, labels: tuple[str, ...], limit: float, believed: bool = True) -> Any:
     """Turn P(truth) of a block into rows of the gold standard.
 
     Parameters
@@ -29,6 +29,8 @@ def gold_rows(truth: Any, labels: tuple[str, ...], limit: float) -> Any:
         Names of the labels.
     limit
         Probability from which an item counts as settled.
+    believed
+        Whether the labels depend on a truth; else only known truth is settled.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -47,7 +49,7 @@ def gold_rows(truth: Any, labels: tuple[str, ...], limit: float) -> Any:
         "runner_up": names.take(pa.array(second, mask=is_known)),
         "runner_up_probability": pa.array(np.where(is_known, 0.0, p[rows, second])),
         "n": truth["n"],
-        "settled": pa.array(p[rows, best] >= limit),
+        "settled": pa.array((p[rows, best] >= limit) & (is_known | believed)),
         "known": known,
         "entropy": truth["entropy"],
     }
@@ -56,7 +58,9 @@ def gold_rows(truth: Any, labels: tuple[str, ...], limit: float) -> Any:
     return pa.table(columns)
 
 
-def write_gold(folder: Path, data: Scanned, named: Path, path: Path, limit: float) -> None:
+def write_gold(
+    folder: Path, data: Scanned, named: Path, path: Path, limit: float, believed: bool = True
+) -> None:
     """Write the gold standard.
 
     Parameters
@@ -71,6 +75,8 @@ def write_gold(folder: Path, data: Scanned, named: Path, path: Path, limit: floa
         Where to write.
     limit
         Probability from which an item counts as settled.
+    believed
+        Whether the labels depend on a truth; else only known truth is settled.
     """
     import pyarrow.csv as pc
     import pyarrow.parquet as pq
@@ -84,7 +90,7 @@ def write_gold(folder: Path, data: Scanned, named: Path, path: Path, limit: floa
     writer: Any = None
     try:
         for truth in read_truths(folder, len(data.blocks)):
-            rows = gold_rows(truth, labels, limit)
+            rows = gold_rows(truth, labels, limit, believed)
             if writer is None and ending == ".parquet":
                 writer = pq.ParquetWriter(path, rows.schema, compression="zstd")
             elif writer is None:

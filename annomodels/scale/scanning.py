@@ -15,19 +15,12 @@ import numpy as np
 from annomodels.annotations import SCALES, Scale
 from annomodels.coding import natural_key
 from annomodels.errors import AnnotationError, EngineError, Problem
-from annomodels.io.questions import choose_question
+from annomodels.io.questions import choose_question, question_column
 from annomodels.io.writing import OutputError
 from annomodels.names import label_text
 from annomodels.scale.chunks import opened
 from annomodels.scale.coding import final_labels, label_problems, scan_notes
-from annomodels.scale.files import (
-    Paths,
-    columns_of,
-    files_of,
-    fingerprint_of,
-    question_column,
-    remarks_on,
-)
+from annomodels.scale.files import Paths, columns_of, files_of, fingerprint_of, remarks_on
 from annomodels.scale.intake import Intake
 from annomodels.scale.keeper import Keeper
 from annomodels.scale.scanned import VERSION, Scanned, load_scan, save_scan
@@ -186,7 +179,10 @@ class _Request:
 def _read(request: _Request, folder: Path) -> tuple[Intake, list[Bucket], list[str]]:
     """Stream the rows into buckets."""
     files = [opened(path) for path in request.paths]
-    asked = question_column(files[0].header, request.question, request.source)
+    taken = request.given.values()
+    asked, missed = question_column(files[0].header, taken, request.question, request.source)
+    if missed:
+        raise AnnotationError(missed)
     columns = columns_of(files, request.given, {"gold": request.gold_column, "question": asked})
     fractional = {name for file in files for name in file.fractional(list(columns.values()))}
     rows = [file.rows for file in files]

@@ -18,7 +18,7 @@ from annomodels.summaries.signal import NO_SIGNAL, doubtful, mean_skill, no_sign
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["model_findings"]
+__all__ = ["model_findings", "signal_finding"]
 
 DRAWS = 1000  # enough for a median
 
@@ -38,10 +38,11 @@ def model_findings(
         Aspects that the model should reproduce, where they are known already.
     """
     seen = aspects(tree, data)[1] if seen is None else seen
-    return [_signal(tree, data), *_predictive(tree, data, seen)]
+    return [signal_finding(tree, data), *_predictive(tree, data, seen)]
 
 
-def _signal(tree: xr.DataTree, data: Annotations) -> Finding:
+def signal_finding(tree: xr.DataTree, data: Annotations) -> Finding:
+    """Look whether the labels depend on any truth."""
     values = mean_skill(thinned(tree, data, DRAWS), data)
     value = float(np.median(values))
     if not doubtful(values) and value >= NO_SIGNAL:

@@ -44,7 +44,7 @@ def mean_skill(draws: Draws, data: Annotations) -> Floats:
     >>> bool(np.median(mean_skill(thinned(tree, data), data)) > 0.3)
     True
     """
-    weight = np.bincount(data.coder, minlength=data.n_coders) / len(data)
+    weight = data.per_coder / data.per_coder.sum()
     return np.asarray(skill(draws.prevalence, draws.confusion) @ weight)
 
 

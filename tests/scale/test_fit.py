@@ -231,3 +231,22 @@ def test_temporary_folders_go_with_the_fit(scans: dict[str, am.Scanned]) -> None
     assert folder.is_dir()
     del found
     assert not folder.exists()
+
+
+def test_a_scan_without_signal_settles_nothing_but_what_is_known(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    rows = [
+        {"item": f"i{i}", "coder": f"c{j}", "label": str(int(rng.random() < 0.9))}
+        for i in range(200)
+        for j in range(5)
+    ]
+    frame = pd.DataFrame(rows)
+    frame["gold"] = ["1" if name in ("i3", "i4") else "" for name in frame["item"]]
+    frame.to_csv(tmp_path / "noise.csv", index=False)
+    fit = am.fit(am.scan(tmp_path / "noise.csv", gold="gold"), chains=2, draws=300, seed=1)
+    gold = pd.read_parquet(fit.write_gold(tmp_path / "gold.parquet"))
+    assert (gold["probability"] > 0.95).sum() > 100
+    assert set(gold.loc[gold["settled"], "item"]) == {"i3", "i4"}
+    finding = fit.check().table.set_index("name").loc["skill of the coders"]
+    assert not finding["ok"]
+    assert "depend on any truth" in finding["sentence"]

@@ -248,3 +248,10 @@ def test_questions_are_never_mixed(two_questions: Path) -> None:
     frame.drop(columns="question").to_csv(two_questions, index=False)
     with pytest.raises(AnnotationError, match="no column 'question'"):
         scan(two_questions, question="tone")
+
+
+def test_a_column_named_question_may_hold_the_items(tmp_path: Path) -> None:
+    frame = table(300).drop(columns="gold").rename(columns={"task": "question"})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    found = scan(tmp_path / "a.csv", item="question").to_annotations()
+    assert_same(found, am.read(tmp_path / "a.csv", item="question"))
