@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from annomodels.kernels.common_accuracy import draw_common, fill_anchor
 from annomodels.kernels.compile import Array, Key, inlined
 from annomodels.kernels.densities import log_beta_density, log_dirichlet_constant
 from annomodels.kernels.dirichlet import draw_own
-from annomodels.kernels.population import draw_accuracy, draw_population, fill_anchor
+from annomodels.kernels.population import draw_population
 from annomodels.kernels.random import mix
 
 
@@ -49,8 +50,8 @@ def draw_groups(
         stream = np.uint64(key) if g == 0 else mix(np.uint64(key) + np.uint64(g))
         draw_population(mine, anchor, scale, 1, stream, iteration, mean[g], concentration[g])
         if numbers[3] > 0:
-            accuracy[g] = draw_accuracy(
-                mean[g], numbers[1], numbers[2], numbers[0], stream, iteration, accuracy[g]
+            draw_common(
+                mine, mean[g], concentration[g], accuracy[g : g + 1], numbers, stream, iteration
             )
     for j in range(len(member)):
         g = member[j]

@@ -20,11 +20,12 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
+from annomodels.kernels.common_accuracy import draw_common, fill_anchor
 from annomodels.kernels.compile import Array, Key, inlined
 from annomodels.kernels.densities import log_beta_density, log_dirichlet_constant
 from annomodels.kernels.dirichlet import draw_confusion, draw_own
 from annomodels.kernels.groups import Groups, draw_groups, keep_groups, prior_groups
-from annomodels.kernels.population import draw_accuracy, draw_population, fill_anchor
+from annomodels.kernels.population import draw_population
 from annomodels.kernels.random import CONFUSION, address, log_dirichlet, uniform
 
 
@@ -93,9 +94,7 @@ def draw_pooled(
                 others[j] = 0
     draw_population(others, anchor, scale, 1, key, iteration, mean, concentration)
     if numbers[3] > 0:
-        accuracy[0] = draw_accuracy(
-            mean, numbers[1], numbers[2], numbers[0], key, iteration, accuracy[0]
-        )
+        draw_common(others, mean, concentration, accuracy, numbers, key, iteration)
     for k in range(mean.shape[0]):
         for label in range(mean.shape[1]):
             prior[k, label] = concentration[k] * mean[k, label]

@@ -131,7 +131,7 @@ def test_chains_that_stand_at_different_iterations_go_on(
         am.fit(data, progress=press(signal.SIGINT, stage), **EVERY, **there)
     with np.load(tmp_path / "a") as file:
         first, second = json.loads(str(file["head"]))["place"]["iterations"]
-    assert first > second
+    assert first != second  # which of the two is ahead depends on whose thread came first
     assert_same(am.fit(data, resume=True, executor=executor, **there), reference)
 
 

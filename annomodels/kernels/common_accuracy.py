@@ -1,0 +1,199 @@
+"""The accuracy that coders' rows have in common, with the means of their population around it.
+
+The mean m_k of row k is Dirichlet(strength * anchor), where the anchor has the common accuracy a on
+its diagonal. Where the strength is large, a and the means hold each other in place: given the means
+a can hardly move, and given a they cannot. So beside the step of a alone there is one of all of
+them together.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from annomodels.kernels.compile import Array, Key, inlined, kernel
+from annomodels.kernels.population import CAP, WIDTH_MEAN, rising, tally
+from annomodels.kernels.random import POPULATION, address, uniform
+
+# first width of the joint slice, on the logit scale
+WIDTH_SHIFT = 0.8
+
+
+@inlined
+def fill_anchor(accuracy: float, strength: float, anchor: Array) -> None:
+    """Pseudo-counts of the population mean [truth, label]: `accuracy` of them on the diagonal."""
+    n_classes = anchor.shape[0]
+    for k in range(n_classes):
+        for label in range(n_classes):
+            anchor[k, label] = strength * (1.0 - accuracy) / max(n_classes - 1, 1)
+        anchor[k, k] = strength * accuracy
+
+
+@inlined
+def accuracy_density(x: float, right: float, wrong: float, mean: Array, strength: float) -> float:
+    """Log density of the common accuracy at x = logit(a), given the population means."""
+    n_labels = mean.shape[0]
+    a = 1.0 / (1.0 + math.exp(-x))
+    on, off = strength * a, strength * (1.0 - a) / (n_labels - 1)
+    if a < 1e-6 or a > 1.0 - 1e-6:
+        return -np.inf
+    value: float = right * math.log(a) + wrong * math.log1p(-a)
+    value -= n_labels * (math.lgamma(on) + (n_labels - 1) * math.lgamma(off))
+    for k in range(n_labels):
+        for label in range(n_labels):
+            value += (on if label == k else off) * math.log(mean[k, label])
+    return value
+
+
+@kernel
+def draw_accuracy(
+    mean: Array, right: float, wrong: float, strength: float, key: Key, iteration: int, a: float
+) -> float:
+    """Draw the accuracy a that all rows share: m[k] ~ Dirichlet(strength, a on the diagonal).
+
+    The prior is Beta(right, wrong); one slice step on the logit scale.
+    """
+    state = np.empty(1, dtype=np.uint64)
+    state[0] = address(key, iteration, POPULATION, mean.shape[0])
+    x = math.log(a / (1.0 - a))
+    level = accuracy_density(x, right, wrong, mean, strength) + math.log(uniform(state))
+    left = x - WIDTH_MEAN * uniform(state)
+    edge = left + WIDTH_MEAN
+    while accuracy_density(left, right, wrong, mean, strength) > level:
+        left -= WIDTH_MEAN
+    while accuracy_density(edge, right, wrong, mean, strength) > level:
+        edge += WIDTH_MEAN
+    while True:
+        y = left + uniform(state) * (edge - left)
+        if accuracy_density(y, right, wrong, mean, strength) > level or edge - left < 1e-12:
+            return 1.0 / (1.0 + math.exp(-y))
+        if y < x:
+            left = y
+        else:
+            edge = y
+
+
+@inlined
+def logistic(x: float) -> float:
+    """Inverse of the logit."""
+    return 1.0 / (1.0 + math.exp(-x))
+
+
+@inlined
+def shifted_density(
+    shift: float,
+    x: float,
+    on: Array,
+    ratio: Array,
+    right: float,
+    wrong: float,
+    strength: float,
+    concentration: Array,
+    above: Array,
+    high: Array,
+    n_high: Array,
+    longest: Array,
+    mean: Array,
+) -> float:
+    """Log density of a common shift of logit a and of the logits of all m[k, k]; fills `mean`.
+
+    `x` and `on` [truth] are these logits where the shift is 0; `ratio` [truth, label] are the parts
+    of the labels in what the diagonal leaves, which stay. In these coordinates the shift is a
+    translation, so that no Jacobian depends on it beyond those in `accuracy_density`.
+    """
+    n = mean.shape[0]
+    for k in range(n):
+        here = logistic(on[k] + shift)
+        if here < 1e-9 or here > 1.0 - 1e-9:
+            return -np.inf
+        for label in range(n):
+            mean[k, label] = here if label == k else (1.0 - here) * ratio[k, label]
+    value: float = accuracy_density(x + shift, right, wrong, mean, strength)
+    if value == -np.inf:
+        return value
+    for k in range(n):
+        for label in range(n):
+            value += rising(
+                concentration[k] * mean[k, label],
+                above[k, label], longest[k], high[k, label], n_high[k, label],
+            )  # fmt: skip
+    return value
+
+
+@kernel
+def shift_accuracy(
+    counts: Array,
+    mean: Array,
+    concentration: Array,
+    right: float,
+    wrong: float,
+    strength: float,
+    key: Key,
+    iteration: int,
+    a: float,
+) -> float:
+    """Move the common accuracy and the diagonal of `mean`, in place, together; gives the accuracy.
+
+    One slice step (Neal 2003, doi:10.1214/aos/1056562461) along the line on which all their logits
+    change alike; the rows of the coders are integrated out, as in `draw_population`.
+    """
+    n_coders, n, _ = counts.shape
+    above = np.zeros((n, n + 1, CAP))
+    high = np.zeros((n, n + 1, n_coders), dtype=np.int64)
+    n_high = np.zeros((n, n + 1), dtype=np.int64)
+    longest = np.empty(n, dtype=np.int64)
+    on, ratio, m = np.empty(n), np.empty((n, n)), np.empty((n, n))
+    for k in range(n):
+        longest[k] = tally(counts, k, above[k], high[k], n_high[k])
+        # summed, for 1 - m[k, k] has no digits left where the rest is small
+        rest = 0.0
+        for label in range(n):
+            rest += mean[k, label] if label != k else 0.0
+        on[k] = math.log(mean[k, k] / rest)
+        for label in range(n):
+            ratio[k, label] = mean[k, label] / rest
+    x = math.log(a / (1.0 - a))
+    args = (
+        x, on, ratio, right, wrong, strength, concentration, above, high, n_high, longest, m,
+    )  # fmt: skip
+    state = np.empty(1, dtype=np.uint64)
+    state[0] = address(key, iteration, POPULATION, n + 1)
+    level = shifted_density(0.0, *args) + math.log(uniform(state))
+    if level == -np.inf:
+        return a
+    left = -WIDTH_SHIFT * uniform(state)
+    edge = left + WIDTH_SHIFT
+    while shifted_density(left, *args) > level:
+        left -= WIDTH_SHIFT
+    while shifted_density(edge, *args) > level:
+        edge += WIDTH_SHIFT
+    while True:
+        shift = left + uniform(state) * (edge - left)
+        if shifted_density(shift, *args) > level:
+            mean[:] = m
+            return logistic(x + shift)
+        if edge - left < 1e-12:
+            return a
+        if shift < 0.0:
+            left = shift
+        else:
+            edge = shift
+
+
+@inlined
+def draw_common(
+    counts: Array,
+    mean: Array,
+    concentration: Array,
+    accuracy: Array,
+    numbers: Array,
+    key: Key,
+    iteration: int,
+) -> None:
+    """Draw the common accuracy, `accuracy[0]`, alone and then together with the means."""
+    strength, right, wrong = numbers[0], numbers[1], numbers[2]
+    alone = draw_accuracy(mean, right, wrong, strength, key, iteration, accuracy[0])
+    accuracy[0] = shift_accuracy(
+        counts, mean, concentration, right, wrong, strength, key, iteration, alone
+    )
