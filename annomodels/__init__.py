@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from annomodels.models.logit_normal import LogitNormalDawidSkene
     from annomodels.models.mace import Mace
     from annomodels.models.one_coin import OneCoin
+    from annomodels.models.opinion_pool import OpinionPool
     from annomodels.models.ordinal import Ordinal
     from annomodels.models.pooled import Pooled
     from annomodels.models.readings import Readings
@@ -121,6 +122,7 @@ _WHERE = {
     "NextLabels": "annomodels.summaries.next_labels",
     "NotApplicable": "annomodels.errors",
     "OneCoin": "annomodels.models.one_coin",
+    "OpinionPool": "annomodels.models.opinion_pool",
     "Ordinal": "annomodels.models.ordinal",
     "Pooled": "annomodels.models.pooled",
     "Problem": "annomodels.errors",
@@ -200,6 +202,7 @@ __all__ = [
     "NextLabels",
     "NotApplicable",
     "OneCoin",
+    "OpinionPool",
     "Ordinal",
     "Pooled",
     "Problem",

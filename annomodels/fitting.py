@@ -19,6 +19,7 @@ from annomodels.models.catalog import resolve
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.expanded import expanded
 from annomodels.models.fittable import require_fittable
+from annomodels.models.opinion_pool import OpinionPool
 from annomodels.names import label_text
 from annomodels.schema import conform, names
 from annomodels.summaries.summary import Summary
@@ -221,7 +222,7 @@ def fit(
         A model or its name: ``hierarchical`` (the default), ``dawid-skene``,
         ``class-conditional``, ``one-coin``, ``mace``, ``pooled``, ``logit-normal``; where items
         are more than their class, ``guess-level``, ``consensus``, ``easy-hard``, ``ambiguous``,
-        ``readings``, ``subtypes``; ``spammers``; all of them are in the docs on models.
+        ``readings``, ``opinion-pool``, ``subtypes``; ``spammers``; all are in the docs on models.
     engine
         ``auto``, ``gibbs``, ``nuts`` or ``em``. ``em`` is a first look without intervals.
     chains, draws, warmup
@@ -283,6 +284,10 @@ def fit(
         **options,
     )
     result = runner(name)(resolved, seen, settings)
+    if isinstance(resolved, OpinionPool):
+        from annomodels.engines.pooling import pooled
+
+        result = pooled(resolved, data, result, settings)
     if isinstance(resolved, Answering):
         result.posterior, resolved = resolved.separated(result.posterior), resolved.base
     n_chains, n_draws = result.lp.shape

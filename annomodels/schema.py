@@ -31,6 +31,9 @@ group                 variables
 ``items``             of models whose items have states: what these stand for, such as
                       ``ambiguous`` or ``difficulty`` (item) with ``_sd``; ``p_state`` (item,
                       state)
+``pool``              of an opinion pool: ``weight`` (pool_draw, member) and ``error`` (pool_draw),
+                      draws of how far its models are believed; ``member_log_p`` (member, item,
+                      truth): log P(truth) of each of them
 ``observed_data``     ``item``, ``coder``, ``label`` (annotation): codes; ``gold`` (item_index)
 ====================  ==========================================================================
 """
@@ -64,6 +67,11 @@ __all__ = [
 SCHEMA_VERSION = "1"
 Floats = NDArray[Any]
 
+POOL = {
+    "weight": ("pool_draw", "member"),
+    "error": ("pool_draw",),
+    "member_log_p": ("member", "item", "truth"),
+}
 DIMS: dict[str, tuple[str, ...]] = {
     "prevalence": ("truth",),
     "confusion": ("coder", "truth", "label"),
@@ -115,6 +123,9 @@ class RawResult:
     p_state
         Posterior probability of each state, shape [item, state]; None without states, or where
         there are too many items.
+    pool
+        Of an opinion pool: ``weight``, shape [draw, model], ``error``, shape [draw], and
+        ``member_log_p``, shape [model, item, truth].
     """
 
     posterior: dict[str, Floats]
@@ -126,6 +137,7 @@ class RawResult:
     attrs: dict[str, Any] = field(default_factory=dict)
     item_values: dict[str, Floats] = field(default_factory=dict)
     p_state: Floats | None = None
+    pool: dict[str, Floats] = field(default_factory=dict)
 
 
 def names(data: Annotations) -> dict[str, list[str]]:
@@ -197,6 +209,7 @@ def conform(
     items: dict[str, Any] = {name: (("item",), v) for name, v in result.item_values.items()}
     if result.p_state is not None:
         items["p_state"] = (("item", "state"), result.p_state)
+    pool = {name: (POOL[name], values) for name, values in result.pool.items()}
     tree = xr.DataTree.from_dict(
         {
             "/": xr.Dataset(attrs=plain_attrs(result.attrs, model)),
@@ -204,6 +217,7 @@ def conform(
             "/sample_stats": dataset(stats),
             "/truth": dataset(truth),
             **({"/items": dataset(items)} if items else {}),
+            **({"/pool": dataset(pool)} if pool else {}),
             "/observed_data": observed,
         }
     )

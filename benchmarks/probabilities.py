@@ -21,20 +21,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 import annomodels as am
+from annomodels.engines.pool_weights import draw_pool
+from annomodels.engines.pooling import member_beliefs, pooled_truth
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 MODELS = ("hierarchical", "guess-level", "consensus", "ambiguous", "readings")
-RECOMMENDED = "readings"
+RECOMMENDED = "opinion-pool"
+SHOWN = (*MODELS, RECOMMENDED)
 KNOWN = 30
 FLOOR = 1e-12
 
 INTRODUCTION = """
 Mean log loss of P(truth), in nats, and as a ratio to that of the vote shares (1/2 added to each
-label). DS is the hierarchical Dawid-Skene model, the default of `am.fit`; "readings" is the model
-recommended where probabilities are handed on. "Best" is the best accuracy published for the set.
-All models with their default priors, the same for all sets.
+label). DS is the hierarchical Dawid-Skene model, the default of `am.fit`; "opinion-pool" is the
+model recommended where probabilities are handed on. "Best" is the best accuracy published for the
+set. All models with their default priors, the same for all sets.
 """
 
 
@@ -61,6 +64,16 @@ def calibration_error(p: Floats, truth: Ints, count: int = 10) -> float:
     return float(np.abs(gaps).sum() / len(given))
 
 
+def perfect_error(p: Floats, truth: Ints, rng: np.random.Generator, repeats: int = 20) -> float:
+    """Calibration error that these probabilities would show if they were exactly right."""
+    given = np.flatnonzero(truth >= 0)
+    p, edges = p[given], p[given].cumsum(axis=1)[:, :-1]
+    found = [
+        calibration_error(p, (rng.random((len(p), 1)) > edges).sum(axis=1)) for _ in range(repeats)
+    ]
+    return float(np.mean(found))
+
+
 def shares(data: am.Annotations) -> Floats:
     """Vote shares with 1/2 added to each label."""
     votes = data.votes + 0.5
@@ -73,11 +86,25 @@ def fitted(data: am.Annotations, model: str, seed: int, draws: int) -> Floats:
     return np.asarray(fit.tree["truth"]["p_truth"].values)
 
 
+def pool(parts: dict[str, Floats], truth: Ints, known: Ints) -> Floats:
+    """P(truth) of the opinion pool from its models, as `am.fit` puts them together.
+
+    The truth of the items of the numbers `known` teaches the weights.
+    """
+    model = am.OpinionPool()
+    log_p = member_beliefs(model, [parts[name] for name in model.names])
+    return pooled_truth(log_p, draw_pool(model, log_p[:, known], truth[known]))[0]
+
+
 def without_gold(seed: int, draws: int, name: str) -> dict[str, Any]:
     """Accuracy, log loss and calibration error of all models on one set."""
     data, truth = accuracy.load(name)
+    advised = am.advise(data).model
+    if advised != RECOMMENDED:
+        raise ValueError(f"{name}: am.advise names {advised}, not {RECOMMENDED}.")
     found = {"votes": shares(data)}
     found |= {model: fitted(data, model, seed, draws) for model in MODELS}
+    found[RECOMMENDED] = pool(found, truth, np.empty(0, np.int64))
     common.say(f"{name} without gold")
     return {
         "set": name,
@@ -85,32 +112,28 @@ def without_gold(seed: int, draws: int, name: str) -> dict[str, Any]:
             model: (right(p, truth), log_loss(p, truth), calibration_error(p, truth))
             for model, p in found.items()
         },
+        "p_truth": {model: found[model] for model in am.OpinionPool().names},
     }
 
 
-def with_gold(repeats: int, draws: int, name: str) -> dict[str, Any]:
-    """Log loss and calibration error on the other items when some are known, by the random picks.
-
-    The calibration error is that of all picks pooled.
-    """
+def with_gold(repeats: int, found: dict[str, Any]) -> dict[str, Any]:
+    """Log loss and calibration error on the other items when some are known, over random picks."""
+    name = found["set"]
     data, truth = accuracy.load(name)
     losses, votes, hits = [], [], []
-    tops: list[Floats] = []
-    held: list[Floats] = []
+    errors, least = [], []
     known = np.flatnonzero(truth >= 0)
     for number in range(repeats):
         rng = np.random.default_rng([KNOWN, number])
         picked = rng.choice(known, KNOWN, replace=False)
-        gold = {data.items[i]: data.labels[truth[i]] for i in picked}
-        p = fitted(data.with_gold(gold), RECOMMENDED, number, draws)
+        p = pool(found["p_truth"], truth, picked)
         others = truth.copy()
         others[picked] = -1
         losses.append(log_loss(p, others))
         votes.append(log_loss(shares(data), others))
         hits.append(right(p, others))
-        tops.append(p)
-        held.append(others.astype(float))
-    errors = [calibration_error(p, t.astype(np.int64)) for p, t in zip(tops, held, strict=True)]
+        errors.append(calibration_error(p, others))
+        least.append(perfect_error(p, others, rng))
     common.say(f"{name} with gold")
     return {
         "set": name,
@@ -119,6 +142,7 @@ def with_gold(repeats: int, draws: int, name: str) -> dict[str, Any]:
         "worst": float(np.max(np.array(losses) - votes)),
         "accuracy": float(np.mean(hits)),
         "error": float(np.mean(errors)),
+        "least": float(np.mean(least)),
     }
 
 
@@ -129,23 +153,23 @@ def first_table(found: list[dict[str, Any]]) -> list[str]:
         best = accuracy.PUBLISHED[part["set"]][1]
         base = part["votes"][1]
         row = [part["set"], f"{base:.3f}"]
-        row += [f"{part[model][1]:.3f} ({part[model][1] / base:.2f})" for model in MODELS]
+        row += [f"{part[model][1]:.3f} ({part[model][1] / base:.2f})" for model in SHOWN]
         row += [f"{100 * part[m][0]:.1f}" for m in ("votes", "hierarchical", RECOMMENDED)]
         rows.append([*row, f"{100 * best:.1f}", f"{part[RECOMMENDED][2]:.3f}"])
     means = {
-        model: np.mean([part[model][1] / part["votes"][1] for part in found]) for model in MODELS
+        model: np.mean([part[model][1] / part["votes"][1] for part in found]) for model in SHOWN
     }
     to_ds = np.mean([part[RECOMMENDED][1] / part["hierarchical"][1] for part in found])
     excess = {part["set"]: part[RECOMMENDED][1] - part["votes"][1] for part in found}
     worst = max(excess, key=lambda name: excess[name])
     gap = np.mean([part[RECOMMENDED][0] - accuracy.PUBLISHED[part["set"]][1] for part in found])
-    header = ["set", "votes", *MODELS, "% votes", "% DS", "% readings", "% best", "ECE"]
+    header = ["set", "votes", *SHOWN, "% votes", "% DS", "% pool", "% best", "ECE"]
     ratios = ", ".join(f"{model} {ratio:.3f}" for model, ratio in means.items())
     return [
         common.markdown(header, rows),
-        f"Mean ratio to the votes: {ratios}. Readings have {to_ds:.3f} of the log loss of "
-        f"Dawid-Skene on average; on {worst} they are worst against the votes "
-        f"({excess[worst]:+.3f}). Their accuracy is {100 * gap:+.1f} points from the best "
+        f"Mean ratio to the votes: {ratios}. The pool has {to_ds:.3f} of the log loss of "
+        f"Dawid-Skene on average; on {worst} it is worst against the votes "
+        f"({excess[worst]:+.3f}). Its accuracy is {100 * gap:+.1f} points from the best "
         "published, on average.",
     ]
 
@@ -156,19 +180,21 @@ def second_table(found: list[dict[str, Any]], repeats: int) -> list[str]:
         [
             part["set"], f"{part['votes']:.3f}", f"{part['loss']:.3f}",
             f"{part['loss'] / part['votes']:.2f}", f"{part['worst']:+.3f}",
-            f"{100 * part['accuracy']:.1f}", f"{part['error']:.3f}",
+            f"{100 * part['accuracy']:.1f}", f"{part['error']:.3f}", f"{part['least']:.3f}",
         ]
         for part in found
     ]  # fmt: skip
     below = sum(part["loss"] < part["votes"] for part in found)
     calibrated = sum(part["error"] < 0.05 for part in found)
-    header = ["set", "votes", "readings", "ratio", "worst pick", "%", "ECE"]
+    header = ["set", "votes", "pool", "ratio", "worst pick", "%", "ECE", "perfect"]
     return [
-        f"Readings when {KNOWN} items chosen at random are known, measured on the others: means "
-        f"of {repeats} choices, and the largest excess of a single one over the votes. (With a "
-        "hundred items the ECE of perfect probabilities is about .05, with a thousand .02.)",
+        f"The pool when {KNOWN} items chosen at random are known, measured on the others: means "
+        f"of {repeats} choices, and the largest excess of a single one over the votes. "
+        "*Perfect* is the ECE that these probabilities would show if they were exactly right, for "
+        "there are only so many items.",
         common.markdown(header, rows),
-        f"Below the votes on {below} of {len(found)} sets; ECE below .05 on {calibrated}.",
+        f"Below the votes on {below} of {len(found)} sets; ECE below .05 on {calibrated}, "
+        f"{np.mean([part['error'] for part in found]):.3f} on average.",
     ]
 
 
@@ -182,9 +208,9 @@ def main() -> None:
     repeats, draws = (2, 100) if options.reduced else (options.repeats, 400)
     begun = time.perf_counter()
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(common.cores(), mp_context=context) as pool:
-        plain = list(pool.map(partial(without_gold, options.seed, draws), names))
-        known = list(pool.map(partial(with_gold, repeats, draws // 2), names))
+    with ProcessPoolExecutor(common.cores(), mp_context=context) as workers:
+        plain = list(workers.map(partial(without_gold, options.seed, draws), names))
+        known = list(workers.map(partial(with_gold, repeats), plain))
     seconds = time.perf_counter() - begun
     parts = [
         INTRODUCTION.strip(),

@@ -42,6 +42,7 @@ MODELS = (
     "easy-hard",
     "ambiguous",
     "readings",
+    "opinion-pool",
     "spammers",
     "subtypes",
     "scalar-difficulty",

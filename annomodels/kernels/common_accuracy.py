@@ -172,7 +172,8 @@ def shift_accuracy(
         shift = left + uniform(state) * (edge - left)
         if shifted_density(shift, *args) > level:
             mean[:] = m
-            return logistic(x + shift)
+            moved: float = logistic(x + shift)
+            return moved
         if edge - left < 1e-12:
             return a
         if shift < 0.0:

@@ -23,6 +23,7 @@ from annomodels.models.logistic_random_effects import LogisticRandomEffects
 from annomodels.models.logit_normal import LogitNormalDawidSkene
 from annomodels.models.mace import Mace
 from annomodels.models.one_coin import OneCoin
+from annomodels.models.opinion_pool import OpinionPool
 from annomodels.models.ordinal import Ordinal
 from annomodels.models.pooled import Pooled
 from annomodels.models.readings import Readings
@@ -48,6 +49,7 @@ MODELS: dict[str, type[Model]] = {
         EasyHardItems,
         Ambiguous,
         Readings,
+        OpinionPool,
         Spammers,
         Subtypes,
         ScalarDifficulty,

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.summaries.draws import choices, interval, thinned, truth_probabilities
+from annomodels.summaries.pooling import pooled_truths
 
 __all__ = ["Wrong", "wrong_labels"]
 
@@ -73,12 +74,14 @@ def _replicated(
 ) -> NDArray[np.float64]:
     """Numbers of wrong labels by gold and by vote, shape [draw, 2]."""
     most = max(40, min(_DRAWS, _CELLS // max(chance.size, 1)))
-    draws = thinned(fit.tree, fit.data, most)
+    if "pool" in fit.tree.children:
+        beliefs = pooled_truths(fit.tree, most)
+    else:
+        beliefs = truth_probabilities(thinned(fit.tree, fit.data, most), fit.data)
     rng = np.random.default_rng(0)
-    counts = np.zeros((len(draws), 2))
-    for s, p in truth_probabilities(draws, fit.data):
+    counts = []
+    for _, p in beliefs:
         truth = choices(p, rng.random(len(p)))
         vote = choices(chance, rng.random(len(p)))
-        counts[s, 0] = ((truth != best) & unknown).sum()
-        counts[s, 1] = ((truth != vote) & unknown).sum()
-    return counts
+        counts.append([((truth != by) & unknown).sum() for by in (best, vote)])
+    return np.array(counts, dtype=float)

@@ -11,6 +11,7 @@ from annomodels.annotations import Annotations
 from annomodels.errors import NotApplicable
 from annomodels.summaries.draws import thinned
 from annomodels.summaries.evidence import contributions, majority, votes_text, why_text
+from annomodels.summaries.pooling import pool_notes
 from annomodels.summaries.signal import doubtful, mean_skill, no_signal
 from annomodels.summaries.summary import Summary
 
@@ -99,7 +100,8 @@ def gold(
             "why": ["known gold" if g >= 0 else text for g, text in zip(known, why, strict=True)],
         }
     )
-    return Summary("Gold standard", table, draws, _notes(data, p, known, limit, skills))
+    notes = _notes(data, p, known, limit, skills, pool_notes(tree))
+    return Summary("Gold standard", table, draws, notes)
 
 
 def expected_errors(p_truth: Floats, data: Annotations) -> tuple[float, float]:
@@ -132,18 +134,24 @@ def _names(data: Annotations) -> NDArray[np.object_]:
 
 
 def _notes(
-    data: Annotations, p: Floats, known: NDArray[np.integer[Any]], limit: float, skills: Floats
+    data: Annotations,
+    p: Floats,
+    known: NDArray[np.integer[Any]],
+    limit: float,
+    skills: Floats,
+    pool: tuple[str, ...],
 ) -> tuple[str, ...]:
     model, vote = expected_errors(p, data)
     n_open = int((known < 0).sum())
     settled = int((p.max(axis=1) >= limit).sum())
     notes = [
         f"Of {n_open:,} labels, {model:,.1f} are expected to be wrong; by majority vote "
-        f"{vote:,.1f}. {TOO_SURE}",
+        f"{vote:,.1f}.{'' if pool else f' {TOO_SURE}'}",
         f"{settled:,} of {data.n_items:,} items have a label with probability {limit:g} or more.",
     ]
     if n_open < data.n_items:
         notes.append(f"The gold of {data.n_items - n_open:,} items is known and was used.")
+    notes += pool
     if doubtful(skills):
         notes.append(f"{no_signal(skills)} No label counts as settled, whatever its probability.")
     return tuple(notes)

@@ -121,7 +121,7 @@ def why(
         "Why: log-odds of the gold label against the runner-up",
         _table(rows),
         _draws(rows, held, len(draws)),
-        _notes(items is None, len(overturned), data.n_items, given),
+        (*_notes(items is None, len(overturned), data.n_items, given), *_of_pool(tree)),
     )
 
 
@@ -198,6 +198,15 @@ def _draws(rows: list[dict[str, Any]], held: list[Floats], n: int) -> xr.Dataset
         for word in ("item", "source")
     }
     return xr.Dataset({"log_odds": (("sample", "part"), values)}, coords=texts)
+
+
+def _of_pool(tree: xr.DataTree) -> tuple[str, ...]:
+    if "pool" not in tree.children:
+        return ()
+    return (
+        "The log-odds are those of the readings; the probability is that of the opinion pool, "
+        "which is fitted to the labels alone and believes each of its models only so far.",
+    )
 
 
 def _notes(overturned: bool, n: int, n_items: int, given: list[Any]) -> tuple[str, ...]:
