@@ -5,8 +5,9 @@
 Each model has a process of its own. There it is fitted to the labels of three simulated crowds: one
 to begin with, another of the same size, and one with more items. What is counted is the processor
 time of the thread that calls `am.fit`: it builds, compiles and sums up, while the chains run in
-threads of their own. So other work on the machine hardly matters. A first process starts with
-nothing kept on disk by PyTensor, a second one finds what the first has left.
+threads of their own. Where something discrete is left it also samples, by the step methods of PyMC;
+what these take is not counted. So other work on the machine hardly matters. A first process starts
+with nothing kept on disk by PyTensor, a second one finds what the first has left.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -21,7 +23,7 @@ from common import alone, answer, arguments, machine, markdown, say, write
 
 MODELS = (
     "hierarchical", "scalar-difficulty", "dawid-skene", "mace", "ordinal",
-    "logistic-random-effects", "guess-level",
+    "logistic-random-effects", "guess-level", "spammers", "ambiguous",
 )  # fmt: skip
 FEW = ("dawid-skene",)
 SIZES = (100, 100, 250)
@@ -89,24 +91,39 @@ def crowd(seed: int, n_items: int) -> Any:
 def measured(model: str, seed: int) -> dict[str, Any]:
     """Fit three crowds and give the processor seconds beside sampling of each."""
     import nutpie
+    from pymc.step_methods import CompoundStep
 
     import annomodels as am
+    from annomodels.engines import steps
 
-    compile_model = nutpie.compile_pymc_model
-    compiled = []
+    compiled: list[str] = []
+    sampling = 0.0
 
-    def counted(*args: Any, **options: Any) -> Any:
-        compiled.append(model)
-        return compile_model(*args, **options)
+    def counting(compile_model: Callable[..., Any]) -> Callable[..., Any]:
+        def counted(*args: Any, **options: Any) -> Any:
+            compiled.append(model)
+            return compile_model(*args, **options)
 
-    nutpie.compile_pymc_model = counted
+        return counted
+
+    def timed(self: Any, point: Any) -> Any:
+        nonlocal sampling
+        begun = time.thread_time()
+        try:
+            return step(self, point)
+        finally:
+            sampling += time.thread_time() - begun
+
+    nutpie.compile_pymc_model = counting(nutpie.compile_pymc_model)
+    steps.Steps = counting(steps.Steps)
+    step, CompoundStep.step = CompoundStep.step, timed
     am.fit(crowd(seed, 30), "dawid-skene", draws=50, seed=1)  # loads libraries and Gibbs's loops
     overhead = []
     for n, size in enumerate(SIZES):
         data = crowd(seed + n, size)
-        begun = time.thread_time()
+        begun, sampling = time.thread_time(), 0.0
         am.fit(data, model, engine="nuts", chains=2, draws=100, seed=seed)
-        overhead.append(time.thread_time() - begun)
+        overhead.append(time.thread_time() - begun - sampling)
     return {"overhead": overhead, "compiled": len(compiled)}
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["compiled", "forget", "graph_key"]
+__all__ = ["compiled", "data_values", "forget", "graph_key", "holders", "kept"]
 
 Floats = NDArray[np.float64]
 
@@ -46,17 +46,33 @@ def compiled(pymc_model: Any, start: Mapping[str, Any], *, jitter: bool = False)
     """
     import nutpie
 
+    with _ONE_AT_A_TIME:
+        code = kept(
+            graph_key(pymc_model), lambda: nutpie.compile_pymc_model(pymc_model, backend="numba")
+        )
+        return _finished(code, pymc_model, start, jitter)
+
+
+def kept(key: Hashable, make: Callable[[], Any]) -> Any:
+    """Give the code that is kept under a key, made and kept if there is none.
+
+    Parameters
+    ----------
+    key
+        Everything that the code depends on.
+    make
+        Compiles the code.
+    """
     # neither PyTensor's rewriting nor its compiling is made for several threads
     with _ONE_AT_A_TIME:
-        key = graph_key(pymc_model)
         code = _CODE.get(key)
         if code is None:
-            code = nutpie.compile_pymc_model(pymc_model, backend="numba")
+            code = make()
         _CODE[key] = code
         _CODE.move_to_end(key)
         while len(_CODE) > KEPT:
             _CODE.popitem(last=False)
-        return _finished(code, pymc_model, start, jitter)
+        return code
 
 
 def forget() -> None:
@@ -129,18 +145,23 @@ def _length(size: Any) -> Any:
     return size.get_value() if hasattr(size, "get_value") else size.eval()
 
 
-def _values(pymc_model: Any) -> dict[str, Any]:
-    """Values of everything in a model that has a value, by name."""
+def holders(pymc_model: Any) -> dict[str, Any]:
+    """Give the variables of a model that hold a value, by name: data and lengths of dimensions."""
     lengths = pymc_model.dim_lengths.values()
-    holders = [*pymc_model.data_vars, *(size for size in lengths if hasattr(size, "get_value"))]
-    return {holder.name: holder.get_value(borrow=True) for holder in holders}
+    found = [*pymc_model.data_vars, *(size for size in lengths if hasattr(size, "get_value"))]
+    return {holder.name: holder for holder in found}
+
+
+def data_values(pymc_model: Any) -> dict[str, Any]:
+    """Give the values of everything in a model that holds a value, by name."""
+    return {name: held.get_value(borrow=True) for name, held in holders(pymc_model).items()}
 
 
 def _finished(code: Any, pymc_model: Any, start: Mapping[str, Any], jitter: bool) -> Any:
     """Give the code the data of a model, its names and where its chains begin."""
     import pandas as pd
 
-    values = _values(pymc_model)
+    values = data_values(pymc_model)
     found = code.with_data(**{var.name: values[var.name] for var in code.shared_var_keys})
     names = {dim: pd.Index(v) for dim, v in pymc_model.coords.items() if v is not None}
     begin = _starts(pymc_model, start, code.shapes, jitter)

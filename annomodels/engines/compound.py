@@ -1,20 +1,23 @@
-"""PyMC's own sampler, for models in which something discrete is left that NUTS cannot move."""
+"""PyMC's compound step, for models in which something discrete is left that NUTS cannot move."""
 
 from __future__ import annotations
 
-import logging
 import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from annomodels.engines.compiled import data_values
 from annomodels.engines.settings import Clock, Settings
+from annomodels.engines.steps import Steps, compiled_steps
 from annomodels.errors import EngineError
 
 __all__ = ["sample_compound"]
 
 Floats = NDArray[Any]
+# NUTS learns its step size and the scales of the variables from them
+LEAST_WARMUP = 300
 
 
 def sample_compound(
@@ -22,7 +25,8 @@ def sample_compound(
 ) -> tuple[Any, str]:
     """Sample by a compound step: NUTS for what is continuous, Gibbs-Metropolis for the rest.
 
-    Chains run one after the other; with a time limit each has its share of it.
+    The steps are PyMC's, compiled once for all chains and for all models of the same graph. Chains
+    run one after the other; with a time limit each has its share of it.
 
     Parameters
     ----------
@@ -37,77 +41,102 @@ def sample_compound(
     -------
     tree, stopped
         Draws and statistics under the names that nutpie gives them, and why sampling ended early
-        (empty if it did not).
+        (empty if it did not). A chain of less than half the draws of the longest is left out.
 
     Raises
     ------
     EngineError
-        When the time limit ends before the first draw.
+        When sampling ends before the first draw.
     """
-    import pymc as pm
-
     seeds = np.random.SeedSequence(settings.seed).generate_state(settings.chains)
-    limit = None if settings.time_limit is None else settings.time_limit / settings.chains
-    chains: list[Any] = []
+    given = data_values(pymc_model)
+    chains: list[_Chain] = []
     stopped = ""
-    talk = logging.getLogger("pymc")
-    level = talk.level
-    talk.setLevel(logging.ERROR)  # whether chains are long enough is for Fit.check to say
-    try:
+    with warnings.catch_warnings():
+        # numbers that overflow on a path that is then rejected; Fit.check says what matters
+        warnings.simplefilter("ignore")
+        steps = compiled_steps(pymc_model, start)
+        settings.tell("compiling", 1.0)
+        with steps.turn(given):
+            point = steps.begin(start)
         for n, seed in enumerate(seeds):
-            heard = _Listener(settings, n, limit)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                chains.append(
-                    pm.sample(
-                        draws=settings.draws, tune=max(settings.warmup, 300), chains=1, cores=1,
-                        random_seed=int(seed), initvals=start, progressbar=False, callback=heard,
-                        target_accept=settings.target_accept, model=pymc_model,
-                        compute_convergence_checks=False,
-                    )
-                )  # fmt: skip
-            if heard.clock is not None and heard.clock.over:
-                stopped = "time limit"
-            elif chains[-1]["posterior"].sizes["draw"] < settings.draws:
-                stopped = "interrupted"
+            chains.append(_Chain(settings, n))
+            why = chains[-1].run(steps, given, point, int(seed))
+            stopped = why or stopped
+            if why == "interrupted":
                 break
-    except ValueError as error:
-        if "Not enough samples" in str(error):
-            raise EngineError("NUTS kept no draw. Give more time.") from error
-        raise
-    finally:
-        talk.setLevel(level)
     return _merged(chains), stopped
 
 
-class _Listener:
-    """Hears of every draw: tells how far a chain is, and ends it when its time is over."""
+class _Chain:
+    """One chain: its draws, their log densities, and which of them diverged."""
 
-    def __init__(self, settings: Settings, chain: int, limit: float | None) -> None:
-        self.settings, self.chain, self.limit = settings, chain, limit
-        self.clock: Clock | None = None
-        self.count = 0
+    def __init__(self, settings: Settings, number: int) -> None:
+        self.settings, self.number = settings, number
+        self.length = 0
+        self.draws: dict[str, Floats] = {}
+        self.logp = np.empty(settings.draws)
+        self.diverging = np.zeros(settings.draws, dtype=bool)
 
-    def __call__(self, **_: Any) -> None:
-        # compiling does not count against the limit: it cannot be cut short
-        self.clock = self.clock or Clock(self.limit)
-        self.count += 1
-        if self.count % 100 == 0:
-            share = self.chain / self.settings.chains
-            self.settings.tell("sampling", share, f"chain {self.chain + 1}, draw {self.count}")
-        if self.clock.over:
-            raise KeyboardInterrupt
+    def run(self, steps: Steps, given: dict[str, Any], point: dict[str, Floats], seed: int) -> str:
+        """Sample, and say why sampling ended early; what was drawn until then is kept."""
+        settings = self.settings
+        warmup = max(settings.warmup, LEAST_WARMUP)
+        # the limit does not count compiling, which is done: it could not be cut short
+        limit = None if settings.time_limit is None else settings.time_limit / settings.chains
+        clock = Clock(limit)
+        try:
+            step = steps.chain(point, settings.target_accept, seed, warmup, settings.draws)
+            for i in range(warmup + settings.draws):
+                if i > 0 and clock.over:
+                    return "time limit"
+                if i == warmup:
+                    step.stop_tuning()
+                with steps.turn(given):
+                    point, stats = step.step(point)
+                    if i >= warmup:
+                        diverging = any(part.get("diverging", False) for part in stats)
+                        self._keep(steps.values(point), steps.log_density(point), diverging)
+                self._tell(i + 1)
+        except KeyboardInterrupt:
+            return "interrupted"
+        return ""
+
+    def _keep(self, values: dict[str, Floats], logp: float, diverging: bool) -> None:
+        n = self.length
+        if not self.draws:
+            size = len(self.logp)
+            self.draws = {k: np.empty((size, *v.shape), v.dtype) for k, v in values.items()}
+        for name, value in values.items():
+            self.draws[name][n] = value
+        self.logp[n], self.diverging[n] = logp, diverging
+        self.length = n + 1
+
+    def _tell(self, count: int) -> None:
+        if count % 100 == 0:
+            share = self.number / self.settings.chains
+            self.settings.tell("sampling", share, f"chain {self.number + 1}, draw {count}")
 
 
-def _merged(chains: list[Any]) -> Any:
-    """One tree of all chains, as long as the shortest, with nutpie's name of the density."""
+def _merged(chains: list[_Chain]) -> Any:
+    """One tree of all chains that got far, as long as the shortest of them."""
     import xarray as xr
 
-    length = min(chain["posterior"].sizes["draw"] for chain in chains)
-    groups = {}
-    for group in ("posterior", "sample_stats"):
-        found = [chain[group].to_dataset().isel(draw=slice(length)) for chain in chains]
-        each = [part.assign_coords(chain=[n]) for n, part in enumerate(found)]
-        groups[group] = xr.concat(each, dim="chain", join="override", combine_attrs="drop")
-    groups["sample_stats"] = groups["sample_stats"].rename(lp="logp")
+    longest = max(chain.length for chain in chains)
+    if longest < 1:
+        raise EngineError("NUTS kept no draw. Give more time.")
+    chains = [chain for chain in chains if chain.length >= longest / 2]
+    n = min(chain.length for chain in chains)
+    posterior = {
+        name: (
+            ("chain", "draw", *(f"{name}_dim_{k}" for k in range(values.ndim - 1))),
+            np.stack([chain.draws[name][:n] for chain in chains]),
+        )
+        for name, values in chains[0].draws.items()
+    }
+    stats = {
+        "logp": (("chain", "draw"), np.stack([chain.logp[:n] for chain in chains])),
+        "diverging": (("chain", "draw"), np.stack([chain.diverging[:n] for chain in chains])),
+    }
+    groups = {"posterior": xr.Dataset(posterior), "sample_stats": xr.Dataset(stats)}
     return xr.DataTree.from_dict(groups)
