@@ -23,7 +23,17 @@ __all__ = ["GOLD", "stream_fit"]
 
 GOLD, CODERS = "gold.parquet", "coders.csv"
 # what a scan knows of reading; everything else needs the labels in memory
-KNOWN = ("item", "coder", "label", "gold_column", "labels", "scale", "missing", "question")
+KNOWN = (
+    "item",
+    "coder",
+    "label",
+    "gold_column",
+    "labels",
+    "scale",
+    "missing",
+    "dont_know",
+    "question",
+)
 
 
 def stream_fit(
@@ -69,6 +79,7 @@ def stream_fit(
             labels=reading.labels,
             scale=reading.scale,  # type: ignore[arg-type]
             missing=reading.missing,
+            dont_know=reading.dont_know,
             question=reading.question,
             cache=cache,
             progress=stages,

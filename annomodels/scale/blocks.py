@@ -16,7 +16,18 @@ from numpy.typing import NDArray
 
 from annomodels.models.encoded import Encoded
 
-__all__ = ["BLOCK_LABELS", "Block", "FilePartition", "FileSource", "cuts", "write_block"]
+__all__ = [
+    "BLOCK_LABELS",
+    "Block",
+    "FilePartition",
+    "FileSource",
+    "cuts",
+    "expanded_path",
+    "items_path",
+    "labels_path",
+    "write_block",
+    "write_codes",
+]
 
 BLOCK_LABELS = 1 << 19
 Ints = NDArray[Any]
@@ -57,6 +68,9 @@ class FilePartition:
         Whether all coders share one confusion matrix.
     scratch
         Folder for what engines put on disk meanwhile.
+    silent
+        How many matrices beyond those of the coders give labels that are no votes; see
+        :mod:`annomodels.scale.unanswered`.
     """
 
     path: str
@@ -68,6 +82,7 @@ class FilePartition:
     n_labels: int
     shared: bool = False
     scratch: str = ""
+    silent: int = 0
     # engines read it again for each pass instead of holding it
     streamed: ClassVar[bool] = True
 
@@ -86,8 +101,9 @@ class FilePartition:
             gold=batch.column("gold").to_numpy().copy(),
             weight=np.ones(self.n_items),
             inverse=np.arange(self.n_items),
-            n_rows=1 if self.shared else self.n_coders,
+            n_rows=1 if self.shared else self.n_coders + self.silent,
             n_labels=self.n_labels,
+            n_silent=self.silent,
         )
 
 
@@ -145,6 +161,19 @@ def write_block(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    write_codes(labels_path(folder, number), starts, coder, label, gold)
+    columns = {
+        "item": names,
+        "n": pa.array(np.diff(starts).astype(np.int32)),
+        "gold": pa.array(gold.astype(np.int32)),
+    }
+    pq.write_table(pa.table(columns), items_path(folder, number), compression="zstd")
+
+
+def write_codes(path: Path, starts: Ints, coder: Ints, label: Ints, gold: Ints) -> None:
+    """Write the codes of a block into one Arrow file; see :func:`write_block`."""
+    import pyarrow as pa
+
     offsets = pa.array(starts.astype(np.int32))
     columns = {
         "coder": pa.ListArray.from_arrays(offsets, pa.array(coder.astype(np.int32))),
@@ -153,21 +182,20 @@ def write_block(
     }
     batch = pa.record_batch(columns)
     with (
-        pa.OSFile(str(labels_path(folder, number)), "wb") as file,
+        pa.OSFile(str(path), "wb") as file,
         pa.ipc.new_file(file, batch.schema) as writer,
     ):
         writer.write_batch(batch)
-    counts = pa.array(np.diff(starts).astype(np.int32))
-    pq.write_table(
-        pa.table({"item": names, "n": counts, "gold": columns["gold"]}),
-        items_path(folder, number),
-        compression="zstd",
-    )
 
 
 def labels_path(folder: Path, number: int) -> Path:
     """File with the codes of a block."""
     return folder / "labels" / f"{number:06d}.arrow"
+
+
+def expanded_path(folder: Path, number: int) -> Path:
+    """File with the codes of a block in which whether coders answered is a label too."""
+    return folder / "expanded" / f"{number:06d}.arrow"
 
 
 def items_path(folder: Path, number: int) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from annomodels.names import label_text
 from annomodels.scale.intake import Intake
 from annomodels.scale.sorting import Census, used_truths
 from annomodels.scale.spill import Bucket
+from annomodels.scale.unanswered import left_out
 from annomodels.validation import (
     MANY_LABELS,
     all_numbers,
@@ -36,6 +38,10 @@ def label_problems(intake: Intake, scale: str, source: str) -> list[Problem]:
     labels = tuple(intake.labels.codes)
     problems: list[Problem] = []
     given = sum(intake.labels.counts.values())
+    if not given and not intake.places.found and any(intake.dont_know.counts.values()):
+        what = "Every label is one that is no class."
+        remedy = "See that dont_know= (--dont-know) names the right one."
+        return [Problem(what, source, remedy)]
     if not given and not intake.places.found:
         what = "No cell holds a label."
         remedy = "Check the label column, and which texts stand for no label (missing=...)."
@@ -124,14 +130,21 @@ def final_labels(
 
 def scan_notes(intake: Intake, census: Census) -> list[str]:
     """Say what is worth knowing about the labels, as ``annomodels.read`` says it."""
+    said = Counter(intake.labels.counts) + Counter(intake.dont_know.counts)
     notes = [
-        *variants(intake.labels.counts, "label"),  # counts are taken over as they are
+        *variants(said, "label"),  # counts are taken over as they are
         *variants(intake.coders.counts, "coder"),
     ]
     repeats, differ, shared = (int(n) for n in census.found[:3])
     if census.unlabelled:
         left = counted(census.unlabelled, "item")
         notes.insert(0, f"Left out because nobody labelled them: {left}.")
+    if census.dropped:
+        notes.insert(
+            0,
+            f"{counted(census.dropped, 'row')} dropped that repeat an annotation id with the same "
+            "item, coder and label.",
+        )
     if repeats:
         notes.append(
             f"{counted(repeats, 'label')} given by a coder who had labelled the item before; "
@@ -146,4 +159,5 @@ def scan_notes(intake: Intake, census: Census) -> list[str]:
             f"The coders fall into {census.components} groups that share no item, so they are "
             "compared through the model only."
         )
-    return notes
+    silent = len(intake.coders.codes) - len(intake.answering)
+    return [*notes, *left_out(tuple(intake.dont_know.codes), census.silent, silent)]

@@ -15,6 +15,7 @@ from annomodels.errors import AnnotationError, Problem
 from annomodels.io.columns import find_roles, named_column
 from annomodels.io.long import GOLD_WORDS
 from annomodels.scale.chunks import ENDINGS, File
+from annomodels.scale.repeated import ids_of
 from annomodels.validation import some
 
 __all__ = ["Paths", "columns_of", "files_of", "fingerprint_of", "remarks_on"]
@@ -100,7 +101,7 @@ def columns_of(
 
 def remarks_on(header: Sequence[str], columns: dict[str, str]) -> list[str]:
     """Say what is in the files and not used."""
-    left = [name for name in header if name not in columns.values()]
+    left = [name for name in header if name not in (*columns.values(), ids_of(header, ()))]
     notes = [f"{'Column' if len(left) == 1 else 'Columns'} not used: {some(left)}."] if left else []
     if "gold" not in columns:
         notes += [

@@ -103,9 +103,12 @@ class ScannedFit:
         target
             Accuracy that coders should reach.
         """
+        from annomodels.scale.unanswered import with_answers
         from annomodels.summaries.coders import coders
 
-        return coders(self.tree, self.data.shell(), target=target)
+        shell = self.data.shell()
+        found = coders(self.tree, shell, target=target)
+        return with_answers(found, self.tree, shell, self.data.unanswered)
 
     def check(self) -> Check:
         """Say whether the result can be trusted, in sentences.

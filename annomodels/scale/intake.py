@@ -11,12 +11,15 @@ from numpy.typing import NDArray
 from annomodels.errors import AnnotationError, Problem
 from annomodels.scale.chunks import Chunk
 from annomodels.scale.places import Places
+from annomodels.scale.repeated import marks
 from annomodels.scale.spill import Spill
 from annomodels.validation import LONGEST_LABEL, some
 
-__all__ = ["Intake", "Register"]
+__all__ = ["SILENT", "Intake", "Register"]
 
 Codes = NDArray[np.int32]
+# a row without a label has the label -1; one with the m-th label that is no class has SILENT - m
+SILENT = -2
 MOST_LABELS = 1000
 
 
@@ -61,6 +64,11 @@ class Intake:
         Texts that stand for no label, besides the empty one.
     question
         The question whose rows count, where there is a column of questions.
+    dont_know
+        Labels that are no class.
+    once
+        Whether rows that repeat an annotation id are to be found; see
+        :mod:`annomodels.scale.repeated`.
     """
 
     def __init__(
@@ -70,6 +78,8 @@ class Intake:
         declared: Sequence[str] | None,
         missing: frozenset[str],
         question: str | None = None,
+        dont_know: Sequence[str] = (),
+        once: bool = False,
     ) -> None:
         self.spill = spill
         self.columns = columns
@@ -80,6 +90,9 @@ class Intake:
         self.truths = Register(declared or ())
         self.question = question
         self.questions = Register()
+        self.dont_know = Register(dont_know)
+        self.answering: set[int] = set()
+        self.once = once
         self.skips = 0
         self.rows = 0
         self.places = Places()
@@ -94,7 +107,7 @@ class Intake:
         columns = chunk.columns
         absent = pa.array(self.missing, pa.large_string())
         others = self._of_others(chunk)
-        skipped = ~others & pc.is_in(columns["label"], absent).to_numpy(zero_copy_only=False)
+        skipped = ~others & self._of(columns["label"], self.missing)
         blank = {
             role: ~others & pc.equal(columns[role], "").to_numpy(zero_copy_only=False)
             for role in ("item", "coder")
@@ -103,7 +116,9 @@ class Intake:
             self._report(f"without {'an item' if role == 'item' else 'a coder'}", role,
                          chunk, np.flatnonzero(empty & ~skipped))  # fmt: skip
         bad = others | blank["item"] | (blank["coder"] & ~skipped)
-        given = np.flatnonzero(~bad & ~skipped)
+        asked = ~bad & ~skipped
+        silent = asked & self._of(columns["label"], list(self.dont_know.codes))
+        given = np.flatnonzero(asked & ~silent)
         self.skips += int(skipped.sum())
         out: dict[str, NDArray[Any]] = {}
         label = np.full(len(chunk), -1, dtype=np.int32)
@@ -111,6 +126,11 @@ class Intake:
         taken = pa.array(given)
         label[given], distinct = self.labels.code(columns["label"].take(taken))
         coder[given], _ = self.coders.code(columns["coder"].take(taken))
+        self.answering.update(np.unique(coder[given]).tolist())
+        if silent.any():
+            unknown = pa.array(np.flatnonzero(silent))
+            label[silent] = SILENT - self.dont_know.code(columns["label"].take(unknown))[0]
+            coder[silent], _ = self.coders.code(columns["coder"].take(unknown))
         self._look_at_labels(chunk, label, distinct)
         kept = np.flatnonzero(~bad)
         out["coder"], out["label"] = coder[kept], label[kept]
@@ -120,10 +140,22 @@ class Intake:
             gold[pc.is_in(known, absent).to_numpy(zero_copy_only=False)] = -1
             out["gold"] = gold
             out["row"] = self.places.number(chunk, kept)
+        if self.once:
+            out["once"] = marks(columns, kept)
         item = columns["item"].take(pa.array(kept)).dictionary_encode()
         out["item"] = item.indices.to_numpy()
         self.spill.add(item.dictionary, out)
         self.rows += len(chunk)
+
+    def _of(self, column: Any, texts: Sequence[str]) -> NDArray[np.bool_]:
+        """Rows whose text is one of some."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if not texts:
+            return np.zeros(len(column), dtype=bool)
+        found = pc.is_in(column, pa.array(texts, pa.large_string()))
+        return np.asarray(found.to_numpy(zero_copy_only=False))
 
     def _of_others(self, chunk: Chunk) -> NDArray[np.bool_]:
         """Rows of other questions than the one that was asked for."""

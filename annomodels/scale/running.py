@@ -27,6 +27,7 @@ from annomodels.engines.spread import Spread
 from annomodels.errors import NotApplicable
 from annomodels.executors.choose import team
 from annomodels.executors.team import Team
+from annomodels.models.answering import Answering
 from annomodels.models.base import Model
 from annomodels.models.catalog import resolve
 from annomodels.models.confusion import State
@@ -91,7 +92,7 @@ def fit_scanned(
         )
     require_learnable(data.labels, data.n_coders, data.shared_items > 0, data.source)
     shell = data.shell()
-    model = model.bound(shell)
+    model = _with_answering(model.bound(shell), data)
     keeper = Keeper()
     for folder in ("truth", "scratch"):
         (keeper.folder / folder).mkdir()
@@ -109,6 +110,8 @@ def fit_scanned(
     finally:
         if crew is not settings.executor:
             crew.close()
+    if isinstance(model, Answering):
+        result.posterior, model = model.separated(result.posterior), model.base
     chains, draws = result.lp.shape
     result.attrs = {
         "chains": chains,
@@ -125,10 +128,20 @@ def fit_scanned(
         "data_fingerprint": data.fingerprint,
         "blocks": len(data.blocks),
     }
-    own = model.variables(data.n_labels), model.coords(names(shell)["label"])
+    coords = {**model.coords(names(shell)["label"]), "dont_know": list(data.dont_know)}
+    own = model.variables(data.n_labels), coords
     tree = conform(result, shell, model.to_dict(), *own)
     errors = sum(part.expected_errors for part in written)
     return ScannedFit(data, model, tree, keeper.folder / "truth", errors, keeper)
+
+
+def _with_answering(model: ConjugateModel, data: Scanned) -> ConjugateModel:
+    """Model in which whether coders answered is learnt too, where it can be, as ``fit`` does it."""
+    if not data.unanswered.any():
+        return model.base if isinstance(model, Answering) else model
+    if isinstance(model, Answering) or model.shared:
+        return model
+    return Answering(model).bound(data.shell())
 
 
 def _no_items(n_labels: int) -> dict[str, Any]:
@@ -148,7 +161,7 @@ def _gibbs(
     write: WriteTruth,
     scratch: str,
 ) -> tuple[RawResult, list[Written]]:
-    source = data.sources(model.shared, scratch)
+    source = data.sources(model.shared, scratch, isinstance(model, Answering))
     relabel = settings.relabel and model.swappable and not source.has_gold
     settings.tell("starting", 0.0)
     starts = start_states(model, source, settings.seed, [GIBBS_VOTES] * (settings.chains - 1))
@@ -167,7 +180,7 @@ def _em(
     write: WriteTruth,
     scratch: str,
 ) -> tuple[RawResult, list[Written]]:
-    source = data.sources(model.shared, scratch)
+    source = data.sources(model.shared, scratch, isinstance(model, Answering))
     clock = Clock(settings.time_limit)
     relabel = settings.relabel and model.swappable and not source.has_gold
     settings.tell("starting", 0.0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import hashlib
 import json
 from collections.abc import Hashable
 from dataclasses import asdict, dataclass, field
@@ -13,16 +15,24 @@ from numpy.typing import NDArray
 
 from annomodels.annotations import Annotations, Scale
 from annomodels.errors import EngineError
-from annomodels.scale.blocks import Block, FilePartition, FileSource, items_path, labels_path
+from annomodels.scale.blocks import (
+    Block,
+    FilePartition,
+    FileSource,
+    expanded_path,
+    items_path,
+    labels_path,
+)
 from annomodels.scale.keeper import Keeper
 from annomodels.scale.shell import Shell
+from annomodels.scale.unanswered import unanswered_rows
 from annomodels.validation import counted
 
 __all__ = ["VERSION", "Scanned", "load_scan", "save_scan"]
 
-VERSION = 2
+VERSION = 3
 ABOUT = "scan.json"
-CODERS = "coders.parquet"
+CODERS, SILENT = "coders.parquet", "unanswered_"
 Ints = NDArray[np.int64]
 
 
@@ -43,8 +53,8 @@ class Scanned:
         Scale of the labels, and whether they were declared.
     blocks
         Sizes of the blocks.
-    per_coder
-        Number of labels that each coder gave, shape [coder].
+    per_coder, per_label
+        Number of labels that each coder gave, shape [coder]; how often each was given, [label].
     repeated_pairs, repeats_agree
         Pairs of labels that a coder gave to one item, and how many are equal, shape [coder].
     repeats, conflicts
@@ -64,6 +74,10 @@ class Scanned:
         Where the labels come from, and what reading found worth saying.
     fingerprint
         A text that changes when the files change.
+    dont_know
+        Labels that are no class, as texts.
+    unanswered
+        How often each coder gave each of them, shape [kind, coder].
     """
 
     folder: Path
@@ -73,6 +87,7 @@ class Scanned:
     declared: bool
     blocks: tuple[Block, ...]
     per_coder: Ints
+    per_label: Ints
     repeated_pairs: Ints
     repeats_agree: Ints
     repeats: int
@@ -87,6 +102,8 @@ class Scanned:
     source: str
     notes: tuple[str, ...]
     fingerprint: str
+    dont_know: tuple[str, ...] = ()
+    unanswered: Ints = field(default_factory=lambda: np.zeros((0, 0), dtype=np.int64))
     # keeps a temporary folder alive as long as it is needed
     _keeper: Keeper | None = field(default=None, repr=False)
 
@@ -124,7 +141,18 @@ class Scanned:
         """Parquet file with the columns item, n and gold of a block."""
         return items_path(self.folder, number)
 
-    def sources(self, shared: bool = False, scratch: str = "") -> FileSource:
+    def without_dont_know(self) -> Scanned:
+        """Copy in which labels that are no class are missing, also to models."""
+        if not self.dont_know:
+            return self
+        none = np.zeros((0, self.n_coders), dtype=np.int64)
+        name = f"{self.fingerprint} without {self.dont_know}"
+        digest = hashlib.sha256(name.encode()).hexdigest()[:12]
+        return dataclasses.replace(self, dont_know=(), unanswered=none, fingerprint=digest)
+
+    def sources(
+        self, shared: bool = False, scratch: str = "", answering: bool = False
+    ) -> FileSource:
         """Give the blocks as the engines take them.
 
         Parameters
@@ -133,11 +161,16 @@ class Scanned:
             Whether all coders share one confusion matrix.
         scratch
             Folder for what engines put on disk meanwhile.
+        answering
+            Whether whether coders answered is a label too, by a shadow of each for each kind.
         """
+        path_of = expanded_path if answering else labels_path
+        silent = self.n_coders * len(self.dont_know) if answering else 0
+        volume = np.concatenate([self.per_coder / self.n_annotations, np.zeros(silent)])
         partitions = tuple(
             FilePartition(
-                str(labels_path(self.folder, number)), number, block.first, block.n_items,
-                block.n_annotations, self.n_coders, self.n_labels, shared, scratch,
+                str(path_of(self.folder, number)), number, block.first, block.n_items,
+                block.n_annotations, self.n_coders, self.n_labels, shared, scratch, silent,
             )
             for number, block in enumerate(self.blocks)
         )  # fmt: skip
@@ -145,9 +178,9 @@ class Scanned:
             partitions,
             n_items=self.n_items,
             n_labels=self.n_labels,
-            n_rows=1 if shared else self.n_coders,
+            n_rows=1 if shared else self.n_coders + silent,
             n_annotations=self.n_annotations,
-            volume=np.ones(1) if shared else self.per_coder / self.n_annotations,
+            volume=np.ones(1) if shared else volume,
             has_gold=self.n_gold > 0,
             fingerprint=self.fingerprint,
         )
@@ -159,7 +192,8 @@ class Scanned:
             item=none, coder=none, label=none, items=(), coders=self.coders, labels=self.labels,
             scale=self.scale, declared=self.declared, source=self.source, notes=self.notes,
             counts=self.per_coder, repeated=(self.repeated_pairs, self.repeats_agree),
-            n_repeats=self.repeats,
+            n_repeats=self.repeats, dont_know=self.dont_know,
+            unanswered=np.zeros((0, 3), dtype=np.int32) if self.dont_know else None,
         )  # fmt: skip
 
     def to_annotations(self) -> Annotations:
@@ -178,6 +212,10 @@ class Scanned:
         for number in range(len(self.blocks)):
             names += pq.read_table(self.items_file(number), columns=["item"])["item"].to_pylist()
         gold = np.concatenate([part.gold for part in codes])
+        silent = [
+            unanswered_rows(part.open(), part.first, self.n_coders)
+            for part in (self.sources(answering=True).partitions if self.dont_know else ())
+        ]
         return Annotations(
             item=np.repeat(np.arange(self.n_items), per_item).astype(np.int32),
             coder=np.concatenate([part.row for part in codes]),
@@ -191,6 +229,8 @@ class Scanned:
             skips=self.skips,
             source=self.source,
             notes=self.notes,
+            dont_know=self.dont_know,
+            unanswered=np.concatenate(silent) if silent else None,
         )
 
     def __repr__(self) -> str:
@@ -204,6 +244,8 @@ class Scanned:
             parts.append(f"{counted(self.repeats, 'repeat')} ({self.conflicts:,} differ)")
         if self.scale != "nominal":
             parts.append(self.scale)
+        if self.dont_know:
+            parts.append(f"{int(self.unanswered.sum()):,} times {'/'.join(self.dont_know)}")
         if self.n_gold:
             parts.append(f"{self.n_gold:,} known gold")
         parts.append(f"{counted(len(self.blocks), 'block')} on disk, {self.n_bytes / 1e6:,.1f} MB")
@@ -220,6 +262,7 @@ def save_scan(scanned: Scanned) -> None:
         "n": pa.array(scanned.per_coder),
         "pairs": pa.array(scanned.repeated_pairs),
         "same": pa.array(scanned.repeats_agree),
+        **{f"{SILENT}{m}": pa.array(times) for m, times in enumerate(scanned.unanswered)},
     }
     pq.write_table(pa.table(coders), scanned.folder / CODERS)
     names = ("scale", "declared", "repeats", "conflicts", "shared_items", "compared_items")
@@ -231,6 +274,8 @@ def save_scan(scanned: Scanned) -> None:
         "version": VERSION,
         "fingerprint": scanned.fingerprint,
         "labels": list(scanned.labels),
+        "per_label": scanned.per_label.tolist(),
+        "dont_know": list(scanned.dont_know),
         "notes": list(scanned.notes),
         "blocks": [list(asdict(block).values()) for block in scanned.blocks],
     }
@@ -252,8 +297,11 @@ def load_scan(folder: Path, keeper: Keeper | None = None) -> Scanned:
         if about.pop("version") != VERSION:
             raise EngineError(f"{folder} was written by another version: scan again.")
         about["labels"], about["notes"] = tuple(about["labels"]), tuple(about["notes"])
+        about["dont_know"] = tuple(about["dont_know"])
+        about["per_label"] = np.array(about["per_label"], dtype=np.int64)
         about["blocks"] = tuple(Block(*sizes) for sizes in about["blocks"])
         coders = pq.read_table(folder / CODERS)
+        silent = [coders[f"{SILENT}{m}"].to_numpy() for m in range(len(about["dont_know"]))]
     except (OSError, ValueError, KeyError) as error:
         raise EngineError(f"{folder} holds no scan.") from error
     return Scanned(
@@ -262,6 +310,7 @@ def load_scan(folder: Path, keeper: Keeper | None = None) -> Scanned:
         per_coder=coders["n"].to_numpy(),
         repeated_pairs=coders["pairs"].to_numpy(),
         repeats_agree=coders["same"].to_numpy(),
+        unanswered=np.array(silent, dtype=np.int64).reshape(-1, len(coders)),
         _keeper=keeper,
         **about,
     )

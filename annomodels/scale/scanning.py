@@ -23,6 +23,7 @@ from annomodels.scale.coding import final_labels, label_problems, scan_notes
 from annomodels.scale.files import Paths, columns_of, files_of, fingerprint_of, remarks_on
 from annomodels.scale.intake import Intake
 from annomodels.scale.keeper import Keeper
+from annomodels.scale.repeated import ids_of
 from annomodels.scale.scanned import VERSION, Scanned, load_scan, save_scan
 from annomodels.scale.sorting import Recoding, sort_buckets
 from annomodels.scale.spill import Bucket, Spill, edges_of
@@ -43,6 +44,7 @@ def scan(
     labels: Sequence[Hashable] | None = None,
     scale: Scale = "nominal",
     missing: Iterable[str] = (),
+    dont_know: Sequence[Hashable] | str = (),
     question: str | None = None,
     cache: str | os.PathLike[str] | None = None,
     progress: Told | None = None,
@@ -66,6 +68,9 @@ def scan(
         A column with the known truth of items, or a mapping from item to truth.
     labels, scale, missing
         As in :func:`annomodels.read`.
+    dont_know
+        Labels that are no class ("don't know"): set aside as in :func:`annomodels.read`, and a
+        fit learns from who gives them to what; :meth:`Scanned.without_dont_know` leaves them out.
     question
         Which question to take where a column of this name holds several; they are never mixed.
     cache
@@ -107,6 +112,7 @@ def scan(
         None if labels is None else tuple(labels),
         scale,
         frozenset(absent),
+        _names(dont_know),
         progress if progress is not None else _quiet,
     )
     keeper = None
@@ -140,6 +146,7 @@ class _Request:
     labels: tuple[Hashable, ...] | None
     scale: Scale
     missing: frozenset[str]
+    dont_know: tuple[str, ...]
     tell: Told
 
     @property
@@ -165,7 +172,7 @@ class _Request:
         known = None if self.known is None else sorted((k, str(v)) for k, v in self.known.items())
         said = [
             VERSION, self.given, self.gold_column, known, self.texts, self.scale,
-            sorted(self.missing), self.question,
+            sorted(self.missing), self.dont_know, self.question,
         ]  # fmt: skip
         return fingerprint_of(self.paths, said)
 
@@ -184,7 +191,13 @@ def _read(request: _Request, folder: Path) -> tuple[Intake, list[Bucket], list[s
     if missed:
         raise AnnotationError(missed)
     columns = columns_of(files, request.given, {"gold": request.gold_column, "question": asked})
-    fractional = {name for file in files for name in file.fractional(list(columns.values()))}
+    ids = [ids_of(file.header, tuple(columns.values())) for file in files]
+    own = [columns if name is None else {**columns, "id": name} for name in ids]
+    fractional = {
+        name
+        for file, here in zip(files, own, strict=True)
+        for name in file.fractional(list(here.values()))
+    }
     rows = [file.rows for file in files]
     total = max(sum(rows), 1)
     sampled = [
@@ -195,9 +208,13 @@ def _read(request: _Request, folder: Path) -> tuple[Intake, list[Bucket], list[s
         )
     ]
     spill = Spill(folder, edges_of(sampled, total))
-    intake = Intake(spill, columns, request.texts, request.missing, request.question)
-    for file, before in zip(files, np.cumsum([0, *rows[:-1]]).tolist(), strict=True):
-        for chunk in file.chunks(columns, fractional):
+    intake = Intake(
+        spill, columns, request.texts, request.missing, request.question, request.dont_know,
+        any(ids),
+    )  # fmt: skip
+    befores = np.cumsum([0, *rows[:-1]]).tolist()
+    for file, here, before in zip(files, own, befores, strict=True):
+        for chunk in file.chunks(here, fractional):
             intake.take(chunk)
             done = (before + chunk.first + len(chunk)) / total
             request.tell("reading", min(done, 1.0), f"{intake.rows:,} rows")
@@ -221,15 +238,16 @@ def _sorted(
     names, label, truth, known, notes = final_labels(
         intake, buckets, request.labels, request.scale, request.known
     )
-    coders = sorted(intake.coders.codes, key=natural_key)
+    answering = [name for name, code in intake.coders.codes.items() if code in intake.answering]
+    coders = sorted(answering, key=natural_key)
     order = {name: j for j, name in enumerate(coders)}
-    coder = np.array([order[name] for name in intake.coders.codes], dtype=np.int32)
-    for folder in ("labels", "items"):
+    coder = np.array([order.get(name, -1) for name in intake.coders.codes], dtype=np.int32)
+    for folder in ("labels", "items", *(["expanded"] if request.dont_know else [])):
         (work / folder).mkdir()
+    recoding = Recoding(coder, label, truth, known, len(names), len(request.dont_know))
     census = sort_buckets(
-        buckets, work, Recoding(coder, label, truth, known), len(names), intake.places,
-        lambda share: request.tell("sorting", share, ""),
-    )  # fmt: skip
+        buckets, work, recoding, intake.places, lambda share: request.tell("sorting", share, "")
+    )
     problems = census.problems(request.gold_column or "gold")
     if problems:
         raise AnnotationError(problems)
@@ -243,6 +261,9 @@ def _sorted(
         declared=request.labels is not None,
         blocks=tuple(census.blocks),
         per_coder=census.per_coder,
+        per_label=census.per_label,
+        dont_know=request.dont_know,
+        unanswered=census.unanswered,
         repeated_pairs=census.pairs,
         repeats_agree=census.same,
         repeats=repeats,
@@ -253,11 +274,17 @@ def _sorted(
         fewest=fewest,
         most=most,
         n_gold=census.known,
-        skips=intake.skips,
+        skips=intake.skips - census.dropped_skips,
         source=request.source,
         notes=(*remarks, *notes, *scan_notes(intake, census)),
         fingerprint=request.fingerprint,
     )
+
+
+def _names(dont_know: Sequence[Hashable] | str) -> tuple[str, ...]:
+    """Labels that are no class, as texts, each once."""
+    given = [dont_know] if isinstance(dont_know, str) else dont_know
+    return tuple(dict.fromkeys(map(label_text, given)))
 
 
 def _quiet(stage: str, share: float, message: str) -> None:

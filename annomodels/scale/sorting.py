@@ -13,9 +13,12 @@ from numpy.typing import NDArray
 
 from annomodels.errors import Problem
 from annomodels.scale.blocks import BLOCK_LABELS, Block, cuts, write_block
+from annomodels.scale.intake import SILENT
 from annomodels.scale.naturalorder import keys_of, ranks
 from annomodels.scale.places import Places
+from annomodels.scale.repeated import repeats
 from annomodels.scale.spill import BUCKET_ROWS, Bucket, cut_again
+from annomodels.scale.unanswered import Expansion, expansion
 from annomodels.validation import SHOWN, counted, some
 
 __all__ = ["Census", "Recoding", "sort_buckets", "used_truths"]
@@ -33,12 +36,18 @@ class Recoding:
         Final code of each number.
     known
         Known truth by name of the item as final codes, instead of a column of gold.
+    n_labels
+        Size of the label set.
+    n_kinds
+        Number of labels that are no class.
     """
 
     coder: Ints
     label: Ints
     gold: Ints
     known: Mapping[str, int] | None = None
+    n_labels: int = 0
+    n_kinds: int = 0
 
 
 @dataclass(eq=False)
@@ -49,20 +58,30 @@ class Census:
     pairs: Ints
     same: Ints
     parent: Ints
+    # how often each label was given, shape [label], and each that is no class, [kind, coder]
+    per_label: Ints
+    unanswered: Ints
     # repeats, repeats that differ, items with two coders, fewest and most labels of an item
     found: Ints = field(default_factory=lambda: np.array([0, 0, 0, np.iinfo(np.int64).max, 0]))
     blocks: list[Block] = field(default_factory=list)
     unlabelled: int = 0
+    # items that have no label but those that are no class
+    silent: int = 0
+    # rows that repeat an annotation id, and those among them without a label
+    dropped: int = 0
+    dropped_skips: int = 0
     compared: int = 0
     known: int = 0
     conflicts: int = 0
     examples: list[tuple[str, str]] = field(default_factory=list)
 
     @classmethod
-    def of(cls, n_coders: int) -> Census:
+    def of(cls, n_coders: int, n_labels: int, n_kinds: int = 0) -> Census:
         """Begin to count."""
         per_coder, pairs, same = (np.zeros(n_coders, dtype=np.int64) for _ in range(3))
-        return cls(per_coder, pairs, same, np.arange(n_coders))
+        unanswered = np.zeros((n_kinds, n_coders), dtype=np.int64)
+        per_label = np.zeros(n_labels, dtype=np.int64)
+        return cls(per_coder, pairs, same, np.arange(n_coders), per_label, unanswered)
 
     @property
     def n_items(self) -> int:
@@ -101,7 +120,6 @@ def sort_buckets(
     buckets: list[Bucket],
     folder: Path,
     recoding: Recoding,
-    n_labels: int,
     places: Places,
     tell: Callable[[float], None],
     bucket_rows: int = BUCKET_ROWS,
@@ -117,8 +135,6 @@ def sort_buckets(
         Where the blocks go.
     recoding
         Final codes.
-    n_labels
-        Size of the label set.
     places
         Where rows stand, for messages.
     tell
@@ -126,11 +142,11 @@ def sort_buckets(
     bucket_rows, block_labels
         Rows that a bucket should hold, and labels that a block may hold.
     """
-    census = Census.of(int(recoding.coder.max()) + 1)
+    census = Census.of(int(recoding.coder.max()) + 1, recoding.n_labels, recoding.n_kinds)
     total, done = sum(bucket.rows for bucket in buckets), 0
     for bucket in buckets:
         for part in cut_again(bucket, bucket_rows):
-            _sort(part, folder, recoding, n_labels, places, census, block_labels)
+            _sort(part, folder, recoding, places, census, block_labels)
             part.path.unlink()
         done += bucket.rows
         tell(done / total)
@@ -141,7 +157,6 @@ def _sort(
     bucket: Bucket,
     folder: Path,
     recoding: Recoding,
-    n_labels: int,
     places: Places,
     census: Census,
     block_labels: int,
@@ -150,10 +165,14 @@ def _sort(
 
     from annomodels.kernels.ordering import group, survey
 
-    names, columns = bucket.read()
+    names, columns = _once(*bucket.read(), census)
     given = columns["label"] >= 0
-    labelled = np.bincount(columns["item"][given], minlength=len(names)) > 0
-    census.unlabelled += int((~labelled).sum())
+    labelled, asked = (
+        np.bincount(columns["item"][rows], minlength=len(names)) > 0
+        for rows in (given, columns["label"] <= SILENT)
+    )
+    census.unlabelled += int((~labelled & ~asked).sum())
+    census.silent += int((~labelled & asked).sum())
     if not labelled.any():
         return
     kept = np.flatnonzero(labelled)
@@ -171,10 +190,12 @@ def _sort(
     coder, label = coder[rows], label[rows]
     gold = _gold(names, columns, place, recoding, places, census)
     survey(
-        starts, coder, label, n_labels,
+        starts, coder, label, recoding.n_labels,
         census.per_coder, census.pairs, census.same, census.parent, census.found,
     )  # fmt: skip
     census.compared += int(((np.diff(starts) > 1) | (gold >= 0)).sum())
+    census.per_label += np.bincount(label, minlength=recoding.n_labels)
+    whole = _with_unanswered(columns, place, recoding, census, (starts, coder, label))
     edges = cuts(starts, block_labels)
     for lo, hi in pairwise(edges):
         begin, end = int(starts[lo]), int(starts[hi])
@@ -182,7 +203,39 @@ def _sort(
             folder, len(census.blocks), names.slice(lo, hi - lo), starts[lo : hi + 1] - begin,
             coder[begin:end], label[begin:end], gold[lo:hi],
         )  # fmt: skip
+        if whole is not None:
+            whole.write(folder, len(census.blocks), lo, hi, gold[lo:hi])
         census.blocks.append(Block(census.n_items, hi - lo, end - begin))
+
+
+def _once(names: Any, columns: dict[str, Ints], census: Census) -> tuple[Any, dict[str, Ints]]:
+    """Leave out rows that repeat an annotation id with the same item, coder and label."""
+    if "once" not in columns:
+        return names, columns
+    again = repeats(columns["item"], columns["once"])
+    census.dropped += int(again.sum())
+    census.dropped_skips += int((again & (columns["label"] == -1)).sum())
+    return names, {name: values[~again] for name, values in columns.items()}
+
+
+def _with_unanswered(
+    columns: Mapping[str, Ints],
+    place: Ints,
+    recoding: Recoding,
+    census: Census,
+    codes: tuple[Ints, Ints, Ints],
+) -> Expansion | None:
+    """Count labels that are no class, and put them beside the sorted codes of the others."""
+    if not recoding.n_kinds:
+        return None
+    n_coders = census.unanswered.shape[1]
+    silent = np.flatnonzero(columns["label"] <= SILENT)
+    item, kind = place[columns["item"][silent]], SILENT - columns["label"][silent]
+    coder = recoding.coder[columns["coder"][silent]]
+    known = (item >= 0) & (coder >= 0)
+    rows = np.column_stack([item[known], coder[known], kind[known]])
+    np.add.at(census.unanswered, (rows[:, 2], rows[:, 1]), 1)
+    return expansion(*codes, rows, n_coders, recoding.n_kinds)
 
 
 def _gold(
