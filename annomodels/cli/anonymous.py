@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,8 +13,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from annomodels.annotations import Annotations
+    from annomodels.scale.scanned import Scanned
 
-__all__ = ["anonymous", "new_names"]
+__all__ = ["anonymous", "anonymous_scan", "new_names"]
 
 
 def anonymous(data: Annotations) -> Annotations:
@@ -40,11 +42,17 @@ def anonymous(data: Annotations) -> Annotations:
     )
 
 
-def new_names(data: Annotations) -> dict[str, str]:
+def anonymous_scan(data: Scanned) -> Scanned:
+    """Do the same for labels on disk; blocks hold no names of coders, so they stay as they are."""
+    names = tuple(new_names(data).values())
+    return dataclasses.replace(data, coders=names, source="", notes=())
+
+
+def new_names(data: Annotations | Scanned) -> dict[str, str]:
     """Give what each coder of the data is called afterwards."""
     numbers = _shuffle(data).tolist()
     return {label_text(name): f"coder {numbers[j] + 1}" for j, name in enumerate(data.coders)}
 
 
-def _shuffle(data: Annotations) -> NDArray[np.int64]:
+def _shuffle(data: Annotations | Scanned) -> NDArray[np.int64]:
     return np.random.default_rng(int(data.fingerprint, 16)).permutation(data.n_coders)

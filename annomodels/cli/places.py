@@ -35,8 +35,21 @@ def check_writing(writing: Writing) -> None:
         check_file(str(writing.output), writing.force)
 
 
-def check_folder(folder: str | Path, names: Iterable[str], force: bool) -> None:
+def check_folder(
+    folder: str | Path, names: Iterable[str], force: bool, inner: Iterable[str] = ()
+) -> None:
     """Make sure that files can be written into a folder, which may have to be made.
+
+    Parameters
+    ----------
+    folder
+        The folder.
+    names
+        Names of the files.
+    force
+        Whether they are overwritten.
+    inner
+        Names of folders of Parquet files in it, which are replaced as a whole.
 
     Raises
     ------
@@ -48,6 +61,7 @@ def check_folder(folder: str | Path, names: Iterable[str], force: bool) -> None:
         _raise_all([Problem("The output is to be a folder, but is a file.", str(folder), _OTHER)])
     if folder.is_dir():
         problems = [p for name in names for p in _file_problems(folder / name, force)]
+        problems += [p for name in inner for p in _inner_problems(folder / name, force)]
         if not problems and not os.access(folder, os.W_OK | os.X_OK):
             problems.append(_no_permission(folder))
         _raise_all(_one_for_existing(problems, folder))
@@ -84,8 +98,11 @@ def filled_folder(folder: str | Path) -> Iterator[Path]:
     try:
         yield beside
         for file in sorted(beside.iterdir()):
-            _as_usual(file)
-            file.replace(folder / file.name)
+            if file.is_dir():
+                _move_folder(file, folder / file.name, beside)
+            else:
+                _as_usual(file)
+                file.replace(folder / file.name)
     finally:
         shutil.rmtree(beside, ignore_errors=True)
         for empty in made:
@@ -115,6 +132,31 @@ def _file_problems(path: Path, force: bool) -> list[Problem]:
         return [] if writable else [_no_permission(path.parent)]
     remedy = "Make the folder first, or choose another place with -o."
     return [Problem("The folder of the output does not exist.", str(path.parent), remedy)]
+
+
+def _inner_problems(path: Path, force: bool) -> list[Problem]:
+    """Why a folder of Parquet files cannot be replaced."""
+    if not path.exists():
+        return []
+    if not path.is_dir():
+        return [Problem("The output is to be a folder, but is a file.", str(path), _OTHER)]
+    if not all(file.suffix == ".parquet" and file.is_file() for file in path.iterdir()):
+        return [Problem("This folder holds other files than it would.", str(path), _OTHER)]
+    if not force:
+        remedy = "Use --force to overwrite it, or choose another place with -o."
+        return [Problem("The output exists already.", str(path), remedy)]
+    return []
+
+
+def _move_folder(source: Path, target: Path, beside: Path) -> None:
+    """Let a folder take the place of another, which goes with `beside`."""
+    if target.exists():
+        old = beside / f"{source.name}.old"
+        target.rename(old)
+        source.rename(target)
+        shutil.rmtree(old, ignore_errors=True)
+    else:
+        source.rename(target)
 
 
 def _parent_problems(folder: Path) -> list[Problem]:

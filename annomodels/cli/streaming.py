@@ -1,93 +1,75 @@
-"""``annomodels fit --stream``: labels that do not fit into memory, block by block."""
+"""``--stream``: labels that do not fit into memory, scanned and fitted block by block."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from annomodels.cli.exits import DONE, INTERRUPTED, UNTRUSTED
+from annomodels.cli.loading import PREFIX
 from annomodels.cli.options import Reading, Sampling
-from annomodels.cli.places import check_folder
-from annomodels.cli.sampling import verdict_lines
-from annomodels.cli.session import current, note, warn
+from annomodels.cli.sampling import grouped_model
+from annomodels.cli.session import current, detail, note, warn
 from annomodels.cli.spreading import spreading
-from annomodels.cli.tables import to_json
 from annomodels.cli.terminal import Stages
 
 if TYPE_CHECKING:
+    from annomodels.models.base import Model
     from annomodels.scale.fitted import ScannedFit
+    from annomodels.scale.scanned import Scanned
 
-__all__ = ["GOLD", "stream_fit"]
+__all__ = ["Stream", "exit_code", "fitted", "refuse_the_rest"]
 
-GOLD, CODERS = "gold.parquet", "coders.csv"
 # what a scan knows of reading; everything else needs the labels in memory
 KNOWN = (
-    "item",
-    "coder",
-    "label",
-    "gold_column",
-    "labels",
-    "scale",
-    "missing",
-    "dont_know",
-    "question",
+    *("item", "coder", "label", "gold_column", "labels", "scale"),
+    *("missing", "dont_know", "question"),
 )
 
 
-def stream_fit(
-    data: str,
-    output: str,
-    reading: Reading,
-    sampling: Sampling,
-    *,
-    cache: str | None,
-    force: bool,
-    as_json: bool,
-) -> int:
-    """Scan, fit and write a folder; gives the exit code.
+@dataclass(frozen=True)
+class Stream:
+    """What is streamed, and how.
 
     Parameters
     ----------
     data
         A file, a folder or a pattern.
-    output
-        The folder.
     reading, sampling
         How to read and to fit.
     cache
         Where the sorted blocks are kept, or None.
-    force
-        Whether a folder that was written earlier is replaced.
-    as_json
-        Whether the verdict is written as JSON.
+    anonymise
+        Whether the names of coders are left out.
     """
+
+    data: str
+    reading: Reading
+    sampling: Sampling
+    cache: str | None = None
+    anonymise: bool = False
+
+
+def fitted(stream: Stream) -> ScannedFit:
+    """Scan and fit, with notes and progress on stderr."""
+    from annomodels.cli.anonymous import anonymous_scan, new_names
     from annomodels.fitting import fit
     from annomodels.models.catalog import resolve
-    from annomodels.scale.scanning import scan
 
-    _refuse_the_rest(reading)
-    check_folder(output, ("fit.nc", "about.json", GOLD, CODERS), force)
-    with Stages() as stages:
-        found = scan(
-            data,
-            item=reading.item,
-            coder=reading.coder,
-            label=reading.label,
-            gold=reading.gold_column,
-            labels=reading.labels,
-            scale=reading.scale,  # type: ignore[arg-type]
-            missing=reading.missing,
-            dont_know=reading.dont_know,
-            question=reading.question,
-            cache=cache,
-            progress=stages,
-        )
+    sampling = stream.sampling
+    found = _scanned(stream)
     note(repr(found))
     for text in found.notes:
         note(f"note: {text}")
-    believed = resolve(sampling.model)
+    grouped: Model | None
+    if stream.anonymise:
+        grouped = grouped_model(sampling, new_names(found))
+        found = anonymous_scan(found)
+    else:
+        grouped = grouped_model(sampling)
+    believed = resolve(sampling.model) if grouped is None else grouped
     note(f"Fitting {believed.name} block by block, seed {sampling.seed}.")
     with spreading() as spread, Stages() as stages:
         result = fit(
@@ -103,53 +85,94 @@ def stream_fit(
             progress=stages,
             **spread,
         )
-    result.tree.attrs["command"] = current().command
-    folder = _write(result, output, force)
-    check = result.check()
-    facts = {
-        "fit": str(folder),
-        "items": found.n_items,
-        "annotations": found.n_annotations,
-        "engine": result.engine,
-        "seed": result.seed,
-        "verdict": check.verdict,
-        "sentences": check.sentences,
-    }
-    text = "\n".join([str(folder / GOLD), *verdict_lines(check)])
-    click.echo(to_json(facts).rstrip("\n") if as_json else text)
-    stopped = str(result.tree.attrs["stopped"])
+    result.tree.attrs["command"] = "not shown" if stream.anonymise else current().command
+    for sentence in result.model.describe():
+        detail(sentence)
+    return result
+
+
+def _scanned(stream: Stream) -> Scanned:
+    from annomodels.scale.scanning import scan
+
+    reading = stream.reading
+    with Stages() as stages:
+        return scan(
+            stream.data,
+            item=reading.item,
+            coder=reading.coder,
+            label=reading.label,
+            gold=reading.gold_column,
+            labels=reading.labels,
+            scale=reading.scale,  # type: ignore[arg-type]
+            missing=reading.missing,
+            dont_know=reading.dont_know,
+            question=reading.question,
+            cache=stream.cache,
+            progress=stages,
+        )
+
+
+def exit_code(stopped: str, verdict: str, sampling: Sampling) -> int:
+    """Give the exit code that a streamed fit deserves, and say on stderr why.
+
+    Parameters
+    ----------
+    stopped
+        What ended the run early; empty when nothing did.
+    verdict
+        Verdict of the checks.
+    sampling
+        How was fitted.
+    """
     if stopped:
         why = "was interrupted" if stopped == "interrupted" else f"stopped at the {stopped}"
         warn(f"Sampling {why}; what was sampled until then is kept.")
     if stopped == "interrupted":
         return INTERRUPTED
-    if check.verdict == "do not use" and not sampling.allow_unconverged:
+    if verdict == "do not use" and not sampling.allow_unconverged:
         warn("The outputs were written, but the inference is not to be trusted.")
         return UNTRUSTED
     return DONE
 
 
-def _write(result: ScannedFit, output: str, force: bool) -> Path:
-    """Write draws, P(truth), gold standard and coders into a folder."""
-    target = Path(output)
-    if target.is_dir() and not any(target.iterdir()):
-        target.rmdir()
-    folder = result.save(target, force)
-    result.write_gold(folder / GOLD)
-    result.coders().table.to_csv(folder / CODERS, index=False)
-    return folder
+def refuse_the_rest(stream: Stream, **others: Any) -> None:
+    """Say all at once which options are not for streams, before anything is read.
 
+    Parameters
+    ----------
+    stream
+        What was asked for.
+    **others
+        Options of the command that need the labels in memory, by name.
 
-def _refuse_the_rest(reading: Reading) -> None:
-    """Say which options of reading are not for streams."""
-    plain = {"input_format": "auto", "scale": reading.scale}
+    Raises
+    ------
+    click.UsageError
+        When there are any.
+    """
+    from annomodels.models.catalog import resolve
+    from annomodels.models.conjugate import ConjugateModel
+
+    plain = {"input_format": "auto"}
+    read = {name: value for name, value in vars(stream.reading).items() if name not in KNOWN}
     given = [
         f"--{name.replace('_', '-')}"
-        for name, value in vars(reading).items()
-        if name not in KNOWN and value and value != plain.get(name)
+        for name, value in {**read, **others}.items()
+        if value and value != plain.get(name)
     ]
+    model = stream.sampling.model
+    if model != "groups" and not isinstance(resolve(model), ConjugateModel):
+        given.append(f"--model {model}")
+    if stream.sampling.engine == "nuts":
+        given.append("--engine nuts")
+    context = click.get_current_context(silent=True)
+    if stream.data == "-" or stream.data.startswith(PREFIX):
+        what = f"--stream reads files, a folder or a pattern, not {stream.data}"
+        rest = f", and without {', '.join(given)}" if given else ""
+        raise click.UsageError(f"{what}{rest}.", context)
     if given:
         raise click.UsageError(
-            f"--stream reads long tables as they are: leave out {', '.join(given)}.",
-            click.get_current_context(silent=True),
+            "--stream reads long tables as they are and fits them block by block, with a model "
+            f"from pooled to hierarchical: leave out {', '.join(given)}.",
+            context,
         )

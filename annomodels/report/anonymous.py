@@ -31,5 +31,5 @@ def anonymised(fit: Any) -> Any:
     posterior = tree["posterior"].to_dataset()
     if "coder" in posterior.coords:
         tree["posterior"] = type(tree)(posterior.assign_coords(coder=list(names)))
-    nameless = data.replace(coders=names, source="", notes=())
+    nameless = dataclasses.replace(data, coders=names, source="", notes=())
     return dataclasses.replace(fit, data=nameless, tree=tree)

@@ -9,17 +9,17 @@ from annomodels.report import grid
 from annomodels.report.collect import ReportData
 from annomodels.report.grid import Cell, Column, Table, tabulate
 
-__all__ = ["comparison", "comparison_notes", "honest"]
+__all__ = ["ALIKE", "comparison", "comparison_notes", "honest"]
 
 _TELLS = (
     "Known truth of some twenty to fifty items, labelled by an expert, tells how much; see “Gold "
     "and money”."
 )
-_ALIKE = (
+ALIKE = (
     "An honest word: the model takes the labels of an item for independent once its truth is "
     "known. Where items differ in difficulty, or coders share their errors, that is not so, and "
     "the probabilities of the gold labels are then too sure and the expected number of wrong "
-    f"labels is too small. {_TELLS}"
+    "labels is too small."
 )
 _STATES = (
     "An honest word: the model lets items of one class differ, and takes their labels for "
@@ -38,7 +38,7 @@ def honest(found: ReportData) -> str:
     found
         What :func:`annomodels.report.collect.collect` gathered.
     """
-    return _STATES if "items" in found.fit.tree.children else _ALIKE
+    return _STATES if "items" in found.fit.tree.children else f"{ALIKE} {_TELLS}"
 
 
 def comparison(found: ReportData) -> Table:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from annomodels.report.health import Health, health
+from annomodels.report.health import Counts, Health, health
 from annomodels.report.judgements import suspicious
 from annomodels.report.once import Once
 from annomodels.report.wrong import Wrong
@@ -18,27 +18,71 @@ if TYPE_CHECKING:
     from annomodels.summaries.next_labels import NextLabels
     from annomodels.summaries.summary import Summary
 
-__all__ = ["BUDGET", "CERTAIN", "ReportData", "collect"]
+__all__ = ["BUDGET", "CERTAIN", "Known", "ReportData", "collect"]
 
 CERTAIN = 0.95  # probability from which the page says "very probably"
 BUDGET = 100  # labels to ask for next
 
 
 @dataclass(frozen=True, eq=False)
-class ReportData:
-    """Summaries and facts that the sections of the page are made from.
+class Known:
+    """What is known of any fit, also of one whose labels are on disk.
 
     Parameters
     ----------
     fit
-        What was fitted, without names when the page is anonymous, with its summaries.
+        What was fitted, without names when the page is anonymous.
     target
         Accuracy asked of the coders, or None.
     check
         Verdict of the diagnostics.
     health
         Facts about the data.
-    gold, coders, items, labels, pairs, agreement, predictive, coverage
+    coders, coverage
+        Summaries of the fit.
+    """
+
+    fit: Any
+    target: float | None
+    check: Any
+    health: Counts
+    coders: Summary
+    coverage: Summary
+
+    @property
+    def data(self) -> Any:
+        """What was labelled."""
+        return self.fit.data
+
+    @property
+    def surely_bad(self) -> pd.DataFrame:
+        """Coders that are very probably spammers, adversaries, at chance, or below the target."""
+        table = self.coders.table
+        names = ["p_spammer", "p_adversary", "p_no_better_than_chance", "p_below_target"]
+        return table[(table[names].astype(float) > CERTAIN).any(axis=1)]
+
+    @property
+    def flagged(self) -> pd.DataFrame:
+        """The same, and those that look like it, worst skill first."""
+        table = self.coders.table
+        bad = table["kind"].isin(["spammer", "adversary"])
+        bad |= table.index.isin(self.surely_bad.index)
+        return table[bad].sort_values("skill", kind="stable")
+
+
+@dataclass(frozen=True, eq=False)
+class ReportData(Known):
+    """Summaries and facts that the sections of the page are made from.
+
+    Parameters
+    ----------
+    fit
+        What was fitted, without names when the page is anonymous, with its summaries.
+    target, check, coders, coverage
+        As of :class:`Known`.
+    health
+        Facts about the data.
+    gold, items, labels, pairs, agreement, predictive
         Summaries of the fit.
     following
         The next labels to ask for.
@@ -53,17 +97,13 @@ class ReportData:
     """
 
     fit: Once
-    target: float | None
-    check: Any
     health: Health
     gold: Summary
-    coders: Summary
     items: Summary
     labels: Summary
     pairs: Summary
     agreement: Summary
     predictive: Summary
-    coverage: Summary
     following: NextLabels
     calibration: Summary | None
     comparison: Summary | None
@@ -90,21 +130,6 @@ class ReportData:
     def in_quadrant(self, name: str) -> int:
         """Count the items of a quadrant."""
         return int((self.items.table["quadrant"] == name).sum())
-
-    @property
-    def surely_bad(self) -> pd.DataFrame:
-        """Coders that are very probably spammers, adversaries, at chance, or below the target."""
-        table = self.coders.table
-        names = ["p_spammer", "p_adversary", "p_no_better_than_chance", "p_below_target"]
-        return table[(table[names].astype(float) > CERTAIN).any(axis=1)]
-
-    @property
-    def flagged(self) -> pd.DataFrame:
-        """The same, and those that look like it, worst skill first."""
-        table = self.coders.table
-        bad = table["kind"].isin(["spammer", "adversary"])
-        bad |= table.index.isin(self.surely_bad.index)
-        return table[bad].sort_values("skill", kind="stable")
 
 
 def collect(

@@ -10,10 +10,10 @@ import numpy as np
 from annomodels import plots
 from annomodels.plots.pairwise import pairwise
 from annomodels.plots.style import clean, short
-from annomodels.report.collect import ReportData
+from annomodels.report.collect import Known, ReportData
 from annomodels.report.words import decimal, percent
 
-__all__ = ["Picture", "pictures"]
+__all__ = ["Picture", "coders", "pictures", "prevalence", "ranks"]
 
 _MOST_CODERS = 40
 _MOST_PAIRED = 24
@@ -51,8 +51,8 @@ def pictures(found: ReportData) -> dict[str, Picture]:
     """
     out = {
         "agreement": _agreement(found),
-        "prevalence": _prevalence(found),
-        "coders": _coders(found),
+        "prevalence": prevalence(found.fit),
+        "coders": coders(found),
         "quadrant": _quadrant(found),
     }
     if int(found.coverage.table["kept"].iloc[0]) > 1:
@@ -66,7 +66,7 @@ def pictures(found: ReportData) -> dict[str, Picture]:
     if len(found.predictive.table):
         out["predictive"] = _predictive(found)
     if found.fit.tree["sample_stats"].sizes["draw"] >= 20:
-        out["ranks"] = _ranks(found)
+        out["ranks"] = ranks(found)
     return out
 
 
@@ -89,9 +89,10 @@ def _agreement(found: ReportData) -> Picture:
     )
 
 
-def _prevalence(found: ReportData) -> Picture:
+def prevalence(fit: Any) -> Picture:
+    """Share of each label; of the data of the fit, only the counts of the labels are looked at."""
     svg = plots.inline(
-        plots.prevalence(found.fit),
+        plots.prevalence(fit),
         "fig-prevalence",
         "Share of each label, as given and corrected",
         "The table of labels holds all numbers.",
@@ -103,7 +104,8 @@ def _prevalence(found: ReportData) -> Picture:
     )
 
 
-def _coders(found: ReportData) -> Picture:
+def coders(found: Known) -> Picture:
+    """Accuracy of the coders."""
     table = found.coders.table
     figure = plots.coder_forest(found.coders, most=_MOST_CODERS, target=found.target)
     accuracy = table["accuracy"].to_numpy(dtype=float)
@@ -225,7 +227,8 @@ def _predictive(found: ReportData) -> Picture:
     )
 
 
-def _ranks(found: ReportData) -> Picture:
+def ranks(found: Known) -> Picture:
+    """Ranks of the draws of each chain."""
     svg = plots.inline(
         plots.ranks(found.fit),
         "fig-ranks",

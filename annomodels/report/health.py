@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from annomodels.annotations import Annotations
 
-__all__ = ["FEW", "Health", "Spread", "health"]
+__all__ = ["FEW", "Counts", "Health", "Spread", "health"]
 
 FEW = 10  # labels below which little can be said about a coder
 
@@ -43,8 +43,8 @@ class Spread:
 
 
 @dataclass(frozen=True)
-class Health:
-    """Facts about the data that a reader should know before the results.
+class Counts:
+    """Facts about the data that follow from counts, also where the labels are on disk.
 
     Parameters
     ----------
@@ -56,14 +56,10 @@ class Health:
         Declared labels that nobody gave.
     repeats, skips
         Further labels of a coder on the same item; empty cells.
-    components
-        Sizes, in items, of the parts of the data that share no coder, largest first.
     few
         Coders with fewer than ten labels.
     single
         Items with one label only.
-    constant
-        Coders with ten labels or more who gave one and the same label always.
     """
 
     per_item: Spread
@@ -72,9 +68,25 @@ class Health:
     unused: tuple[Hashable, ...]
     repeats: int
     skips: int
-    components: tuple[int, ...]
     few: tuple[Hashable, ...]
     single: int
+
+
+@dataclass(frozen=True)
+class Health(Counts):
+    """Facts about the data that a reader should know before the results.
+
+    Parameters
+    ----------
+    per_item, per_coder, label_counts, unused, repeats, skips, few, single
+        As of :class:`Counts`.
+    components
+        Sizes, in items, of the parts of the data that share no coder, largest first.
+    constant
+        Coders with ten labels or more who gave one and the same label always.
+    """
+
+    components: tuple[int, ...]
     constant: tuple[Hashable, ...]
 
 

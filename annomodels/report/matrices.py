@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from annomodels.plots.notable import notable
 from annomodels.plots.style import short, told_apart
-from annomodels.report.collect import ReportData
+from annomodels.report.collect import Known
 
 __all__ = ["Matrix", "matrices"]
 
@@ -41,7 +41,7 @@ class Matrix:
     rows: tuple[tuple[str, tuple[int, ...]], ...]
 
 
-def matrices(found: ReportData) -> tuple[list[Matrix], str]:
+def matrices(found: Known) -> tuple[list[Matrix], str]:
     """Matrices of the flagged coders; when none is flagged, of the most notable ones.
 
     Parameters
@@ -74,9 +74,7 @@ def matrices(found: ReportData) -> tuple[list[Matrix], str]:
     ], said
 
 
-def _matrix(
-    coder: object, kind: str, n: int, mean: NDArray[np.float64], found: ReportData
-) -> Matrix:
+def _matrix(coder: object, kind: str, n: int, mean: NDArray[np.float64], found: Known) -> Matrix:
     labels = told_apart(found.data.labels, 14)
     shown = np.arange(len(labels))
     if len(labels) > _WIDEST:

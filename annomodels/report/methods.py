@@ -16,7 +16,15 @@ from annomodels.report.words import count, decimal, listed
 if TYPE_CHECKING:
     from annomodels.fitting import Fit
 
-__all__ = ["bibtex", "methods", "methods_latex", "paragraphs", "references"]
+__all__ = [
+    "bibtex",
+    "methods",
+    "methods_latex",
+    "model_of",
+    "paragraphs",
+    "references",
+    "versions",
+]
 
 _INTERVAL = "95 % interval"
 _COLUMNS = ("Coefficient", "Value", _INTERVAL, "P(> .667)", "P(> .8)", "Model", _INTERVAL)
@@ -51,7 +59,7 @@ def methods(fit: Fit | Once, command: str = "") -> str:
         "# Methods",
         *(as_markdown(text) for text in paragraphs(once)),
         "## How to repeat it",
-        _versions(once) + told,
+        versions(once) + told,
         "## Agreement coefficients",
         _markdown_table(once),
         _NOTE,
@@ -84,7 +92,7 @@ def methods_latex(fit: Fit | Once, command: str = "") -> str:
         "% needs \\usepackage{booktabs} and \\usepackage{natbib}, and the BibTeX entries",
         "\\section*{Methods}",
         *(as_latex(text) for text in paragraphs(once)),
-        latex(_versions(once)) + told,
+        latex(versions(once)) + told,
         _latex_table(once),
     ]
     return "\n\n".join(parts) + "\n"
@@ -111,7 +119,7 @@ def references(fit: Fit | Once) -> list[Source]:
     """
     once = Once(fit)
     table = once.agreement().table
-    keys = cited_in([_model(once)[0], *paragraphs(once)])
+    keys = cited_in([model_of(once)[0], *paragraphs(once)])
     return sources_of([*keys, *filter(None, map(_source_key, table["coefficient"]))])
 
 
@@ -124,7 +132,7 @@ def paragraphs(fit: Fit | Once) -> list[str]:
         A fit.
     """
     once = Once(fit)
-    model = " ".join(_model(once))
+    model = " ".join(model_of(once))
     return [_data(once), _agreement(once), model, inference(once), results(once)]
 
 
@@ -185,7 +193,8 @@ def _above(table: Any) -> str:
     )
 
 
-def _model(fit: Once) -> tuple[str, str]:
+def model_of(fit: Any) -> tuple[str, str]:
+    """Say which model was fitted, and what it believes."""
     keys = dict.fromkeys([*(s.key for s in by_citation(fit.model.citation)), "dawid1979"])
     story = " ".join(fit.model.describe())
     return (
@@ -194,7 +203,8 @@ def _model(fit: Once) -> tuple[str, str]:
     )
 
 
-def _versions(fit: Once) -> str:
+def versions(fit: Any) -> str:
+    """Say what is needed to have the same numbers again."""
     return (
         f"annomodels {fit.tree.attrs['annomodels']}, engine {fit.engine}, seed {fit.seed}, "
         f"data fingerprint {fit.data.fingerprint}."

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from annomodels.names import label_text
 from annomodels.plots.style import short
 from annomodels.report import grid
-from annomodels.report.collect import ReportData
+from annomodels.report.collect import Known, ReportData
 from annomodels.report.grid import Cell, Column, Table, tabulate
 from annomodels.report.words import count, listed
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["ask", "calibration", "calibration_notes", "next_items", "thresholds"]
 
 
-def thresholds(found: ReportData) -> Table:
+def thresholds(found: Known) -> Table:
     """Items kept at each threshold, and how right their gold labels are expected to be."""
     columns = (
         Column("threshold", "Probability"),

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-import functools
-import hashlib
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import NotApplicable
 from annomodels.plots.style import clean, short
 from annomodels.report import belief, money, scheme, sections, tables
 from annomodels.report.anonymous import anonymised
@@ -21,14 +17,17 @@ from annomodels.report.glossary import GLOSSARY
 from annomodels.report.grid import Table
 from annomodels.report.matrices import matrices
 from annomodels.report.once import Once
+from annomodels.report.sheet import BADGES, basics, may_write, template, write
+from annomodels.report.streamed.collect import collect as collect_streamed
+from annomodels.report.streamed.page import page as streamed_page
 from annomodels.report.verdict import KEYS, sentences
+from annomodels.scale.fitted import ScannedFit
 
 if TYPE_CHECKING:
     from annomodels.fitting import Fit
 
 __all__ = ["page", "report", "verdict"]
 
-_ASSETS = Path(__file__).parent / "assets"
 _SECTIONS = (
     ("verdict", "Verdict"),
     ("data", "Data health"),
@@ -40,15 +39,10 @@ _SECTIONS = (
     ("believe", "Can I believe this?"),
     ("methods", "Methods and words"),
 )
-_BADGES = {
-    "trust": ("trust", "✓ Trust"),
-    "check": ("check", "! Check"),
-    "do not use": ("not", "✕ Do not use"),
-}
 
 
 def report(
-    fit: Fit | Once,
+    fit: Fit | ScannedFit | Once,
     path: str | os.PathLike[str],
     *,
     force: bool = False,
@@ -63,7 +57,7 @@ def report(
     Parameters
     ----------
     fit
-        A fit.
+        A fit; of one of a scan, the page says what can be known without the labels in memory.
     path
         Where to write; the file appears when it is complete.
     force
@@ -91,7 +85,8 @@ def report(
         When the file exists and `force` is not set, or cannot be written.
     NotApplicable
         When the target is not between 0 and 1, when `others` are of other data or too short to be
-        compared, or when no item of `known` can test anything.
+        compared, when no item of `known` can test anything, or when the fit is of a scan and one
+        of these is given.
 
     Examples
     --------
@@ -104,11 +99,16 @@ def report(
     True
     """
     path = Path(path)
-    _may_write(path, force)
+    may_write(path, force)
     shown = anonymised(fit) if anonymise else fit
-    found = collect(shown, target, others=others, known=known)
     told = "not shown" if anonymise else command or str(fit.tree.attrs.get("command", ""))
-    _write(path, page(found, told))
+    if isinstance(fit, ScannedFit):
+        if others or known:
+            what = "Comparisons and held-back truth need the labels in memory"
+            raise NotApplicable(f"{what}, and this fit is of a scan: leave out others= and known=.")
+        write(path, streamed_page(collect_streamed(shown, target), told))
+    else:
+        write(path, page(collect(shown, target, others=others, known=known), told))
     return path
 
 
@@ -142,17 +142,12 @@ def page(found: ReportData, command: str = "") -> str:
     """
     from annomodels import __version__
 
-    script = (_ASSETS / "script.js").read_text("utf-8").strip()
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    tone, badge = _BADGES[found.check.verdict]
+    tone, badge = BADGES[found.check.verdict]
     shown, said = matrices(found)
     paragraphs, references, bibtex = sections.methods_parts(found)
     source = short(Path(found.data.source).name, 80) if found.data.source else ""
-    html: str = _template().render(
-        version=__version__,
-        script=script,
-        script_hash=f"sha256-{digest}",
-        style=(_ASSETS / "style.css").read_text("utf-8").strip(),
+    html: str = template("page.html").render(
+        **basics(),
         title=f"Annotation report · {source}" if source else "Annotation report",
         heading=source or "What the labels are worth",
         sections=_SECTIONS,
@@ -200,50 +195,3 @@ def _tables(found: ReportData) -> dict[str, Table]:
 
 def _clean(notes: Any) -> list[str]:
     return [short(note, 400) for note in notes]
-
-
-@functools.cache
-def _template() -> Any:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(_ASSETS),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("page.html")
-
-
-def _may_write(path: Path, force: bool) -> None:
-    """Say before the work what would stop the writing after it."""
-    if path.is_dir():
-        what = "This is a folder, and the page is a file."
-        raise AnnotationError(Problem(what, str(path), f"Give {path / 'report.html'}."))
-    if path.exists() and not force:
-        remedy = "Give another name, or say force=True (--force) to replace it."
-        raise AnnotationError(Problem("The file exists already.", str(path), remedy))
-    if not path.parent.is_dir():
-        remedy = "Make the folder first, or choose one that exists."
-        raise AnnotationError(Problem("There is no such folder.", str(path.parent), remedy))
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        handle, name = tempfile.mkstemp(suffix=".html", prefix=f".{path.name}-", dir=path.parent)
-        try:
-            with open(handle, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-            os.chmod(name, 0o644)
-            os.replace(name, path)
-        finally:
-            Path(name).unlink(missing_ok=True)
-    except OSError as error:
-        raise AnnotationError(
-            Problem(
-                f"The page could not be written: {error.strerror or error}.",
-                str(path),
-                "Free some space, or choose a folder that can be written to.",
-            )
-        ) from error

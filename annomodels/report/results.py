@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +13,9 @@ from annomodels.report.words import count, decimal, interval, number, percent, s
 
 if TYPE_CHECKING:
     from annomodels.report.once import Once
+    from annomodels.summaries.checks import Check
 
-__all__ = ["inference", "results"]
+__all__ = ["coders_in", "inference", "inference_by", "results"]
 
 _SAMPLERS = {"gibbs": "a Gibbs sampler", "nuts": "the No-U-Turn sampler"}
 
@@ -26,17 +28,20 @@ def inference(fit: Once) -> str:
     fit
         A fit that remembers its summaries.
     """
-    attrs = fit.tree.attrs
-    check = fit.check()
-    if fit.engine == "em":
+    return inference_by(fit.engine, fit.tree.attrs, fit.check())
+
+
+def inference_by(engine: str, attrs: Mapping[Any, Any], check: Check) -> str:
+    """Say the same of an engine, what it says of the run, and a verdict."""
+    if engine == "em":
         how = (
             "The posterior mode was found by expectation maximisation, so there are no intervals "
             "of what the model implies"
         )
     else:
-        source = f" {cite('hoffman2014', 'abrilpla2023')}" if fit.engine == "nuts" else ""
+        source = f" {cite('hoffman2014', 'abrilpla2023')}" if engine == "nuts" else ""
         how = (
-            f"The posterior was sampled with {_SAMPLERS[fit.engine]}{source}, "
+            f"The posterior was sampled with {_SAMPLERS[engine]}{source}, "
             f"{count(int(attrs['chains']), 'chain')} of "
             f"{int(attrs['draws']):,} draws each after {int(attrs['warmup']):,} of warm-up"
         )
@@ -67,13 +72,12 @@ def results(fit: Once) -> str:
         f"{number(wrong.vote)} of the majority's ({interval(wrong.vote_low, wrong.vote_high)}); "
         "they are too sure where items differ in difficulty. Where most votes agree on a label, "
         f"the gold label is another one for {count(int(table['overturned'].sum()), 'item')}. "
-        f"{_coders(fit)}"
+        f"{coders_in(fit.accuracy())}"
     )
 
 
-def _coders(fit: Once) -> str:
+def coders_in(draws: NDArray[np.float64]) -> str:
     """Accuracies from the worst to the best coder; as the order is uncertain, on every draw."""
-    draws = fit.accuracy()
     parts = (
         _estimate(np.median(draws, axis=1)),
         _estimate(draws.min(axis=1)),

@@ -8,7 +8,7 @@ import numpy as np
 
 from annomodels.names import label_text
 from annomodels.plots.style import clean, short
-from annomodels.report.collect import ReportData
+from annomodels.report.collect import Known, ReportData
 from annomodels.report.health import FEW, Spread
 from annomodels.report.methods import bibtex, paragraphs, references
 from annomodels.report.prose import as_markdown
@@ -22,12 +22,13 @@ __all__ = [
     "meta",
     "methods_parts",
     "sizes",
+    "unescaped",
 ]
 
 Tile = tuple[str, str, str]
 
 
-def meta(found: ReportData, version: str) -> list[tuple[str, str]]:
+def meta(found: Known, version: str) -> list[tuple[str, str]]:
     """Name and value of each fact in the header."""
     fit, attrs = found.fit, found.fit.tree.attrs
     draws = count(int(attrs["draws"]), "draw")
@@ -76,7 +77,7 @@ def key_numbers(found: ReportData) -> list[Tile]:
     ]
 
 
-def sizes(found: ReportData) -> list[Tile]:
+def sizes(found: Known) -> list[Tile]:
     """Tiles of the data section."""
     data, facts = found.data, found.health
     return [
@@ -179,11 +180,12 @@ def agreement_notes(found: ReportData) -> list[str]:
 def methods_parts(found: ReportData) -> tuple[list[str], list[str], str]:
     """Paragraphs of the methods section, references, and BibTeX."""
     fit = found.fit
-    texts = [_unescaped(as_markdown(text)) for text in paragraphs(fit)]
+    texts = [unescaped(as_markdown(text)) for text in paragraphs(fit)]
     return texts, [source.text for source in references(fit)], bibtex(fit).rstrip()
 
 
-def _unescaped(text: str) -> str:
+def unescaped(text: str) -> str:
+    """Markdown as plain text."""
     for sign in "`*_{}[]<>|#\\":
         text = text.replace(f"\\{sign}", sign)
     return clean(text.strip())

@@ -9,7 +9,7 @@ import numpy as np
 from annomodels.plots.notable import notable
 from annomodels.plots.style import short
 from annomodels.report import grid
-from annomodels.report.collect import ReportData
+from annomodels.report.collect import Known, ReportData
 from annomodels.report.grid import Cell, Column, Table, tabulate
 
 __all__ = [
@@ -72,7 +72,7 @@ def agreement(found: ReportData) -> Table:
     return tabulate("agreement", "Agreement coefficients", columns, found.agreement.table, row)
 
 
-def coders(found: ReportData) -> Table:
+def coders(found: Known) -> Table:
     """Coders, the most notable first."""
     table = found.coders.table
     names = [c for c in table if str(c).startswith("sensitivity_")]
@@ -260,7 +260,7 @@ def judgements(found: ReportData) -> Table:
     return tabulate("judgements", "Most suspicious single labels", columns, found.judgements, row)
 
 
-def checks(found: ReportData) -> Table:
+def checks(found: Known) -> Table:
     """Diagnostics of the run."""
     columns = (
         Column("name", "Check"),

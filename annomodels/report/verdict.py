@@ -9,13 +9,13 @@ import numpy as np
 
 from annomodels.plots.sources import draws_of
 from annomodels.plots.style import short
-from annomodels.report.collect import CERTAIN, ReportData
+from annomodels.report.collect import CERTAIN, Known, ReportData
 from annomodels.report.words import count, interval, listed, number, percent, share_interval
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["KEYS", "next_step", "sentences"]
+__all__ = ["KEYS", "best", "coders", "gold", "named", "next_step", "sentences", "size"]
 
 TOO_SURE = "errors gather on hard items here, and the model takes them for independent"
 KEYS = ("Size", "Gold", "Errors", "Coders", "Items")
@@ -34,10 +34,17 @@ def sentences(found: ReportData) -> list[str]:
     list of str
         Five entries, in the order of :data:`KEYS`.
     """
-    return [_size(found), _gold(found), _errors(found), _coders(found), _items(found)]
+    return [
+        size(found),
+        gold(found.settled, found.data.n_items),
+        _errors(found),
+        coders(found),
+        _items(found),
+    ]
 
 
-def _size(found: ReportData) -> str:
+def size(found: Known) -> str:
+    """Say how much was labelled."""
     data, per_item = found.data, found.health.per_item
     each = (
         f"{per_item.least:,}"
@@ -51,8 +58,8 @@ def _size(found: ReportData) -> str:
     )
 
 
-def _gold(found: ReportData) -> str:
-    n, settled = found.data.n_items, found.settled
+def gold(settled: int, n: int) -> str:
+    """Say how many of the items have a settled label."""
     return (
         f"{settled:,} of {n:,} items ({percent(settled / n)}) have a settled label, that is one "
         f"with a probability of at least 95 %; for more items like these the share is "
@@ -73,7 +80,8 @@ def _errors(found: ReportData) -> str:
     )
 
 
-def _coders(found: ReportData) -> str:
+def coders(found: Known) -> str:
+    """Say how many coders are bad, and who."""
     table, sure = found.coders.table, found.surely_bad
     one = len(sure) <= 1
     what = "very probably " + ("a spammer or adversary" if one else "spammers or adversaries")
@@ -82,23 +90,24 @@ def _coders(found: ReportData) -> str:
         what += "a spammer" if one else "spammers"
     head = f"{len(sure):,} of {count(len(table), 'coder')}"
     if len(sure):
-        first = f"{head} {'is' if one else 'are'} {what} ({_names(sure)})"
+        first = f"{head} {'is' if one else 'are'} {what} ({named(sure)})"
     else:
         first = f"None of {count(len(table), 'coder')} is {what}"
     rest = found.flagged.drop(sure.index)
     if len(rest):
         verb = "looks" if len(rest) == 1 else "look"
-        first += f", {len(rest):,} {'more ' if len(sure) else ''}{verb} like one ({_names(rest)})"
+        first += f", {len(rest):,} {'more ' if len(sure) else ''}{verb} like one ({named(rest)})"
     thin = int((table["kind"] == "not enough evidence").sum())
     last = f"; {count(thin, 'coder has', 'coders have')} too few labels to judge" if thin else ""
     return f"{first}; {_expected_bad(found)}{last}."
 
 
-def _names(coders: pd.DataFrame) -> str:
+def named(coders: pd.DataFrame) -> str:
+    """Give the names of some coders."""
     return listed([short(name, 24) for name in coders["coder"]])
 
 
-def _expected_bad(found: ReportData) -> str:
+def _expected_bad(found: Known) -> str:
     """Count coders at chance or below the target, draw by draw."""
     if found.target is None:
         name, limit, what = "skill", 0.0, "no better than chance"
@@ -137,13 +146,13 @@ def next_step(found: ReportData) -> str:
     more = found.in_quadrant("needs more labels")
     contested = found.in_quadrant("contested")
     if len(found.surely_bad):
-        return f"give no more items to {_names(found.surely_bad)}" + (
+        return f"give no more items to {named(found.surely_bad)}" + (
             f", and ask good coders for labels of the {more:,} items in need of more"
             if more
             else ""
         )
     if more:
-        return f"ask for one more label of the {count(more, 'item')} in need of more" + _best(found)
+        return f"ask for one more label of the {count(more, 'item')} in need of more" + best(found)
     if contested:
         pair = _pair(found)
         return (
@@ -156,14 +165,15 @@ def next_step(found: ReportData) -> str:
     return "none is needed, the gold standard can be handed on"
 
 
-def _best(found: ReportData) -> str:
+def best(found: Known) -> str:
+    """Name the coders to ask, where some are known to be good."""
     table = found.coders.table
     sure = table[table["p_no_better_than_chance"].to_numpy(dtype=float) < 1 - CERTAIN]
     sure = sure[sure["kind"].isin(["good", "biased"])]
     if not len(sure):
         return ""
     best = sure.sort_values("bits", ascending=False, kind="stable").head(3)
-    return f", best from {_names(best)}"
+    return f", best from {named(best)}"
 
 
 def _pair(found: ReportData) -> str:

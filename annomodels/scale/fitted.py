@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,6 +75,12 @@ class ScannedFit:
         """Seed of the run."""
         return int(self.tree.attrs["seed"])
 
+    @cached_property
+    def believed(self) -> bool:
+        """Whether the labels depend on a truth; else nothing but known truth is settled."""
+        shell = self.data.shell()
+        return not doubtful(mean_skill(thinned(self.tree, shell, 500), shell))
+
     def prevalence(self) -> Summary:
         """Give the share of each label among the truths, one row per label, with 95 % intervals."""
         import pandas as pd
@@ -119,7 +126,12 @@ class ScannedFit:
         return check_scanned(self.tree, self.data)
 
     def write_gold(
-        self, path: str | os.PathLike[str], threshold: float | None = None, force: bool = False
+        self,
+        path: str | os.PathLike[str],
+        threshold: float | None = None,
+        force: bool = False,
+        *,
+        only_settled: bool = False,
     ) -> Path:
         """Write the gold standard as Parquet or CSV, one row per item, block after block.
 
@@ -135,6 +147,8 @@ class ScannedFit:
             Probability from which an item counts as settled; .95 by default.
         force
             Whether an existing file is replaced.
+        only_settled
+            Whether labels that are not settled are left empty.
 
         Raises
         ------
@@ -144,10 +158,10 @@ class ScannedFit:
             When the file exists and `force` is not set, or cannot be written.
         """
         limit = DEFAULT_THRESHOLD if threshold is None else threshold
-        shell = self.data.shell()
-        believed = not doubtful(mean_skill(thinned(self.tree, shell, 500), shell))
         with atomic_path(path, force) as temporary:
-            write_gold(self.truth, self.data, Path(path), temporary, limit, believed)
+            write_gold(
+                self.truth, self.data, Path(path), temporary, limit, self.believed, only_settled
+            )
         return Path(path)
 
     def save(self, path: str | os.PathLike[str], force: bool = False) -> Path:

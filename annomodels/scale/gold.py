@@ -18,7 +18,13 @@ __all__ = ["DEFAULT_THRESHOLD", "gold_rows", "write_gold"]
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
 
-def gold_rows(truth: Any, labels: tuple[str, ...], limit: float, believed: bool = True) -> Any:
+def gold_rows(
+    truth: Any,
+    labels: tuple[str, ...],
+    limit: float,
+    believed: bool = True,
+    only_settled: bool = False,
+) -> Any:
     """Turn P(truth) of a block into rows of the gold standard.
 
     Parameters
@@ -31,6 +37,8 @@ def gold_rows(truth: Any, labels: tuple[str, ...], limit: float, believed: bool 
         Probability from which an item counts as settled.
     believed
         Whether the labels depend on a truth; else only known truth is settled.
+    only_settled
+        Whether labels that are not settled are left empty.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -42,14 +50,15 @@ def gold_rows(truth: Any, labels: tuple[str, ...], limit: float, believed: bool 
     names = pa.array(labels)
     known = truth["gold"].combine_chunks()
     is_known = pc.is_valid(known).to_numpy(zero_copy_only=False)
+    settled = (p[rows, best] >= limit) & (is_known | believed)
     columns = {
         "item": truth["item"],
-        "label": names.take(pa.array(best)),
+        "label": names.take(pa.array(best, mask=~settled if only_settled else None)),
         "probability": pa.array(p[rows, best]),
         "runner_up": names.take(pa.array(second, mask=is_known)),
         "runner_up_probability": pa.array(np.where(is_known, 0.0, p[rows, second])),
         "n": truth["n"],
-        "settled": pa.array((p[rows, best] >= limit) & (is_known | believed)),
+        "settled": pa.array(settled),
         "known": known,
         "entropy": truth["entropy"],
     }
@@ -59,7 +68,13 @@ def gold_rows(truth: Any, labels: tuple[str, ...], limit: float, believed: bool 
 
 
 def write_gold(
-    folder: Path, data: Scanned, named: Path, path: Path, limit: float, believed: bool = True
+    folder: Path,
+    data: Scanned,
+    named: Path,
+    path: Path,
+    limit: float,
+    believed: bool = True,
+    only_settled: bool = False,
 ) -> None:
     """Write the gold standard.
 
@@ -77,6 +92,8 @@ def write_gold(
         Probability from which an item counts as settled.
     believed
         Whether the labels depend on a truth; else only known truth is settled.
+    only_settled
+        Whether labels that are not settled are left empty.
     """
     import pyarrow.csv as pc
     import pyarrow.parquet as pq
@@ -90,7 +107,7 @@ def write_gold(
     writer: Any = None
     try:
         for truth in read_truths(folder, len(data.blocks)):
-            rows = gold_rows(truth, labels, limit, believed)
+            rows = gold_rows(truth, labels, limit, believed, only_settled)
             if writer is None and ending == ".parquet":
                 writer = pq.ParquetWriter(path, rows.schema, compression="zstd")
             elif writer is None:

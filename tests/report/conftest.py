@@ -75,6 +75,22 @@ def hostile_page(hostile, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def streamed(hostile, tmp_path_factory):
+    """Fit of the same labels from a scan."""
+    path = tmp_path_factory.mktemp("scan") / "labels.parquet"
+    hostile.data.to_frame().to_parquet(path, index=False)
+    found = am.scan(path, labels=LABELS)
+    return am.fit(found, chains=2, draws=200, warmup=100, seed=1)
+
+
+@pytest.fixture(scope="session")
+def streamed_page(streamed, tmp_path_factory):
+    """Page of that fit."""
+    path = tmp_path_factory.mktemp("page") / "streamed.html"
+    return am.report(streamed, path, command="annomodels run '</code><script>x</script>'")
+
+
+@pytest.fixture(scope="session")
 def coref_page(tmp_path_factory):
     """Page on coreference, whose names try the same."""
     from annomodels.coref import document

@@ -36,11 +36,12 @@ def browser():
 
 
 @pytest.fixture(scope="module")
-def paths(crowd_page, hostile_page, coref_page, crowd, tmp_path_factory):
+def paths(crowd_page, hostile_page, coref_page, streamed_page, crowd, tmp_path_factory):
     index = tmp_path_factory.mktemp("index") / "index.html"
     rows = [row_of(name, f"{name}/report.html", crowd) for name in ("one <b>", "two" * 40)]
     index.write_text(index_page(rows, "votes.csv"), "utf-8")
-    return {"crowd": crowd_page, "hostile": hostile_page, "index": index, "coref": coref_page}
+    pages = {"crowd": crowd_page, "hostile": hostile_page, "index": index, "coref": coref_page}
+    return {**pages, "streamed": streamed_page}
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +49,7 @@ def pages(paths):
     return {name: path.as_uri() for name, path in paths.items()}
 
 
-@pytest.fixture(params=["crowd", "hostile", "index", "coref"])
+@pytest.fixture(params=["crowd", "hostile", "index", "coref", "streamed"])
 def path(request, paths):
     return paths[request.param]
 

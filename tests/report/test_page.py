@@ -65,7 +65,12 @@ def hostile_html(hostile_page):
     return hostile_page.read_text("utf-8")
 
 
-@pytest.fixture(params=["crowd", "hostile"])
+@pytest.fixture(scope="module")
+def streamed_html(streamed_page):
+    return streamed_page.read_text("utf-8")
+
+
+@pytest.fixture(params=["crowd", "hostile", "streamed"])
 def html(request):
     return request.getfixturevalue(f"{request.param}_html")
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from annomodels.cli.options import (
@@ -73,12 +71,13 @@ def command(
     from annomodels.cli.tables import to_json
 
     if stream:
-        from annomodels.cli.streaming import stream_fit
+        from annomodels.cli.streamed import stream_fit
+        from annomodels.cli.streaming import Stream
 
         if earlier is not None:
             raise click.UsageError("--prior-from and --stream cannot both be used.")
-        told: Any = {"cache": cache, "force": force, "as_json": as_json}
-        ctx.exit(stream_fit(data, output, reading, sampling, **told))
+        streamed = Stream(data, reading, sampling, cache)
+        ctx.exit(stream_fit(streamed, output, force=force, as_json=as_json))
     if cache is not None:
         raise click.UsageError("--cache goes with --stream.")
     check_file(output, force)

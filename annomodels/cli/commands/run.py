@@ -25,6 +25,7 @@ __all__ = ["command"]
         "annomodels run votes.csv -o out --known truth.csv",
         "annomodels run dataset:anesthesia -o out --force",
         "annomodels run batch.csv -o out --every-question",
+        "annomodels run 'labels/*.parquet' --stream -o out --cache sorted",
     ),
 )
 @click.argument("data")
@@ -48,6 +49,17 @@ __all__ = ["command"]
     is_flag=True,
     help="Analyse each question of DATA in a folder of its own, and link them from index.html.",
 )
+@click.option(
+    "--stream",
+    is_flag=True,
+    help="For more labels than fit into memory: DATA is a Parquet, CSV or TSV file, a folder or a "
+    "pattern, fitted block by block; the report says what can be known so.",
+)
+@click.option(
+    "--cache",
+    metavar="FOLDER",
+    help="With --stream: keep the sorted labels, so that the next run need not sort again.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Write verdict and files as JSON.")
 @sample_options
 @spread_options
@@ -65,6 +77,8 @@ def command(
     anonymise: bool,
     no_report: bool,
     every_question: bool,
+    stream: bool,
+    cache: str | None,
     as_json: bool,
     reading: Reading,
     sampling: Sampling,
@@ -74,6 +88,8 @@ def command(
     The folder gets report.html, gold.csv, coders.csv, items.csv, agreement.csv, fit.nc and
     methods.md. On stdout stand the path of the report and the verdict on the inference. Several
     questions are never mixed: choose one (--question), or take each by itself (--every-question).
+    With --stream the gold standard is gold.parquet, P(truth) is in truth/, about.json holds the
+    verdict, and there are no items.csv and agreement.csv, which need the labels in memory.
     """
     from annomodels.cli.jobs import Job, Outcome, each_question, one_question
     from annomodels.cli.tables import to_json
@@ -81,6 +97,13 @@ def command(
     if known is not None and no_report:
         raise click.UsageError("--known is for the report: leave out --no-report.")
     job = Job(data, reading, sampling, force, threshold, target, anonymise, not no_report, known)
+    if stream:
+        from annomodels.cli.streamed import stream_run
+
+        told = {"every_question": every_question, "as_json": as_json}
+        ctx.exit(stream_run(job, output, cache=cache, **told))
+    if cache is not None:
+        raise click.UsageError("--cache goes with --stream.")
     outcomes: list[Outcome]
     if every_question:
         main_file, outcomes = each_question(job, output)

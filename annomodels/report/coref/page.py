@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import functools
-import hashlib
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,11 +12,10 @@ from annomodels.plots.style import clean, short
 from annomodels.report.coref import tables, words
 from annomodels.report.coref.collect import CorefData
 from annomodels.report.coref.figures import forest
-from annomodels.report.page import _may_write, _write
+from annomodels.report.sheet import basics, may_write, template, write
 
 __all__ = ["page", "report"]
 
-ASSETS = Path(__file__).parents[1] / "assets"
 SECTIONS = (
     ("verdict", "Verdict"),
     ("agreement-section", "Agreement"),
@@ -81,8 +77,8 @@ def report(
     6
     """
     target = Path(path)
-    _may_write(target, force)
-    _write(target, page(found, command))
+    may_write(target, force)
+    write(target, page(found, command))
     return target
 
 
@@ -98,15 +94,10 @@ def page(found: CorefData, command: str = "") -> str:
     """
     from annomodels import __version__
 
-    script = (ASSETS / "script.js").read_text("utf-8").strip()
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     names = [document.id for document in found.documents]
     tone, badge, sentence = words.badge(found)
-    html: str = _template().render(
-        version=__version__,
-        script=script,
-        script_hash=f"sha256-{digest}",
-        style=(ASSETS / "style.css").read_text("utf-8").strip(),
+    html: str = template("coref.html").render(
+        **basics(),
         heading=short(names[0], 60) if len(names) == 1 else f"{len(names):,} texts",
         sections=SECTIONS,
         tone=tone,
@@ -155,17 +146,3 @@ def _coder_notes(found: CorefData) -> list[str]:
     if found.n_coders < 3:
         return ["With two coders, nobody can say which of them differs."]
     return []
-
-
-@functools.cache
-def _template() -> Any:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(ASSETS),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("coref.html")

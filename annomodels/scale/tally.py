@@ -1,0 +1,112 @@
+"""Counts of the gold standard of a streamed fit: one look at P(truth), block after block."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.names import label_text
+from annomodels.scale.gold import DEFAULT_THRESHOLD, gold_rows
+from annomodels.scale.truths import read_truths
+from annomodels.summaries.coverage import THRESHOLDS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from annomodels.scale.fitted import ScannedFit
+
+__all__ = ["Tally", "tally"]
+
+MOST = 200  # items that are named
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """What the gold standard amounts to.
+
+    Parameters
+    ----------
+    settled, known
+        Number of items with a settled label, and of those whose truth is known.
+    labels
+        One row for each label: label, gold (items of which it is the most probable), settled.
+    thresholds
+        As the table of :func:`annomodels.summaries.coverage.coverage`: threshold, kept, share,
+        accuracy, wrong; its intervals need the labels in memory and are NaN.
+    per_item
+        Number of items with 0, 1, 2, ... labels.
+    open
+        The items that are not settled, the least certain first, at most 200: item, label,
+        probability, runner_up, runner_up_probability, n, entropy (in bits).
+    """
+
+    settled: int
+    known: int
+    labels: pd.DataFrame
+    thresholds: pd.DataFrame
+    per_item: NDArray[np.int64]
+    open: pd.DataFrame
+
+
+def tally(fit: ScannedFit) -> Tally:
+    """Count the gold standard.
+
+    Parameters
+    ----------
+    fit
+        A streamed fit.
+    """
+    import pandas as pd
+    import pyarrow.compute as pc
+
+    names = tuple(label_text(name) for name in fit.data.labels)
+    limits = np.array([0.0, *THRESHOLDS])
+    n_known = 0
+    by_label = np.zeros((2, len(names)), dtype=np.int64)
+    kept, right = np.zeros(len(limits), dtype=np.int64), np.zeros(len(limits))
+    per_item = np.zeros(fit.data.most + 1, dtype=np.int64)
+    unsettled: list[pd.DataFrame] = []
+    for truth in read_truths(fit.truth, len(fit.data.blocks)):
+        rows = gold_rows(truth, names, DEFAULT_THRESHOLD, fit.believed)
+        p = np.column_stack([truth[f"p_{name}"].to_numpy() for name in names])
+        settled = rows["settled"].to_numpy()
+        known = pc.is_valid(rows["known"]).to_numpy()
+        best, sure = p.argmax(axis=1), p.max(axis=1)
+        n_known += int(known.sum())
+        by_label[0] += np.bincount(best, minlength=len(names))
+        by_label[1] += np.bincount(best[settled], minlength=len(names))
+        per_item += np.bincount(rows["n"].to_numpy(), minlength=len(per_item))
+        for place, limit in enumerate(limits):
+            chosen = sure[~known & (sure >= limit)]
+            kept[place] += len(chosen)
+            right[place] += chosen.sum()
+        unsettled = [_least_certain([*unsettled, _few(rows, ~settled)])]
+    accuracy = np.divide(right, kept, out=np.full(len(kept), np.nan), where=kept > 0)
+    table = {"threshold": limits, "kept": kept, "share": kept / max(int(kept[0]), 1)}
+    ends = dict.fromkeys(("accuracy_low", "accuracy_high"), np.full(len(kept), np.nan))
+    table |= {"accuracy": accuracy, **ends, "wrong": kept - right}
+    counts = {"label": list(names), "gold": by_label[0], "settled": by_label[1]}
+    found = unsettled[0].assign(entropy=unsettled[0]["entropy"] / np.log(2.0))
+    return Tally(
+        int(by_label[1].sum()), n_known, pd.DataFrame(counts), pd.DataFrame(table), per_item, found
+    )
+
+
+def _few(rows: Any, chosen: NDArray[np.bool_]) -> pd.DataFrame:
+    """Give the least certain of some rows of a block."""
+    at = np.flatnonzero(chosen)
+    entropy = rows["entropy"].to_numpy()[at]
+    at = at[np.argsort(-entropy, kind="stable")[:MOST]]
+    names = ["item", "label", "probability", "runner_up", "runner_up_probability", "n", "entropy"]
+    found: pd.DataFrame = rows.select(names).take(at).to_pandas()
+    return found
+
+
+def _least_certain(parts: list[pd.DataFrame]) -> pd.DataFrame:
+    import pandas as pd
+
+    whole = pd.concat(parts, ignore_index=True) if len(parts) > 1 else parts[0]
+    return whole.sort_values("entropy", ascending=False, kind="stable").head(MOST)

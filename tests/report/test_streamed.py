@@ -1,0 +1,101 @@
+"""The page on a streamed fit: what it counts is what a fit in memory counts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import annomodels as am
+from annomodels.errors import NotApplicable
+from annomodels.report.streamed.collect import collect
+from annomodels.report.streamed.methods import methods
+from annomodels.report.streamed.words import LEFT_OUT, next_step, sentences
+from annomodels.scale import scanning, sorting
+from annomodels.scale.tally import tally
+from annomodels.summaries.coverage import coverage
+
+RUN = {"chains": 2, "draws": 100, "warmup": 50, "seed": 1, "extend": False}
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory):
+    """Fit the crowd, with some known truth, from many small blocks and in memory."""
+    folder = tmp_path_factory.mktemp("crowd")
+    frame = am.datasets.load("crowd").to_frame().astype(str)
+    known = dict.fromkeys(sorted(frame["item"].unique())[:20], "neg")
+    frame["gold"] = [known.get(name, "") for name in frame["item"]]
+    frame.to_csv(folder / "labels.csv", index=False)
+
+    def sort(*given):
+        return sorting.sort_buckets(*given, block_labels=300)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scanning, "sort_buckets", sort)
+        data = am.scan(folder / "labels.csv", gold="gold")
+    assert len(data.blocks) > 5
+    whole = am.read(folder / "labels.csv", gold="gold")
+    return am.fit(data, **RUN), am.fit(whole, **RUN)
+
+
+def test_the_tally_is_that_of_the_gold_standard_in_memory(both):
+    streamed, wanted = both
+    found, gold = tally(streamed), wanted.gold().table
+    assert found.settled == int(gold["settled"].sum())
+    assert found.known == 20
+    counts = gold["label"].value_counts()
+    assert dict(zip(found.labels["label"], found.labels["gold"], strict=True)) == {
+        str(name): int(counts.get(name, 0)) for name in wanted.data.labels
+    }
+    assert np.array_equal(found.per_item, np.bincount(np.diff(wanted.data.starts)))
+    kept = coverage(wanted.tree, wanted.data).table
+    for name in ("threshold", "kept", "share", "accuracy", "wrong"):
+        assert found.thresholds[name].to_numpy() == pytest.approx(kept[name].to_numpy())
+    open_items = gold[~gold["settled"].to_numpy(dtype=bool)]
+    assert len(found.open) == min(200, len(open_items))
+    listed = open_items.set_index("item").loc[found.open["item"]]
+    assert listed["label"].tolist() == found.open["label"].tolist()
+    assert listed["probability"].to_numpy() == pytest.approx(found.open["probability"].to_numpy())
+    assert found.open["entropy"].is_monotonic_decreasing
+    assert found.open["probability"].min() == pytest.approx(open_items["probability"].min())
+
+
+def test_the_page_says_what_is_known_and_what_is_not(both, tmp_path):
+    streamed, wanted = both
+    html = am.report(streamed, tmp_path / "page.html", target=0.7).read_text("utf-8")
+    for name in wanted.data.coders[:5]:
+        assert f"<bdi>{name}</bdi>" in html
+    for what, _ in LEFT_OUT:
+        assert f"<dt>{what}</dt>" in html
+    assert html.count("<section") == 7
+    assert "The truth of 20 items is known and was used." in html
+    said = sentences(collect(streamed, 0.7))
+    share = f"{int(wanted.gold().table['settled'].sum()):,} of {wanted.data.n_items:,} items"
+    assert said[1].startswith(share)
+    assert "majority" not in said[2]
+    assert said[4].lower().startswith(next_step(collect(streamed, 0.7))[:20].lower())
+
+
+def test_the_methods_section_has_numbers_references_and_nothing_that_was_not_looked_at(both):
+    streamed, _ = both
+    text = methods(collect(streamed), "annomodels run labels.csv --stream -o out")
+    assert "annomodels run labels.csv --stream" in text
+    assert "streamed from disk and fitted block by block" in text
+    assert "@" in text.split("```bibtex")[1]
+    assert "alpha" not in text.lower()
+    assert "The truth of 20 items was known" in text
+
+
+def test_what_needs_the_labels_in_memory_is_refused(both, tmp_path):
+    streamed, wanted = both
+    for more in ({"others": [wanted]}, {"known": {"x": "neg"}}):
+        with pytest.raises(NotApplicable, match="need the labels in memory"):
+            am.report(streamed, tmp_path / "page.html", **more)
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_anonymous_page_names_nobody(both, tmp_path):
+    streamed, wanted = both
+    page = am.report(streamed, tmp_path / "page.html", anonymise=True).read_text("utf-8")
+    assert "coder 1<" in page
+    assert "labels.csv" not in page
+    assert not [name for name in wanted.data.coders if f">{name}<" in page]
