@@ -28,7 +28,7 @@ from annomodels.scale.shell import Shell
 from annomodels.scale.unanswered import unanswered_rows
 from annomodels.validation import counted
 
-__all__ = ["VERSION", "Scanned", "load_scan", "save_scan"]
+__all__ = ["ABOUT", "VERSION", "Scanned", "load_scan", "save_scan"]
 
 VERSION = 3
 ABOUT = "scan.json"

@@ -24,7 +24,7 @@ from annomodels.scale.files import Paths, columns_of, files_of, fingerprint_of, 
 from annomodels.scale.intake import Intake
 from annomodels.scale.keeper import Keeper
 from annomodels.scale.repeated import ids_of
-from annomodels.scale.scanned import VERSION, Scanned, load_scan, save_scan
+from annomodels.scale.scanned import ABOUT, VERSION, Scanned, load_scan, save_scan
 from annomodels.scale.sorting import Recoding, sort_buckets
 from annomodels.scale.spill import Bucket, Spill, edges_of
 
@@ -298,7 +298,7 @@ def _kept(target: Path, fingerprint: str) -> Scanned | None:
     try:
         found = load_scan(target)
     except EngineError:
-        if any(target.iterdir()):
+        if any(target.iterdir()) and not (target / ABOUT).is_file():
             what = "This folder holds other files."
             remedy = "Give an empty or a new folder for the cache."
             raise OutputError(Problem(what, str(target), remedy)) from None

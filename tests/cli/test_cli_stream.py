@@ -1,19 +1,14 @@
-"""``fit --stream`` and ``run --stream`` write folders with what a fit in memory would say."""
+"""``annomodels fit --stream`` writes a folder with what a fit in memory would say."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
 
 import annomodels as am
-from annomodels.cli import streaming
-from annomodels.executors.team import Call, Serial
 
 RUN = ("--chains", 2, "--draws", 60, "--warmup", 20, "--seed", 3, "--allow-unconverged")
 
@@ -77,168 +72,3 @@ def test_options_that_do_not_go_together(
     done = call("fit", labels / "all.csv", "-o", tmp_path / "out", *more)
     assert done.code == 2
     assert sentence in done.err
-
-
-OUTPUTS = {
-    *("report.html", "gold.parquet", "coders.csv", "fit.nc", "about.json", "methods.md"),
-    "truth",
-}
-
-
-@pytest.fixture(scope="module")
-def unsure(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Write labels of which some are no class, as a text."""
-    path = tmp_path_factory.mktemp("unsure") / "labels.csv"
-    rows = [
-        f"t{i},{coder},{'?' if (i + 2 * j) % 5 == 0 else 'no' if (i + (j == i % 7)) % 2 else 'yes'}"
-        for i in range(40)
-        for j, coder in enumerate(("ana", "ben", "cem", "dan"))
-    ]
-    path.write_text("\n".join(["item,coder,label", *rows]) + "\n")
-    return path
-
-
-def test_a_streamed_run_writes_what_a_scan_can_know(unsure: Path, call, tmp_path: Path) -> None:
-    asked = ("--dont-know", "?", "--target", 0.9, "--threshold", 0.97, *RUN)
-    streamed, whole = tmp_path / "streamed", tmp_path / "whole"
-    done = call("run", unsure, "--stream", "-o", streamed, *asked)
-    assert done.code == 0
-    assert done.out.splitlines()[0] == str(streamed / "report.html")
-    assert "verdict" in done.out
-    assert {path.name for path in streamed.iterdir()} == OUTPUTS
-    assert [path.name for path in tmp_path.iterdir()] == ["streamed"]
-    assert call("run", unsure, "-o", whole, "--no-report", *asked).code == 0
-    gold = pd.read_parquet(streamed / "gold.parquet")
-    wanted = pd.read_csv(whole / "gold.csv", keep_default_na=False)
-    assert gold["label"].fillna("").tolist() == wanted["label"].tolist()
-    assert gold["probability"].to_numpy() == pytest.approx(wanted["probability"], rel=1e-5)
-    coders = [pd.read_csv(folder / "coders.csv") for folder in (streamed, whole)]
-    pd.testing.assert_frame_equal(*coders)
-    assert coders[0]["dont_know"].sum() == 32
-    about = json.loads((streamed / "about.json").read_text())
-    assert (about["items"], about["seed"], about["model"]) == (40, 3, "hierarchical")
-    assert about["verdict"] in done.out
-    assert about["command"].startswith("annomodels run")
-    page = (streamed / "report.html").read_text()
-    assert "No class, and set aside: ?, 32 times." in page
-    fit = am.ScannedFit.load(streamed, am.scan(unsure, dont_know="?"))
-    assert fit.tree.attrs["command"] == about["command"]
-
-
-def test_a_streamed_run_answers_in_json(labels: Path, call, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    words = ("run", labels / "all.csv", "--stream", "--json", "--no-report", *RUN, "-o")
-    done = call(*words, out)
-    facts = json.loads(done.out)
-    assert (facts["items"], facts["seed"], facts["report"]) == (45, 3, None)
-    assert {Path(name).name for name in facts["files"]} == OUTPUTS - {"report.html"}
-    assert all(Path(name).exists() for name in facts["files"])
-    assert facts["verdict"] == json.loads((out / "about.json").read_text())["verdict"]
-
-
-def test_options_that_streams_do_not_take_are_refused_together(
-    labels: Path, call, tmp_path: Path
-) -> None:
-    words = ("run", labels / "all.csv", "--stream", "-o", tmp_path / "out")
-    wrong = ("--known", "a.csv", "--every-question", "--sheet", "one", "--engine", "nuts")
-    done = call(*words, *wrong, "--model", "easy-hard")
-    assert done.code == 2
-    for option in ("--known", "--every-question", "--sheet", "--engine nuts", "--model easy-hard"):
-        assert option in done.err
-    assert not list(tmp_path.iterdir())
-    assert "--cache goes with --stream" in call(*words[:2], *words[3:], "--cache", "x").err
-    for data in ("dataset:anesthesia", "-"):
-        done = call("run", data, "--stream", "-o", tmp_path / "out", "--models")
-        assert done.code == 2
-        assert f"not {data}, and without --models" in done.err
-
-
-@pytest.mark.parametrize("text", ["", "item,coder,label\n", "item,coder,label\na,x,\n"])
-def test_a_file_without_labels_leaves_nothing_behind(call, tmp_path: Path, text: str) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text(text)
-    done = call("run", path, "--stream", "-o", tmp_path / "out", "--cache", tmp_path / "kept")
-    assert done.code == 3
-    assert "a.csv" in done.err
-    assert [p.name for p in tmp_path.iterdir()] == ["a.csv"]
-
-
-class Stops(Serial):
-    """A team whose user loses patience during a call."""
-
-    def __init__(self, after: int) -> None:
-        super().__init__()
-        self.left = after
-
-    def outcomes(self, calls: Sequence[Call]) -> list[Any]:
-        self.left -= 1
-        if not self.left:
-            raise KeyboardInterrupt
-        return super().outcomes(calls)
-
-
-def test_an_interrupted_run_is_written_and_goes_on(
-    labels: Path, call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    told = ("run", labels / "all.csv", "--stream", "--no-report", *RUN)
-    down = ("--checkpoint", tmp_path / "run.checkpoint")
-    assert call(*told, "-o", tmp_path / "whole").code == 0
-
-    @contextmanager
-    def impatient(after: int, **more: Any) -> Iterator[dict[str, Any]]:
-        yield {**more, "executor": Stops(after)}
-
-    kept = {"checkpoint": tmp_path / "run.checkpoint"}
-    monkeypatch.setattr(streaming, "spreading", lambda: impatient(60, **kept))
-    done = call(*told, "-o", tmp_path / "part")
-    assert done.code == 130
-    assert "what was sampled until then is kept" in done.err
-    assert {path.name for path in (tmp_path / "part").iterdir()} == OUTPUTS - {"report.html"}
-    monkeypatch.setattr(streaming, "spreading", lambda: impatient(3))
-    assert call(*told, "-o", tmp_path / "none").code == 130
-    assert not (tmp_path / "none").exists()
-    monkeypatch.undo()
-    assert call(*told, "-o", tmp_path / "part", "--force", *down, "--resume").code == 0
-    gold = [pd.read_parquet(tmp_path / name / "gold.parquet") for name in ("whole", "part")]
-    pd.testing.assert_frame_equal(*gold, atol=1e-9)
-
-
-def test_other_files_of_the_folder_stay(labels: Path, call, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    (out / "truth").mkdir(parents=True)
-    (out / "truth" / "mine.txt").write_text("mine")
-    told = ("run", labels / "all.csv", "--stream", "-o", out, "--engine", "em", "--no-report")
-    done = call(*told, "--force")
-    assert done.code == 2
-    assert "holds other files" in done.err
-    (out / "truth" / "mine.txt").rename(out / "mine.txt")
-    (out / "report.html").write_text("an old one")
-    (out / "truth" / "000009.parquet").write_text("of an earlier run")
-    assert "exists already" in call(*told).err
-    done = call(*told, "--force")
-    assert done.code == 0
-    assert "report.html is of an earlier run" in done.err
-    assert (out / "mine.txt").read_text() == "mine"
-    assert [path.name for path in (out / "truth").iterdir()] == ["000000.parquet"]
-
-
-def test_a_streamed_run_may_name_nobody(unsure: Path, call, tmp_path: Path) -> None:
-    groups = tmp_path / "groups.csv"
-    groups.write_text("coder,group\nana,paid\nben,paid\ncem,free\ndan,free\n")
-    out = tmp_path / "out"
-    told = ("run", unsure, "--stream", "-o", out, "--anonymise", "--groups", groups, *RUN)
-    assert call(*told).code == 0
-    table = pd.read_csv(out / "coders.csv")
-    assert sorted(table["coder"]) == ["coder 1", "coder 2", "coder 3", "coder 4"]
-    assert sorted(table["group"]) == ["free", "free", "paid", "paid"]
-    written = b"".join(path.read_bytes() for path in out.rglob("*") if path.is_file())
-    assert not [name for name in (b"ana,", b">ana<", b'"ana"', b"labels.csv") if name in written]
-    named = tmp_path / "named"
-    told = ("run", unsure, "--stream", "--no-report", "-o", named, "--groups", groups, *RUN)
-    assert call(*told).code == 0
-    shown = ["n", "accuracy", "group"]
-    pd.testing.assert_frame_equal(pd.read_csv(named / "coders.csv")[shown], table[shown])
-    whole = tmp_path / "whole"
-    assert call("run", unsure, "--no-report", "-o", whole, "--groups", groups, *RUN).code == 0
-    tables = [pd.read_csv(folder / "coders.csv") for folder in (named, whole)]
-    pd.testing.assert_frame_equal(*tables)

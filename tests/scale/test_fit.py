@@ -106,6 +106,16 @@ def test_em_is_that_of_a_fit_in_memory(scans: dict[str, am.Scanned], model: str)
     assert found.tree.attrs["passes"] == wanted.tree.attrs["passes"]
 
 
+def test_groups_of_coders_are_fitted_as_in_memory(scans: dict[str, am.Scanned]) -> None:
+    data = scans["open"]
+    model = am.GroupedCoders(groups={name: str(n % 2) for n, name in enumerate(data.coders)})
+    found, wanted = (am.fit(d, model, **RUN) for d in (data, data.to_annotations()))
+    for name in ("confusion", "group_population"):
+        draws, reference = (fit.tree["posterior"][name].values for fit in (found, wanted))
+        assert np.array_equal(draws, reference)
+    pd.testing.assert_frame_equal(found.coders().table, wanted.coders().table)
+
+
 def test_em_keeps_the_best_of_many_starts(scans: dict[str, am.Scanned]) -> None:
     found = am.fit(scans["open"], "dawid-skene", engine="em", seed=1, starts=4)
     one = am.fit(scans["open"], "dawid-skene", engine="em", seed=1)

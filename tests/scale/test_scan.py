@@ -185,6 +185,15 @@ def test_a_cache_is_used_again_until_the_files_change(tmp_path: Path) -> None:
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.parquet", "kept"]
 
 
+def test_a_cache_of_another_version_is_written_anew(tmp_path: Path) -> None:
+    table(100).to_parquet(tmp_path / "a.parquet")
+    first = scan(tmp_path / "a.parquet", cache=tmp_path / "kept")
+    about = tmp_path / "kept" / "scan.json"
+    about.write_text(about.read_text().replace('"version": ', '"version": 9'))
+    assert repr(scan(tmp_path / "a.parquet", cache=tmp_path / "kept")) == repr(first)
+    assert '"version": 9' not in about.read_text()
+
+
 def test_a_cache_never_takes_the_place_of_other_files(tmp_path: Path) -> None:
     table(100).to_parquet(tmp_path / "a.parquet")
     with pytest.raises(OutputError, match="holds other files"):
