@@ -14,8 +14,9 @@ __all__ = ["centred_share", "of_each", "partly_centred"]
 
 Floats = NDArray[np.float64]
 
-# information of one label on the log-odds of being right, at an accuracy near .9
-OF_A_LABEL = 0.1
+# information of one label on the log-odds of being right, at an accuracy near .9, beside what a
+# population with a spread of .3 tells; with wider spreads in mind, small ones make a funnel
+OF_A_LABEL = 0.1 * 0.3**2
 
 
 def centred_share(codes: Encoded) -> Floats:

@@ -122,7 +122,9 @@ class ReportData(Known):
 
     @property
     def too_sure(self) -> bool:
-        """Whether the checks find that errors gather on some items."""
+        """Whether errors gather on some items, and P(truth) takes no account of that."""
+        if "pool" in self.fit.tree.children:
+            return False
         table = self.check.table
         about = table["name"].isin(("errors on the same items", "spread of the votes"))
         return bool((about & ~table["ok"].astype(bool)).any())
