@@ -121,6 +121,7 @@ DEFINITIONS = {
     "easy-hard": easy_hard,
     "ambiguous": ambiguous,
     "readings": readings,
+    "opinion-pool": readings,  # of the labels and states; the pool is apart
     "spammers": spammers,
     "subtypes": subtypes,
 }

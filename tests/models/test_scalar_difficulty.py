@@ -159,7 +159,7 @@ def test_labels_are_exchangeable(rng):
 
 
 def test_a_coder_with_many_labels_is_centred():
-    rows = [(i, "busy", i % 2) for i in range(400)] + [(i, "rare", 0) for i in range(4)]
+    rows = [(i, "busy", i % 2) for i in range(6000)] + [(i, "rare", 0) for i in range(4)]
     share = centred_share(encode(am.Annotations.from_records(rows)))
     assert share[0] > 0.9
     assert share[1] < 0.2
