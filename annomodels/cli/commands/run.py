@@ -25,7 +25,7 @@ __all__ = ["command"]
         "annomodels run votes.csv -o out --known truth.csv",
         "annomodels run dataset:anesthesia -o out --force",
         "annomodels run batch.csv -o out --every-question",
-        "annomodels run 'labels/*.parquet' --stream -o out --cache sorted",
+        "annomodels run labels --stream -o out --cache sorted",
     ),
 )
 @click.argument("data")
