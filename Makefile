@@ -13,7 +13,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --quiet --disable-pip-version-check
 WORKERS ?= 2
 TABLES := accuracy probabilities ambiguity next_labels calibration calibration_answers \
-    calibration_states coverage_agreement coverage_coref ezcoref speed speed_agreement speed_coref \
+    calibration_states calibration_difficulty coverage_agreement coverage_coref ezcoref speed speed_agreement speed_coref \
     scaling recompilation
 PYTEST_ARGS ?=
 
