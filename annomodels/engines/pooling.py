@@ -14,7 +14,7 @@ from annomodels.engines.catalog import choose, runner
 from annomodels.engines.pool_weights import PoolDraws, draw_pool
 from annomodels.engines.settings import Clock, Progress, Settings
 from annomodels.models.base import Model
-from annomodels.models.opinion_pool import OpinionPool
+from annomodels.models.opinion_pool import OpinionPool, pooled_probabilities
 from annomodels.schema import RawResult
 
 __all__ = ["member_beliefs", "pooled", "pooled_truth"]
@@ -136,11 +136,7 @@ def pooled_truth(log_p: Floats, draws: PoolDraws) -> tuple[Floats, Floats]:
     step = max(1, CELLS // (len(draws.error) * k))
     for begin in range(0, n, step):
         some = slice(begin, begin + step)
-        each = np.einsum("dm,mik->dik", draws.weight, log_p[:, some])
-        each = np.exp(each - each.max(axis=2, keepdims=True))
-        each /= each.sum(axis=2, keepdims=True)
-        e = draws.error[:, None, None]
-        each = (1.0 - e) * each + e / k
+        each = pooled_probabilities(log_p[:, some], draws.weight, draws.error)
         p[some] = each.mean(axis=0)
         entropy[some] = -(each * np.log(np.maximum(each, 1e-300))).sum(axis=2).mean(axis=0)
     return p, entropy

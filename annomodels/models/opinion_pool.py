@@ -15,7 +15,7 @@ from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.readings import Readings
 from annomodels.priors import Beta
 
-__all__ = ["OpinionPool"]
+__all__ = ["OpinionPool", "pooled_probabilities"]
 
 Floats = NDArray[np.float64]
 
@@ -135,3 +135,26 @@ class OpinionPool(Readings):
             f"The crowd knows nothing of a share of the items, {self.error.mean:.1%} by the prior.",
             "Only known gold can teach the weights and that share.",
         ]
+
+
+def pooled_probabilities(log_p: Floats, weight: Floats, error: Floats) -> Floats:
+    """P(truth) of a pool under some weights and errors, shape [draw, item, truth].
+
+    Parameters
+    ----------
+    log_p
+        Log P(truth) of each model, shape [model, item, truth].
+    weight, error
+        Shapes [draw, model] and [draw].
+
+    Examples
+    --------
+    >>> log_p = np.log([[[0.8, 0.2]], [[0.5, 0.5]]])
+    >>> pooled_probabilities(log_p, np.array([[1.0, 0.3]]), np.array([0.1])).round(2)
+    array([[[0.77, 0.23]]])
+    """
+    p = np.einsum("dm,mik->dik", weight, log_p)
+    p = np.exp(p - p.max(axis=2, keepdims=True))
+    p /= p.sum(axis=2, keepdims=True)
+    e = error[:, None, None]
+    return np.asarray((1.0 - e) * p + e / p.shape[2])

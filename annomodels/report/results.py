@@ -70,10 +70,16 @@ def results(fit: Once) -> str:
         f"these probabilities {number(wrong.gold)} of the gold labels "
         f"({interval(wrong.gold_low, wrong.gold_high)}) are expected to be wrong, and "
         f"{number(wrong.vote)} of the majority's ({interval(wrong.vote_low, wrong.vote_high)}); "
-        "they are too sure where items differ in difficulty. Where most votes agree on a label, "
+        f"{_caution(fit)}. Where most votes agree on a label, "
         f"the gold label is another one for {count(int(table['overturned'].sum()), 'item')}. "
         f"{coders_in(fit.accuracy())}"
     )
+
+
+def _caution(fit: Once) -> str:
+    if "pool" in fit.tree.children:
+        return "they are pooled from models that are each believed only so far"
+    return "they are too sure where items differ in difficulty"
 
 
 def coders_in(draws: NDArray[np.float64]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.models.opinion_pool import OpinionPool
+from annomodels.models.opinion_pool import OpinionPool, pooled_probabilities
 from annomodels.summaries.draws import model_of
 
 if TYPE_CHECKING:
@@ -38,8 +38,7 @@ def pooled_truths(tree: xr.DataTree, most: int) -> Iterator[tuple[int, Floats]]:
     known = np.full(log_p.shape[1], -1) if gold is None else gold.values
     given = np.flatnonzero(known >= 0)
     for n, draw in enumerate(chosen):
-        p = np.exp(np.tensordot(weight[draw], log_p, axes=1))
-        p = (1.0 - error[draw]) * p / p.sum(axis=1, keepdims=True) + error[draw] / p.shape[1]
+        p = pooled_probabilities(log_p, weight[draw : draw + 1], error[draw : draw + 1])[0]
         p[given] = np.eye(p.shape[1])[known[given]]
         yield n, p
 
