@@ -6,7 +6,7 @@ import os
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from annomodels.annotations import Annotations
 from annomodels.engines.catalog import choose, runner
@@ -19,7 +19,6 @@ from annomodels.models.catalog import resolve
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.expanded import expanded
 from annomodels.models.fittable import require_fittable
-from annomodels.models.opinion_pool import OpinionPool
 from annomodels.names import label_text
 from annomodels.schema import conform, names
 from annomodels.summaries.summary import Summary
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     import annomodels
+    from annomodels.models.opinion_pool import OpinionPool
     from annomodels.scale.fitted import ScannedFit
     from annomodels.scale.scanned import Scanned
     from annomodels.summaries.checks import Check
@@ -284,10 +284,10 @@ def fit(
         **options,
     )
     result = runner(name)(resolved, seen, settings)
-    if isinstance(resolved, OpinionPool):
+    if resolved.pools:
         from annomodels.engines.pooling import pooled
 
-        result = pooled(resolved, data, result, settings)
+        result = pooled(cast("OpinionPool", resolved), data, result, settings)
     if isinstance(resolved, Answering):
         result.posterior, resolved = resolved.separated(result.posterior), resolved.base
     n_chains, n_draws = result.lp.shape

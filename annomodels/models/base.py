@@ -37,6 +37,8 @@ class Model(ABC):
     swappable: ClassVar[bool] = True
     # whether parameters depend on each other so much that NUTS should learn the directions
     correlated: ClassVar[bool] = False
+    # whether P(truth) is pooled with that of other models, see models/opinion_pool.py
+    pools: ClassVar[bool] = False
     prevalence: Dirichlet
 
     @abstractmethod

@@ -61,6 +61,7 @@ class OpinionPool(Readings):
     name: ClassVar[str] = "opinion-pool"
     title: ClassVar[str] = "opinion pool"
     citation: ClassVar[str] = "this package, after Genest & Zidek (1986)"
+    pools: ClassVar[bool] = True
 
     others: tuple[Model, ...] = field(
         default_factory=lambda: (Ambiguous(), HierarchicalDawidSkene())

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.models.opinion_pool import OpinionPool, pooled_probabilities
+from annomodels.models.opinion_pool import pooled_probabilities
 from annomodels.summaries.draws import model_of
 
 if TYPE_CHECKING:
     import xarray as xr
+
+    from annomodels.models.opinion_pool import OpinionPool
 
 __all__ = ["pool_notes", "pooled_truths"]
 
@@ -58,8 +60,7 @@ def pool_notes(tree: xr.DataTree) -> tuple[str, ...]:
         )
     if "pool" not in tree.children:
         return ()
-    model = model_of(tree)
-    assert isinstance(model, OpinionPool)
+    model = cast("OpinionPool", model_of(tree))
     pool = tree["pool"].to_dataset()
     means = zip(model.names, pool["weight"].values.mean(axis=0), strict=True)
     told = "gold" in tree["observed_data"].to_dataset()
