@@ -220,8 +220,13 @@ def _leap(
     with np.errstate(invalid="ignore"):
         r = np.where(finite, y - x, 0.0)
         v = np.where(finite, z - y, 0.0) - r
-    curve = float(np.linalg.norm(v))
-    length = float(np.linalg.norm(r)) / curve if curve > 0 else limit
+    curve = _norm(v)
+    length = _norm(r) / curve if curve > 0 else limit
     length = min(max(length, 1.0), limit)
     leap = np.where(finite, x, 0.0) + 2.0 * length * r + length**2 * v
     return model.from_free(np.where(finite, leap, z), third), length
+
+
+def _norm(values: Floats) -> float:
+    """Euclidean norm, without the threads of a library that those of a pass would wait for."""
+    return float(np.sqrt(np.square(values).sum()))

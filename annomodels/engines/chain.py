@@ -158,17 +158,19 @@ class Chain:
     def _pass(self, order: NDArray[Any], kept: Kept | None) -> float:
         """Draw the truth of all items in parts; gives the log likelihood of the parameters."""
         from annomodels.kernels.passes import sampled_pass
+        from annomodels.kernels.products import chances
 
         self.counts.fill(0)
         self.sizes.fill(0)
         target = self.nowhere if kept is None else kept
+        given = chances(self.state.log_prevalence, self.state.log_confusion)
 
         def part(n: int) -> float:
             return float(
                 sampled_pass(
-                    *self.codes.arrays, self.state.log_prevalence, self.state.log_confusion,
-                    self.key, self.iteration, order, kept is not None, self.edges[n],
-                    self.edges[n + 1], self.counts[n], self.sizes[n], target.batch, target.entropy,
+                    *self.codes.arrays, given, self.key, self.iteration, order, kept is not None,
+                    self.edges[n], self.edges[n + 1], self.counts[n], self.sizes[n],
+                    target.batch, target.entropy,
                 )
             )  # fmt: skip
 

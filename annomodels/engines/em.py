@@ -82,16 +82,17 @@ def expect(
         Whether the class probabilities are wanted; else they are empty.
     """
     from annomodels.kernels.passes import soft_pass
+    from annomodels.kernels.products import chances
 
     k = codes.n_labels
     arrays, weight = codes.arrays, codes.weight
     p_truth = np.empty((codes.n_patterns if items else 0, k))
+    given = chances(state.log_prevalence, state.log_confusion)
 
     def part(edges: tuple[int, int]) -> tuple[Floats, Floats, float]:
         counts, sizes = np.zeros((codes.n_rows, k, k)), np.zeros(k)
         found = soft_pass(
-            *arrays, weight, state.log_prevalence, state.log_confusion,
-            *edges, counts, sizes, p_truth,
+            *arrays, weight, given, *edges, counts, sizes, p_truth
         )  # fmt: skip
         return counts, sizes, float(found)
 

@@ -74,6 +74,7 @@ def sampled(
     Gives counts [chain, row, label, truth], sizes [chain, truth] and log likelihoods [chain].
     """
     from annomodels.kernels.passes import sampled_pass
+    from annomodels.kernels.products import chances
 
     arrays, _ = block.open()
     k, chains = block.n_labels, len(keys)
@@ -94,7 +95,7 @@ def sampled(
             else:  # a call that is made again
                 held = None
         found[n] = sampled_pass(
-            *arrays, _own(log_prevalence), _own(log_confusion), np.uint64(keys[n]),
+            *arrays, chances(_own(log_prevalence), _own(log_confusion)), np.uint64(keys[n]),
             iteration, order, held is not None, 0, block.n_items, counts[n], sizes[n], *target,
             block.first,
         )  # fmt: skip
@@ -138,6 +139,7 @@ def missing(block: Block, chains: int, stage: int, length: int, n: int) -> list[
 def recounted(block: Block, stage: int, length: int, batches: Sequence[Batch]) -> None:
     """Take up batches of draws again from their parameters, those that are not there."""
     from annomodels.kernels.passes import truth_pass
+    from annomodels.kernels.products import chances
 
     arrays: Any = ()
     for batch in batches:
@@ -148,7 +150,8 @@ def recounted(block: Block, stage: int, length: int, batches: Sequence[Batch]) -
         arrays = arrays or block.open()[0]
         for n in range(len(batch.prevalence)):
             parameters = kernel_parameters(batch.prevalence[n], batch.confusion[n])
-            truth_pass(*arrays, *parameters, 0, block.n_items, held.batch, held.open_entropy)
+            given = chances(*parameters)
+            truth_pass(*arrays, given, 0, block.n_items, held.batch, held.open_entropy)
             held.note(batch.first + n)
 
 
@@ -174,13 +177,14 @@ def items(
 
 def _soft(block: Block, parameters: Parameters) -> tuple[Floats, Floats, Floats, float]:
     from annomodels.kernels.passes import soft_pass
+    from annomodels.kernels.products import chances
 
     arrays, weight = block.open()
     k = block.n_labels
     counts, sizes = np.zeros((block.n_rows, k, k)), np.zeros(k)
     p_truth = np.empty((block.n_items, k))
     found = soft_pass(
-        *arrays, weight, _own(parameters[0]), _own(parameters[1]),
+        *arrays, weight, chances(_own(parameters[0]), _own(parameters[1])),
         0, block.n_items, counts, sizes, p_truth,
     )  # fmt: skip
     return counts, sizes, p_truth, float(found)

@@ -220,6 +220,7 @@ def _revisit(
 ) -> list[Kept]:
     """Compute P(truth) of every draw, its classes in canonical order."""
     from annomodels.kernels.passes import truth_pass
+    from annomodels.kernels.products import chances
 
     chains, draws, k = posterior["prevalence"].shape
     identity = np.arange(k)
@@ -236,7 +237,7 @@ def _revisit(
                 back = np.argsort(order)
                 values = {name: _moved(name, array, back) for name, array in values.items()}
             log_likelihood = truth_pass(
-                *codes.arrays, state.log_prevalence, state.log_confusion,
+                *codes.arrays, chances(state.log_prevalence, state.log_confusion),
                 0, codes.n_patterns, part.batch, part.entropy,
             )  # fmt: skip
             prior = model.log_prior(state)

@@ -35,12 +35,14 @@ def kernel_parameters(prevalence: NDArray[Any], confusion: NDArray[Any]) -> tupl
 def recount(codes: Encoded, kept: Kept) -> None:
     """Sum the class probabilities of all kept draws anew, in the batches they were kept in."""
     from annomodels.kernels.passes import truth_pass
+    from annomodels.kernels.products import chances
 
     for draw in range(kept.n):
         parameters = kernel_parameters(
             kept.arrays["prevalence"][draw], kept.arrays["confusion"][draw]
         )
-        truth_pass(*codes.arrays, *parameters, 0, codes.n_patterns, kept.batch, kept.entropy)
+        given = chances(*parameters)
+        truth_pass(*codes.arrays, given, 0, codes.n_patterns, kept.batch, kept.entropy)
         kept.book[1] += 1
         if kept.book[1] >= kept.book[4]:
             kept.close_batch()

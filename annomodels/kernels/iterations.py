@@ -10,6 +10,7 @@ from annomodels.kernels.bookkeeping import close_batch, diagonal_leads
 from annomodels.kernels.compile import Array, Key, kernel
 from annomodels.kernels.parameters import draw_parameters, log_prior
 from annomodels.kernels.passes import sampled_pass
+from annomodels.kernels.products import refresh
 from annomodels.kernels.rows import Source, keep_source
 
 Kept = tuple[Array, Array, Array, Array]
@@ -74,6 +75,7 @@ def iterate(
     n_items, n_rows, n_classes = len(gold), len(counts), len(log_prevalence)
     batch, p_sum, p_square, entropy = sums
     identity = np.arange(n_classes)
+    chances = log_prevalence, logc, np.empty_like(log_prevalence), np.empty_like(logc)
     for iteration in range(first, end):
         keep = thin > 0 and iteration % thin == 0
         places = identity
@@ -87,9 +89,10 @@ def iterate(
                     counts[j, label, k] = 0
         for k in range(n_classes):
             sizes[k] = 0
+        refresh(chances)
         found = sampled_pass(
-            starts, cell, gold, log_prevalence, logc, key, iteration, places, keep, 0, n_items,
-            counts, sizes, batch, entropy,
+            starts, cell, gold, chances, key, iteration, places, keep, 0, n_items, counts, sizes,
+            batch, entropy,
         )  # fmt: skip
         if keep:
             n = book[0]

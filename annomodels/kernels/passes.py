@@ -1,8 +1,11 @@
 """One pass over the items: parameters in, additive statistics out.
 
-The table `logc` holds log P(label | truth, coder) as [coder, label, truth], so that the K numbers
-an annotation needs lie side by side: `cell` is the place coder * labels + label of an annotation
-there. Counts come out in the same layout and add over partitions.
+Tables hold P(label | truth, coder) as [coder, label, truth], so that the K numbers an annotation
+needs lie side by side: `cell` is the place coder * labels + label of an annotation there. Counts
+come out in the same layout and add over partitions.
+
+The lines that weigh an item stand in each pass: a function of them, even a melted one, counts
+references to its arrays for every item, which takes as long as the rest.
 """
 
 from __future__ import annotations
@@ -12,8 +15,15 @@ import math
 import numpy as np
 
 from annomodels.kernels.compile import Array, Key, inlined, kernel, melted
+from annomodels.kernels.products import (
+    LEAST_TOTAL,
+    Chances,
+    add,
+    entropy_of,
+    multiply,
+    pick,
+)
 from annomodels.kernels.random import TRUTH, uniform_at
-from annomodels.kernels.registers import weigh_five, weigh_four, weigh_three
 
 # log odds below which a class cannot change a sum in double precision
 NEGLIGIBLE = -40.0
@@ -22,10 +32,10 @@ NEGLIGIBLE = -40.0
 @inlined
 def weigh(
     starts: Array, cell: Array, gold: Array, log_prevalence: Array, table: Array, i: int, p: Array
-) -> tuple[float, float]:
-    """Fill `p` with P(truth | labels of item i); `table` is `logc` as [cell, truth].
+) -> float:
+    """Fill `p` with P(truth | labels of item i); gives the log probability of the labels.
 
-    Gives the log probability of the labels of the item and the entropy of `p` in nats.
+    `table` is log P(label | truth, coder) as [cell, truth].
     """
     n_classes = p.shape[0]
     for k in range(n_classes):
@@ -39,97 +49,26 @@ def weigh(
         for k in range(n_classes):
             p[k] = 0.0
         p[gold[i]] = 1.0
-        return float(known), 0.0
+        return float(known)
     top = p[0]
     for k in range(1, n_classes):
         top = max(top, p[k])
     total = 0.0
-    weighted = 0.0
     for k in range(n_classes):
         x = p[k] - top
-        if x > NEGLIGIBLE:
-            p[k] = math.exp(x)
-            total += p[k]
-            weighted += p[k] * x
-        else:
-            p[k] = 0.0
+        p[k] = math.exp(x) if x > NEGLIGIBLE else 0.0
+        total += p[k]
     for k in range(n_classes):
         p[k] /= total
-    log_total = math.log(total)
-    return top + log_total, log_total - weighted / total
+    return top + math.log(total)
 
 
 @melted
-def weigh_two(
-    log_prevalence: Array,
-    table: Array,
-    cell: Array,
-    lo: int,
-    hi: int,
-    u: float,
-    p: Array,
-) -> tuple[float, float, int]:
-    """Do the same for labels lo..hi of an item of two classes in registers, and draw one."""
-    first, second = log_prevalence[0], log_prevalence[1]
-    for n in range(lo, hi):
-        c = cell[n]
-        first += table[c, 0]
-        second += table[c, 1]
-    gap = abs(first - second)
-    odds = math.exp(-gap) if gap < -NEGLIGIBLE else 0.0
-    small = odds / (1.0 + odds)
-    log_total = math.log1p(odds)
-    if first >= second:
-        p[0], p[1] = 1.0 - small, small
-    else:
-        p[0], p[1] = small, 1.0 - small
-    truth = int(u >= p[0])
-    if p[truth] == 0.0:  # rounding may make the number one
-        truth = 1 - truth
-    entropy = log_total + small * gap if odds > 0.0 else 0.0
-    return max(first, second) + log_total, entropy, truth
-
-
-@melted
-def draw_truth(
-    starts: Array,
-    cell: Array,
-    gold: Array,
-    log_prevalence: Array,
-    table: Array,
-    i: int,
-    u: float,
-    keep: bool,
-    p: Array,
-) -> tuple[float, float, int]:
-    """Draw the class of item i by the uniform number `u`; see `weigh`.
-
-    Gives the log probability of the labels, the entropy of P(truth) in nats and the class. `p` is
-    P(truth) with `keep`, and room for it without.
-    """
-    n_classes = p.shape[0]
-    written_out = gold[i] < 0 and 2 <= n_classes <= 5
-    lo, hi = starts[i], starts[i + 1]
-    if written_out and n_classes == 2:
-        found, entropy, truth = weigh_two(log_prevalence, table, cell, lo, hi, u, p)
-    elif written_out and n_classes == 3:
-        found, entropy, truth = weigh_three(log_prevalence, table, cell, lo, hi, u, keep, p)
-    elif written_out and n_classes == 4:
-        found, entropy, truth = weigh_four(log_prevalence, table, cell, lo, hi, u, keep, p)
-    elif written_out:
-        found, entropy, truth = weigh_five(log_prevalence, table, cell, lo, hi, u, keep, p)
-    else:
-        found, entropy = weigh(starts, cell, gold, log_prevalence, table, i, p)
-        truth = n_classes - 1
-        cumulated = 0.0
-        for k in range(n_classes):
-            cumulated += p[k]
-            if u < cumulated:
-                truth = k
-                break
-        while p[truth] == 0.0:  # rounding may leave u above the last sum
-            truth -= 1
-    return found, entropy, truth
+def by_cell(chances: Chances) -> Chances:
+    """Parameters with their tables as [cell, truth]."""
+    log_prevalence, logc, prevalence, rows = chances
+    k = len(prevalence)
+    return log_prevalence, logc.reshape(-1, k), prevalence, rows.reshape(-1, k)
 
 
 @kernel
@@ -138,8 +77,7 @@ def soft_pass(
     cell: Array,
     gold: Array,
     weight: Array,
-    log_prevalence: Array,
-    logc: Array,
+    chances: Chances,
     lo: int,
     hi: int,
     counts: Array,
@@ -151,25 +89,29 @@ def soft_pass(
     Each item counts `weight` times; `counts` [coder, label, truth] and `sizes` [truth] are added
     to, `p_out` [item, truth] is written unless it is empty.
     """
-    n_classes = log_prevalence.shape[0]
-    table, added = logc.reshape(-1, n_classes), counts.reshape(-1, n_classes)
+    n_classes = len(sizes)
+    added = counts.reshape(-1, n_classes)
     p = np.empty(n_classes)
-    total = 0.0
+    log_prevalence, log_table, prevalence, table = by_cell(chances)
+    log_likelihood = 0.0
     for i in range(lo, hi):
         w = weight[i]
-        found, _, _ = draw_truth(starts, cell, gold, log_prevalence, table, i, 0.0, True, p)
-        total += w * found
+        total = multiply(prevalence, table, cell, starts[i], starts[i + 1], p)
+        if total >= LEAST_TOTAL and gold[i] < 0:
+            found = math.log(total)
+        else:
+            found = weigh(starts, cell, gold, log_prevalence, log_table, i, p)
+            total = 1.0
+        log_likelihood += w * found
         if len(p_out) > 0:
             for k in range(n_classes):
-                p_out[i, k] = p[k]
+                p_out[i, k] = p[k] / total
+        w /= total
         for k in range(n_classes):
             p[k] *= w
             sizes[k] += p[k]
-        for n in range(starts[i], starts[i + 1]):
-            c = cell[n]
-            for k in range(n_classes):
-                added[c, k] += p[k]
-    return total
+        add(p, cell, starts[i], starts[i + 1], added)
+    return log_likelihood
 
 
 @kernel
@@ -177,8 +119,7 @@ def sampled_pass(
     starts: Array,
     cell: Array,
     gold: Array,
-    log_prevalence: Array,
-    logc: Array,
+    chances: Chances,
     key: Key,
     iteration: int,
     order: Array,
@@ -196,22 +137,30 @@ def sampled_pass(
     With `keep`, P(truth) and its entropy are added to `p_sum` and `entropy_sum`, class k standing
     at place `order[k]`. Item 0 is item `first` of the whole, to which random numbers belong.
     """
-    n_classes = log_prevalence.shape[0]
-    table, added = logc.reshape(-1, n_classes), counts.reshape(-1, n_classes)
+    n_classes = len(sizes)
+    added = counts.reshape(-1, n_classes)
     p = np.empty(n_classes)
-    total = 0.0
+    log_prevalence, log_table, prevalence, table = by_cell(chances)
+    log_likelihood = 0.0
     for i in range(lo, hi):
         u = uniform_at(key, iteration, TRUTH, first + i)
-        found, entropy, truth = draw_truth(starts, cell, gold, log_prevalence, table, i, u, keep, p)
-        total += found
+        total = multiply(prevalence, table, cell, starts[i], starts[i + 1], p)
+        if total >= LEAST_TOTAL and gold[i] < 0:
+            found = math.log(total)
+        else:
+            found = weigh(starts, cell, gold, log_prevalence, log_table, i, p)
+            total = 1.0
+        truth = pick(p, total, u)
+        log_likelihood += found
         sizes[truth] += 1
         for n in range(starts[i], starts[i + 1]):
             added[cell[n], truth] += 1
         if keep:
             for k in range(n_classes):
+                p[k] /= total
                 p_sum[i, order[k]] += p[k]
-            entropy_sum[i] += entropy
-    return total
+            entropy_sum[i] += entropy_of(p)
+    return log_likelihood
 
 
 @kernel
@@ -219,22 +168,27 @@ def truth_pass(
     starts: Array,
     cell: Array,
     gold: Array,
-    log_prevalence: Array,
-    logc: Array,
+    chances: Chances,
     lo: int,
     hi: int,
     p_sum: Array,
     entropy_sum: Array,
 ) -> float:
     """Add P(truth) and its entropy under one draw of the parameters; gives the log likelihood."""
-    n_classes = log_prevalence.shape[0]
-    table = logc.reshape(-1, n_classes)
+    n_classes = len(chances[0])
     p = np.empty(n_classes)
-    total = 0.0
+    log_prevalence, log_table, prevalence, table = by_cell(chances)
+    log_likelihood = 0.0
     for i in range(lo, hi):
-        found, entropy, _ = draw_truth(starts, cell, gold, log_prevalence, table, i, 0.0, True, p)
-        total += found
+        total = multiply(prevalence, table, cell, starts[i], starts[i + 1], p)
+        if total >= LEAST_TOTAL and gold[i] < 0:
+            found = math.log(total)
+        else:
+            found = weigh(starts, cell, gold, log_prevalence, log_table, i, p)
+            total = 1.0
+        log_likelihood += found
         for k in range(n_classes):
+            p[k] /= total
             p_sum[i, k] += p[k]
-        entropy_sum[i] += entropy
-    return total
+        entropy_sum[i] += entropy_of(p)
+    return log_likelihood

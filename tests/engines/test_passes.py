@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import entr, logsumexp
 
 from annomodels.kernels.passes import sampled_pass, soft_pass, truth_pass
+from annomodels.kernels.products import chances
 
 N_ITEMS, N_CODERS = 400, 6
 Case = tuple[tuple[NDArray[np.int64], ...], NDArray[np.float64], NDArray[np.float64]]
@@ -54,7 +55,7 @@ def test_expected_counts_are_those_of_numpy(k: int) -> None:
     p, log_likelihood = expected(found)
     counts, sizes, out = np.zeros((N_CODERS, k, k)), np.zeros(k), np.empty((N_ITEMS, k))
     weight = np.arange(N_ITEMS) % 3 + 1.0
-    total = soft_pass(*found[0], weight, prevalence, table, 0, N_ITEMS, counts, sizes, out)
+    total = soft_pass(*found[0], weight, chances(prevalence, table), 0, N_ITEMS, counts, sizes, out)
     np.testing.assert_allclose(out, p, atol=1e-15)
     np.testing.assert_allclose(total, weight @ log_likelihood, rtol=1e-13)
     np.testing.assert_allclose(sizes, weight @ p, rtol=1e-13)
@@ -62,7 +63,7 @@ def test_expected_counts_are_those_of_numpy(k: int) -> None:
     np.add.at(want, cell, np.repeat(weight[:, None] * p, np.diff(starts), axis=0))
     np.testing.assert_allclose(counts.reshape(-1, k), want, rtol=1e-12, atol=1e-12)
     entropy, again = np.zeros(N_ITEMS), np.zeros((N_ITEMS, k))
-    truth_pass(*found[0], prevalence, table, 0, N_ITEMS, again, entropy)
+    truth_pass(*found[0], chances(prevalence, table), 0, N_ITEMS, again, entropy)
     np.testing.assert_allclose(entropy, entr(p).sum(axis=1), atol=1e-12)
 
 
@@ -78,8 +79,8 @@ def test_draws_follow_the_probabilities_whether_they_are_kept_or_not(k: int) -> 
         counts, sizes = np.zeros((N_CODERS, k, k), dtype=np.int64), np.zeros(k, dtype=np.int64)
         for iteration in range(draws):
             sampled_pass(
-                *found[0], prevalence, table, np.uint64(3), iteration, order, keep, 0, N_ITEMS,
-                counts, sizes, *target,
+                *found[0], chances(prevalence, table), np.uint64(3), iteration, order, keep, 0,
+                N_ITEMS, counts, sizes, *target,
             )  # fmt: skip
         both.append((counts, sizes))
     assert (both[0][0] == both[1][0]).all()
@@ -91,3 +92,31 @@ def test_draws_follow_the_probabilities_whether_they_are_kept_or_not(k: int) -> 
     impossible = np.exp(table) == 0.0
     assert both[0][0][impossible].sum() == 0
     assert both[0][0].sum() == draws * len(cell)
+
+
+@pytest.mark.parametrize("k", [2, 3, 4, 5, 6])
+@pytest.mark.parametrize("certain", [1e-4, 1e-90])
+def test_items_with_more_labels_than_a_product_can_hold_are_weighed_by_logarithms(
+    k: int, certain: float
+) -> None:
+    """Labels that speak for one class and then as strongly for another leave both as likely."""
+    per_item = 200
+    rows = np.full((k, k), certain)
+    np.fill_diagonal(rows, 1.0 - (k - 1) * certain)
+    with np.errstate(divide="ignore"):
+        table = np.log(rows)[None]
+    first_half = np.repeat([0, 1], per_item // 2)
+    cell = np.concatenate([first_half, first_half[::-1], np.zeros(per_item, dtype=int)])
+    starts = np.arange(4) * per_item
+    prevalence = np.log(np.full(k, 1.0 / k))
+    counts, sizes, p = np.zeros((1, k, k)), np.zeros(k), np.empty((3, k))
+    given = chances(prevalence, table)
+    gold = np.full(3, -1)
+    total = soft_pass(starts, cell, gold, np.ones(3), given, 0, 3, counts, sizes, p)
+    want = np.zeros((3, k))
+    want[:2, :2], want[2, 0] = 0.5, 1.0
+    np.testing.assert_allclose(p, want, atol=1e-12)
+    logp = prevalence + np.stack([
+        table[0][cell[a:b]].sum(axis=0) for a, b in pairwise(starts)
+    ])  # fmt: skip
+    assert total == pytest.approx(logsumexp(logp, axis=1).sum(), rel=1e-13)

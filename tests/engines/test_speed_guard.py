@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from annomodels.kernels.passes import sampled_pass, soft_pass
+from annomodels.kernels.products import chances
 
 N_ITEMS, N_CODERS, PER_ITEM, K = 20_000, 500, 5, 4
 Floats = NDArray[np.float64]
@@ -33,8 +34,8 @@ class Crowd:
         """E-step and expected counts, by the compiled pass."""
         self.counts[:], self.sizes[:] = 0.0, 0.0
         found = soft_pass(
-            self.starts, self.cell, self.gold, np.ones(N_ITEMS), self.prevalence, self.table,
-            0, N_ITEMS, self.counts, self.sizes, self.p,
+            self.starts, self.cell, self.gold, np.ones(N_ITEMS),
+            chances(self.prevalence, self.table), 0, N_ITEMS, self.counts, self.sizes, self.p,
         )  # fmt: skip
         return float(found)
 
@@ -42,8 +43,8 @@ class Crowd:
         """Draw the truths and count, by the compiled pass."""
         counts = np.zeros((N_CODERS, K, K), dtype=np.int32)
         found = sampled_pass(
-            self.starts, self.cell, self.gold, self.prevalence, self.table, np.uint64(1), 0,
-            np.arange(K), False, 0, N_ITEMS, counts, np.zeros(K, dtype=np.int64),
+            self.starts, self.cell, self.gold, chances(self.prevalence, self.table),
+            np.uint64(1), 0, np.arange(K), False, 0, N_ITEMS, counts, np.zeros(K, dtype=np.int64),
             np.empty((0, K)), np.empty(0),
         )  # fmt: skip
         return float(found)
