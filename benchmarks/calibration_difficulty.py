@@ -44,6 +44,7 @@ SIZES = {
 }
 MODELS = tuple(SIZES)
 TESTED = 14  # at most so many histograms for each model
+SPARE = 20  # draws in place of those that the prior rules out
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +82,9 @@ def ready(model: Model, k: int, coders: int, replications: int, seed: int) -> Re
     coords = {dim: known[dim] for dim in ("truth", "label", "coder")}
     built = model.build(typical, {**coords, **model.coords(coords["label"])})
     wanted = [*built.free_RVs, *built.deterministics]
-    drawn = pm.draw(wanted, draws=replications, random_seed=seed)
+    drawn = pm.draw(wanted, draws=replications + SPARE, random_seed=seed)
+    prior = {each.name: np.asarray(v) for each, v in zip(wanted, drawn, strict=True)}
+    prior = possible(prior, replications)
     start = start_point(model, likely(codes, k))
     points = {each.name: start[each.name] for each in built.free_RVs}
     sampler = nutpie.compile_pymc_model(
@@ -89,8 +92,23 @@ def ready(model: Model, k: int, coders: int, replications: int, seed: int) -> Re
     )
     first = [int(np.flatnonzero(codes.inverse == n)[0]) for n in range(codes.n_patterns)]
     patterns = data.label.reshape(data.n_items, coders)[first]
-    prior = {each.name: np.asarray(v) for each, v in zip(wanted, drawn, strict=True)}
+    if model.shared:  # the data do not tell coders apart
+        patterns = np.sort(patterns, axis=1)
     return Ready(model, sampler, prior, patterns, codes.gold)
+
+
+def possible(prior: dict[str, Floats], replications: int) -> dict[str, Floats]:
+    """Put spare draws in the place of those whose cut-points are not in order.
+
+    The prior is a normal density where they are, and nothing elsewhere.
+    """
+    if "cuts" not in prior:
+        return {name: values[:replications] for name, values in prior.items()}
+    good = (np.diff(prior["cuts"], axis=1) > 0).all(axis=1)
+    place = np.arange(replications)
+    bad = np.flatnonzero(~good[:replications])
+    place[bad] = replications + np.flatnonzero(good[replications:])[: len(bad)]
+    return {name: values[place] for name, values in prior.items()}
 
 
 def likely(codes: Encoded, k: int) -> Encoded:
@@ -122,7 +140,7 @@ def counts(this: Ready, values: dict[str, Floats], rng: np.random.Generator) -> 
     u = rng.random((*chances.shape[:2], 1)) * chances[:, :, -1:]
     label = (u > chances[:, :, :-1]).sum(axis=2).T
     if label.shape[1] < this.patterns.shape[1]:  # one matrix for all coders: each draws alone
-        label = _alike(emission, state, this.patterns.shape[1], rng)
+        label = np.sort(_alike(emission, state, this.patterns.shape[1], rng), axis=1)
     place = {
         (g, *row): n
         for n, (g, row) in enumerate(zip(this.known, this.patterns.tolist(), strict=True))

@@ -60,7 +60,7 @@ def weigh(
         total += p[k]
     for k in range(n_classes):
         p[k] /= total
-    return top + math.log(total)
+    return float(top + math.log(total))
 
 
 @melted

@@ -120,7 +120,7 @@ def multiply(prevalence: Array, table: Array, cell: Array, lo: int, hi: int, p: 
         total = _five(prevalence, table, cell, lo, hi, p)
     else:
         total = _any(prevalence, table, cell, lo, hi, p)
-    return total
+    return float(total)
 
 
 @melted
