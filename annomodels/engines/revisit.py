@@ -70,11 +70,11 @@ def revisit_states(
             n_states = found.share.shape[1]
             if part is None:
                 part = StateKept(codes, draws, False, n_states, names)
-            rows = np.log(np.maximum(found.emission[0], SMALLEST)).transpose(0, 2, 1)
+            rows = np.maximum(found.emission[0], SMALLEST).transpose(0, 2, 1)
             table = np.ascontiguousarray(rows.reshape(-1, n_states))
             numbers = np.array([found.values[name][0] for name in names]).reshape(-1, n_states)
             log_likelihood = state_pass(
-                *codes.arrays, codes.weight, np.log(np.maximum(found.share[0], SMALLEST)), table,
+                *codes.arrays, codes.weight, np.maximum(found.share[0], SMALLEST), table,
                 np.ascontiguousarray(found.truth[0]), numbers, SMALLEST, *part.places,
             )  # fmt: skip
             prior = model.log_prior_of(values)

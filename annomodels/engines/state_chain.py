@@ -50,6 +50,7 @@ class StateChain:
         self.volume = np.bincount(codes.row, minlength=codes.n_rows) / len(codes.row)
         alphas = model.alphas(codes.n_rows, codes.n_labels)
         self.items = {n: np.array(a / a.sum(axis=-1, keepdims=True)) for n, a in alphas.items()}
+        self.parts = np.ascontiguousarray(layout.mix.T)
         single = layout.mix.max(axis=1) == layout.mix.sum(axis=1)
         self.only = np.where(single, layout.mix.argmax(axis=1), -1)
         names = sorted(layout.values)
@@ -106,8 +107,8 @@ class StateChain:
         confusion = np.exp(self.state.log_confusion).transpose(0, 2, 1)
         rows = model.all_rows(layout, confusion, self.items)
         rows = np.ascontiguousarray(rows.reshape(len(self.counts), -1))
-        fill_table(rows, layout.mix, SMALLEST, self.table)
-        share = model.log_share(layout, np.exp(self.state.log_prevalence), self.items, np)
+        fill_table(rows, self.parts, SMALLEST, self.table)
+        share = np.exp(model.log_share(layout, np.exp(self.state.log_prevalence), self.items, np))
         for array in (self.counts, self.extra, self.sizes, self.golds):
             array.fill(0)
         return float(

@@ -1,8 +1,9 @@
 """Passes over items that are in one of several states, each a mixture of their coders' rows.
 
-Cells are places coder * labels + label as in ``passes``. `table` is log P(label | state, coder) as
+Cells are places coder * labels + label as in ``passes``. `table` is P(label | state, coder) as
 [cell, state], `rows` P(label | row, coder) as [cell, row], `mix` [state, row] how much of each row
-a state holds.
+a state holds. As in ``products``, probabilities are multiplied, and logarithms taken only where a
+product is too small.
 """
 
 from __future__ import annotations
@@ -13,36 +14,64 @@ import numpy as np
 
 from annomodels.kernels.compile import Array, Key, inlined, kernel
 from annomodels.kernels.passes import NEGLIGIBLE
+from annomodels.kernels.products import LEAST_SHARE, LEAST_TOTAL
 from annomodels.kernels.random import ROW, TRUTH, uniform_at
 
 
 @kernel
-def fill_table(rows: Array, mix: Array, smallest: float, table: Array) -> None:
-    """Fill `table` with the logarithm of the mixtures of `rows`, at least `smallest`."""
-    n_cells, n_rows = rows.shape
-    n_states = mix.shape[0]
-    for c in range(n_cells):
+def fill_table(rows: Array, parts: Array, smallest: float, table: Array) -> None:
+    """Fill `table` with the mixtures of `rows`, at least `smallest`; `parts` is [row, state]."""
+    n_rows, n_states = parts.shape
+    for c in range(len(rows)):
         for s in range(n_states):
-            p = 0.0
-            for r in range(n_rows):
-                if mix[s, r] > 0.0:
-                    p += mix[s, r] * rows[c, r]
-            table[c, s] = math.log(max(p, smallest))
+            table[c, s] = 0.0
+        for r in range(n_rows):
+            p = rows[c, r]
+            for s in range(n_states):
+                table[c, s] += parts[r, s] * p
+        for s in range(n_states):
+            table[c, s] = max(table[c, s], smallest)
 
 
 @inlined
 def weigh_states(
-    starts: Array, cell: Array, known: int, log_share: Array, table: Array, truth: Array,
+    starts: Array, cell: Array, known: int, share: Array, table: Array, truth: Array,
     smallest: float, i: int, p: Array,
 ) -> float:  # fmt: skip
     """Fill `p` with P(state | labels of item i, truth where known); gives their log probability."""
     n_states = p.shape[0]
     for s in range(n_states):
-        p[s] = log_share[s]
+        p[s] = share[s]
     for n in range(starts[i], starts[i + 1]):
         c = cell[n]
         for s in range(n_states):
-            p[s] += table[c, s]
+            p[s] *= table[c, s]
+    if known >= 0:
+        for s in range(n_states):
+            p[s] *= max(truth[s, known], smallest)
+    total: float = 0.0
+    for s in range(n_states):
+        total += p[s]
+    if not total >= LEAST_TOTAL:
+        return weigh_logarithms(starts, cell, known, share, table, truth, smallest, i, p)
+    for s in range(n_states):
+        p[s] /= total
+    return math.log(total)
+
+
+@inlined
+def weigh_logarithms(
+    starts: Array, cell: Array, known: int, share: Array, table: Array, truth: Array,
+    smallest: float, i: int, p: Array,
+) -> float:  # fmt: skip
+    """Do the same for labels whose product is too small a number."""
+    n_states = p.shape[0]
+    for s in range(n_states):
+        p[s] = math.log(share[s])
+    for n in range(starts[i], starts[i + 1]):
+        c = cell[n]
+        for s in range(n_states):
+            p[s] += math.log(table[c, s])
     if known >= 0:
         for s in range(n_states):
             p[s] += math.log(max(truth[s, known], smallest))
@@ -72,7 +101,7 @@ def note_item(
         for k in range(n_classes):
             q[k] = 0.0
         for s in range(n_states):
-            if p[s] > 0.0:
+            if p[s] > LEAST_SHARE:
                 for k in range(n_classes):
                     q[k] += p[s] * truth[s, k]
         for k in range(n_classes):
@@ -93,7 +122,7 @@ def note_item(
 
 @kernel
 def state_pass(
-    starts: Array, cell: Array, gold: Array, weight: Array, log_share: Array, table: Array,
+    starts: Array, cell: Array, gold: Array, weight: Array, share: Array, table: Array,
     truth: Array, values: Array, smallest: float, p_truth: Array, entropy: Array, p_state: Array,
     value_sum: Array, value_square: Array,
 ) -> float:  # fmt: skip
@@ -106,7 +135,7 @@ def state_pass(
     total = 0.0
     for i in range(len(gold)):
         total += weight[i] * weigh_states(
-            starts, cell, gold[i], log_share, table, truth, smallest, i, p
+            starts, cell, gold[i], share, table, truth, smallest, i, p
         )
         note_item(
             p, gold[i], truth, values, i, q, p_truth, entropy, p_state, value_sum, value_square
@@ -131,7 +160,7 @@ def pick(p: Array, u: float) -> int:
 
 @kernel
 def sampled_states(
-    starts: Array, cell: Array, gold: Array, log_share: Array, table: Array, rows: Array,
+    starts: Array, cell: Array, gold: Array, share: Array, table: Array, rows: Array,
     mix: Array, only: Array, truth: Array, values: Array, smallest: float, key: Key,
     iteration: int, keep: bool, counts: Array, extra: Array, sizes: Array, golds: Array,
     p_truth: Array, entropy: Array, p_state: Array, value_sum: Array, value_square: Array,
@@ -144,10 +173,10 @@ def sampled_states(
     """
     n_states, n_classes = truth.shape
     n_own, n_rows = counts.shape[1], rows.shape[1]
-    p, q, share = np.empty(n_states), np.empty(n_classes), np.empty(n_rows)
+    p, q, parts = np.empty(n_states), np.empty(n_classes), np.empty(n_rows)
     total = 0.0
     for i in range(len(gold)):
-        total += weigh_states(starts, cell, gold[i], log_share, table, truth, smallest, i, p)
+        total += weigh_states(starts, cell, gold[i], share, table, truth, smallest, i, p)
         if keep:
             note_item(
                 p, gold[i], truth, values, i, q, p_truth, entropy, p_state, value_sum,
@@ -163,11 +192,11 @@ def sampled_states(
             if r < 0:
                 whole = 0.0
                 for a in range(n_rows):
-                    share[a] = mix[s, a] * rows[c, a]
-                    whole += share[a]
+                    parts[a] = mix[s, a] * rows[c, a]
+                    whole += parts[a]
                 for a in range(n_rows):
-                    share[a] /= whole
-                r = pick(share, uniform_at(key, iteration, ROW, n))
+                    parts[a] /= whole
+                r = pick(parts, uniform_at(key, iteration, ROW, n))
             if r < n_own:
                 counts[c, r] += 1
             else:

@@ -67,7 +67,7 @@ def marginals(share: Any, emission: Any, truth: Any) -> tuple[Floats, Floats]:
     joint = share[:, None] * truth
     prevalence = joint.sum(axis=0)
     given = joint / np.maximum(prevalence, SMALLEST)
-    return prevalence, np.einsum("sk,jsl->jkl", given, emission)
+    return prevalence, np.matmul(given.T, emission)
 
 
 def add_states(codes: Encoded, log_share: Any, log_emission: Any, log_truth: Any) -> None:

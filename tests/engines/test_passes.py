@@ -11,6 +11,7 @@ from scipy.special import entr, logsumexp
 
 from annomodels.kernels.passes import sampled_pass, soft_pass, truth_pass
 from annomodels.kernels.products import chances
+from annomodels.kernels.states import state_pass
 
 N_ITEMS, N_CODERS = 400, 6
 Case = tuple[tuple[NDArray[np.int64], ...], NDArray[np.float64], NDArray[np.float64]]
@@ -120,3 +121,30 @@ def test_items_with_more_labels_than_a_product_can_hold_are_weighed_by_logarithm
         table[0][cell[a:b]].sum(axis=0) for a, b in pairwise(starts)
     ])  # fmt: skip
     assert total == pytest.approx(logsumexp(logp, axis=1).sum(), rel=1e-13)
+
+
+@pytest.mark.parametrize("per_item", [3, 400])
+def test_states_are_weighed_by_logarithms_where_a_product_is_too_small(per_item: int) -> None:
+    rng = np.random.default_rng(per_item)
+    n_states, k, n_items = 7, 3, 20
+    table = rng.dirichlet(np.ones(4), (6, n_states)).transpose(0, 2, 1).reshape(-1, n_states)
+    table = np.ascontiguousarray(table)
+    cell = rng.integers(0, len(table), n_items * per_item)
+    starts = np.arange(n_items + 1) * per_item
+    gold = np.where(np.arange(n_items) % 4 == 0, 1, -1)
+    share, truth = rng.dirichlet(np.ones(n_states)), rng.dirichlet(np.ones(k), n_states)
+    logp = np.log(share) + np.log(table)[cell].reshape(n_items, per_item, -1).sum(axis=1)
+    logp += np.where(gold[:, None] >= 0, np.log(truth[:, 1]), 0.0)
+    want = np.exp(logp - logsumexp(logp, axis=1, keepdims=True))
+    p, entropy = np.zeros((n_items, k)), np.zeros(n_items)
+    p_state, none = np.zeros((n_items, n_states)), np.zeros((0, n_items))
+    total = state_pass(
+        starts, cell, gold, np.ones(n_items), share, table, truth, np.zeros((0, n_states)), 1e-30,
+        p, entropy, p_state, none, none,
+    )  # fmt: skip
+    np.testing.assert_allclose(p_state, want, atol=1e-12)
+    assert total == pytest.approx(logsumexp(logp, axis=1).sum(), rel=1e-13)
+    known = gold >= 0
+    np.testing.assert_allclose(p[~known], (want @ truth)[~known], atol=1e-12)
+    np.testing.assert_allclose(p[known], np.eye(k)[1][None].repeat(known.sum(), axis=0))
+    np.testing.assert_allclose(entropy[~known], entr(want @ truth).sum(axis=1)[~known], atol=1e-12)

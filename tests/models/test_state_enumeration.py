@@ -37,11 +37,11 @@ def test_a_pass_over_states_equals_the_definition(name, n_labels, gold, rng):
         found = model.states({n: v[None] for n, v in finished.items()})
         known, p_truth = expected(data, DEFINITIONS[name](finished, model))
         n_states = found.share.shape[1]
-        emission = np.log(np.maximum(found.emission[0], SMALLEST)).transpose(0, 2, 1)
+        emission = np.maximum(found.emission[0], SMALLEST).transpose(0, 2, 1)
         p, entropy = np.zeros((codes.n_patterns, n_labels)), np.zeros(codes.n_patterns)
         p_state, none = np.zeros((codes.n_patterns, n_states)), np.zeros((0, codes.n_patterns))
         total = state_pass(
-            *codes.arrays, codes.weight, np.log(found.share[0]),
+            *codes.arrays, codes.weight, found.share[0],
             np.ascontiguousarray(emission.reshape(-1, n_states)), found.truth[0],
             np.zeros((0, n_states)), SMALLEST, p, entropy, p_state, none, none,
         )  # fmt: skip
