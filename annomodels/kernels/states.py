@@ -53,7 +53,7 @@ def weigh_states(
     for s in range(n_states):
         total += p[s]
     if not total >= LEAST_TOTAL:
-        return weigh_logarithms(starts, cell, known, share, table, truth, smallest, i, p)
+        return float(weigh_logarithms(starts, cell, known, share, table, truth, smallest, i, p))
     for s in range(n_states):
         p[s] /= total
     return math.log(total)

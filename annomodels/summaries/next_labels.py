@@ -163,6 +163,7 @@ def next_labels(
         finished=not (portions.gain[rest] >= stop).any(),
         lost=int(portions.size[taken].sum()) - len(table),
         engine=str(tree.attrs.get("engine", "")),
+        pooled="pool" in tree.children,
     )
     asked = np.bincount([r.coder for r in requests if r.coder >= 0], minlength=data.n_coders)
     return NextLabels(

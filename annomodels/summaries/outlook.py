@@ -31,6 +31,8 @@ class Outlook(NamedTuple):
         Labels for which no coder was left.
     engine
         Engine of the fit.
+    pooled
+        Whether P(truth) is that of an opinion pool, which takes items for different.
     """
 
     by: str
@@ -40,6 +42,7 @@ class Outlook(NamedTuple):
     finished: bool
     lost: int
     engine: str
+    pooled: bool = False
 
 
 def sentences(found: Outlook, table: pd.DataFrame) -> tuple[str, ...]:
@@ -63,10 +66,11 @@ def sentences(found: Outlook, table: pd.DataFrame) -> tuple[str, ...]:
     Stop after these labels, and fit again: no other removes 0.01 wrong gold labels or more.
     """
     word, n = WORDS[found.by], len(table)
+    caution = "" if found.pooled else f" {TOO_SURE}"
     if not n:
         return (
             f"Stop here: no further label is expected to remove {found.stop:g} {word} or more "
-            f"({found.before:.1f} are expected). {TOO_SURE}",
+            f"({found.before:.1f} are expected).{caution}",
         )
     least = f"removes {found.stop:g} {word} or more" if found.stop else f"removes any {word}"
     each = (found.before - found.after) / n
@@ -74,7 +78,7 @@ def sentences(found: Outlook, table: pd.DataFrame) -> tuple[str, ...]:
     of = f"of {table['item'].nunique():,} item{'s' if table['item'].nunique() > 1 else ''}"
     notes = [
         f"{many} {of} {'is' if n == 1 else 'are'} expected to leave {found.after:,.1f} of "
-        f"{found.before:,.1f} {word}: {each:.2g} fewer for each label. {TOO_SURE}",
+        f"{found.before:,.1f} {word}: {each:.2g} fewer for each label.{caution}",
         f"Stop after these labels, and fit again: no other {least}."
         if found.finished
         else f"The last of them still removes {table['gain'].iloc[-1]:.2g} {word}: more labels "

@@ -130,6 +130,8 @@ def test_a_fit_can_be_saved_and_says_where_its_probabilities_come_from(data, tmp
         assert "readings 0.6" in notes
         assert "no gold taught them" in notes
         assert any("opinion pool" in note for note in found.why(0).notes)
+        # that items differ is what a pool takes account of
+        assert "too sure" not in " ".join([*found.gold().notes, *found.next(budget=5).notes])
 
 
 def test_a_run_that_is_ended_keeps_the_readings(data):
