@@ -54,8 +54,8 @@ def weigh_states(
         total += p[s]
     if not total >= LEAST_TOTAL:
         return float(weigh_logarithms(starts, cell, known, share, table, truth, smallest, i, p))
-    for s in range(n_states):
-        p[s] /= total
+    for s in range(n_states):  # what is impossible by definition is so small a number, not zero
+        p[s] = p[s] / total if p[s] > LEAST_SHARE * total else 0.0
     return math.log(total)
 
 
@@ -101,7 +101,7 @@ def note_item(
         for k in range(n_classes):
             q[k] = 0.0
         for s in range(n_states):
-            if p[s] > LEAST_SHARE:
+            if p[s] > 0.0:
                 for k in range(n_classes):
                     q[k] += p[s] * truth[s, k]
         for k in range(n_classes):
