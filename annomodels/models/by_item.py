@@ -119,12 +119,13 @@ class BetaBinomialByItem(Model):
             concentration = self.concentration.pymc("concentration", dims="truth")
             b, a = (concentration * mean[:, label] for label in (0, 1))
             y, n = observed("ones", ones)[:, None], observed("total", total)[:, None]
+            steps = observed("steps", np.arange(max(1.0, total.max(initial=0.0))))
             joint = (
                 pt.log(prevalence)
-                + pt.gammaln(a + y) - pt.gammaln(a)
-                + pt.gammaln(b + n - y) - pt.gammaln(b)
-                + pt.gammaln(a + b) - pt.gammaln(a + b + n)
-            )  # fmt: skip
+                + _rising(a, y, steps)
+                + _rising(b, n - y, steps)
+                - _rising(a + b, n, steps)
+            )
             pm.Potential("labels", clamped_logp(joint, codes))
         return model
 
@@ -202,6 +203,18 @@ class BetaBinomialByItem(Model):
             f"pseudo-counts, {self.population.accuracy:.0%} of them on the right label.",
             f"Concentration of the items around it: {self.concentration.in_words}.",
         ]
+
+
+def _rising(x: Any, count: Any, steps: Any) -> Any:
+    """Log of x (x + 1) ... (x + count - 1), for `count` [pattern, 1] and `x` [truth].
+
+    As a difference of log gamma functions it would be nothing but rounding errors where x is very
+    large, and NUTS, whose first steps are long, stayed there once in some hundred runs.
+    """
+    import pytensor.tensor as pt
+
+    factors = pt.log(x[None, :, None] + steps)
+    return pt.sum(pt.switch(pt.lt(steps, count[:, :, None]), factors, 0.0), axis=2)
 
 
 def _counts(codes: Encoded) -> tuple[Floats, Floats]:

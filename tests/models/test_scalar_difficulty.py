@@ -234,6 +234,26 @@ def test_by_item_density_equals_the_beta_binomial_and_its_quadrature(rng):
 
 
 @pytest.mark.nuts
+def test_by_item_density_of_coins_that_are_all_alike(rng):
+    """A concentration of some 1e60, where differences of log gamma functions are noise."""
+    data = tiny(rng, n_labels=2, gold=True)
+    _, built, kept, function = compiled(am.BetaBinomialByItem(), data)
+    point = built.initial_point()
+    (name,) = (key for key in point if key.startswith("concentration"))
+    point[name] = np.full_like(point[name], 140.0)
+    _, potential, *drawn = map(np.asarray, function(point))
+    values = dict(zip(kept, drawn, strict=True))
+    assert (values["concentration"] > 1e60).all()
+    expected = 0.0
+    for item in range(data.n_items):
+        labels = data.label[data.item == item]
+        joint = values["prevalence"] * values["population"][:, labels].prod(axis=1)
+        known = data.gold[item]
+        expected += np.log(joint.sum() if known < 0 else joint[known])
+    assert float(potential) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.nuts
 @pytest.mark.parametrize(("variant", "k"), [("default", 2), ("discrimination and guessing", 3)])
 def test_the_start_is_finite_and_has_the_right_shapes(variant, k, rng):
     from pymc.initial_point import make_initial_point_fn
