@@ -113,10 +113,8 @@ def one_pass(work: Path, n: int, seed: int, kind: str) -> Measured:
     (state,) = start_states(model, streamed, seed, [])
     threads = 2 if kind == "two" else 1
     whole = kind != "streamed"
-    annotations = data.to_annotations() if whole else None
-    source = streamed
-    if annotations is not None:
-        source = cut(encode(annotations, collapse=False), threads)
+    codes = encode(data.to_annotations(), collapse=False) if whole else None
+    source = streamed if codes is None else cut(codes, threads)
     out: Measured = {}
     parameters = [(state.log_prevalence, state.log_confusion)]
     team = Threads(threads) if threads > 1 else Serial()
@@ -125,10 +123,10 @@ def one_pass(work: Path, n: int, seed: int, kind: str) -> Measured:
         spread = stack.enter_context(Spread(source, team))
         spread.sum(sampled, parameters, [seed], 0, None)
         alone: Any = None
-        if threads > 1:  # in turn with one thread, since the machine may change from run to run
-            alone = stack.enter_context(
-                Spread(cut(encode(annotations, collapse=False), 1), Serial())
-            )
+        if (
+            codes is not None and threads > 1
+        ):  # in turn with one thread, since the machine may change from run to run
+            alone = stack.enter_context(Spread(cut(codes, 1), Serial()))
             alone.sum(sampled, parameters, [seed], 0, None)
         for iteration in range(1, 1 + REPEATS):
             both: list[Measured] = [{}, {}]
