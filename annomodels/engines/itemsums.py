@@ -87,11 +87,13 @@ class ItemSums:
 
     def note(self, draw: int) -> None:
         """Say that a draw has been added to the open batch, which is closed when it is full."""
+        from annomodels.kernels.bookkeeping import close_batch
+
         self.open.append(draw)
         if len(self.open) == self.length:
-            mean = self.batch / self.length
-            self.p_sum += mean
-            self.p_square += mean**2
+            # one loop, where arrays of numpy would be made for each operation
+            items = len(self.batch)
+            close_batch(self.batch, self.length, self.p_sum, self.p_square, 0, items)
             self.entropy += self.open_entropy
             self.closed.add(draw // self.length)
             self.drop()

@@ -13,11 +13,16 @@ from annomodels.engines.held import Block
 from annomodels.engines.itemsums import ItemMeans, ItemSums, item_means
 from annomodels.engines.partition import Partition
 from annomodels.engines.recount import kernel_parameters
+from annomodels.models.confusion import State
 
-__all__ = ["Batch", "Keeping", "Parameters", "distances", "expected", "items", "sampled", "weighed"]
+__all__ = [
+    "Batch", "Keeping", "Parameters", "distances", "expected", "items", "parameters_of", "sampled",
+    "weighed",
+]  # fmt: skip
 
 Floats = NDArray[np.float64]
-Parameters = tuple[Floats, Floats]  # log prevalence [truth], log confusion [row, label, truth]
+# log prevalence [truth], log confusion [row, label, truth]; then, maybe, both without logarithm
+Parameters = tuple[Floats, ...]
 Finish = Callable[[Partition, Any], Any] | None
 MANY_CELLS = 100_000
 
@@ -34,12 +39,15 @@ class Keeping:
         Number of draws in a batch.
     orders
         New place of each class, for each chain.
+    chains
+        Which chains these are.
     """
 
     stage: int
     draw: int
     length: int
     orders: Sequence[NDArray[np.int64]]
+    chains: Sequence[int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +70,24 @@ class Batch:
     confusion: Floats
 
 
+def parameters_of(state: State, here: bool) -> Parameters:
+    """Give the parameters of a state as they are sent.
+
+    Parameters
+    ----------
+    state
+        The state.
+    here
+        Whether they go nowhere but are looked at where this is called. Probabilities are then made
+        once for all threads, which have that much less to keep in their caches; elsewhere they are
+        made where they arrive, since sending them would take longer.
+    """
+    from annomodels.kernels.products import chances
+
+    logs = state.log_prevalence, state.log_confusion
+    return chances(*logs) if here else logs
+
+
 def sampled(
     block: Block,
     parameters: Sequence[Parameters],
@@ -74,7 +100,6 @@ def sampled(
     Gives counts [chain, row, label, truth], sizes [chain, truth] and log likelihoods [chain].
     """
     from annomodels.kernels.passes import sampled_pass
-    from annomodels.kernels.products import chances
 
     arrays, _ = block.open()
     k, chains = block.n_labels, len(keys)
@@ -84,20 +109,19 @@ def sampled(
     sizes = np.zeros((chains, k), dtype=np.int64)
     found = np.zeros(chains)
     nowhere, identity = (np.empty((0, k)), np.empty(0)), np.arange(k)
-    for n, (log_prevalence, log_confusion) in enumerate(parameters):
+    for n, known in enumerate(parameters):
         held: ItemSums | None = None
         order, target = identity, nowhere
         if keeping is not None:
-            held = block.sums_of(n, keeping.stage, keeping.length)
+            held = block.sums_of(keeping.chains[n], keeping.stage, keeping.length)
             order = np.asarray(keeping.orders[n])
             if held.wants(keeping.draw):
                 target = held.batch, held.open_entropy
             else:  # a call that is made again
                 held = None
         found[n] = sampled_pass(
-            *arrays, chances(_own(log_prevalence), _own(log_confusion)), np.uint64(keys[n]),
-            iteration, order, held is not None, 0, block.n_items, counts[n], sizes[n], *target,
-            block.first,
+            *arrays, _chances(known), np.uint64(keys[n]), iteration, order, held is not None,
+            0, block.n_items, counts[n], sizes[n], *target, block.first,
         )  # fmt: skip
         if held is not None and keeping is not None:
             held.note(keeping.draw)
@@ -177,17 +201,23 @@ def items(
 
 def _soft(block: Block, parameters: Parameters) -> tuple[Floats, Floats, Floats, float]:
     from annomodels.kernels.passes import soft_pass
-    from annomodels.kernels.products import chances
 
     arrays, weight = block.open()
     k = block.n_labels
     counts, sizes = np.zeros((block.n_rows, k, k)), np.zeros(k)
     p_truth = np.empty((block.n_items, k))
     found = soft_pass(
-        *arrays, weight, chances(_own(parameters[0]), _own(parameters[1])),
-        0, block.n_items, counts, sizes, p_truth,
+        *arrays, weight, _chances(parameters), 0, block.n_items, counts, sizes, p_truth,
     )  # fmt: skip
     return counts, sizes, p_truth, float(found)
+
+
+def _chances(parameters: Parameters) -> Any:
+    from annomodels.kernels.products import chances
+
+    if len(parameters) > 2:
+        return parameters
+    return chances(*(_own(values) for values in parameters))
 
 
 def _own(values: Floats) -> Floats:

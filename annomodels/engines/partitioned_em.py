@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.engines.acceleration import Ascent, climb_rounds
-from annomodels.engines.jobs import Finish, distances, expected, weighed
+from annomodels.engines.jobs import Finish, distances, expected, parameters_of, weighed
 from annomodels.engines.spread import Spread
 from annomodels.models.confusion import State
 from annomodels.models.conjugate import ConjugateModel
@@ -37,7 +37,7 @@ def climb_source(model: ConjugateModel, spread: Spread, state: State, **options:
     """
 
     def expectation(state: State) -> tuple[Floats, Floats, float]:
-        counts, sizes, found = spread.sum(expected, (state.log_prevalence, state.log_confusion))
+        counts, sizes, found = spread.sum(expected, parameters_of(state, spread.team.here))
         return counts, sizes, float(found)
 
     return climb_rounds(model, expectation, state, **options)
@@ -56,7 +56,7 @@ def class_probabilities(spread: Spread, state: State, finish: Finish = None) -> 
         Called with partition and class probabilities where the partition lies; its result is what
         comes back.
     """
-    return spread.each(weighed, (state.log_prevalence, state.log_confusion), finish)
+    return spread.each(weighed, parameters_of(state, spread.team.here), finish)
 
 
 def mode_distances(spread: Spread, states: Sequence[State]) -> Floats:
@@ -69,6 +69,6 @@ def mode_distances(spread: Spread, states: Sequence[State]) -> Floats:
     states
         The parameters.
     """
-    known = [(state.log_prevalence, state.log_confusion) for state in states]
+    known = [parameters_of(state, spread.team.here) for state in states]
     (gaps,) = spread.sum(distances, known)
     return np.asarray(gaps / spread.source.n_items)

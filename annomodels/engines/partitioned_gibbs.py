@@ -4,7 +4,8 @@ All chains take a step together, one round of calls for each iteration: every pl
 of its items for all chains, and the parameters are drawn here. What the kept draws say of the items
 is summed where they lie. Draws are those of a run in memory, bit for bit, since counts are whole
 numbers and random numbers belong to chain, iteration and item. Sums that were lost with a machine
-are taken up again from the kept parameters.
+are taken up again from the kept parameters. Where calls travel, the chains go in groups: while the
+answers of one are on their way, the machines work for another.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -22,7 +24,15 @@ from annomodels.engines.checkpoint import identity, open_checkpoint
 from annomodels.engines.collect import collect_parameters
 from annomodels.engines.interrupts import Interrupts
 from annomodels.engines.itemsums import ItemMeans
-from annomodels.engines.jobs import Batch, Keeping, items, missing, recounted, sampled
+from annomodels.engines.jobs import (
+    Batch,
+    Keeping,
+    items,
+    missing,
+    parameters_of,
+    recounted,
+    sampled,
+)
 from annomodels.engines.kept import Kept
 from annomodels.engines.partition import Partition, Source
 from annomodels.engines.settings import Settings
@@ -41,6 +51,8 @@ Finish = Callable[[Partition, ItemMeans], Any]
 RECOUNTS = 10
 # bytes of parameters that are sent at a time to be counted again
 RECOUNT_BYTES = 32_000_000
+# groups of chains wait for each other after every slice
+GROUPED_SLICE_SECONDS = 5.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,31 +215,60 @@ class _Run(StagedRun):
             _Far(model, source, state, key, relabel)
             for state, key in zip(starts, self.keys, strict=True)
         ]
+        self.groups = _groups(len(self.chains), spread)
+        if len(self.groups) > 1:
+            self.slice_seconds = GROUPED_SLICE_SECONDS
 
     def slice(self, steps: Sequence[int], thin: int, kept: list[Kept] | None, limit: Any) -> None:
-        """Take some steps, all chains together."""
+        """Take some steps, the chains of a group together."""
         for n, chain in enumerate(self.chains):
             if kept is not None:
                 kept[n].make_room(self.model.pymc_start(chain.state))
-        for _ in range(max(steps)):
-            self.interrupts.check()
-            self._step(thin, kept)
-            if limit is not None and self.clock.seconds >= limit:
-                return
+        ends = [chain.iteration + n for chain, n in zip(self.chains, steps, strict=True)]
+        stop = Event()
 
-    def _step(self, thin: int, kept: list[Kept] | None) -> None:
+        def advance(group: list[int]) -> None:
+            while any(self.chains[n].iteration < ends[n] for n in group) and not stop.is_set():
+                self._step(group, thin, kept)
+                if self.interrupts.noted or (limit is not None and self.clock.seconds >= limit):
+                    stop.set()
+
+        self.interrupts.check()
+        if not self.spread.complete:  # so that data are sent once
+            self._step(list(range(len(self.chains))), thin, kept)
+        if len(self.groups) == 1:
+            advance(self.groups[0])
+        else:
+            self._overlap(advance, stop)
+            last = max(chain.iteration for chain in self.chains)
+            for group in self.groups:
+                while min(self.chains[n].iteration for n in group) < last:
+                    self._step(group, thin, kept)
+        self.interrupts.check()
+
+    def _overlap(self, advance: Callable[[list[int]], None], stop: Event) -> None:
+        """Advance the groups side by side; the chains stand still when this is over."""
+        with ThreadPoolExecutor(len(self.groups)) as pool:
+            running = [pool.submit(advance, group) for group in self.groups]
+            try:
+                for future in running:
+                    future.result()
+            finally:
+                stop.set()
+
+    def _step(self, group: list[int], thin: int, kept: list[Kept] | None) -> None:
         # a run that was interrupted elsewhere may have left chains at different iterations: those
         # behind catch up, and what their draws say of the items is counted at the end
-        iteration = min(chain.iteration for chain in self.chains)
-        behind = [n for n, chain in enumerate(self.chains) if chain.iteration == iteration]
+        iteration = min(self.chains[n].iteration for n in group)
+        behind = [n for n in group if self.chains[n].iteration == iteration]
         keep = kept is not None and iteration % thin == 0
         keeping = None
-        together = len(behind) == len(self.chains)
-        if keep and kept is not None and self.spread.team.keeps and together:
-            orders = [chain.order(True) for chain in self.chains]
-            keeping = Keeping(self.stage, kept[0].n, int(kept[0].book[4]), orders)
+        if keep and kept is not None and self.spread.team.keeps and behind == group:
+            orders = [self.chains[n].order(True) for n in group]
+            first = kept[group[0]]
+            keeping = Keeping(self.stage, first.n, int(first.book[4]), orders, group)
         states = [self.chains[n].state for n in behind]
-        parameters = [(state.log_prevalence, state.log_confusion) for state in states]
+        parameters = [parameters_of(state, self.spread.team.here) for state in states]
         keys = [self.keys[n] for n in behind]
         counts, sizes, found = self.spread.sum(sampled, parameters, keys, iteration, keeping)
 
@@ -280,6 +321,13 @@ class _Run(StagedRun):
             self.settings.tell("items", lo / len(lacking), "counting again what was lost")
             some = [_batch(kept[c], c, b, length, n) for c, b in lacking[lo : lo + at_once]]
             self.spread.each(recounted, stage, length, some)
+
+
+def _groups(chains: int, spread: Spread) -> list[list[int]]:
+    """Chains whose rounds are on the way together; files are read once for all of them."""
+    streamed = any(getattr(part, "streamed", False) for part in spread.source.partitions)
+    n = 1 if streamed else min(spread.team.rounds, chains)
+    return [[int(c) for c in group] for group in np.array_split(np.arange(chains), n)]
 
 
 def _batch(kept: Kept, chain: int, number: int, length: int, n: int) -> Batch:

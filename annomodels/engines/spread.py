@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -34,12 +35,19 @@ class Spread:
         self.token = secrets.token_hex(8)
         self.places = _shared_out([p.n_annotations for p in source.partitions], team.places)
         self.sent: set[int] = set()
+        # rounds of several threads may be on the way at a time
+        self.lock = threading.Lock()
 
     def __enter__(self) -> Spread:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.team.everywhere(forget, self.token)
+
+    @property
+    def complete(self) -> bool:
+        """Whether all places have been sent their partitions."""
+        return len(self.sent) == len(self.places)
 
     def sum(self, job: Callable[..., Any], *arguments: Any) -> Any:
         """Do a job that gives a tuple of arrays on all partitions, and add the results."""
@@ -64,7 +72,8 @@ class Spread:
         adding: bool,
     ) -> tuple[list[Any], Any]:
         """Call all places, those again that were lost; give their results, or the sum."""
-        self.sent.difference_update(self.team.settle())
+        with self.lock:
+            self.sent.difference_update(self.team.settle())
         found: list[Any] = [None] * len(self.places)
         waiting = list(range(len(self.places)))
         shared = self.team.share(arguments)
@@ -80,8 +89,9 @@ class Spread:
             for place, outcome in zip(waiting, outcomes, strict=True):
                 if isinstance(outcome, Lost):
                     lost.append(place)
-                    self.sent.discard(place)
-                    self.team.replace(place)
+                    with self.lock:
+                        self.sent.discard(place)
+                        self.team.replace(place)
                 else:
                     self.sent.add(place)
                     found[place] = outcome

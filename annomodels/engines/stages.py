@@ -52,6 +52,7 @@ class StagedRun(ABC):
     chains: Sequence[Any]
     # whether chains can note what is watched of every iteration
     traces = True
+    slice_seconds = SLICE_SECONDS
 
     def __init__(self, settings: Settings, checkpoint: Checkpoint | None = None) -> None:
         self.settings = settings
@@ -188,7 +189,7 @@ class StagedRun(ABC):
                 return False
             if self.checkpoint.due:
                 self._write(ends, thin, kept)
-            pace = SLICE_SECONDS / max(self.clock.seconds - since, 1e-3)
+            pace = self.slice_seconds / max(self.clock.seconds - since, 1e-3)
             length = max(1, int(length * min(pace, 4.0)))
 
     def _take_up(self, saved: Saved, kept: list[Kept] | None) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
 from typing import Any
@@ -37,11 +37,16 @@ class DaskTeam(Team):
         A ``distributed.Client``.
     """
 
+    rounds = 2  # a machine works for one while the answers of the other travel
+
     def __init__(self, client: Any) -> None:
         self.client = client
         self.homes = [home for home, threads in self._there().items() for _ in range(threads)]
         super().__init__(len(self.homes))
         self.crowded, self.looked = False, time.monotonic()
+        # a client that has just told that results can go waits before it sends the next calls, so
+        # those of the last rounds go after these
+        self.recent: deque[list[Any]] = deque(maxlen=self.rounds)
 
     def _there(self) -> dict[str, int]:
         """Machines that are there, with their numbers of threads; waits for the first one."""
@@ -126,12 +131,14 @@ class DaskTeam(Team):
         self.client.run(function, *arguments, on_error="ignore")
 
     def _submit(self, calls: Sequence[Call]) -> list[Any]:
-        return [
+        futures = [
             self.client.submit(
                 function, *arguments, workers=[self.homes[place]], pure=False, priority=1
             )
             for place, function, arguments in calls
         ]
+        self.recent.append(futures)
+        return futures
 
     def _wait(self, calls: Sequence[Call], futures: list[Any]) -> list[Lost | None]:
         """Wait for calls; says which of them will not come."""

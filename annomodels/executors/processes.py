@@ -25,6 +25,8 @@ class Processes(Team):
         Number of processes.
     """
 
+    rounds = 2
+
     def __init__(self, places: int) -> None:
         super().__init__(places)
         methods = multiprocessing.get_all_start_methods()

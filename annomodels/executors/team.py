@@ -42,6 +42,10 @@ class Team(ABC):
 
     # whether a call to a place finds there what an earlier call to the same place left behind
     keeps: bool = True
+    # whether calls are carried out in this process, so that nothing needs to be sent
+    here: bool = False
+    # rounds of calls that may be on the way at a time
+    rounds: int = 1
 
     def __init__(self, places: int) -> None:
         self.places = max(1, places)
@@ -112,6 +116,8 @@ class Team(ABC):
 class Serial(Team):
     """One place: here."""
 
+    here = True
+
     def __init__(self) -> None:
         super().__init__(1)
 
@@ -128,6 +134,8 @@ class Threads(Team):
     places
         Number of threads.
     """
+
+    here = True
 
     def __init__(self, places: int) -> None:
         super().__init__(places)

@@ -1,0 +1,121 @@
+"""What a second Dask worker brings: seconds of an iteration of Gibbs with one worker and with two.
+
+    python benchmarks/spreading.py [--reduced] [--labels 1e7]
+
+Each worker is a process with one thread. Runs with one and two of them take turns, since the
+machine may change from run to run. Needs the extra `dask`.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import ExitStack
+from copy import deepcopy
+from typing import Any
+
+import common
+import numpy as np
+
+COLUMNS = ("labels", "coders", "one worker, s", "two workers, s", "one / two", "least and most")
+CODERS = (500, 10_000)
+LABELS, REDUCED = 10_000_000, 100_000
+CHAINS, WARMUP, DRAWS, STEPS, TURNS = 4, 4, 500, 40, 5
+
+INTRODUCTION = f"""
+Seconds of the clock for an iteration of the four chains of `am.fit(data, "dawid-skene",
+executor=client)` while draws are kept: K = 5 labels, 5 labels an item, workers of one thread on the
+same machine as the scheduler and the process that asks. Medians of {TURNS} runs of {STEPS}
+iterations with one worker and with two in turn; the ratio is the median of those of each turn, with
+the least and the largest beside it.
+"""
+
+
+def crowd(labels: int, coders: int, seed: int) -> Any:
+    """Codes of a simulated crowd, 70 % right."""
+    from annomodels.models.encoded import Encoded
+
+    per, classes = 5, 5
+    rng = np.random.default_rng(seed)
+    items = labels // per
+    truth = np.repeat(rng.integers(classes, size=items), per)
+    row = rng.integers(coders, size=labels).astype(np.int32)
+    guess = rng.integers(classes, size=labels)
+    label = np.where(rng.random(labels) < 0.7, truth, guess).astype(np.int32)
+    starts = np.arange(items + 1, dtype=np.int64) * per
+    none = np.full(items, -1, dtype=np.int32)
+    return Encoded(
+        starts, row, label, none, np.ones(items), np.arange(items), coders, classes
+    )  # fmt: skip
+
+
+def pace(codes: Any, team: Any, seed: int) -> float:
+    """Seconds of an iteration, from the first report on draws to one after `STEPS` iterations."""
+    from annomodels.engines.partition import cut
+    from annomodels.engines.partitioned_gibbs import sample_source
+    from annomodels.engines.settings import Settings
+    from annomodels.engines.starts import state_from_shares, vote_shares
+    from annomodels.models import resolve
+
+    seen: list[tuple[float, float]] = []
+
+    def progress(stage: str, share: float, message: str) -> None:
+        if stage == "sampling":
+            seen.append((share * DRAWS, time.perf_counter()))
+            if seen[-1][0] - seen[0][0] >= STEPS:
+                raise KeyboardInterrupt  # a run that is interrupted ends with what it has
+
+    model = resolve("dawid-skene")
+    state = state_from_shares(model, codes, vote_shares(codes))
+    settings = Settings(
+        chains=CHAINS, draws=DRAWS, warmup=WARMUP, seed=seed, extend=False, progress=progress
+    )
+    starts = [deepcopy(state) for _ in range(CHAINS)]
+    sample_source(model, cut(codes, team.places), settings, team, starts, True)
+    (first, begun), (last, ended) = seen[0], seen[-1]
+    return (ended - begun) / (last - first)
+
+
+def measured(labels: int, coders: int, seed: int, turns: int) -> list[str]:
+    """Row of the table."""
+    from distributed import Client, LocalCluster
+
+    from annomodels.executors.dask import DaskTeam
+
+    codes = crowd(labels, coders, seed)
+    with ExitStack() as stack:
+        teams = []
+        for n in (1, 2):
+            cluster = stack.enter_context(
+                LocalCluster(n_workers=n, threads_per_worker=1, dashboard_address=":0")
+            )
+            teams.append(DaskTeam(stack.enter_context(Client(cluster, set_as_default=False))))
+        found = []
+        for turn in range(turns + 1):
+            found.append([pace(codes, team, seed) for team in teams])
+            common.say(f"{labels:,} labels, {coders:,} coders, turn {turn}: {found[-1]}")
+    seconds = np.array(found[1:])  # the first run of a worker loads the compiled loops
+    ratios = seconds[:, 0] / seconds[:, 1]
+    one, two = np.median(seconds, axis=0)
+    spread = f"{ratios.min():.2f} – {ratios.max():.2f}"
+    ratio = f"{np.median(ratios):.2f}"
+    return [f"{labels:,}", f"{coders:,}", f"{one:.2f}", f"{two:.2f}", ratio, spread]
+
+
+def main() -> int:
+    parser = common.arguments(__doc__, "spreading.md")
+    parser.add_argument("--labels", type=float, default=LABELS, help="number of labels")
+    parser.add_argument("--coders", nargs="+", type=int, default=list(CODERS))
+    options = parser.parse_args()
+    labels = REDUCED if options.reduced else int(options.labels)
+    turns = 1 if options.reduced else TURNS
+    rows = [measured(labels, coders, options.seed, turns) for coders in options.coders]
+    foot = common.machine("distributed")
+    if options.reduced:
+        foot = f"A reduced run, too small to judge by. {foot}"
+    common.write(options.out, [INTRODUCTION.strip(), common.markdown(COLUMNS, rows, 0), foot])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
