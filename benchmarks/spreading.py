@@ -20,7 +20,7 @@ import numpy as np
 COLUMNS = ("labels", "coders", "one worker, s", "two workers, s", "one / two", "least and most")
 CODERS = (500, 10_000)
 LABELS, REDUCED = 10_000_000, 100_000
-CHAINS, WARMUP, DRAWS, STEPS, TURNS = 4, 4, 500, 40, 5
+CHAINS, WARMUP, DRAWS, STEPS, TURNS = 4, 4, 500, 20, 5
 
 INTRODUCTION = f"""
 Seconds of the clock for an iteration of the four chains of `am.fit(data, "dawid-skene",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -30,10 +30,12 @@ from annomodels.models.encoded import Encoded, encode
 from annomodels.models.state import TRUTH_AXIS
 from annomodels.schema import DIMS, RawResult, names
 
-__all__ = ["run", "start_point", "state_of"]
+__all__ = ["bound_concentrations", "run", "start_point", "state_of"]
 
 Floats = NDArray[Any]
 JITTER = 0.02
+# log gamma is known to some 1e-6 there; the priors hold less than 1e-12 beyond
+MOST_CONCENTRATED = 1e9
 # variables that are positive
 SCALES = (
     "concentration", "group_concentration", "answering_concentration", "scale", "coder_spread",
@@ -109,9 +111,32 @@ def _chains(
     """Run all chains here: draws by name, log densities, divergences, why it stopped."""
     settings.tell("compiling", 0.0, "building the PyMC model")
     pymc_model = model.build(codes, coords)
+    bound_concentrations(pymc_model)
     start = start_point(model, codes)
     tree, stopped = _sample(pymc_model, start, settings, clock, model.correlated)
     return *_arrays(tree, {*DIMS, *model.variables(codes.n_labels)}), stopped
+
+
+def bound_concentrations(pymc_model: Any) -> None:
+    """Rule out concentrations that are so large that the density is nothing but rounding errors.
+
+    Differences of log gamma functions lose all their digits there. The first steps of NUTS are
+    long, and where one of them lands on a large error, a chain would never leave.
+
+    Parameters
+    ----------
+    pymc_model
+        The model, which gets one more potential if it has concentrations.
+    """
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    found = [v for v in pymc_model.free_RVs if v.name.endswith("concentration")]
+    if not found:
+        return
+    with pymc_model:
+        largest = reduce(pt.maximum, [pt.max(v) for v in found])
+        pm.Potential("representable", pt.switch(pt.gt(largest, MOST_CONCENTRATED), -np.inf, 0.0))
 
 
 def _chain(model: Model, codes: Encoded, coords: dict[str, list[str]], settings: Settings) -> Drawn:

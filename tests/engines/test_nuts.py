@@ -34,3 +34,28 @@ def test_a_time_limit_keeps_the_draws_of_all_chains_that_got_far():
     assert fit.tree["posterior"].sizes["draw"] > 10
     assert np.isfinite(draws(fit, "confusion")).all()
     np.testing.assert_allclose(p_truth(fit).sum(axis=1), 1.0)
+
+
+def test_concentrations_that_are_all_rounding_errors_are_ruled_out():
+    """At e^60 the log density of a Dirichlet is some 1e13 of either sign; it may hold a chain."""
+    from annomodels.engines.nuts import MOST_CONCENTRATED, bound_concentrations, start_point
+    from annomodels.models import resolve
+    from annomodels.models.encoded import encode
+
+    codes = encode(simulate(np.random.default_rng(8), n_items=20)[0])
+    model = resolve("hierarchical")
+    built = model.build(codes, {name: list("abc") for name in ("truth", "label")} | {
+        "coder": [f"c{j}" for j in range(codes.n_rows)]
+    })  # fmt: skip
+    plain = built.compile_logp()
+    free = built.initial_point()
+    (log_name,) = (name for name in free if name.startswith("concentration"))
+    near, edge, far = ({**free, log_name: np.full(3, x)} for x in (4.0, 20.0, 60.0))
+    before = [float(plain(point)) for point in (near, edge)]
+    bound_concentrations(built)
+    bounded = built.compile_logp()
+    assert np.exp(20.0) < MOST_CONCENTRATED < np.exp(21.0)
+    assert [float(bounded(point)) for point in (near, edge)] == pytest.approx(before, rel=1e-12)
+    assert abs(float(plain(far))) > 1e12  # what it guards against
+    assert float(bounded(far)) == -np.inf
+    assert start_point(model, codes)["concentration"].max() < MOST_CONCENTRATED
