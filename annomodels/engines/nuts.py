@@ -17,6 +17,7 @@ from annomodels.engines.compiled import compiled
 from annomodels.engines.compound import sample_compound
 from annomodels.engines.em import climb
 from annomodels.engines.kept import Kept
+from annomodels.engines.own_density import own_density, sampled_from
 from annomodels.engines.relabel import canonical_order
 from annomodels.engines.revisit import revisit_states
 from annomodels.engines.settings import Clock, Settings
@@ -109,12 +110,40 @@ def _chains(
     model: Model, codes: Encoded, coords: dict[str, list[str]], settings: Settings, clock: Clock
 ) -> Drawn:
     """Run all chains here: draws by name, log densities, divergences, why it stopped."""
-    settings.tell("compiling", 0.0, "building the PyMC model")
-    pymc_model = model.build(codes, coords)
-    bound_concentrations(pymc_model)
+    wanted = {*DIMS, *model.variables(codes.n_labels)}
+    settings.tell("compiling", 0.0, "preparing the density")
     start = start_point(model, codes)
-    tree, stopped = _sample(pymc_model, start, settings, clock, model.correlated)
-    return *_arrays(tree, {*DIMS, *model.variables(codes.n_labels)}), stopped
+    # a little noise keeps the chains from starting in one point; nutpie's own would leave the mode
+    rng = np.random.default_rng(settings.seed)
+    density = own_density(model, codes)
+    if density is not None:
+        noisy = {
+            name: _shake(start[name], name, rng, name == "prevalence") for name in density.free
+        }
+        code = sampled_from(density, noisy)
+    else:
+        pymc_model = model.build(codes, coords)
+        bound_concentrations(pymc_model)
+        free = pymc_model.free_RVs
+        if pymc_model.discrete_value_vars:
+            return _stepped(pymc_model, start, settings, wanted)
+        simplexes = {v.name for v in free if getattr(v.owner.op, "name", "") == "dirichlet"}
+        noisy = {v.name: _shake(start[v.name], v.name, rng, v.name in simplexes) for v in free}
+        code = compiled(pymc_model, noisy)
+    settings.tell("compiling", 1.0)
+    tree, stopped = _sample(code, settings, clock, model.correlated)
+    return *_arrays(tree, wanted), stopped
+
+
+def _stepped(
+    pymc_model: Any, start: dict[str, Floats], settings: Settings, wanted: set[str]
+) -> Drawn:
+    """Run the step methods of PyMC, where something discrete is left."""
+    whole = {v.name for v in pymc_model.free_RVs if v.dtype.startswith("int")}
+    point = {v.name: np.asarray(start[v.name]) for v in pymc_model.free_RVs}
+    point |= {name: point[name].astype(int) for name in whole}
+    tree, stopped = sample_compound(pymc_model, point, settings)
+    return *_arrays(tree, wanted), stopped
 
 
 def bound_concentrations(pymc_model: Any) -> None:
@@ -162,24 +191,10 @@ def _spread(
     return posterior, lp, diverging, max(stopped for _, _, _, stopped in found)
 
 
-def _sample(
-    pymc_model: Any, start: dict[str, Floats], settings: Settings, clock: Clock, correlated: bool
-) -> tuple[Any, str]:
+def _sample(code: Any, settings: Settings, clock: Clock, correlated: bool) -> tuple[Any, str]:
     """Run nutpie in the background, so that it can be stopped with its draws kept."""
     import nutpie
 
-    free = pymc_model.free_RVs
-    simplexes = {v.name for v in free if getattr(v.owner.op, "name", "") == "dirichlet"}
-    if pymc_model.discrete_value_vars:
-        whole = {v.name for v in free if v.dtype.startswith("int")}
-        point = {v.name: np.asarray(start[v.name]) for v in free}
-        point |= {name: point[name].astype(int) for name in whole}
-        return sample_compound(pymc_model, point, settings)
-    rng = np.random.default_rng(settings.seed)
-    # a little noise keeps the chains from starting in one point; nutpie's own would leave the mode
-    noisy = {v.name: _shake(start[v.name], v.name, rng, v.name in simplexes) for v in free}
-    code = compiled(pymc_model, noisy)
-    settings.tell("compiling", 1.0)
     sampler = nutpie.sample(
         code,
         draws=settings.draws,

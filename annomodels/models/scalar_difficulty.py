@@ -161,10 +161,11 @@ class ScalarDifficulty(Model):
 
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
         """Names along the dimensions that only this model has."""
-        nodes = [f"{x:.2f}" for x in self._rule()[0]]
+        nodes = [f"{x:.2f}" for x in self.quadrature[0]]
         return {"state": [f"{label}/{x}" for label in labels for x in nodes]}
 
-    def _rule(self) -> tuple[Floats, Floats]:
+    @property
+    def quadrature(self) -> tuple[Floats, Floats]:
         """Nodes and weights of the standardised difficulty."""
         none = self.difficulty_fixed and self.difficulty == 0
         return normal_nodes(1 if none else self.nodes)
@@ -189,7 +190,7 @@ class ScalarDifficulty(Model):
         import pytensor.tensor as pt
 
         k = codes.n_labels
-        nodes, weights = self._rule()
+        nodes, weights = self.quadrature
         with pm.Model(coords=coords) as model:
             prevalence = pm.Dirichlet("prevalence", a=self.prevalence.alpha(k), dims="truth")
             mu = self.level_spread / math.sqrt(k)
@@ -260,11 +261,11 @@ class ScalarDifficulty(Model):
 
     def n_states(self, n_labels: int) -> int:
         """Give the number of states an item may be in."""
-        return n_labels * len(self._rule()[0])
+        return n_labels * len(self.quadrature[0])
 
     def states(self, values: dict[str, Floats]) -> States:
         """States of the items: a class and a node of the difficulty."""
-        nodes, weights = self._rule()
+        nodes, weights = self.quadrature
         prevalence, ability = values["prevalence"], values["ability"]
         draws, n_coders, k = ability.shape
         n_states = k * len(nodes)

@@ -181,7 +181,6 @@ MODELS_TO_RUN = {
     "pooled": "pooled",
     "Dawid-Skene": "dawid-skene",
     "hierarchical": "hierarchical",
-    "scalar difficulty": "scalar-difficulty",
     "random effects": "logistic-random-effects",
     "ambiguous": am.Ambiguous(coders=am.HierarchicalDawidSkene()),
     "ordinal": "ordinal",

@@ -1,0 +1,62 @@
+"""Densities in compiled loops of our own, in the form that nutpie samples from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.models.base import Model
+from annomodels.models.density import Density
+from annomodels.models.difficulty_density import DifficultyDensity
+from annomodels.models.encoded import Encoded
+from annomodels.models.scalar_difficulty import ScalarDifficulty
+
+__all__ = ["own_density", "sampled_from"]
+
+Floats = NDArray[np.float64]
+
+
+def own_density(model: Model, codes: Encoded) -> Density | None:
+    """Give the posterior in loops of our own; None where NUTS has to compile the PyMC model.
+
+    Parameters
+    ----------
+    model
+        Any model; one that is derived from another is another.
+    codes
+        The patterns of labels.
+    """
+    return DifficultyDensity(model, codes) if type(model) is ScalarDifficulty else None
+
+
+def sampled_from(density: Density, start: Mapping[str, Any]) -> Any:
+    """Give what nutpie samples from; nothing is compiled but loops that are kept on disk.
+
+    Parameters
+    ----------
+    density
+        The posterior.
+    start
+        Values of the free variables where the chains begin.
+
+    Returns
+    -------
+    nutpie.CompiledModel
+    """
+    from nutpie.compiled_pyfunc import from_pyfunc
+
+    begin = density.unconstrained(start)
+    density.value(begin)  # loads the loops, or compiles them
+    shown = density.constrained(begin)
+    return from_pyfunc(
+        ndim=density.n,
+        make_logp_fn=lambda: density.value,
+        make_expand_fn=lambda *_: density.constrained,
+        expanded_dtypes=[np.dtype(np.float64)] * len(shown),
+        expanded_shapes=[np.shape(value) for value in shown.values()],
+        expanded_names=list(shown),
+        make_initial_point_fn=lambda _: begin,
+    )

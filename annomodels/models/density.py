@@ -1,0 +1,78 @@
+"""A log density with its gradient in compiled loops, for models that NUTS need not compile first.
+
+The PyMC model stays the definition; a test holds value, gradient and variables to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Density", "from_log_simplex", "from_zero_sum", "to_zero_sum"]
+
+Floats = NDArray[np.float64]
+
+
+class Density(Protocol):
+    """The posterior of a model given data, over unconstrained numbers."""
+
+    @property
+    def free(self) -> tuple[str, ...]:
+        """Free variables of the PyMC model, in its order."""
+
+    @property
+    def n(self) -> int:
+        """How many numbers NUTS moves."""
+
+    def value(self, x: Floats) -> tuple[float, Floats]:
+        """Log density at unconstrained numbers, and its gradient."""
+
+    def constrained(self, x: Floats) -> dict[str, Floats]:
+        """Variables of the PyMC model, by name."""
+
+    def unconstrained(self, values: Mapping[str, Any]) -> Floats:
+        """Numbers that NUTS moves, from the free variables of the PyMC model."""
+
+
+def from_log_simplex(shares: Any) -> Floats:
+    """Free numbers of a simplex, as PyMC has them.
+
+    Examples
+    --------
+    >>> from_log_simplex([0.5, 0.25, 0.25]).round(3)
+    array([ 0.462, -0.231])
+    """
+    logs = np.log(np.asarray(shares, dtype=float))
+    return np.asarray(logs[:-1] - logs.mean())
+
+
+def to_zero_sum(free: Any) -> Floats:
+    """Numbers that sum to zero along the last axis, from their free ones, as PyMC has them.
+
+    Examples
+    --------
+    >>> to_zero_sum([1.0]).round(3)
+    array([ 0.707, -0.707])
+    """
+    free = np.asarray(free, dtype=float)
+    n = free.shape[-1] + 1
+    total = free.sum(axis=-1, keepdims=True)
+    shift = total / (np.sqrt(n) + n)
+    return np.concatenate([free - shift, -total / np.sqrt(n)], axis=-1)
+
+
+def from_zero_sum(values: Any) -> Floats:
+    """Free numbers of those that sum to zero along the last axis.
+
+    Examples
+    --------
+    >>> from_zero_sum(to_zero_sum([1.0, 2.0])).round(12)
+    array([1., 2.])
+    """
+    values = np.asarray(values, dtype=float)
+    n = values.shape[-1]
+    total = -values[..., -1:] * np.sqrt(n)
+    return np.asarray(values[..., :-1] + total / (np.sqrt(n) + n))

@@ -1,0 +1,167 @@
+"""The density of scalar difficulty in compiled loops."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaln, gammaln, log_ndtr, softmax
+
+from annomodels.models.centring import centred_share
+from annomodels.models.density import from_log_simplex, from_zero_sum, to_zero_sum
+from annomodels.models.difficulty_rows import leaning_places
+from annomodels.models.encoded import Encoded
+from annomodels.models.scalar_difficulty import ScalarDifficulty
+
+__all__ = ["DifficultyDensity"]
+
+Floats = NDArray[np.float64]
+
+# variables that are logarithms to NUTS
+LOGARITHMS: tuple[str, ...] = (
+    "level", "ability_scale", "difficulty_scale", "discrimination", "leaning_scale"
+)  # fmt: skip
+LOG_TAU = math.log(2.0 * math.pi)
+
+
+class DifficultyDensity:
+    """Posterior of a :class:`~annomodels.models.scalar_difficulty.ScalarDifficulty` given labels.
+
+    Parameters
+    ----------
+    model
+        The priors.
+    codes
+        The patterns of labels.
+    """
+
+    def __init__(self, model: ScalarDifficulty, codes: Encoded) -> None:
+        k, j = codes.n_labels, codes.n_rows
+        wrong = k - 2 if k > 2 else 0
+        n_rho = 0 if model.difficulty_fixed else k if model.by_class else 1
+        n_slope = j if model.discrimination else 0
+        n_guess = k if model.guessing is not None else 0
+        self.k, self.coders = k, j
+        # free numbers of each variable, in the order of the PyMC model
+        self.shapes: dict[str, tuple[int, ...]] = {
+            "prevalence": (k - 1,), "level": (), "contrast": (k - 1,), "ability_scale": (k,),
+            "ability": (j, k),
+        }  # fmt: skip
+        if n_rho:
+            self.shapes["difficulty_scale"] = (k,) if model.by_class else ()
+        if n_slope:
+            self.shapes["discrimination"] = (j,)
+        if n_guess:
+            self.shapes["guessing"] = (k,)
+        if k > 2:
+            self.shapes |= {"preference": (k, wrong), "leaning_scale": (k,), "z": (j, k, wrong)}
+        self.share = centred_share(codes)
+        nodes, weights = model.quadrature
+        self.arguments = (
+            np.array([j, k, n_rho, n_slope, n_guess]),
+            self._priors(model),
+            model.prevalence.alpha(k),
+            self.share,
+            np.stack([nodes, np.log(weights)]),
+            np.full(k, float(model.difficulty)),
+            *codes.arrays,
+            codes.weight,
+        )
+
+    def _priors(self, model: ScalarDifficulty) -> Floats:
+        """Constants of the priors in the order of the kernel, with all that does not move."""
+        k, j = self.k, self.coders
+        alpha = model.prevalence.alpha(k)
+        level = model.level_spread / math.sqrt(k)
+        a, b = model.guessing.counts if model.guessing is not None else (1.0, 1.0)
+        half = math.log(2.0) - 0.5 * LOG_TAU
+        constant = gammaln(alpha.sum()) - gammaln(alpha).sum() + math.log(k)
+        constant -= math.log(level) + 0.5 * LOG_TAU + log_ndtr(model.centre(k) / level)
+        constant -= (k - 1) * (math.log(model.contrast_spread) + 0.5 * LOG_TAU)
+        constant += k * (half - math.log(model.ability_spread)) - j * k * 0.5 * LOG_TAU
+        if "difficulty_scale" in self.shapes:
+            rhos = int(np.prod(self.shapes["difficulty_scale"]))
+            constant += rhos * (half - math.log(model.difficulty))
+        if "discrimination" in self.shapes:
+            constant -= j * (math.log(model.discrimination) + 0.5 * LOG_TAU)
+        if "guessing" in self.shapes:
+            constant -= k * betaln(a, b)
+        if k > 2:
+            spread = math.log(model.leaning_spread)
+            constant -= k * (k - 2) * (spread + 0.5 * LOG_TAU) - k * (half - spread)
+            constant -= j * k * (k - 2) * 0.5 * LOG_TAU
+        return np.array(
+            [model.centre(k), level, model.contrast_spread, model.ability_spread, model.difficulty,
+             model.discrimination, a, b, model.leaning_spread, constant]
+        )  # fmt: skip
+
+    @property
+    def free(self) -> tuple[str, ...]:
+        """Free variables of the PyMC model, in its order."""
+        return tuple(self.shapes)
+
+    @property
+    def n(self) -> int:
+        """How many numbers NUTS moves."""
+        return sum(int(np.prod(shape)) for shape in self.shapes.values())
+
+    def value(self, x: Floats) -> tuple[float, Floats]:
+        """Log density at unconstrained numbers, and its gradient."""
+        from annomodels.kernels.difficulty import difficulty_density
+
+        grad = np.empty(len(x))
+        return difficulty_density(x, grad, *self.arguments), grad
+
+    def constrained(self, x: Floats) -> dict[str, Floats]:
+        """Variables of the PyMC model, by name."""
+        free = self._cut(x)
+        contrast = to_zero_sum(free["contrast"])
+        out: dict[str, Floats] = {name: np.exp(free[name]) for name in LOGARITHMS if name in free}
+        prevalence = np.append(free["prevalence"], -free["prevalence"].sum())
+        mean, scale = out["level"] + contrast, out["ability_scale"]
+        w = self.share[:, None]
+        out |= {
+            "prevalence": softmax(prevalence),
+            "contrast": contrast,
+            "mean_ability": mean,
+            "ability": mean + scale ** (1.0 - w) * (free["ability"] - w * mean),
+        }
+        if "guessing" in free:
+            out["guessing"] = 1.0 / (1.0 + np.exp(-free["guessing"]))
+        if "z" in free:
+            place, right = leaning_places(self.k)
+            rows = np.arange(self.k)[:, None]
+            out["preference"], out["z"] = to_zero_sum(free["preference"]), to_zero_sum(free["z"])
+            own = out["preference"] + out["leaning_scale"][:, None] * out["z"]
+            out["mean_leaning"] = out["preference"][rows, place] * ~right
+            out["leaning"] = own[:, rows, place] * ~right
+        return {name: np.asarray(values) for name, values in out.items()}
+
+    def unconstrained(self, values: Mapping[str, Any]) -> Floats:
+        """Numbers that NUTS moves, from the free variables of the PyMC model."""
+        given = {name: np.asarray(values[name], dtype=float) for name in self.shapes}
+        mean, scale = given["level"] + given["contrast"], given["ability_scale"]
+        w = self.share[:, None]
+        free: dict[str, Floats] = {
+            name: np.log(given[name]) for name in LOGARITHMS if name in given
+        }
+        free["prevalence"] = from_log_simplex(given["prevalence"])
+        free["ability"] = (given["ability"] - mean) / scale ** (1.0 - w) + w * mean
+        for name in ("contrast", "preference", "z"):
+            if name in given:
+                free[name] = from_zero_sum(given[name])
+        if "guessing" in given:
+            free["guessing"] = np.log(given["guessing"]) - np.log1p(-given["guessing"])
+        return np.concatenate([np.ravel(free[name]) for name in self.shapes])
+
+    def _cut(self, x: Floats) -> dict[str, Floats]:
+        """Free numbers of each variable, in its shape."""
+        out, at = {}, 0
+        for name, shape in self.shapes.items():
+            size = int(np.prod(shape))
+            out[name] = np.reshape(x[at : at + size], shape)
+            at += size
+        return out

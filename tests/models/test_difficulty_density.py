@@ -1,0 +1,150 @@
+"""The density of scalar difficulty in loops of its own is that of the PyMC model."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from densities import built
+from enumeration import tiny
+
+import annomodels as am
+from annomodels.engines.nuts import start_point
+from annomodels.engines.own_density import own_density
+from annomodels.models.difficulty_density import DifficultyDensity
+from annomodels.models.encoded import encode
+from annomodels.priors import Beta, Dirichlet
+
+SKEWED = Dirichlet(2.0, shares=(0.6, 0.3, 0.1))
+CASES = {
+    "two labels": (2, am.ScalarDifficulty()),
+    "vague": (2, am.ScalarDifficulty.carpenter()),
+    "fixed": (2, am.ScalarDifficulty.carpenter(1.0)),
+    "no difficulty": (3, am.ScalarDifficulty(difficulty=0.0, difficulty_fixed=True)),
+    "three labels": (3, am.ScalarDifficulty(by_class=True, prevalence=SKEWED)),
+    "everything": (4, am.ScalarDifficulty(by_class=True, discrimination=0.5, guessing=Beta(1, 4))),
+    "guessing": (2, am.ScalarDifficulty(guessing=Beta(2, 9), nodes=9, accuracy=0.8)),
+}
+cases = pytest.mark.parametrize("case", CASES)
+
+
+def crowd(case, rng, gold=True):
+    k, model = CASES[case]
+    return model, tiny(rng, n_items=9, n_coders=4, n_labels=k, gold=gold)
+
+
+def pymc_point(density, pymc_model, x):
+    """Unconstrained numbers as the PyMC model takes them, which has them in the same order."""
+    point, at = {}, 0
+    for name, value in pymc_model.initial_point().items():
+        size = np.size(value)
+        point[name] = x[at : at + size].reshape(np.shape(value))
+        at += size
+    assert at == len(x) == density.n
+    return point
+
+
+@cases
+@pytest.mark.parametrize("gold", [False, True])
+def test_value_and_variables_are_those_of_the_pymc_model(case, gold, rng):
+    model, data = crowd(case, rng, gold)
+    assert (data.gold is not None) == gold
+    pymc_model = built(model, data)
+    density = own_density(model, encode(data))
+    assert density.free == tuple(v.name for v in pymc_model.free_RVs)
+    named = [*pymc_model.free_RVs, *pymc_model.deterministics]
+    wanted = pymc_model.compile_fn(
+        [pymc_model.logp(), *pymc_model.replace_rvs_by_values(named)],
+        inputs=pymc_model.value_vars,
+        mode="FAST_COMPILE",
+    )
+    for scale in (0.3, 1.0, 3.0):
+        x = scale * rng.normal(size=density.n)
+        value, *values = wanted(pymc_point(density, pymc_model, x))
+        # PyMC knows the share that is cut off from a normal distribution to some eight digits
+        assert density.value(x)[0] == pytest.approx(float(value), rel=1e-9, abs=1e-6)
+        found = density.constrained(x)
+        assert set(found) == {variable.name for variable in named}
+        for variable, expected in zip(named, values, strict=True):
+            assert found[variable.name].shape == np.shape(expected)
+            np.testing.assert_allclose(found[variable.name], expected, rtol=1e-10, atol=1e-12)
+
+
+@cases
+def test_the_gradient_is_that_of_the_value(case, rng):
+    """Against differences of two sides, at points near and far."""
+    model, data = crowd(case, rng)
+    density = own_density(model, encode(data))
+    for scale in (0.3, 1.0):
+        x = scale * rng.normal(size=density.n)
+        step = 1e-5 * np.eye(density.n)
+        differences = [
+            (density.value(x + d)[0] - density.value(x - d)[0]) / 2e-5 for d in step
+        ]  # fmt: skip
+        gradient = density.value(x)[1]
+        np.testing.assert_allclose(gradient, differences, rtol=1e-6, atol=2e-6)
+        assert np.abs(gradient).min() > 0  # every number moves something
+
+
+@cases
+def test_there_and_back(case, rng):
+    model, data = crowd(case, rng)
+    density = own_density(model, encode(data))
+    x = rng.normal(size=density.n)
+    np.testing.assert_allclose(density.unconstrained(density.constrained(x)), x, atol=1e-12)
+
+
+@cases
+def test_the_start_is_finite(case, rng):
+    model, data = crowd(case, rng)
+    codes = encode(data)
+    density = own_density(model, codes)
+    value, gradient = density.value(density.unconstrained(start_point(model, codes)))
+    assert np.isfinite(value)
+    assert np.isfinite(gradient).all()
+
+
+@pytest.mark.parametrize("far", [40.0, 300.0, 800.0])
+def test_far_away_the_density_is_low_and_no_error(far, rng):
+    """The first steps of NUTS are long: what they meet must turn them back."""
+    for case in ("two labels", "everything"):
+        model, data = crowd(case, rng)
+        density = own_density(model, encode(data))
+        for sign in (-1.0, 1.0):
+            value, _ = density.value(np.full(density.n, sign * far))
+            assert not value > density.value(np.zeros(density.n))[0]
+
+
+def test_a_model_that_is_derived_has_its_own_pymc_model(rng):
+    @dataclasses.dataclass(frozen=True)
+    class Derived(am.ScalarDifficulty):
+        pass
+
+    codes = encode(tiny(rng))
+    assert isinstance(own_density(am.ScalarDifficulty(), codes), DifficultyDensity)
+    assert own_density(Derived(), codes) is None
+    assert own_density(am.HierarchicalDawidSkene(), codes) is None
+
+
+@pytest.mark.nuts
+@pytest.mark.calibration
+def test_draws_are_those_of_the_pymc_model(monkeypatch):
+    """NUTS over both densities: means within four Monte Carlo errors, spreads within a tenth."""
+    import arviz as az
+
+    data = am.datasets.load("caries")
+    options = {"chains": 4, "draws": 1000, "seed": 3}
+    own = am.fit(data, "scalar-difficulty", **options)
+    monkeypatch.setattr("annomodels.engines.nuts.own_density", lambda *_: None)
+    pymc = am.fit(data, "scalar-difficulty", **options)
+    for name in ("prevalence", "mean_ability", "ability_scale", "difficulty_scale", "ability"):
+        one, two = (np.asarray(fit.tree["posterior"][name].values) for fit in (own, pymc))
+        errors = [
+            az.mcse(fit.tree["posterior"].to_dataset()[[name]])[name].values for fit in (own, pymc)
+        ]
+        error = np.sqrt(errors[0] ** 2 + errors[1] ** 2)
+        assert (np.abs(one.mean((0, 1)) - two.mean((0, 1))) < 4 * error).all(), name
+        np.testing.assert_allclose(one.std((0, 1)), two.std((0, 1)), rtol=0.1)
+    lp = [fit.tree["sample_stats"]["lp"].values.mean() for fit in (own, pymc)]
+    assert lp[0] == pytest.approx(lp[1], abs=0.5)
