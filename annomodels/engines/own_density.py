@@ -12,6 +12,9 @@ from annomodels.models.base import Model
 from annomodels.models.density import Density
 from annomodels.models.difficulty_density import DifficultyDensity
 from annomodels.models.encoded import Encoded
+from annomodels.models.item_difficulty import ItemDifficulty
+from annomodels.models.logistic_random_effects import LogisticRandomEffects
+from annomodels.models.random_effects_density import RandomEffectsDensity
 from annomodels.models.scalar_difficulty import ScalarDifficulty
 
 __all__ = ["own_density", "sampled_from"]
@@ -29,7 +32,13 @@ def own_density(model: Model, codes: Encoded) -> Density | None:
     codes
         The patterns of labels.
     """
-    return DifficultyDensity(model, codes) if type(model) is ScalarDifficulty else None
+    if type(model) not in (ScalarDifficulty, LogisticRandomEffects, ItemDifficulty):
+        return None
+    if isinstance(model, ScalarDifficulty):
+        return DifficultyDensity(model, codes)
+    if isinstance(model, LogisticRandomEffects | ItemDifficulty):
+        return RandomEffectsDensity(model, codes)
+    return None
 
 
 def sampled_from(density: Density, start: Mapping[str, Any]) -> Any:

@@ -8,10 +8,14 @@ import numpy as np
 
 from annomodels.kernels.compile import Array, inlined, kernel
 from annomodels.kernels.difficulty_rows import fill_rows, rows_back, spread_leanings
+from annomodels.kernels.populations import (
+    half_normals,
+    normals,
+    partly_centred,
+    partly_centred_back,
+)
 from annomodels.kernels.state_density import state_likelihood
 from annomodels.kernels.transforms import (
-    half_normal,
-    half_normal_slope,
     log_simplex,
     log_simplex_back,
     sum_of_squares,
@@ -24,61 +28,8 @@ from annomodels.kernels.transforms import (
     CENTRE, LEVEL, CONTRAST, ABILITY, DIFFICULTY, SLOPE, RIGHT, NOT_RIGHT, LEANING, CONSTANT
 ) = range(10)  # fmt: skip
 
-
-@inlined
-def normals(free: Array, scale: float, grad: Array) -> float:
-    """Log density of normal numbers around 0, without its constant; adds to the gradient."""
-    value = 0.0
-    for n in range(len(free)):
-        value -= 0.5 * (free[n] / scale) ** 2
-        grad[n] -= free[n] / scale**2
-    return value
-
-
-@inlined
-def half_normals(free: Array, scale: float, grad: Array) -> float:
-    """Log density of logarithms of half-normal numbers; adds to the gradient."""
-    value = 0.0
-    for n in range(len(free)):
-        value += half_normal(free[n], scale)
-        grad[n] += half_normal_slope(free[n], scale)
-    return value
-
-
-@inlined
-def abilities(free: Array, share: Array, mean: Array, scale: Array, out: Array) -> float:
-    """Abilities [coder, truth] from free numbers, partly centred; gives their log density.
-
-    The sampler moves (x - m) / s^(1 - w) + w m, with the share w of each coder.
-    """
-    n_coders, k = out.shape
-    value = 0.0
-    for j in range(n_coders):
-        w = share[j]
-        for t in range(k):
-            apart = free[j * k + t] - w * mean[t]
-            out[j, t] = mean[t] + scale[t] ** (1.0 - w) * apart
-            value -= 0.5 * (apart / scale[t] ** w) ** 2 + w * math.log(scale[t])
-    return value
-
-
-@inlined
-def abilities_back(
-    free: Array, share: Array, mean: Array, scale: Array, grad: Array, free_grad: Array,
-    mean_grad: Array, log_scale_grad: Array,
-) -> None:  # fmt: skip
-    """Add the gradient of `abilities` and of the likelihood, `grad` [coder, truth] the latter."""
-    n_coders, k = grad.shape
-    for j in range(n_coders):
-        w = share[j]
-        for t in range(k):
-            apart = free[j * k + t] - w * mean[t]
-            stretch, narrow = scale[t] ** (1.0 - w), scale[t] ** w
-            z = apart / narrow
-            g = grad[j, t]
-            free_grad[j * k + t] += g * stretch - z / narrow
-            mean_grad[t] += g * (1.0 - w * stretch) + w * z / narrow
-            log_scale_grad[t] += g * (1.0 - w) * stretch * apart + w * z * z - w
+# what the PyMC model takes for the logarithm of a truth that a state rules out
+RULED_OUT = math.log(1e-300)
 
 
 @kernel
@@ -132,7 +83,7 @@ def difficulty_density(
     value += half_normals(x[of_scale], prior[ABILITY], grad[of_scale])
     of_ability = slice(3 * k - 1, 3 * k - 1 + n_coders * k)
     ability = np.empty((n_coders, k))
-    value += abilities(x[of_ability], share, mean, scale, ability)
+    value += partly_centred(x[of_ability], share, mean, scale, ability)
 
     # difficulty, discrimination, guessing
     at = of_ability.stop
@@ -189,7 +140,7 @@ def difficulty_density(
     fill_rows(ability, hard, slope, guess, leaning, table)
     share_grad, table_grad = np.zeros(n_states), np.zeros(table.shape)
     value += state_likelihood(
-        starts, cell, gold, weight, truth, log_share, table, share_grad, table_grad
+        starts, cell, gold, weight, truth, RULED_OUT, log_share, table, share_grad, table_grad
     )
 
     # and back
@@ -207,7 +158,7 @@ def difficulty_density(
                 place = of_rho.start + t * (n_rho - 1) // (k - 1)
                 grad[place] += hard_grad[t, q] * hard[t, q]
     log_simplex_back(log_pi, pi_grad, grad[: k - 1])
-    abilities_back(
+    partly_centred_back(
         x[of_ability], share, mean, scale, ability_grad,
         grad[of_ability], mean_grad, grad[of_scale],
     )  # fmt: skip

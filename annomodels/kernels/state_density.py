@@ -10,8 +10,6 @@ from annomodels.kernels.compile import Array, kernel
 
 # log odds below which a state cannot change a sum in double precision
 NEGLIGIBLE = -40.0
-# what the PyMC models take for the logarithm of a truth that a state rules out
-IMPOSSIBLE = math.log(1e-300)
 
 
 @kernel
@@ -21,6 +19,7 @@ def state_likelihood(
     gold: Array,
     weight: Array,
     truth: Array,
+    ruled_out: float,
     log_share: Array,
     table: Array,
     share_grad: Array,
@@ -28,8 +27,9 @@ def state_likelihood(
 ) -> float:
     """Sum over items of the log probability of their labels, the states summed out.
 
-    `table` is log P(label | state) as [cell, state], `truth` the class of each state. Gradients
-    are added to `share_grad` [state] and `table_grad` [cell, state].
+    `table` is log P(label | state) as [cell, state], `truth` the class of each state, `ruled_out`
+    what counts as the logarithm of a known truth that is another. Gradients are added to
+    `share_grad` [state] and `table_grad` [cell, state].
     """
     n_states = len(log_share)
     p = np.empty(n_states)
@@ -44,7 +44,7 @@ def state_likelihood(
         if gold[i] >= 0:
             for s in range(n_states):
                 if truth[s] != gold[i]:
-                    p[s] += IMPOSSIBLE
+                    p[s] += ruled_out
         top = p[0]
         for s in range(1, n_states):
             top = max(top, p[s])

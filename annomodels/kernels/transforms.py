@@ -73,18 +73,6 @@ def zero_sum_back(grad: Array, free: Array) -> None:
 
 
 @inlined
-def half_normal(free: float, scale: float) -> float:
-    """Log density of the logarithm of a half-normal number, without its constant."""
-    return free - 0.5 * math.exp(2.0 * free) / scale**2
-
-
-@inlined
-def half_normal_slope(free: float, scale: float) -> float:
-    """Give the derivative of `half_normal`."""
-    return 1.0 - math.exp(2.0 * free) / scale**2
-
-
-@inlined
 def sum_of_squares(values: Array) -> float:
     """Sum of the squares of numbers in one row."""
     total = 0.0

@@ -5,15 +5,27 @@ The PyMC model stays the definition; a test holds value, gradient and variables 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Density", "from_log_simplex", "from_zero_sum", "to_zero_sum"]
+__all__ = [
+    "HALF_LOG_TAU",
+    "LOG_HALF_NORMAL",
+    "Density",
+    "from_log_simplex",
+    "from_zero_sum",
+    "to_zero_sum",
+]
 
 Floats = NDArray[np.float64]
+
+# constants of log densities with scale 1: of a normal number, and of a half-normal one
+HALF_LOG_TAU = 0.5 * math.log(2.0 * math.pi)
+LOG_HALF_NORMAL = math.log(2.0) - HALF_LOG_TAU
 
 
 class Density(Protocol):

@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 from scipy.special import betaln, gammaln, log_ndtr, softmax
 
 from annomodels.models.centring import centred_share
-from annomodels.models.density import from_log_simplex, from_zero_sum, to_zero_sum
+from annomodels.models.density import (
+    HALF_LOG_TAU,
+    LOG_HALF_NORMAL,
+    from_log_simplex,
+    from_zero_sum,
+    to_zero_sum,
+)
 from annomodels.models.difficulty_rows import leaning_places
 from annomodels.models.encoded import Encoded
 from annomodels.models.scalar_difficulty import ScalarDifficulty
@@ -24,7 +30,6 @@ Floats = NDArray[np.float64]
 LOGARITHMS: tuple[str, ...] = (
     "level", "ability_scale", "difficulty_scale", "discrimination", "leaning_scale"
 )  # fmt: skip
-LOG_TAU = math.log(2.0 * math.pi)
 
 
 class DifficultyDensity:
@@ -77,22 +82,21 @@ class DifficultyDensity:
         alpha = model.prevalence.alpha(k)
         level = model.level_spread / math.sqrt(k)
         a, b = model.guessing.counts if model.guessing is not None else (1.0, 1.0)
-        half = math.log(2.0) - 0.5 * LOG_TAU
         constant = gammaln(alpha.sum()) - gammaln(alpha).sum() + math.log(k)
-        constant -= math.log(level) + 0.5 * LOG_TAU + log_ndtr(model.centre(k) / level)
-        constant -= (k - 1) * (math.log(model.contrast_spread) + 0.5 * LOG_TAU)
-        constant += k * (half - math.log(model.ability_spread)) - j * k * 0.5 * LOG_TAU
+        constant -= math.log(level) + HALF_LOG_TAU + log_ndtr(model.centre(k) / level)
+        constant -= (k - 1) * (math.log(model.contrast_spread) + HALF_LOG_TAU)
+        constant += k * (LOG_HALF_NORMAL - math.log(model.ability_spread)) - j * k * HALF_LOG_TAU
         if "difficulty_scale" in self.shapes:
-            rhos = int(np.prod(self.shapes["difficulty_scale"]))
-            constant += rhos * (half - math.log(model.difficulty))
+            rhos = math.prod(self.shapes["difficulty_scale"])
+            constant += rhos * (LOG_HALF_NORMAL - math.log(model.difficulty))
         if "discrimination" in self.shapes:
-            constant -= j * (math.log(model.discrimination) + 0.5 * LOG_TAU)
+            constant -= j * (math.log(model.discrimination) + HALF_LOG_TAU)
         if "guessing" in self.shapes:
             constant -= k * betaln(a, b)
         if k > 2:
             spread = math.log(model.leaning_spread)
-            constant -= k * (k - 2) * (spread + 0.5 * LOG_TAU) - k * (half - spread)
-            constant -= j * k * (k - 2) * 0.5 * LOG_TAU
+            constant -= k * (k - 2) * (spread + HALF_LOG_TAU) - k * (LOG_HALF_NORMAL - spread)
+            constant -= j * k * (k - 2) * HALF_LOG_TAU
         return np.array(
             [model.centre(k), level, model.contrast_spread, model.ability_spread, model.difficulty,
              model.discrimination, a, b, model.leaning_spread, constant]
@@ -106,7 +110,7 @@ class DifficultyDensity:
     @property
     def n(self) -> int:
         """How many numbers NUTS moves."""
-        return sum(int(np.prod(shape)) for shape in self.shapes.values())
+        return sum(math.prod(shape) for shape in self.shapes.values())
 
     def value(self, x: Floats) -> tuple[float, Floats]:
         """Log density at unconstrained numbers, and its gradient."""
@@ -161,7 +165,7 @@ class DifficultyDensity:
         """Free numbers of each variable, in its shape."""
         out, at = {}, 0
         for name, shape in self.shapes.items():
-            size = int(np.prod(shape))
+            size = math.prod(shape)
             out[name] = np.reshape(x[at : at + size], shape)
             at += size
         return out

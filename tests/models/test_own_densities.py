@@ -1,4 +1,4 @@
-"""The density of scalar difficulty in loops of its own is that of the PyMC model."""
+"""Densities in loops of our own are those of the PyMC models: difficulty, effects of items."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from annomodels.engines.nuts import start_point
 from annomodels.engines.own_density import own_density
 from annomodels.models.difficulty_density import DifficultyDensity
 from annomodels.models.encoded import encode
+from annomodels.models.random_effects_density import RandomEffectsDensity
 from annomodels.priors import Beta, Dirichlet
 
 SKEWED = Dirichlet(2.0, shares=(0.6, 0.3, 0.1))
@@ -24,8 +25,13 @@ CASES = {
     "no difficulty": (3, am.ScalarDifficulty(difficulty=0.0, difficulty_fixed=True)),
     "three labels": (3, am.ScalarDifficulty(by_class=True, prevalence=SKEWED)),
     "everything": (4, am.ScalarDifficulty(by_class=True, discrimination=0.5, guessing=Beta(1, 4))),
+    "random effects": (2, am.LogisticRandomEffects(coder_scale=0.7, item_scale=1.5)),
+    "random effects, three labels": (3, am.LogisticRandomEffects(prevalence=SKEWED, nodes=30)),
+    "item difficulty": (2, am.ItemDifficulty(location_spread=2.0)),
+    "item difficulty, four labels": (4, am.ItemDifficulty(item_scale=0.5, nodes=40)),
     "guessing": (2, am.ScalarDifficulty(guessing=Beta(2, 9), nodes=9, accuracy=0.8)),
 }
+WITHOUT_GOLD = ("two labels", "everything", "random effects", "item difficulty, four labels")
 cases = pytest.mark.parametrize("case", CASES)
 
 
@@ -46,12 +52,10 @@ def pymc_point(density, pymc_model, x):
 
 
 @cases
-@pytest.mark.parametrize("gold", [False, True])
-def test_value_and_variables_are_those_of_the_pymc_model(case, gold, rng):
-    model, data = crowd(case, rng, gold)
-    assert (data.gold is not None) == gold
+def test_value_and_variables_are_those_of_the_pymc_model(case, rng):
+    model, data = crowd(case, rng, gold=case not in WITHOUT_GOLD)
     pymc_model = built(model, data)
-    density = own_density(model, encode(data))
+    density = own_density(model, encode(data, shared=model.shared))
     assert density.free == tuple(v.name for v in pymc_model.free_RVs)
     named = [*pymc_model.free_RVs, *pymc_model.deterministics]
     wanted = pymc_model.compile_fn(
@@ -75,7 +79,7 @@ def test_value_and_variables_are_those_of_the_pymc_model(case, gold, rng):
 def test_the_gradient_is_that_of_the_value(case, rng):
     """Against differences of two sides, at points near and far."""
     model, data = crowd(case, rng)
-    density = own_density(model, encode(data))
+    density = own_density(model, encode(data, shared=model.shared))
     for scale in (0.3, 1.0):
         x = scale * rng.normal(size=density.n)
         step = 1e-5 * np.eye(density.n)
@@ -90,7 +94,7 @@ def test_the_gradient_is_that_of_the_value(case, rng):
 @cases
 def test_there_and_back(case, rng):
     model, data = crowd(case, rng)
-    density = own_density(model, encode(data))
+    density = own_density(model, encode(data, shared=model.shared))
     x = rng.normal(size=density.n)
     np.testing.assert_allclose(density.unconstrained(density.constrained(x)), x, atol=1e-12)
 
@@ -98,7 +102,7 @@ def test_there_and_back(case, rng):
 @cases
 def test_the_start_is_finite(case, rng):
     model, data = crowd(case, rng)
-    codes = encode(data)
+    codes = encode(data, shared=model.shared)
     density = own_density(model, codes)
     value, gradient = density.value(density.unconstrained(start_point(model, codes)))
     assert np.isfinite(value)
@@ -110,7 +114,7 @@ def test_far_away_the_density_is_low_and_no_error(far, rng):
     """The first steps of NUTS are long: what they meet must turn them back."""
     for case in ("two labels", "everything"):
         model, data = crowd(case, rng)
-        density = own_density(model, encode(data))
+        density = own_density(model, encode(data, shared=model.shared))
         for sign in (-1.0, 1.0):
             value, _ = density.value(np.full(density.n, sign * far))
             assert not value > density.value(np.zeros(density.n))[0]
@@ -125,20 +129,28 @@ def test_a_model_that_is_derived_has_its_own_pymc_model(rng):
     assert isinstance(own_density(am.ScalarDifficulty(), codes), DifficultyDensity)
     assert own_density(Derived(), codes) is None
     assert own_density(am.HierarchicalDawidSkene(), codes) is None
+    assert isinstance(own_density(am.ItemDifficulty(), codes), RandomEffectsDensity)
 
 
 @pytest.mark.nuts
 @pytest.mark.calibration
-def test_draws_are_those_of_the_pymc_model(monkeypatch):
+@pytest.mark.parametrize(
+    ("model", "names"),
+    [
+        ("scalar-difficulty", ("mean_ability", "ability_scale", "difficulty_scale", "ability")),
+        ("logistic-random-effects", ("coder_location", "item_spread", "coder_logit")),
+    ],
+)
+def test_draws_are_those_of_the_pymc_model(model, names, monkeypatch):
     """NUTS over both densities: means within four Monte Carlo errors, spreads within a tenth."""
     import arviz as az
 
     data = am.datasets.load("caries")
     options = {"chains": 4, "draws": 1000, "seed": 3}
-    own = am.fit(data, "scalar-difficulty", **options)
+    own = am.fit(data, model, **options)
     monkeypatch.setattr("annomodels.engines.nuts.own_density", lambda *_: None)
-    pymc = am.fit(data, "scalar-difficulty", **options)
-    for name in ("prevalence", "mean_ability", "ability_scale", "difficulty_scale", "ability"):
+    pymc = am.fit(data, model, **options)
+    for name in ("prevalence", *names):
         one, two = (np.asarray(fit.tree["posterior"][name].values) for fit in (own, pymc))
         errors = [
             az.mcse(fit.tree["posterior"].to_dataset()[[name]])[name].values for fit in (own, pymc)

@@ -1,0 +1,110 @@
+"""The density of the models whose items move the logits, in compiled loops."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, softmax
+
+from annomodels.models.centring import centred_share
+from annomodels.models.density import HALF_LOG_TAU, LOG_HALF_NORMAL, from_log_simplex
+from annomodels.models.encoded import Encoded
+from annomodels.models.item_difficulty import ItemDifficulty
+from annomodels.models.logistic_random_effects import LogisticRandomEffects
+from annomodels.models.nodes import effect_nodes
+
+__all__ = ["RandomEffectsDensity"]
+
+Floats = NDArray[np.float64]
+
+
+class RandomEffectsDensity:
+    """Posterior of logistic random effects, or of item difficulty, given labels.
+
+    Parameters
+    ----------
+    model
+        The priors.
+    codes
+        The patterns of labels.
+    """
+
+    def __init__(self, model: LogisticRandomEffects | ItemDifficulty, codes: Encoded) -> None:
+        k = codes.n_labels
+        table = (k, k - 1)
+        alpha = model.prevalence.alpha(k)
+        constant = gammaln(alpha.sum()) - gammaln(alpha).sum() + math.log(k)
+        constant -= k * (k - 1) * (math.log(model.location_spread) + HALF_LOG_TAU)
+        constant += k * (k - 1) * (LOG_HALF_NORMAL - math.log(model.item_scale))
+        coders, coder_scale = 0, 1.0
+        # free numbers of each variable, in the order of the PyMC model
+        self.shapes: dict[str, tuple[int, ...]] = {"prevalence": (k - 1,)}
+        if isinstance(model, LogisticRandomEffects):
+            coders, coder_scale = codes.n_rows, model.coder_scale
+            self.shapes |= {"coder_location": table, "coder_spread": table, "item_spread": table}
+            self.shapes["coder_logit"] = (coders, *table)
+            constant += k * (k - 1) * (LOG_HALF_NORMAL - math.log(coder_scale))
+            constant -= coders * k * (k - 1) * HALF_LOG_TAU
+        else:
+            self.shapes |= {"item_location": table, "item_spread": table}
+        self.share = centred_share(codes)
+        points, weights = effect_nodes(k - 1, model.nodes)
+        self.arguments = (
+            coders,
+            np.array([model.location_spread, coder_scale, model.item_scale, constant]),
+            alpha,
+            self.share,
+            np.ascontiguousarray(points),
+            np.log(weights),
+            *codes.arrays,
+            codes.weight,
+        )
+
+    @property
+    def free(self) -> tuple[str, ...]:
+        """Free variables of the PyMC model, in its order."""
+        return tuple(self.shapes)
+
+    @property
+    def n(self) -> int:
+        """How many numbers NUTS moves."""
+        return sum(math.prod(shape) for shape in self.shapes.values())
+
+    def value(self, x: Floats) -> tuple[float, Floats]:
+        """Log density at unconstrained numbers, and its gradient."""
+        from annomodels.kernels.random_effects import random_effects_density
+
+        grad = np.empty(len(x))
+        return random_effects_density(x, grad, *self.arguments), grad
+
+    def constrained(self, x: Floats) -> dict[str, Floats]:
+        """Variables of the PyMC model, by name."""
+        out, at = {}, 0
+        for name, shape in self.shapes.items():
+            size = math.prod(shape)
+            values = np.reshape(x[at : at + size], shape)
+            out[name] = np.exp(values) if name.endswith("_spread") else np.array(values)
+            at += size
+        out["prevalence"] = softmax(np.append(out["prevalence"], -out["prevalence"].sum()))
+        if "coder_logit" in out:
+            mean, scale, w = out["coder_location"], out["coder_spread"], self.share[:, None, None]
+            out["coder_logit"] = mean + scale ** (1.0 - w) * (out["coder_logit"] - w * mean)
+        return out
+
+    def unconstrained(self, values: Mapping[str, Any]) -> Floats:
+        """Numbers that NUTS moves, from the free variables of the PyMC model."""
+        given = {name: np.asarray(values[name], dtype=float) for name in self.shapes}
+        free = {
+            name: np.log(value) if name.endswith("_spread") else value
+            for name, value in given.items()
+        }
+        free["prevalence"] = from_log_simplex(given["prevalence"])
+        if "coder_logit" in given:
+            mean, scale = given["coder_location"], given["coder_spread"]
+            w = self.share[:, None, None]
+            free["coder_logit"] = (given["coder_logit"] - mean) / scale ** (1.0 - w) + w * mean
+        return np.concatenate([np.ravel(free[name]) for name in self.shapes])
