@@ -8,7 +8,7 @@ import numpy as np
 
 from annomodels.kernels.compile import Array, inlined, kernel
 from annomodels.kernels.difficulty_rows import fill_rows, rows_back, spread_leanings
-from annomodels.kernels.populations import (
+from annomodels.kernels.normal_priors import (
     half_normals,
     normals,
     partly_centred,

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from annomodels.kernels.compile import Array, inlined, kernel
-from annomodels.kernels.populations import (
+from annomodels.kernels.normal_priors import (
     half_normals,
     normals,
     partly_centred,

@@ -181,7 +181,6 @@ MODELS_TO_RUN = {
     "pooled": "pooled",
     "Dawid-Skene": "dawid-skene",
     "hierarchical": "hierarchical",
-    "random effects": "logistic-random-effects",
     "ambiguous": am.Ambiguous(coders=am.HierarchicalDawidSkene()),
     "ordinal": "ordinal",
     "MACE": "mace",
@@ -207,6 +206,17 @@ def test_a_second_fit_does_not_compile_and_draws_as_the_first_would(name, count)
     compiled.forget()
     assert_same(second, am.fit(data, model, **OPTIONS))
     assert len(count) == 2
+
+
+@pytest.mark.nuts
+@pytest.mark.parametrize(
+    "model", ["scalar-difficulty", "logistic-random-effects", "item-difficulty"]
+)
+def test_models_with_loops_of_their_own_compile_nothing(model, count):
+    fit = am.fit(crowd(1, model), model, **OPTIONS)
+    again = am.fit(crowd(1, model), model, **OPTIONS)
+    assert not count
+    assert_same(again, fit)
 
 
 @pytest.mark.nuts
