@@ -59,11 +59,17 @@ def sampled_from(density: Density, start: Mapping[str, Any]) -> Any:
 
     begin = density.unconstrained(start)
     density.value(begin)  # loads the loops, or compiles them
-    shown = density.constrained(begin)
+
+    def shown_at(x: Floats) -> dict[str, Floats]:
+        # nutpie takes arrays without gaps only
+        found = density.constrained(x)
+        return {name: np.require(value, np.float64, "C") for name, value in found.items()}
+
+    shown = shown_at(begin)
     return from_pyfunc(
         ndim=density.n,
         make_logp_fn=lambda: density.value,
-        make_expand_fn=lambda *_: density.constrained,
+        make_expand_fn=lambda *_: shown_at,
         expanded_dtypes=[np.dtype(np.float64)] * len(shown),
         expanded_shapes=[np.shape(value) for value in shown.values()],
         expanded_names=list(shown),

@@ -142,7 +142,7 @@ class DifficultyDensity:
             own = out["preference"] + out["leaning_scale"][:, None] * out["z"]
             out["mean_leaning"] = out["preference"][rows, place] * ~right
             out["leaning"] = own[:, rows, place] * ~right
-        return {name: np.asarray(values) for name, values in out.items()}
+        return out
 
     def unconstrained(self, values: Mapping[str, Any]) -> Floats:
         """Numbers that NUTS moves, from the free variables of the PyMC model."""
