@@ -8,6 +8,7 @@ machine may change from run to run. Needs the extra `dask`.
 
 from __future__ import annotations
 
+import multiprocessing
 import sys
 import time
 from contextlib import ExitStack
@@ -17,17 +18,23 @@ from typing import Any
 import common
 import numpy as np
 
-COLUMNS = ("labels", "coders", "one worker, s", "two workers, s", "one / two", "least and most")
+COLUMNS = (
+    "labels", "coders", "one worker, s", "two workers, s", "one / two", "least and most",
+    "two processes, no Dask",
+)  # fmt: skip
 CODERS = (500, 10_000)
 LABELS, REDUCED = 10_000_000, 100_000
-CHAINS, WARMUP, DRAWS, STEPS, TURNS = 4, 4, 500, 20, 5
+CHAINS, WARMUP, DRAWS, STEPS, TURNS, LAPS = 4, 4, 500, 20, 5, 31
 
 INTRODUCTION = f"""
 Seconds of the clock for an iteration of the four chains of `am.fit(data, "dawid-skene",
 executor=client)` while draws are kept: K = 5 labels, 5 labels an item, workers of one thread on the
 same machine as the scheduler and the process that asks. Medians of {TURNS} runs of {STEPS}
 iterations with one worker and with two in turn; the ratio is the median of those of each turn, with
-the least and the largest beside it.
+the least and the largest beside it. *Two processes, no Dask*: how much two processes get done at a
+time, as a multiple of what one of them does alone, when each draws for half of the items and they
+send each other nothing. Cores that share caches, memory and heat do less than twice as much, and
+workers on them cannot do better.
 """
 
 
@@ -49,13 +56,66 @@ def crowd(labels: int, coders: int, seed: int) -> Any:
     )  # fmt: skip
 
 
+def start_of(codes: Any) -> Any:
+    """Model and state that the chains begin with."""
+    from annomodels.engines.starts import state_from_shares, vote_shares
+    from annomodels.models import resolve
+
+    model = resolve("dawid-skene")
+    return model, state_from_shares(model, codes, vote_shares(codes))
+
+
+def laps(place: int, gate: Any, found: Any, labels: int, coders: int, seed: int) -> None:
+    """Draw for half of the items, alone (the first of two) and beside the other, in turn."""
+    from annomodels.engines.held import Block
+    from annomodels.engines.jobs import Keeping, sampled
+    from annomodels.engines.partition import MemoryPartition
+
+    codes = crowd(labels // 2, coders, seed + place)
+    _, state = start_of(codes)
+    block = Block(MemoryPartition(0, codes))
+    known = [(state.log_prevalence, state.log_confusion)] * CHAINS
+    chains = list(range(CHAINS))
+    orders = [np.arange(codes.n_labels)] * CHAINS
+    for lap in range(-2, LAPS):
+        gate.wait()
+        both = lap < 0 or lap % 2 == 1
+        if both or place == 0:
+            begun = time.perf_counter()
+            keeping = Keeping(1, max(lap, 0), DRAWS // 20, orders, chains)
+            sampled(block, known, chains, lap + 2, keeping)
+            if lap >= 0:
+                found.put((both, time.perf_counter() - begun))
+        gate.wait()
+    found.put(None)
+
+
+def of_two_processes(labels: int, coders: int, seed: int) -> float:
+    """How much two processes get done at a time, as a multiple of what one does."""
+    context = multiprocessing.get_context("spawn")
+    gate, found = context.Barrier(2), context.Queue()
+    given = (gate, found, labels, coders, seed)
+    both = [context.Process(target=laps, args=(n, *given)) for n in (0, 1)]
+    for process in both:
+        process.start()
+    seconds: dict[bool, list[float]] = {False: [], True: []}
+    ended = 0
+    while ended < 2:
+        lap = found.get()
+        if lap is None:
+            ended += 1
+        else:
+            seconds[lap[0]].append(lap[1])
+    for process in both:
+        process.join()
+    return float(2 * np.median(seconds[False]) / np.median(seconds[True]))
+
+
 def pace(codes: Any, team: Any, seed: int) -> float:
     """Seconds of an iteration, from the first report on draws to one after `STEPS` iterations."""
     from annomodels.engines.partition import cut
     from annomodels.engines.partitioned_gibbs import sample_source
     from annomodels.engines.settings import Settings
-    from annomodels.engines.starts import state_from_shares, vote_shares
-    from annomodels.models import resolve
 
     seen: list[tuple[float, float]] = []
 
@@ -65,8 +125,7 @@ def pace(codes: Any, team: Any, seed: int) -> float:
             if seen[-1][0] - seen[0][0] >= STEPS:
                 raise KeyboardInterrupt  # a run that is interrupted ends with what it has
 
-    model = resolve("dawid-skene")
-    state = state_from_shares(model, codes, vote_shares(codes))
+    model, state = start_of(codes)
     settings = Settings(
         chains=CHAINS, draws=DRAWS, warmup=WARMUP, seed=seed, extend=False, progress=progress
     )
@@ -82,6 +141,8 @@ def measured(labels: int, coders: int, seed: int, turns: int) -> list[str]:
 
     from annomodels.executors.dask import DaskTeam
 
+    limit = of_two_processes(labels, coders, seed)
+    common.say(f"{labels:,} labels, {coders:,} coders, two processes: {limit:.2f}")
     codes = crowd(labels, coders, seed)
     with ExitStack() as stack:
         teams = []
@@ -99,7 +160,7 @@ def measured(labels: int, coders: int, seed: int, turns: int) -> list[str]:
     one, two = np.median(seconds, axis=0)
     spread = f"{ratios.min():.2f} – {ratios.max():.2f}"
     ratio = f"{np.median(ratios):.2f}"
-    return [f"{labels:,}", f"{coders:,}", f"{one:.2f}", f"{two:.2f}", ratio, spread]
+    return [f"{labels:,}", f"{coders:,}", f"{one:.2f}", f"{two:.2f}", ratio, spread, f"{limit:.2f}"]
 
 
 def main() -> int:

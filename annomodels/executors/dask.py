@@ -128,6 +128,7 @@ class DaskTeam(Team):
 
     def everywhere(self, function: Callable[..., Any], *arguments: Any) -> None:
         """Carry out a call on every machine, as well as that can be done."""
+        self.recent.clear()
         self.client.run(function, *arguments, on_error="ignore")
 
     def _submit(self, calls: Sequence[Call]) -> list[Any]:

@@ -134,10 +134,44 @@ class Forgetful(Serial):
         return super().outcomes(calls)
 
 
-def test_what_is_lost_is_sent_again_and_counted_again(data, reference):
+@pytest.mark.parametrize("rounds", [1, 2])
+def test_what_is_lost_is_sent_again_and_counted_again(data, reference, rounds):
+    """Also where chains go in groups, each of which may find that the data are gone."""
     crew = Forgetful()
+    crew.rounds = rounds
     assert_same(am.fit(data, executor=crew, partitions=3, **OPTIONS), reference)
     assert crew.lost > 3
+
+
+def test_groups_of_chains_that_are_cut_short_have_the_same_draws(data):
+    crew = Threads(2)
+    crew.rounds = 3
+    options = {**OPTIONS, "chains": 5}
+    try:
+        cut_short = am.fit(data, executor=crew, **{**options, "draws": 100_000}, time_limit=1.5)
+    finally:
+        crew.close()
+    assert cut_short.tree.attrs["stopped"] == "time limit"
+    n = cut_short.tree["posterior"].sizes["draw"]
+    assert 10 < n < 100_000
+    wanted = am.fit(data, **{**options, "draws": n})
+    for name in wanted.tree["posterior"].data_vars:
+        np.testing.assert_array_equal(draws(cut_short, name), draws(wanted, name))
+
+
+def test_an_error_in_one_group_of_chains_ends_the_run(data):
+    class Broken(Serial):
+        rounds = 2
+        calls = 0
+
+        def outcomes(self, calls):
+            self.calls += 1
+            if self.calls == 20:
+                raise ValueError("broken")
+            return super().outcomes(calls)
+
+    with pytest.raises(ValueError, match="broken"):
+        am.fit(data, executor=Broken(), **OPTIONS)
 
 
 def test_what_a_killed_run_left_behind_is_dropped(data):
