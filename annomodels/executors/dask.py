@@ -64,17 +64,17 @@ class DaskTeam(Team):
 
     def outcomes(self, calls: Sequence[Call]) -> list[Any]:
         """Carry out calls on the cluster."""
-        futures = self._submit(calls)
-        return self._gather(futures, self._wait(calls, futures))
+        futures, homes = self._submit(calls)
+        return self._gather(futures, homes, self._wait(futures, homes))
 
     def total(self, calls: Sequence[Call]) -> tuple[list[Any], Any]:
         """Carry out calls and add their results, in a tree where there are many."""
         if len(calls) <= FAN:
             return super().total(calls)
-        futures = self._submit(calls)
-        lost = self._wait(calls, futures)
+        futures, homes = self._submit(calls)
+        lost = self._wait(futures, homes)
         if any(lost):
-            return self._gather(futures, lost), None
+            return self._gather(futures, homes, lost), None
         try:
             while len(futures) > 1:
                 groups = [futures[n : n + FAN] for n in range(0, len(futures), FAN)]
@@ -131,21 +131,22 @@ class DaskTeam(Team):
         self.recent.clear()
         self.client.run(function, *arguments, on_error="ignore")
 
-    def _submit(self, calls: Sequence[Call]) -> list[Any]:
+    def _submit(self, calls: Sequence[Call]) -> tuple[list[Any], list[str]]:
+        """Send calls; gives what will come, and from where."""
+        # another thread may move a place while calls are on their way
+        homes = [self.homes[place] for place, _, _ in calls]
         futures = [
-            self.client.submit(
-                function, *arguments, workers=[self.homes[place]], pure=False, priority=1
-            )
-            for place, function, arguments in calls
+            self.client.submit(function, *arguments, workers=[home], pure=False, priority=1)
+            for (_, function, arguments), home in zip(calls, homes, strict=True)
         ]
         self.recent.append(futures)
-        return futures
+        return futures, homes
 
-    def _wait(self, calls: Sequence[Call], futures: list[Any]) -> list[Lost | None]:
+    def _wait(self, futures: list[Any], homes: list[str]) -> list[Lost | None]:
         """Wait for calls; says which of them will not come."""
         from distributed import wait
 
-        lost: list[Lost | None] = [None] * len(calls)
+        lost: list[Lost | None] = [None] * len(futures)
         while True:
             open_ = [f for f, gone in zip(futures, lost, strict=True) if gone is None]
             try:
@@ -154,19 +155,19 @@ class DaskTeam(Team):
                 return lost
             except _losses():
                 there = self._there()
-            for n, (place, _, _) in enumerate(calls):
-                gone = not futures[n].done() and self.homes[place] not in there
+            for n, home in enumerate(homes):
+                gone = not futures[n].done() and home not in there
                 if lost[n] is None and (gone or futures[n].cancelled()):
-                    lost[n] = Lost(f"{self.homes[place]} is gone")
+                    lost[n] = Lost(f"{home} is gone")
                     futures[n].cancel()
 
-    def _gather(self, futures: list[Any], lost: list[Lost | None]) -> list[Any]:
+    def _gather(self, futures: list[Any], homes: list[str], lost: list[Lost | None]) -> list[Any]:
         good = [
             n for n, gone in enumerate(lost) if gone is None and futures[n].status == "finished"
         ]
         out: list[Any] = list(lost)
         try:
-            found = self._fetch([futures[n] for n in good])
+            found = self._fetch([futures[n] for n in good], {homes[n] for n in good})
         except _losses() as error:
             found = [Lost(str(error))] * len(good)
         for n, value in zip(good, found, strict=True):
@@ -179,10 +180,9 @@ class DaskTeam(Team):
                     out[n] = Lost(str(error))
         return out
 
-    def _fetch(self, futures: list[Any]) -> list[Any]:
+    def _fetch(self, futures: list[Any], homes: set[str]) -> list[Any]:
         """Bring results here; those that went with a machine would be waited for without end."""
         patience = 10 * LOOK
-        homes = set(self.homes)
         while True:
             fetching = self.client.gather(futures, asynchronous=True)
             try:

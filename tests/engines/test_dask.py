@@ -148,6 +148,28 @@ def test_a_machine_that_dies_in_the_middle_of_a_call_is_replaced(own_client, mon
     _wait_for(client, 3)
     monkeypatch.setattr(dask, "SETTLE", 0.0)
     assert len(crew.settle()) == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals work differently there")
+def test_a_call_is_lost_with_the_machine_it_went_to_wherever_its_place_is_now(own_client):
+    """Another group of chains may have noticed first, and have moved the place."""
+    from annomodels.executors.dask import DaskTeam
+    from annomodels.executors.team import Lost
+
+    _wait_for(own_client, 3)
+    crew = DaskTeam(own_client)
+    home = crew.homes[0]
+
+    def kill_and_move():
+        _kill_home(own_client, home)
+        crew.homes[0] = crew.homes[1]
+
+    timer = threading.Timer(0.5, kill_and_move)
+    timer.start()
+    (found,) = crew.outcomes([(0, _sleep, (5.0,))])
+    timer.join()
+    assert isinstance(found, Lost)
+    assert home in str(found)
     assert len(set(crew.homes)) == 3
     assert crew.settle() == []
 
