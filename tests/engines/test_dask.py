@@ -148,6 +148,8 @@ def test_a_machine_that_dies_in_the_middle_of_a_call_is_replaced(own_client, mon
     _wait_for(client, 3)
     monkeypatch.setattr(dask, "SETTLE", 0.0)
     assert len(crew.settle()) == 1
+    assert len(set(crew.homes)) == 3
+    assert crew.settle() == []
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals work differently there")
@@ -170,8 +172,6 @@ def test_a_call_is_lost_with_the_machine_it_went_to_wherever_its_place_is_now(ow
     timer.join()
     assert isinstance(found, Lost)
     assert home in str(found)
-    assert len(set(crew.homes)) == 3
-    assert crew.settle() == []
 
 
 def _wait_for(client, number):
