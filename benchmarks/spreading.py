@@ -11,7 +11,7 @@ from __future__ import annotations
 import multiprocessing
 import sys
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from copy import deepcopy
 from typing import Any
 
@@ -19,8 +19,8 @@ import common
 import numpy as np
 
 COLUMNS = (
-    "labels", "coders", "one worker, s", "two workers, s", "one / two", "least and most",
-    "two processes, no Dask",
+    "labels", "coders", "iterations", "one worker, s", "two workers, s", "one / two",
+    "least and most", "two processes, no Dask",
 )  # fmt: skip
 CODERS = (500, 10_000)
 LABELS, REDUCED = 10_000_000, 100_000
@@ -28,8 +28,9 @@ CHAINS, WARMUP, DRAWS, STEPS, TURNS, LAPS = 4, 4, 500, 20, 5, 31
 
 INTRODUCTION = f"""
 Seconds of the clock for an iteration of the four chains of `am.fit(data, "dawid-skene",
-executor=client)` while draws are kept: K = 5 labels, 5 labels an item, workers of one thread on the
-same machine as the scheduler and the process that asks. Medians of {TURNS} runs of {STEPS}
+executor=client)`, in the warm-up and while draws are kept, when P(truth) of all items and its
+entropy are summed as well: K = 5 labels, 5 labels an item, workers of one thread on the same
+machine as the scheduler and the process that asks. Medians of {TURNS} runs of {STEPS}
 iterations with one worker and with two in turn; the ratio is the median of those of each turn, with
 the least and the largest beside it. *Two processes, no Dask*: how much two processes get done at a
 time, as a multiple of what one of them does alone, when each draws for half of the items and they
@@ -65,7 +66,9 @@ def start_of(codes: Any) -> Any:
     return model, state_from_shares(model, codes, vote_shares(codes))
 
 
-def laps(place: int, gate: Any, found: Any, labels: int, coders: int, seed: int) -> None:
+def laps(
+    place: int, gate: Any, found: Any, labels: int, coders: int, seed: int, keep: bool
+) -> None:
     """Draw for half of the items, alone (the first of two) and beside the other, in turn."""
     from annomodels.engines.held import Block
     from annomodels.engines.jobs import Keeping, sampled
@@ -83,18 +86,18 @@ def laps(place: int, gate: Any, found: Any, labels: int, coders: int, seed: int)
         if both or place == 0:
             begun = time.perf_counter()
             keeping = Keeping(1, max(lap, 0), DRAWS // 20, orders, chains)
-            sampled(block, known, chains, lap + 2, keeping)
+            sampled(block, known, chains, lap + 2, keeping if keep else None)
             if lap >= 0:
                 found.put((both, time.perf_counter() - begun))
         gate.wait()
     found.put(None)
 
 
-def of_two_processes(labels: int, coders: int, seed: int) -> float:
+def of_two_processes(labels: int, coders: int, seed: int, keep: bool) -> float:
     """How much two processes get done at a time, as a multiple of what one does."""
     context = multiprocessing.get_context("spawn")
     gate, found = context.Barrier(2), context.Queue()
-    given = (gate, found, labels, coders, seed)
+    given = (gate, found, labels, coders, seed, keep)
     both = [context.Process(target=laps, args=(n, *given)) for n in (0, 1)]
     for process in both:
         process.start()
@@ -111,39 +114,40 @@ def of_two_processes(labels: int, coders: int, seed: int) -> float:
     return float(2 * np.median(seconds[False]) / np.median(seconds[True]))
 
 
-def pace(codes: Any, team: Any, seed: int) -> float:
-    """Seconds of an iteration, from the first report on draws to one after `STEPS` iterations."""
+def pace(codes: Any, team: Any, seed: int, stage: str = "sampling") -> float:
+    """Seconds of an iteration, between two reports on a stage that are `STEPS` iterations apart."""
     from annomodels.engines.partition import cut
     from annomodels.engines.partitioned_gibbs import sample_source
     from annomodels.engines.settings import Settings
 
     seen: list[tuple[float, float]] = []
+    warmup = DRAWS if stage == "warm-up" else WARMUP
 
-    def progress(stage: str, share: float, message: str) -> None:
-        if stage == "sampling":
+    def progress(told: str, share: float, message: str) -> None:
+        if told == stage:
             seen.append((share * DRAWS, time.perf_counter()))
             if seen[-1][0] - seen[0][0] >= STEPS:
                 raise KeyboardInterrupt  # a run that is interrupted ends with what it has
 
     model, state = start_of(codes)
     settings = Settings(
-        chains=CHAINS, draws=DRAWS, warmup=WARMUP, seed=seed, extend=False, progress=progress
+        chains=CHAINS, draws=DRAWS, warmup=warmup, seed=seed, extend=False, progress=progress
     )
     starts = [deepcopy(state) for _ in range(CHAINS)]
-    sample_source(model, cut(codes, team.places), settings, team, starts, True)
+    with suppress(KeyboardInterrupt):
+        sample_source(model, cut(codes, team.places), settings, team, starts, True)
     (first, begun), (last, ended) = seen[0], seen[-1]
     return (ended - begun) / (last - first)
 
 
-def measured(labels: int, coders: int, seed: int, turns: int) -> list[str]:
-    """Row of the table."""
+def measured(labels: int, coders: int, seed: int, turns: int) -> list[list[str]]:
+    """Rows of the table."""
     from distributed import Client, LocalCluster
 
     from annomodels.executors.dask import DaskTeam
 
-    limit = of_two_processes(labels, coders, seed)
-    common.say(f"{labels:,} labels, {coders:,} coders, two processes: {limit:.2f}")
     codes = crowd(labels, coders, seed)
+    rows = []
     with ExitStack() as stack:
         teams = []
         for n in (1, 2):
@@ -151,16 +155,22 @@ def measured(labels: int, coders: int, seed: int, turns: int) -> list[str]:
                 LocalCluster(n_workers=n, threads_per_worker=1, dashboard_address=":0")
             )
             teams.append(DaskTeam(stack.enter_context(Client(cluster, set_as_default=False))))
-        found = []
-        for turn in range(turns + 1):
-            found.append([pace(codes, team, seed) for team in teams])
-            common.say(f"{labels:,} labels, {coders:,} coders, turn {turn}: {found[-1]}")
-    seconds = np.array(found[1:])  # the first run of a worker loads the compiled loops
-    ratios = seconds[:, 0] / seconds[:, 1]
-    one, two = np.median(seconds, axis=0)
-    spread = f"{ratios.min():.2f} – {ratios.max():.2f}"
-    ratio = f"{np.median(ratios):.2f}"
-    return [f"{labels:,}", f"{coders:,}", f"{one:.2f}", f"{two:.2f}", ratio, spread, f"{limit:.2f}"]
+        for stage, title in (("warm-up", "warm-up"), ("sampling", "kept")):
+            limit = of_two_processes(labels, coders, seed, keep=stage == "sampling")
+            found = []
+            for turn in range(turns + 1):
+                found.append([pace(codes, team, seed, stage) for team in teams])
+                common.say(f"{labels:,} labels, {coders:,} coders, {title} {turn}: {found[-1]}")
+            seconds = np.array(found[1:])  # the first run of a worker loads the compiled loops
+            ratios = seconds[:, 0] / seconds[:, 1]
+            one, two = np.median(seconds, axis=0)
+            spread = f"{ratios.min():.2f} – {ratios.max():.2f}"
+            ratio, most = f"{np.median(ratios):.2f}", f"{limit:.2f}"
+            rows.append(
+                [f"{labels:,}", f"{coders:,}", title, f"{one:.2f}", f"{two:.2f}", ratio, spread,
+                 most]
+            )  # fmt: skip
+    return rows
 
 
 def main() -> int:
@@ -170,7 +180,9 @@ def main() -> int:
     options = parser.parse_args()
     labels = REDUCED if options.reduced else int(options.labels)
     turns = 1 if options.reduced else TURNS
-    rows = [measured(labels, coders, options.seed, turns) for coders in options.coders]
+    rows = [
+        row for coders in options.coders for row in measured(labels, coders, options.seed, turns)
+    ]
     foot = common.machine("distributed")
     if options.reduced:
         foot = f"A reduced run, too small to judge by. {foot}"
