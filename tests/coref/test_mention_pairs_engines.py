@@ -32,7 +32,7 @@ def test_gibbs_and_nuts_agree(name, rng):
     rate = rng.uniform(0.65, 0.95, (4, kinds))
     simulate(model, codes, Parameters(share, rate[0], np.ones(kinds), rate), rng)
     gibbs = run_gibbs(model, codes, 2, 4000, 500, 1)
-    nuts = run_nuts(model, codes, 2, 600, 300, 1)
+    nuts = run_nuts(model, codes, 2, 1200, 300, 1)
     for variable in ("prevalence", "mean", "rate", "concentration"):
         x, y = getattr(gibbs, variable), getattr(nuts, variable)
         if variable == "concentration":
