@@ -24,7 +24,7 @@ COLUMNS = (
 )  # fmt: skip
 CODERS = (500, 10_000)
 LABELS, REDUCED = 10_000_000, 100_000
-CHAINS, WARMUP, DRAWS, STEPS, TURNS, LAPS = 4, 4, 500, 20, 5, 31
+CHAINS, WARMUP, DRAWS, STEPS, TURNS, LAPS = 4, 4, 500, 20, 3, 21
 
 INTRODUCTION = f"""
 Seconds of the clock for an iteration of the four chains of `am.fit(data, "dawid-skene",
