@@ -99,7 +99,7 @@ def scan(work: Path, n: int, seed: int) -> Measured:
 
 def one_pass(work: Path, n: int, seed: int, kind: str) -> Measured:
     """Measure a pass, in memory on one or two threads, or streamed on one."""
-    from annomodels.engines.jobs import sampled
+    from annomodels.engines.jobs import parameters_of, sampled
     from annomodels.engines.partition import cut
     from annomodels.engines.spread import Spread
     from annomodels.executors.team import Serial, Threads
@@ -116,26 +116,30 @@ def one_pass(work: Path, n: int, seed: int, kind: str) -> Measured:
     codes = encode(data.to_annotations(), collapse=False) if whole else None
     source = streamed if codes is None else cut(codes, threads)
     out: Measured = {}
-    parameters = [(state.log_prevalence, state.log_confusion)]
     team = Threads(threads) if threads > 1 else Serial()
+
+    def draw(spread: Spread, iteration: int) -> None:
+        known = [parameters_of(state, spread.team.here)]  # as a run makes them for every iteration
+        spread.sum(sampled, known, [seed], iteration, None)
+
     ratios = []
     with ExitStack() as stack:
         spread = stack.enter_context(Spread(source, team))
-        spread.sum(sampled, parameters, [seed], 0, None)
+        draw(spread, 0)
         alone: Any = None
         if (
             codes is not None and threads > 1
         ):  # in turn with one thread, since the machine may change from run to run
             alone = stack.enter_context(Spread(cut(codes, 1), Serial()))
-            alone.sum(sampled, parameters, [seed], 0, None)
+            draw(alone, 0)
         for iteration in range(1, 1 + REPEATS):
             both: list[Measured] = [{}, {}]
             with timed(both[0], "seconds"):
-                spread.sum(sampled, parameters, [seed], iteration, None)
+                draw(spread, iteration)
             least(out, both[0])
             if alone is not None:
                 with timed(both[1], "seconds"):
-                    alone.sum(sampled, parameters, [seed], iteration, None)
+                    draw(alone, iteration)
                 ratios.append(both[1]["seconds"] / both[0]["seconds"])
     team.close()
     return {**out, "times": sorted(ratios)[len(ratios) // 2]} if ratios else out

@@ -49,6 +49,31 @@ class Density(Protocol):
         """Numbers that NUTS moves, from the free variables of the PyMC model."""
 
 
+class Layout:
+    """Free numbers of each variable, one after the other in the order of the PyMC model."""
+
+    shapes: dict[str, tuple[int, ...]]
+
+    @property
+    def free(self) -> tuple[str, ...]:
+        """Free variables of the PyMC model, in its order."""
+        return tuple(self.shapes)
+
+    @property
+    def n(self) -> int:
+        """How many numbers NUTS moves."""
+        return sum(math.prod(shape) for shape in self.shapes.values())
+
+    def cut(self, x: Floats) -> dict[str, Floats]:
+        """Free numbers of each variable, in its shape."""
+        out, at = {}, 0
+        for name, shape in self.shapes.items():
+            size = math.prod(shape)
+            out[name] = np.reshape(x[at : at + size], shape)
+            at += size
+        return out
+
+
 def from_log_simplex(shares: Any) -> Floats:
     """Free numbers of a simplex, as PyMC has them.
 

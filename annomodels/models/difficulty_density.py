@@ -14,6 +14,7 @@ from annomodels.models.centring import centred_share
 from annomodels.models.density import (
     HALF_LOG_TAU,
     LOG_HALF_NORMAL,
+    Layout,
     from_log_simplex,
     from_zero_sum,
     to_zero_sum,
@@ -32,7 +33,7 @@ LOGARITHMS: tuple[str, ...] = (
 )  # fmt: skip
 
 
-class DifficultyDensity:
+class DifficultyDensity(Layout):
     """Posterior of a :class:`~annomodels.models.scalar_difficulty.ScalarDifficulty` given labels.
 
     Parameters
@@ -51,7 +52,7 @@ class DifficultyDensity:
         n_guess = k if model.guessing is not None else 0
         self.k, self.coders = k, j
         # free numbers of each variable, in the order of the PyMC model
-        self.shapes: dict[str, tuple[int, ...]] = {
+        self.shapes = {
             "prevalence": (k - 1,), "level": (), "contrast": (k - 1,), "ability_scale": (k,),
             "ability": (j, k),
         }  # fmt: skip
@@ -102,16 +103,6 @@ class DifficultyDensity:
              model.discrimination, a, b, model.leaning_spread, constant]
         )  # fmt: skip
 
-    @property
-    def free(self) -> tuple[str, ...]:
-        """Free variables of the PyMC model, in its order."""
-        return tuple(self.shapes)
-
-    @property
-    def n(self) -> int:
-        """How many numbers NUTS moves."""
-        return sum(math.prod(shape) for shape in self.shapes.values())
-
     def value(self, x: Floats) -> tuple[float, Floats]:
         """Log density at unconstrained numbers, and its gradient."""
         from annomodels.kernels.difficulty import difficulty_density
@@ -121,7 +112,7 @@ class DifficultyDensity:
 
     def constrained(self, x: Floats) -> dict[str, Floats]:
         """Variables of the PyMC model, by name."""
-        free = self._cut(x)
+        free = self.cut(x)
         contrast = to_zero_sum(free["contrast"])
         out: dict[str, Floats] = {name: np.exp(free[name]) for name in LOGARITHMS if name in free}
         prevalence = np.append(free["prevalence"], -free["prevalence"].sum())
@@ -160,12 +151,3 @@ class DifficultyDensity:
         if "guessing" in given:
             free["guessing"] = np.log(given["guessing"]) - np.log1p(-given["guessing"])
         return np.concatenate([np.ravel(free[name]) for name in self.shapes])
-
-    def _cut(self, x: Floats) -> dict[str, Floats]:
-        """Free numbers of each variable, in its shape."""
-        out, at = {}, 0
-        for name, shape in self.shapes.items():
-            size = math.prod(shape)
-            out[name] = np.reshape(x[at : at + size], shape)
-            at += size
-        return out

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, softmax
 
 from annomodels.models.centring import centred_share
-from annomodels.models.density import HALF_LOG_TAU, LOG_HALF_NORMAL, from_log_simplex
+from annomodels.models.density import HALF_LOG_TAU, LOG_HALF_NORMAL, Layout, from_log_simplex
 from annomodels.models.encoded import Encoded
 from annomodels.models.item_difficulty import ItemDifficulty
 from annomodels.models.logistic_random_effects import LogisticRandomEffects
@@ -22,7 +22,7 @@ __all__ = ["RandomEffectsDensity"]
 Floats = NDArray[np.float64]
 
 
-class RandomEffectsDensity:
+class RandomEffectsDensity(Layout):
     """Posterior of logistic random effects, or of item difficulty, given labels.
 
     Parameters
@@ -42,7 +42,7 @@ class RandomEffectsDensity:
         constant += k * (k - 1) * (LOG_HALF_NORMAL - math.log(model.item_scale))
         coders, coder_scale = 0, 1.0
         # free numbers of each variable, in the order of the PyMC model
-        self.shapes: dict[str, tuple[int, ...]] = {"prevalence": (k - 1,)}
+        self.shapes = {"prevalence": (k - 1,)}
         if isinstance(model, LogisticRandomEffects):
             coders, coder_scale = codes.n_rows, model.coder_scale
             self.shapes |= {"coder_location": table, "coder_spread": table, "item_spread": table}
@@ -64,16 +64,6 @@ class RandomEffectsDensity:
             codes.weight,
         )
 
-    @property
-    def free(self) -> tuple[str, ...]:
-        """Free variables of the PyMC model, in its order."""
-        return tuple(self.shapes)
-
-    @property
-    def n(self) -> int:
-        """How many numbers NUTS moves."""
-        return sum(math.prod(shape) for shape in self.shapes.values())
-
     def value(self, x: Floats) -> tuple[float, Floats]:
         """Log density at unconstrained numbers, and its gradient."""
         from annomodels.kernels.random_effects import random_effects_density
@@ -83,12 +73,10 @@ class RandomEffectsDensity:
 
     def constrained(self, x: Floats) -> dict[str, Floats]:
         """Variables of the PyMC model, by name."""
-        out, at = {}, 0
-        for name, shape in self.shapes.items():
-            size = math.prod(shape)
-            values = np.reshape(x[at : at + size], shape)
-            out[name] = np.exp(values) if name.endswith("_spread") else np.array(values)
-            at += size
+        out = {
+            name: np.exp(values) if name.endswith("_spread") else values
+            for name, values in self.cut(x).items()
+        }
         out["prevalence"] = softmax(np.append(out["prevalence"], -out["prevalence"].sum()))
         if "coder_logit" in out:
             mean, scale, w = out["coder_location"], out["coder_spread"], self.share[:, None, None]
