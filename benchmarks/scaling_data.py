@@ -2,8 +2,9 @@
 
     python benchmarks/scaling_data.py FOLDER LABELS [SEED]
 
-K = 5 labels, up to 10,000 coders of whom few give many labels, 5 labels on each item. Names are
-texts, items are not in the order of their names, and rows are shuffled within a block.
+K = 5 labels, 5 labels on each item, a thousand from each coder on average and up to 10,000 coders,
+of whom few give many labels. Names are texts, items are not in the order of their names, and rows
+are shuffled within a block.
 """
 
 from __future__ import annotations
@@ -12,13 +13,18 @@ import sys
 from pathlib import Path
 from typing import Any
 
-PER_ITEM, N_LABELS, MOST_CODERS = 5, 5, 10_000
+PER_ITEM, N_LABELS = 5, 5
+PER_CODER, LEAST_CODERS, MOST_CODERS = 1_000, 20, 10_000
 BLOCK_ITEMS = 200_000
 
 
 def n_coders(n: int) -> int:
-    """Give the number of coders of a set of `n` labels: each has some twenty labels or more."""
-    return max(20, min(MOST_CODERS, n // 50))
+    """Give the number of coders of a set of `n` labels, so that crowds of all sizes are of a kind.
+
+    If smaller sets had fewer labels from each coder, EM and Gibbs would take more iterations there
+    and most of their time for the coders, and times of two sizes could not be compared.
+    """
+    return max(LEAST_CODERS, min(MOST_CODERS, n // PER_CODER))
 
 
 def write(folder: Path, n: int, seed: int = 1) -> None:

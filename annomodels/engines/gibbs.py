@@ -70,7 +70,8 @@ def run(model: ConjugateModel | StateModel, data: Annotations, settings: Setting
     relabel = settings.relabel and _may_swap(model, data)
     if settings.executor is not None and isinstance(model, ConjugateModel):
         crew = team(settings.executor, settings.threads)
-        source = cut(codes, settings.partitions or crew.places, data.fingerprint)
+        parts = crew.parts(len(codes.row), codes.n_rows * codes.n_labels**2)
+        source = cut(codes, settings.partitions or parts, data.fingerprint)
         return in_memory(model, source, settings, crew, _starts(model, codes, settings), relabel)
     with ThreadPoolExecutor(settings.workers) as pool:
         run_ = _Run(model, codes, settings, pool, relabel, data.fingerprint)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,8 +15,9 @@ from annomodels.engines.partition import Partition
 from annomodels.executors.team import Lost, add
 from annomodels.models.encoded import Encoded
 
-__all__ = ["Block", "carry_out", "forget"]
+__all__ = ["Block", "carry_out", "forget", "take_from"]
 
+Sum = tuple[NDArray[Any], ...]
 HELD: dict[tuple[str, int], Block] = {}
 # when a run was last heard of; what nobody asks for in hours is of a run that was killed
 HEARD: dict[str, float] = {}
@@ -101,18 +103,67 @@ def carry_out(
     total: Any = None
     listed: list[Any] = []
     for place, number in enumerate(numbers):
-        block = HELD.get((token, number))
-        if block is None:
-            if partitions is None:
-                raise Lost(f"partition {number} is not here")
-            _drop_idle()
-            block = HELD[token, number] = Block(partitions[place])
+        block = _block(token, number, None if partitions is None else partitions[place])
         result = job(block, *arguments, *(own[place] if own is not None else ()))
         if adding:
             total = result if total is None else add(total, result)
         else:
             listed.append(result)
     return total if adding else listed
+
+
+def take_from(
+    token: str,
+    pile: deque[tuple[int, Partition]],
+    job: Callable[..., Any],
+    arguments: tuple[Any, ...],
+) -> tuple[Sum | None, dict[int, Sum]]:
+    """Do a job on partitions of a pile until it is empty; others may take from it as well.
+
+    Parameters
+    ----------
+    token
+        Which run they belong to.
+    pile
+        Numbers and partitions.
+    job
+        Called with a block and the arguments, for a tuple of arrays.
+    arguments
+        Arguments for all partitions.
+
+    Returns
+    -------
+    tuple
+        The arrays of whole numbers, added, and those of other numbers by partition, since these
+        come out the same only if they are always added in the same order.
+    """
+    HEARD[token] = time.monotonic()
+    total: Sum | None = None
+    rest: dict[int, Sum] = {}
+    while True:
+        try:
+            number, partition = pile.popleft()
+        except IndexError:
+            return total, rest
+        found: Sum = job(_block(token, number, partition), *arguments)
+        whole = tuple(values for values in found if values.dtype.kind == "i")
+        rest[number] = tuple(values for values in found if values.dtype.kind != "i")
+        if total is None:
+            total = whole
+        else:
+            for into, values in zip(total, whole, strict=True):
+                into += values
+
+
+def _block(token: str, number: int, partition: Partition | None) -> Block:
+    """Partition that is held here, or is held from now on."""
+    block = HELD.get((token, number))
+    if block is None:
+        if partition is None:
+            raise Lost(f"partition {number} is not here")
+        _drop_idle()
+        block = HELD[token, number] = Block(partition)
+    return block
 
 
 def forget(token: str) -> None:

@@ -270,7 +270,9 @@ class _Run(StagedRun):
         states = [self.chains[n].state for n in behind]
         parameters = [parameters_of(state, self.spread.team.here) for state in states]
         keys = [self.keys[n] for n in behind]
-        counts, sizes, found = self.spread.sum(sampled, parameters, keys, iteration, keeping)
+        counts, sizes, found = self.spread.sum(
+            sampled, parameters, keys, iteration, keeping, counted=True
+        )
 
         def take(place: int) -> None:
             n = behind[place]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import secrets
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from annomodels.engines.held import carry_out, forget
+from annomodels.engines.held import carry_out, forget, take_from
 from annomodels.engines.partition import Source
 from annomodels.errors import EngineError
 from annomodels.executors.team import Lost, Team, add
@@ -49,8 +50,20 @@ class Spread:
         """Whether all places have been sent their partitions."""
         return len(self.sent) == len(self.places)
 
-    def sum(self, job: Callable[..., Any], *arguments: Any) -> Any:
-        """Do a job that gives a tuple of arrays on all partitions, and add the results."""
+    def sum(self, job: Callable[..., Any], *arguments: Any, counted: bool = False) -> Any:
+        """Do a job that gives a tuple of arrays on all partitions, and add the results.
+
+        Parameters
+        ----------
+        job, *arguments
+            The job, called with a block and the arguments.
+        counted
+            Whether the large arrays are of whole numbers, which may be added in any order, and come
+            before others. Threads of this process then take the next partition as soon as they are
+            done with one, so that none waits for another whose core is busy with something else.
+        """
+        if counted and self.team.here and 1 < self.team.places < len(self.source.partitions):
+            return self._from_a_pile(job, arguments)
         found, total = self._rounds(job, arguments, None, adding=True)
         return add(*found) if total is None else total
 
@@ -63,6 +76,15 @@ class Spread:
         """Do a job on all partitions, and list the results; `own` are arguments of each."""
         found, _ = self._rounds(job, arguments, own, adding=False)
         return [result for part in found for result in part]
+
+    def _from_a_pile(self, job: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+        pile = deque(enumerate(self.source.partitions))
+        call = (self.token, pile, job, arguments)
+        found = self.team.outcomes([(n, take_from, call) for n in range(self.team.places)])
+        self.sent.update(range(len(self.places)))
+        rest = {number: values for _, of in found for number, values in of.items()}
+        whole = add(*(total for total, _ in found if total is not None))
+        return *whole, *add(*(rest[number] for number in sorted(rest)))
 
     def _rounds(
         self,

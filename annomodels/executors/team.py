@@ -10,6 +10,9 @@ from typing import Any
 
 __all__ = ["Borrowed", "Call", "Lost", "Serial", "Team", "Threads", "add"]
 
+# labels that a part has at the least for each count that is made of them
+LABELS_PER_CELL = 4
+
 Call = tuple[int, Callable[..., Any], tuple[Any, ...]]
 
 
@@ -47,8 +50,24 @@ class Team(ABC):
     # rounds of calls that may be on the way at a time
     rounds: int = 1
 
+    # parts that data in memory are cut into for each place, if they are large
+    pieces: int = 1
+
     def __init__(self, places: int) -> None:
         self.places = max(1, places)
+
+    def parts(self, n_annotations: int, n_cells: int) -> int:
+        """Give the number of parts that so many labels and so many counts of them are cut into.
+
+        Examples
+        --------
+        >>> with_two = Threads(2)
+        >>> with_two.parts(10_000_000, 250_000), with_two.parts(1_000_000, 250_000)
+        (8, 2)
+        """
+        # counts are set up and added for each part, which is to take a small share of the time
+        worthwhile = n_annotations // (LABELS_PER_CELL * max(1, n_cells) * self.places)
+        return self.places * max(1, min(self.pieces, worthwhile))
 
     @abstractmethod
     def outcomes(self, calls: Sequence[Call]) -> list[Any]:
@@ -136,6 +155,7 @@ class Threads(Team):
     """
 
     here = True
+    pieces = 4
 
     def __init__(self, places: int) -> None:
         super().__init__(places)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import multiprocessing
+import operator
+import threading
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
@@ -64,6 +67,47 @@ def assert_same(fit, reference):
 def test_here_and_in_threads(data, reference, executor, partitions):
     fit = am.fit(data, executor=executor, threads=3, partitions=partitions, **OPTIONS)
     assert_same(fit, reference)
+
+
+def test_a_thread_that_is_held_up_leaves_partitions_to_the_others(data):
+    codes = encode(data, collapse=False)
+    taken: dict[int, int] = {}
+    lock = threading.Lock()
+    held_up = threading.Event()
+
+    def job(block):
+        with lock:
+            me = taken.setdefault(threading.get_ident(), 0)
+            first = len(taken) == 1 and me == 0
+            taken[threading.get_ident()] += 1
+            done = sum(taken.values())
+        if done == 6:
+            held_up.set()
+        if first:
+            assert held_up.wait(20.0)
+        return np.array([block.n_items]), np.array([0.1 * block.first])
+
+    crew = Threads(2)
+    with Spread(cut(codes, 6), crew) as spread:
+        whole, rest = spread.sum(job, counted=True)
+        firsts = [0.1 * part.first for part in spread.source.partitions]
+    crew.close()
+    assert sorted(taken.values()) == [1, 5]
+    assert whole == [data.n_items]
+    assert rest == [functools.reduce(operator.add, firsts)]  # to the last bit: in their order
+
+
+def test_an_error_in_a_partition_of_a_pile_is_raised(data):
+    def job(block):
+        if block.first > 0:
+            raise ValueError("broken")
+        return (np.array([1]),)
+
+    crew = Threads(2)
+    parts = cut(encode(data, collapse=False), 6)
+    with pytest.raises(ValueError, match="broken"), Spread(parts, crew) as spread:
+        spread.sum(job, counted=True)
+    crew.close()
 
 
 def test_processes(data, reference, processes):
