@@ -39,16 +39,16 @@ Measured = dict[str, Any]
 
 INTRODUCTION = f"""
 Simulated crowds with K = 5 labels, 5 labels an item and a thousand from each coder on average (20
-coders at the least, 10,000 at the most), few of whom give many; names are texts in no order. *Scan*: from Parquet to coded, sorted blocks on disk. *Pass*:
-the truth of all items is drawn once and the labels are counted, which is an iteration of one Gibbs
-chain; the least of several. *EM*: `am.fit(scan, "dawid-skene", engine="em")`, streamed, from the
-votes to its end. *Gibbs*: `am.fit(scan, "dawid-skene")`, streamed, {CHAINS} chains, {WARMUP}
-iterations of warm-up and {DRAWS} more, and twice as many until R-hat is below 1.01 for the
-prevalence and the hundred busiest coders. *One thread against two*: both in turn, the median of the
-ratios, and the least time of one against the least of two, which other programs lengthen less.
-*Memory* is the most that the whole process held, Python
-and libraries with it (about 0.2 GB). The libraries are loaded and the loops compiled before the
-clock starts.
+coders at the least, 10,000 at the most), few of whom give many; names are texts in no order.
+*Scan*: from Parquet to coded, sorted blocks on disk. *Pass*: the truth of all items is drawn once
+and the labels are counted, which is an iteration of one Gibbs chain; the least of several. *EM*:
+`am.fit(scan, "dawid-skene", engine="em")`, streamed, from the votes to its end. *Gibbs*:
+`am.fit(scan, "dawid-skene")`, streamed, {CHAINS} chains, {WARMUP} iterations of warm-up and {DRAWS}
+more, and twice as many until R-hat is below 1.01 for the prevalence and the hundred busiest coders.
+*One thread against two*: both in turn, the median of the ratios, and the least time of one against
+the least of two, which other programs lengthen less. *Memory* is the most that the whole process
+held, Python and libraries with it (about 0.2 GB). The libraries are loaded and the loops compiled
+before the clock starts.
 """
 
 
