@@ -146,6 +146,12 @@ class Fit:
 
         return predictive(self.tree, self.data)
 
+    def prior_sensitivity(self) -> Summary:
+        """Say what would change if the priors counted a fifth less, or a quarter more."""
+        from annomodels.summaries.prior_sensitivity import prior_sensitivity
+
+        return prior_sensitivity(self.tree, self.data)
+
     def next(self, budget: int = 100, by: By = "gold", **limits: Any) -> NextLabels:
         """Give the labels to ask for next, of which items and by whom, one row per label.
 

@@ -109,6 +109,10 @@ class Model(ABC):
         """Log prior density of one draw of the result's variables; None if only NUTS knows it."""
         return None
 
+    def prior_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
+        """Add to draws [sample, ...] of the result those of further variables of the PyMC model."""
+        return values
+
     def to_dict(self) -> dict[str, Any]:
         """Write the model down as plain data."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]

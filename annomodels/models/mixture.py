@@ -218,6 +218,10 @@ class StateModel(Model):
         numbers = {n: np.broadcast_to(v, share.shape) for n, v in layout.values.items()}
         return States(share, emission, truth, numbers)
 
+    def prior_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
+        """Give prevalence and confusion of what coders perceive their names in the PyMC model."""
+        return {**values, **{name: values[own] for name, own in PERCEIVED.items()}}
+
     def log_prior_of(self, values: dict[str, Floats]) -> float:
         """Log prior density of one draw of the result's variables."""
         from scipy.stats import dirichlet

@@ -253,6 +253,12 @@ class ScalarDifficulty(Model):
 
     # -- what follows from draws -----------------------------------------------------------------
 
+    def prior_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
+        """Add what the mean abilities are made of."""
+        mean = values["mean_ability"]
+        level = mean.mean(axis=-1, keepdims=True)
+        return {**values, "level": level[:, 0], "contrast": mean - level}
+
     def finish(self, values: dict[str, Floats]) -> dict[str, Floats]:
         """Turn one draw of the PyMC variables into the variables of the result."""
         found = self.states({name: np.asarray(v)[None] for name, v in values.items()})
@@ -333,9 +339,8 @@ class ScalarDifficulty(Model):
         if self.difficulty_fixed:
             out.append(f"Spread of the difficulties: {self.difficulty:g} logits, fixed.")
         else:
-            out.append(
-                f"Spread of the difficulties: half-normal with scale {self.difficulty:g} logits."
-            )
+            spread = f"half-normal with scale {self.difficulty:g} logits"
+            out.append(f"Spread of the difficulties: {spread}.")
         if self.discrimination:
             out.append(
                 "Coders feel difficulty more or less: log discrimination is normal with spread "

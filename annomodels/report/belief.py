@@ -9,7 +9,9 @@ from annomodels.report import grid
 from annomodels.report.collect import ReportData
 from annomodels.report.grid import Cell, Column, Table, tabulate
 
-__all__ = ["ALIKE", "comparison", "comparison_notes", "honest"]
+__all__ = ["ALIKE", "comparison", "comparison_notes", "honest", "prior_notes", "priors"]
+
+CODERS = 10
 
 _TELLS = (
     "Known truth of some twenty to fifty items, labelled by an expert, tells how much; see “Gold "
@@ -89,3 +91,42 @@ def comparison_notes(found: ReportData) -> list[str]:
         "to the same labels and give it to the page: annomodels report FIT --compare OTHER, or "
         "am.report(fit, path, others=[other])."
     ]
+
+
+def priors(found: ReportData) -> Table:
+    """Prevalence, and accuracy of the coders that move most, under weaker and stronger priors."""
+    table = found.fit.prior_sensitivity().table
+    away = table[["weaker", "stronger"]].sub(table["mean"], axis=0).abs().max(axis=1)
+    coders = away[table["what"] == "accuracy"].nlargest(CODERS).index
+    columns = (
+        Column("what", "What"),
+        Column("name", "Of"),
+        Column("mean", "With these priors", True),
+        Column("sd", "± sd", True),
+        Column("weaker", "A fifth weaker", True),
+        Column("stronger", "A quarter stronger", True),
+        Column("prior_sensitivity", "Prior sensitivity", True),
+    )
+
+    def row(r: Any) -> tuple[Cell, ...]:
+        return (
+            grid.words(r.what),
+            grid.name(r.name),
+            *(grid.real(value, 3) for value in (r.mean, r.sd, r.weaker, r.stronger)),
+            grid.real(r.prior_sensitivity),
+        )
+
+    shown = table[(table["what"] == "prevalence") | table.index.isin(coders)]
+    title = "If the priors counted less or more: labels, and the coders that move most"
+    return tabulate("priors", title, columns, shown, row)
+
+
+def prior_notes(found: ReportData) -> list[str]:
+    """Say how much the priors matter.
+
+    Parameters
+    ----------
+    found
+        What :func:`annomodels.report.collect.collect` gathered.
+    """
+    return [short(note, 400) for note in found.fit.prior_sensitivity().notes]

@@ -14,6 +14,15 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
         "95 % interval",
         "Where the quantity lies with a probability of 95 %, given the data and the model.",
     ),
+    (
+        "Prior",
+        "What a model takes for likely before it sees a label. With many labels it hardly matters.",
+    ),
+    (
+        "Prior sensitivity",
+        "How far results move when the priors count more or less, in bits for a factor of two; "
+        "below .05 it is taken for none.",
+    ),
     ("Prevalence", "How frequent each label is among the items, the errors of coders taken out."),
     ("Accuracy", "Probability that a coder's label is right."),
     ("Sensitivity", "The same for items whose truth is one given label (“Right on …”)."),

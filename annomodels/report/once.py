@@ -104,6 +104,11 @@ class Once:
         """See :meth:`annomodels.Fit.predictive`."""
         return self._aspects()[0]
 
+    def prior_sensitivity(self) -> Summary:
+        """See :meth:`annomodels.Fit.prior_sensitivity`."""
+        found: Summary = self._once(self.fit.prior_sensitivity, "prior sensitivity")
+        return found
+
     def check(self) -> Check:
         """See :meth:`annomodels.Fit.check`."""
         from annomodels.summaries.checks import check

@@ -176,6 +176,7 @@ def page(found: ReportData, command: str = "") -> str:
         calibration_notes=money.calibration_notes(found),
         budget=BUDGET,
         comparison_notes=belief.comparison_notes(found),
+        prior_notes=belief.prior_notes(found),
         methods=paragraphs,
         references=references,
         bibtex=bibtex,
@@ -190,6 +191,7 @@ def _tables(found: ReportData) -> dict[str, Table]:
     own |= {"labels": scheme.labels, "pairs": scheme.pairs}
     own |= {"thresholds": money.thresholds, "calibration": money.calibration}
     own |= {"next": money.next_items, "ask": money.ask, "comparison": belief.comparison}
+    own["priors"] = belief.priors
     return {name: make(found) for name, make in own.items()}
 
 

@@ -24,6 +24,7 @@ __all__ = [
     "Draws",
     "choices",
     "counts_matrix",
+    "evenly",
     "interval",
     "model_of",
     "n_samples",
@@ -129,7 +130,7 @@ def thinned(
     per_draw *= max(1, n_states // data.n_labels)
     wanted = total if n_max is None else min(n_max, total)
     count = max(1, min(wanted, budget // per_draw))
-    chosen = (np.arange(count) * total) // count
+    chosen = evenly(total, count)
 
     def taken(name: str) -> Floats:
         values = posterior[name].values
@@ -147,6 +148,17 @@ def thinned(
             shape = (count, data.n_coders, *states.emission.shape[2:])
             states = replace(states, emission=np.broadcast_to(states.emission, shape))
     return Draws(taken("prevalence"), confusion, states)
+
+
+def evenly(total: int, count: int) -> Ints:
+    """Numbers of the draws that are taken when so many of all are.
+
+    Examples
+    --------
+    >>> evenly(10, 4)
+    array([0, 2, 5, 7])
+    """
+    return np.asarray((np.arange(count) * total) // count)
 
 
 def counts_matrix(data: Annotations) -> csr_array:

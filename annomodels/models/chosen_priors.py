@@ -1,0 +1,89 @@
+"""Log density of the priors that somebody chose, from the definition of the model in PyMC."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.annotations import Annotations
+from annomodels.models.answering import Answering
+from annomodels.models.base import Model
+from annomodels.models.encoded import Encoded, encode
+from annomodels.schema import names
+
+__all__ = ["log_chosen_priors"]
+
+Floats = NDArray[np.float64]
+
+
+def log_chosen_priors(
+    model: Model, data: Annotations, values: dict[str, Floats]
+) -> tuple[Floats, list[str]]:
+    """Log density of the priors that somebody chose, on every draw.
+
+    These are all but those of coders that depend on other parameters: how coders spread around
+    their population is learnt. A variable whose draws are not kept, such as the standard normal
+    numbers of a population that is not centred, is left out.
+
+    Parameters
+    ----------
+    model
+        The model that was fitted.
+    data
+        What was fitted.
+    values
+        Draws of the variables of the result, chains after each other: [sample, ...].
+
+    Returns
+    -------
+    tuple
+        Log density, shape [sample], and the names of the variables that it is of.
+    """
+    import pytensor
+    from pymc import logp
+    from pytensor.graph.replace import clone_replace, vectorize_graph
+
+    model = model.base if isinstance(model, Answering) else model
+    known = model.prior_values(values)
+    chosen = [rv for rv in _chosen(model, data) if rv.name in known]
+    one = [rv.type(name=rv.name) for rv in chosen]
+    total = sum((logp(rv, x).sum() for rv, x in zip(chosen, one, strict=True)), start=0.0)
+    (total,) = clone_replace([total], dict(zip(chosen, one, strict=True)))
+    every = [pytensor.tensor.tensor(rv.name, shape=(None, *rv.type.shape)) for rv in chosen]
+    total = vectorize_graph(total, dict(zip(one, every, strict=True)))
+    density = pytensor.function(every, total, mode="FAST_COMPILE")
+    found = density(*(np.asarray(known[rv.name], dtype=np.float64) for rv in chosen))
+    return np.asarray(found, dtype=np.float64), [str(rv.name) for rv in chosen]
+
+
+def _chosen(model: Model, data: Annotations) -> list[Any]:
+    """Variables of the PyMC model whose prior is not learnt."""
+    from pytensor.graph.traversal import ancestors
+
+    known = names(data)
+    coords = {dim: known[dim] for dim in ("truth", "label", "coder")}
+    coords |= model.coords(coords["label"])
+    pymc_model = model.build(_first(encode(data, shared=model.shared)), coords)
+    free, dims = set(pymc_model.free_RVs), pymc_model.named_vars_to_dims
+
+    def learnt(rv: Any) -> bool:
+        return "coder" in dims.get(rv.name, ()) and bool(free & (set(ancestors([rv])) - {rv}))
+
+    return [rv for rv in pymc_model.free_RVs if not learnt(rv)]
+
+
+def _first(codes: Encoded) -> Encoded:
+    """Codes of one item: priors do not depend on the labels."""
+    end = int(codes.starts[1])
+    return replace(
+        codes,
+        starts=codes.starts[:2],
+        row=codes.row[:end],
+        label=codes.label[:end],
+        gold=codes.gold[:1],
+        weight=codes.weight[:1],
+        inverse=np.zeros(1, dtype=codes.inverse.dtype),
+    )

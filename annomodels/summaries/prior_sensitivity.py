@@ -1,0 +1,217 @@
+"""What would change if the priors counted less, or more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.annotations import Annotations
+from annomodels.models.chosen_priors import log_chosen_priors
+from annomodels.names import label_text
+from annomodels.summaries import skills
+from annomodels.summaries.draws import (
+    Draws,
+    evenly,
+    model_of,
+    n_samples,
+    thinned,
+    truth_probabilities,
+)
+from annomodels.summaries.summary import Summary
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+__all__ = ["prior_sensitivity"]
+
+Floats = NDArray[np.float64]
+
+WEAKER, STRONGER = 0.8, 1.25
+NEARBY = (0.99, 1.01)  # powers between which the sensitivity is a slope
+SENSITIVE = 0.05
+FEWEST_DRAWS = 100
+MOST_DRAWS = 1000
+CELLS = 200_000_000  # draws times items times states that P(truth) is computed for
+NAMED = 5
+_POOL = "Gold labels come from a pool of several models, of which the priors of one were changed."
+
+
+@dataclass(frozen=True, eq=False)
+class _Weights:
+    """Weights of the draws under priors to a power, [sample].
+
+    Unless they are reliable, those of weaker and stronger are of a change to first order.
+    """
+
+    weaker: Floats
+    stronger: Floats
+    nearby: tuple[Floats, Floats]
+    reliable: bool
+
+
+def prior_sensitivity(tree: xr.DataTree, data: Annotations) -> Summary:
+    r"""Prevalence, accuracy and gold labels if the priors counted a fifth less or a quarter more.
+
+    The density of the priors is raised to a power :math:`\alpha` (that of coders around a
+    population which is learnt is left as it is), and the draws are weighed by
+    :math:`p(\theta)^{\alpha - 1}`, smoothed (PSIS), so nothing is fitted again. Where few draws
+    would carry the weight, the change to first order is taken,
+    :math:`(\alpha - 1) \, cov(x, \log p(\theta))`.
+
+    Parameters
+    ----------
+    tree
+        Result of a fit.
+    data
+        What was fitted.
+
+    Returns
+    -------
+    Summary
+        A row for the prevalence of each label and the accuracy of each coder: mean and sd, the
+        mean under weaker (power .8) and stronger priors (1.25), the power-scaling sensitivity
+        (bits of distance for a factor of two) and whether it is .05 or more. Notes say which priors
+        and how many gold labels would change. Empty where there are fewer than a hundred draws.
+
+    References
+    ----------
+    N. Kallioinen, T. Paananen, P.-C. Buerkner and A. Vehtari (2024), Detecting and diagnosing prior
+    and likelihood sensitivity with power-scaling, Statistics and Computing 34, 57,
+    doi:10.1007/s11222-023-10366-5.
+
+    Examples
+    --------
+    >>> from annomodels.summaries.examples import small_fit
+    >>> found = prior_sensitivity(*small_fit())
+    >>> found.table[["what", "name", "sensitive"]].head(2).values.tolist()
+    [['prevalence', 'neg', False], ['prevalence', 'pos', False]]
+    """
+    import xarray as xr
+
+    title = "What other priors would change"
+    total = n_samples(tree)
+    if total < FEWEST_DRAWS:
+        note = f"Too few draws to tell how much the priors matter: {total:,}, not {FEWEST_DRAWS:,}."
+        return Summary(title, _table((), (), np.empty((0, 0)), None), xr.Dataset(), (note,))
+    model = model_of(tree)
+    cells = data.n_items * max(model.n_states(data.n_labels), data.n_labels)
+    most = int(np.clip(CELLS // cells, FEWEST_DRAWS, MOST_DRAWS))
+    draws = thinned(tree, data, most)
+    chosen = evenly(total, len(draws))
+    posterior = tree["posterior"].to_dataset()
+    values = {
+        str(name): v.values.reshape(total, *v.shape[2:])[chosen] for name, v in posterior.items()
+    }
+    log_prior, priors = log_chosen_priors(model, data, values)
+    weights = _weights(log_prior)
+    accuracy = skills.accuracy(draws.prevalence, draws.confusion)
+    table = _table(
+        [label_text(name) for name in data.labels],
+        [label_text(name) for name in data.coders],
+        np.concatenate([draws.prevalence, accuracy], axis=1),
+        weights,
+    )
+    gold = _POOL if "pool" in tree.children else _changed(draws, data, weights)
+    return Summary(title, table, xr.Dataset(), (_scaled(priors, weights), _moved(table), gold))
+
+
+def _weights(log_prior: Floats) -> _Weights:
+    from arviz_stats.base import array_stats
+
+    def smoothed(power: float) -> tuple[Floats, float]:
+        log_weights, k = array_stats.psislw((1.0 - power) * log_prior)
+        return np.exp(log_weights), float(k)
+
+    limit = min(1.0 - 1.0 / np.log10(len(log_prior)), 0.7)
+    (weaker, k_weaker), (stronger, k_stronger) = smoothed(WEAKER), smoothed(STRONGER)
+    reliable = max(k_weaker, k_stronger) <= limit
+    if not reliable:
+        slope = (log_prior - log_prior.mean()) / len(log_prior)
+        weaker, stronger = (1.0 / len(log_prior) + (p - 1.0) * slope for p in (WEAKER, STRONGER))
+    nearby = smoothed(NEARBY[0])[0], smoothed(NEARBY[1])[0]
+    return _Weights(weaker, stronger, nearby, reliable)
+
+
+def _table(
+    labels: Sequence[str], coders: Sequence[str], values: Floats, weights: _Weights | None
+) -> pd.DataFrame:
+    """Rows of prevalence and accuracy, from draws of both, [sample, label and coder]."""
+    import pandas as pd
+    from arviz_stats.base import array_stats
+
+    table = pd.DataFrame(
+        {
+            "what": ["prevalence"] * len(labels) + ["accuracy"] * len(coders),
+            "name": [*labels, *coders],
+        }
+    )
+    none = np.empty(0)
+    of = {"mean": none, "sd": none, "weaker": none, "stronger": none, "prior_sensitivity": none}
+    if weights is not None:
+        each = values.T[:, None]  # one chain
+        lower, upper = (np.broadcast_to(w, each.shape) for w in weights.nearby)
+        slope = array_stats.power_scale_sense(each, lower, upper, *NEARBY)
+        of = {
+            "mean": values.mean(axis=0),
+            "sd": values.std(axis=0, ddof=1),
+            "weaker": weights.weaker @ values,
+            "stronger": weights.stronger @ values,
+            "prior_sensitivity": np.nan_to_num(slope),  # of what does not vary
+        }
+    table = table.assign(**of)
+    return table.assign(sensitive=table["prior_sensitivity"] >= SENSITIVE)
+
+
+def _scaled(priors: Sequence[str], weights: _Weights) -> str:
+    """Say what was done."""
+    told = [name.replace("_", " ") for name in priors]
+    of = " and ".join([", ".join(told[:-1]), told[-1]] if len(told) > 1 else told)
+    how = (
+        "The draws were weighed, nothing was fitted again."
+        if weights.reliable
+        else "To first order: too few draws would carry the weight of priors that differ so much."
+    )
+    return (
+        f"What is assumed beforehand of {of} counts a fifth less (its density to the power of "
+        f"{WEAKER}) or a quarter more ({STRONGER}). {how}"
+    )
+
+
+def _moved(table: pd.DataFrame) -> str:
+    """Say what moves most, and what more than a little."""
+    away = table[["weaker", "stronger"]].sub(table["mean"], axis=0).abs().max(axis=1)
+    parts = []
+    for what, one in (("prevalence", "a prevalence"), ("accuracy", "the accuracy of a coder")):
+        own = table["what"] == what
+        worst = int(away[own].argmax())
+        name = table.loc[own, "name"].iloc[worst]
+        parts.append(f"{one} moves by {away[own].max():.3f} at the most ({name})")
+    much = table[table["sensitive"]]
+    if much.empty:
+        end = "None of it is sensitive to the priors."
+    else:
+        named = ", ".join(much.nlargest(NAMED, "prior_sensitivity")["name"])
+        more = f" and {len(much) - NAMED:,} more" if len(much) > NAMED else ""
+        end = f"Sensitive to the priors, by .05 or more: {named}{more}."
+    return f"With weaker or stronger priors {' and '.join(parts)}. {end}"
+
+
+def _changed(draws: Draws, data: Annotations, weights: _Weights) -> str:
+    """Say how many gold labels would be others."""
+    means = np.zeros((3, data.n_items, data.n_labels))
+    for n, p in truth_probabilities(draws, data):
+        for mean, weight in zip(
+            means, (1.0 / len(draws), weights.weaker[n], weights.stronger[n]), strict=True
+        ):
+            mean += weight * p
+    best = means.argmax(axis=2)
+    others = int((best[1:] != best[0]).any(axis=0).sum())
+    if not others:
+        return f"None of the {data.n_items:,} gold labels would be another."
+    would = "would be another" if others == 1 else "would be others"
+    return f"{others:,} of {data.n_items:,} gold labels {would}."

@@ -1,0 +1,151 @@
+"""What other priors would change: against fits with such priors, and for every model."""
+
+from __future__ import annotations
+
+import numpy as np
+import pymc as pm
+import pytest
+from scipy.stats import beta, dirichlet, lognorm
+
+import annomodels as am
+from annomodels.models.catalog import MODELS
+from annomodels.models.chosen_priors import log_chosen_priors
+from annomodels.models.encoded import encode
+from annomodels.priors import Diagonal, Dirichlet
+from annomodels.schema import names
+from annomodels.summaries import prior_sensitivity
+
+POWERS = {"weaker": 0.8, "stronger": 1.25}
+
+
+def simulated(n_coders):
+    rng = np.random.default_rng(3)
+    truth = rng.integers(2, size=15)
+    right = rng.random((15, n_coders)) < 0.75
+    rows = [(i, j, int(truth[i] == right[i, j])) for i in range(15) for j in range(n_coders)]
+    return am.Annotations.from_records(rows)
+
+
+@pytest.fixture(scope="module")
+def small():
+    return simulated(4)
+
+
+@pytest.fixture(autouse=True)
+def all_draws(monkeypatch):
+    """Look at all draws, so that these two ways to say the same differ by little."""
+    monkeypatch.setattr(prior_sensitivity, "MOST_DRAWS", 40_000)
+
+
+def test_what_is_weighed_in_the_hierarchical_model(small):
+    model = am.HierarchicalDawidSkene()
+    rng = np.random.default_rng(1)
+    drawn = [model.pymc_start(model.sample_parameters(4, 2, rng)) for _ in range(5)]
+    values = {name: np.stack([each[name] for each in drawn]) for name in drawn[0]}
+    found, weighed = log_chosen_priors(model, small, values)
+    assert set(weighed) == {"prevalence", "common_accuracy", "population", "concentration"}
+    for n, v in enumerate(drawn):
+        a = float(v["common_accuracy"])
+        wanted = dirichlet.logpdf(v["prevalence"], [1.0, 1.0]) + beta.logpdf(a, 7.0, 3.0)
+        wanted += dirichlet.logpdf(v["population"][0], [300 * a, 300 * (1 - a)])
+        wanted += dirichlet.logpdf(v["population"][1], [300 * (1 - a), 300 * a])
+        wanted += lognorm.logpdf(v["concentration"], s=0.7, scale=5.0).sum()
+        assert found[n] == pytest.approx(wanted, abs=1e-6)
+
+
+def drawn_from_priors(model, data, n=3):
+    """Draws of the variables of the result from the PyMC model, [sample, ...]."""
+    known = names(data)
+    coords = {dim: known[dim] for dim in ("truth", "label", "coder")}
+    coords |= model.coords(coords["label"])
+    defined = model.build(encode(data, shared=model.shared), coords)
+    variables = [*defined.free_RVs, *defined.deterministics]
+    arrays = pm.draw(variables, draws=n, random_seed=1, mode="FAST_COMPILE")
+    each = [
+        model.finish({v.name: a[i] for v, a in zip(variables, arrays, strict=True)})
+        for i in range(n)
+    ]
+    return {key: np.stack([np.asarray(values[key]) for values in each]) for key in each[0]}
+
+
+@pytest.mark.parametrize("name", list(MODELS))
+def test_priors_of_every_model_are_found(name, small):
+    model = MODELS[name]().bound(small)
+    values = drawn_from_priors(model, small)
+    found, weighed = log_chosen_priors(model, small, values)
+    assert found.shape == (3,)
+    assert np.isfinite(found).all()
+    assert len(set(found)) == 3
+    assert "prevalence" in weighed
+    assert len(weighed) >= 2
+
+
+def test_weighing_agrees_with_fitting_again(small):
+    def fit(power):
+        right, wrong = power * (5.6 - 1) + 1, power * (2.4 - 1) + 1
+        rows = Diagonal(right + wrong, right / (right + wrong))
+        model = am.Pooled(Dirichlet(power * (6.0 - 1) + 1), rows)
+        return am.fit(small, model, chains=4, draws=8000, seed=1)
+
+    fitted = fit(1.0)
+    found = fitted.prior_sensitivity()
+    assert "The draws were weighed" in found.notes[0]
+    table = found.table.set_index(["what", "name"])
+    for column, power in POWERS.items():
+        again = fit(power)
+        posterior = again.tree["posterior"]
+        for k in (0, 1):
+            wanted = float(posterior["prevalence"].values[..., k].mean())
+            assert table.loc[("prevalence", str(k)), column] == pytest.approx(wanted, abs=0.005)
+        wanted = again.coders().table["accuracy"].iloc[0]
+        mean = fitted.coders().table["accuracy"].iloc[0]
+        assert table.loc[("accuracy", "0"), column] == pytest.approx(wanted, abs=0.003)
+        assert abs(wanted - mean) > 0.003  # else the line above would hold without weights
+
+
+def test_priors_of_many_rows():
+    data = simulated(20)
+
+    def fit(power):
+        right, wrong = power * (14.0 - 1) + 1, power * (6.0 - 1) + 1
+        rows = Diagonal(right + wrong, right / (right + wrong))
+        return am.fit(data, am.DawidSkene(Dirichlet(1.0), rows), chains=4, draws=4000, seed=1)
+
+    found = fit(1.0).prior_sensitivity()
+    rows = found.table[found.table["what"] == "accuracy"]
+    wanted = {column: fit(power).coders().table["accuracy"] for column, power in POWERS.items()}
+    seen = (rows["stronger"] - rows["weaker"]).to_numpy()
+    moved = (wanted["stronger"] - wanted["weaker"]).to_numpy()
+    assert np.abs(moved).max() > 0.01
+    np.testing.assert_allclose(seen, moved, atol=0.008)
+    assert rows["sensitive"].any()
+
+
+def test_where_few_draws_would_carry_the_weight_the_change_is_to_first_order():
+    rng = np.random.default_rng(1)
+    log_prior = -5.0 * rng.standard_exponential(2000)  # weaker priors: weights without a variance
+    weights = prior_sensitivity._weights(log_prior)
+    assert not weights.reliable
+    x = rng.normal(log_prior, 3.0)
+    covariance = np.cov(x, log_prior, ddof=0)[0, 1]
+    for weight, power in ((weights.weaker, 0.8), (weights.stronger, 1.25)):
+        assert weight.sum() == pytest.approx(1.0)
+        assert weight @ x == pytest.approx(x.mean() + (power - 1.0) * covariance)
+    assert prior_sensitivity._weights(0.1 * log_prior).reliable
+
+
+def test_few_labels_are_sensitive_and_many_are_not():
+    rows = [(i, j, (i + (j == 3) * (i % 3 == 0)) % 2) for i in range(400) for j in range(5)]
+    many = am.fit(am.Annotations.from_records(rows), "pooled", seed=1).prior_sensitivity()
+    few = am.fit(am.Annotations.from_records(rows[:20]), "pooled", seed=1).prior_sensitivity()
+    assert not many.table["sensitive"].any()
+    assert "None of it is sensitive" in many.notes[1]
+    assert "None of the 400 gold labels" in many.notes[2]
+    assert few.table["sensitive"].any()
+    assert "Sensitive to the priors" in few.notes[1]
+
+
+def test_one_value_tells_nothing(small):
+    found = am.fit(small, engine="em").prior_sensitivity()
+    assert found.table.empty
+    assert "Too few draws" in found.notes[0]
