@@ -55,8 +55,17 @@ def log_chosen_priors(
     every = [pytensor.tensor.tensor(rv.name, shape=(None, *rv.type.shape)) for rv in chosen]
     total = vectorize_graph(total, dict(zip(one, every, strict=True)))
     density = pytensor.function(every, total, mode="FAST_COMPILE")
-    found = density(*(np.asarray(known[rv.name], dtype=np.float64) for rv in chosen))
+    found = density(*(_inside(rv, np.asarray(known[rv.name], dtype=np.float64)) for rv in chosen))
     return np.asarray(found, dtype=np.float64), [str(rv.name) for rv in chosen]
+
+
+def _inside(rv: Any, values: Floats) -> Floats:
+    """Shares that are not rounded to none, or to all: draws are kept in single precision."""
+    from pytensor.tensor.random.basic import BetaRV, DirichletRV
+
+    if not isinstance(rv.owner.op, BetaRV | DirichletRV):
+        return values
+    return np.clip(values, np.finfo(np.float32).tiny, 1.0 - np.finfo(np.float32).epsneg)
 
 
 def _chosen(model: Model, data: Annotations) -> list[Any]:

@@ -53,6 +53,16 @@ def test_what_is_weighed_in_the_hierarchical_model(small):
         assert found[n] == pytest.approx(wanted, abs=1e-6)
 
 
+def test_shares_that_were_rounded_to_nothing(small):
+    values = {
+        "prevalence": np.array([[1.0, 0.0]]),
+        "accuracy": np.array([[1.0, 0.0, 0.5, 0.9]]),
+    }
+    found, weighed = log_chosen_priors(am.OneCoin(), small, values)
+    assert weighed == ["prevalence", "accuracy"]
+    assert np.isfinite(found).all()
+
+
 def drawn_from_priors(model, data, n=3):
     """Draws of the variables of the result from the PyMC model, [sample, ...]."""
     known = names(data)
