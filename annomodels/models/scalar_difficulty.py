@@ -114,7 +114,7 @@ class ScalarDifficulty(Model):
 
     @classmethod
     def carpenter(cls, difficulty: float | None = None) -> ScalarDifficulty:
-        """Give vague priors for two labels, as in the logistic model of Carpenter (2008).
+        """Give vague priors for two labels: the logistic model of Carpenter (2008) without bounds.
 
         Parameters
         ----------
@@ -216,9 +216,8 @@ class ScalarDifficulty(Model):
                 slope = pm.LogNormal(
                     "discrimination", mu=0.0, sigma=self.discrimination, dims="coder"
                 )
-            guess = None
-            if self.guessing is not None:
-                guess = pm.Beta("guessing", *self.guessing.counts, dims="truth")
+            own = self.guessing
+            guess = None if own is None else pm.Beta("guessing", *own.counts, dims="truth")
             leaning = leaning_priors(k, self.leaning_spread) if k > 2 else None
             logp = log_rows(ability, hard, k, pt, leaning=leaning, slope=slope, guess=guess)
             share = pt.log(prevalence)[:, None] + np.log(weights)
