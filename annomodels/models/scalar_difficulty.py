@@ -211,11 +211,9 @@ class ScalarDifficulty(Model):
                 along = "truth" if self.by_class else None
                 rho = pm.HalfNormal("difficulty_scale", sigma=self.difficulty, dims=along)
             hard = (rho * np.ones(k))[:, None] * nodes
-            slope = None
-            if self.discrimination:
-                slope = pm.LogNormal(
-                    "discrimination", mu=0.0, sigma=self.discrimination, dims="coder"
-                )
+            tilt, slope = self.discrimination, None
+            if tilt:
+                slope = pm.LogNormal("discrimination", mu=0.0, sigma=tilt, dims="coder")
             own = self.guessing
             guess = None if own is None else pm.Beta("guessing", *own.counts, dims="truth")
             leaning = leaning_priors(k, self.leaning_spread) if k > 2 else None
