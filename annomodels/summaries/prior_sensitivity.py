@@ -37,7 +37,8 @@ SENSITIVE = 0.05
 FEWEST_DRAWS = 100
 MOST_DRAWS = 1000
 CELLS = 200_000_000  # draws times items times states that P(truth) is computed for
-NAMED = 5
+NAMED, WIDEST = 5, 40
+LEAST = 0.001  # of what moves, to be told
 _POOL = "Gold labels come from a pool of several models, of which the priors of one were changed."
 
 
@@ -189,16 +190,23 @@ def _moved(table: pd.DataFrame) -> str:
     for what, one in (("prevalence", "a prevalence"), ("accuracy", "the accuracy of a coder")):
         own = table["what"] == what
         worst = int(away[own].argmax())
-        name = table.loc[own, "name"].iloc[worst]
-        parts.append(f"{one} moves by {away[own].max():.3f} at the most ({name})")
+        name = _cut(table.loc[own, "name"].iloc[worst])
+        most = away[own].max()
+        by = f"{most:.3f} at the most ({name})" if most >= LEAST else f"less than {LEAST}"
+        parts.append(f"{one} moves by {by}")
     much = table[table["sensitive"]]
     if much.empty:
         end = "None of it is sensitive to the priors."
     else:
-        named = ", ".join(much.nlargest(NAMED, "prior_sensitivity")["name"])
+        first = much.nlargest(NAMED, "prior_sensitivity")["name"]
+        named = ", ".join(map(_cut, first))
         more = f" and {len(much) - NAMED:,} more" if len(much) > NAMED else ""
         end = f"Sensitive to the priors, by .05 or more: {named}{more}."
     return f"With weaker or stronger priors {' and '.join(parts)}. {end}"
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= WIDEST else name[: WIDEST - 1] + "…"
 
 
 def _changed(draws: Draws, data: Annotations, weights: _Weights) -> str:

@@ -313,3 +313,14 @@ def test_what_only_some_models_know_of_items_is_shown(crowd, tmp_path):
     assert "P(ambiguous)" in text
     assert "fig-difficulty-title" in html
     assert "fig-difficulty-title" not in report(crowd, tmp_path / "q.html").read_text("utf-8")
+
+
+def test_the_page_says_what_other_priors_would_change(crowd, crowd_html):
+    text = section(crowd_html, "believe")
+    found = crowd.prior_sensitivity()
+    for note in found.notes:
+        assert " ".join(note.split()) in text
+    assert "Other priors" in text
+    away = (found.table["stronger"] - found.table["mean"]).abs()
+    row = found.table.loc[away[found.table["what"] == "accuracy"].idxmax()]
+    assert f"accuracy {row['name']} {row['mean']:.3f}" in text
