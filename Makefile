@@ -4,6 +4,7 @@
 #   make test    run the tests
 #   make docs    build the documentation into docs/_build/html
 #   make bench   measure accuracy, calibration and speed; tables in docs/tables
+#   make bench-reduced   the same in small, to see that it works; tables in docs/_build/reduced
 #   make lint    check the style;  make types: check the types
 #   make clean   remove .venv and everything that was built
 
@@ -17,7 +18,7 @@ TABLES := accuracy probabilities ambiguity next_labels calibration calibration_a
     scaling spreading recompilation
 PYTEST_ARGS ?=
 
-.PHONY: demo test docs bench lint types clean help
+.PHONY: demo test docs bench bench-reduced lint types clean help
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.ready
@@ -35,6 +36,13 @@ bench: $(VENV)/.ready-bench
 	    echo "== $$script"; $(BIN)/python benchmarks/$$script.py || exit 1; \
 	done
 
+bench-reduced: $(VENV)/.ready-bench
+	@mkdir -p docs/_build/reduced
+	@for script in $(TABLES); do \
+	    echo "== $$script"; \
+	    $(BIN)/python benchmarks/$$script.py --reduced --out docs/_build/reduced/$$script.md || exit 1; \
+	done
+
 lint: $(VENV)/.ready-lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -46,7 +54,7 @@ clean:
 	rm -rf $(VENV) demo-out docs/_build docs/generated dist .pytest_cache .mypy_cache .ruff_cache
 
 help:
-	@sed -n 's/^# \{0,1\}//p' Makefile | sed -n 1,8p
+	@sed -n 's/^# \{0,1\}//p' Makefile | sed -n 1,9p
 
 # -- set-up: one stamp for the package itself, one for each group of tools -------------------------
 

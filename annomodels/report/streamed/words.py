@@ -44,6 +44,10 @@ LEFT_OUT = (
         "Whether the model reproduces the labels was not looked at: it needs the labels in memory.",
     ),
     (
+        "Other priors",
+        "What would change if the priors counted less or more is not worked out for a scan.",
+    ),
+    (
         "Other models and held-back truth",
         "Comparisons with other models, and gold labels against truth that was held back, need "
         "the labels in memory.",
