@@ -129,4 +129,4 @@ def prior_notes(found: ReportData) -> list[str]:
     found
         What :func:`annomodels.report.collect.collect` gathered.
     """
-    return [short(note, 400) for note in found.fit.prior_sensitivity().notes]
+    return [short(note, 600) for note in found.fit.prior_sensitivity().notes]

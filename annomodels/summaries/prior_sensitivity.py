@@ -195,14 +195,18 @@ def _moved(table: pd.DataFrame) -> str:
         by = f"{most:.3f} at the most ({name})" if most >= LEAST else f"less than {LEAST}"
         parts.append(f"{one} moves by {by}")
     much = table[table["sensitive"]]
-    if much.empty:
-        end = "None of it is sensitive to the priors."
-    else:
-        first = much.nlargest(NAMED, "prior_sensitivity")["name"]
-        named = ", ".join(map(_cut, first))
-        more = f" and {len(much) - NAMED:,} more" if len(much) > NAMED else ""
-        end = f"Sensitive to the priors, by .05 or more: {named}{more}."
+    end = "None of it is sensitive to the priors."
+    if not much.empty:
+        of = [f"{what} of {_first(rows)}" for what, rows in much.groupby("what", sort=False)]
+        end = f"Sensitive to the priors, by {SENSITIVE} or more: {'; '.join(of)}."
     return f"With weaker or stronger priors {' and '.join(parts)}. {end}"
+
+
+def _first(rows: pd.DataFrame) -> str:
+    """Names of those that are most sensitive, and how many more there are."""
+    named = ", ".join(map(_cut, rows.nlargest(NAMED, "prior_sensitivity")["name"]))
+    more = len(rows) - NAMED
+    return f"{named} and {more:,} more" if more > 0 else named
 
 
 def _cut(name: str) -> str:
