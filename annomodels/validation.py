@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from annomodels.components import components
 from annomodels.errors import AnnotationError, Problem
 from annomodels.names import label_text
 
@@ -28,7 +29,6 @@ __all__ = [
     "is_blank",
     "is_hashable",
     "is_missing",
-    "n_components",
     "remarks",
     "some",
     "variants",
@@ -322,7 +322,7 @@ def remarks(item: NDArray[Any], coder: NDArray[Any], label: NDArray[Any]) -> lis
         if not (np.bincount(item[firsts], minlength=n_items) > 1).any():
             notes.append("No item was labelled by two coders, so there is no agreement to measure.")
         else:
-            parts = n_components(item, coder)
+            parts = len(np.unique(components(item, coder)))
             if parts > 1:
                 notes.append(
                     f"The coders fall into {parts} groups that share no item, "
@@ -331,20 +331,3 @@ def remarks(item: NDArray[Any], coder: NDArray[Any], label: NDArray[Any]) -> lis
     if (label == label[0]).all():
         notes.append("All annotations carry the same label.")
     return notes
-
-
-def n_components(item: NDArray[Any], coder: NDArray[Any]) -> int:
-    """In how many parts that share no item the coders fall.
-
-    Examples
-    --------
-    >>> n_components(np.array([0, 0, 1]), np.array([0, 1, 2]))
-    2
-    """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    n_items, n_coders = int(item.max()) + 1, int(coder.max()) + 1
-    ones = np.ones(len(item), dtype=np.float32)
-    graph = coo_array((ones, (item, n_items + coder)), shape=(n_items + n_coders,) * 2)
-    return int(connected_components(graph, directed=False, return_labels=False))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.annotations import Annotations
+from annomodels.components import components
 
 __all__ = ["FEW", "Counts", "Health", "Spread", "health"]
 
@@ -125,12 +126,8 @@ def health(data: Annotations) -> Health:
 
 
 def _components(data: Annotations) -> tuple[int, ...]:
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    size = data.n_items + data.n_coders
-    ends = (data.item, data.n_items + data.coder.astype(np.int64))
-    graph = coo_array((np.ones(len(data), dtype=np.int8), ends), shape=(size, size))
-    _, member = connected_components(graph, directed=False)
-    sizes = np.bincount(member[: data.n_items])
-    return tuple(int(n) for n in -np.sort(-sizes[sizes > 0]))
+    some = np.diff(data.starts) > 0
+    first = data.coder[data.starts[:-1][some]]
+    sizes = np.bincount(components(data.item, data.coder)[first])
+    alone = np.ones(int((~some).sum()), dtype=np.int64)  # items without a label
+    return tuple(int(n) for n in -np.sort(-np.concatenate([sizes[sizes > 0], alone])))

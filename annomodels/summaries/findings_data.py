@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.annotations import Annotations
+from annomodels.components import components
 from annomodels.summaries.findings import CHECK, FORBIDS, Finding
 
 if TYPE_CHECKING:
@@ -52,13 +53,7 @@ def overlap_finding(share: float) -> Finding:
 
 
 def _groups(data: Annotations) -> Finding:
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    size = data.n_items + data.n_coders
-    edges = (np.ones(len(data)), (data.item, data.coder.astype(np.int64) + data.n_items))
-    _, part = connected_components(coo_array(edges, shape=(size, size)), directed=False)
-    return group_finding(len(np.unique(part[data.n_items + data.coder])))
+    return group_finding(len(np.unique(components(data.item, data.coder)[data.coder])))
 
 
 def group_finding(count: int) -> Finding:
