@@ -95,14 +95,15 @@ def prior_sensitivity(tree: xr.DataTree, data: Annotations) -> Summary:
     import xarray as xr
 
     title = "What other priors would change"
-    total = n_samples(tree)
-    if total < FEWEST_DRAWS:
-        note = f"Too few draws to tell how much the priors matter: {total:,}, not {FEWEST_DRAWS:,}."
-        return Summary(title, _table((), (), np.empty((0, 0)), None), xr.Dataset(), (note,))
     model = model_of(tree)
     cells = data.n_items * max(model.n_states(data.n_labels), data.n_labels)
     most = int(np.clip(CELLS // cells, FEWEST_DRAWS, MOST_DRAWS))
     draws = thinned(tree, data, most)
+    if len(draws) < FEWEST_DRAWS:  # few were made, or few matrices of so many coders fit in memory
+        n = len(draws)
+        note = f"Too few draws to tell how much the priors matter: {n:,}, not {FEWEST_DRAWS:,}."
+        return Summary(title, _table((), (), np.empty((0, 0)), None), xr.Dataset(), (note,))
+    total = n_samples(tree)
     chosen = evenly(total, len(draws))
     posterior = tree["posterior"].to_dataset()
     values = {

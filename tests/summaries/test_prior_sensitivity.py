@@ -14,6 +14,7 @@ from annomodels.models.encoded import encode
 from annomodels.priors import Diagonal, Dirichlet
 from annomodels.schema import names
 from annomodels.summaries import prior_sensitivity
+from annomodels.summaries.draws import thinned
 
 POWERS = {"weaker": 0.8, "stronger": 1.25}
 
@@ -159,3 +160,12 @@ def test_one_value_tells_nothing(small):
     found = am.fit(small, engine="em").prior_sensitivity()
     assert found.table.empty
     assert "Too few draws" in found.notes[0]
+
+
+def test_so_many_coders_that_few_draws_fit_in_memory(small, monkeypatch):
+    fit = am.fit(small, "hierarchical", chains=2, draws=200, seed=1)
+    few = lambda tree, data, n: thinned(tree, data, 1)  # noqa: E731
+    monkeypatch.setattr(prior_sensitivity, "thinned", few)
+    found = fit.prior_sensitivity()
+    assert found.table.empty
+    assert found.notes == ("Too few draws to tell how much the priors matter: 1, not 100.",)
