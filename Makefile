@@ -15,7 +15,7 @@ PIP := $(BIN)/python -m pip --quiet --quiet --disable-pip-version-check
 WORKERS ?= 2
 TABLES := accuracy probabilities ambiguity next_labels calibration calibration_answers \
     calibration_states calibration_difficulty coverage_agreement coverage_coref ezcoref speed speed_agreement speed_coref \
-    scaling spreading recompilation
+    linear scaling spreading recompilation
 PYTEST_ARGS ?=
 
 .PHONY: demo test docs bench bench-reduced lint types clean help

@@ -24,18 +24,18 @@ from typing import Any
 
 import common
 import scaling_data
+from scaling_tables import Measured, plot, tables
 
 PARTS = ("scan", "pass", "em", "gibbs", "crowdkit")
 SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
 LARGEST, REDUCED, FULL = 10_000_000, 10_000, 100_000_000
-# sizes from which exponents are fitted, and up to which the rival is asked
-FITTED_FROM, CROWDKIT_UPTO = 100_000, 1_000_000
+CROWDKIT_UPTO = 1_000_000  # labels of the largest set that the rival is asked about
 # a hundred million are streamed only, and an iteration of their chains takes seconds
 UPTO = {"crowdkit": CROWDKIT_UPTO, "pass_memory": LARGEST, "pass_two": LARGEST, "gibbs": LARGEST}
 CHAINS, WARMUP, DRAWS = 4, 50, 500
 LIMIT = "ANNOMODELS_SCALING_SECONDS"  # environment: time limit of a run of Gibbs, else 900
-REPEATS = 30
-Measured = dict[str, Any]
+# passes that are measured: so many, and for so long, since the machine has slower moments
+REPEATS, LEAST_SECONDS = 30, 3.0
 
 INTRODUCTION = f"""
 Simulated crowds with K = 5 labels, 5 labels an item and a thousand from each coder on average (20
@@ -134,7 +134,9 @@ def one_pass(work: Path, n: int, seed: int, kind: str) -> Measured:
         ):  # in turn with one thread, since the machine may change from run to run
             alone = stack.enter_context(Spread(cut(codes, 1), Serial()))
             draw(alone, 0)
-        for iteration in range(1, 1 + REPEATS):
+        begun, iteration = time.perf_counter(), 0
+        while iteration < REPEATS or time.perf_counter() - begun < LEAST_SECONDS:
+            iteration += 1
             both: list[Measured] = [{}, {}]
             with timed(both[0], "seconds"):
                 draw(spread, iteration)
@@ -233,107 +235,6 @@ def measured(work: Path, n: int, seed: int, part: str) -> dict[str, Measured]:
     return out
 
 
-def number(value: float | None) -> str:
-    """Write a number of seconds or gigabytes with two digits that say something."""
-    if value is None:
-        return "–"
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
-
-
-def exponent(found: dict[int, Measured], name: str, key: str) -> float | None:
-    """Slope of a straight line through log sizes and log values, from 100,000 labels."""
-    import numpy as np
-
-    pairs = [
-        (n, part[name][key])
-        for n, part in found.items()
-        if n >= FITTED_FROM and key in part.get(name, {})
-    ]
-    if len(pairs) < 2:
-        return None
-    sizes, values = np.log(np.array(pairs, dtype=float)).T
-    return float(np.polyfit(sizes, values, 1)[0])
-
-
-def tables(found: dict[int, Measured]) -> list[str]:
-    """Text and tables of all that was measured."""
-    out = [INTRODUCTION.strip()]
-    columns = [
-        ("scan", "scan"),
-        ("pass_memory", "pass, memory"),
-        ("pass_two", "pass, two threads"),
-        ("pass_streamed", "pass, streamed"),
-        ("em", "EM"),
-        ("gibbs", "Gibbs"),
-    ]
-    for key, title in (("seconds", "Seconds"), ("seconds_cpu", "Processor seconds")):
-        rows = [
-            [f"{n:,}", *(number(part.get(name, {}).get(key)) for name, _ in columns)]
-            for n, part in found.items()
-        ]
-        slopes = [exponent(found, name, key) for name, _ in columns]
-        rows.append(["exponent", *("–" if s is None else f"{s:.2f}" for s in slopes)])
-        out += [f"**{title}**", common.markdown(["labels", *(t for _, t in columns)], rows)]
-    rows = [
-        [f"{n:,}", *(number(_gigabytes(part, name)) for name, _ in columns)]
-        for n, part in found.items()
-    ]
-    out += ["**Memory, GB**", common.markdown(["labels", *(t for _, t in columns)], rows)]
-    rows = [_runs(n, part) for n, part in found.items() if "gibbs" in part or "em" in part]
-    if rows:
-        header = [
-            "labels", "one thread against two, a pass", "passes of EM", "seconds a pass",
-            "crowd-kit, seconds an iteration", "iterations of Gibbs", "largest R-hat",
-            "smallest ESS", "ESS a second",
-        ]  # fmt: skip
-        out += ["**Runs**", common.markdown(header, rows)]
-    out.append(
-        "Exponents are slopes of straight lines through the logarithms from 100,000 labels on; 1 "
-        "is linear. A dash was not measured."
-    )
-    return out
-
-
-def _gigabytes(part: Measured, name: str) -> float | None:
-    peak = part.get(name, {}).get("peak")
-    return None if peak is None else peak / 1e9
-
-
-def _runs(n: int, part: Measured) -> list[str]:
-    em, gibbs = part.get("em"), part.get("gibbs")
-    cells = [f"{n:,}", number(part.get("pass_two", {}).get("times"))]
-    cells += ["–", "–"] if em is None else [f"{em['passes']}", number(em["seconds"] / em["passes"])]
-    cells.append(number(part.get("crowdkit", {}).get("seconds")))
-    if gibbs is None:
-        return [*cells, *["–"] * 4]
-    iterations = f"{gibbs['iterations']:,}" + (" (time limit)" if gibbs["stopped"] else "")
-    cells += [iterations, f"{gibbs['rhat_max']:.3f}", f"{gibbs['ess_min']:,.0f}"]
-    return [*cells, number(gibbs["ess_min"] / gibbs["seconds"])]
-
-
-def plot(found: dict[int, Measured], path: Path) -> None:
-    """Draw seconds against labels, both on logarithmic scales."""
-    import matplotlib as mpl
-
-    mpl.use("svg")
-    mpl.rcParams["svg.hashsalt"] = "scaling"
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
-    titles = {
-        "scan": "scan", "pass_memory": "pass, memory", "pass_streamed": "pass, streamed",
-        "em": "EM", "gibbs": "Gibbs",
-    }  # fmt: skip
-    for name, title in titles.items():
-        pairs = [(n, part[name]["seconds_cpu"]) for n, part in found.items() if name in part]
-        if pairs:
-            axes.loglog(*zip(*pairs, strict=True), marker="o", label=title)
-    axes.set(xlabel="labels", ylabel="processor seconds")
-    axes.legend(frameon=False)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, metadata={"Date": None})
-
-
 def main() -> int:
     parser = common.arguments(__doc__, "scaling.md")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
@@ -360,7 +261,7 @@ def main() -> int:
     foot = common.machine("pyarrow", "crowd-kit")
     if options.reduced:
         foot = f"A reduced run, too small to judge by. {foot}"
-    common.write(options.out, [*tables(found), foot])
+    common.write(options.out, [*tables(INTRODUCTION, found), foot])
     if not options.reduced:
         plot(found, options.plot)
     return 0

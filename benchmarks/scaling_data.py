@@ -3,8 +3,8 @@
     python benchmarks/scaling_data.py FOLDER LABELS [SEED]
 
 K = 5 labels, 5 labels on each item, a thousand from each coder on average and up to 10,000 coders,
-of whom few give many labels. Names are texts, items are not in the order of their names, and rows
-are shuffled within a block.
+of whom few give many labels. Names are texts, items are not in the order of their names, and the
+rows of twenty thousand items each are shuffled, as labels come in batches.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ from typing import Any
 PER_ITEM, N_LABELS = 5, 5
 PER_CODER, LEAST_CODERS, MOST_CODERS = 1_000, 20, 10_000
 BLOCK_ITEMS = 200_000
+# items whose rows are mixed with each other: as many in sets of all sizes, the smallest included
+# whose time is compared, since a table of the names that were just seen is smaller or larger
+MIXED_ITEMS = 20_000
 
 
 def n_coders(n: int) -> int:
@@ -27,14 +30,17 @@ def n_coders(n: int) -> int:
     return max(LEAST_CODERS, min(MOST_CODERS, n // PER_CODER))
 
 
-def write(folder: Path, n: int, seed: int = 1) -> None:
-    """Simulate `n` labels from Dawid-Skene and write them into Parquet files of a million rows."""
+def write(folder: Path, n: int, seed: int = 1, coders: int | None = None) -> None:
+    """Simulate `n` labels from Dawid-Skene and write them into Parquet files of a million rows.
+
+    Without a number of `coders` there are as many as `n_coders` gives.
+    """
     import numpy as np
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     rng = np.random.default_rng(seed)
-    coders = n_coders(n)
+    coders = coders or n_coders(n)
     share = rng.lognormal(0.0, 1.0, coders)
     edges = np.cumsum(share / share.sum())
     alpha = np.full((N_LABELS, N_LABELS), 3.0 / (N_LABELS - 1))
@@ -51,7 +57,8 @@ def write(folder: Path, n: int, seed: int = 1) -> None:
         coder = _different(rng, edges, len(items))
         at = rng.random((len(items), PER_ITEM, 1))
         label = (at > confusion[coder, truth[:, None], :-1]).sum(axis=2)
-        order = rng.permutation(coder.size)
+        mixed = np.arange(coder.size) // (PER_ITEM * MIXED_ITEMS)
+        order = np.argsort(mixed + rng.random(coder.size))
         # a multiple without common factors brings the names out of order
         numbers = (items * 7_368_787) % 1_000_000_007
         columns: dict[str, Any] = {

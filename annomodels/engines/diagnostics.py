@@ -177,7 +177,7 @@ def monitors(posterior: dict[str, Floats], volume: Floats) -> Floats:
     if confusion.ndim == 4:
         confusion = confusion[:, :, None]
     busiest = np.argsort(-volume, kind="stable")[:BUSIEST]
-    right = np.diagonal(confusion[:, :, busiest], axis1=3, axis2=4)
+    right = np.diagonal(confusion, axis1=3, axis2=4)[:, :, busiest]
     parts.append(np.einsum("cdjk,cdk->cdj", right, prevalence))
     return np.concatenate([part.reshape(chains, draws, -1) for part in parts], axis=2)
 

@@ -5,7 +5,8 @@ of its items for all chains, and the parameters are drawn here. What the kept dr
 is summed where they lie. Draws are those of a run in memory, bit for bit, since counts are whole
 numbers and random numbers belong to chain, iteration and item. Sums that were lost with a machine
 are taken up again from the kept parameters. Where calls travel, the chains go in groups: while the
-answers of one are on their way, the machines work for another.
+answers of one are on their way, the machines work for another. So they do where there are fewer
+parts than threads, each of which then has chains of its own.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.engines.chain import Chain
 from annomodels.engines.checkpoint import identity, open_checkpoint
 from annomodels.engines.collect import collect_parameters
+from annomodels.engines.far_chain import FarChain
 from annomodels.engines.interrupts import Interrupts
 from annomodels.engines.itemsums import ItemMeans
 from annomodels.engines.jobs import (
@@ -42,7 +43,6 @@ from annomodels.errors import EngineError
 from annomodels.executors.team import Team
 from annomodels.models.confusion import State
 from annomodels.models.conjugate import ConjugateModel
-from annomodels.models.encoded import Encoded
 from annomodels.schema import RawResult
 
 __all__ = ["Sampled", "in_memory", "sample_source"]
@@ -150,48 +150,6 @@ def sample_source(
         return Sampled(kept, parts, gaps / source.n_items, run.attrs)
 
 
-class _Far(Chain):
-    """A chain whose items lie elsewhere: its passes are done already when it takes a step.
-
-    Parameters
-    ----------
-    model, state, key, relabel
-        As of a chain.
-    source
-        The data.
-    """
-
-    def __init__(
-        self, model: ConjugateModel, source: Source, state: State, key: int, relabel: bool
-    ) -> None:
-        none, one = np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
-        # no items, and a label that nobody looks at
-        codes = Encoded(
-            one, one, one, none, none.astype(float), none, source.n_rows, source.n_labels
-        )
-        super().__init__(model, codes, state, key, relabel, 1, map)
-        self.counts = np.empty(0, dtype=np.int64)  # those of all partitions
-        self.volume = source.volume
-        self.found = 0.0
-
-    def order(self, keep: bool) -> NDArray[Any]:
-        """Give the new place of each class, if this iteration is kept."""
-        return self._order() if keep else self.identity
-
-    def take(
-        self, kept: Kept | None, keep: bool, counts: NDArray[Any], sizes: Any, found: float
-    ) -> None:
-        """Keep the parameters, and draw new ones given the counts."""
-        self.counts, self.sizes, self.found = counts.astype(np.int64), sizes, found
-        self._one(kept, keep)
-
-    def _pass(self, order: NDArray[Any], kept: Kept | None) -> float:
-        return self.found
-
-    def _totals(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        return self.counts, self.sizes
-
-
 class _Run(StagedRun):
     """Chains that take their steps together."""
 
@@ -211,13 +169,16 @@ class _Run(StagedRun):
         self.interrupts = Interrupts(False)
         keys = np.random.SeedSequence(settings.seed).generate_state(settings.chains, np.uint64)
         self.keys = [int(key) for key in keys]
-        self.chains: list[_Far] = [
-            _Far(model, source, state, key, relabel)
+        self.chains: list[FarChain] = [
+            FarChain(model, source, state, key, relabel)
             for state, key in zip(starts, self.keys, strict=True)
         ]
         self.groups = _groups(len(self.chains), spread)
-        if len(self.groups) > 1:
+        if len(self.groups) > 1 and not spread.team.here:
             self.slice_seconds = GROUPED_SLICE_SECONDS
+        # threads that have chains of their own draw their parameters too
+        own = len(self.groups) > 1 and spread.team.here
+        self.by_turns = own or settings.workers == 1
 
     def slice(self, steps: Sequence[int], thin: int, kept: list[Kept] | None, limit: Any) -> None:
         """Take some steps, the chains of a group together."""
@@ -279,7 +240,8 @@ class _Run(StagedRun):
             room = None if kept is None else kept[n]
             self.chains[n].take(room, keep, counts[place], sizes[place], float(found[place]))
 
-        list(self.pool.map(take, range(len(behind))))
+        apply = map if self.by_turns else self.pool.map
+        list(apply(take, range(len(behind))))
 
     def items(
         self, kept: list[Kept], finish: Finish | None
@@ -326,9 +288,17 @@ class _Run(StagedRun):
 
 
 def _groups(chains: int, spread: Spread) -> list[list[int]]:
-    """Chains whose rounds are on the way together; files are read once for all of them."""
-    streamed = any(getattr(part, "streamed", False) for part in spread.source.partitions)
-    n = 1 if streamed else min(spread.team.rounds, chains)
+    """Chains whose rounds are on the way together; files are read once for all of them.
+
+    Where a round would leave threads without a part for a good share of the time, there are as many
+    groups as threads, and files are read once for each.
+    """
+    parts, team = spread.source.partitions, spread.team
+    streamed = any(getattr(part, "streamed", False) for part in parts)
+    if team.here and len(parts) % team.places and len(parts) < 2 * team.places:
+        n = min(team.places, chains)
+    else:
+        n = 1 if streamed else min(team.rounds, chains)
     return [[int(c) for c in group] for group in np.array_split(np.arange(chains), n)]
 
 

@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.engines.checkpoint import Checkpoint, Saved, no_checkpoint
-from annomodels.engines.diagnostics import mixing, worst
+from annomodels.engines.diagnostics import ess, monitors, rhat, worst
 from annomodels.engines.kept import Kept
 from annomodels.engines.settings import Clock, Settings
 from annomodels.engines.trace import watched
@@ -215,10 +214,13 @@ class StagedRun(ABC):
         if found is not None:
             r, n = worst(*found)
             return bool(np.isnan(r)) or (r < GOOD_RHAT and n >= GOOD_ESS)
-        posterior: dict[str, NDArray[Any]] = {
-            name: np.stack([part.arrays[name] for part in kept]) for name in kept[0].arrays
-        }
-        r, n = mixing(posterior, self.chains[0].volume)
+        volume = self.chains[0].volume
+        by_chain = [  # draws are large, what is watched of them is small
+            monitors({name: values[None] for name, values in part.arrays.items()}, volume)
+            for part in kept
+        ]
+        values = np.concatenate(by_chain)
+        r, n = worst(rhat(values), ess(values))
         return bool(np.isnan(r)) or (
             r < GOOD_RHAT and n >= min(GOOD_ESS, 0.4 * kept[0].room * len(kept))
         )

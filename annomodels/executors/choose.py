@@ -41,8 +41,8 @@ def team(executor: Any, places: int | None = None) -> Team:
         return Serial()
     if isinstance(executor, Team):
         return executor
-    if executor == "threads":
-        return Threads(cores)
+    if executor == "threads":  # one thread is this one
+        return Threads(cores) if cores > 1 else Serial()
     if executor == "processes":
         from annomodels.executors.processes import Processes
 

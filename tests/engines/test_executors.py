@@ -14,6 +14,7 @@ import pytest
 from crowds import draws, p_truth, simulate
 
 import annomodels as am
+from annomodels.engines import partitioned_gibbs
 from annomodels.engines.em import climb
 from annomodels.engines.itemsums import ItemSums
 from annomodels.engines.partition import cut
@@ -40,6 +41,11 @@ def data():
 @pytest.fixture(scope="module")
 def reference(data):
     return am.fit(data, **OPTIONS)
+
+
+@pytest.fixture(scope="module")
+def reference_of_four(data):
+    return am.fit(data, **{**OPTIONS, "chains": 4})
 
 
 @pytest.fixture(scope="module")
@@ -201,6 +207,28 @@ def test_groups_of_chains_that_are_cut_short_have_the_same_draws(data):
     wanted = am.fit(data, **{**options, "draws": n})
     for name in wanted.tree["posterior"].data_vars:
         np.testing.assert_array_equal(draws(cut_short, name), draws(wanted, name))
+
+
+@pytest.mark.parametrize(
+    ("partitions", "places", "groups"), [(1, 3, 3), (1, 8, 4), (3, 2, 2), (2, 2, 1), (5, 2, 1)]
+)
+def test_threads_without_a_part_have_chains_of_their_own(
+    data, reference_of_four, monkeypatch, partitions, places, groups
+):
+    found = []
+    into = partitioned_gibbs._groups
+    monkeypatch.setattr(
+        partitioned_gibbs, "_groups", lambda *args: found.append(into(*args)) or found[-1]
+    )
+    crew = Threads(places)
+    options = {**OPTIONS, "chains": 4}
+    try:
+        fit = am.fit(data, executor=crew, partitions=partitions, **options)
+    finally:
+        crew.close()
+    assert [len(made) for made in found] == [groups]
+    assert sorted(chain for group in found[0] for chain in group) == [0, 1, 2, 3]
+    assert_same(fit, reference_of_four)
 
 
 def test_an_error_in_one_group_of_chains_ends_the_run(data):

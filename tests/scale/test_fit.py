@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import annomodels as am
+from annomodels.engines import partitioned_gibbs
 from annomodels.errors import AnnotationError, NotApplicable
 from annomodels.executors.team import Call, Serial
 from annomodels.io.writing import OutputError
@@ -212,6 +213,38 @@ def test_a_run_goes_on_from_its_checkpoint(scans: dict[str, am.Scanned], tmp_pat
         draws, reference = (fit.tree["posterior"][name].values for fit in (found, wanted))
         assert np.array_equal(draws, reference)
     pd.testing.assert_frame_equal(truths(found), truths(wanted), atol=1e-9)
+
+
+def test_threads_share_the_chains_of_one_block(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also when the run is interrupted, and goes on from its checkpoint."""
+    groups: list[list[list[int]]] = []
+    into = partitioned_gibbs._groups
+    monkeypatch.setattr(
+        partitioned_gibbs, "_groups", lambda *args: groups.append(into(*args)) or groups[-1]
+    )
+    crowd().to_parquet(tmp_path / "labels.parquet")
+    data = am.scan(tmp_path / "labels.parquet")
+    assert len(data.blocks) == 1
+    run: dict[str, Any] = {**RUN, "chains": 3, "draws": 200, "threads": 2}
+    wanted = am.fit(data.to_annotations(), "dawid-skene", **run)
+    told: list[str] = []
+
+    def interrupt(stage: str, share: float, message: str) -> None:
+        if stage == "sampling" and share < 1.0 and not told:
+            told.append(stage)
+            raise KeyboardInterrupt
+
+    run["checkpoint"] = tmp_path / "run.h5"
+    part = am.fit(data, "dawid-skene", **run, progress=interrupt)
+    assert 0 < part.tree.attrs["draws"] < 200
+    found = am.fit(data, "dawid-skene", **run, resume=True)
+    assert groups == [[[0, 1], [2]]] * 2
+    for name in ("prevalence", "confusion"):
+        draws, reference = (fit.tree["posterior"][name].values for fit in (found, wanted))
+        assert np.array_equal(draws, reference)
+    assert_same_items(found, wanted)
 
 
 def test_em_gives_the_best_step_when_it_is_interrupted(scans: dict[str, am.Scanned]) -> None:
