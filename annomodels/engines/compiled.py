@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["compiled", "data_values", "forget", "graph_key", "holders", "kept"]
+__all__ = [
+    "compiled", "data_values", "forget", "graph_key", "holders", "kept", "repeatable",
+]  # fmt: skip
 
 Floats = NDArray[np.float64]
 
@@ -67,12 +70,27 @@ def kept(key: Hashable, make: Callable[[], Any]) -> Any:
     with _ONE_AT_A_TIME:
         code = _CODE.get(key)
         if code is None:
-            code = make()
+            with repeatable():
+                code = make()
         _CODE[key] = code
         _CODE.move_to_end(key)
         while len(_CODE) > KEPT:
             _CODE.popitem(last=False)
         return code
+
+
+@contextmanager
+def repeatable() -> Iterator[None]:
+    """Have PyTensor compile code that gives the same numbers in every process.
+
+    By itself it lets sums be reordered. That depends on which functions are compiled together, thus
+    on which ones an earlier process left on disk, so that a seed would not settle the draws: on a
+    new machine the first fit would be another than all that follow.
+    """
+    from pytensor import config
+
+    with config.change_flags(numba__fastmath=False):
+        yield
 
 
 def forget() -> None:
@@ -174,12 +192,13 @@ def _starts(
     """Make the function from a seed to the place where a chain begins, as nutpie takes it."""
     from pymc.initial_point import make_initial_point_fn
 
-    point = make_initial_point_fn(
-        model=pymc_model,
-        overrides=dict(start),
-        jitter_rvs=set(pymc_model.free_RVs) if jitter else set(),
-        return_transformed=True,
-    )
+    with repeatable():
+        point = make_initial_point_fn(
+            model=pymc_model,
+            overrides=dict(start),
+            jitter_rvs=set(pymc_model.free_RVs) if jitter else set(),
+            return_transformed=True,
+        )
     names = [pymc_model.rvs_to_values[free].name for free in pymc_model.free_RVs]
     one_at_a_time = threading.Lock()
 

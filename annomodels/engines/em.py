@@ -266,16 +266,16 @@ def _result(
     stopped: str,
     settings: Settings,
 ) -> RawResult:
+    from annomodels.kernels.bookkeeping import entropies
+
     p = best.p_truth[codes.inverse]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        entropy = -np.where(p > 0, p * np.log(p), 0.0).sum(axis=1)
     posterior = {name: values[None, None] for name, values in model.pymc_start(best.state).items()}
     return RawResult(
         posterior=posterior,
         lp=np.array([[best.objective]]),
         p_truth=p,
         p_truth_mcse=np.full_like(p, np.nan),
-        conditional_entropy=entropy,
+        conditional_entropy=entropies(p),
         stats={"log_likelihood": np.array([[best.log_likelihood]])},
         attrs={
             "engine": "em",

@@ -132,7 +132,7 @@ def sampled(
 
 def expected(block: Block, parameters: Parameters) -> tuple[NDArray[Any], ...]:
     """Give expected counts [row, label, truth], sizes [truth] and the log likelihood, shape []."""
-    counts, sizes, _, found = _soft(block, parameters)
+    counts, sizes, _, found = _soft(block, parameters, items=False)
     return counts, sizes, np.array(found)
 
 
@@ -199,13 +199,15 @@ def items(
     return (means if finish is None else finish(block.partition, means)), means.gaps
 
 
-def _soft(block: Block, parameters: Parameters) -> tuple[Floats, Floats, Floats, float]:
+def _soft(
+    block: Block, parameters: Parameters, items: bool = True
+) -> tuple[Floats, Floats, Floats, float]:
     from annomodels.kernels.passes import soft_pass
 
     arrays, weight = block.open()
     k = block.n_labels
     counts, sizes = np.zeros((block.n_rows, k, k)), np.zeros(k)
-    p_truth = np.empty((block.n_items, k))
+    p_truth = np.empty((block.n_items if items else 0, k))
     found = soft_pass(
         *arrays, weight, _chances(parameters), 0, block.n_items, counts, sizes, p_truth,
     )  # fmt: skip

@@ -69,6 +69,8 @@ def mode_distances(spread: Spread, states: Sequence[State]) -> Floats:
     states
         The parameters.
     """
+    if len(states) < 2:
+        return np.zeros((len(states), len(states)))
     known = [parameters_of(state, spread.team.here) for state in states]
     (gaps,) = spread.sum(distances, known)
     return np.asarray(gaps / spread.source.n_items)

@@ -1,4 +1,4 @@
-"""What is noted of every kept draw: whether its classes stand in order, and batch means."""
+"""What is noted of draws and of items: whether classes stand in order, batch means, entropies."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from annomodels.kernels.compile import Array, kernel
+from annomodels.kernels.products import entropy_of
 
 
 @kernel
@@ -42,3 +43,12 @@ def close_batch(batch: Array, length: int, p_sum: Array, p_square: Array, lo: in
             p_sum[i, k] += mean
             p_square[i, k] += mean * mean
             batch[i, k] = 0.0
+
+
+@kernel
+def entropies(p: Array) -> Array:
+    """Entropy of each item's class probabilities [item, truth], in nats."""
+    found = np.empty(len(p))
+    for i in range(len(p)):
+        found[i] = entropy_of(p[i])
+    return found

@@ -91,7 +91,8 @@ class FilePartition:
         import pyarrow as pa
 
         with pa.OSFile(self.path) as file:
-            batch = pa.ipc.open_file(file).get_batch(0)
+            # at once: a small block takes longer to read in pieces than to pass over
+            batch = pa.ipc.open_file(pa.BufferReader(file.read_buffer())).get_batch(0)
         label = batch.column("label")
         row = batch.column("coder").values.to_numpy()
         return Encoded(
@@ -167,7 +168,9 @@ def write_block(
         "n": pa.array(np.diff(starts).astype(np.int32)),
         "gold": pa.array(gold.astype(np.int32)),
     }
-    pq.write_table(pa.table(columns), items_path(folder, number), compression="zstd")
+    few_values = ["n", "gold"]
+    target = items_path(folder, number)
+    pq.write_table(pa.table(columns), target, compression="zstd", use_dictionary=few_values)
 
 
 def write_codes(path: Path, starts: Ints, coder: Ints, label: Ints, gold: Ints) -> None:

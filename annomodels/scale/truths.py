@@ -61,15 +61,17 @@ class WriteTruth:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
+        from annomodels.kernels.bookkeeping import entropies
+
         number = partition.number
-        about = pq.read_table(items_path(Path(self.scan), number))
+        with pq.ParquetFile(items_path(Path(self.scan), number)) as file:
+            about = file.read()
         if isinstance(result, ItemMeans):
             p, entropy = result.p_truth, result.conditional_entropy
             mcse: Floats | None = result.p_truth_mcse.max(axis=1)
         else:
             p, mcse = result, None
-            with np.errstate(divide="ignore", invalid="ignore"):
-                entropy = -np.where(p > 0, p * np.log(p), 0.0).sum(axis=1)
+            entropy = entropies(p)
         gold = about["gold"].to_numpy()
         codes = pa.array(gold, mask=gold < 0)
         columns = {
@@ -83,7 +85,9 @@ class WriteTruth:
             columns["mcse"] = pa.array(mcse)
         target = truth_path(Path(self.folder), number)
         partial = target.with_suffix(".partial")
-        pq.write_table(pa.table(columns), partial, compression="zstd")
+        # probabilities hardly repeat, and names never; a dictionary of them takes most of the time
+        few_values = ["n", "gold"]
+        pq.write_table(pa.table(columns), partial, compression="zstd", use_dictionary=few_values)
         partial.replace(target)
         open_items = gold < 0
         return Written(p.sum(axis=0), float((1.0 - p[open_items].max(axis=1)).sum()))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -169,6 +172,43 @@ def test_code_that_was_not_used_for_long_is_dropped(monkeypatch):
         compiled.compiled(model, {})
     assert found == ["a", "b", "c", "b"]
     compiled.forget()
+
+
+def test_code_is_compiled_without_reordering_of_sums():
+    from pytensor import config
+
+    before = config.numba__fastmath
+    found = compiled.kept("sums", lambda: config.numba__fastmath)
+    assert found is False
+    assert config.numba__fastmath == before
+    compiled.forget()
+
+
+ON_A_NEW_MACHINE = """
+import sys
+import numpy as np
+import annomodels as am
+data = am.datasets.load("anesthesia")
+fit = am.fit(data, "pooled", engine="nuts", chains=1, draws=60, seed=3)
+np.save(sys.argv[1], fit.tree["posterior"]["prevalence"].values)
+"""
+
+
+@pytest.mark.nuts
+@pytest.mark.calibration
+def test_the_first_fit_of_a_machine_draws_as_later_ones_do(tmp_path):
+    """Where nothing is compiled yet, other functions are compiled together than afterwards."""
+    flags = f"{os.environ.get('PYTENSOR_FLAGS', '')},base_compiledir={tmp_path / 'kept'}"
+    found = []
+    for turn in ("first", "second"):
+        path = tmp_path / f"{turn}.npy"
+        subprocess.run(
+            [sys.executable, "-c", ON_A_NEW_MACHINE, str(path)],
+            check=True,
+            env=os.environ | {"PYTENSOR_FLAGS": flags.strip(",")},
+        )
+        found.append(np.load(path))
+    np.testing.assert_array_equal(*found)
 
 
 def assert_same(fit, wanted):

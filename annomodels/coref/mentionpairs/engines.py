@@ -102,12 +102,14 @@ def run_nuts(
     import nutpie
 
     from annomodels.coref.mentionpairs.definition import build
+    from annomodels.engines.compiled import repeatable
     from annomodels.engines.nuts import bound_concentrations
     from annomodels.kernels.decisions import count_true
 
     pymc_model = build(model, codes)
     bound_concentrations(pymc_model)
-    compiled = nutpie.compile_pymc_model(pymc_model, backend="numba")
+    with repeatable():
+        compiled = nutpie.compile_pymc_model(pymc_model, backend="numba")
     tree = nutpie.sample(
         compiled, draws=draws, tune=max(warmup, 300), chains=chains, seed=seed,
         cores=min(chains, os.cpu_count() or 1), progress_bar=False, target_accept=0.9,
