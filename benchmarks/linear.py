@@ -4,7 +4,9 @@
 
 Only the number of labels differs from size to size, so that an exponent is that of the labels; how
 cores and coders come into it is for scaling.py to say, whose measurements these are. Each is a
-fresh process. A short one is made again until some seconds have passed, and the least counts.
+fresh process. A short one is made again until some seconds have passed, and again when all sizes
+are through, from the largest to the smallest, so that a machine that changes its pace in the
+meantime does not bend the line; the least counts.
 """
 
 from __future__ import annotations
@@ -30,6 +32,8 @@ SIZES = (100_000, 300_000, 1_000_000, 3_000_000, 10_000_000)
 REDUCED = 300_000
 # a measurement is made again until so many seconds have passed
 ENOUGH = 4.0
+# measurements that take longer are not made in a second round
+LONG = 60.0
 WARM = 10_000  # labels of the set that all loops and libraries see first
 # draws of the chains whose memory is looked at, and of those whose time is
 FEW, MANY = 20, 500
@@ -41,7 +45,8 @@ the truth of all items is drawn once and the labels are counted. *EM*: `am.fit(s
 engine="em", threads=1)`, streamed, from the votes to its end, with P(truth) written; its exponent
 is that of the seconds a pass. *Gibbs*: `am.fit(scan, "dawid-skene", threads=1)`, streamed, 4
 chains, 50 iterations of warm-up and {MANY} more. Seconds of the clock; a measurement that takes
-less than {ENOUGH:g} s is made again until so many have passed, and the least counts.
+less than {ENOUGH:g} s is made again until so many have passed; all that take less than a minute are
+made in a second round too, from the largest set to the smallest. The least counts.
 """
 MEMORY = f"""
 Memory is what Python, NumPy and Arrow together asked for at the most, without what the process
@@ -63,11 +68,10 @@ def often(call: Callable[[], None], into: Measured) -> None:
             return
 
 
-def fitted(work: Path, n: int, seed: int, engine: str, draws: int = MANY) -> Any:
+def fitted(data: Any, seed: int, engine: str, draws: int = MANY) -> Any:
     """Fit by EM or Gibbs on one thread, streamed."""
     import annomodels as am
 
-    data = scaling.scanned(work, n)
     chains = {"chains": 4, "warmup": 50, "draws": draws, "extend": False}
     options: dict[str, Any] = chains if engine == "gibbs" else {}
     return am.fit(data, "dawid-skene", engine=engine, seed=seed, threads=1, **options)
@@ -98,10 +102,11 @@ def streamed_pass(work: Path, n: int, seed: int) -> Measured:
 
 def em(work: Path, n: int, seed: int) -> Measured:
     """Measure EM from the votes to its end."""
-    out: Measured = {"passes": fitted(work, WARM, seed, "em").tree.attrs["passes"]}
+    out: Measured = {"passes": fitted(scaling.scanned(work, WARM), seed, "em").tree.attrs["passes"]}
+    data = scaling.scanned(work, n)
 
     def run() -> None:
-        out["passes"] = fitted(work, n, seed, "em").tree.attrs["passes"]
+        out["passes"] = fitted(data, seed, "em").tree.attrs["passes"]
 
     often(run, out)
     return {**out, "each": out["seconds"] / out["passes"]}
@@ -109,11 +114,12 @@ def em(work: Path, n: int, seed: int) -> Measured:
 
 def gibbs(work: Path, n: int, seed: int) -> Measured:
     """Measure a run of Gibbs of so many iterations."""
+    data = scaling.scanned(work, n)
 
     def run() -> None:
-        fitted(work, n, seed, "gibbs")
+        fitted(data, seed, "gibbs")
 
-    fitted(work, WARM, seed, "gibbs", FEW)
+    fitted(scaling.scanned(work, WARM), seed, "gibbs", FEW)
     out: Measured = {}
     often(run, out)
     return out
@@ -144,8 +150,8 @@ def loaded(work: Path, n: int, seed: int) -> Any:
 USES: dict[str, Callable[[Path, int, int], Any]] = {
     "loaded": loaded,
     "scan": lambda work, n, seed: scaling.scanned(work, n),
-    "em": lambda work, n, seed: fitted(work, n, seed, "em"),
-    "gibbs": lambda work, n, seed: fitted(work, n, seed, "gibbs", FEW),
+    "em": lambda work, n, seed: fitted(scaling.scanned(work, n), seed, "em"),
+    "gibbs": lambda work, n, seed: fitted(scaling.scanned(work, n), seed, "gibbs", FEW),
 }
 
 
@@ -215,15 +221,23 @@ TITLES = {
 
 
 def measured(work: Path, sizes: list[int], seed: int) -> dict[int, dict[str, Measured]]:
-    """Measure all sizes in fresh processes."""
-    found: dict[int, dict[str, Measured]] = {}
+    """Measure all sizes in fresh processes, up and down again."""
+    found: dict[int, dict[str, Measured]] = {n: {} for n in sizes}
+
+    def measure(n: int, name: str) -> None:
+        got = common.alone(__file__, "--alone", name, str(work), str(n), "--seed", str(seed))
+        if got is not None:
+            common.say(f"{n:,} {name}: {got}")
+            known = found[n].setdefault(name, got)
+            found[n][name] = {key: min(value, known[key]) for key, value in got.items()}
+
     for n in sizes:
-        found[n] = {}
         for name in [*TIMES, *(f"asked_{use}" for use in USES)]:
-            got = common.alone(__file__, "--alone", name, str(work), str(n), "--seed", str(seed))
-            if got is not None:
-                common.say(f"{n:,} {name}: {got}")
-                found[n][name] = got
+            measure(n, name)
+    for n in reversed(sizes):
+        for name in TIMES:
+            if found[n].get(name, {}).get("seconds", LONG) < LONG:
+                measure(n, name)
     return found
 
 

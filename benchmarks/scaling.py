@@ -100,6 +100,7 @@ def scan(work: Path, n: int, seed: int) -> Measured:
 
 def one_pass(work: Path, n: int, seed: int, kind: str) -> Measured:
     """Measure a pass, in memory on one or two threads, or streamed on one."""
+    from annomodels.engines.held import HELD
     from annomodels.engines.jobs import parameters_of, sampled
     from annomodels.engines.partition import cut
     from annomodels.engines.spread import Spread
@@ -128,6 +129,9 @@ def one_pass(work: Path, n: int, seed: int, kind: str) -> Measured:
     with ExitStack() as stack:
         spread = stack.enter_context(Spread(source, team))
         draw(spread, 0)
+        if kind == "streamed":  # also where there is but one block, which a run would hold
+            for block in HELD.values():
+                block.held = None
         alone: Any = None
         if (
             codes is not None and threads > 1

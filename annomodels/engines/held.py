@@ -28,22 +28,25 @@ class Block:
     """A partition that has been opened.
 
     A partition that says that it is ``streamed`` is opened again for every pass, and holds nothing
-    in between; one that names a folder for ``scratch`` has its sums in files there.
+    in between, unless it is the only one of its place; one that names a folder for ``scratch`` has
+    its sums in files there.
 
     Parameters
     ----------
     partition
         The partition.
+    alone
+        Whether its place has no other. It is held then, since every pass holds as much.
     """
 
-    def __init__(self, partition: Partition) -> None:
+    def __init__(self, partition: Partition, alone: bool = False) -> None:
         self.partition = partition
         self.scratch: str = getattr(partition, "scratch", "")
         codes = partition.open()
         self.n_rows, self.n_labels = codes.n_rows, codes.n_labels
         self.first, self.n_items = partition.first, codes.n_patterns
         streamed: bool = getattr(partition, "streamed", False)
-        self.held = None if streamed else _opened(codes)
+        self.held = _opened(codes) if alone or not streamed else None
         self.sums: dict[int, ItemSums] = {}
 
     def open(self) -> tuple[tuple[NDArray[Any], ...], NDArray[Any]]:
@@ -103,7 +106,8 @@ def carry_out(
     total: Any = None
     listed: list[Any] = []
     for place, number in enumerate(numbers):
-        block = _block(token, number, None if partitions is None else partitions[place])
+        partition = None if partitions is None else partitions[place]
+        block = _block(token, number, partition, alone=len(numbers) == 1)
         result = job(block, *arguments, *(own[place] if own is not None else ()))
         if adding:
             total = result if total is None else add(total, result)
@@ -155,14 +159,14 @@ def take_from(
                 into += values
 
 
-def _block(token: str, number: int, partition: Partition | None) -> Block:
+def _block(token: str, number: int, partition: Partition | None, alone: bool = False) -> Block:
     """Partition that is held here, or is held from now on."""
     block = HELD.get((token, number))
     if block is None:
         if partition is None:
             raise Lost(f"partition {number} is not here")
         _drop_idle()
-        block = HELD[token, number] = Block(partition)
+        block = HELD[token, number] = Block(partition, alone)
     return block
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 import weakref
@@ -38,11 +39,14 @@ def sweep(parent: Path) -> list[Path]:
         Where temporary folders are made.
     """
     gone = []
-    for held in parent.glob(f"{PREFIX}*/{HELD}"):
-        lock = _lock(held)
+    with os.scandir(parent) as found:
+        ours = [Path(entry.path) for entry in found if entry.name.startswith(PREFIX)]
+    for folder in ours:
+        held = folder / HELD
+        lock = _lock(held) if held.is_file() else None
         if lock is not None:
-            _remove(held.parent, lock)
-            gone.append(held.parent)
+            _remove(folder, lock)
+            gone.append(folder)
     return gone
 
 

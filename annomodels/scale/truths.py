@@ -65,7 +65,7 @@ class WriteTruth:
 
         number = partition.number
         with pq.ParquetFile(items_path(Path(self.scan), number)) as file:
-            about = file.read()
+            about = file.read(use_threads=False)
         if isinstance(result, ItemMeans):
             p, entropy = result.p_truth, result.conditional_entropy
             mcse: Floats | None = result.p_truth_mcse.max(axis=1)

@@ -60,6 +60,7 @@ def test_concentrations_that_are_all_rounding_errors_are_ruled_out():
     assert np.exp(20.0) < MOST_CONCENTRATED < np.exp(21.0)
     assert [float(bounded(point)) for point in (near, edge)] == pytest.approx(before, rel=1e-12)
     # what it guards against; whether errors cancel differs from machine to machine
-    assert np.isfinite(float(plain(far))) and np.spacing(gammaln(np.exp(60.0))) > 1e12
+    assert np.isfinite(float(plain(far)))
+    assert np.spacing(gammaln(np.exp(60.0))) > 1e12
     assert float(bounded(far)) == -np.inf
     assert start_point(model, codes)["concentration"].max() < MOST_CONCENTRATED

@@ -17,6 +17,7 @@ from annomodels.errors import AnnotationError, NotApplicable
 from annomodels.executors.team import Call, Serial
 from annomodels.io.writing import OutputError
 from annomodels.scale import scanning, sorting
+from annomodels.scale.blocks import FilePartition
 
 RUN: dict[str, Any] = {"chains": 2, "draws": 40, "warmup": 10, "seed": 3, "extend": False}
 MODELS = ["hierarchical", "dawid-skene", "class-conditional", "one-coin", "mace", "pooled"]
@@ -245,6 +246,24 @@ def test_threads_share_the_chains_of_one_block(
         draws, reference = (fit.tree["posterior"][name].values for fit in (found, wanted))
         assert np.array_equal(draws, reference)
     assert_same_items(found, wanted)
+
+
+def test_a_block_is_held_where_there_is_no_other(
+    scans: dict[str, am.Scanned], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One block is in memory in every pass anyway; of many, one at a time is."""
+    opened: list[int] = []
+    read = FilePartition.open
+    monkeypatch.setattr(
+        FilePartition, "open", lambda part: opened.append(part.number) or read(part)
+    )
+    crowd().to_parquet(tmp_path / "labels.parquet")
+    for data in (am.scan(tmp_path / "labels.parquet"), scans["open"]):
+        opened.clear()
+        fit = am.fit(data, "dawid-skene", engine="em", seed=1, executor="serial")
+        # to start from the votes, and to begin; then for each pass and for P(truth), or not
+        passes = 0 if len(data.blocks) == 1 else fit.tree.attrs["passes"] + 1
+        assert len(opened) == (2 + passes) * len(data.blocks)
 
 
 def test_em_gives_the_best_step_when_it_is_interrupted(scans: dict[str, am.Scanned]) -> None:
