@@ -12,6 +12,7 @@ meantime does not bend the line; the least counts.
 from __future__ import annotations
 
 import gc
+import itertools
 import os
 import shutil
 import sys
@@ -30,8 +31,8 @@ from scaling_tables import Measured, exponent, number
 CODERS = 100
 SIZES = (100_000, 300_000, 1_000_000, 3_000_000, 10_000_000)
 REDUCED = 300_000
-# a measurement is made again until so many seconds have passed
-ENOUGH = 4.0
+# a measurement is made again until so many seconds have passed, and so many times
+ENOUGH, FEWEST = 4.0, 3
 # measurements that take longer are not made in a second round
 LONG = 60.0
 WARM = 10_000  # labels of the set that all loops and libraries see first
@@ -44,9 +45,10 @@ items; everything runs on one thread. *Scan*: from Parquet to coded, sorted bloc
 the truth of all items is drawn once and the labels are counted. *EM*: `am.fit(scan, "dawid-skene",
 engine="em", threads=1)`, streamed, from the votes to its end, with P(truth) written; its exponent
 is that of the seconds a pass. *Gibbs*: `am.fit(scan, "dawid-skene", threads=1)`, streamed, 4
-chains, 50 iterations of warm-up and {MANY} more. Seconds of the clock; a measurement that takes
-less than {ENOUGH:g} s is made again until so many have passed; all that take less than a minute are
-made in a second round too, from the largest set to the smallest. The least counts.
+chains, 50 iterations of warm-up and {MANY} more. Seconds of the clock; a measurement is made again
+until {ENOUGH:g} s have passed and it was made {FEWEST} times, or half a minute has passed. All that
+take less than a minute are made so in a second round too, from the largest set to the smallest. The
+least counts.
 """
 MEMORY = f"""
 Memory is what Python, NumPy and Arrow together asked for at the most, without what the process
@@ -57,14 +59,15 @@ keeps {FEW} draws here, and each more takes as much for few labels as for many.
 
 
 def often(call: Callable[[], None], into: Measured) -> None:
-    """Call until some seconds have passed; notes the least seconds."""
+    """Call until some seconds have passed, and a few times; notes the least seconds."""
     begun = time.perf_counter()
-    while True:
+    for times in itertools.count(1):
         found: Measured = {}
         with scaling.timed(found, "seconds"):
             call()
         scaling.least(into, found)
-        if time.perf_counter() - begun > ENOUGH:
+        passed = time.perf_counter() - begun
+        if passed > LONG / 2 or (passed > ENOUGH and times >= FEWEST):
             return
 
 
