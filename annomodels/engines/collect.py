@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.engines.diagnostics import mixing, worst
+from annomodels.engines.diagnostics import mixing, monitors, worst
 from annomodels.engines.kept import Kept, StateKept
 from annomodels.engines.trace import watched
 from annomodels.models.encoded import Encoded
@@ -85,7 +85,7 @@ def collect_parameters(
     lp = np.stack([part.lp[:draws] for part in kept])
     traced = watched([part.trace for part in kept])
     if traced is None:
-        rhat_max, ess_min = mixing(posterior, volume)
+        rhat_max, ess_min = mixing(monitors(posterior, volume))
     else:
         rhat_max, ess_min = worst(*traced)
         attrs["watched"] = {"rhat": traced[0].round(5).tolist(), "ess": traced[1].round(1).tolist()}

@@ -182,9 +182,8 @@ def monitors(posterior: dict[str, Floats], volume: Floats) -> Floats:
     return np.concatenate([part.reshape(chains, draws, -1) for part in parts], axis=2)
 
 
-def mixing(posterior: dict[str, Floats], volume: Floats) -> tuple[float, float]:
-    """Largest R-hat and smallest bulk effective sample size of the watched parameters."""
-    watched = monitors(posterior, volume)
+def mixing(watched: Floats) -> tuple[float, float]:
+    """Largest R-hat and smallest bulk effective sample size of what :func:`monitors` gives."""
     return worst(rhat(watched), ess(watched))
 
 

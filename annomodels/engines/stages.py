@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from annomodels.engines.checkpoint import Checkpoint, Saved, no_checkpoint
-from annomodels.engines.diagnostics import ess, monitors, rhat, worst
+from annomodels.engines.diagnostics import mixing, monitors, worst
 from annomodels.engines.kept import Kept
 from annomodels.engines.settings import Clock, Settings
 from annomodels.engines.trace import watched
@@ -219,8 +219,7 @@ class StagedRun(ABC):
             monitors({name: values[None] for name, values in part.arrays.items()}, volume)
             for part in kept
         ]
-        values = np.concatenate(by_chain)
-        r, n = worst(rhat(values), ess(values))
+        r, n = mixing(np.concatenate(by_chain))
         return bool(np.isnan(r)) or (
             r < GOOD_RHAT and n >= min(GOOD_ESS, 0.4 * kept[0].room * len(kept))
         )
