@@ -39,11 +39,14 @@ def sweep(parent: Path) -> list[Path]:
         Where temporary folders are made.
     """
     gone = []
-    with os.scandir(parent) as found:
-        ours = [Path(entry.path) for entry in found if entry.name.startswith(PREFIX)]
+    try:
+        ours = [parent / name for name in os.listdir(parent) if name.startswith(PREFIX)]
+    except OSError:  # a folder in which one may write but not look
+        return []
     for folder in ours:
         held = folder / HELD
-        lock = _lock(held) if held.is_file() else None
+        # another user's folder is one without a lock file; a Path would raise there before 3.13
+        lock = _lock(held) if os.path.isfile(held) else None
         if lock is not None:
             _remove(folder, lock)
             gone.append(folder)

@@ -9,10 +9,11 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from annomodels.scale.keeper import Keeper
+from annomodels.scale.keeper import Keeper, sweep
 
 pytest.importorskip("fcntl")
 
@@ -60,3 +61,21 @@ def test_what_a_killed_process_left_is_removed_and_nothing_else(folder: Path) ->
     assert first.folder.is_dir()
     assert second.folder.is_dir()
     assert (folder / "annomodels-other" / "notes.txt").exists()
+
+
+def test_what_cannot_be_looked_into_is_left(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert sweep(folder / "nowhere") == []
+    held = folder / "annomodels-theirs" / "held"
+    held.parent.mkdir()
+    held.touch()
+    look = os.stat
+
+    def closed(path: Any, *args: Any, **options: Any) -> os.stat_result:
+        if str(path).startswith(str(held)):
+            raise PermissionError(13, "Permission denied", str(path))
+        return look(path, *args, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "stat", closed)
+        assert sweep(folder) == []
+    assert sweep(folder) == [held.parent]
