@@ -30,7 +30,7 @@ def test_the_logit_normal_model_recovers_truth_and_skill():
 @pytest.mark.parametrize("model", ["dawid-skene", "scalar-difficulty"])
 def test_a_time_limit_keeps_the_draws_of_all_chains_that_got_far(model):
     data, _ = simulate(np.random.default_rng(7), n_items=100)
-    fit = am.fit(data, model, engine="nuts", draws=100_000, seed=1, time_limit=6)
+    fit = am.fit(data, model, engine="nuts", draws=100_000, seed=1, time_limit=12)
     assert fit.tree.attrs["stopped"] == "time limit"
     assert fit.tree["posterior"].sizes["draw"] > 10
     assert np.isfinite(draws(fit, "confusion")).all()
