@@ -93,16 +93,6 @@ def scan(work: Path, n: int, seed: int) -> Measured:
     return out
 
 
-def memory_pass(work: Path, n: int, seed: int) -> Measured:
-    """Measure a pass in memory."""
-    return scaling.one_pass(work, n, seed, "memory")
-
-
-def streamed_pass(work: Path, n: int, seed: int) -> Measured:
-    """Measure a pass from disk."""
-    return scaling.one_pass(work, n, seed, "streamed")
-
-
 def em(work: Path, n: int, seed: int) -> Measured:
     """Measure EM from the votes to its end."""
     out: Measured = {"passes": fitted(scaling.scanned(work, WARM), seed, "em").tree.attrs["passes"]}
@@ -208,8 +198,8 @@ class Asked:
 
 TIMES = {
     "scan": scan,
-    "memory_pass": memory_pass,
-    "streamed_pass": streamed_pass,
+    "memory_pass": scaling.pass_memory,
+    "streamed_pass": scaling.pass_streamed,
     "em": em,
     "gibbs": gibbs,
 }
@@ -231,8 +221,7 @@ def measured(work: Path, sizes: list[int], seed: int) -> dict[int, dict[str, Mea
         got = common.alone(__file__, "--alone", name, str(work), str(n), "--seed", str(seed))
         if got is not None:
             common.say(f"{n:,} {name}: {got}")
-            known = found[n].setdefault(name, got)
-            found[n][name] = {key: min(value, known[key]) for key, value in got.items()}
+            scaling.least(found[n].setdefault(name, {}), got)
 
     for n in sizes:
         for name in [*TIMES, *(f"asked_{use}" for use in USES)]:
