@@ -12,7 +12,6 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from annomodels import coref, datasets, priors
-    from annomodels.annotations import Annotations
     from annomodels.coefficients.agreement import agreement
     from annomodels.coefficients.alpha_u import alpha_u
     from annomodels.coefficients.analytic import Analytic
@@ -26,8 +25,8 @@ if TYPE_CHECKING:
     from annomodels.coefficients.easy_hard import EasyHard, easy_hard
     from annomodels.coefficients.result import Agreement
     from annomodels.coefficients.units import Units
-    from annomodels.comparing import compare
     from annomodels.compat import Aggregator
+    from annomodels.data.annotations import Annotations
     from annomodels.errors import (
         AnnomodelsError,
         AnnotationError,
@@ -38,12 +37,13 @@ if TYPE_CHECKING:
         NotApplicable,
         Problem,
     )
-    from annomodels.fitting import Fit, fit
-    from annomodels.interval import IntervalFit, fit_interval, load_interval
+    from annomodels.fitting.compare import compare
+    from annomodels.fitting.fit import Fit, fit
+    from annomodels.fitting.interval import IntervalFit, fit_interval, load_interval
+    from annomodels.fitting.load import load
     from annomodels.io.reading import read, read_spans
     from annomodels.io.span_builder import Spans
     from annomodels.io.writers.catalog import write, write_gold
-    from annomodels.loading import load
     from annomodels.models.ambiguous import Ambiguous
     from annomodels.models.answering import Answering
     from annomodels.models.by_item import BetaBinomialByItem
@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     from annomodels.planning.design import Design, design
     from annomodels.planning.simulate import Simulation, simulate
     from annomodels.plots.accessor import FitPlots
-    from annomodels.report.page import report
+    from annomodels.reporting.page import report
     from annomodels.scale.fitted import ScannedFit
     from annomodels.scale.scanned import Scanned
     from annomodels.scale.scanning import scan
@@ -90,7 +90,7 @@ _WHERE = {
     "Analytic": "annomodels.coefficients.analytic",
     "AnnomodelsError": "annomodels.errors",
     "AnnotationError": "annomodels.errors",
-    "Annotations": "annomodels.annotations",
+    "Annotations": "annomodels.data.annotations",
     "Answering": "annomodels.models.answering",
     "BetaBinomialByItem": "annomodels.models.by_item",
     "Breakdown": "annomodels.coefficients.breakdown.result",
@@ -104,7 +104,7 @@ _WHERE = {
     "EasyHard": "annomodels.coefficients.easy_hard",
     "EasyHardItems": "annomodels.models.easy_hard",
     "EngineError": "annomodels.errors",
-    "Fit": "annomodels.fitting",
+    "Fit": "annomodels.fitting.fit",
     "FitPlots": "annomodels.plots.accessor",
     "GradedResponse": "annomodels.models.graded_response",
     "GroupedCoders": "annomodels.models.grouped",
@@ -113,7 +113,7 @@ _WHERE = {
     "HonestAndSpammers": "annomodels.models.kinds",
     "InferenceWarning": "annomodels.errors",
     "Interval": "annomodels.models.interval",
-    "IntervalFit": "annomodels.interval",
+    "IntervalFit": "annomodels.fitting.interval",
     "ItemDifficulty": "annomodels.models.item_difficulty",
     "LogisticRandomEffects": "annomodels.models.logistic_random_effects",
     "LogitNormalDawidSkene": "annomodels.models.logit_normal",
@@ -142,19 +142,19 @@ _WHERE = {
     "alpha_u": "annomodels.coefficients.alpha_u",
     "breakdown": "annomodels.coefficients.breakdown.verb",
     "coder_groups": "annomodels.summaries.groups",
-    "compare": "annomodels.comparing",
+    "compare": "annomodels.fitting.compare",
     "compare_agreement": "annomodels.coefficients.breakdown.comparison",
     "design": "annomodels.planning.design",
     "diagnose": "annomodels.coefficients.diagnosis.verb",
     "easy_hard": "annomodels.coefficients.easy_hard",
-    "fit": "annomodels.fitting",
-    "fit_interval": "annomodels.interval",
-    "load": "annomodels.loading",
-    "load_interval": "annomodels.interval",
+    "fit": "annomodels.fitting.fit",
+    "fit_interval": "annomodels.fitting.interval",
+    "load": "annomodels.fitting.load",
+    "load_interval": "annomodels.fitting.interval",
     "prior_from": "annomodels.summaries.earlier",
     "read": "annomodels.io.reading",
     "read_spans": "annomodels.io.reading",
-    "report": "annomodels.report.page",
+    "report": "annomodels.reporting.page",
     "scan": "annomodels.scale.scanning",
     "simulate": "annomodels.planning.simulate",
     "write": "annomodels.io.writers.catalog",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
 from annomodels.errors import NotApplicable
-from annomodels.fitting import Fit, fit
+from annomodels.fitting.fit import Fit, fit
 
 if TYPE_CHECKING:
     from annomodels.models.base import Model

@@ -23,12 +23,12 @@ import numpy as np
 from calibration import Case, Floats, Ints, Study
 
 import annomodels as am
+from annomodels.data.schema import names
 from annomodels.engines.nuts import start_point
 from annomodels.engines.settings import Settings
 from annomodels.models import resolve
 from annomodels.models.base import Model
 from annomodels.models.encoded import Encoded, encode
-from annomodels.schema import names
 
 ITEMS, KNOWN = 60, 15
 TUNE, EVERY, RANKS = 250, 3, 99

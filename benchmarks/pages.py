@@ -103,8 +103,8 @@ def coreference(folder: Path) -> Callable[[Path], Path]:
     """Write the page on coreference, of the first texts of a set of chains."""
 
     def write(target: Path) -> Path:
-        from annomodels.report.coref.collect import collect
-        from annomodels.report.coref.page import report
+        from annomodels.reporting.coref.collect import collect
+        from annomodels.reporting.coref.page import report
 
         table = target.with_suffix(".csv")
         frame = pd.read_csv(folder / "chains.csv.gz", dtype=str, keep_default_na=False)

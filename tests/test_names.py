@@ -10,7 +10,7 @@ import sys
 import pytest
 
 import annomodels as am
-from annomodels.names import label_text, quoted
+from annomodels.data.names import label_text, quoted
 
 SCRIPT = """
 import json, sys, tempfile

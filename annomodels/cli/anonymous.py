@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from annomodels.names import label_text
+from annomodels.data.names import label_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from annomodels.annotations import Annotations
+    from annomodels.data.annotations import Annotations
     from annomodels.scale.scanned import Scanned
 
 __all__ = ["anonymous", "anonymous_scan", "new_names"]

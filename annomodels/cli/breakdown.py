@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from annomodels.cli.session import note
+from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
-from annomodels.names import label_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from annomodels.annotations import Annotations
     from annomodels.coefficients.breakdown.result import Breakdown
+    from annomodels.data.annotations import Annotations
 
 __all__ = ["BY", "DEFAULT", "SHORT", "coefficient_names", "parts_table"]
 

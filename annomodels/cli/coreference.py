@@ -201,8 +201,8 @@ def write_folder(
     """
     from annomodels.cli.places import filled_folder
     from annomodels.cli.terminal import Stages
-    from annomodels.report.coref.collect import collect
-    from annomodels.report.coref.page import report
+    from annomodels.reporting.coref.collect import collect
+    from annomodels.reporting.coref.page import report
 
     with filled_folder(folder) as beside, Stages() as stages:
         fit = None

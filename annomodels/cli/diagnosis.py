@@ -8,14 +8,14 @@ import click
 
 from annomodels.cli.options import Writing
 from annomodels.cli.session import note
+from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
-from annomodels.names import label_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from annomodels.annotations import Annotations
     from annomodels.coefficients.diagnosis.result import Diagnosis
+    from annomodels.data.annotations import Annotations
 
 __all__ = ["show_diagnosis"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from annomodels.cli.options import Sampling
 
 if TYPE_CHECKING:
-    from annomodels.annotations import Annotations
+    from annomodels.data.annotations import Annotations
 
 __all__ = ["duration", "seconds_of_fit"]
 

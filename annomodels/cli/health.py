@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from annomodels.cli.session import plural
-from annomodels.names import label_text
-from annomodels.validation import variants
+from annomodels.data.names import label_text
+from annomodels.data.validation import variants
 
 if TYPE_CHECKING:
-    from annomodels.annotations import Annotations
-    from annomodels.report.health import Health, Spread
+    from annomodels.data.annotations import Annotations
+    from annomodels.reporting.health import Health, Spread
 
 __all__ = ["Finding", "findings"]
 
@@ -45,7 +45,7 @@ class Finding:
 
 def findings(data: Annotations) -> list[Finding]:
     """Give what ``annomodels check`` counts, in its order; ``data.notes`` say more in words."""
-    from annomodels.report.health import health
+    from annomodels.reporting.health import health
 
     facts = health(data)
     known = 0 if data.gold is None else int((data.gold >= 0).sum())
@@ -90,7 +90,7 @@ def _single(facts: Health) -> Finding:
 
 
 def _coders(facts: Health) -> list[Finding]:
-    from annomodels.report.health import FEW
+    from annomodels.reporting.health import FEW
 
     few = f"Little can be said about {_some(facts.few)}." if facts.few else ""
     same = f"They gave one and the same label always: {_some(facts.constant)}."

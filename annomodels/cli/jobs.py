@@ -14,8 +14,8 @@ from annomodels.cli.options import Reading, Sampling
 from annomodels.cli.questions import questions_of
 
 if TYPE_CHECKING:
-    from annomodels.annotations import Annotations
-    from annomodels.report.once import Once
+    from annomodels.data.annotations import Annotations
+    from annomodels.reporting.once import Once
 
 __all__ = ["Job", "Outcome", "each_question", "folders", "one_question"]
 
@@ -97,7 +97,7 @@ def one_question(job: Job, output: str) -> Outcome:
     from annomodels.cli.places import check_folder
     from annomodels.cli.sampling import exit_code, fit_data, grouped_model, verdict_lines
     from annomodels.cli.session import current, note
-    from annomodels.report.once import Once
+    from annomodels.reporting.once import Once
 
     names = names_of(report=job.report)
     check_folder(output, names, job.force)
@@ -153,7 +153,7 @@ def each_question(job: Job, output: str) -> tuple[str, list[Outcome]]:
     from annomodels.cli.outputs import names_of
     from annomodels.cli.places import check_folder, write_file
     from annomodels.cli.session import note
-    from annomodels.report.index import index_page, row_of
+    from annomodels.reporting.index import index_page, row_of
 
     if job.known is not None:
         what = "--known is the truth of one question: choose it with --question."

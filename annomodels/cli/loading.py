@@ -14,8 +14,8 @@ from annomodels.cli.session import note
 from annomodels.errors import AnnotationError, NotApplicable, Problem
 
 if TYPE_CHECKING:
-    from annomodels.annotations import Annotations
-    from annomodels.fitting import Fit
+    from annomodels.data.annotations import Annotations
+    from annomodels.fitting.fit import Fit
 
 __all__ = ["PREFIX", "load_bundled", "load_data", "load_fit", "say_notes", "stem"]
 
@@ -62,7 +62,7 @@ def load_fit(name: str) -> Fit:
         problem = Problem("This is a folder without fit.nc.", name, "Name the file of the fit.")
     if problem:
         raise AnnotationError(problem)
-    from annomodels.loading import load
+    from annomodels.fitting.load import load
 
     try:
         return load(path)

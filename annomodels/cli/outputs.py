@@ -15,7 +15,7 @@ from annomodels.cli.terminal import Stages
 if TYPE_CHECKING:
     import pandas as pd
 
-    from annomodels.report.once import Once
+    from annomodels.reporting.once import Once
 
 __all__ = ["names_of", "write_outputs"]
 
@@ -52,8 +52,8 @@ def write_outputs(
     known
         Truth that the report judges the gold labels by.
     """
-    from annomodels.report.methods import methods
-    from annomodels.report.page import report
+    from annomodels.reporting.methods import methods
+    from annomodels.reporting.page import report
 
     told = str(fit.tree.attrs["command"])
     stale = _REPORT not in names and (Path(folder) / _REPORT).exists()

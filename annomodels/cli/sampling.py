@@ -14,8 +14,8 @@ from annomodels.cli.spreading import spreading
 from annomodels.cli.terminal import Stages
 
 if TYPE_CHECKING:
-    from annomodels.annotations import Annotations
-    from annomodels.fitting import Fit
+    from annomodels.data.annotations import Annotations
+    from annomodels.fitting.fit import Fit
     from annomodels.models.base import Model
     from annomodels.models.grouped import GroupedCoders
     from annomodels.summaries.checks import Check
@@ -41,7 +41,7 @@ def fit_data(
     """
     from annomodels.cli.estimate import duration, seconds_of_fit
     from annomodels.engines.catalog import choose
-    from annomodels.fitting import fit
+    from annomodels.fitting.fit import fit
     from annomodels.models.catalog import resolve
     from annomodels.models.fittable import require_fittable
 

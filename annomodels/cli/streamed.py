@@ -77,9 +77,9 @@ def stream_run(
     result = fitted(stream)
 
     def fill(folder: Path) -> None:
-        from annomodels.report.streamed.collect import collect
-        from annomodels.report.streamed.methods import methods
-        from annomodels.report.streamed.page import page
+        from annomodels.reporting.streamed.collect import collect
+        from annomodels.reporting.streamed.methods import methods
+        from annomodels.reporting.streamed.page import page
 
         told = str(result.tree.attrs["command"])
         with Stages() as stages:

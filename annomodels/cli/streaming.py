@@ -55,7 +55,7 @@ class Stream:
 def fitted(stream: Stream) -> ScannedFit:
     """Scan and fit, with notes and progress on stderr."""
     from annomodels.cli.anonymous import anonymous_scan, new_names
-    from annomodels.fitting import fit
+    from annomodels.fitting.fit import fit
     from annomodels.models.catalog import resolve
 
     sampling = stream.sampling

@@ -11,7 +11,7 @@ from annomodels.cli.session import note, warn
 if TYPE_CHECKING:
     import pandas as pd
 
-    from annomodels.fitting import Fit
+    from annomodels.fitting.fit import Fit
     from annomodels.summaries.summary import Summary
 
 __all__ = ["gold_table", "loaded", "show"]

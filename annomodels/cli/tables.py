@@ -16,8 +16,8 @@ import click
 from annomodels.cli.options import Writing
 from annomodels.cli.session import note
 from annomodels.cli.terminal import draw, drawn
-from annomodels.coding import natural_key
-from annomodels.names import label_text
+from annomodels.data.coding import natural_key
+from annomodels.data.names import label_text
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,7 +9,6 @@ from typing import Any, Literal, get_args, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.annotations import Annotations
 from annomodels.coefficients.basis import Basis
 from annomodels.coefficients.evaluation import Request, point_values
 from annomodels.coefficients.formulas import Evaluated
@@ -27,8 +26,9 @@ from annomodels.coefficients.result import Agreement, AgreementPanel
 from annomodels.coefficients.rows import Duplicates, collapse, prepare, with_labels
 from annomodels.coefficients.spreading import spread_draws
 from annomodels.coefficients.weights import make_sample
+from annomodels.data.annotations import Annotations
+from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
-from annomodels.names import label_text
 
 __all__ = ["Convention", "Resample", "agreement", "by_group"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from annomodels.annotations import Annotations
 from annomodels.coefficients.evaluation import Request
 from annomodels.coefficients.rows import Rows
 from annomodels.coefficients.weights import Sample
+from annomodels.data.annotations import Annotations
 
 __all__ = ["Basis"]
 

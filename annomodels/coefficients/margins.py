@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from annomodels.annotations import Annotations
 from annomodels.coefficients.rows import with_labels
+from annomodels.data.annotations import Annotations
 from annomodels.errors import AnnotationError, Problem
 
 __all__ = ["ChanceLike", "MarginsLike", "item_chances", "label_margins"]

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from annomodels.coefficients.distances import Computed, Distance, Nominal
 from annomodels.coefficients.numeric import NUMERIC_DISTANCES, numeric_distance
 from annomodels.coefficients.sets import SET_DISTANCES
+from annomodels.data.names import quoted
 from annomodels.errors import AnnotationError, NotApplicable, Problem
-from annomodels.names import quoted
 
 __all__ = ["DISTANCES", "DistanceLike", "make_distance"]
 

@@ -6,14 +6,14 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
-from annomodels.annotations import Annotations
 from annomodels.coefficients.coder_pairs import meetings
 from annomodels.coefficients.conventions import CONVENTIONS, PAIRWISE
 from annomodels.coefficients.evaluation import Request
 from annomodels.coefficients.reasons import used_items
 from annomodels.coefficients.rows import Duplicates, Rows, intra_coder
 from annomodels.coefficients.weights import Sample
-from annomodels.names import quoted
+from annomodels.data.annotations import Annotations
+from annomodels.data.names import quoted
 
 __all__ = ["RARE", "data_notes", "interval_warnings"]
 

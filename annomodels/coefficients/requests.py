@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.annotations import Annotations
 from annomodels.coefficients.catalogue import (
     COEFFICIENTS,
     CONVENTION_NAMES,
@@ -19,6 +18,7 @@ from annomodels.coefficients.distances import Distance, Nominal
 from annomodels.coefficients.evaluation import Request
 from annomodels.coefficients.metrics import DistanceLike, make_distance
 from annomodels.coefficients.reasons import explain
+from annomodels.data.annotations import Annotations
 from annomodels.errors import NotApplicable
 
 __all__ = ["Names", "make_requests"]

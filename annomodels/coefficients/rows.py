@@ -11,9 +11,9 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
+from annomodels.data.names import label_text
 from annomodels.errors import AnnotationError, NotApplicable, Problem
-from annomodels.names import label_text
 
 __all__ = ["Duplicates", "Rows", "collapse", "intra_coder", "prepare", "with_labels"]
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any, Literal
 
-from annomodels.annotations import Annotations
 from annomodels.coefficients.catalogue import find
 from annomodels.coefficients.reasons import REASONS
 from annomodels.coefficients.result import Agreement
@@ -19,8 +18,9 @@ from annomodels.coref.jackknife import FEWEST, chance_corrected_draws
 from annomodels.coref.setdistances import Empty, size_distance
 from annomodels.coref.setlabels import LabelBuilder, SetLabels
 from annomodels.coref.spans import Key
+from annomodels.data.annotations import Annotations
+from annomodels.data.validation import is_missing
 from annomodels.errors import AnnotationError, NotApplicable, Problem
-from annomodels.validation import is_missing
 
 __all__ = ["agreement", "alpha"]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from annomodels.annotations import Annotations
 from annomodels.coefficients.result import Agreement
 from annomodels.coref.agreements import result
 from annomodels.coref.alphas import disagreement
@@ -14,6 +13,7 @@ from annomodels.coref.document import Corpus, Document, documents_of
 from annomodels.coref.setdistances import Empty, size_distance
 from annomodels.coref.setlabels import LabelBuilder, SetLabels
 from annomodels.coref.spans import Key, Span, union
+from annomodels.data.annotations import Annotations
 from annomodels.errors import AnnotationError, NotApplicable, Problem
 
 __all__ = ["antecedent_agreement", "antecedent_positions"]

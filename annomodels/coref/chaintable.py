@@ -11,10 +11,10 @@ from annomodels.coref.files import Files
 from annomodels.coref.layers import Judgment
 from annomodels.coref.parts import Marks, Options, Part
 from annomodels.coref.spans import Span
+from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.delimited import records_of
 from annomodels.io.table import from_records
-from annomodels.validation import counted
 
 __all__ = ["is_chain_table", "read_chain_table"]
 

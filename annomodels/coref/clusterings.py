@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.coref.layers import Layer
+from annomodels.data.validation import is_missing, some
 from annomodels.errors import AnnotationError, DataWarning, Problem
-from annomodels.validation import is_missing, some
 
 __all__ = ["Clusters", "Missing", "Overlap", "groups_of", "overlap"]
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from annomodels.coref.layers import PHRASE, Layer
 from annomodels.coref.spans import Key, Span
+from annomodels.data.validation import some
 from annomodels.errors import AnnotationError, Problem
-from annomodels.validation import some
 
 if TYPE_CHECKING:
     import pandas as pd

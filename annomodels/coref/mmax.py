@@ -11,8 +11,8 @@ from annomodels.coref.layers import PHRASE, Judgment
 from annomodels.coref.parts import Marks, Options, Part
 from annomodels.coref.spans import Span
 from annomodels.coref.xml import Element, elements
+from annomodels.data.validation import some
 from annomodels.errors import AnnotationError, Problem
-from annomodels.validation import some
 
 __all__ = ["ATTRIBUTES", "is_mmax", "read_mmax"]
 

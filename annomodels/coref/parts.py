@@ -10,8 +10,8 @@ from typing import Literal
 from annomodels.coref.document import Document
 from annomodels.coref.layers import Judgment, Layer
 from annomodels.coref.spans import Key, Markable, Span
+from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, Problem
-from annomodels.validation import counted
 
 __all__ = ["Crossing", "Marks", "Options", "Part", "aligned", "crossings"]
 

@@ -10,6 +10,7 @@ from annomodels.coref.document import Document
 from annomodels.coref.files import Files
 from annomodels.coref.parts import Marks, Options, Part
 from annomodels.coref.spans import Span
+from annomodels.data.validation import counted, some
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.reading import read_spans
 from annomodels.io.source import Options as NoOptions
@@ -19,7 +20,6 @@ from annomodels.io.spans import GOLD
 from annomodels.io.spans import Span as Mark
 from annomodels.io.tools.cas import is_cas
 from annomodels.io.tools.webanno import is_webanno
-from annomodels.validation import counted, some
 
 __all__ = ["is_project", "read_project"]
 

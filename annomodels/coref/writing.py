@@ -13,9 +13,9 @@ from annomodels.coref.document import Corpus, Document, documents_of
 from annomodels.coref.layers import PHRASE
 from annomodels.coref.parts import crossings
 from annomodels.coref.spans import Key, Span
+from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, NotApplicable, Problem
 from annomodels.io.writing import atomic_path
-from annomodels.validation import counted
 
 __all__ = ["WRITTEN", "to_text", "write"]
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
 from annomodels.datasets import anesthesia, caries, crowd, tutorial
 from annomodels.datasets.crowd import CrowdTruth, crowd_truth
 from annomodels.datasets.info import Dataset

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
 from annomodels.datasets.info import Dataset
 
 __all__ = ["ABOUT", "load"]

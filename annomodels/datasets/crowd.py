@@ -8,7 +8,7 @@ from functools import cache
 from random import Random
 from types import MappingProxyType
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
 from annomodels.datasets.info import Dataset
 
 __all__ = ["ABOUT", "CrowdTruth", "crowd_truth", "load"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
 from annomodels.datasets.info import Dataset
 
 __all__ = ["TABLES", "TRAINS", "load_table", "load_trains"]

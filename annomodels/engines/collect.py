@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from annomodels.data.schema import RawResult
 from annomodels.engines.diagnostics import mixing, monitors, worst
 from annomodels.engines.kept import Kept, StateKept
 from annomodels.engines.trace import watched
 from annomodels.models.encoded import Encoded
-from annomodels.schema import RawResult
 
 __all__ = ["chain_modes", "collect", "collect_parameters"]
 

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
+from annomodels.data.schema import RawResult
 from annomodels.engines.acceleration import Ascent, climb_rounds
 from annomodels.engines.checkpoint import identity
 from annomodels.engines.climb_log import ClimbLog
@@ -26,7 +27,6 @@ from annomodels.executors.choose import team
 from annomodels.models.confusion import State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded, encode
-from annomodels.schema import RawResult
 
 __all__ = ["Mode", "climb", "run"]
 

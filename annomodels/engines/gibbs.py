@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
+from annomodels.data.schema import RawResult
 from annomodels.engines.chain import Chain
 from annomodels.engines.checkpoint import identity, open_checkpoint, require_no_checkpoint
 from annomodels.engines.collect import collect
@@ -33,7 +34,6 @@ from annomodels.models.confusion import State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded, encode
 from annomodels.models.mixture import StateModel
-from annomodels.schema import RawResult
 
 __all__ = ["run"]
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
+from annomodels.data.schema import DIMS, RawResult, names
 from annomodels.engines.checkpoint import require_no_checkpoint
 from annomodels.engines.collect import collect
 from annomodels.engines.compiled import compiled
@@ -29,7 +30,6 @@ from annomodels.models.confusion import ConfusionModel, State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded, encode
 from annomodels.models.state import TRUTH_AXIS
-from annomodels.schema import DIMS, RawResult, names
 
 __all__ = ["bound_concentrations", "run", "start_point", "state_of"]
 

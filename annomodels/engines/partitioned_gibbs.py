@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from annomodels.data.schema import RawResult
 from annomodels.engines.checkpoint import identity, open_checkpoint
 from annomodels.engines.collect import collect_parameters
 from annomodels.engines.far_chain import FarChain
@@ -43,7 +44,6 @@ from annomodels.errors import EngineError
 from annomodels.executors.team import Team
 from annomodels.models.confusion import State
 from annomodels.models.conjugate import ConjugateModel
-from annomodels.schema import RawResult
 
 __all__ = ["Sampled", "in_memory", "sample_source"]
 

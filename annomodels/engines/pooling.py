@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
+from annomodels.data.schema import RawResult
 from annomodels.engines.catalog import choose, runner
 from annomodels.engines.pool_weights import PoolDraws, draw_pool
 from annomodels.engines.settings import Clock, Progress, Settings
 from annomodels.models.base import Model
 from annomodels.models.opinion_pool import OpinionPool, pooled_probabilities
-from annomodels.schema import RawResult
 
 __all__ = ["member_beliefs", "pooled", "pooled_truth"]
 

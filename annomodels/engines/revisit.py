@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from annomodels.data.schema import DIMS
 from annomodels.engines.kept import Kept, StateKept
 from annomodels.engines.relabel import canonical_order
 from annomodels.errors import EngineError
@@ -15,7 +16,6 @@ from annomodels.models.base import Model
 from annomodels.models.confusion import State
 from annomodels.models.encoded import Encoded
 from annomodels.models.states import SMALLEST
-from annomodels.schema import DIMS
 
 __all__ = ["revisit_states"]
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from annomodels.data.validation import at_rows, check_hashable, counted, is_blank, some
 from annomodels.errors import Problem
-from annomodels.validation import at_rows, check_hashable, counted, is_blank, some
 
 __all__ = ["ALIASES", "ROLES", "Columns", "assemble", "find_roles", "matched", "named_column"]
 

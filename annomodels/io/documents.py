@@ -7,9 +7,9 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from annomodels.data.validation import at_rows, counted
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.table import Table
-from annomodels.validation import at_rows, counted
 
 __all__ = ["from_objects", "json_lines", "json_value", "parquet_table"]
 

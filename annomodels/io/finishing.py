@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from annomodels.annotations import Annotations, Scale
+from annomodels.data.annotations import Annotations, Scale
+from annomodels.data.setting_aside import SetAside
+from annomodels.data.validation import check_labels, check_names, variants
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.columns import Columns
-from annomodels.setting_aside import SetAside
-from annomodels.validation import check_labels, check_names, variants
 
 __all__ = ["finished"]
 

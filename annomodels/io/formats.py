@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from annomodels.data.validation import some
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.columns import Columns
 from annomodels.io.files import unreadable
@@ -33,7 +34,6 @@ from annomodels.io.tools import (
     webanno,
 )
 from annomodels.io.wide import is_wide, read_wide
-from annomodels.validation import some
 
 __all__ = ["FORMATS", "PLAIN", "REFUSED", "Format", "chosen"]
 

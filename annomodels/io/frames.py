@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from annomodels.data.validation import check_names, is_missing, variants
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.columns import Columns, assemble, find_roles, named_column
-from annomodels.validation import check_names, is_missing, variants
 
 __all__ = ["cells_of", "columns_of"]
 

@@ -6,13 +6,13 @@ import dataclasses
 from collections import Counter
 from typing import Any
 
+from annomodels.data.validation import check_hashable, counted, some
 from annomodels.errors import Problem
 from annomodels.io.columns import Columns, assemble, find_roles, matched, named_column
 from annomodels.io.questions import choose_question, question_column
 from annomodels.io.source import Options, Source
 from annomodels.io.table import Table
 from annomodels.io.variables import variables_beside
-from annomodels.validation import check_hashable, counted, some
 
 __all__ = ["is_long", "read_long"]
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from annomodels.coding import natural_key
+from annomodels.data.coding import natural_key
+from annomodels.data.validation import all_numbers, at_rows, counted
 from annomodels.errors import Problem
 from annomodels.io.columns import Columns, assemble
 from annomodels.io.source import Options, Source
 from annomodels.io.wide import looks_like_counts
-from annomodels.validation import all_numbers, at_rows, counted
 
 __all__ = ["is_matrix", "read_matrix"]
 

@@ -11,9 +11,9 @@ import zlib
 from collections.abc import Callable, Iterable
 from pathlib import Path, PurePosixPath
 
+from annomodels.data.validation import counted, some
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.streams import FREE, RATIO
-from annomodels.validation import counted, some
 
 __all__ = ["Members", "open_folder", "open_zip"]
 

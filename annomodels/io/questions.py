@@ -6,8 +6,8 @@ import difflib
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from annomodels.data.validation import counted, some
 from annomodels.errors import Problem
-from annomodels.validation import counted, some
 
 __all__ = ["choose_question", "question_column"]
 

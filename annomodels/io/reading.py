@@ -6,7 +6,7 @@ import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
-from annomodels.annotations import SCALES, Annotations, Scale
+from annomodels.data.annotations import SCALES, Annotations, Scale
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.columns import Columns
 from annomodels.io.finishing import finished

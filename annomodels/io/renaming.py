@@ -8,11 +8,11 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from annomodels.data.validation import counted, is_blank, some
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.columns import Columns
 from annomodels.io.documents import json_value
 from annomodels.io.files import decoded, name_of, raw_bytes
-from annomodels.validation import counted, is_blank, some
 
 __all__ = ["groups_from", "names_from", "rename_coders"]
 

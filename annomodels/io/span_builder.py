@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
-from annomodels.annotations import Annotations, Scale
+from annomodels.data.annotations import Annotations, Scale
+from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.finishing import finished
 from annomodels.io.source import Options
 from annomodels.io.spans import Span, SpanTable
 from annomodels.io.units import columns_of_spans
-from annomodels.validation import counted
 
 __all__ = ["SpanBuilder", "Spans"]
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError
 from annomodels.io.questions import choose_question
-from annomodels.validation import counted
 
 if TYPE_CHECKING:
     import pandas as pd

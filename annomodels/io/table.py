@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from annomodels.data.validation import at_rows, counted, some
 from annomodels.errors import Problem
 from annomodels.io.delimited import DELIMITERS
-from annomodels.validation import at_rows, counted, some
 
 __all__ = ["Table", "from_records"]
 

@@ -7,15 +7,15 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
+from annomodels.data.names import label_text
+from annomodels.data.validation import counted, is_blank, some
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.columns import matched
 from annomodels.io.delimited import records_of
 from annomodels.io.documents import json_value
 from annomodels.io.files import decoded, name_of, raw_bytes
 from annomodels.io.long import GOLD_WORDS
-from annomodels.names import label_text
-from annomodels.validation import counted, is_blank, some
 
 __all__ = ["truths_from", "truths_of"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 
+from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.columns import Columns
 from annomodels.io.source import Options
 from annomodels.io.spans import GOLD, Span, SpanTable
-from annomodels.validation import counted
 
 __all__ = ["UNITS", "columns_of_spans", "described"]
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from annomodels.data.validation import LONGEST_LABEL, MANY_LABELS, all_numbers, some
 from annomodels.errors import Problem
 from annomodels.io.questions import choose_question
 from annomodels.io.table import Table
-from annomodels.validation import LONGEST_LABEL, MANY_LABELS, all_numbers, some
 
 __all__ = ["Grid", "grid_of", "one_variable", "several", "variables_beside"]
 

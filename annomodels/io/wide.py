@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from annomodels.data.validation import LONGEST_LABEL, MANY_LABELS, all_numbers, some
 from annomodels.errors import Problem
 from annomodels.io.columns import Columns, assemble, matched, named_column
 from annomodels.io.long import GOLD_WORDS
 from annomodels.io.source import Options, Source
 from annomodels.io.table import Table
 from annomodels.io.variables import Grid, grid_of, one_variable, several
-from annomodels.validation import LONGEST_LABEL, MANY_LABELS, all_numbers, some
 
 __all__ = ["is_wide", "looks_like_counts", "read_wide"]
 

@@ -9,12 +9,12 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from annomodels.data.validation import counted, some
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.members import open_zip
 from annomodels.io.streams import needs
 from annomodels.io.table import Table
 from annomodels.io.xmlsafe import check_xml
-from annomodels.validation import counted, some
 
 __all__ = ["excel_records", "spss_table"]
 

@@ -17,8 +17,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from annomodels.data.validation import all_numbers
 from annomodels.errors import AnnomodelsError, Problem
-from annomodels.validation import all_numbers
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
+from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
 from annomodels.models.encoded import Encoded
 from annomodels.models.state import State
-from annomodels.names import label_text
 from annomodels.priors import Dirichlet, Rows, from_dict, to_dict
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
+from annomodels.data.schema import names
 from annomodels.models.answering import Answering
 from annomodels.models.base import Model
 from annomodels.models.encoded import Encoded, encode
-from annomodels.schema import names
 
 __all__ = ["log_chosen_priors"]
 

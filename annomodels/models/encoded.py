@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
 from annomodels.models.expanded import Expanded
 
 __all__ = ["Encoded", "encode"]

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
 from annomodels.errors import AnnotationError, Problem
 
 __all__ = ["require_fittable", "require_learnable"]

@@ -8,12 +8,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
+from annomodels.data.names import label_text
 from annomodels.errors import AnnotationError, Problem
 from annomodels.models.confusion import Floats, State
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.observed import observed
-from annomodels.names import label_text
 
 __all__ = ["GroupedCoders"]
 

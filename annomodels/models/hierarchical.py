@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
+from annomodels.data.names import label_text
 from annomodels.models.confusion import Floats, State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.observed import observed
-from annomodels.names import label_text
 from annomodels.priors import CoderRows, Diagonal, Dirichlet, LogNormal, Pareto, Rows, ScalePrior
 
 __all__ = ["HierarchicalDawidSkene"]

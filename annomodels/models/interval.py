@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
 from annomodels.models.numeric import NumericLabels, numeric_labels
 from annomodels.models.observed import observed, observed_sparse
 from annomodels.priors import HalfNormal, LogNormal, from_dict, to_dict

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
 from annomodels.models.base import Model
 from annomodels.models.confusion import Floats, State
 from annomodels.models.conjugate import ConjugateModel

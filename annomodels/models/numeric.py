@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
 from annomodels.errors import AnnotationError, NotApplicable, Problem
 
 __all__ = ["NumericLabels", "numeric_labels"]

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
 from annomodels.models.ambiguous import Ambiguous
 from annomodels.models.base import Model
 from annomodels.models.hierarchical import HierarchicalDawidSkene

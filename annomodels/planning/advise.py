@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
 from annomodels.errors import AnnotationError, NotApplicable
 from annomodels.models.fittable import require_fittable
 from annomodels.planning.facts import Facts, facts_of
@@ -14,7 +14,7 @@ from annomodels.planning.rules import ALSO, ELSEWHERE, FIRST, holding
 if TYPE_CHECKING:
     import pandas as pd
 
-    from annomodels.fitting import Fit
+    from annomodels.fitting.fit import Fit
 
 __all__ = ["Advice", "advise"]
 
@@ -126,7 +126,7 @@ def advise(
         if fit.tree.attrs["data_fingerprint"] != data.fingerprint:
             raise NotApplicable("The fit is of other data: give a fit of these.")
     elif check and first.model not in ELSEWHERE:
-        from annomodels.fitting import fit as run
+        from annomodels.fitting.fit import fit as run
 
         fit = run(data, first.model, seed=seed, **options)
     model = first.model

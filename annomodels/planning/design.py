@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-    from annomodels.fitting import Fit
+    from annomodels.fitting.fit import Fit
 
 __all__ = ["Design", "Of", "design"]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
 
 __all__ = ["Facts", "facts_of"]
 

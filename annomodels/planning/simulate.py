@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
+from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
-from annomodels.names import label_text
 from annomodels.planning.crowds import KINDS, Accuracy, draw_coders
 from annomodels.planning.workload import PerItem, Workload, assign
 from annomodels.priors import Beta, Dirichlet

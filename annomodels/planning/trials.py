@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.annotations import Annotations
 from annomodels.coefficients.agreement import agreement
+from annomodels.data.annotations import Annotations
 from annomodels.errors import AnnotationError
-from annomodels.fitting import fit
+from annomodels.fitting.fit import fit
 from annomodels.models.base import Model
 from annomodels.models.fittable import require_fittable
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
 from annomodels.planning.simulate import simulate
 from annomodels.planning.workload import Workload, assign
 from annomodels.summaries.draws import choices, thinned
@@ -16,7 +16,7 @@ from annomodels.summaries.gains import StateDraws, state_draws
 from annomodels.summaries.newcomers import new_coders
 
 if TYPE_CHECKING:
-    from annomodels.fitting import Fit
+    from annomodels.fitting.fit import Fit
 
 __all__ = ["World", "assumed", "like_pilot"]
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from annomodels.annotations import Annotations
+    from annomodels.data.annotations import Annotations
 
 __all__ = ["pair_tables", "pairwise", "pairwise_heatmap"]
 

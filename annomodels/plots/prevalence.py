@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from annomodels.names import label_text
+from annomodels.data.names import label_text
 from annomodels.plots import style
 
 if TYPE_CHECKING:

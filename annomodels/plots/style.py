@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
-from annomodels.names import label_text
+from annomodels.data.names import label_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.delimited import delimiter_of
 from annomodels.scale.cells import is_fractional, texts
-from annomodels.validation import counted
 
 __all__ = ["Chunk", "File", "opened"]
 

@@ -9,14 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.coding import natural_key
-from annomodels.errors import AnnotationError, Problem
-from annomodels.names import label_text
-from annomodels.scale.intake import Intake
-from annomodels.scale.sorting import Census, used_truths
-from annomodels.scale.spill import Bucket
-from annomodels.scale.unanswered import left_out
-from annomodels.validation import (
+from annomodels.data.coding import natural_key
+from annomodels.data.names import label_text
+from annomodels.data.validation import (
     MANY_LABELS,
     all_numbers,
     check_names,
@@ -27,6 +22,11 @@ from annomodels.validation import (
     some,
     variants,
 )
+from annomodels.errors import AnnotationError, Problem
+from annomodels.scale.intake import Intake
+from annomodels.scale.sorting import Census, used_truths
+from annomodels.scale.spill import Bucket
+from annomodels.scale.unanswered import left_out
 
 __all__ = ["final_labels", "label_problems", "scan_notes"]
 

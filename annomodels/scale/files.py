@@ -10,13 +10,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from annomodels.coding import natural_key
+from annomodels.data.coding import natural_key
+from annomodels.data.validation import some
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.columns import find_roles, named_column
 from annomodels.io.long import GOLD_WORDS
 from annomodels.scale.chunks import ENDINGS, File
 from annomodels.scale.repeated import ids_of
-from annomodels.validation import some
 
 __all__ = ["Paths", "columns_of", "files_of", "fingerprint_of", "remarks_on"]
 

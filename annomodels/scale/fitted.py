@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from annomodels.data.names import label_text
 from annomodels.errors import AnnotationError, NotApplicable, Problem
 from annomodels.io.writing import OutputError, atomic_path, compression_of
 from annomodels.models.base import Model
-from annomodels.names import label_text
 from annomodels.scale.checks import check_scanned
 from annomodels.scale.gold import DEFAULT_THRESHOLD, write_gold
 from annomodels.scale.keeper import Keeper

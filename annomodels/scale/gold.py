@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
-from annomodels.names import label_text
 from annomodels.scale.scanned import Scanned
 from annomodels.scale.truths import read_truths
 from annomodels.summaries.gold import DEFAULT_THRESHOLD

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from annomodels.data.validation import LONGEST_LABEL, some
 from annomodels.errors import AnnotationError, Problem
 from annomodels.scale.chunks import Chunk
 from annomodels.scale.places import Places
 from annomodels.scale.repeated import marks
 from annomodels.scale.spill import Spill
-from annomodels.validation import LONGEST_LABEL, some
 
 __all__ = ["SILENT", "Intake", "Register"]
 

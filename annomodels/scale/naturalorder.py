@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.coding import natural_key
+from annomodels.data.coding import natural_key
 
 __all__ = ["Keys", "buckets", "key_of", "keys_of", "ranks"]
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from annomodels.data.validation import SHOWN, at_rows, counted
 from annomodels.errors import Problem
 from annomodels.scale.chunks import Chunk
-from annomodels.validation import SHOWN, at_rows, counted
 
 __all__ = ["Places", "place_of"]
 

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from annomodels.data.names import label_text
+from annomodels.data.schema import RawResult, conform, names
 from annomodels.engines.acceleration import Ascent
 from annomodels.engines.catalog import choose
 from annomodels.engines.checkpoint import identity
@@ -33,13 +35,11 @@ from annomodels.models.catalog import resolve
 from annomodels.models.confusion import State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.fittable import require_learnable
-from annomodels.names import label_text
 from annomodels.scale.fitted import ScannedFit
 from annomodels.scale.keeper import Keeper
 from annomodels.scale.scanned import Scanned
 from annomodels.scale.starts import start_states
 from annomodels.scale.truths import WriteTruth, Written
-from annomodels.schema import RawResult, conform, names
 
 __all__ = ["fit_scanned"]
 

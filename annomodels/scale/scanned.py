@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.annotations import Annotations, Scale
+from annomodels.data.annotations import Annotations, Scale
+from annomodels.data.validation import counted
 from annomodels.errors import EngineError
 from annomodels.scale.blocks import (
     Block,
@@ -26,7 +27,6 @@ from annomodels.scale.blocks import (
 from annomodels.scale.keeper import Keeper
 from annomodels.scale.shell import Shell
 from annomodels.scale.unanswered import unanswered_rows
-from annomodels.validation import counted
 
 __all__ = ["ABOUT", "VERSION", "Scanned", "load_scan", "save_scan"]
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from annomodels.data.validation import SHOWN, counted, some
 from annomodels.errors import Problem
 from annomodels.scale.blocks import BLOCK_LABELS, Block, cuts, write_block
 from annomodels.scale.intake import SILENT
@@ -19,7 +20,6 @@ from annomodels.scale.places import Places
 from annomodels.scale.repeated import repeats
 from annomodels.scale.spill import BUCKET_ROWS, Bucket, cut_again
 from annomodels.scale.unanswered import Expansion, expansion
-from annomodels.validation import SHOWN, counted, some
 
 __all__ = ["Census", "Recoding", "sort_buckets", "used_truths"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.names import label_text
+from annomodels.data.names import label_text
 from annomodels.scale.gold import DEFAULT_THRESHOLD, gold_rows
 from annomodels.scale.truths import read_truths
 from annomodels.summaries.coverage import THRESHOLDS

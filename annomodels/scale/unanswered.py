@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
+from annomodels.data.names import label_text
+from annomodels.data.validation import counted
 from annomodels.models.expanded import expanded
-from annomodels.names import label_text
 from annomodels.scale.blocks import expanded_path, write_codes
 from annomodels.scale.shell import Shell
 from annomodels.summaries.answers import answer_sentences
 from annomodels.summaries.summary import Summary
-from annomodels.validation import counted
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.annotations import Annotations
 from annomodels.coefficients.agreement import agreement as classical
 from annomodels.coefficients.implied import implied, implied_pair
 from annomodels.coefficients.result import AgreementPanel
+from annomodels.data.annotations import Annotations
 from annomodels.summaries.draws import interval, thinned
 from annomodels.summaries.newcomers import new_coders
 from annomodels.summaries.summary import Summary

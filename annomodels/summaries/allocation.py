@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
 
 __all__ = ["Steps", "allocate", "choose_coders", "has_labelled", "steps"]
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.annotations import Annotations
-from annomodels.names import label_text
+from annomodels.data.annotations import Annotations
+from annomodels.data.names import label_text
 from annomodels.summaries.draws import interval
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
 from annomodels.summaries.findings import Finding
 from annomodels.summaries.findings_data import data_findings
 from annomodels.summaries.findings_fit import fit_findings

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
+from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
-from annomodels.names import label_text
 from annomodels.summaries.answers import answer_columns, answer_sentences
 from annomodels.summaries.draws import interval
 from annomodels.summaries.kinds import KINDS, Portrait, kinds, over_use, spammers

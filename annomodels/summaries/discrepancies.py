@@ -7,10 +7,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.annotations import Annotations
 from annomodels.coefficients.formulas import evaluate
 from annomodels.coefficients.tables import from_joint
-from annomodels.names import label_text
+from annomodels.data.annotations import Annotations
+from annomodels.data.names import label_text
 
 __all__ = ["Design"]
 

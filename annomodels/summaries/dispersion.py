@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
 from annomodels.summaries.draws import Draws, choices, state_probabilities
 from annomodels.summaries.replicates import draw_labels, per_item
 

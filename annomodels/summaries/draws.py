@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
 from annomodels.models import from_dict
 from annomodels.models.base import Model
 from annomodels.models.states import States

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
+from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
 from annomodels.models.base import Model
 from annomodels.models.dawid_skene import DawidSkene
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.pooled import Pooled
-from annomodels.names import label_text
 from annomodels.priors import CoderRows, Dirichlet, LogNormal, Rows
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.annotations import Annotations
-from annomodels.names import label_text
+from annomodels.data.annotations import Annotations
+from annomodels.data.names import label_text
 from annomodels.summaries.draws import SMALLEST, Draws
 from annomodels.summaries.replicates import per_item
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from annomodels.annotations import Annotations
-from annomodels.schema import RawResult, conform
+from annomodels.data.annotations import Annotations
+from annomodels.data.schema import RawResult, conform
 
 if TYPE_CHECKING:
     import xarray as xr

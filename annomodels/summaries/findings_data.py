@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.annotations import Annotations
-from annomodels.components import components
+from annomodels.data.annotations import Annotations
+from annomodels.data.components import components
 from annomodels.summaries.findings import CHECK, FORBIDS, Finding
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
 from annomodels.summaries.convergence import convergence
 from annomodels.summaries.findings import CHECK, FINE, FORBIDS, Finding
 

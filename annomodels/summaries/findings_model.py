@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
 from annomodels.summaries.draws import thinned
 from annomodels.summaries.findings import CHECK, FINE, FORBIDS, Finding
 from annomodels.summaries.next_model import fitted_model, next_model

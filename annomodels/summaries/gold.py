@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
 from annomodels.errors import NotApplicable
 from annomodels.summaries.draws import thinned
 from annomodels.summaries.evidence import contributions, majority, votes_text, why_text

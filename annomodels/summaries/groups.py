@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
+from annomodels.data.names import label_text
 from annomodels.errors import AnnotationError, NotApplicable, Problem
-from annomodels.names import label_text
 from annomodels.summaries.draws import interval
 from annomodels.summaries.populations import group_of_coders, population_accuracy
 from annomodels.summaries.summary import Summary

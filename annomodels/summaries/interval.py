@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.annotations import Annotations
 from annomodels.coefficients.agreement import agreement as classical
+from annomodels.data.annotations import Annotations
 from annomodels.summaries.draws import interval
 from annomodels.summaries.summary import Summary
 

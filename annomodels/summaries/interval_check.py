@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
 from annomodels.summaries.checks import VERDICTS, Check
 from annomodels.summaries.findings import CHECK, FINE, FORBIDS, Finding, Severity
 

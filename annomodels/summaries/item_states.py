@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
+from annomodels.data.names import label_text
 from annomodels.models.mixture import StateModel, cached_layout
-from annomodels.names import label_text
 from annomodels.summaries.draws import model_of
 
 if TYPE_CHECKING:

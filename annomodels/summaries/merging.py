@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.annotations import Annotations
 from annomodels.coefficients.agreement import agreement
 from annomodels.coefficients.evaluation import draw_values, point_values
 from annomodels.coefficients.metrics import make_distance
 from annomodels.coefficients.reasons import before, diagnose
+from annomodels.data.annotations import Annotations
 from annomodels.summaries.draws import interval
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
+from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
-from annomodels.names import label_text
 from annomodels.summaries.allocation import Steps, allocate, choose_coders, has_labelled, steps
 from annomodels.summaries.coders import coders as coders_of
 from annomodels.summaries.draws import SMALLEST, thinned

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
+from annomodels.data.names import label_text
 from annomodels.models.grouped import GroupedCoders
 from annomodels.models.mixture import StateModel
-from annomodels.names import label_text
 from annomodels.summaries.draws import interval, model_of
 
 if TYPE_CHECKING:

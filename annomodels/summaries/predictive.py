@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.annotations import Annotations
-from annomodels.names import label_text
+from annomodels.data.annotations import Annotations
+from annomodels.data.names import label_text
 from annomodels.summaries.discrepancies import Design
 from annomodels.summaries.dispersion import error_dispersion
 from annomodels.summaries.draws import Draws, choices, thinned

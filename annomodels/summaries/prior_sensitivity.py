@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
+from annomodels.data.names import label_text
 from annomodels.models.chosen_priors import log_chosen_priors
-from annomodels.names import label_text
 from annomodels.summaries import skills
 from annomodels.summaries.draws import (
     Draws,

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.annotations import Annotations
-from annomodels.names import label_text
+from annomodels.data.annotations import Annotations
+from annomodels.data.names import label_text
 from annomodels.summaries.replicates import per_item
 
 __all__ = ["QUADRANTS", "ItemFacts", "quadrants", "reasons"]

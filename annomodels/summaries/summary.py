@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from annomodels.names import label_text
+from annomodels.data.names import label_text
 
 if TYPE_CHECKING:
     import pandas as pd

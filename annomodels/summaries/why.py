@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
+from annomodels.data.names import label_text, quoted
 from annomodels.errors import NotApplicable
-from annomodels.names import label_text, quoted
 from annomodels.summaries.draws import SMALLEST, Draws, interval, thinned
 from annomodels.summaries.evidence import majority
 from annomodels.summaries.odds import along_the_path, log_odds, log_truth

@@ -15,10 +15,10 @@ import pytest
 from scipy.stats import chisquare
 
 import annomodels as am
+from annomodels.data.schema import names
 from annomodels.models import scalar_difficulty
 from annomodels.models.centring import centred_share
 from annomodels.models.encoded import encode
-from annomodels.schema import names
 
 pytestmark = [pytest.mark.calibration, pytest.mark.nuts]
 

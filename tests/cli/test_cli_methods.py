@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import annomodels as am
-from annomodels.report.methods import bibtex, methods, methods_latex
+from annomodels.reporting.methods import bibtex, methods, methods_latex
 
 
 def test_each_form_is_what_the_function_gives(saved: Path, tmp_path: Path, call) -> None:

@@ -150,7 +150,7 @@ def test_an_interrupt_after_sampling_leaves_no_folder(votes, call, tmp_path, mon
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("annomodels.report.methods.methods", interrupted)
+    monkeypatch.setattr("annomodels.reporting.methods.methods", interrupted)
     done = call("run", votes, "-o", tmp_path / "out", *FEW)
     assert done.code == 130
     assert "Interrupted" in done.err
@@ -160,7 +160,7 @@ def test_an_interrupt_after_sampling_leaves_no_folder(votes, call, tmp_path, mon
 def test_what_was_sampled_is_written_when_sampling_is_interrupted(
     votes, call, tmp_path, monkeypatch
 ) -> None:
-    import annomodels.fitting as fitting
+    import annomodels.fitting.fit as fitting
 
     real = fitting.fit
 
@@ -250,7 +250,7 @@ def test_methods_are_ready_to_paste(crowd) -> None:
 
 @pytest.mark.parametrize("model", ["dawid-skene", "pooled"])
 def test_methods_of_other_models_and_of_em(model: str) -> None:
-    from annomodels.report.methods import methods
+    from annomodels.reporting.methods import methods
 
     data = am.datasets.load("trains")
     text = methods(am.fit(data.with_gold({data.items[0]: "Box"}), model, engine="em", seed=1))

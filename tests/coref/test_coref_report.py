@@ -22,9 +22,9 @@ from annomodels.coref import (
     reading_table,
 )
 from annomodels.coref.document import Document
-from annomodels.report.coref import tables
-from annomodels.report.coref.collect import collect
-from annomodels.report.coref.page import page, report
+from annomodels.reporting.coref import tables
+from annomodels.reporting.coref.collect import collect
+from annomodels.reporting.coref.page import page, report
 
 
 def first_it() -> Document:

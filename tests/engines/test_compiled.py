@@ -13,13 +13,13 @@ import pytest
 from crowds import p_truth, simulate
 
 import annomodels as am
+from annomodels.data.schema import names
 from annomodels.engines import compiled
 from annomodels.models import MODELS, resolve
 from annomodels.models.encoded import encode
 from annomodels.models.interval import Interval
 from annomodels.models.numeric import numeric_labels
 from annomodels.priors import Beta, Diagonal, Dirichlet
-from annomodels.schema import names
 
 OPTIONS = {"engine": "nuts", "chains": 2, "draws": 60, "seed": 3}
 TWO_LABELS = ("beta-binomial-by-item",)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import annomodels as am
+from annomodels.data.schema import DIMS, RawResult, annotations_of, conform, names
 from annomodels.engines.em import climb, expect
 from annomodels.engines.nuts import state_of
 from annomodels.engines.starts import state_from_shares, vote_shares
@@ -16,7 +17,6 @@ from annomodels.models.answering import MEAN, RATES, SPREAD, Answering
 from annomodels.models.encoded import encode
 from annomodels.models.expanded import expanded
 from annomodels.priors import LogNormal
-from annomodels.schema import DIMS, RawResult, annotations_of, conform, names
 
 BASES = ["dawid-skene", "hierarchical", "class-conditional", "one-coin", "mace"]
 

@@ -7,13 +7,13 @@ import pytest
 from enumeration import enumerate_truths, tiny
 from scipy.special import logsumexp
 
+from annomodels.data.schema import DIMS
 from annomodels.engines.em import expect
 from annomodels.engines.nuts import start_point, state_of
 from annomodels.models import MODELS, resolve
 from annomodels.models.confusion import ConfusionModel, emission_logp
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import encode
-from annomodels.schema import DIMS
 
 CONFUSION = [name for name, model in MODELS.items() if issubclass(model, ConfusionModel)]
 DESIGNS = [(2, False), (3, False), (3, True)]

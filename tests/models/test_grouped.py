@@ -7,13 +7,13 @@ import pytest
 from enumeration import enumerate_truths, tiny
 
 import annomodels as am
+from annomodels.data.schema import DIMS, names
 from annomodels.engines.em import climb, expect
 from annomodels.engines.nuts import state_of
 from annomodels.engines.starts import state_from_shares, vote_shares
 from annomodels.models.encoded import encode
 from annomodels.models.state import State
 from annomodels.priors import Diagonal
-from annomodels.schema import DIMS, names
 
 
 def grouped(data, **priors):

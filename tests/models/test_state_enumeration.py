@@ -8,6 +8,7 @@ from enumeration import tiny
 from state_definitions import DEFINITIONS, expected, prior_draw
 
 import annomodels as am
+from annomodels.data.schema import names
 from annomodels.engines.nuts import start_point
 from annomodels.engines.state_chain import StateChain
 from annomodels.models import MODELS, resolve
@@ -15,7 +16,6 @@ from annomodels.models.encoded import encode
 from annomodels.models.mixture import StateModel
 from annomodels.models.readings import Readings
 from annomodels.models.states import SMALLEST
-from annomodels.schema import names
 
 STATE_MODELS = [name for name, model in MODELS.items() if issubclass(model, StateModel)]
 

@@ -11,9 +11,9 @@ import pytest
 
 import annomodels as am
 from annomodels import plots
+from annomodels.data.schema import RawResult, conform
 from annomodels.plots import style
 from annomodels.plots.pairwise import pair_tables, pairwise
-from annomodels.schema import RawResult, conform
 
 PLOTS = {
     "agreement_forest": plots.agreement_forest,

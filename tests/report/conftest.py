@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import annomodels as am
-from annomodels.report.once import Once
+from annomodels.reporting.once import Once
 
 SCRIPT = "<script>document.title='owned'</script>"
 CODERS = [
@@ -94,8 +94,8 @@ def streamed_page(streamed, tmp_path_factory):
 def coref_page(tmp_path_factory):
     """Page on coreference, whose names try the same."""
     from annomodels.coref import document
-    from annomodels.report.coref.collect import collect
-    from annomodels.report.coref.page import report
+    from annomodels.reporting.coref.collect import collect
+    from annomodels.reporting.coref.page import report
 
     chains = {
         f"{SCRIPT} {n}": [["a", "b"], ["c", "d"]] if n % 2 else [["a", "b", "c"], ["d"]]

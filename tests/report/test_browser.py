@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from annomodels.report.index import index_page, row_of
+from annomodels.reporting.index import index_page, row_of
 
 
 def _neighbour(name):

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import annomodels as am
-from annomodels.report.anonymous import anonymised
-from annomodels.report.health import health
-from annomodels.report.judgements import suspicious
-from annomodels.report.matrices import matrices
-from annomodels.report.wrong import wrong_labels
+from annomodels.reporting.anonymous import anonymised
+from annomodels.reporting.health import health
+from annomodels.reporting.judgements import suspicious
+from annomodels.reporting.matrices import matrices
+from annomodels.reporting.wrong import wrong_labels
 from annomodels.summaries.gold import expected_errors
 
 
@@ -103,7 +103,7 @@ def test_an_anonymous_fit_is_the_same_fit_under_other_names(crowd):
 
 
 def test_rows_of_the_matrices_are_percent_of_the_truth(crowd):
-    from annomodels.report.collect import collect
+    from annomodels.reporting.collect import collect
 
     shown, said = matrices(collect(crowd))
     flagged = crowd.coders().table.query("kind in ['spammer', 'adversary']")["coder"]

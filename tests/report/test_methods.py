@@ -10,9 +10,9 @@ import pytest
 import annomodels as am
 from annomodels.coefficients.catalogue import COEFFICIENTS
 from annomodels.models.catalog import MODELS
-from annomodels.report.bibliography import by_citation, by_doi, sources
-from annomodels.report.methods import bibtex, methods, methods_latex, references
-from annomodels.report.prose import as_latex, as_markdown, name
+from annomodels.reporting.bibliography import by_citation, by_doi, sources
+from annomodels.reporting.methods import bibtex, methods, methods_latex, references
+from annomodels.reporting.prose import as_latex, as_markdown, name
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ def test_the_source_of_every_model_is_in_the_bibliography(model: str) -> None:
     known = {source.key for source in by_citation(citation)} - {"annomodels"}
     years = re.findall(r"\((\d{4})\)", citation)
     wanted = len(years) + citation.startswith("doi:")
-    assert len(known) == wanted, f"Put {citation} into annomodels/report/assets/references.bib."
+    assert len(known) == wanted, f"Put {citation} into annomodels/reporting/assets/references.bib."
 
 
 def test_the_source_of_every_coefficient_is_in_the_bibliography() -> None:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from annomodels.cli.outputs import names_of, write_outputs
-from annomodels.report.once import Once
-from annomodels.report.page import report
+from annomodels.reporting.once import Once
+from annomodels.reporting.page import report
 from annomodels.summaries.checks import check
 
 COSTLY = {
@@ -20,7 +20,7 @@ COSTLY = {
     "annomodels.summaries.agreement": ("agreement",),
     "annomodels.summaries.items": ("items",),
     "annomodels.summaries.gold": ("gold",),
-    "annomodels.report.wrong": ("wrong_labels",),
+    "annomodels.reporting.wrong": ("wrong_labels",),
 }
 
 

@@ -13,8 +13,8 @@ import pytest
 import xarray as xr
 
 import annomodels as am
-from annomodels.report.grid import MOST
-from annomodels.report.page import report, verdict
+from annomodels.reporting.grid import MOST
+from annomodels.reporting.page import report, verdict
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
 

@@ -7,9 +7,9 @@ import pytest
 
 import annomodels as am
 from annomodels.errors import NotApplicable
-from annomodels.report.streamed.collect import collect
-from annomodels.report.streamed.methods import methods
-from annomodels.report.streamed.words import LEFT_OUT, next_step, sentences
+from annomodels.reporting.streamed.collect import collect
+from annomodels.reporting.streamed.methods import methods
+from annomodels.reporting.streamed.words import LEFT_OUT, next_step, sentences
 from annomodels.scale import scanning, sorting
 from annomodels.scale.tally import tally
 from annomodels.summaries.coverage import coverage

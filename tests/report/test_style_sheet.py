@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-import annomodels.report
+import annomodels.reporting
 
-CSS = (Path(annomodels.report.__file__).parent / "assets" / "style.css").read_text("utf-8")
+CSS = (Path(annomodels.reporting.__file__).parent / "assets" / "style.css").read_text("utf-8")
 
 
 def colours(block: str) -> dict[str, str]:

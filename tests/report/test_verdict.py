@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import annomodels as am
-from annomodels.report.collect import collect
-from annomodels.report.page import verdict
-from annomodels.report.verdict import KEYS, next_step, sentences
+from annomodels.reporting.collect import collect
+from annomodels.reporting.page import verdict
+from annomodels.reporting.verdict import KEYS, next_step, sentences
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annomodels.coding import natural_key
+from annomodels.data.coding import natural_key
 from annomodels.scale.naturalorder import MOST_WORDS, buckets, key_of, keys_of, ranks
 
 ALPHABET = st.sampled_from(list("aAbB019.-+_eE \t\0ü٣z"))

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from annomodels.annotations import Annotations
-from annomodels.schema import RawResult, conform
+from annomodels.data.annotations import Annotations
+from annomodels.data.schema import RawResult, conform
 
 MODEL = {"name": "dawid-skene", "title": "Dawid-Skene"}
 

@@ -127,7 +127,7 @@ def test_gold_beats_the_vote_and_knows_how_often_it_errs(crowd):
 
 
 def test_names_of_any_kind_come_back_unchanged(make):
-    from annomodels.annotations import Annotations
+    from annomodels.data.annotations import Annotations
 
     data = Annotations.from_records([(1, "x", 3), (1, "y", 3), (2, "x", 5), (2, "y", 3)])
     tree = make.gibbs(data, draws=50)

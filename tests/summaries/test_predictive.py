@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import annomodels as am
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
 from annomodels.summaries.predictive import aspects, predictive
 from annomodels.summaries.predictive_rows import Rows
 
@@ -114,7 +114,7 @@ def test_what_is_significant_must_also_matter():
 
 
 def test_dawid_skene_of_the_package_is_rejected_on_caries(caries):
-    from annomodels.fitting import fit
+    from annomodels.fitting.fit import fit
 
     data, _ = caries
     found = fit(data, "dawid-skene", chains=2, draws=300, seed=1)

@@ -8,11 +8,11 @@ import pytest
 from scipy.stats import beta, dirichlet, lognorm
 
 import annomodels as am
+from annomodels.data.schema import names
 from annomodels.models.catalog import MODELS
 from annomodels.models.chosen_priors import log_chosen_priors
 from annomodels.models.encoded import encode
 from annomodels.priors import Diagonal, Dirichlet
-from annomodels.schema import names
 from annomodels.summaries import prior_sensitivity
 from annomodels.summaries.draws import thinned
 

@@ -9,7 +9,7 @@ import pytest
 
 import annomodels as am
 from annomodels.errors import NotApplicable
-from annomodels.fitting import Fit
+from annomodels.fitting.fit import Fit
 from annomodels.models.catalog import resolve
 from annomodels.summaries.draws import thinned, truth_probabilities
 from annomodels.summaries.why import PREVALENCE, SUM, why

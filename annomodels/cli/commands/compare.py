@@ -37,7 +37,7 @@ def command(fits: tuple[str, ...], by: str, writing: Writing) -> None:
     from annomodels.cli.session import note
     from annomodels.cli.summary import loaded
     from annomodels.cli.tables import emit
-    from annomodels.comparing import compare
+    from annomodels.fitting.compare import compare
     from annomodels.summaries.held_out import By
 
     if len(fits) < 2:

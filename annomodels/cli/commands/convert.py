@@ -55,8 +55,8 @@ def command(data: str, to: str, spreadsheet: bool, reading: Reading, writing: Wr
     from annomodels.cli.loading import load_data, say_notes
     from annomodels.cli.places import check_writing
     from annomodels.cli.session import note
+    from annomodels.data.validation import all_numbers
     from annomodels.io.writers.catalog import LAYOUTS, named
-    from annomodels.validation import all_numbers
 
     check_writing(writing)
     labels = load_data(data, reading)

@@ -57,7 +57,7 @@ def command(
     from annomodels.cli.session import current, detail, note, warn
     from annomodels.cli.tables import to_json, to_text
     from annomodels.cli.terminal import Stages
-    from annomodels.interval import fit_interval
+    from annomodels.fitting.interval import fit_interval
 
     if sampling.model not in ("hierarchical", "interval"):
         raise click.UsageError("This command fits the interval model: leave out --model.")

@@ -42,8 +42,8 @@ def command(fit: str, output: str | None, force: bool, form: str | None, as_json
     from annomodels.cli.places import check_writing
     from annomodels.cli.summary import loaded
     from annomodels.cli.tables import emit_text, to_json
-    from annomodels.report.methods import bibtex, methods, methods_latex
-    from annomodels.report.once import Once
+    from annomodels.reporting.methods import bibtex, methods, methods_latex
+    from annomodels.reporting.once import Once
 
     if as_json and form not in (None, "json"):
         raise click.UsageError(f"--json and --format {form} cannot both be used.")

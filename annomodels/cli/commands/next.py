@@ -79,7 +79,7 @@ def command(
     from annomodels.cli.session import note
     from annomodels.cli.summary import loaded
     from annomodels.cli.tables import emit
-    from annomodels.names import label_text
+    from annomodels.data.names import label_text
     from annomodels.summaries.gains import By
 
     check_writing(writing)

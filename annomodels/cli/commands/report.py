@@ -52,9 +52,9 @@ def command(
     from annomodels.cli.tables import to_json
     from annomodels.cli.terminal import Stages
     from annomodels.io.truths import truths_of
-    from annomodels.report.anonymous import anonymised
-    from annomodels.report.once import Once
-    from annomodels.report.page import report
+    from annomodels.reporting.anonymous import anonymised
+    from annomodels.reporting.once import Once
+    from annomodels.reporting.page import report
 
     check_file(output, force)
     loaded = load_fit(fit)

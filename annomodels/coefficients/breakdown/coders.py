@@ -29,8 +29,8 @@ from annomodels.coefficients.breakdown.two_sided import Entries, TwoSided, two_s
 from annomodels.coefficients.evaluation import Statistics
 from annomodels.coefficients.reasons import before, used_items
 from annomodels.coefficients.rows import Rows
+from annomodels.data.names import quoted
 from annomodels.errors import NotApplicable
-from annomodels.names import quoted
 
 __all__ = ["against_rest", "by_coder", "constant_labels"]
 

@@ -12,7 +12,7 @@ from annomodels.coefficients.breakdown.posterior import interval, share_above
 from annomodels.coefficients.breakdown.setup import Setup
 from annomodels.coefficients.formulas import Evaluated
 from annomodels.coefficients.reasons import REASONS
-from annomodels.names import label_text
+from annomodels.data.names import label_text
 
 if TYPE_CHECKING:
     import pandas as pd

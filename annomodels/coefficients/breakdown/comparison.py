@@ -8,7 +8,6 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.annotations import Annotations
 from annomodels.coefficients.agreement import Convention, Resample
 from annomodels.coefficients.breakdown.difference import Difference
 from annomodels.coefficients.breakdown.posterior import collect
@@ -18,6 +17,7 @@ from annomodels.coefficients.metrics import DistanceLike
 from annomodels.coefficients.reasons import before, explain
 from annomodels.coefficients.rows import Duplicates, Rows
 from annomodels.coefficients.weights import Sample, make_sample
+from annomodels.data.annotations import Annotations
 from annomodels.errors import NotApplicable
 
 __all__ = ["compare_agreement"]

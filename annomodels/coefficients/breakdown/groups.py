@@ -24,8 +24,8 @@ from annomodels.coefficients.evaluation import draw_values, point_values
 from annomodels.coefficients.reasons import WITH_VALUE, before, diagnose, explain, used_items
 from annomodels.coefficients.rows import Rows, collapse, prepare
 from annomodels.coefficients.weights import make_sample
+from annomodels.data.names import quoted
 from annomodels.errors import NotApplicable
-from annomodels.names import quoted
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.coefficients.breakdown.difference import Difference
-from annomodels.names import label_text
+from annomodels.data.names import label_text
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.annotations import Annotations
 from annomodels.coefficients.agreement import Convention, Resample, by_group
 from annomodels.coefficients.catalogue import find
 from annomodels.coefficients.coder_pairs import count_pairs
@@ -24,6 +23,7 @@ from annomodels.coefficients.requests import make_requests
 from annomodels.coefficients.rows import Duplicates, Rows, collapse, prepare, with_labels
 from annomodels.coefficients.tables import Tables
 from annomodels.coefficients.weights import Sample, make_sample
+from annomodels.data.annotations import Annotations
 from annomodels.errors import NotApplicable
 
 __all__ = ["Setup", "refuse_unfit", "set_up"]

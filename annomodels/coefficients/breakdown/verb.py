@@ -6,7 +6,6 @@ import math
 from collections.abc import Hashable, Sequence
 from typing import Literal, get_args
 
-from annomodels.annotations import Annotations
 from annomodels.coefficients.agreement import Convention, Resample
 from annomodels.coefficients.breakdown.coders import by_coder
 from annomodels.coefficients.breakdown.groups import Undefined, by_group_of_items
@@ -17,6 +16,7 @@ from annomodels.coefficients.breakdown.result import Breakdown
 from annomodels.coefficients.breakdown.setup import set_up
 from annomodels.coefficients.metrics import DistanceLike
 from annomodels.coefficients.rows import Duplicates
+from annomodels.data.annotations import Annotations
 from annomodels.errors import NotApplicable
 
 __all__ = ["By", "breakdown"]

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from annomodels.annotations import Annotations
 from annomodels.coefficients.rows import Rows
+from annomodels.data.annotations import Annotations
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,7 +17,7 @@ from annomodels.coefficients.breakdown.setup import Setup
 from annomodels.coefficients.distances import Nominal
 from annomodels.coefficients.formulas import evaluate_with
 from annomodels.coefficients.reasons import used_items
-from annomodels.names import quoted
+from annomodels.data.names import quoted
 
 __all__ = ["Prevalence", "number", "prevalence", "why_so_low"]
 

@@ -15,7 +15,7 @@ from scipy.special import ndtri, stdtrit
 
 from annomodels.coefficients.diagnosis.overlap import Overlap
 from annomodels.coefficients.diagnosis.paradox import number
-from annomodels.names import quoted
+from annomodels.data.names import quoted
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.annotations import Annotations
 from annomodels.coefficients.agreement import Convention, Resample, agreement
 from annomodels.coefficients.breakdown.coders import against_rest, by_coder, constant_labels
 from annomodels.coefficients.breakdown.columns import dataset, draws_note, notes_of
@@ -29,6 +28,7 @@ from annomodels.coefficients.diagnosis.shares import (
 from annomodels.coefficients.metrics import DistanceLike
 from annomodels.coefficients.reasons import before
 from annomodels.coefficients.rows import Duplicates
+from annomodels.data.annotations import Annotations
 from annomodels.errors import NotApplicable
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.coref.views import to_mpa_frame
+from annomodels.data.validation import is_blank
 from annomodels.errors import AnnotationError, Problem
-from annomodels.validation import is_blank
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from annomodels.data.validation import some
 from annomodels.io.judgements import Judgements
 from annomodels.io.source import Source
 from annomodels.io.table import Table
-from annomodels.validation import some
 
 __all__ = ["answer_columns", "item_column", "prefixed", "rows_of", "usable"]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
 from annomodels.errors import NotApplicable
 from annomodels.io.writers import backs, layouts
 from annomodels.io.writers.goldlist import GoldList, gold_list

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from annomodels.data.names import label_text
+from annomodels.data.validation import is_missing
 from annomodels.errors import AnnotationError, Problem
-from annomodels.names import label_text
-from annomodels.validation import is_missing
 
 if TYPE_CHECKING:
     import pandas as pd

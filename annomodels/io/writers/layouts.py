@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from annomodels.annotations import Annotations
+from annomodels.data.annotations import Annotations
+from annomodels.data.names import label_text
+from annomodels.data.validation import all_numbers, counted
 from annomodels.errors import AnnotationError, Problem
-from annomodels.names import label_text
-from annomodels.validation import all_numbers, counted
 
 if TYPE_CHECKING:
     import pandas as pd

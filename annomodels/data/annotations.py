@@ -1,0 +1,319 @@
+"""The data: who labelled which item how, coded once and frozen."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.data.coded import SCALES, Coded, Ints, Scale
+from annomodels.data.coding import chosen_rows, code, code_gold, subset
+from annomodels.data.setting_aside import SetAside
+from annomodels.data.validation import from_rows, remarks
+from annomodels.errors import AnnotationError
+
+__all__ = ["SCALES", "Annotations", "Scale"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Annotations(Coded):
+    """Labels that coders gave to items, as integer codes with their names kept.
+
+    Rows are sorted by item, then coder; labels that one coder gave to one item more than once keep
+    their order. Items, coders and undeclared labels are sorted by name (numbers by value), so
+    nothing depends on the order of the rows. Build it with :func:`annomodels.read`,
+    :meth:`from_records` or :meth:`from_frame`.
+
+    Parameters
+    ----------
+    item, coder, label
+        Integer codes, shape [annotation].
+    items, coders, labels
+        Names; code i stands for the i-th of them.
+    scale
+        Scale of the labels.
+    declared
+        Whether the label set was declared (it may then hold labels nobody used).
+    gold
+        Known truth as label codes, -1 where unknown, shape [item].
+    group
+        Document or batch of each item as codes into `groups`, shape [item]; None without any.
+    groups
+        Names of the documents.
+    texts
+        Text of each item, or None.
+    skips
+        Number of cells or rows without a label.
+    source
+        Name of the file they were read from.
+    notes
+        What reading found worth saying.
+    dont_know
+        Labels that are no class, such as "don't know"; they are not among `labels`.
+    unanswered
+        Who gave such a label to which item: codes of item, coder and of the place in `dont_know`,
+        shape [time, 3]; None without any.
+
+    Examples
+    --------
+    >>> import annomodels as am
+    >>> data = am.Annotations.from_records([("t1", "ana", "pos"), ("t1", "ben", "neg")])
+    >>> data
+    1 item × 2 coders × 2 labels · 2 annotations · complete
+    """
+
+    # -- constructors ---------------------------------------------------------------------------
+
+    @classmethod
+    def from_records(
+        cls,
+        rows: Iterable[Sequence[Any]],
+        labels: Sequence[Hashable] | None = None,
+        scale: Scale = "nominal",
+        *,
+        gold: Mapping[Any, Any] | None = None,
+        source: str = "",
+        dont_know: Sequence[Hashable] = (),
+    ) -> Annotations:
+        """Code rows of (item, coder, label).
+
+        Parameters
+        ----------
+        rows
+            Triples; a label of None, NaN or "" counts as skipped.
+        labels
+            The label set in its order; without it, the labels that occur, sorted.
+        scale
+            Scale of the labels. An ordinal scale needs `labels` unless all labels are numbers.
+        gold
+            Known truth by item.
+        source
+            Where the rows come from, for messages.
+        dont_know
+            Labels that are no class, such as "don't know": coefficients count them as missing, and
+            models learn from who says so of what, see :class:`annomodels.Answering`.
+
+        Raises
+        ------
+        AnnotationError
+            With all problems at once: no rows, rows that are not triples, missing items or
+            coders, labels outside the declared set, an order that is missing.
+
+        Examples
+        --------
+        >>> rows = [(1, "X", "A"), (1, "Y", "B"), (2, "X", "A"), (2, "Y", None)]
+        >>> data = Annotations.from_records(rows, labels=["A", "B", "C"])
+        >>> data.n_labels, data.skips
+        (3, 1)
+        """
+        items, coders, values, numbers, skips = from_rows(rows, source)
+        return cls._from_columns(
+            items,
+            coders,
+            values,
+            labels=labels,
+            scale=scale,
+            gold=gold,
+            skips=skips,
+            source=source,
+            rows=numbers,
+            dont_know=dont_know,
+        )
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        item: str | None = None,
+        coder: str | None = None,
+        label: str | None = None,
+        labels: Sequence[Hashable] | None = None,
+        scale: Scale = "nominal",
+        gold: str | Mapping[Any, Any] | None = None,
+        group: str | None = None,
+        text: str | None = None,
+        dont_know: Sequence[Hashable] = (),
+    ) -> Annotations:
+        """Code a long data frame of pandas, polars, pyarrow or anything else narwhals reads.
+
+        Parameters
+        ----------
+        frame
+            One row per annotation.
+        item, coder, label
+            Names of the columns; without them, known aliases are looked for
+            (task/worker/label, item/rater/rating, unit/annotator/annotation, ...).
+        labels, scale
+            As in :meth:`from_records`.
+        gold
+            A column with the known truth, or a mapping from item to truth.
+        group
+            A column with the document or batch of each item.
+        text
+            A column with the text of each item.
+        dont_know
+            As in :meth:`from_records`.
+
+        Raises
+        ------
+        AnnotationError
+            With all problems at once.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> frame = pd.DataFrame({"task": ["a", "a"], "worker": ["x", "y"], "label": ["n", "p"]})
+        >>> Annotations.from_frame(frame)
+        1 item × 2 coders × 2 labels · 2 annotations · complete
+        """
+        from annomodels.io.frames import columns_of
+
+        columns = columns_of(
+            frame, item=item, coder=coder, label=label, gold=gold, group=group, text=text
+        )
+        return cls._from_columns(
+            columns.items,
+            columns.coders,
+            columns.labels,
+            labels=labels,
+            scale=scale,
+            gold=columns.gold,
+            group=columns.group,
+            texts=columns.texts,
+            skips=columns.skips,
+            source="data frame",
+            notes=columns.notes,
+            rows=columns.rows,
+            dont_know=dont_know,
+        )
+
+    @classmethod
+    def _from_columns(
+        cls,
+        items: Sequence[Any] | NDArray[Any],
+        coders: Sequence[Any] | NDArray[Any],
+        values: Sequence[Any] | NDArray[Any],
+        *,
+        labels: Sequence[Hashable] | None = None,
+        scale: Scale = "nominal",
+        gold: Mapping[Any, Any] | None = None,
+        group: Mapping[Any, Any] | None = None,
+        texts: Mapping[Any, str] | None = None,
+        skips: int = 0,
+        source: str = "",
+        notes: Sequence[str] = (),
+        rows: Sequence[int] | NDArray[Any] | None = None,
+        dont_know: Sequence[Hashable] = (),
+    ) -> Annotations:
+        """Code columns without missing cells; `rows` are their row numbers in the file."""
+        aside = SetAside(dont_know)
+        items, coders, values, rows = aside.split(items, coders, values, rows)
+        fields = code(
+            items,
+            coders,
+            values,
+            labels=labels,
+            scale=scale,
+            gold=gold,
+            group=group,
+            texts=texts,
+            source=source,
+            rows=rows,
+        )
+        found = remarks(fields["item"], fields["coder"], fields["label"])
+        fields |= aside.coded(fields["items"], fields["coders"])
+        all_notes = (*notes, *fields.pop("notes"), *found, *aside.notes)
+        return cls(**fields, scale=scale, skips=skips, source=source, notes=all_notes)
+
+    # -- changes, each a copy -------------------------------------------------------------------
+
+    def replace(self, **changes: Any) -> Annotations:
+        """Copy with some fields changed."""
+        return dataclasses.replace(self, **changes)
+
+    def without_repeats(self, keep: Literal["first", "last"] = "first") -> Annotations:
+        """Copy with one label per coder and item.
+
+        Parameters
+        ----------
+        keep
+            Which of a coder's labels of an item to keep.
+        """
+        if not self.repeats:
+            return self
+        same = (self.item[1:] == self.item[:-1]) & (self.coder[1:] == self.coder[:-1])
+        again = np.concatenate([[False], same] if keep == "first" else [same, [False]])
+        return self.replace(
+            item=self.item[~again], coder=self.coder[~again], label=self.label[~again]
+        )
+
+    def without_dont_know(self) -> Annotations:
+        """Copy in which labels that are no class are missing, also to models."""
+        return self.replace(dont_know=(), unanswered=None)
+
+    def with_gold(self, gold: Mapping[Any, Any]) -> Annotations:
+        """Copy with the known truth of some items.
+
+        Parameters
+        ----------
+        gold
+            Truth by item name; items that are not in the data are passed over.
+
+        Raises
+        ------
+        AnnotationError
+            When a truth is not in the label set.
+        """
+        return self.replace(gold=code_gold(gold, self.items, self.labels))
+
+    def select(
+        self,
+        items: Iterable[Hashable] | None = None,
+        coders: Iterable[Hashable] | None = None,
+    ) -> Annotations:
+        """Copy with some items or coders only; the label set stays.
+
+        Parameters
+        ----------
+        items, coders
+            Names to keep; None keeps all. Items and coders left without a label are dropped.
+
+        Raises
+        ------
+        AnnotationError
+            When nothing is left.
+        """
+        keep = np.ones(len(self), dtype=bool)
+        if items is not None:
+            keep &= chosen_rows(set(items), self.items, self.item)
+        if coders is not None:
+            keep &= chosen_rows(set(coders), self.coders, self.coder)
+        if not keep.any():
+            raise AnnotationError("No annotation is left by this selection.")
+        kept, kept_coders, item, coder = subset(keep, self.item, self.coder)
+        return self.replace(
+            item=item,
+            coder=coder,
+            label=self.label[keep],
+            items=tuple(self.items[i] for i in kept),
+            coders=tuple(self.coders[j] for j in kept_coders),
+            declared=True,
+            unanswered=_moved(self.unanswered, kept, kept_coders),
+            gold=None if self.gold is None else self.gold[kept],
+            group=None if self.group is None else self.group[kept],
+            texts=None if self.texts is None else tuple(self.texts[i] for i in kept),
+        )
+
+
+def _moved(unanswered: Ints | None, items: Ints, coders: Ints) -> NDArray[Any] | None:
+    """Rows of kept items and coders with their new codes."""
+    if unanswered is None:
+        return None
+    keep = np.isin(unanswered[:, 0], items) & np.isin(unanswered[:, 1], coders)
+    item, coder, kind = unanswered[keep].T
+    return np.column_stack([np.searchsorted(items, item), np.searchsorted(coders, coder), kind])

@@ -1,0 +1,182 @@
+"""Annotations as frozen integer codes, and what follows from the codes alone."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.data.names import label_text
+from annomodels.data.validation import counted
+from annomodels.errors import AnnotationError, Problem
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["SCALES", "Coded", "Ints", "Scale"]
+
+Scale = Literal["nominal", "ordinal", "interval", "ratio"]
+SCALES: tuple[Scale, ...] = ("nominal", "ordinal", "interval", "ratio")
+Ints = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Coded:
+    """Fields of :class:`annomodels.Annotations` (described there), sizes and counts."""
+
+    item: Ints
+    coder: Ints
+    label: Ints
+    items: tuple[Hashable, ...]
+    coders: tuple[Hashable, ...]
+    labels: tuple[Hashable, ...]
+    scale: Scale = "nominal"
+    declared: bool = False
+    gold: Ints | None = None
+    group: Ints | None = None
+    groups: tuple[Hashable, ...] = ()
+    texts: tuple[str, ...] | None = None
+    skips: int = 0
+    source: str = ""
+    notes: tuple[str, ...] = ()
+    dont_know: tuple[Hashable, ...] = ()
+    unanswered: Ints | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("item", "coder", "label", "gold", "group", "unanswered"):
+            value = getattr(self, name)
+            if value is not None:
+                array = np.ascontiguousarray(value, dtype=np.int32)
+                array.setflags(write=False)
+                object.__setattr__(self, name, array)
+        if self.scale not in SCALES:
+            raise AnnotationError(
+                Problem(
+                    f"{self.scale!r} is not a scale.",
+                    remedy=f"Use one of {', '.join(SCALES)}.",
+                )
+            )
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+    @property
+    def n_annotations(self) -> int:
+        """Number of labels given."""
+        return len(self.item)
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return len(self.items)
+
+    @property
+    def n_coders(self) -> int:
+        """Number of coders."""
+        return len(self.coders)
+
+    @property
+    def n_labels(self) -> int:
+        """Size of the label set, declared labels that nobody used included."""
+        return len(self.labels)
+
+    @cached_property
+    def starts(self) -> NDArray[np.int64]:
+        """Where each item's rows begin, shape [item + 1]."""
+        counts = np.bincount(self.item, minlength=self.n_items)
+        return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+    @cached_property
+    def repeats(self) -> int:
+        """How many labels are a further label of the same coder on the same item."""
+        same = (self.item[1:] == self.item[:-1]) & (self.coder[1:] == self.coder[:-1])
+        return int(same.sum())
+
+    @property
+    def per_coder(self) -> NDArray[np.int64]:
+        """Number of labels that each coder gave, shape [coder]."""
+        return np.bincount(self.coder, minlength=self.n_coders)
+
+    @property
+    def repeats_by_coder(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Pairs of labels that each coder gave to one item, and how many are equal, [coder]."""
+        key = self.item.astype(np.int64) * self.n_coders + self.coder
+        order = np.argsort(key, kind="stable")
+        cell, n = np.unique(key, return_counts=True)
+        votes = np.zeros((len(cell), self.n_labels), dtype=np.int64)
+        np.add.at(votes, (np.repeat(np.arange(len(cell)), n), self.label[order]), 1)
+        same, pairs = np.zeros((2, self.n_coders), dtype=np.int64)
+        np.add.at(same, cell % self.n_coders, (votes * (votes - 1)).sum(axis=1) // 2)
+        np.add.at(pairs, cell % self.n_coders, n * (n - 1) // 2)
+        return pairs, same
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every coder labelled every item."""
+        return len(self) - self.repeats == self.n_items * self.n_coders
+
+    @cached_property
+    def values(self) -> NDArray[np.float64]:
+        """Numeric value of each label, NaN for labels that are no numbers, shape [label]."""
+        out = np.full(self.n_labels, np.nan)
+        for k, name in enumerate(self.labels):
+            try:
+                out[k] = float(name)  # type: ignore[arg-type]
+            except (TypeError, ValueError):
+                continue
+        return out
+
+    @cached_property
+    def votes(self) -> NDArray[np.int64]:
+        """Number of labels of each kind on each item, shape [item, label]."""
+        flat = self.item.astype(np.int64) * self.n_labels + self.label
+        size = self.n_items * self.n_labels
+        return np.bincount(flat, minlength=size).reshape(self.n_items, self.n_labels)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Twelve hexadecimal digits that change when the data change."""
+        digest = hashlib.sha256()
+        for names in (self.items, self.coders, self.labels):
+            digest.update(repr([label_text(name) for name in names]).encode())
+        for codes in (self.item, self.coder, self.label, self.gold):
+            digest.update(b"-" if codes is None else codes.tobytes())
+        if self.unanswered is not None:
+            digest.update(repr([label_text(name) for name in self.dont_know]).encode())
+            digest.update(self.unanswered.tobytes())
+        return digest.hexdigest()[:12]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Long pandas table with the columns item, coder, label."""
+        import pandas as pd
+
+        columns = (
+            ("item", self.items, self.item),
+            ("coder", self.coders, self.coder),
+            ("label", self.labels, self.label),
+        )
+        return pd.DataFrame({word: [names[c] for c in codes] for word, names, codes in columns})
+
+    def __repr__(self) -> str:
+        sizes = (self.n_items, "item"), (self.n_coders, "coder"), (self.n_labels, "label")
+        parts = [" × ".join(counted(*size) for size in sizes), counted(len(self), "annotation")]
+        if self.is_complete:
+            parts.append("complete")
+        else:
+            per_item = np.diff(self.starts)
+            parts.append(f"{per_item.min()}–{per_item.max()} labels per item")
+        if self.repeats:
+            parts.append(counted(self.repeats, "repeat"))
+        if self.scale != "nominal":
+            parts.append(self.scale)
+        if self.unanswered is not None:
+            kinds = "/".join(map(label_text, self.dont_know))
+            parts.append(f"{len(self.unanswered):,} times {kinds}")
+        if self.gold is not None:
+            parts.append(f"{int((self.gold >= 0).sum()):,} known gold")
+        return " · ".join(parts)

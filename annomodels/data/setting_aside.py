@@ -1,0 +1,91 @@
+"""Labels that are no class are taken out of the columns before these are coded."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.data.names import label_text
+from annomodels.data.validation import counted
+from annomodels.errors import AnnotationError, Problem
+
+__all__ = ["SetAside"]
+
+
+class SetAside:
+    """Rows whose label is no class.
+
+    Parameters
+    ----------
+    dont_know
+        The labels that are no class, as they are or as text.
+
+    Examples
+    --------
+    >>> aside = SetAside(["dk"])
+    >>> aside.split(["t1", "t1"], ["ana", "ben"], ["yes", "dk"], None)
+    (['t1'], ['ana'], ['yes'], [1])
+    >>> aside.coded(("t1",), ("ana", "ben"))["unanswered"].tolist()
+    [[0, 1, 0]]
+    """
+
+    def __init__(self, dont_know: Sequence[Hashable]) -> None:
+        if isinstance(dont_know, str):
+            dont_know = [dont_know]
+        self.names = tuple(dict.fromkeys(dont_know))
+        self.place = {label_text(name): n for n, name in enumerate(self.names)}
+        self.rows: list[tuple[Any, Any, int]] = []
+        self.notes: tuple[str, ...] = ()
+
+    def kind(self, value: Any) -> int:
+        """Which of the labels that are no class a label is; -1 for none."""
+        return self.place.get(label_text(value), -1)
+
+    def split(
+        self,
+        items: Sequence[Any] | NDArray[Any],
+        coders: Sequence[Any] | NDArray[Any],
+        values: Sequence[Any] | NDArray[Any],
+        rows: Sequence[int] | NDArray[Any] | None,
+    ) -> tuple[Any, Any, Any, Any]:
+        """Give the columns without those rows, and the numbers of the rows that are left."""
+        if not self.names:
+            return items, coders, values, rows
+        kinds = [self.kind(value) for value in values]
+        kept = [n for n, kind in enumerate(kinds) if kind < 0]
+        self.rows = [(items[n], coders[n], kind) for n, kind in enumerate(kinds) if kind >= 0]
+        if self.rows and not kept:
+            what = "Every label is one that is no class."
+            raise AnnotationError(Problem(what, remedy="See that dont_know= names the right one."))
+        numbers = [n + 1 if rows is None else int(rows[n]) for n in kept]
+        left = [[column[n] for n in kept] for column in (items, coders, values)]
+        return left[0], left[1], left[2], numbers
+
+    def coded(self, items: tuple[Hashable, ...], coders: tuple[Hashable, ...]) -> dict[str, Any]:
+        """Give the fields of the annotations that hold those rows, items and coders coded.
+
+        Items nobody answered and coders who never answered are left out, with a note.
+        """
+        if not self.names:
+            return {}
+        item_of = {name: n for n, name in enumerate(items)}
+        coder_of = {name: n for n, name in enumerate(coders)}
+        known = [
+            (item_of[item], coder_of[coder], kind)
+            for item, coder, kind in self.rows
+            if item in item_of and coder in coder_of
+        ]
+        self.notes = tuple(
+            f"Left out, having no other label than {'/'.join(self.place)}: "
+            f"{counted(len(left), word)}."
+            for left, word in (
+                ({item for item, _, _ in self.rows if item not in item_of}, "item"),
+                ({coder for _, coder, _ in self.rows if coder not in coder_of}, "coder"),
+            )
+            if left
+        )
+        table = np.array(sorted(known), dtype=np.int32).reshape(-1, 3)
+        return {"dont_know": self.names, "unanswered": table}

@@ -1,0 +1,333 @@
+"""What is wrong with items, coders and labels, or worth saying about them, and how to say it."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.data.components import components
+from annomodels.data.names import label_text
+from annomodels.errors import AnnotationError, Problem
+
+__all__ = [
+    "all_numbers",
+    "at_rows",
+    "check_hashable",
+    "check_labels",
+    "check_names",
+    "check_numbers",
+    "check_order",
+    "check_types",
+    "counted",
+    "from_rows",
+    "is_blank",
+    "is_hashable",
+    "is_missing",
+    "remarks",
+    "some",
+    "variants",
+]
+
+SHOWN = 5
+LONGEST_LABEL = 200
+MANY_LABELS = 50
+
+Cells = Sequence[Any] | NDArray[Any]
+Names = tuple[Any, ...]
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a cell holds nothing: None, NaN, NaT or NA. The texts "None" and "NA" are labels.
+
+    Examples
+    --------
+    >>> is_missing(None), is_missing(float("nan")), is_missing("NA"), is_missing("")
+    (True, True, False, False)
+    """
+    if value is None:
+        return True
+    if isinstance(value, (str, int)):
+        return False
+    try:
+        return bool(value != value)
+    except TypeError:  # pandas.NA refuses to be true or false
+        return type(value).__name__ == "NAType"
+    except ValueError:  # an array; it is reported as a cell that is no name
+        return False
+
+
+def is_blank(value: Any) -> bool:
+    """Whether a cell holds no label: missing, or the empty text.
+
+    Examples
+    --------
+    >>> is_blank(""), is_blank(None), is_blank(" "), is_blank(0)
+    (True, True, False, False)
+    """
+    return is_missing(value) or (isinstance(value, str) and not value)
+
+
+def all_numbers(names: Iterable[Any]) -> bool:
+    """Whether all names are finite numbers, or texts that read as such."""
+    for name in names:
+        try:
+            if not math.isfinite(float(name)):
+                return False
+        except (TypeError, ValueError, OverflowError):
+            return False
+    return True
+
+
+def some(names: Iterable[Any], show: Callable[[Any], str] = repr) -> str:
+    """First few names, shortened, and how many more there are.
+
+    Examples
+    --------
+    >>> some("abcdefg")
+    "'a', 'b', 'c', 'd', 'e' and 2 more"
+    """
+    names = list(names)
+    shown = ", ".join(_short(show(name)) for name in names[:SHOWN])
+    more = len(names) - SHOWN
+    return shown + (f" and {more:,} more" if more > 0 else "")
+
+
+def at_rows(source: str, rows: Sequence[int], column: str = "") -> str:
+    """Where in the data: file, rows, column.
+
+    Examples
+    --------
+    >>> at_rows("votes.csv", [3, 7], "label")
+    "votes.csv, rows 3, 7, column 'label'"
+    """
+    more = len(rows) - SHOWN
+    text = f"row{'' if len(rows) == 1 else 's'} " + ", ".join(map(str, rows[:SHOWN]))
+    text += f" and {more:,} more" if more > 0 else ""
+    text += f", column {column!r}" if column else ""
+    return f"{source}, {text}" if source else text
+
+
+def counted(number: int, word: str) -> str:
+    """Write a number and its word, in the plural where it must be.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(2000, "row")
+    ('1 row', '2,000 rows')
+    """
+    return f"{number:,} {word}" + ("" if number == 1 else "s")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def from_rows(
+    rows: Iterable[Sequence[Any]], source: str
+) -> tuple[list[Any], list[Any], list[Any], list[int], int]:
+    """Split (item, coder, label) rows into columns.
+
+    Gives items, coders, labels, their row numbers and the number of skipped labels.
+    """
+    items: list[Any] = []
+    coders: list[Any] = []
+    values: list[Any] = []
+    numbers: list[int] = []
+    wrong: list[int] = []
+    empty: list[int] = []
+    skips = 0
+    for number, row in enumerate(rows, 1):
+        if isinstance(row, (str, bytes, Set, Mapping)):  # three of them, but in no order
+            wrong.append(number)
+            continue
+        try:
+            item, coder, value = row
+        except (TypeError, ValueError):
+            wrong.append(number)
+            continue
+        if is_blank(item) or is_blank(coder):
+            empty.append(number)
+        elif is_blank(value):
+            skips += 1
+        else:
+            items.append(item)
+            coders.append(coder)
+            values.append(value)
+            numbers.append(number)
+    problems = []
+    if wrong:
+        what = f"{counted(len(wrong), 'row')} not of the shape (item, coder, label)."
+        problems.append(Problem(what, at_rows(source, wrong), "Give three values a row."))
+    if empty:
+        what = f"{counted(len(empty), 'row')} without an item or a coder."
+        remedy = "Name the item and the coder of every label."
+        problems.append(Problem(what, at_rows(source, empty), remedy))
+    if problems:
+        raise AnnotationError(problems)
+    return items, coders, values, numbers, skips
+
+
+def check_hashable(
+    cells: Cells, word: str, source: str, rows: Sequence[int] | NDArray[Any] | None = None
+) -> list[Problem]:
+    """Say which cells cannot be names, because they are lists, tables or the like."""
+    if isinstance(cells, np.ndarray) and cells.dtype != object:
+        return []
+    try:
+        set(cells)
+    except TypeError:
+        wrong = [n for n, cell in enumerate(cells) if not is_hashable(cell)]
+        at = list(dict.fromkeys(n + 1 if rows is None else int(rows[n]) for n in wrong))
+        what = f"{counted(len(wrong), word)} of type {type(cells[wrong[0]]).__name__!r}."
+        remedy = f"Give one name for each {word}; a set of labels as a frozenset."
+        return [Problem(what, at_rows(source, at), remedy)]
+    return []
+
+
+def is_hashable(cell: Any) -> bool:
+    """Whether a cell can be a name."""
+    try:
+        hash(cell)
+    except TypeError:
+        return False
+    return True
+
+
+def check_types(names: Names, word: str, source: str) -> list[Problem]:
+    """Say which names stand there as text and as something else."""
+    seen: dict[str, Any] = {}
+    twins = [name for name in names if seen.setdefault(str(name), name) is not name]
+    if not twins or isinstance(twins[0], frozenset):
+        return []
+    what = f"The {word} {some(twins)} occurs both as text and as another type."
+    return [Problem(what, source, f"Give all {word}s one type, best as text.")]
+
+
+def check_order(labels: Names, scale: str) -> list[Problem]:
+    """Say when words have no order on an ordinal scale."""
+    if scale != "ordinal" or all_numbers(labels):
+        return []
+    return [
+        Problem(
+            "The scale is ordinal but the labels are words without an order.",
+            f"labels {some(labels)}",
+            "Give the labels in their order: labels=[...] or --labels low,mid,high.",
+        )
+    ]
+
+
+def check_numbers(labels: Names, scale: str, source: str) -> list[Problem]:
+    """Say which labels are no numbers on a numeric scale."""
+    words = (
+        [] if scale not in ("interval", "ratio") else [n for n in labels if not all_numbers([n])]
+    )
+    if not words:
+        return []
+    what = f"The scale is {scale} but some labels are not numbers: {some(words)}."
+    return [Problem(what, source, "Use the nominal or the ordinal scale, or mend the labels.")]
+
+
+def check_labels(
+    values: Sequence[Any], rows: Sequence[int], *, declared: bool, scale: str, source: str
+) -> list[Problem]:
+    """Say when a column of labels looks like something else: texts, or measurements."""
+    if declared or not len(values):
+        return []
+    texts = [value for value in set(values) if isinstance(value, str)]
+    if any(len(text) > LONGEST_LABEL for text in texts):
+        at = [
+            int(row)
+            for value, row in zip(values, rows, strict=True)
+            if isinstance(value, str) and len(value) > LONGEST_LABEL
+        ]
+        what = f"{counted(len(at), 'label')} longer than {LONGEST_LABEL} characters."
+        remedy = (
+            "This looks like a column of texts: name the column that holds the labels, "
+            "or declare the labels with labels=[...] (--labels)."
+        )
+        return [Problem(what, at_rows(source, at), remedy)]
+    distinct = len(set(values))
+    if scale in ("interval", "ratio") or distinct <= MANY_LABELS or distinct <= len(values) / 2:
+        return []
+    numeric = all_numbers(set(values))
+    what = f"There are {distinct:,} different labels on {counted(len(values), 'annotation')}."
+    looks = "measurements" if numeric else "free text"
+    remedy = (
+        f"This looks like {looks}: "
+        + ("say scale='interval' (--scale interval), " if numeric else "name the label column, ")
+        + "or declare the labels with labels=[...] (--labels)."
+    )
+    return [Problem(what, f"{source}, labels {some(sorted(texts))}", remedy)]
+
+
+def check_names(names: Iterable[Any], word: str, source: str) -> list[Problem]:
+    """Say which names cannot be written to a file."""
+    broken = []
+    for name in names:
+        try:
+            label_text(name).encode()
+        except UnicodeEncodeError:
+            broken.append(name)
+    if not broken:
+        return []
+    what = f"{counted(len(broken), word)} with half a character: {some(broken)}."
+    return [Problem(what, source, "Mend the text where it was exported.")]
+
+
+def variants(values: Iterable[Any], word: str) -> list[str]:
+    """Names that differ only in case, spaces or the way their accents are written.
+
+    Examples
+    --------
+    >>> variants(["pos", "Pos", "neg"], "label")
+    ["Kept apart although they differ only in case or spaces: label 'Pos' (1), 'pos' (1)."]
+    """
+    counts = {name: n for name, n in Counter(values).items() if isinstance(name, str)}
+    alike: dict[str, list[str]] = {}
+    for name in sorted(counts):
+        plain = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+        alike.setdefault(plain, []).append(name)
+    notes = []
+    for twins in alike.values():
+        if len(twins) > 1:
+            listed = some(twins, lambda name: f"{name!r} ({counts[name]:,})")
+            notes.append(
+                f"Kept apart although they differ only in case or spaces: {word} {listed}."
+            )
+        elif twins[0] != twins[0].strip():
+            notes.append(f"The {word} {twins[0]!r} begins or ends with a space.")
+    return notes
+
+
+def remarks(item: NDArray[Any], coder: NDArray[Any], label: NDArray[Any]) -> list[str]:
+    """Say what is worth knowing about coded annotations, sorted by item and coder."""
+    notes = []
+    n_items, n_coders = int(item.max()) + 1, int(coder.max()) + 1
+    same = (item[1:] == item[:-1]) & (coder[1:] == coder[:-1])
+    if same.any():
+        notes.append(
+            f"{counted(int(same.sum()), 'label')} given by a coder who had labelled the item "
+            "before; all are kept."
+        )
+    if n_coders == 1:
+        notes.append("There is only one coder, so nothing can be said about agreement.")
+    else:
+        firsts = np.concatenate([[True], ~same])
+        if not (np.bincount(item[firsts], minlength=n_items) > 1).any():
+            notes.append("No item was labelled by two coders, so there is no agreement to measure.")
+        else:
+            parts = len(np.unique(components(item, coder)))
+            if parts > 1:
+                notes.append(
+                    f"The coders fall into {parts} groups that share no item, "
+                    "so they are compared through the model only."
+                )
+    if (label == label[0]).all():
+        notes.append("All annotations carry the same label.")
+    return notes

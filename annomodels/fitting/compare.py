@@ -1,0 +1,214 @@
+"""Which of several fits predicts best what it is not shown."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, get_args
+
+import numpy as np
+
+from annomodels.errors import NotApplicable
+from annomodels.executors.choose import spread_map
+from annomodels.fitting.fit import Fit
+from annomodels.summaries.held_out import FEWEST_DRAWS, By, HeldOut, held_out
+from annomodels.summaries.summary import Summary
+
+__all__ = ["compare"]
+
+
+def compare(
+    fits: Sequence[Fit] | Mapping[str, Fit], by: By = "item", executor: Any = None
+) -> Summary:
+    r"""Compare fits of different models to the same data by what they predict of held-out data.
+
+    The score of a fit is its expected log predictive density
+    :math:`\sum_i \log p(y_i \mid y_{-i})`, leaving out one item (or one label) at a time; higher is
+    better. It is estimated from the draws by Pareto-smoothed importance sampling. Differences have
+    standard errors because the fits predict the same points.
+
+    Parameters
+    ----------
+    fits
+        Two fits or more of the same data; a mapping gives them names.
+    by
+        What is left out: "item" with all of its labels asks how well a model predicts new items;
+        "label" how well it predicts one more label of an item it knows.
+    executor
+        Where the fits are scored, one by one here by default: "threads", "processes", a Dask
+        client, or anything with ``submit`` or ``map``.
+
+    Returns
+    -------
+    Summary
+        One row for each fit, best first: ``elpd`` and its ``se`` in nats, ``difference`` to the
+        best and its ``difference_se``, ``weight`` in the best mixture of the predictions
+        (stacking), ``parameters`` (effective number), ``unreliable`` (points whose estimate cannot
+        be trusted) and a ``verdict`` in words.
+
+    Raises
+    ------
+    NotApplicable
+        When there are fewer than two fits, when they are of different data, or when one has too few
+        draws.
+
+    References
+    ----------
+    Vehtari, Gelman & Gabry (2017), doi:10.1007/s11222-016-9696-4; Yao et al. (2018), stacking,
+    doi:10.1214/17-BA1091.
+
+    Examples
+    --------
+    >>> import annomodels as am
+    >>> data = am.datasets.load("anesthesia")
+    >>> options = {"chains": 2, "draws": 200, "seed": 1}
+    >>> found = am.compare([am.fit(data, name, **options) for name in ("pooled", "mace")])
+    >>> found.table["model"].tolist()
+    ['pooled', 'mace']
+    """
+    if by not in get_args(By):
+        raise NotApplicable(f"by={by!r} is unknown. Use one of {', '.join(get_args(By))}.")
+    named = dict(fits) if isinstance(fits, Mapping) else _names(list(fits))
+    _check(named)
+    scores = spread_map(executor, partial(_score, by), [(f.tree, f.data) for f in named.values()])
+    found = dict(zip(named, scores, strict=True))
+    table = _ranked(found)
+    return Summary(
+        f"Expected log predictive density, leaving out one {by} at a time",
+        table,
+        _draws(found),
+        _notes(found, by),
+    )
+
+
+def _score(by: By, fit: tuple[Any, Any]) -> HeldOut:
+    return held_out(*fit, by)
+
+
+def _names(fits: list[Fit]) -> dict[str, Fit]:
+    """Name fits by their models, with numbers where a model occurs twice."""
+    names = [fit.model.name for fit in fits]
+    seen: dict[str, int] = {}
+    out: dict[str, Fit] = {}
+    for name, fit in zip(names, fits, strict=True):
+        seen[name] = seen.get(name, 0) + 1
+        out[f"{name} ({seen[name]})" if names.count(name) > 1 else name] = fit
+    return out
+
+
+def _check(named: dict[str, Fit]) -> None:
+    """Refuse what cannot be compared."""
+    if len(named) < 2:
+        raise NotApplicable(f"There is {len(named)} fit; a comparison needs two or more.")
+    prints = {name: fit.tree.attrs["data_fingerprint"] for name, fit in named.items()}
+    if len(set(prints.values())) > 1:
+        first, *others = prints
+        other = next(name for name in others if prints[name] != prints[first])
+        raise NotApplicable(
+            f"{first} and {other} were fitted to different data, so their predictions cannot be "
+            "compared. Fit both to the same labels (and the same known gold)."
+        )
+    for name, fit in named.items():
+        sizes = fit.tree["posterior"].sizes
+        if (n := int(sizes["chain"] * sizes["draw"])) < FEWEST_DRAWS:
+            raise NotApplicable(
+                f"{name} has {n} draw(s); leaving out needs {FEWEST_DRAWS} or more. Fit it with "
+                'engine="gibbs" or "nuts".'
+            )
+
+
+def _ranked(found: dict[str, HeldOut]) -> Any:
+    """One row for each fit, best first."""
+    import pandas as pd
+
+    weights = _stacking(found)
+    names = sorted(found, key=lambda name: -found[name].total)
+    best = found[names[0]]
+    rows = []
+    for name in names:
+        part = found[name]
+        gap = part.elpd - best.elpd
+        error = float(np.sqrt(len(gap) * gap.var(ddof=1)))
+        rows.append(
+            {
+                "model": name,
+                "elpd": part.total,
+                "se": part.error,
+                "difference": float(gap.sum()),
+                "difference_se": error,
+                "weight": weights[name],
+                "parameters": float((part.in_sample - part.elpd).sum()),
+                "unreliable": part.n_bad,
+                "verdict": "best" if name == names[0] else _verdict(float(gap.sum()), error),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _verdict(gap: float, error: float) -> str:
+    """Say in words how sure it is that a fit predicts worse than the best."""
+    # differences below 4 nats are not resolved whatever their standard error says (Sivula et al.
+    # 2020, doi:10.48550/arXiv.2008.10296)
+    if gap > -4 or gap > -2 * error:
+        return "as good as the best, as far as these data tell"
+    return "worse" if gap > -4 * error else "clearly worse"
+
+
+def _stacking(found: dict[str, HeldOut]) -> dict[str, float]:
+    """Weights of the mixture of predictions with the best held-out score."""
+    import xarray as xr
+    from arviz_stats import compare as arviz_compare
+    from arviz_stats.utils import ELPDDataLOO
+
+    # a shift common to all fits changes no weight and keeps densities of long items above zero
+    top = np.max([part.elpd for part in found.values()], axis=0)
+    given = {
+        name: ELPDDataLOO(
+            elpd=float((part.elpd - top).sum()),
+            se=part.error,
+            p=float((part.in_sample - part.elpd).sum()),
+            n_samples=part.n_draws,
+            n_data_points=len(part.elpd),
+            scale="log",
+            warning=False,
+            good_k=part.good_k,
+            elpd_i=xr.DataArray(part.elpd - top),
+            pareto_k=xr.DataArray(part.pareto_k),
+        )
+        for name, part in found.items()
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # said in our own words
+        table = arviz_compare(given, method="stacking", round_to="none")
+    weights = table["weight"].clip(lower=0.0)
+    return {str(name): float(weight) for name, weight in (weights / weights.sum()).items()}
+
+
+def _draws(found: dict[str, HeldOut]) -> Any:
+    """Pointwise scores of all fits."""
+    import xarray as xr
+
+    scores = np.stack([part.elpd for part in found.values()])
+    tails = np.stack([part.pareto_k for part in found.values()])
+    return xr.Dataset(
+        {"elpd": (("model", "point"), scores), "pareto_k": (("model", "point"), tails)},
+        coords={"model": list(found)},
+    )
+
+
+def _notes(found: dict[str, HeldOut], by: str) -> tuple[str, ...]:
+    """Say what a reader of the table should know."""
+    n = len(next(iter(found.values())).elpd)
+    notes = [
+        f"Scores are sums over {n:,} {by}s, in nats; higher is better. A model that predicts "
+        "better need not have the better gold standard: check that on known gold where you can."
+    ]
+    notes += [
+        f"{name}: for {part.n_bad:,} of {n:,} {by}s ({part.n_bad / n:.1%}) the estimate is "
+        f"unreliable (Pareto k above {part.good_k:.2f}): leaving them out changes the posterior "
+        "too much. Its score is probably too good."
+        for name, part in found.items()
+        if part.n_bad
+    ]
+    return tuple(notes)

@@ -1,0 +1,133 @@
+"""What the data look like before any model: sizes, overlap, repeats, coders with little work."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.data.annotations import Annotations
+from annomodels.data.components import components
+
+__all__ = ["FEW", "Counts", "Health", "Spread", "health"]
+
+FEW = 10  # labels below which little can be said about a coder
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How counts are spread.
+
+    Parameters
+    ----------
+    least, quarter, median, three_quarters, most
+        Minimum, quartiles and maximum.
+    mean
+        Arithmetic mean.
+    """
+
+    least: int
+    quarter: float
+    median: float
+    three_quarters: float
+    most: int
+    mean: float
+
+    @classmethod
+    def of(cls, counts: NDArray[np.int64]) -> Spread:
+        """Summarise counts, shape [unit]."""
+        q1, q2, q3 = np.quantile(counts, [0.25, 0.5, 0.75])
+        ends = int(counts.min()), int(counts.max())
+        return cls(ends[0], float(q1), float(q2), float(q3), ends[1], float(counts.mean()))
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Facts about the data that follow from counts, also where the labels are on disk.
+
+    Parameters
+    ----------
+    per_item, per_coder
+        Spread of the number of labels.
+    label_counts
+        How often each label was given.
+    unused
+        Declared labels that nobody gave.
+    repeats, skips
+        Further labels of a coder on the same item; empty cells.
+    few
+        Coders with fewer than ten labels.
+    single
+        Items with one label only.
+    """
+
+    per_item: Spread
+    per_coder: Spread
+    label_counts: tuple[int, ...]
+    unused: tuple[Hashable, ...]
+    repeats: int
+    skips: int
+    few: tuple[Hashable, ...]
+    single: int
+
+
+@dataclass(frozen=True)
+class Health(Counts):
+    """Facts about the data that a reader should know before the results.
+
+    Parameters
+    ----------
+    per_item, per_coder, label_counts, unused, repeats, skips, few, single
+        As of :class:`Counts`.
+    components
+        Sizes, in items, of the parts of the data that share no coder, largest first.
+    constant
+        Coders with ten labels or more who gave one and the same label always.
+    """
+
+    components: tuple[int, ...]
+    constant: tuple[Hashable, ...]
+
+
+def health(data: Annotations) -> Health:
+    """Look the data over.
+
+    Parameters
+    ----------
+    data
+        The annotations.
+
+    Examples
+    --------
+    >>> rows = [("t1", "ana", "pos"), ("t1", "ben", "neg"), ("t2", "cem", "pos")]
+    >>> found = health(Annotations.from_records(rows))
+    >>> found.components, found.single, len(found.few)
+    ((1, 1), 1, 3)
+    """
+    per_item = np.diff(data.starts)
+    per_coder = np.bincount(data.coder, minlength=data.n_coders)
+    labels = np.bincount(data.label, minlength=data.n_labels)
+    kinds = np.unique(data.coder.astype(np.int64) * data.n_labels + data.label) // data.n_labels
+    constant = (np.bincount(kinds, minlength=data.n_coders) == 1) & (per_coder >= FEW)
+    return Health(
+        per_item=Spread.of(per_item),
+        per_coder=Spread.of(per_coder),
+        label_counts=tuple(int(n) for n in labels),
+        unused=tuple(data.labels[k] for k in np.flatnonzero(labels == 0)),
+        repeats=data.repeats,
+        skips=data.skips,
+        components=_components(data),
+        few=tuple(data.coders[j] for j in np.flatnonzero(per_coder < FEW)),
+        single=int((per_item == 1).sum()),
+        constant=tuple(data.coders[j] for j in np.flatnonzero(constant)),
+    )
+
+
+def _components(data: Annotations) -> tuple[int, ...]:
+    some = np.diff(data.starts) > 0
+    first = data.coder[data.starts[:-1][some]]
+    sizes = np.bincount(components(data.item, data.coder)[first])
+    alone = np.ones(int((~some).sum()), dtype=np.int64)  # items without a label
+    return tuple(int(n) for n in -np.sort(-np.concatenate([sizes[sizes > 0], alone])))

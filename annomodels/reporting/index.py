@@ -1,0 +1,127 @@
+"""The page that links the reports of several questions of one file."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from annomodels.plots.style import short
+from annomodels.reporting.words import count, decimal, percent, share_interval
+
+if TYPE_CHECKING:
+    from annomodels.fitting.fit import Fit
+    from annomodels.reporting.once import Once
+
+__all__ = ["IndexRow", "index_page", "row_of"]
+
+_ASSETS = Path(__file__).parent / "assets"
+_TONES = {"trust": ("trust", "✓"), "check": ("check", "!"), "do not use": ("not", "✕")}
+
+
+@dataclass(frozen=True)
+class IndexRow:
+    """One question.
+
+    Parameters
+    ----------
+    question
+        Its name.
+    href
+        Where its report is, seen from the page.
+    size, alpha, settled
+        Facts in words.
+    verdict
+        Verdict of the diagnostics.
+    """
+
+    question: str
+    href: str
+    size: str
+    alpha: str
+    settled: str
+    verdict: str
+
+    @property
+    def tone(self) -> str:
+        """Colour of the verdict."""
+        return _TONES[self.verdict][0]
+
+    @property
+    def sign(self) -> str:
+        """Sign of the verdict, for those who see no colours."""
+        return _TONES[self.verdict][1]
+
+
+def row_of(question: str, href: str, fit: Fit | Once) -> IndexRow:
+    """Gather what the page says of a question.
+
+    Parameters
+    ----------
+    question
+        Its name.
+    href
+        Where its report is, seen from the page.
+    fit
+        The fit of its labels.
+    """
+    data = fit.data
+    table = fit.agreement().table.set_index("coefficient")
+    value, low, high = (
+        float(table[name].get("alpha", math.nan)) for name in ("value", "low", "high")
+    )
+    n, settled = data.n_items, int(fit.gold().table["settled"].sum())
+    sizes = (
+        count(data.n_items, "item"),
+        count(data.n_coders, "coder"),
+        count(data.n_labels, "label"),
+    )
+    return IndexRow(
+        question=short(question, 120),
+        href=quote(href),
+        size=f"{', '.join(sizes)}; {len(data):,} given",
+        alpha=f"{decimal(value)} ({decimal(low)} to {decimal(high)})",
+        settled=f"{percent(settled / n)} ({share_interval(settled, n)})",
+        verdict=fit.check().verdict,
+    )
+
+
+def index_page(rows: list[IndexRow], source: str = "") -> str:
+    """HTML of the page.
+
+    Parameters
+    ----------
+    rows
+        The questions.
+    source
+        Name of the file they are of.
+
+    Examples
+    --------
+    >>> row = IndexRow("a < b?", "a-b/report.html", "2 items", "0.5 (0.2 to 0.8)", "50 %", "check")
+    >>> page = index_page([row])
+    >>> "a &lt; b?</bdi></a>" in page, 'href="a-b/report.html"' in page
+    (True, True)
+    """
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    from annomodels import __version__
+
+    environment = Environment(
+        loader=FileSystemLoader(_ASSETS),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    name = short(source, 80)
+    html: str = environment.get_template("index.html").render(
+        version=__version__,
+        style=(_ASSETS / "style.css").read_text("utf-8").strip(),
+        title=f"Annotation reports · {name}" if name else "Annotation reports",
+        heading=name or "What the labels are worth",
+        rows=rows,
+    )
+    return html
