@@ -22,7 +22,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong: what, where, and how to mend it.
+    """One thing that is wrong: what, where, and how to fix it.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class Problem:
     where
         File, row and column, or the names concerned; empty when it concerns the whole table.
     remedy
-        One sentence that says how to mend it.
+        One sentence that says how to fix it.
     choices
         What can be chosen, where the problem is that nothing was: the questions of a file.
 
@@ -40,7 +40,7 @@ class Problem:
     >>> print(Problem("The label is empty.", "votes.csv, row 3", "Fill it in or drop the row."))
     The label is empty.
       where: votes.csv, row 3
-      mend:  Fill it in or drop the row.
+      fix:   Fill it in or drop the row.
     """
 
     what: str
@@ -53,7 +53,7 @@ class Problem:
         if self.where:
             lines.append(f"  where: {self.where}")
         if self.remedy:
-            lines.append(f"  mend:  {self.remedy}")
+            lines.append(f"  fix:   {self.remedy}")
         return "\n".join(lines)
 
 

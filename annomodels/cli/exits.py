@@ -127,7 +127,7 @@ def _os_error(error: OSError) -> tuple[int, str]:
 def _usage(error: click.UsageError) -> str:
     text = error.format_message()
     if error.ctx is not None:
-        text += f"\n  mend:  {error.ctx.command_path} --help shows what it takes."
+        text += f"\n  fix:   {error.ctx.command_path} --help shows what it takes."
     return text
 
 

@@ -30,7 +30,7 @@ class Fact:
     name, value
         What was looked at, and what was found.
     problem
-        What is wrong and how to mend it; empty when all is well.
+        What is wrong and how to fix it; empty when all is well.
     needed
         Whether nothing works without it.
     """

@@ -48,7 +48,7 @@ def numeric_distance(name: str, x: Floats, labels: Sequence[str], ordered: bool)
         words = [label for label, value in zip(labels, x, strict=True) if not np.isfinite(value)]
         raise NotApplicable(
             f"The distance {name!r} needs numbers, but these labels are none: "
-            f"{', '.join(words[:5])}. Use nominal or ordinal, or mend the labels."
+            f"{', '.join(words[:5])}. Use nominal or ordinal, or fix the labels."
         )
     if not (numeric or ordered):
         raise NotApplicable(

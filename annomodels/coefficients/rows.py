@@ -100,7 +100,7 @@ def with_labels(data: Annotations, labels: Sequence[Hashable]) -> Annotations:
             Problem(
                 f"The data use labels that are not declared: {', '.join(unknown[:5])}.",
                 f"declared {', '.join(map(label_text, declared))}",
-                "Declare them too, or mend the data.",
+                "Declare them too, or fix the data.",
             )
         )
     if problems:

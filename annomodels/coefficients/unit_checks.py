@@ -158,7 +158,7 @@ def _spans(
                         f"The unit from {unit.start:g} to {unit.end:g} lies beyond text "
                         f"{unit.text!r}, which goes from {first:g} to {last:g}.",
                         f"{what} {number}",
-                        "Mend the positions, or lengths= and begins=.",
+                        "Fix the positions, or lengths= and begins=.",
                     )
                 )
     return problems

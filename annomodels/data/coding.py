@@ -156,7 +156,7 @@ def code_gold(gold: Mapping[Any, Any], items: Names, labels: Names) -> Ints:
                 f"{counted(len(unknown), 'known truth')} outside the label set: "
                 f"{some(dict.fromkeys(map(repr, unknown)), str)}.",
                 f"labels {some(labels)}",
-                "Declare all labels with labels=[...] (--labels), or mend the known gold.",
+                "Declare all labels with labels=[...] (--labels), or fix the known gold.",
             )
         )
     return out
@@ -197,7 +197,7 @@ def _declared_codes(
             Problem(
                 f"{counted(len(unknown), 'label')} outside the declared set: {some(strange)}.",
                 at_rows(source, at),
-                f"Declare them too (declared: {some(names)}) or mend the rows.",
+                f"Declare them too (declared: {some(names)}) or fix the rows.",
             )
         )
     return label, problems

@@ -230,7 +230,7 @@ def check_numbers(labels: Names, scale: str, source: str) -> list[Problem]:
     if not words:
         return []
     what = f"The scale is {scale} but some labels are not numbers: {some(words)}."
-    return [Problem(what, source, "Use the nominal or the ordinal scale, or mend the labels.")]
+    return [Problem(what, source, "Use the nominal or the ordinal scale, or fix the labels.")]
 
 
 def check_labels(
@@ -277,7 +277,7 @@ def check_names(names: Iterable[Any], word: str, source: str) -> list[Problem]:
     if not broken:
         return []
     what = f"{counted(len(broken), word)} with half a character: {some(broken)}."
-    return [Problem(what, source, "Mend the text where it was exported.")]
+    return [Problem(what, source, "Fix the text where it was exported.")]
 
 
 def variants(values: Iterable[Any], word: str) -> list[str]:

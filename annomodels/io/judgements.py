@@ -169,7 +169,7 @@ class Judgements:
             self.notes.append(text)
 
     def problem(self, what: str, remedy: str, where: str = "") -> None:
-        """Report something that must be mended."""
+        """Report something that must be fixed."""
         self.problems.append(Problem(what, where or self.source.name, remedy))
 
     def require(self, header: Sequence[str], name: str | None, role: str) -> None:

@@ -27,7 +27,7 @@ def needs(package: str, what: str) -> MissingDependency:
     --------
     >>> print(needs("openpyxl", "An Excel workbook"))
     An Excel workbook is read with the package openpyxl, which is not installed.
-      mend:  pip install 'annomodels[readers]' (or pip install openpyxl).
+      fix:   pip install 'annomodels[readers]' (or pip install openpyxl).
     """
     sentence = f"{what} is read with the package {package}, which is not installed."
     remedy = f"pip install 'annomodels[readers]' (or pip install {package})."

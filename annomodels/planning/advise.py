@@ -158,7 +158,7 @@ def _after_check(fit: Fit, suggested: str) -> tuple[str, str]:
     if other is None:
         return name, (
             f"The model {name} does not reproduce the data, and no other model here is known to "
-            f"mend that: look at its checks. {missed}"
+            f"fix that: look at its checks. {missed}"
         )
     return other.name, f"{other.sentence} {missed}"
 

@@ -1,4 +1,4 @@
-"""Section on the label scheme: which definitions to mend, and what merging would do."""
+"""Section on the label scheme: which definitions to fix, and what merging would do."""
 
 from __future__ import annotations
 
@@ -13,16 +13,14 @@ from annomodels.reporting.collect import ReportData
 from annomodels.reporting.grid import Cell, Column, Table, tabulate
 from annomodels.reporting.words import listed, percent
 
-__all__ = ["WANTED", "labels", "mend", "pairs", "scheme_notes"]
-
 WANTED = 0.8  # share of right uses that a well-defined label reaches
-_VERDICTS = ("mend", "unclear", "fine")
+_VERDICTS = ("fix", "unclear", "fine")
 
 
-def mend(found: ReportData) -> list[str]:
-    """Say of each label whether its definition is to be mended.
+def fix(found: ReportData) -> list[str]:
+    """Say of each label whether its definition is to be fixed.
 
-    "mend" when sensitivity or precision is below .8 with a probability of 97.5 %, "fine" when both
+    "fix" when sensitivity or precision is below .8 with a probability of 97.5 %, "fine" when both
     are above it with that probability, "unclear" otherwise, or where there are no intervals.
 
     Parameters
@@ -43,10 +41,10 @@ def mend(found: ReportData) -> list[str]:
 
 def labels(found: ReportData) -> Table:
     """How often each label was given, how frequent it is in truth, and how well it is used."""
-    table = found.labels.table.assign(mend=mend(found))
+    table = found.labels.table.assign(fix=fix(found))
     columns = (
         Column("label", "Label"),
-        Column("mend", "Definition"),
+        Column("fix", "Definition"),
         Column("given", "Given", True),
         Column("share", "Share of labels", True),
         Column("prevalence", "Share of items, corrected", True, True),
@@ -59,7 +57,7 @@ def labels(found: ReportData) -> Table:
     def row(r: Any) -> tuple[Cell, ...]:
         return (
             grid.name(label_text(r.label)),
-            grid.tag(r.mend),
+            grid.tag(r.fix),
             grid.integer(r.given),
             grid.real(r.share),
             grid.estimate(r.prevalence, r.prevalence_low, r.prevalence_high, bar=True),
@@ -96,16 +94,16 @@ def pairs(found: ReportData) -> Table:
 
 
 def scheme_notes(found: ReportData) -> list[str]:
-    """Say which definitions to mend, between which labels, and what merging them would do.
+    """Say which definitions to fix, between which labels, and what merging them would do.
 
     Parameters
     ----------
     found
         What :func:`annomodels.reporting.collect.collect` gathered.
     """
-    table, verdicts = found.labels.table, mend(found)
+    table, verdicts = found.labels.table, fix(found)
     names = [short(label_text(label), 24) for label in table["label"]]
-    chosen = [k for k, word in enumerate(verdicts) if word == "mend"]
+    chosen = [k for k, word in enumerate(verdicts) if word == "fix"]
     worst = table[["sensitivity", "precision"]].to_numpy(dtype=float).min(axis=1)
     out = [_which([names[k] for k in sorted(chosen, key=lambda k: worst[k])], verdicts)]
     flagged = len(found.flagged)
@@ -128,17 +126,17 @@ def _which(names: list[str], verdicts: list[str]) -> str:
     if names:
         one = len(names) == 1
         return (
-            f"Mend the definition{'' if one else 's'} of {listed(names, 6)}"
+            f"Fix the definition{'' if one else 's'} of {listed(names, 6)}"
             f"{'' if one else ', the worst first'}: with a probability of 97.5 %, the label is "
             f"given to fewer than {limit} of the items it is true of, or true of fewer than "
             f"{limit} of those it is given to."
         )
     if "unclear" in verdicts:
         return (
-            f"No definition surely needs mending, but not every label is surely right in {limit} "
+            f"No definition surely needs fixing, but not every label is surely right in {limit} "
             "of its uses."
         )
-    return f"No definition needs mending: every label is surely right in {limit} of its uses."
+    return f"No definition needs fixing: every label is surely right in {limit} of its uses."
 
 
 def _pair(r: Any) -> str:

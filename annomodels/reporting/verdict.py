@@ -142,7 +142,7 @@ def next_step(found: ReportData) -> str:
         What :func:`annomodels.reporting.collect.collect` gathered.
     """
     if found.check.verdict == "do not use":
-        return "mend the fit first, because its diagnostics failed (see “Can I believe this?”)"
+        return "repair the fit first, because its diagnostics failed (see “Can I believe this?”)"
     more = found.in_quadrant("needs more labels")
     contested = found.in_quadrant("contested")
     if len(found.surely_bad):
@@ -156,7 +156,7 @@ def next_step(found: ReportData) -> str:
     if contested:
         pair = _pair(found)
         return (
-            f"read the {count(contested, 'contested item')} with the coders and mend the "
+            f"read the {count(contested, 'contested item')} with the coders and fix the "
             f"guideline{pair}"
         )
     unsettled = found.data.n_items - found.settled

@@ -113,7 +113,7 @@ def final_labels(
         extra = [name for name in extra if truths[name] in used]
     if extra and (declared is not None or not (scale == "nominal" or all_numbers(extra))):
         what = f"{counted(len(extra), 'known truth')} outside the label set: {some(extra)}."
-        remedy = "Declare all labels with labels=[...] (--labels), or mend the known gold."
+        remedy = "Declare all labels with labels=[...] (--labels), or fix the known gold."
         raise AnnotationError(Problem(what, f"labels {some(texts)}", remedy))
     if extra:
         notes.append(f"Labels that only the known gold uses: {some(extra)}.")

@@ -19,7 +19,7 @@ LISTED = 20
 REMEDIES = {
     "item": "Name the item of every label, or drop the rows.",
     "coder": "Name the coder of every label, or drop the rows.",
-    "label": "Declare all labels with labels=[...] (--labels), or mend the rows.",
+    "label": "Declare all labels with labels=[...] (--labels), or fix the rows.",
 }
 
 

@@ -37,7 +37,7 @@ def test_files_that_cannot_be_understood(kind: str, command: str, tmp_path: Path
     assert done.code == 3
     assert done.out == ""
     assert any(word in done.err for word in words.split("|")), done.err
-    assert "mend:" in done.err
+    assert "fix:" in done.err
     assert LONG not in done.err
     assert [p.name for p in tmp_path.iterdir()] == ["bad.csv"]
 
@@ -66,7 +66,7 @@ def test_data_from_which_nothing_can_be_learnt(kind: str, tmp_path: Path, call) 
         done = call(command, path, "-o", tmp_path / out)
         assert done.code == 3
         assert words in done.err
-        assert "mend:" in done.err
+        assert "fix:" in done.err
     assert [p.name for p in tmp_path.iterdir()] == ["bad.csv"]
 
 
@@ -128,7 +128,7 @@ def test_files_that_are_no_fit(command: str, kind: str, votes: Path, tmp_path: P
     out = ["-o", tmp_path / "r.html"] if command == "report" else []
     done = call(command, path, *out)
     assert done.code == 3
-    assert "mend:" in done.err
+    assert "fix:" in done.err
     assert not (tmp_path / "r.html").exists()
 
 

@@ -125,7 +125,7 @@ def test_an_output_that_is_a_file_or_below_one(votes: Path, call, tmp_path: Path
     for out in (votes, votes / "out", votes / "deep" / "out"):
         done = call("run", votes, "-o", out)
         assert done.code == 2
-        assert "mend:" in done.err
+        assert "fix:" in done.err
     assert names_in(tmp_path) == {"votes.csv"}
 
 

@@ -1,4 +1,4 @@
-"""A broken file gets a sentence that says what, in which line, and how to mend it."""
+"""A broken file gets a sentence that says what, in which line, and how to fix it."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def test_a_target_changes_what_is_asked_of_coders(crowd):
 
 def test_a_failed_fit_comes_before_everything(found):
     failed = dataclasses.replace(found.check, verdict="do not use")
-    assert "mend the fit first" in next_step(dataclasses.replace(found, check=failed))
+    assert "repair the fit first" in next_step(dataclasses.replace(found, check=failed))
 
 
 def test_bad_coders_get_no_more_items(found):
@@ -123,7 +123,7 @@ def test_contested_items_point_to_the_guideline_of_two_labels(found):
             gold=with_table(calm.gold, label=label, runner_up=runner),
         )
     )
-    assert step.endswith("mend the guideline for neg against pos")
+    assert step.endswith("fix the guideline for neg against pos")
     assert "3 contested items" in step
 
 

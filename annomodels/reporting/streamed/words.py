@@ -109,7 +109,7 @@ def _errors(found: StreamData) -> str:
 def next_step(found: StreamData) -> str:
     """Say the one thing to do next, as far as a scan can tell."""
     if found.check.verdict == "do not use":
-        return "mend the fit first, because its diagnostics failed (see “Can I believe this?”)"
+        return "repair the fit first, because its diagnostics failed (see “Can I believe this?”)"
     bad = found.surely_bad
     if len(bad):
         return f"give no more items to {verdict.named(bad)}"
