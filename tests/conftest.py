@@ -31,6 +31,12 @@ def root() -> Path:
 
 
 @pytest.fixture(scope="session")
+def formats(root: Path) -> Path:
+    """Folder with one made-up data set in the shape of many tools' exports."""
+    return root / "tests" / "formats"
+
+
+@pytest.fixture(scope="session")
 def shared() -> Path:
     """Folder with the shared data: $ANNOMODELS_SHARED, else ``shared`` beside the checkout.
 

@@ -2,7 +2,6 @@
 
 import json
 import math
-import os
 from pathlib import Path
 
 import numpy as np
@@ -14,13 +13,8 @@ from annomodels.coefficients.sets import jaccard, passonneau
 # Breakdowns by label and item have their own test, test_breakdown_cases.py.
 ELSEWHERE = {"category_kappa", "item_agreement", "alpha_dfbeta_item"}
 
-ROOT = Path(__file__).resolve().parents[2]
-FILE = (
-    Path(os.environ.get("ANNOMODELS_SHARED") or ROOT.parent / "shared")
-    / "cases"
-    / "agreement_cases.json"
-)
-CASES = json.loads(FILE.read_text()) if FILE.is_file() else []
+FILE = Path(__file__).resolve().parents[1] / "cases" / "agreement_cases.json"
+CASES = json.loads(FILE.read_text("utf-8"))
 MINE = [case for case in CASES if case["coefficient"] not in ELSEWHERE]
 UNITS = [case for case in MINE if case["coefficient"].startswith("alpha_u")]
 LABELS = [case for case in MINE if case not in UNITS]
@@ -115,14 +109,13 @@ def check_also(case, found):
     return len(set(values) & set(also))
 
 
-def test_all_coefficients_of_the_file_are_here_or_in_the_breakdowns(shared):
+def test_all_coefficients_of_the_file_are_here_or_in_the_breakdowns():
     assert {case["coefficient"] for case in CASES} >= ELSEWHERE
     assert len(MINE) >= 215
     assert len(UNITS) == 5
     assert sum("ci" in case.get("also_expected", {}) for case in MINE) == 38
 
 
-@pytest.mark.shared
 @pytest.mark.parametrize("case", LABELS, ids=[case["id"] for case in LABELS])
 def test_case(case):
     data = am.Annotations.from_records(records(case))
@@ -135,7 +128,6 @@ def test_case(case):
     )
 
 
-@pytest.mark.shared
 @pytest.mark.parametrize("case", UNITS, ids=[case["id"] for case in UNITS])
 @pytest.mark.parametrize("moved", [False, True], ids=["as_is", "moved"])
 def test_case_of_units(case, moved, rng):
@@ -153,7 +145,6 @@ def test_case_of_units(case, moved, rng):
     check(case, am.alpha_u(units, given["category"]))
 
 
-@pytest.mark.shared
 @pytest.mark.parametrize(
     "case", [c for c in LABELS if c["data"]], ids=[c["id"] for c in LABELS if c["data"]]
 )

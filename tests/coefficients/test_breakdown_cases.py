@@ -1,7 +1,6 @@
 """Every agreed case about labels and items, through am.breakdown, whatever the order and names."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -9,20 +8,11 @@ import pytest
 import annomodels as am
 
 NAMES = {"category_kappa", "item_agreement", "alpha_dfbeta_item"}
-ROOT = Path(__file__).resolve().parents[2]
-FILE = (
-    Path(os.environ.get("ANNOMODELS_SHARED") or ROOT.parent / "shared")
-    / "cases"
-    / "agreement_cases.json"
-)
-CASES = [
-    case
-    for case in (json.loads(FILE.read_text()) if FILE.is_file() else [])
-    if case["coefficient"] in NAMES
-]
+FILE = Path(__file__).resolve().parents[1] / "cases" / "agreement_cases.json"
+CASES = [case for case in json.loads(FILE.read_text("utf-8")) if case["coefficient"] in NAMES]
 
 
-def test_there_are_cases_of_each_kind(shared):
+def test_there_are_cases_of_each_kind():
     kinds = [case["coefficient"] for case in CASES]
     assert {name: kinds.count(name) for name in NAMES} == {
         "category_kappa": 9,
@@ -51,13 +41,11 @@ def check(case, value):
     assert value == pytest.approx(case["computed"], abs=1e-9)
 
 
-@pytest.mark.shared
 @pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
 def test_breakdown_case(case):
     check(case, found_in(case, case["data"], lambda item: item))
 
 
-@pytest.mark.shared
 @pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
 def test_breakdown_case_does_not_depend_on_order_or_names(case, rng):
     items = sorted({row[0] for row in case["data"]}, key=str)

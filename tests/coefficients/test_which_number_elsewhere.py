@@ -2,7 +2,6 @@
 
 import json
 import math
-import os
 from pathlib import Path
 
 import pytest
@@ -12,13 +11,8 @@ from annomodels.coefficients.catalogue import COEFFICIENTS
 from annomodels.coefficients.elsewhere.table import ELSEWHERE, as_markdown
 from annomodels.coefficients.sets import jaccard, passonneau
 
-ROOT = Path(__file__).resolve().parents[2]
-FILE = (
-    Path(os.environ.get("ANNOMODELS_SHARED") or ROOT.parent / "shared")
-    / "cases"
-    / "agreement_cases.json"
-)
-CASES = json.loads(FILE.read_text()) if FILE.is_file() else []
+FILE = Path(__file__).resolve().parents[1] / "cases" / "agreement_cases.json"
+CASES = json.loads(FILE.read_text("utf-8"))
 # What the cases call the packages.
 VERIFIER = {
     "NLTK": "nltk",
@@ -101,13 +95,12 @@ def test_a_row_names_a_coefficient_and_says_what_it_rests_on(row):
     assert f"| `{row.call}` | `{row.ours}` |" in as_markdown()
 
 
-@pytest.mark.shared
 @pytest.mark.parametrize(
     "row",
     [row for row in ELSEWHERE if row.basis == "cases"],
     ids=[f"{row.package} {row.call}" for row in ELSEWHERE if row.basis == "cases"],
 )
-def test_the_same_number_on_every_case_that_names_the_package(shared, row):
+def test_the_same_number_on_every_case_that_names_the_package(row):
     cases = backing(row)
     assert cases
     for case in cases:
@@ -118,7 +111,7 @@ def test_the_same_number_on_every_case_that_names_the_package(shared, row):
             assert found == pytest.approx(case["computed"], abs=1e-9), case["id"]
 
 
-def test_every_case_with_a_package_is_claimed_by_a_row(shared):
+def test_every_case_with_a_package_is_claimed_by_a_row():
     unclaimed = {
         (package, case["coefficient"])
         for case in CASES

@@ -13,7 +13,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 
 @pytest.fixture(scope="session")
-def cases(shared: Path) -> dict[str, Any]:
+def cases(root: Path) -> dict[str, Any]:
     """Clusterings, tables and chains with their expected numbers."""
-    found: dict[str, Any] = json.loads((shared / "cases" / "coref_cases.json").read_text("utf-8"))
+    path = root / "tests" / "cases" / "coref_cases.json"
+    found: dict[str, Any] = json.loads(path.read_text("utf-8"))
     return found

@@ -94,8 +94,8 @@ def test_brat_and_mmax_of_two_coders_in_folders(tmp_path: Path) -> None:
     assert pair_agreement(text).mean == 1
 
 
-def test_the_shared_brat_project(shared: Path) -> None:
-    (text,) = read(shared / "formats" / "files" / "brat")
+def test_a_brat_project_of_two_coders(formats: Path) -> None:
+    (text,) = read(formats / "brat")
     assert text.coders == ("ana", "ben")
     assert [text.text(span) for _, span in text.shared()] == ["Haag"]
     assert text.unaligned()["text"].tolist() == ["Paris"]

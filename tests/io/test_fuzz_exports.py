@@ -1,6 +1,6 @@
 """Damaged exports: annotations or problems in words, quickly and in little memory, whatever comes.
 
-Every export (our own, and the shared ones where they are) is damaged in many ways: bytes flipped,
+Every export (our own, and those in tests/formats) is damaged in many ways: bytes flipped,
 cut, doubled; keys dropped; values of another type; files lost. ANNOMODELS_FUZZ sets the number of
 inputs in all.
 """
@@ -145,7 +145,7 @@ def damaged(name: str, content: bytes, chance: random.Random) -> bytes:
         return damaged_bytes(content, chance)
 
 
-# What the shared exports need to be read, beside their names.
+# What the exports in tests/formats need to be read, beside their names.
 UNITS = ("brat", "webanno", "cas")
 ITEMS = (
     "label_studio.json",
@@ -154,7 +154,7 @@ ITEMS = (
     "mturk_onehot.csv",
     "toloka.tsv",
 )
-SHARED_OPTIONS: dict[str, dict[str, Any]] = {
+OPTIONS: dict[str, dict[str, Any]] = {
     **{name: {"units": "exact"} for name in UNITS},
     **{name: {"item": "ext_id"} for name in ITEMS},
     "qualtrics.csv": {"coder": "coder"},
@@ -263,13 +263,12 @@ def test_damaged_exports_of_our_own(own_exports: Any, tmp_path: Path) -> None:
     assert done >= ROUNDS // 2 - len(own_exports)
 
 
-def test_damaged_shared_exports(shared: Path, tmp_path: Path) -> None:
-    files = shared / "formats" / "files"
+def test_damaged_exports_of_every_shape(formats: Path, tmp_path: Path) -> None:
     exports: dict[str, Any] = {}
-    for path in sorted(files.iterdir()):
+    for path in sorted(formats.iterdir()):
         inside = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
-        contents = {p.relative_to(files).as_posix(): p.read_bytes() for p in inside}
-        exports[path.name] = (contents, SHARED_OPTIONS.get(path.name, {}))
+        contents = {p.relative_to(formats).as_posix(): p.read_bytes() for p in inside}
+        exports[path.name] = (contents, OPTIONS.get(path.name, {}))
     with little_memory():
         done = rounds_of(exports, tmp_path, ROUNDS // 2)
     assert done >= ROUNDS // 2 - len(exports)

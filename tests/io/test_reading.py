@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from annomodels import AnnotationError, Annotations, read
 
-# The made-up table of the shared format files: 4 items, 3 coders, 10 labels.
+# The made-up table of tests/formats: 4 items, 3 coders, 10 labels.
 CANON = {
     *[("t1", "ana", "pos"), ("t1", "ben", "pos"), ("t1", "cho", "neu"), ("t2", "ana", "neg")],
     *[("t2", "ben", "neg"), ("t2", "cho", "neg"), ("t3", "ana", "pos"), ("t3", "ben", "neu")],
@@ -44,14 +44,14 @@ def write(tmp_path: Path) -> Any:
 # -- the shapes in which the one table is written ------------------------------------------------
 
 
-def test_shared_long_file(shared: Path) -> None:
-    data = read(shared / "formats" / "files" / "long.csv")
+def test_long_file(formats: Path) -> None:
+    data = read(formats / "long.csv")
     assert set(rows_of(data)) == CANON
     assert (len(data), data.skips, data.notes) == (10, 0, ())
 
 
-def test_shared_wide_file(shared: Path) -> None:
-    data = read(shared / "formats" / "files" / "wide.tsv")
+def test_wide_file(formats: Path) -> None:
+    data = read(formats / "wide.tsv")
     assert set(rows_of(data)) == CANON
     assert (len(data), data.skips, data.notes) == (10, 2, ())
 
@@ -60,8 +60,8 @@ def test_shared_wide_file(shared: Path) -> None:
     ("name", "labels"),
     [("kalpha_matrix.csv", ("1", "2", "3")), ("mace.csv", ("neg", "neu", "pos"))],
 )
-def test_shared_matrix_files(shared: Path, name: str, labels: tuple[str, ...]) -> None:
-    data = read(shared / "formats" / "files" / name)
+def test_matrix_files(formats: Path, name: str, labels: tuple[str, ...]) -> None:
+    data = read(formats / name)
     word = dict(zip(labels, ("neg", "neu", "pos"), strict=True))
     coder = {"1": "ana", "2": "ben", "3": "cho"}
     assert {(f"t{i}", coder[c], word[x]) for i, c, x in rows_of(data)} == CANON
@@ -70,8 +70,8 @@ def test_shared_matrix_files(shared: Path, name: str, labels: tuple[str, ...]) -
 
 
 @pytest.mark.parametrize("name", ["label_studio.csv", "label_studio_min.json"])
-def test_shared_label_studio_tables_with_named_columns(shared: Path, name: str) -> None:
-    data = read(shared / "formats" / "files" / name, item="ext_id", label="sentiment", text="text")
+def test_label_studio_tables_with_named_columns(formats: Path, name: str) -> None:
+    data = read(formats / name, item="ext_id", label="sentiment", text="text")
     assert {(i, c.split("@")[0], x) for i, c, x in rows_of(data)} == CANON
     assert len(data) == 10
     assert any("repeat an annotation id" in note for note in data.notes)

@@ -105,21 +105,16 @@ def as_triples(data: Annotations, shape: Shape) -> list[tuple[str, str, str]]:
     return sorted((shape.item(i), c, shape.label(x)) for i, c, x in rows)
 
 
-@pytest.fixture
-def files(shared: Path) -> Path:
-    return shared / "formats" / "files"
-
-
-def options_of(shape: Shape, files: Path) -> dict[str, Any]:
+def options_of(shape: Shape, formats: Path) -> dict[str, Any]:
     coders = shape.options.get("coders")
-    named = {"coders": files / coders} if isinstance(coders, str) else {}
+    named = {"coders": formats / coders} if isinstance(coders, str) else {}
     return {**shape.options, **named}
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_shape(name: str, files: Path) -> None:
+def test_shape(name: str, formats: Path) -> None:
     shape = SHAPES[name]
-    data = read(files / name, **options_of(shape, files))
+    data = read(formats / name, **options_of(shape, formats))
     assert as_triples(data, shape) == sorted(CANON)
     assert data.skips == shape.skips
     if shape.gold:
@@ -135,17 +130,17 @@ def test_shape(name: str, files: Path) -> None:
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_shape_is_found_out_and_can_be_said(name: str, files: Path) -> None:
+def test_shape_is_found_out_and_can_be_said(name: str, formats: Path) -> None:
     shape = SHAPES[name]
-    options = options_of(shape, files)
-    assert chosen("auto", Source(files / name), Options()).name == shape.format
-    data = read(files / name, format=shape.format, **options)
-    assert data.fingerprint == read(files / name, **options).fingerprint
+    options = options_of(shape, formats)
+    assert chosen("auto", Source(formats / name), Options()).name == shape.format
+    data = read(formats / name, format=shape.format, **options)
+    assert data.fingerprint == read(formats / name, **options).fingerprint
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_nothing_personal_but_the_names_of_coders_is_copied(name: str, files: Path) -> None:
-    data = read(files / name, **options_of(SHAPES[name], files))
+def test_nothing_personal_but_the_names_of_coders_is_copied(name: str, formats: Path) -> None:
+    data = read(formats / name, **options_of(SHAPES[name], formats))
     kept = repr((data.items, data.coders, data.labels, data.texts, data.groups, data.notes))
     for personal in ("1.2.3.4", "NLD", "98% (49/50)", "Cognito", "IP Address"):
         assert personal not in kept
@@ -159,23 +154,23 @@ MARKS = [("ana", 0, 4, "PER"), ("ana", 16, 21, "LOC"), ("ben", 0, 4, "PER")]
 
 @pytest.mark.parametrize(("name", "format"), [("brat", "brat"), ("webanno", "webanno"),
                                               ("cas", "cas")])  # fmt: skip
-def test_spans(name: str, format: str, files: Path) -> None:
-    spans = read_spans(files / name)
-    assert chosen("auto", Source(files / name), Options()).name == format
+def test_spans(name: str, format: str, formats: Path) -> None:
+    spans = read_spans(formats / name)
+    assert chosen("auto", Source(formats / name), Options()).name == format
     table = spans.table[spans.table["label"].isin(["PER", "LOC"])]
     got = sorted(table[["coder", "start", "end", "label"]].itertuples(index=False, name=None))
     assert got == MARKS
     assert set(spans.texts.values()) == {TEXT}
     with pytest.raises(AnnotationError, match="no items yet"):
-        read(files / name)
+        read(formats / name)
     question = next(q for q in spans.questions if q != "Sure")
-    data = read(files / name, units="exact", question=question)
+    data = read(formats / name, units="exact", question=question)
     rows = {(i.split(":")[1], c, x) for i, c, x in data.to_frame().to_numpy().tolist()}
     assert rows == {
         *[("0-4", "ana", "PER"), ("0-4", "ben", "PER")],
         *[("16-21", "ana", "LOC"), ("16-21", "ben", "(none)")],
     }
-    tokens = read(files / name, units="token", question=question)
+    tokens = read(formats / name, units="token", question=question)
     assert tokens.n_items == 6
     assert tokens.texts == ("Haag", "😊", "plays", "in", "Paris", ".")
 
@@ -189,9 +184,9 @@ def test_every_format_of_tools_is_among_the_shapes() -> None:
 # -- exports that hold no judgements -------------------------------------------------------------
 
 
-def test_a_manifest_is_refused_and_says_where_the_answers_lie(files: Path) -> None:
+def test_a_manifest_is_refused_and_says_where_the_answers_lie(formats: Path) -> None:
     with pytest.raises(AnnotationError, match="annotations/worker-response"):
-        read(files / "sagemaker_output.manifest")
+        read(formats / "sagemaker_output.manifest")
 
 
 # -- several variables in one table --------------------------------------------------------------
