@@ -15,8 +15,8 @@ from annomodels.cli.session import current, note, plural, warn
 if TYPE_CHECKING:
     import pandas as pd
 
-    from annomodels.coref.document import Document
     from annomodels.coref.mentionpairs.result import PairFit
+    from annomodels.data.document import Document
 
 __all__ = [
     "ATTRIBUTES",
@@ -110,7 +110,7 @@ def load(
     AnnotationError
         With every problem of the files.
     """
-    from annomodels.coref.reading import read
+    from annomodels.io.coref.reading import read
 
     named = [_named(one) for one in files]
     given: Any = [path for _, path in named]
@@ -258,7 +258,7 @@ def _fitted(documents: Sequence[Document], model: str, seed: int) -> PairFit:
 def _silver(
     fit: PairFit, documents: Sequence[Document], beside: Path, at_least: float, singletons: bool
 ) -> None:
-    from annomodels.coref.writing import to_text
+    from annomodels.io.coref.writing import to_text
 
     _csv(fit.links(at_least).table, beside / "links.csv")
     _csv(fit.coders().table, beside / "rates.csv")

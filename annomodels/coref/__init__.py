@@ -8,8 +8,6 @@ from annomodels.coref.agreements import agreement, alpha
 from annomodels.coref.ambiguity import ambiguous_places, category_table, explicit_ambiguity
 from annomodels.coref.antecedents import antecedent_agreement, antecedent_positions
 from annomodels.coref.building import document, document_of_judgments
-from annomodels.coref.document import Document
-from annomodels.coref.layers import Judgment, Layer
 from annomodels.coref.matching import MentionOverlap, match_mentions
 from annomodels.coref.mentionpairs.fitting import fit_pairs
 from annomodels.coref.mentionpairs.model import MentionPairs, SingleTruth
@@ -26,10 +24,8 @@ from annomodels.coref.outliers import coder_table
 from annomodels.coref.overview import agreement_table
 from annomodels.coref.places import reading_table
 from annomodels.coref.posteriors import PairPosterior, pair_draws, pair_posterior
-from annomodels.coref.reading import read
 from annomodels.coref.scores import Score, score
 from annomodels.coref.setdistances import set_distance
-from annomodels.coref.spans import Markable, Span
 from annomodels.coref.tables import LinkTable, TwoByTwo, chance_corrected, link_table, pair_table
 from annomodels.coref.texts import (
     TextAgreement,
@@ -41,7 +37,11 @@ from annomodels.coref.texts import (
 )
 from annomodels.coref.unitizing import UnitizedAlpha, unitized_alpha
 from annomodels.coref.views import chain_labels, to_mpa_frame
-from annomodels.coref.writing import write
+from annomodels.data.document import Document
+from annomodels.data.expressions import Markable, Span
+from annomodels.data.layers import Judgment, Layer
+from annomodels.io.coref.reading import read
+from annomodels.io.coref.writing import write
 
 __all__ = [
     "Document",

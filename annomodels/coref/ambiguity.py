@@ -7,9 +7,9 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from annomodels.coref.conditions import condition_named, errors_of, labels_of
-from annomodels.coref.document import Corpus, documents_of
 from annomodels.coref.setlabels import SetLabels
-from annomodels.coref.spans import Key
+from annomodels.data.document import Corpus, documents_of
+from annomodels.data.expressions import Key
 
 if TYPE_CHECKING:
     import pandas as pd

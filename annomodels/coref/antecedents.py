@@ -9,11 +9,11 @@ from annomodels.coefficients.result import Agreement
 from annomodels.coref.agreements import result
 from annomodels.coref.alphas import disagreement
 from annomodels.coref.conditions import errors_of
-from annomodels.coref.document import Corpus, Document, documents_of
 from annomodels.coref.setdistances import Empty, size_distance
 from annomodels.coref.setlabels import LabelBuilder, SetLabels
-from annomodels.coref.spans import Key, Span, union
 from annomodels.data.annotations import Annotations
+from annomodels.data.document import Corpus, Document, documents_of
+from annomodels.data.expressions import Key, Span, union
 from annomodels.errors import AnnotationError, NotApplicable, Problem
 
 __all__ = ["antecedent_agreement", "antecedent_positions"]
@@ -125,8 +125,8 @@ def _words(document: Document) -> SetLabels:
 
 def _example() -> Document:
     """Two coders, two pronouns, antecedents of several words."""
-    from annomodels.coref.layers import Judgment, Layer
-    from annomodels.coref.spans import Markable
+    from annomodels.data.expressions import Markable
+    from annomodels.data.layers import Judgment, Layer
 
     spans = {"x": (0, 1, 2), "y": (0, 1, 2, 3), "z": (10, 11, 12), "it": (20,), "that": (22,)}
     markables = {one: Markable(one, Span(words)) for one, words in spans.items()}

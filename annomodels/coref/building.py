@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 from annomodels.coref.clusterings import Clusters, groups_of
-from annomodels.coref.document import Document
-from annomodels.coref.layers import Judgment, Layer
-from annomodels.coref.spans import Markable, Span
+from annomodels.data.document import Document
+from annomodels.data.expressions import Markable, Span
+from annomodels.data.layers import Judgment, Layer
 from annomodels.errors import AnnotationError, Problem
 
 __all__ = ["document", "document_of_judgments"]

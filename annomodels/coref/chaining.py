@@ -4,32 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 
-__all__ = ["chains", "components", "tops"]
-
-
-def components[T: Hashable](nodes: Iterable[T], links: Iterable[tuple[T, T]]) -> list[frozenset[T]]:
-    """Find the sets of nodes that are joined by links, whichever way these point.
-
-    Examples
-    --------
-    >>> sorted(map(sorted, components("abcd", [("a", "b"), ("d", "b")])))
-    [['a', 'b', 'd'], ['c']]
-    """
-    parent = {node: node for node in nodes}
-
-    def root(node: T) -> T:
-        while parent[node] != node:
-            parent[node] = parent[parent[node]]
-            node = parent[node]
-        return node
-
-    for one, other in links:
-        parent[root(one)] = root(other)
-    found: dict[T, set[T]] = {}
-    for node in parent:
-        found.setdefault(root(node), set()).add(node)
-    return [frozenset(members) for members in found.values()]
-
 
 def tops[T: Hashable](pointers: Mapping[T, Iterable[T]]) -> dict[T, frozenset[T]]:
     """Where each node's pointers end: the nodes without pointers that can be reached from it.

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.coref.layers import Layer
+from annomodels.data.layers import Layer
 from annomodels.data.validation import is_missing, some
 from annomodels.errors import AnnotationError, DataWarning, Problem
 

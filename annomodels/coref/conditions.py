@@ -7,10 +7,10 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from annomodels.coref.chaining import chains
-from annomodels.coref.document import Document
-from annomodels.coref.layers import PHRASE, Layer
 from annomodels.coref.setlabels import Cut, LabelBuilder, SetLabels
-from annomodels.coref.spans import Key
+from annomodels.data.document import Document
+from annomodels.data.expressions import Key
+from annomodels.data.layers import PHRASE, Layer
 from annomodels.errors import NotApplicable
 
 __all__ = ["CONDITIONS", "Condition", "condition_named", "errors_of", "labels_of"]

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
 from annomodels.coref.clusterings import Clusters, groups_of
-from annomodels.coref.spans import Markable, Span
 from annomodels.coref.tables import harmonic
+from annomodels.data.expressions import Markable, Span
 from annomodels.errors import AnnotationError, NotApplicable, Problem
 
 __all__ = ["Match", "MentionOverlap", "match_mentions", "renamed"]

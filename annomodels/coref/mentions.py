@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from annomodels.coref.document import Corpus, Document, documents_of
-from annomodels.coref.layers import Layer
 from annomodels.coref.matching import Match, MentionOverlap, match_mentions
-from annomodels.coref.spans import Key
 from annomodels.coref.tables import chance_corrected
+from annomodels.data.document import Corpus, Document, documents_of
+from annomodels.data.expressions import Key
+from annomodels.data.layers import Layer
 from annomodels.errors import AnnotationError, NotApplicable, Problem
 
 __all__ = [

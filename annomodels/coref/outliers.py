@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.coref.conditions import condition_named, labels_of
-from annomodels.coref.document import Corpus, Document, documents_of
 from annomodels.coref.posteriors import centred, ends
 from annomodels.coref.resampling import pair_blocks
 from annomodels.coref.texts import pair_agreement
+from annomodels.data.document import Corpus, Document, documents_of
 from annomodels.errors import NotApplicable
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from annomodels.coref.agreements import Which, agreement
 from annomodels.coref.conditions import condition_named
-from annomodels.coref.document import Corpus, Document, documents_of
 from annomodels.coref.posteriors import PairPosterior, pair_posterior
+from annomodels.data.document import Corpus, Document, documents_of
 from annomodels.errors import NotApplicable
 
 if TYPE_CHECKING:

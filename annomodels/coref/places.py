@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from annomodels.coref.ambiguity import ambiguous_places
 from annomodels.coref.conditions import Condition, condition_named, labels_of
-from annomodels.coref.document import Corpus, Document, documents_of
-from annomodels.coref.spans import Key, Span
+from annomodels.data.document import Corpus, Document, documents_of
+from annomodels.data.expressions import Key, Span
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.coref.clusterings import Clusters, groups_of, overlap
-from annomodels.coref.document import Corpus, Document, documents_of
 from annomodels.coref.overtexts import over_texts
 from annomodels.coref.resampling import kappas, pair_blocks, respread, weight_blocks
 from annomodels.coref.texts import pair_agreement
+from annomodels.data.document import Corpus, Document, documents_of
 from annomodels.errors import NotApplicable
 
 if TYPE_CHECKING:

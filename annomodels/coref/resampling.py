@@ -27,8 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.coefficients.counts import sparse_sum
-from annomodels.coref.document import Document
 from annomodels.coref.tables import kappa_of
+from annomodels.data.document import Document
 
 __all__ = [
     "Extra",

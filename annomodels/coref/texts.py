@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.coref.clusterings import Missing, overlap
-from annomodels.coref.document import Corpus, Document, documents_of
-from annomodels.coref.spans import Key
 from annomodels.coref.tables import LinkTable, TwoByTwo, links_of
+from annomodels.data.document import Corpus, Document, documents_of
+from annomodels.data.expressions import Key
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,8 +6,8 @@ from collections.abc import Hashable, Iterator
 from typing import TYPE_CHECKING
 
 from annomodels.coref.conditions import condition_named, labels_of
-from annomodels.coref.document import Corpus, Document, documents_of
-from annomodels.coref.layers import Layer
+from annomodels.data.document import Corpus, Document, documents_of
+from annomodels.data.layers import Layer
 
 if TYPE_CHECKING:
     import pandas as pd

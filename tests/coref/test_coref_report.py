@@ -21,7 +21,7 @@ from annomodels.coref import (
     pair_table,
     reading_table,
 )
-from annomodels.coref.document import Document
+from annomodels.data.document import Document
 from annomodels.reporting.coref import tables
 from annomodels.reporting.coref.collect import collect
 from annomodels.reporting.coref.page import page, report

@@ -10,8 +10,8 @@ import pytest
 
 import annomodels as am
 from annomodels.coref import Layer, Markable, Span, document, fit_pairs, read, write
-from annomodels.coref.document import Document
-from annomodels.coref.writing import to_text
+from annomodels.data.document import Document
+from annomodels.io.coref.writing import to_text
 from annomodels.io.writing import OutputError
 
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.coref.document import Corpus, Document
 from annomodels.coref.mentionpairs import chains, checks, readers, silver, tables
 from annomodels.coref.mentionpairs.candidates import Candidates
 from annomodels.coref.mentionpairs.engines import Draws
 from annomodels.coref.mentionpairs.model import PairModel
-from annomodels.coref.spans import Span
+from annomodels.data.document import Corpus, Document
+from annomodels.data.expressions import Span
 
 if TYPE_CHECKING:
     from annomodels.summaries.summary import Summary

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from annomodels.coref.document import Corpus, Document, documents_of
-from annomodels.coref.layers import Layer
-from annomodels.coref.spans import Key, Markable, Span
 from annomodels.coref.views import key_name
+from annomodels.data.document import Corpus, Document, documents_of
+from annomodels.data.expressions import Key, Markable, Span
+from annomodels.data.layers import Layer
 from annomodels.errors import AnnotationError, Problem
 
 __all__ = ["SILVER", "link_probabilities", "silver_documents"]

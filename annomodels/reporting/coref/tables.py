@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from annomodels.coref.mentionpairs.result import PairFit
-    from annomodels.coref.spans import Span
+    from annomodels.data.expressions import Span
 
 __all__ = ["agreement", "coders", "genres", "rates", "silver", "texts"]
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 
-from annomodels.coref.document import Document
-from annomodels.coref.files import Files
-from annomodels.coref.parts import Marks, Options, Part, crossings
-from annomodels.coref.spans import Span
+from annomodels.data.document import Document
+from annomodels.data.expressions import Span
 from annomodels.errors import AnnotationError, Problem
-
-__all__ = ["is_conll", "read_conll"]
+from annomodels.io.coref.files import Files
+from annomodels.io.coref.parts import Marks, Options, Part, crossings
 
 BEGIN = re.compile(r"#begin document \(?(.*?)\)?(?:; part (\d+))?\s*$")
 CHUNK = re.compile(r"\((\d+)\)|\((\d+)|(\d+)\)")

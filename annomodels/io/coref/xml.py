@@ -9,8 +9,6 @@ from xml.parsers import expat
 
 from annomodels.errors import AnnotationError, Problem
 
-__all__ = ["Element", "elements"]
-
 
 @dataclass
 class Element:

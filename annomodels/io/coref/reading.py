@@ -10,19 +10,17 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from annomodels.coref.brat import is_brat, read_brat
-from annomodels.coref.chaintable import is_chain_table, read_chain_table
-from annomodels.coref.conll import is_conll, read_conll
-from annomodels.coref.corefud import is_corefud, read_corefud
-from annomodels.coref.document import Document
-from annomodels.coref.files import Files, open_files
-from annomodels.coref.jsonlines import is_json_lines, read_json_lines
-from annomodels.coref.mmax import is_mmax, read_mmax
-from annomodels.coref.parts import Crossing, Options, Part, aligned
-from annomodels.coref.projects import is_project, read_project
+from annomodels.data.document import Document
 from annomodels.errors import AnnotationError, Problem
-
-__all__ = ["FORMATS", "Format", "read"]
+from annomodels.io.coref.brat import is_brat, read_brat
+from annomodels.io.coref.chaintable import is_chain_table, read_chain_table
+from annomodels.io.coref.conll import is_conll, read_conll
+from annomodels.io.coref.corefud import is_corefud, read_corefud
+from annomodels.io.coref.files import Files, open_files
+from annomodels.io.coref.jsonlines import is_json_lines, read_json_lines
+from annomodels.io.coref.mmax import is_mmax, read_mmax
+from annomodels.io.coref.parts import Crossing, Options, Part, aligned
+from annomodels.io.coref.projects import is_project, read_project
 
 Paths = str | os.PathLike[str]
 

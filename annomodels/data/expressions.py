@@ -8,8 +8,6 @@ from operator import index
 
 from annomodels.errors import AnnotationError, Problem
 
-__all__ = ["Key", "Markable", "Span"]
-
 
 @dataclass(frozen=True, slots=True, order=True)
 class Span:

@@ -9,15 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from annomodels.coref.document import Corpus, Document, documents_of
-from annomodels.coref.layers import PHRASE
-from annomodels.coref.parts import crossings
-from annomodels.coref.spans import Key, Span
+from annomodels.data.document import Corpus, Document, documents_of
+from annomodels.data.expressions import Key, Span
+from annomodels.data.layers import PHRASE
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, NotApplicable, Problem
+from annomodels.io.coref.parts import crossings
 from annomodels.io.writing import atomic_path
-
-__all__ = ["WRITTEN", "to_text", "write"]
 
 WRITTEN = {"jsonlines": ".jsonl", "conll": ".conll"}
 ENDINGS = {

@@ -6,17 +6,15 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
-from annomodels.coref.document import Document
-from annomodels.coref.files import Files
-from annomodels.coref.layers import Judgment
-from annomodels.coref.parts import Marks, Options, Part
-from annomodels.coref.spans import Span
+from annomodels.data.document import Document
+from annomodels.data.expressions import Span
+from annomodels.data.layers import Judgment
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, Problem
+from annomodels.io.coref.files import Files
+from annomodels.io.coref.parts import Marks, Options, Part
 from annomodels.io.delimited import records_of
 from annomodels.io.table import from_records
-
-__all__ = ["is_chain_table", "read_chain_table"]
 
 ITEM = re.compile(r"(.*)#(\d+:\d+-\d+)$")
 PLACE = re.compile(r"(\d+):(\d+)-(\d+)$")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
-from annomodels.coref.brat import WORD
-from annomodels.coref.document import Document
-from annomodels.coref.files import Files
-from annomodels.coref.parts import Marks, Options, Part
-from annomodels.coref.spans import Span
+from annomodels.data.document import Document
+from annomodels.data.expressions import Span
 from annomodels.data.validation import counted, some
 from annomodels.errors import AnnotationError, Problem
+from annomodels.io.coref.brat import WORD
+from annomodels.io.coref.files import Files
+from annomodels.io.coref.parts import Marks, Options, Part
 from annomodels.io.reading import read_spans
 from annomodels.io.source import Options as NoOptions
 from annomodels.io.source import Source
@@ -20,8 +20,6 @@ from annomodels.io.spans import GOLD
 from annomodels.io.spans import Span as Mark
 from annomodels.io.tools.cas import is_cas
 from annomodels.io.tools.webanno import is_webanno
-
-__all__ = ["is_project", "read_project"]
 
 ENDINGS = (".tsv", ".xmi", ".zip")
 

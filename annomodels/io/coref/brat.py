@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 
-from annomodels.coref.chaining import components
-from annomodels.coref.document import Document
-from annomodels.coref.files import Files
-from annomodels.coref.parts import Marks, Options, Part
-from annomodels.coref.spans import Span
+from annomodels.data.document import Document
+from annomodels.data.expressions import Span
+from annomodels.data.layers import components
 from annomodels.errors import AnnotationError, Problem
-
-__all__ = ["RELATIONS", "is_brat", "read_brat"]
+from annomodels.io.coref.files import Files
+from annomodels.io.coref.parts import Marks, Options, Part
 
 RELATIONS = frozenset({"coref", "coreference", "ident", "identity", "equiv"})
 WORD = re.compile(r"\w+|[^\w\s]")

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from annomodels.coref.chaining import components
-from annomodels.coref.spans import Key, Markable
+from annomodels.data.expressions import Key, Markable
 from annomodels.errors import AnnotationError, Problem
-
-__all__ = ["PHRASE", "Judgment", "Layer"]
 
 PHRASE = "phrase"
 
@@ -86,7 +83,7 @@ class Layer:
 
     Examples
     --------
-    >>> from annomodels.coref.spans import Span
+    >>> from annomodels.data.expressions import Span
     >>> a, b = Markable("a", Span((0,))), Markable("b", Span((2,)))
     >>> layer = Layer("ana", {"a": a, "b": b}, {"b": Judgment("b", "phrase", ("a",))})
     >>> [len(cluster) for cluster in layer.groups]
@@ -217,3 +214,27 @@ def _problems(layer: Layer) -> Iterable[Problem]:
             yield Problem(what, where, "A link joins two different markables.")
     for cluster in layer.dominating:
         yield from unknown(cluster, "A dominating expression names")
+
+
+def components[T: Hashable](nodes: Iterable[T], links: Iterable[tuple[T, T]]) -> list[frozenset[T]]:
+    """Find the sets of nodes that are joined by links, whichever way these point.
+
+    Examples
+    --------
+    >>> sorted(map(sorted, components("abcd", [("a", "b"), ("d", "b")])))
+    [['a', 'b', 'd'], ['c']]
+    """
+    parent = {node: node for node in nodes}
+
+    def root(node: T) -> T:
+        while parent[node] != node:
+            parent[node] = parent[parent[node]]
+            node = parent[node]
+        return node
+
+    for one, other in links:
+        parent[root(one)] = root(other)
+    found: dict[T, set[T]] = {}
+    for node in parent:
+        found.setdefault(root(node), set()).add(node)
+    return [frozenset(members) for members in found.values()]

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from annomodels.coref.document import Document
-from annomodels.coref.files import Files
-from annomodels.coref.parts import Marks, Options, Part
-from annomodels.coref.spans import Span
+from annomodels.data.document import Document
+from annomodels.data.expressions import Span
 from annomodels.errors import AnnotationError, Problem
+from annomodels.io.coref.files import Files
+from annomodels.io.coref.parts import Marks, Options, Part
 from annomodels.io.documents import json_lines
-
-__all__ = ["is_json_lines", "read_json_lines"]
 
 
 def is_json_lines(files: Files, name: str) -> bool:

@@ -5,16 +5,14 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable, Mapping
 
-from annomodels.coref.document import Document
-from annomodels.coref.files import Files
-from annomodels.coref.layers import PHRASE, Judgment
-from annomodels.coref.parts import Marks, Options, Part
-from annomodels.coref.spans import Span
-from annomodels.coref.xml import Element, elements
+from annomodels.data.document import Document
+from annomodels.data.expressions import Span
+from annomodels.data.layers import PHRASE, Judgment
 from annomodels.data.validation import some
 from annomodels.errors import AnnotationError, Problem
-
-__all__ = ["ATTRIBUTES", "is_mmax", "read_mmax"]
+from annomodels.io.coref.files import Files
+from annomodels.io.coref.parts import Marks, Options, Part
+from annomodels.io.coref.xml import Element, elements
 
 ATTRIBUTES: dict[str, str] = {
     "set": "coref_class",

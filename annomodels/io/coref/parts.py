@@ -7,13 +7,11 @@ from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Literal
 
-from annomodels.coref.document import Document
-from annomodels.coref.layers import Judgment, Layer
-from annomodels.coref.spans import Key, Markable, Span
+from annomodels.data.document import Document
+from annomodels.data.expressions import Key, Markable, Span
+from annomodels.data.layers import Judgment, Layer
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, Problem
-
-__all__ = ["Crossing", "Marks", "Options", "Part", "aligned", "crossings"]
 
 Crossing = Literal["error", "keep"]
 

@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.coref.layers import PHRASE, Layer
-from annomodels.coref.spans import Key, Span
+from annomodels.data.expressions import Key, Span
+from annomodels.data.layers import PHRASE, Layer
 from annomodels.data.validation import some
 from annomodels.errors import AnnotationError, Problem
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["Corpus", "Document", "documents_of"]
 
 
 @dataclass(frozen=True)

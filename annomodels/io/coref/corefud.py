@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from annomodels.coref.document import Document
-from annomodels.coref.files import Files
-from annomodels.coref.layers import Judgment
-from annomodels.coref.parts import Marks, Options, Part
-from annomodels.coref.spans import Span
+from annomodels.data.document import Document
+from annomodels.data.expressions import Span
+from annomodels.data.layers import Judgment
 from annomodels.errors import AnnotationError, Problem
-
-__all__ = ["is_corefud", "read_corefud"]
+from annomodels.io.coref.files import Files
+from annomodels.io.coref.parts import Marks, Options, Part
 
 CHUNK = re.compile(r"\(([^()]+)\)|\(([^()]+)|([^()]+)\)")
 PIECE = re.compile(r"(.+?)\[(\d+)/(\d+)\]$")

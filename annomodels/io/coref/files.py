@@ -12,8 +12,6 @@ from pathlib import Path
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.files import MARKS, decoded, raw_bytes, unreadable
 
-__all__ = ["LARGEST", "Files", "open_files"]
-
 LARGEST = 1 << 30
 
 
