@@ -128,7 +128,7 @@ def replicate(case: Case, seed: int, number: int) -> tuple[dict[str, Ints], dict
     rng = np.random.default_rng(sequence)
     made = simulate(case.source or model, k, rng)
     draws = sample(model, made.data, int(rng.integers(2**31)), THIN[model.name])
-    simplex = (*SIMPLEX, *model.variables(k))
+    simplex = (*SIMPLEX, *(each.name for each in model.item_parameters(k)))
     all_of: dict[str, Ints] = {}
     tested: dict[str, tuple[Floats, Floats]] = {}
     for name, drawn in draws.items():

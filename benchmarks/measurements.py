@@ -74,9 +74,12 @@ def smallest_ess(posterior: dict[str, Any], coder: Any) -> float:
     """Smallest bulk ESS among the prevalence and the accuracy of the busiest coders."""
     import numpy as np
 
-    from annomodels.engines.diagnostics import ess, monitors
+    from annomodels.data.mixing import ess
+    from annomodels.models.dawid_skene import DawidSkene
+    from annomodels.models.parameters import watched_draws
 
-    return float(np.nanmin(ess(monitors(posterior, np.bincount(coder)))))
+    declared = [each for each in DawidSkene().parameters() if each.name in posterior]
+    return float(np.nanmin(ess(watched_draws(declared, posterior, np.bincount(coder)))))
 
 
 def gibbs(path: str, draws: int, seed: int) -> dict[str, Any]:

@@ -6,23 +6,11 @@ that all summaries, plots and reports read.
 ====================  ==========================================================================
 group                 variables
 ====================  ==========================================================================
-``posterior``         ``prevalence`` (chain, draw, truth); ``confusion`` (chain, draw, coder,
-                      truth, label), without ``coder`` for the pooled model; for hierarchical
-                      models ``population`` (chain, draw, truth, label) and ``concentration``
-                      (chain, draw, truth) and ``common_accuracy`` (chain, draw), or the same of
-                      each group of coders, ``group_population`` (chain, draw, coder_group, truth,
-                      label), ``group_concentration`` and ``group_accuracy``; on the logit
-                      scale ``location`` (chain, draw, truth, label) and ``scale`` (chain, draw,
-                      truth); for one-coin and class-conditional ``accuracy`` (chain, draw, coder),
-                      the latter by ``truth`` too; where labels are no class, ``no_answer`` (chain,
-                      draw, coder, truth, dont_know), ``no_answer_mean`` and
-                      ``no_answer_concentration`` (chain, draw, truth, dont_know);
-                      for MACE ``competence`` (chain, draw, coder)
-                      and ``guess`` (chain, draw, coder, label); where items have states,
-                      ``prevalence`` and ``confusion`` are those of the truth, with the states
-                      summed out, and ``perceived_prevalence`` (chain, draw, perceived),
-                      ``perceived_confusion`` (chain, draw, coder, perceived, label) what coders
-                      respond to
+``posterior``         what the model declares (:meth:`annomodels.models.base.Model.parameters`) and
+                      nothing else; always ``prevalence`` (chain, draw, truth) and ``confusion``
+                      (chain, draw, coder, truth, label), without ``coder`` where all coders share
+                      one. Where items have states, these are those of the truth, with the states
+                      summed out
 ``sample_stats``      ``lp`` (chain, draw): log joint density with the truth summed out;
                       ``diverging`` (chain, draw) for NUTS
 ``truth``             ``p_truth`` (item, truth): posterior probability of each class, averaged
@@ -42,59 +30,37 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
+from annomodels.types import AnyArray
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = [
-    "SCHEMA_VERSION",
-    "RawResult",
-    "annotations_of",
-    "conform",
-    "confusion_draws",
-    "names",
-    "observed_data",
-    "plain_attrs",
-]
-
 SCHEMA_VERSION = "1"
-Floats = NDArray[Any]
 
 POOL = {
     "weight": ("pool_draw", "member"),
     "error": ("pool_draw",),
     "member_log_p": ("member", "item", "truth"),
 }
-DIMS: dict[str, tuple[str, ...]] = {
-    "prevalence": ("truth",),
-    "confusion": ("coder", "truth", "label"),
-    "population": ("truth", "label"),
-    "concentration": ("truth",),
-    "common_accuracy": (),
-    "group_population": ("coder_group", "truth", "label"),
-    "group_concentration": ("coder_group", "truth"),
-    "group_accuracy": ("coder_group",),
-    "scale": ("truth",),
-    "location": ("truth", "label"),
-    "accuracy": ("coder", "truth"),
-    "competence": ("coder",),
-    "guess": ("coder", "label"),
-    "no_answer": ("coder", "truth", "dont_know"),
-    "no_answer_mean": ("truth", "dont_know"),
-    "no_answer_concentration": ("truth", "dont_know"),
-    "spammer": ("coder",),
-    "habit": ("coder", "label"),
-    "spammer_share": (),
-    "perceived_prevalence": ("perceived",),
-    "perceived_confusion": ("coder", "perceived", "label"),
-}
+
+
+class Declared(Protocol):
+    """What a model says of the variables of its results."""
+
+    def dims(self, n_labels: int) -> dict[str, tuple[str, ...]]:
+        """Dimensions of every variable of the posterior, beyond chain and draw."""
+
+    def coords(self, labels: list[str]) -> dict[str, list[str]]:
+        """Names along the dimensions that only this model has."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write the model down as plain data."""
 
 
 @dataclass
@@ -128,16 +94,16 @@ class RawResult:
         ``member_log_p``, shape [model, item, truth].
     """
 
-    posterior: dict[str, Floats]
-    lp: Floats
-    p_truth: Floats
-    p_truth_mcse: Floats
-    conditional_entropy: Floats
-    stats: dict[str, Floats] = field(default_factory=dict)
+    posterior: dict[str, AnyArray]
+    lp: AnyArray
+    p_truth: AnyArray
+    p_truth_mcse: AnyArray
+    conditional_entropy: AnyArray
+    stats: dict[str, AnyArray] = field(default_factory=dict)
     attrs: dict[str, Any] = field(default_factory=dict)
-    item_values: dict[str, Floats] = field(default_factory=dict)
-    p_state: Floats | None = None
-    pool: dict[str, Floats] = field(default_factory=dict)
+    item_values: dict[str, AnyArray] = field(default_factory=dict)
+    p_state: AnyArray | None = None
+    pool: dict[str, AnyArray] = field(default_factory=dict)
 
 
 def names(data: Annotations) -> dict[str, list[str]]:
@@ -151,13 +117,7 @@ def names(data: Annotations) -> dict[str, list[str]]:
     }
 
 
-def conform(
-    result: RawResult,
-    data: Annotations,
-    model: dict[str, Any],
-    dims: dict[str, tuple[str, ...]] | None = None,
-    coords: dict[str, list[str]] | None = None,
-) -> xr.DataTree:
+def conform(result: RawResult, data: Annotations, model: Declared) -> xr.DataTree:
     """Build the result tree.
 
     Parameters
@@ -167,19 +127,26 @@ def conform(
     data
         What was fitted.
     model
-        The model as plain data.
-    dims, coords
-        Dimensions of variables that only this model has, and names along them.
+        The model, which declares every variable of the posterior.
 
     Raises
     ------
     ValueError
-        When an array does not have the shape that the schema says.
+        When the posterior holds a variable that the model does not declare, or an array does not
+        have the shape that was declared.
     """
     import xarray as xr
 
-    known_dims = {**DIMS, **(dims or {})}
-    known_coords = {**names(data), **(coords or {})}
+    described, declared = model.to_dict(), model.dims(data.n_labels)
+    strange = [name for name in result.posterior if name not in declared]
+    if strange:
+        raise ValueError(
+            f"The model {described['name']} does not declare {', '.join(strange)} of its "
+            f"posterior. Name each in own_parameters; declared are {', '.join(declared)}."
+        )
+    known = names(data)
+    known_coords = {**known, "dont_know": list(map(label_text, data.dont_know))}
+    known_coords |= model.coords(known["label"])
     chains, draws = result.lp.shape
     base = {"chain": np.arange(chains), "draw": np.arange(draws)}
 
@@ -188,14 +155,10 @@ def conform(
         known = {**base, **known_coords}
         return xr.Dataset(arrays, coords={dim: known[dim] for dim in known if dim in used})
 
-    posterior: dict[str, Any] = {}
-    for name, values in result.posterior.items():
-        along = known_dims[name]
-        if name == "confusion" and values.ndim == 4:
-            along = ("truth", "label")
-        if name == "accuracy":  # for all classes, or for each
-            along = along[: values.ndim - 2]
-        posterior[name] = (("chain", "draw", *along), values)
+    posterior = {
+        name: (("chain", "draw", *declared[name]), values)
+        for name, values in result.posterior.items()
+    }
     stats = {
         name: (("chain", "draw"), values)
         for name, values in {"lp": result.lp, **result.stats}.items()
@@ -212,7 +175,7 @@ def conform(
     pool = {name: (POOL[name], values) for name, values in result.pool.items()}
     tree = xr.DataTree.from_dict(
         {
-            "/": xr.Dataset(attrs=plain_attrs(result.attrs, model)),
+            "/": xr.Dataset(attrs=plain_attrs(result.attrs, described)),
             "/posterior": dataset(posterior),
             "/sample_stats": dataset(stats),
             "/truth": dataset(truth),
@@ -306,13 +269,13 @@ def annotations_of(tree: xr.DataTree) -> Annotations:
     )
 
 
-def confusion_draws(tree: xr.DataTree, n_coders: int) -> Floats:
+def confusion_draws(tree: xr.DataTree, n_coders: int) -> AnyArray:
     """Draws of the confusion matrices, shape [sample, coder, truth, label].
 
     Chains follow each other along ``sample``. For the pooled model every coder has the same
     matrix; the array is then a read-only view without copies.
     """
-    values: Floats = tree["posterior"].to_dataset()["confusion"].values
+    values: AnyArray = tree["posterior"].to_dataset()["confusion"].values
     values = values.reshape(-1, *values.shape[2:])
     if values.ndim == 3:
         values = np.broadcast_to(values[:, None], (len(values), n_coders, *values.shape[1:]))

@@ -119,7 +119,7 @@ class Chain:
             *self.codes.arrays, *prior, state.log_prevalence, state.log_confusion, self.key,
             self.iteration, end, 0 if kept is None else thin, self.volume, self.relabel,
             self._order(), self.counts[0], self.sizes[0], target.sums, target.book,
-            *_places(target),
+            *self._places(target),
         )  # fmt: skip
 
     def trace(self, room: int) -> Trace:
@@ -150,7 +150,16 @@ class Chain:
         from annomodels.kernels.iterations import store
 
         state, source = self.state, self.model.source(self.state)
-        store(kept.n, order, state.log_prevalence, state.log_confusion, source, *_places(kept))
+        store(kept.n, order, state.log_prevalence, state.log_confusion, source, *self._places(kept))
+
+    def _places(self, kept: Kept) -> tuple[Any, Any]:
+        """Where an iteration writes draws: of all models, and of what the rows come from."""
+        held = kept.arrays
+        confusion = held["confusion"]
+        if confusion.ndim == 3:  # one matrix for all coders
+            confusion = confusion[:, None]
+        common = (held["prevalence"], confusion, kept.log_likelihood, kept.lp)
+        return common, self.model.draw_places(held, kept.lp.astype(kept.dtype))
 
     def _order(self) -> NDArray[Any]:
         return canonical_order(self.state, self.volume) if self.relabel else self.identity
@@ -181,34 +190,3 @@ def _empty(codes: Encoded) -> Encoded:
     """No items, of the same kind."""
     none = codes.gold[:0]
     return replace(codes, starts=codes.starts[:1], row=none, label=none, gold=none, inverse=none)
-
-
-def _places(kept: Kept) -> tuple[Any, Any]:
-    """Where an iteration writes draws: of all models, and of what the rows come from."""
-    held = kept.arrays
-    confusion = held["confusion"]
-    if confusion.ndim == 3:  # one matrix for all coders
-        confusion = confusion[:, None]
-    common = (held["prevalence"], confusion, kept.log_likelihood, kept.lp)
-    own = _own_places(kept)
-    if "answering" in held:
-        own = (own, held["answering"], held["answering_concentration"])
-    return common, own
-
-
-def _own_places(kept: Kept) -> tuple[Any, ...]:
-    held = kept.arrays
-    if "population" in held:
-        accuracy = held.get("common_accuracy", kept.lp.astype(kept.dtype))
-        return (held["population"], held["concentration"], accuracy)
-    if "group_population" in held:
-        # room that nobody reads where the accuracy is not estimated
-        idle = np.empty((len(kept.lp), held["group_population"].shape[1]), dtype=kept.dtype)
-        accuracy = held.get("group_accuracy", idle)
-        return (held["group_population"], held["group_concentration"], accuracy)
-    if "accuracy" in held:
-        accuracy = held["accuracy"]
-        return (accuracy[:, :, None] if accuracy.ndim == 2 else accuracy,)
-    if "competence" in held:
-        return (held["competence"], held["guess"])
-    return (kept.lp,)

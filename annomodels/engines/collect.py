@@ -8,23 +8,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from annomodels.data.mixing import mixing, worst
 from annomodels.data.schema import RawResult
-from annomodels.engines.diagnostics import mixing, monitors, worst
 from annomodels.engines.kept import Kept, StateKept
-from annomodels.engines.trace import watched
+from annomodels.engines.trace import traced, watched_of
+from annomodels.models.base import Model
 from annomodels.models.encoded import Encoded
-
-__all__ = ["chain_modes", "collect", "collect_parameters"]
 
 Floats = NDArray[Any]
 SWAPPED_FROM = 0.5
 
 
-def collect(kept: Sequence[Kept], codes: Encoded, attrs: dict[str, Any]) -> RawResult:
+def collect(model: Model, kept: Sequence[Kept], codes: Encoded, attrs: dict[str, Any]) -> RawResult:
     """Put the chains together.
 
     Parameters
     ----------
+    model
+        The model, which says what must have mixed.
     kept
         What each chain kept.
     codes
@@ -46,6 +47,7 @@ def collect(kept: Sequence[Kept], codes: Encoded, attrs: dict[str, Any]) -> RawR
     inverse = codes.inverse
     item_values, p_state = _of_states(kept, inverse)
     return collect_parameters(
+        model,
         kept,
         volume,
         gaps,
@@ -59,12 +61,19 @@ def collect(kept: Sequence[Kept], codes: Encoded, attrs: dict[str, Any]) -> RawR
 
 
 def collect_parameters(
-    kept: Sequence[Kept], volume: Floats, gaps: Floats, attrs: dict[str, Any], **of_items: Any
+    model: Model,
+    kept: Sequence[Kept],
+    volume: Floats,
+    gaps: Floats,
+    attrs: dict[str, Any],
+    **of_items: Any,
 ) -> RawResult:
     """Put the parameters of the chains together with what is known of the items.
 
     Parameters
     ----------
+    model
+        The model, which says what must have mixed.
     kept
         What each chain kept.
     volume
@@ -83,12 +92,11 @@ def collect_parameters(
     }
     log_likelihood = np.stack([part.log_likelihood[:draws] for part in kept])
     lp = np.stack([part.lp[:draws] for part in kept])
-    traced = watched([part.trace for part in kept])
-    if traced is None:
-        rhat_max, ess_min = mixing(monitors(posterior, volume))
-    else:
-        rhat_max, ess_min = worst(*traced)
-        attrs["watched"] = {"rhat": traced[0].round(5).tolist(), "ess": traced[1].round(1).tolist()}
+    noted = traced([part.trace for part in kept])
+    if noted is not None:
+        noted = noted[0].round(5), noted[1].round(1)
+        attrs["watched"] = {"rhat": noted[0].tolist(), "ess": noted[1].tolist()}
+    rhat_max, ess_min = worst(*(noted or mixing(watched_of(model, posterior, volume))))
     swapped = [n for n, part in enumerate(kept) if part.relabelled > SWAPPED_FROM * part.n]
     attrs = {
         **attrs,

@@ -212,7 +212,7 @@ def run(model: ConjugateModel, data: Annotations, settings: Settings) -> RawResu
                 state, turn = log.begin(start, state_from_shares(model, codes, shares))
                 mode = climber(state, turn, log.each)
                 log.finish(mode.state)
-                modes.append(_canonical(mode, volume, relabel))
+                modes.append(_canonical(model, mode, volume, relabel))
                 modes[-1].start = start
                 if clock.over:
                     stopped = "time limit"
@@ -249,10 +249,10 @@ def _climber(
     return far
 
 
-def _canonical(mode: Mode, volume: Floats, relabel: bool) -> Mode:
+def _canonical(model: ConjugateModel, mode: Mode, volume: Floats, relabel: bool) -> Mode:
     if relabel:
         order = canonical_order(mode.state, volume)
-        mode.state = mode.state.ordered(order)
+        mode.state = model.ordered(mode.state, order)
         mode.p_truth = mode.p_truth[:, np.argsort(order)]
     return mode
 

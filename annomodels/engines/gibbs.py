@@ -85,7 +85,7 @@ def run(model: ConjugateModel | StateModel, data: Annotations, settings: Setting
         run_.clock = Clock(settings.time_limit)
         with Interrupts(settings.checkpoint is not None) as run_.interrupts:
             run_.sample(draws, single)
-    return collect(run_.result[0], codes, run_.attrs)
+    return collect(model, run_.result[0], codes, run_.attrs)
 
 
 def _require_family(model: ConjugateModel | StateModel, settings: Settings) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.engines.diagnostics import ess, rhat
+from annomodels.data.mixing import ess, rhat
 from annomodels.engines.settings import Clock, Settings
 from annomodels.errors import EngineError
 from annomodels.models.interval import POPULATION, Interval

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
-from annomodels.data.schema import DIMS, RawResult, names
+from annomodels.data.schema import RawResult, names
 from annomodels.engines.checkpoint import require_no_checkpoint
 from annomodels.engines.collect import collect
 from annomodels.engines.compiled import compiled
@@ -29,7 +29,7 @@ from annomodels.models.base import Model
 from annomodels.models.confusion import ConfusionModel, State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded, encode
-from annomodels.models.state import TRUTH_AXIS
+from annomodels.models.parameters import Support
 
 __all__ = ["bound_concentrations", "run", "start_point", "state_of"]
 
@@ -37,19 +37,6 @@ Floats = NDArray[Any]
 JITTER = 0.02
 # log gamma is known to some 1e-6 there; the priors hold less than 1e-12 beyond
 MOST_CONCENTRATED = 1e9
-# variables that are positive
-SCALES = (
-    "concentration", "group_concentration", "answering_concentration", "scale", "coder_spread",
-    "item_spread", "shift_scale",
-    "spread_scale", "typical_spread", "lapse_scale", "ability_scale", "difficulty_scale",
-    "leaning_scale", "level", "discrimination",
-)  # fmt: skip
-# variables of the starting state beside prevalence and rows
-POPULATION = (
-    "population", "concentration", "common_accuracy", "accuracy", "competence", "guess",
-    "group_population", "group_concentration", "group_accuracy",
-    "answering", "answering_concentration",
-)  # fmt: skip
 
 
 def start_point(model: Model, codes: Encoded) -> dict[str, Floats]:
@@ -98,7 +85,7 @@ def run(model: Model, data: Annotations, settings: Settings) -> RawResult:
     else:
         kept = revisit_states(model, codes, posterior, lp, relabel)
     attrs = {"engine": "nuts", "thin": 1, "seconds": clock.seconds, "stopped": stopped}
-    result = collect(kept, codes, attrs)
+    result = collect(model, kept, codes, attrs)
     result.stats["diverging"] = diverging
     return result
 
@@ -110,25 +97,25 @@ def _chains(
     model: Model, codes: Encoded, coords: dict[str, list[str]], settings: Settings, clock: Clock
 ) -> Drawn:
     """Run all chains here: draws by name, log densities, divergences, why it stopped."""
-    wanted = {*DIMS, *model.variables(codes.n_labels)}
+    drawn = model.drawn_parameters(codes.n_labels)
+    wanted = {each.name for each in drawn}
+    free = (*drawn, *model.auxiliary_parameters(codes.n_labels))
+    support = {each.name: each.support for each in free}
     settings.tell("compiling", 0.0, "preparing the density")
     start = start_point(model, codes)
     # a little noise keeps the chains from starting in one point; nutpie's own would leave the mode
     rng = np.random.default_rng(settings.seed)
     density = own_density(model, codes)
     if density is not None:
-        noisy = {
-            name: _shake(start[name], name, rng, name == "prevalence") for name in density.free
-        }
+        noisy = {name: _shake(start[name], support.get(name, "real"), rng) for name in density.free}
         code = sampled_from(density, noisy)
     else:
         pymc_model = model.build(codes, coords)
         bound_concentrations(pymc_model)
-        free = pymc_model.free_RVs
         if pymc_model.discrete_value_vars:
             return _stepped(pymc_model, start, settings, wanted)
-        simplexes = {v.name for v in free if getattr(v.owner.op, "name", "") == "dirichlet"}
-        noisy = {v.name: _shake(start[v.name], v.name, rng, v.name in simplexes) for v in free}
+        names_ = [v.name for v in pymc_model.free_RVs]
+        noisy = {name: _shake(start[name], support.get(name, "real"), rng) for name in names_}
         code = compiled(pymc_model, noisy)
     settings.tell("compiling", 1.0)
     tree, stopped = _sample(code, settings, clock, model.correlated)
@@ -222,17 +209,18 @@ def _sample(code: Any, settings: Settings, clock: Clock, correlated: bool) -> tu
         return sampler.abort(), "interrupted"
 
 
-def _shake(values: Floats, name: str, rng: np.random.Generator, simplex: bool) -> Floats:
+def _shake(values: Floats, support: Support, rng: np.random.Generator) -> Floats:
+    """Move a starting value a little, within what it may be."""
     values = np.asarray(values, dtype=float)
     noise = rng.normal(0.0, JITTER, values.shape)
-    if simplex:
+    if support == "simplex":
         values = np.maximum(values, 1e-4) * np.exp(noise)
         return np.asarray(values / values.sum(axis=-1, keepdims=True))
-    if name in ("common_accuracy", "group_accuracy", "accuracy", "competence", "guessing"):
+    if support == "unit":
         return np.clip(values, 0.02, 0.98)
-    if name in SCALES:
+    if support == "positive":
         return np.asarray(values * np.exp(noise) + 1e-3)
-    if name in ("shift", "z", "contrast", "preference"):
+    if support == "zero-sum":
         return np.asarray(values + noise - noise.mean(axis=-1, keepdims=True))
     return values + noise
 
@@ -273,9 +261,8 @@ def _revisit(
             order = canonical_order(state, volume) if relabel else identity
             moved = bool((order != identity).any())
             if moved:
-                state = state.ordered(order)
-                back = np.argsort(order)
-                values = {name: _moved(name, array, back) for name, array in values.items()}
+                state = model.ordered(state, order)
+                values = model.taken(values, np.argsort(order))
             log_likelihood = truth_pass(
                 *codes.arrays, chances(state.log_prevalence, state.log_confusion),
                 0, codes.n_patterns, part.batch, part.entropy,
@@ -284,18 +271,6 @@ def _revisit(
             total = _weighted_likelihood(codes, state, log_likelihood)
             part.add(values, total, lp[chain, draw] if prior is None else total + prior, moved)
     return kept
-
-
-def _moved(name: str, values: Floats, back: Floats) -> Floats:
-    """Values of a variable with its classes in another order."""
-    if name in TRUTH_AXIS:
-        return np.asarray(np.take(values, back, axis=TRUTH_AXIS[name]))
-    dims = DIMS.get(name, ())
-    if name == "confusion":  # of each coder, or of all
-        dims = dims[-values.ndim :]
-    if len(dims) != values.ndim or "truth" not in dims:
-        return values
-    return np.asarray(np.take(values, back, axis=dims.index("truth")))
 
 
 def _weighted_likelihood(codes: Encoded, state: State, unweighted: float) -> float:
@@ -313,6 +288,5 @@ def state_of(values: dict[str, Floats]) -> State:
         confusion = confusion[None]
     tiny = np.finfo(float).tiny
     rows = np.log(np.maximum(np.ascontiguousarray(confusion.transpose(0, 2, 1)), tiny))
-    used: list[str] = [name for name in POPULATION if name in values]
-    population = {name: values[name] for name in used}
+    population = {n: v for n, v in values.items() if n not in ("prevalence", "confusion")}
     return State(np.log(values["prevalence"]), rows, population)

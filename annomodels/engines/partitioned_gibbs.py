@@ -101,7 +101,7 @@ def in_memory(
         name: np.concatenate([getattr(part, name) for part in found.parts])
         for name in ("p_truth", "p_truth_mcse", "conditional_entropy")
     }
-    return collect_parameters(found.kept, source.volume, found.gaps, found.attrs, **of_items)
+    return collect_parameters(model, found.kept, source.volume, found.gaps, found.attrs, **of_items)
 
 
 def sample_source(

@@ -50,8 +50,14 @@ def pooled(
     attrs = {**found.attrs, "seconds": seconds, "stopped": stopped}
     if len(parts) < len(model.names):
         return replace(found, attrs={**attrs, "unpooled": True})
-    for name, worst in (("rhat_max", max), ("ess_min", min)):
-        attrs[name] = worst(float(part.attrs[name]) for part in parts)
+    watched = {"rhat_max": max, "ess_min": min}
+    attrs["members"] = {
+        name: {key: float(part.attrs[key]) for key in watched}
+        for name, part in zip(model.names, parts, strict=True)
+        if part is not found
+    }
+    for key, worst in watched.items():
+        attrs[key] = worst(float(part.attrs[key]) for part in (found, *parts))
     log_p = member_beliefs(model, [part.p_truth for part in parts])
     draws = taught(model, log_p, data)
     p, entropy = pooled_truth(log_p, draws)

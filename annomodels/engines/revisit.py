@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.data.schema import DIMS
 from annomodels.engines.kept import Kept, StateKept
 from annomodels.engines.relabel import canonical_order
 from annomodels.errors import EngineError
@@ -53,7 +52,7 @@ def revisit_states(
 
     chains, draws = lp.shape
     identity = np.arange(codes.n_labels)
-    volume = np.bincount(codes.row, minlength=codes.n_rows) / len(codes.row)
+    volume = codes.volume
     kept: list[StateKept] = []
     for chain in range(chains):
         part: StateKept | None = None
@@ -96,7 +95,7 @@ def _order(values: dict[str, Floats], volume: Floats) -> Floats:
 
 def _reordered(model: Model, values: dict[str, Floats], back: Floats) -> dict[str, Floats]:
     """Give the classes another order in every variable that speaks of them."""
-    dims = {**DIMS, **model.variables(len(back))}
+    dims = model.dims(len(back))
     out = dict(values)
     for name, array in values.items():
         along = dims.get(name, ())

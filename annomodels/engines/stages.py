@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from annomodels.data.mixing import mixing, worst
 from annomodels.engines.checkpoint import Checkpoint, Saved, no_checkpoint
-from annomodels.engines.diagnostics import mixing, monitors, worst
 from annomodels.engines.kept import Kept
 from annomodels.engines.settings import Clock, Settings
-from annomodels.engines.trace import watched
+from annomodels.engines.trace import traced, watched_of
 from annomodels.errors import EngineError
 
 __all__ = ["FEWEST_DRAWS", "StagedRun", "room_for"]
@@ -210,16 +210,18 @@ class StagedRun(ABC):
         )
 
     def _mixed(self, kept: list[Kept]) -> bool:
-        found = watched([part.trace for part in kept])
+        if len(kept) == 1:  # nothing to compare
+            return True
+        found = traced([part.trace for part in kept])
         if found is not None:
             r, n = worst(*found)
             return bool(np.isnan(r)) or (r < GOOD_RHAT and n >= GOOD_ESS)
         volume = self.chains[0].volume
         by_chain = [  # draws are large, what is watched of them is small
-            monitors({name: values[None] for name, values in part.arrays.items()}, volume)
+            watched_of(self.chains[0].model, {n: v[None] for n, v in part.arrays.items()}, volume)
             for part in kept
         ]
-        r, n = mixing(np.concatenate(by_chain))
+        r, n = worst(*mixing(np.concatenate(by_chain)))
         return bool(np.isnan(r)) or (
             r < GOOD_RHAT and n >= min(GOOD_ESS, 0.4 * kept[0].room * len(kept))
         )

@@ -47,7 +47,7 @@ class StateChain:
         self.state = model.begin(state)
         self.key, self.iteration = np.uint64(key), 0
         self.layout = layout = cached_layout(model, codes.n_labels)
-        self.volume = np.bincount(codes.row, minlength=codes.n_rows) / len(codes.row)
+        self.volume = codes.volume
         alphas = model.alphas(codes.n_rows, codes.n_labels)
         self.items = {n: np.array(a / a.sum(axis=-1, keepdims=True)) for n, a in alphas.items()}
         self.parts = np.ascontiguousarray(layout.mix.T)
@@ -91,7 +91,7 @@ class StateChain:
             if self.relabel and kept is None and self.iteration % MIRROR_EVERY == 0:
                 order = canonical_order(self.state, self.volume)
                 if (order != np.arange(len(order))).any():
-                    self.state = self.state.ordered(order)
+                    self.state = self.model.coders.ordered(self.state, order)
             self.iteration += 1
 
     def _values(self) -> dict[str, Floats]:

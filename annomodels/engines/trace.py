@@ -6,18 +6,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from annomodels.engines.diagnostics import BUSIEST, ess, monitors, rhat
+from annomodels.data.mixing import mixing
 from annomodels.engines.relabel import canonical_order
 from annomodels.models.confusion import State
+from annomodels.models.parameters import busiest_coders, watched_draws
+from annomodels.types import AnyArray, Floats
 
 if TYPE_CHECKING:
+    from annomodels.models.base import Model
     from annomodels.models.conjugate import ConjugateModel
-
-__all__ = ["Trace", "watched"]
-
-Floats = NDArray[np.float64]
 
 
 class Trace:
@@ -40,20 +38,21 @@ class Trace:
 
     def __init__(self, model: ConjugateModel, volume: Floats, relabel: bool, room: int) -> None:
         self.model, self.relabel, self.room = model, relabel, room
-        self.busiest = np.argsort(-volume, kind="stable")[:BUSIEST]
-        self.volume = volume[self.busiest]
+        self.coders = busiest_coders(volume[: model.n_coders(len(volume))])
+        self.rows = model.rows_of(self.coders, len(volume))
+        self.volume = volume[self.rows]
         self.values: Floats = np.empty((0, 0))
         self.n = 0
 
     def note(self, state: State) -> None:
         """Add the parameters of one iteration."""
-        few = State(state.log_prevalence, state.log_confusion[self.busiest], state.population)
+        few = State(state.log_prevalence, state.log_confusion[self.rows], state.population)
         if self.relabel:
             order = canonical_order(few, self.volume)
             if (order != np.arange(len(order))).any():
-                few = few.ordered(order)
+                few = self.model.ordered(few, order)
         draws = {name: v[None, None] for name, v in self.model.pymc_start(few).items()}
-        self.put(monitors(draws, self.volume)[0])
+        self.put(watched_of(self.model, draws, self.volume)[0])
 
     def put(self, values: Floats) -> None:
         """Add rows [iteration, parameter]."""
@@ -63,11 +62,17 @@ class Trace:
         self.n += len(values)
 
 
-def watched(found: Sequence[Trace | None]) -> tuple[Floats, Floats] | None:
-    """R-hat and bulk effective sample size of each watched parameter; None without traces."""
+def watched_of(model: Model, posterior: dict[str, AnyArray], volume: Floats) -> Floats:
+    """Draws [chain, draw, column] of what is watched, from the draws that chains keep."""
+    shown = model.separated(posterior)
+    declared = model.parameters(shown["prevalence"].shape[-1])
+    return watched_draws(declared, shown, volume[: model.n_coders(len(volume))])
+
+
+def traced(found: Sequence[Trace | None]) -> tuple[Floats, Floats] | None:
+    """R-hat and bulk effective sample size of each watched column; None without traces."""
     traces = [trace for trace in found if trace is not None]
     n = min((trace.n for trace in traces), default=0)
     if not n:
         return None
-    draws = np.stack([trace.values[:n] for trace in traces])
-    return rhat(draws), ess(draws)
+    return mixing(np.stack([trace.values[:n] for trace in traces]))

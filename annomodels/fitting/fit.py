@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, overload
 
 from annomodels.data.annotations import Annotations
-from annomodels.data.names import label_text
-from annomodels.data.schema import conform, names
+from annomodels.data.schema import conform
 from annomodels.engines.catalog import choose, runner
 from annomodels.engines.checkpoint import new_seed
 from annomodels.engines.settings import Progress, Settings
@@ -294,8 +293,7 @@ def fit(
         from annomodels.engines.pooling import pooled
 
         result = pooled(cast("OpinionPool", resolved), data, result, settings)
-    if isinstance(resolved, Answering):
-        result.posterior, resolved = resolved.separated(result.posterior), resolved.base
+    result.posterior, resolved = resolved.separated(result.posterior), resolved.reported
     n_chains, n_draws = result.lp.shape
     result.attrs = {
         "chains": n_chains,
@@ -311,11 +309,7 @@ def fit(
         "seed": seed,
         "data_fingerprint": data.fingerprint,
     }
-    labels = names(data)["label"]
-    coords = {**resolved.coords(labels), "dont_know": list(map(label_text, data.dont_know))}
-    own = resolved.variables(len(labels)), coords
-    tree = conform(result, data, resolved.to_dict(), *own)
-    return Fit(data, resolved, tree)
+    return Fit(data, resolved, conform(result, data, resolved))
 
 
 def _with_answering(model: Model, data: Annotations) -> tuple[Model, Annotations]:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from annomodels.data.annotations import Annotations
+from annomodels.data.mixing import ess, rhat
 from annomodels.data.names import label_text
 from annomodels.data.schema import annotations_of, observed_data, plain_attrs
-from annomodels.engines.diagnostics import ess, rhat
 from annomodels.engines.interval import NumericResult, gibbs, watched
 from annomodels.engines.interval_nuts import nuts
 from annomodels.engines.settings import Progress, Settings

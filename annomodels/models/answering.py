@@ -8,15 +8,21 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from annomodels.data.annotations import Annotations
+from annomodels.models.base import Model
 from annomodels.models.confusion import Floats, State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded
 from annomodels.models.hierarchical import HierarchicalDawidSkene
+from annomodels.models.parameters import Parameter
 from annomodels.priors import Beta, Dirichlet, LogNormal
-
-__all__ = ["Answering"]
+from annomodels.types import AnyArray, Ints
 
 MEAN, SPREAD, RATES = "answering", "answering_concentration", "answers"
+DRAWN = (
+    Parameter(MEAN, ("dont_know", "truth", "said"), "simplex"),
+    Parameter(SPREAD, ("dont_know", "truth"), "positive"),
+    Parameter(RATES, ("dont_know", "coder", "truth", "said"), "simplex"),
+)
 
 
 @dataclass(frozen=True)
@@ -102,19 +108,36 @@ class Answering(ConjugateModel):
         """Names along the dimensions that only this model has."""
         return {"dont_know": list(self.kinds), "said": ["no", "yes"], **self.base.coords(labels)}
 
-    def variables(self, n_labels: int) -> dict[str, tuple[str, ...]]:
-        """Dimensions of the variables that only this model has."""
-        return {
-            **self.base.variables(n_labels),
-            MEAN: ("dont_know", "truth", "said"),
-            SPREAD: ("dont_know", "truth"),
-            RATES: ("dont_know", "coder", "truth", "said"),
-        }
+    def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
+        """Declare the variables of the model of the answers."""
+        return self.base.own_parameters(n_labels)
+
+    def drawn_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
+        """Declare those too that :meth:`separated` turns into rates of each kind."""
+        return (*self.base.drawn_parameters(n_labels), *DRAWN)
+
+    @property
+    def reported(self) -> Model:
+        """The model of the answers."""
+        return self.base
+
+    def draw_places(self, held: dict[str, AnyArray], spare: AnyArray) -> tuple[Any, ...]:
+        """Where kernels write draws of the answers' own variables and of the mean rates."""
+        return (self.base.draw_places(held, spare), held[MEAN], held[SPREAD])
+
+    def n_coders(self, n_rows: int) -> int:
+        """Give the number of coders that this many rows belong to."""
+        return n_rows // (len(self.kinds) + 1)
+
+    def rows_of(self, coders: Ints, n_rows: int) -> Ints:
+        """Rows of answers and of rates that belong to some of the coders."""
+        shadows = np.arange(len(self.kinds) + 1) * self.n_coders(n_rows)
+        return np.asarray((shadows[:, None] + coders).ravel())
 
     # -- parts -----------------------------------------------------------------------------------
 
     def _rows(self, state: State) -> int:
-        return len(state.log_confusion) // (len(self.kinds) + 1)
+        return self.n_coders(len(state.log_confusion))
 
     def of_answers(self, state: State) -> State:
         """Give the state of the model of the answers, as views."""
@@ -224,7 +247,7 @@ class Answering(ConjugateModel):
         kinds = len(self.kinds)
         answers = self.base.pymc_log_confusion(n_labels)
         anchor = np.broadcast_to(self._anchor(n_labels), (kinds, n_labels, 2))
-        dims = self.variables(n_labels)
+        dims = {each.name: each.dims for each in DRAWN}
         mean = pm.Dirichlet(MEAN, a=anchor, dims=dims[MEAN])
         concentration = self.concentration.pymc(SPREAD, dims=dims[SPREAD])
         alpha = (concentration[:, :, None] * mean)[:, None]
@@ -256,8 +279,8 @@ class Answering(ConjugateModel):
         asked, ``no_answer_mean`` [truth, kind] its mean in the population.
         """
         out = dict(posterior)
-        rows, n = out["confusion"], self.coders
-        k = rows.shape[-1]
+        rows = out["confusion"]
+        n, k = self.n_coders(rows.shape[2]), rows.shape[-1]
         out["confusion"] = np.ascontiguousarray(rows[:, :, :n])
         given = rows[:, :, n:].reshape(*rows.shape[:2], len(self.kinds), n, k, k)[..., 1]
         out["no_answer"] = _of_all(given)

@@ -14,6 +14,7 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
 from annomodels.models.encoded import Encoded
+from annomodels.models.parameters import Parameter
 from annomodels.models.state import State
 from annomodels.priors import Dirichlet, Rows, from_dict, to_dict
 
@@ -78,9 +79,47 @@ class Model(ABC):
         """Put draws of the PyMC variables into the form in which all engines keep them."""
         return posterior
 
-    def variables(self, n_labels: int) -> dict[str, tuple[str, ...]]:
-        """Dimensions of the variables of the result that only this model has."""
-        return {}
+    def parameters(self, n_labels: int = 2) -> tuple[Parameter, ...]:
+        """Declare every variable that the posterior of a result may hold.
+
+        Every model ends with the prevalence and the confusion matrices; the others are those of
+        :meth:`own_parameters`.
+        """
+        rows = ("truth", "label") if self.shared else ("coder", "truth", "label")
+        return (
+            Parameter("prevalence", ("truth",), "simplex"),
+            Parameter("confusion", rows, "simplex", watched="accuracy"),
+            *self.own_parameters(n_labels),
+        )
+
+    def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
+        """Declare the variables of the result beside prevalence and confusion matrices."""
+        return ()
+
+    def drawn_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
+        """Declare what engines keep draws of, where a result has it in another form."""
+        return self.parameters(n_labels)
+
+    def auxiliary_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
+        """Declare the free variables of the PyMC model of which nothing is kept."""
+        return ()
+
+    def dims(self, n_labels: int) -> dict[str, tuple[str, ...]]:
+        """Dimensions of the variables of a result, beyond chain and draw."""
+        return {each.name: each.dims for each in self.parameters(n_labels)}
+
+    def separated(self, posterior: dict[str, Floats]) -> dict[str, Floats]:
+        """Turn the draws that an engine kept, [chain, draw, ...], into those of a result."""
+        return posterior
+
+    def n_coders(self, n_rows: int) -> int:
+        """Give the number of coders that this many rows belong to."""
+        return n_rows
+
+    @property
+    def reported(self) -> Model:
+        """The model that a result names, where another was put around it for fitting."""
+        return self
 
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
         """Names along the dimensions that only this model has."""

@@ -14,6 +14,7 @@ from annomodels.models.confusion import State, clamped_logp
 from annomodels.models.encoded import Encoded
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.observed import observed
+from annomodels.models.parameters import Parameter
 from annomodels.models.quadrature import beta_nodes
 from annomodels.models.states import States, marginals
 from annomodels.priors import Diagonal, Dirichlet, LogNormal, Pareto, ScalePrior
@@ -87,6 +88,13 @@ class BetaBinomialByItem(Model):
     def variables(self, n_labels: int) -> dict[str, tuple[str, ...]]:
         """Dimensions of the variables that only this model has; none."""
         return {}
+
+    def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
+        """Declare the population of the items of a class."""
+        return (
+            Parameter("population", ("truth", "label"), "simplex", watched="diagonal"),
+            Parameter("concentration", ("truth",), "positive"),
+        )
 
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
         """Names along the dimensions that only this model has."""

@@ -19,6 +19,7 @@ from annomodels.models.base import Model
 from annomodels.models.encoded import Encoded
 from annomodels.models.observed import observed, observed_sparse
 from annomodels.models.state import State
+from annomodels.types import Ints
 
 __all__ = ["ConfusionModel", "State", "clamped_logp", "emission_logp"]
 
@@ -75,6 +76,25 @@ class ConfusionModel(Model):
         return self
 
     # -- shared by all --------------------------------------------------------------------------
+
+    def ordered(self, state: State, order: Ints) -> State:
+        """Copy of a state in which class k has become class ``order[k]``."""
+        back = np.argsort(order)
+        return State(
+            state.log_prevalence[back],
+            np.ascontiguousarray(state.log_confusion[:, :, back]),
+            self.taken(state.population, back),
+        )
+
+    def taken(self, values: dict[str, Floats], back: Ints) -> dict[str, Floats]:
+        """Variables of one draw with their classes in another order; the others as they are."""
+        dims = {each.name: each.dims for each in self.drawn_parameters(len(back))}
+        out = dict(values)
+        for name, array in values.items():
+            along = dims.get(name, ())
+            if "truth" in along:
+                out[name] = np.asarray(np.take(array, back, axis=along.index("truth")))
+        return out
 
     def log_prior(self, state: State) -> float | None:
         """Log prior density of all parameters, or None where only the sampler knows it."""

@@ -11,14 +11,25 @@ from typing import Any, ClassVar
 import numpy as np
 
 from annomodels.models.confusion import ConfusionModel, Floats, State
+from annomodels.models.parameters import Parameter
+from annomodels.types import AnyArray, Ints
 
-__all__ = ["ConjugateModel", "log_shares"]
+# where coders may say "don't know", whatever the model, see models/answering.py
+NO_ANSWER = (
+    Parameter("no_answer", ("coder", "truth", "dont_know"), "unit", watched="rate"),
+    Parameter("no_answer_mean", ("truth", "dont_know"), "unit"),
+    Parameter("no_answer_concentration", ("truth", "dont_know"), "positive"),
+)
 
 
 class ConjugateModel(ConfusionModel):
     """Base of the models that Gibbs and EM serve beside NUTS."""
 
     engines: ClassVar[tuple[str, ...]] = ("gibbs", "nuts", "em")
+
+    def parameters(self, n_labels: int = 2) -> tuple[Parameter, ...]:
+        """Declare every variable that the posterior of a result may hold."""
+        return (*super().parameters(n_labels), *NO_ANSWER)
 
     @abstractmethod
     def start(self, counts: Floats, sizes: Floats) -> State:
@@ -38,6 +49,17 @@ class ConjugateModel(ConfusionModel):
         Arrays that belong to the state are views of it, so that a Gibbs step changes the state.
         """
         return None
+
+    def draw_places(self, held: dict[str, AnyArray], spare: AnyArray) -> tuple[Any, ...]:
+        """Where kernels write draws [draw, ...] of what the rows come from, as in :meth:`source`.
+
+        `spare` has one number for each draw that nobody reads.
+        """
+        return (spare,)
+
+    def rows_of(self, coders: Ints, n_rows: int) -> Ints:
+        """Rows of a state that belong to some of the coders."""
+        return coders
 
     def priors(self, state: State) -> tuple[Floats, Floats, Any]:
         """Pseudo-counts of the classes and of a matrix, and what the rows come from."""

@@ -7,25 +7,24 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["CODER_VARIABLES", "CoderScale", "interval_logp", "label_logp"]
-
-Floats = NDArray[np.float64]
+from annomodels.models.parameters import Parameter
+from annomodels.types import Floats
 
 LAPSE_SCALE = 1.5  # of the half-normal prior of how much the log-odds of lapses differ
 
-CODER_VARIABLES = {
-    "shift": ("coder",),
-    "spread": ("coder",),
-    "lapse": ("coder",),
-    "lapse_label": ("label",),
-    "shift_scale": (),
-    "typical_spread": (),
-    "spread_scale": (),
-    "lapse_location": (),
-    "lapse_scale": (),
-}
+CODER_PARAMETERS = (
+    Parameter("shift", ("coder",), watched=""),
+    Parameter("spread", ("coder",), "positive", watched=""),
+    Parameter("lapse", ("coder",), "unit", watched=""),
+    Parameter("lapse_label", ("label",), "simplex"),
+    Parameter("shift_scale", (), "positive"),
+    Parameter("typical_spread", (), "positive"),
+    Parameter("spread_scale", (), "positive"),
+    Parameter("lapse_location"),
+    Parameter("lapse_scale", (), "positive"),
+    Parameter("cuts", ("cut",)),
+)
 
 
 def interval_logp(position: Any, cuts: Any, shift: Any, spread: Any, xp: Any) -> Any:

@@ -76,7 +76,8 @@ class Encoded:
     @cached_property
     def volume(self) -> NDArray[np.float64]:
         """Share of the votes that each matrix gave, shape [row]."""
-        votes = np.bincount(self.row, minlength=self.n_rows)
+        times = np.repeat(self.weight, np.diff(self.starts))
+        votes = np.bincount(self.row, times, minlength=self.n_rows)
         votes[self.n_rows - self.n_silent :] = 0
         return np.asarray(votes / votes.sum())
 

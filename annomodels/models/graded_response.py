@@ -10,9 +10,10 @@ import numpy as np
 
 from annomodels.models.base import Model
 from annomodels.models.confusion import Floats, State
-from annomodels.models.cutpoints import CODER_VARIABLES, CoderScale, label_logp
+from annomodels.models.cutpoints import CODER_PARAMETERS, CoderScale, label_logp
 from annomodels.models.encoded import Encoded
 from annomodels.models.hierarchical import HierarchicalDawidSkene
+from annomodels.models.parameters import Parameter
 from annomodels.models.states import SMALLEST, States, add_states, marginals
 from annomodels.priors import Dirichlet
 
@@ -105,9 +106,9 @@ class GradedResponse(Model):
         cuts = [f"{a} | {b}" for a, b in pairwise(labels)]
         return {"cut": cuts, "state": [f"{x:.3g}" for x in self.grid()[0]]}
 
-    def variables(self, n_labels: int) -> dict[str, tuple[str, ...]]:
-        """Dimensions of the variables that only this model has."""
-        return {**CODER_VARIABLES, "cuts": ("cut",)}
+    def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
+        """Declare the cut-points, and how coders use the scale."""
+        return CODER_PARAMETERS
 
     def n_states(self, n_labels: int) -> int:
         """Give the number of states an item may be in."""

@@ -14,8 +14,8 @@ from annomodels.errors import AnnotationError, Problem
 from annomodels.models.confusion import Floats, State
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.observed import observed
-
-__all__ = ["GroupedCoders"]
+from annomodels.models.parameters import Parameter
+from annomodels.types import AnyArray
 
 # what a variable of the population is called when there is one for each group
 BY_GROUP = {
@@ -118,6 +118,25 @@ class GroupedCoders(HierarchicalDawidSkene):
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
         """Names along the dimensions that only this model has."""
         return {"coder_group": list(self.group_names)} if self.split else {}
+
+    def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
+        """Declare the populations of the groups, or that of all coders where there is one."""
+        plain = super().own_parameters(n_labels)
+        if not self.split:
+            return plain
+        return tuple(
+            replace(each, name=BY_GROUP[each.name], dims=("coder_group", *each.dims))
+            for each in plain
+        )
+
+    def draw_places(self, held: dict[str, AnyArray], spare: AnyArray) -> tuple[Any, ...]:
+        """Where kernels write draws of the populations."""
+        if not self.split:
+            return super().draw_places(held, spare)
+        mean = held["group_population"]
+        # room that nobody reads where the accuracy is not estimated
+        idle = np.empty((len(spare), mean.shape[1]), dtype=mean.dtype)
+        return (mean, held["group_concentration"], held.get("group_accuracy", idle))
 
     def _of_group(self, state: State, group: int) -> State:
         """State in which one group is all there is."""

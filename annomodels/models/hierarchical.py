@@ -13,9 +13,9 @@ from annomodels.data.names import label_text
 from annomodels.models.confusion import Floats, State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.observed import observed
+from annomodels.models.parameters import Parameter
 from annomodels.priors import CoderRows, Diagonal, Dirichlet, LogNormal, Pareto, Rows, ScalePrior
-
-__all__ = ["HierarchicalDawidSkene"]
+from annomodels.types import AnyArray
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,19 @@ class HierarchicalDawidSkene(ConjugateModel):
         Pareto(alpha=1.5, minimum=1.0)
         """
         return cls(Dirichlet(1.0), Diagonal(2.0, 0.5), Pareto(1.5, 1.0))
+
+    def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
+        """Declare the population of the coders."""
+        return (
+            Parameter("population", ("truth", "label"), "simplex", watched="diagonal"),
+            Parameter("concentration", ("truth",), "positive"),
+            Parameter("common_accuracy", (), "unit"),
+        )
+
+    def draw_places(self, held: dict[str, AnyArray], spare: AnyArray) -> tuple[Any, ...]:
+        """Where kernels write draws of the population."""
+        accuracy = held.get("common_accuracy", spare)
+        return (held["population"], held["concentration"], accuracy)
 
     def row_prior(self, state: State) -> Floats:
         """Dirichlet pseudo-counts of a confusion matrix, shape [truth, label]."""

@@ -12,13 +12,15 @@ from annomodels.models.confusion import Floats, State
 from annomodels.models.contrasts import against_last, difficulties, log_softmax, state_truth
 from annomodels.models.encoded import Encoded
 from annomodels.models.nodes import effect_nodes
+from annomodels.models.parameters import Parameter
 from annomodels.models.pooled import Pooled
 from annomodels.models.states import SMALLEST, States, add_states, marginals
 from annomodels.priors import Dirichlet
 
-__all__ = ["ItemDifficulty"]
-
-VARIABLES = {"item_location": ("truth", "contrast"), "item_spread": ("truth", "contrast")}
+PARAMETERS = (
+    Parameter("item_location", ("truth", "contrast")),
+    Parameter("item_spread", ("truth", "contrast"), "positive"),
+)
 
 
 @dataclass(frozen=True)
@@ -74,9 +76,9 @@ class ItemDifficulty(Model):
         state = [f"{label}/{m}" for label in labels for m in range(len(points))]
         return {"contrast": labels[:-1], "state": state}
 
-    def variables(self, n_labels: int) -> dict[str, tuple[str, ...]]:
-        """Dimensions of the variables that only this model has."""
-        return dict(VARIABLES)
+    def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
+        """Declare locations and spreads of the logits."""
+        return PARAMETERS
 
     def n_states(self, n_labels: int) -> int:
         """Give the number of states an item may be in."""

@@ -9,9 +9,8 @@ import numpy as np
 
 from annomodels.models.confusion import Floats, State
 from annomodels.models.hierarchical import HierarchicalDawidSkene
+from annomodels.models.parameters import Parameter
 from annomodels.priors import Beta, Diagonal, Dirichlet, LogNormal, ScalePrior
-
-__all__ = ["HonestAndSpammers"]
 
 # iterations in which nobody is a spammer yet, so that honest coders find each other first
 PATIENCE = 5
@@ -59,6 +58,15 @@ class HonestAndSpammers(HierarchicalDawidSkene):
     concentration: ScalePrior = field(default_factory=lambda: LogNormal(15.0, 1.0))
     share: Beta = field(default_factory=lambda: Beta(1.0, 4.0))
     habit: Dirichlet = field(default_factory=lambda: Dirichlet(0.5))
+
+    def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
+        """Declare the population of the honest coders, and who is a spammer."""
+        return (
+            *super().own_parameters(n_labels),
+            Parameter("spammer_share", (), "unit"),
+            Parameter("spammer", ("coder",), "unit", watched=""),
+            Parameter("habit", ("coder", "label"), "simplex", watched=""),
+        )
 
     def start(self, counts: Floats, sizes: Floats) -> State:
         """Parameters from soft counts [row, label, truth] and class sizes [truth]."""

@@ -15,17 +15,16 @@ from annomodels.models.encoded import Encoded
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.nodes import effect_nodes
 from annomodels.models.observed import observed
+from annomodels.models.parameters import Parameter
 from annomodels.models.states import SMALLEST, States, add_states, marginals
 from annomodels.priors import Diagonal, Dirichlet
 
-__all__ = ["LogisticRandomEffects"]
-
-VARIABLES = {
-    "coder_location": ("truth", "contrast"),
-    "coder_spread": ("truth", "contrast"),
-    "item_spread": ("truth", "contrast"),
-    "coder_logit": ("coder", "truth", "contrast"),
-}
+PARAMETERS = (
+    Parameter("coder_location", ("truth", "contrast")),
+    Parameter("coder_spread", ("truth", "contrast"), "positive"),
+    Parameter("item_spread", ("truth", "contrast"), "positive"),
+    Parameter("coder_logit", ("coder", "truth", "contrast"), watched=""),
+)
 
 
 @dataclass(frozen=True)
@@ -86,9 +85,9 @@ class LogisticRandomEffects(Model):
         state = [f"{label}/{m}" for label in labels for m in range(len(points))]
         return {"contrast": labels[:-1], "state": state}
 
-    def variables(self, n_labels: int) -> dict[str, tuple[str, ...]]:
-        """Dimensions of the variables that only this model has."""
-        return dict(VARIABLES)
+    def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
+        """Declare locations and spreads of the logits."""
+        return PARAMETERS
 
     def n_states(self, n_labels: int) -> int:
         """Give the number of states an item may be in."""

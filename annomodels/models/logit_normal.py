@@ -10,9 +10,8 @@ import numpy as np
 
 from annomodels.models.confusion import ConfusionModel, Floats, State
 from annomodels.models.hierarchical import HierarchicalDawidSkene
+from annomodels.models.parameters import Parameter
 from annomodels.priors import Diagonal, Dirichlet
-
-__all__ = ["LogitNormalDawidSkene"]
 
 
 @dataclass(frozen=True)
@@ -59,6 +58,20 @@ class LogitNormalDawidSkene(ConfusionModel):
     centre: Diagonal = field(default_factory=lambda: Diagonal(4.0, 0.7))
     location_spread: float = 0.5
     scale_spread: float = 1.0
+
+    def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
+        """Declare the population of the coders."""
+        return (
+            Parameter("location", ("truth", "label"), watched="diagonal"),
+            Parameter("scale", ("truth",), "positive"),
+        )
+
+    def auxiliary_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
+        """Declare the free variables of the PyMC model of which nothing is kept."""
+        return (
+            Parameter("shift", ("truth", "label"), "zero-sum"),
+            Parameter("z", ("coder", "truth", "label"), "zero-sum"),
+        )
 
     def centre_logits(self, n_labels: int) -> Floats:
         """Prior mean b of the population location, rows summing to zero, shape [truth, label]."""

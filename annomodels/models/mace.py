@@ -9,9 +9,9 @@ import numpy as np
 
 from annomodels.models.confusion import Floats, State
 from annomodels.models.conjugate import ConjugateModel, log_shares
+from annomodels.models.parameters import Parameter
 from annomodels.priors import Beta, Dirichlet
-
-__all__ = ["Mace", "guessing_rows"]
+from annomodels.types import AnyArray
 
 UNIFORM = 1e6
 
@@ -85,6 +85,17 @@ class Mace(ConjugateModel):
         1000000.0
         """
         return cls(prevalence=Dirichlet(UNIFORM))
+
+    def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
+        """Declare competences and guesses, which confusion matrices follow from."""
+        return (
+            Parameter("competence", ("coder",), "unit", watched=""),
+            Parameter("guess", ("coder", "label"), "simplex", watched=""),
+        )
+
+    def draw_places(self, held: dict[str, AnyArray], spare: AnyArray) -> tuple[Any, ...]:
+        """Where kernels write draws of competences and guesses."""
+        return (held["competence"], held["guess"])
 
     def source(self, state: State) -> Any:
         """Give competences and guesses as the kernels take them, see ``kernels.rows``."""

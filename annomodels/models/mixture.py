@@ -26,10 +26,9 @@ from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded
 from annomodels.models.layout import Layout
 from annomodels.models.observed import observed
+from annomodels.models.parameters import Parameter, Watched
 from annomodels.models.states import SMALLEST, States, add_states, marginals
 from annomodels.priors import Dirichlet
-
-__all__ = ["PERCEIVED", "StateModel", "cached_layout"]
 
 # what the coders' own variables are called beside prevalence and confusion of the truth
 PERCEIVED = {"prevalence": "perceived_prevalence", "confusion": "perceived_confusion"}
@@ -92,17 +91,30 @@ class StateModel(Model):
         own = {"perceived": self.perceived(labels), "state": list(layout.names), **choices}
         return {**self.coders.coords(labels), **own}
 
-    def variables(self, n_labels: int) -> dict[str, tuple[str, ...]]:
-        """Dimensions of the variables that are the items' own, all Dirichlet."""
+    def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
+        """Declare the variables of the coders' model, of what they perceive, and of the items."""
+        rows = ("coder", "perceived", "label")
+        return (
+            *self.coders.own_parameters(n_labels),
+            Parameter("perceived_prevalence", ("perceived",), "simplex"),
+            Parameter("perceived_confusion", rows, "simplex", watched=""),
+            *self.item_parameters(n_labels),
+        )
+
+    def item_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
+        """Declare the variables that are the items' own, all Dirichlet."""
         layout = cached_layout(self, n_labels)
-        out: dict[str, tuple[str, ...]] = {f.name: (f"{f.name}_choice",) for f in layout.factors}
-        for row in layout.rows:
-            out[row.name] = ("coder", "label") if row.by_coder else ("label",)
-        if layout.truths is not None:
-            out[layout.truths.name] = ("perceived", "truth")
+        chosen = [factor.name for factor in layout.factors]
         if layout.judgement is not None:
-            out[layout.judgement.name] = (f"{layout.judgement.name}_choice",)
-        return out
+            chosen.append(layout.judgement.name)
+        out = [Parameter(name, (f"{name}_choice",), "simplex") for name in chosen]
+        for row in layout.rows:
+            dims = ("coder", "label") if row.by_coder else ("label",)
+            watched: Watched = "" if row.by_coder else "all"
+            out.append(Parameter(row.name, dims, "simplex", watched))
+        if layout.truths is not None:
+            out.append(Parameter(layout.truths.name, ("perceived", "truth"), "simplex"))
+        return tuple(out)
 
     def alphas(self, n_coders: int, n_labels: int) -> dict[str, Floats]:
         """Pseudo-counts of the variables that are the items' own, all Dirichlet."""
@@ -157,7 +169,7 @@ class StateModel(Model):
         with pm.Model(coords=coords) as model:
             prevalence = pm.Dirichlet("prevalence", a=self.prevalence.alpha(k), dims="perceived")
             confusion = pt.exp(self.coders.pymc_log_confusion(codes.n_labels))
-            dims = self.variables(codes.n_labels)
+            dims = {each.name: each.dims for each in self.item_parameters(codes.n_labels)}
             items = {
                 name: pm.Dirichlet(name, a=alpha, dims=dims[name])
                 for name, alpha in self.alphas(codes.n_rows, codes.n_labels).items()
@@ -208,7 +220,7 @@ class StateModel(Model):
         share = np.empty((draws, n_states))
         truth = np.empty((draws, *layout.truth.shape))
         emission = np.empty((draws, n_coders, n_states, n_labels))
-        own = self.variables(n_labels)
+        own = [each.name for each in self.item_parameters(n_labels)]
         for d in range(draws):
             items = {name: values[name][d] for name in own}
             share[d] = np.exp(self.log_share(layout, prevalence[d], items, np))
@@ -228,7 +240,8 @@ class StateModel(Model):
 
         confusion = values["perceived_confusion"]
         log_rows = np.log(np.maximum(confusion.transpose(0, 2, 1), np.finfo(float).tiny))
-        own = {*self.variables(confusion.shape[-1]), *PERCEIVED, *PERCEIVED.values()}
+        items = {each.name for each in self.item_parameters(confusion.shape[-1])}
+        own = {*items, *PERCEIVED, *PERCEIVED.values()}
         held = {name: np.asarray(v) for name, v in values.items() if name not in own}
         state = State(np.log(values["perceived_prevalence"]), np.ascontiguousarray(log_rows), held)
         total = self.coders.log_prior(state)

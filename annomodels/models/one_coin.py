@@ -9,9 +9,9 @@ import numpy as np
 
 from annomodels.models.confusion import Floats, State
 from annomodels.models.conjugate import ConjugateModel, log_shares
+from annomodels.models.parameters import Parameter
 from annomodels.priors import Beta, Dirichlet
-
-__all__ = ["OneCoin", "coin_rows"]
+from annomodels.types import AnyArray
 
 
 def coin_rows(accuracy: Floats, n_labels: int) -> Floats:
@@ -70,6 +70,16 @@ class OneCoin(ConjugateModel):
 
     prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
     accuracy: Beta = field(default_factory=lambda: Beta(2.8, 1.2))
+
+    def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
+        """Declare the accuracies, which confusion matrices follow from."""
+        dims = ("coder",) if self.n_columns(n_labels) == 1 else ("coder", "truth")
+        return (Parameter("accuracy", dims, "unit", watched=""),)
+
+    def draw_places(self, held: dict[str, AnyArray], spare: AnyArray) -> tuple[Any, ...]:
+        """Where kernels write draws of the accuracies."""
+        accuracy = held["accuracy"]
+        return (accuracy[:, :, None] if accuracy.ndim == 2 else accuracy,)
 
     def source(self, state: State) -> Any:
         """Give the accuracies as the kernels take them, see ``kernels.rows``."""

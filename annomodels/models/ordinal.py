@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from annomodels.models.confusion import ConfusionModel, Floats, State
-from annomodels.models.cutpoints import CODER_VARIABLES, CoderScale, label_logp
+from annomodels.models.cutpoints import CODER_PARAMETERS, CoderScale, label_logp
 from annomodels.models.hierarchical import HierarchicalDawidSkene
+from annomodels.models.parameters import Parameter
 from annomodels.priors import Dirichlet
 
 __all__ = ["Ordinal"]
@@ -83,9 +84,9 @@ class Ordinal(ConfusionModel):
         """Names along the dimensions that only this model has."""
         return {"cut": [f"{a} | {b}" for a, b in pairwise(labels)]}
 
-    def variables(self, n_labels: int) -> dict[str, tuple[str, ...]]:
-        """Dimensions of the variables that only this model has."""
-        return {**CODER_VARIABLES, "cuts": ("cut",)}
+    def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
+        """Declare the cut-points, and how coders use the scale."""
+        return CODER_PARAMETERS
 
     def pymc_log_confusion(self, n_labels: int) -> Any:
         """Log confusion [row, truth, label] as a tensor, with its priors; in a model context."""

@@ -16,6 +16,7 @@ from annomodels.models.difficulty_rows import leaning_places, leaning_priors, lo
 from annomodels.models.encoded import Encoded
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.observed import observed
+from annomodels.models.parameters import Parameter
 from annomodels.models.quadrature import normal_nodes
 from annomodels.models.states import States, add_states, marginals
 from annomodels.priors import Beta, Diagonal, Dirichlet
@@ -140,24 +141,36 @@ class ScalarDifficulty(Model):
 
     # -- names -----------------------------------------------------------------------------------
 
-    def variables(self, n_labels: int) -> dict[str, tuple[str, ...]]:
-        """Dimensions of the variables that only this model has."""
-        out: dict[str, tuple[str, ...]] = {
-            "ability": ("coder", "truth"),
-            "mean_ability": ("truth",),
-            "ability_scale": ("truth",),
-        }
+    def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
+        """Declare abilities and difficulties, and what the options of the model add to them."""
+        out = [
+            Parameter("ability", ("coder", "truth"), watched=""),
+            Parameter("mean_ability", ("truth",)),
+            Parameter("ability_scale", ("truth",), "positive"),
+        ]
         if not self.difficulty_fixed:
-            out["difficulty_scale"] = ("truth",) if self.by_class else ()
+            dims = ("truth",) if self.by_class else ()
+            out.append(Parameter("difficulty_scale", dims, "positive"))
         if n_labels > 2:
-            out["leaning"] = ("coder", "truth", "label")
-            out["mean_leaning"] = ("truth", "label")
-            out["leaning_scale"] = ("truth",)
+            out += [
+                Parameter("leaning", ("coder", "truth", "label"), watched=""),
+                Parameter("mean_leaning", ("truth", "label")),
+                Parameter("leaning_scale", ("truth",), "positive"),
+            ]
         if self.discrimination:
-            out["discrimination"] = ("coder",)
+            out.append(Parameter("discrimination", ("coder",), "positive"))
         if self.guessing is not None:
-            out["guessing"] = ("truth",)
-        return out
+            out.append(Parameter("guessing", ("truth",), "unit"))
+        return tuple(out)
+
+    def auxiliary_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
+        """Declare the free variables of the PyMC model of which nothing is kept."""
+        return (
+            Parameter("level", (), "positive"),
+            Parameter("contrast", ("truth",), "zero-sum"),
+            Parameter("preference", ("truth", "wrong"), "zero-sum"),
+            Parameter("z", ("coder", "truth", "wrong"), "zero-sum"),
+        )
 
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
         """Names along the dimensions that only this model has."""

@@ -3,20 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-__all__ = ["TRUTH_AXIS", "State"]
-
-Floats = NDArray[np.float64]
-
-# where the classes are in what the rows come from
-TRUTH_AXIS = {
-    "population": 0, "concentration": 0, "group_population": 1, "group_concentration": 1,
-    "answering": 1, "answering_concentration": 1,
-}  # fmt: skip
+from annomodels.types import Floats
 
 
 @dataclass
@@ -36,17 +24,3 @@ class State:
     log_prevalence: Floats
     log_confusion: Floats
     population: dict[str, Floats] = field(default_factory=dict)
-
-    def ordered(self, order: NDArray[Any]) -> State:
-        """Copy in which class k has become class ``order[k]``."""
-        back = np.argsort(order)
-        return State(
-            self.log_prevalence[back],
-            np.ascontiguousarray(self.log_confusion[:, :, back]),
-            {name: self._moved(name, v, back) for name, v in self.population.items()},
-        )
-
-    @staticmethod
-    def _moved(name: str, values: Floats, back: NDArray[Any]) -> Floats:
-        axis = TRUTH_AXIS.get(name)
-        return values if axis is None else np.asarray(np.take(values, back, axis=axis))

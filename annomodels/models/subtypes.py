@@ -12,6 +12,7 @@ from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.dawid_skene import DawidSkene
 from annomodels.models.layout import Layout
 from annomodels.models.mixture import StateModel
+from annomodels.models.parameters import Parameter
 from annomodels.priors import Diagonal, Dirichlet
 
 __all__ = ["SubtypeRows", "Subtypes"]
@@ -133,6 +134,14 @@ class Subtypes(StateModel):
     def starter(self) -> ConjugateModel:
         """The conjugate model whose mode is the starting point."""
         return DawidSkene(confusion=self.rows.confusion)
+
+    def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
+        """Declare what coders perceive: subtypes of a class may be numbered in any order."""
+        loose = ("perceived",)
+        return tuple(
+            replace(each, exchangeable=loose) if "perceived" in each.along else each
+            for each in super().own_parameters(n_labels)
+        )
 
     def begin(self, state: State) -> State:
         """Parameters of the coders' model that correspond to a state of the starting model."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.data.names import label_text
-from annomodels.data.schema import RawResult, conform, names
+from annomodels.data.schema import RawResult, conform
 from annomodels.engines.acceleration import Ascent
 from annomodels.engines.catalog import choose
 from annomodels.engines.checkpoint import identity
@@ -110,8 +110,7 @@ def fit_scanned(
     finally:
         if crew is not settings.executor:
             crew.close()
-    if isinstance(model, Answering):
-        result.posterior, model = model.separated(result.posterior), model.base
+    result.posterior, fitted = model.separated(result.posterior), model.reported
     chains, draws = result.lp.shape
     result.attrs = {
         "chains": chains,
@@ -128,11 +127,9 @@ def fit_scanned(
         "data_fingerprint": data.fingerprint,
         "blocks": len(data.blocks),
     }
-    coords = {**model.coords(names(shell)["label"]), "dont_know": list(data.dont_know)}
-    own = model.variables(data.n_labels), coords
-    tree = conform(result, shell, model.to_dict(), *own)
+    tree = conform(result, shell, fitted)
     errors = sum(part.expected_errors for part in written)
-    return ScannedFit(data, model, tree, keeper.folder / "truth", errors, keeper)
+    return ScannedFit(data, fitted, tree, keeper.folder / "truth", errors, keeper)
 
 
 def _with_answering(model: ConjugateModel, data: Scanned) -> ConjugateModel:
@@ -167,7 +164,7 @@ def _gibbs(
     starts = start_states(model, source, settings.seed, [GIBBS_VOTES] * (settings.chains - 1))
     found = sample_source(model, source, settings, crew, starts, relabel, write)
     result = collect_parameters(
-        found.kept, source.volume, found.gaps, found.attrs, **_no_items(data.n_labels)
+        model, found.kept, source.volume, found.gaps, found.attrs, **_no_items(data.n_labels)
     )
     return result, found.parts
 
@@ -214,7 +211,7 @@ def _em(
                 modes.append(climb_source(model, spread, log.now[0], **options))
         if relabel:
             for mode in modes:
-                mode.state = mode.state.ordered(canonical_order(mode.state, source.volume))
+                mode.state = model.ordered(mode.state, canonical_order(mode.state, source.volume))
         gaps = mode_distances(spread, [mode.state for mode in modes])
         best = max(range(len(modes)), key=lambda n: modes[n].objective)
         written = class_probabilities(spread, modes[best].state, write)

@@ -8,6 +8,7 @@ import numpy as np
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.schema import RawResult, conform
+from annomodels.models.dawid_skene import DawidSkene
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -60,4 +61,4 @@ def small_fit(n_draws: int = 100) -> tuple[xr.DataTree, Annotations]:
         conditional_entropy=entropy.mean(axis=(0, 1)),
         attrs={"engine": "gibbs", "seed": 1, "chains": 2, "draws": n_draws, "stopped": ""},
     )
-    return conform(result, data, {"name": "dawid-skene"}), data
+    return conform(result, data, DawidSkene()), data

@@ -80,7 +80,8 @@ def new_coders(tree: xr.DataTree, n_max: int, seed: int = 0) -> Newcomers | None
         name: _normalised(rng.standard_gamma(alphas[name], (count, *alphas[name].shape)))
         if "coder" in dims
         else draws_of(name)
-        for name, dims in model.variables(n_labels).items()
+        for name, dims in model.dims(n_labels).items()
+        if name in alphas
     }
     values["perceived_prevalence"] = draws_of("perceived_prevalence")
     values["perceived_confusion"] = np.stack(pair, axis=1)

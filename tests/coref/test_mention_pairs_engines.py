@@ -15,7 +15,7 @@ from annomodels.coref.mentionpairs.checks import monte_carlo_error
 from annomodels.coref.mentionpairs.engines import log_likelihood, run_gibbs, run_nuts
 from annomodels.coref.mentionpairs.fitting import fit_pairs
 from annomodels.coref.mentionpairs.model import MentionPairs, Parameters, SingleTruth
-from annomodels.engines.diagnostics import ess, rhat
+from annomodels.data.mixing import ess, rhat
 
 REDUCED = os.environ.get("ANNOMODELS_CALIBRATION") == "reduced"
 REPLICATIONS = 60 if REDUCED else 400

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from arviz_stats.base import array_stats
 
-from annomodels.engines.diagnostics import ess, rhat
+from annomodels.data.mixing import ess, rhat
 
 
 def autoregressive(rng, chains, draws, parameters, rho):
@@ -54,10 +54,10 @@ def test_what_never_varies_or_is_too_short_has_no_value(rng):
 
 
 def test_many_parameters_go_through_in_blocks(rng, monkeypatch):
-    from annomodels.engines import diagnostics
+    from annomodels.data import mixing
 
     draws = autoregressive(rng, 2, 60, 30, 0.5)
     whole = rhat(draws), ess(draws)
-    monkeypatch.setattr(diagnostics, "BLOCK", 2 * 60 * 4)
+    monkeypatch.setattr(mixing, "BLOCK", 2 * 60 * 4)
     np.testing.assert_array_equal(rhat(draws), whole[0])
     np.testing.assert_array_equal(ess(draws), whole[1])

@@ -139,7 +139,7 @@ def test_gibbs_and_nuts_agree_on_states_of_items(case):
     gibbs = am.fit(data, model, engine="gibbs", chains=2, draws=4000, seed=1)
     nuts = am.fit(data, model, engine="nuts", chains=2, draws=1500, warmup=600, seed=1)
     _agree(gibbs, nuts)
-    own = model.variables(2)
+    own = [each.name for each in model.item_parameters(2)]
     assert {*own, "perceived_confusion"} <= set(nuts.tree["posterior"])
     for name in model.layout(2).values:
         gap = gibbs.tree["items"][name].values - nuts.tree["items"][name].values

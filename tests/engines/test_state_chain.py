@@ -13,6 +13,7 @@ from annomodels.engines.state_chain import StateChain
 from annomodels.models.encoded import encode
 from annomodels.models.layout import ExtraRow, Factor, Judgement, Layout, Truths
 from annomodels.models.mixture import StateModel
+from annomodels.models.parameters import Parameter
 
 EYE = np.eye(2)
 FACTORS = (
@@ -61,9 +62,10 @@ class Everything(StateModel):
 class Unheard(Everything):
     """One variable more than its layout has."""
 
-    def variables(self, n_labels):
-        """Dimensions of the items' own variables."""
-        return {**super().variables(n_labels), "unheard": ("perceived", "truth")}
+    def item_parameters(self, n_labels):
+        """Declare the items' own variables."""
+        more = Parameter("unheard", ("perceived", "truth"), "simplex")
+        return (*super().item_parameters(n_labels), more)
 
     def alphas(self, n_coders, n_labels):
         """Pseudo-counts of the items' own variables."""
@@ -110,7 +112,7 @@ def test_a_chain_moves_through_all_kinds(told):
     assert chain.counts.sum() + chain.extra.sum() == 18
     assert chain.golds.sum() == 4
     chain._draw()
-    assert set(before) == set(chain.model.variables(2)) == set(chain.items)
+    assert set(before) == {each.name for each in chain.model.item_parameters(2)} == set(chain.items)
     for name, values in chain.items.items():
         assert np.abs(values - before[name]).max() > 1e-3
         np.testing.assert_allclose(values.sum(axis=-1), 1.0)

@@ -19,7 +19,7 @@ def swapped_starts(original):
     def starts(model, codes, settings):
         k = codes.n_labels
         return [
-            state.ordered(np.roll(np.arange(k), n % k))
+            model.starter.ordered(state, np.roll(np.arange(k), n % k))
             for n, state in enumerate(original(model, codes, settings), start=1)
         ]
 

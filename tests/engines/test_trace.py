@@ -10,7 +10,8 @@ import pytest
 from crowds import simulate
 
 import annomodels as am
-from annomodels.engines.diagnostics import ess, monitors, rhat
+from annomodels.data.mixing import ess, rhat
+from annomodels.models.parameters import watched_draws
 
 # room for a hundred draws of eight coders
 FEW = {"chains": 2, "draws": 350, "warmup": 42, "seed": 4, "extend": False, "memory": 90_000}
@@ -61,7 +62,7 @@ def test_rhat_is_that_of_every_iteration(data, few, whole):
         for name in whole.tree["posterior"].data_vars
     }
     volume = data.per_coder / data.n_annotations
-    watched = monitors(posterior, volume)
+    watched = watched_draws(whole.model.parameters(data.n_labels), posterior, volume)
     noted = json.loads(few.tree.attrs["watched"])
     np.testing.assert_allclose(noted["rhat"], rhat(watched), atol=1e-4)
     np.testing.assert_allclose(noted["ess"], ess(watched), rtol=1e-3)

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import annomodels as am
-from annomodels.data.schema import DIMS, RawResult, annotations_of, conform, names
+from annomodels.data.schema import RawResult, annotations_of, conform, names
 from annomodels.engines.em import climb, expect
 from annomodels.engines.nuts import state_of
 from annomodels.engines.starts import state_from_shares, vote_shares
 from annomodels.models import resolve
-from annomodels.models.answering import MEAN, RATES, SPREAD, Answering
+from annomodels.models.answering import MEAN, SPREAD, Answering
 from annomodels.models.encoded import encode
 from annomodels.models.expanded import expanded
 from annomodels.priors import LogNormal
@@ -102,7 +102,7 @@ def test_pymc_density_equals_enumeration_plus_prior(base, rng):
     codes, known = encode(seen), names(seen)
     coords = {dim: known[dim] for dim in ("truth", "label", "coder")}
     built = model.build(codes, {**coords, **model.coords(coords["label"])})
-    used = [each for each in (*DIMS, MEAN, SPREAD, RATES) if each in built.named_vars]
+    used = [p.name for p in model.drawn_parameters(3) if p.name in built.named_vars]
     wanted = built.replace_rvs_by_values([built["labels"], *(built[each] for each in used)])
     logp = built.compile_fn(
         [built.logp(jacobian=False), *wanted], inputs=built.value_vars, mode="FAST_COMPILE"
@@ -174,7 +174,7 @@ def test_dont_know_is_missing_to_coefficients_and_survives_selection(rng):
     assert data.fingerprint != plain.fingerprint
     assert data.without_dont_know().fingerprint == plain.fingerprint
     empty = RawResult({}, np.zeros((1, 1)), *np.zeros((2, 6, 2)), np.zeros(6))
-    tree = conform(empty, data, {})
+    tree = conform(empty, data, am.DawidSkene())
     back = annotations_of(tree)
     np.testing.assert_array_equal(back.unanswered, data.unanswered)
     assert back.dont_know == ("dk",)

@@ -7,7 +7,6 @@ import pytest
 from enumeration import enumerate_truths, tiny
 from scipy.special import logsumexp
 
-from annomodels.data.schema import DIMS
 from annomodels.engines.em import expect
 from annomodels.engines.nuts import start_point, state_of
 from annomodels.models import MODELS, resolve
@@ -94,7 +93,7 @@ def test_pymc_density_equals_enumeration_plus_prior(name, gold, rng):
     """The joint densities of Gibbs and PyMC are one: their difference does not vary."""
     data, model, codes, _, _ = _setting(name, 3, gold, rng)
     built = model.build(codes, _names(data, model))
-    names = [each for each in DIMS if each in built.named_vars]
+    names = [each for each in model.dims(3) if each in built.named_vars]
     wanted = built.replace_rvs_by_values([built["labels"], *(built[each] for each in names)])
     logp = built.compile_fn(
         [built.logp(jacobian=False), *wanted], inputs=built.value_vars, mode="FAST_COMPILE"

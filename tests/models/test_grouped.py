@@ -7,7 +7,7 @@ import pytest
 from enumeration import enumerate_truths, tiny
 
 import annomodels as am
-from annomodels.data.schema import DIMS, names
+from annomodels.data.schema import names
 from annomodels.engines.em import climb, expect
 from annomodels.engines.nuts import state_of
 from annomodels.engines.starts import state_from_shares, vote_shares
@@ -86,7 +86,7 @@ def test_pymc_density_of_groups_equals_enumeration_plus_prior(population, rng):
     known = names(data)
     coords = {dim: known[dim] for dim in ("truth", "label", "coder")}
     built = model.build(codes, {**coords, **model.coords(coords["label"])})
-    used = [each for each in DIMS if each in built.named_vars]
+    used = [each for each in model.dims(3) if each in built.named_vars]
     assert "group_population" in used
     wanted = built.replace_rvs_by_values([built["labels"], *(built[each] for each in used)])
     logp = built.compile_fn(
@@ -120,8 +120,9 @@ def test_classes_change_places_in_all_groups(rng):
     mean, concentration = rng.random((2, 3, 3)), rng.random((2, 3))
     right = np.array([0.6, 0.8])
     held = {"group_population": mean, "group_concentration": concentration, "group_accuracy": right}
-    state = State(rng.random(3), rng.random((4, 3, 3)), held).ordered(np.array([1, 2, 0]))
-    found = state.population
+    state = State(rng.random(3), rng.random((4, 3, 3)), held)
+    model = am.GroupedCoders(members=(0, 1, 0, 1))
+    found = model.ordered(state, np.array([1, 2, 0])).population
     np.testing.assert_array_equal(found["group_population"][:, 1], mean[:, 0])
     np.testing.assert_array_equal(found["group_concentration"][:, 0], concentration[:, 2])
     np.testing.assert_array_equal(found["group_accuracy"], right)

@@ -193,7 +193,7 @@ def test_gibbs_and_nuts_agree(rng, steps: bool) -> None:
         labels = rounded(labels, 0.5, -1.0, 1.5)
     one = run(labels, draws=4000)
     two = nuts(MODEL, labels, Settings(chains=2, draws=1500, seed=2))
-    from annomodels.engines.diagnostics import ess
+    from annomodels.data.mixing import ess
 
     for name in one.posterior:
         a, b = one.posterior[name], two.posterior[name]

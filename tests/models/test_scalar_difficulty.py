@@ -177,8 +177,7 @@ def test_more_labels_than_two_or_too_many_of_an_item_are_refused_in_words(rng):
 def compiled(model, data, gradient=False):
     codes = encode(data, shared=model.shared)
     built = model.build(codes, {**names(data), **model.coords([str(x) for x in data.labels])})
-    wanted = {"prevalence", "population", "concentration", *model.variables(data.n_labels)}
-    kept = sorted(wanted & set(built.named_vars))
+    kept = sorted(set(model.dims(data.n_labels)) & set(built.named_vars))
     outputs = built.replace_rvs_by_values([built["labels"], *(built[name] for name in kept)])
     density = [built.logp(), built.dlogp()] if gradient else [built.logp()]
     function = built.compile_fn([*density, *outputs], inputs=built.value_vars, mode="FAST_COMPILE")

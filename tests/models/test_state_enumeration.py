@@ -64,7 +64,7 @@ def test_sampled_states_and_rows_have_the_expected_frequencies(name, rng):
         model, codes, model.starter.sample_parameters(codes.n_rows, 3, rng), 1, False
     )
     chain.state = state
-    chain.items = {n: values[n] for n in model.variables(3)}
+    chain.items = {n: values[n] for n in (each.name for each in model.item_parameters(3))}
     kept, n_draws = chain.room(1, False), 3000
     sizes, rows = np.zeros(len(chain.sizes)), np.zeros((len(codes.row), k))
     for n in range(n_draws):

@@ -63,7 +63,7 @@ def unfitted(data, rng):
         attrs={"engine": "gibbs", "seed": 1, "chains": 2, "draws": 10, "warmup": 5, "seconds": 1.0},
     )
     model = am.DawidSkene()
-    return am.Fit(data, model, conform(result, data, model.to_dict()))
+    return am.Fit(data, model, conform(result, data, model))
 
 
 def texts(svg):

@@ -9,8 +9,9 @@ import pytest
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.schema import RawResult, conform
+from annomodels.models.dawid_skene import DawidSkene
 
-MODEL = {"name": "dawid-skene", "title": "Dawid-Skene"}
+MODEL = DawidSkene()
 
 
 class World(NamedTuple):

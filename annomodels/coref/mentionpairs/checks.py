@@ -17,7 +17,7 @@ SHARE = 0.02
 
 def mixing(drawn: Draws) -> tuple[float, float]:
     """Largest R-hat and smallest effective sample size of what all coders share."""
-    from annomodels.engines.diagnostics import ess, rhat
+    from annomodels.data.mixing import ess, rhat
 
     parts = drawn.prevalence, drawn.mean, np.log(drawn.concentration)
     watched = np.concatenate([*parts, drawn.log_likelihood[:, :, None]], axis=2)

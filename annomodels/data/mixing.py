@@ -1,29 +1,16 @@
-"""R-hat and effective sample sizes of the parameters that must have mixed."""
+"""Whether chains have mixed: R-hat and effective sample sizes, for engines and tables alike."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["BUSIEST", "ess", "mixing", "monitors", "rhat", "worst"]
+from annomodels.types import Floats
 
-Floats = NDArray[Any]
-BUSIEST = 100
 BLOCK = 2_000_000
-# parameters of populations beside those with a diagonal: as they are, and on the log scale
-MEANS = (
-    "mean_ability", "guessing", "coder_location", "item_location", "cuts", "lapse_location",
-    "group_accuracy",
-)  # fmt: skip
-SCALES = (
-    "concentration", "group_concentration", "scale", "ability_scale", "leaning_scale",
-    "difficulty_scale", "coder_spread", "item_spread", "shift_scale", "typical_spread",
-    "spread_scale", "lapse_scale",
-)  # fmt: skip
+CONSTANT = 1e-12
 
 
 def rhat(draws: Floats) -> Floats:
@@ -71,7 +58,7 @@ def _by_column(draws: Floats, function: Callable[[Floats], Floats]) -> Floats:
     out = np.full(parameters, np.nan)
     if n < 4 or not parameters:
         return out
-    varies = np.flatnonzero(np.ptp(draws, axis=(0, 1)) > 0)
+    varies = np.flatnonzero(np.ptp(draws, axis=(0, 1)) > CONSTANT)
     # some at a time, so that the spectra of long runs fit into little memory
     block = max(1, BLOCK // (draws.shape[0] * n))
     for first in range(0, len(varies), block):
@@ -151,40 +138,18 @@ def _effective(z: Floats) -> Floats:
     return np.asarray(chains * n / np.maximum(tau, 1.0 / np.log10(chains * n)))
 
 
-def monitors(posterior: dict[str, Floats], volume: Floats) -> Floats:
-    """Parameters to watch, shape [chain, draw, parameter].
-
-    Prevalence, population, concentration, and the accuracy of the busiest coders.
+def mixing(draws: Floats) -> tuple[Floats, Floats]:
+    """R-hat and effective sample size of each column; one chain is cut in two, NaN for constants.
 
     Parameters
     ----------
-    posterior
-        Draws by variable with leading dimensions [chain, draw].
-    volume
-        Number or share of labels by coder.
+    draws
+        Shape [chain, draw, parameter].
     """
-    prevalence = np.asarray(posterior["prevalence"], dtype=float)
-    chains, draws, _ = prevalence.shape
-    parts = [prevalence]
-    means = [posterior[name] for name in ("population", "location") if name in posterior]
-    scales = [posterior[name] for name in SCALES if name in posterior]
-    parts += [np.diagonal(values, axis1=2, axis2=3) for values in means]
-    parts += [posterior[name] for name in MEANS if name in posterior]
-    parts += [np.log(values) for values in scales]
-    if "common_accuracy" in posterior:
-        parts.append(posterior["common_accuracy"][:, :, None])
-    confusion = posterior["confusion"]
-    if confusion.ndim == 4:
-        confusion = confusion[:, :, None]
-    busiest = np.argsort(-volume, kind="stable")[:BUSIEST]
-    right = np.diagonal(confusion, axis1=3, axis2=4)[:, :, busiest]
-    parts.append(np.einsum("cdjk,cdk->cdj", right, prevalence))
-    return np.concatenate([part.reshape(chains, draws, -1) for part in parts], axis=2)
-
-
-def mixing(watched: Floats) -> tuple[float, float]:
-    """Largest R-hat and smallest bulk effective sample size of what :func:`monitors` gives."""
-    return worst(rhat(watched), ess(watched))
+    if len(draws) == 1:
+        half = draws.shape[1] // 2
+        draws = np.concatenate([draws[:, :half], draws[:, half : 2 * half]])
+    return rhat(draws), ess(draws)
 
 
 def worst(r: Floats, n: Floats) -> tuple[float, float]:

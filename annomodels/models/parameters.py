@@ -1,0 +1,162 @@
+"""Declared parameters: what a model's draws are called, along what, and how one sees them mix.
+
+Every model declares each variable of its result once (:meth:`Model.parameters`). From that follow
+the dimensions in the result tree, which classes move when a draw is relabelled, where NUTS may
+begin, what R-hat and effective sample sizes look at, and the names by which people hear of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, Literal
+
+import numpy as np
+
+from annomodels.types import AnyArray, Floats, Ints
+
+Support = Literal["real", "positive", "unit", "simplex", "zero-sum"]
+Watched = Literal["", "all", "diagonal", "accuracy", "rate"]
+
+BUSIEST = 100  # coders whose own parameters are watched
+TINY = 1e-300
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A variable of the posterior, as its model declares it.
+
+    Parameters
+    ----------
+    name
+        What it is called in the result tree and in the PyMC model.
+    dims
+        Its dimensions beyond chain and draw. Classes are ``truth``, coders ``coder``.
+    support
+        The values it may take: ``simplex`` and ``zero-sum`` along the last dimension, ``unit``
+        between 0 and 1.
+    watched
+        What of it must have mixed. ``all``: every entry, on the log scale where it is positive;
+        ``diagonal``: those of the last two dimensions where both are the same; ``accuracy``: the
+        diagonal, weighted by the prevalence; ``rate``: everything, summed over the classes with
+        the prevalence as weights; nothing where it follows from other variables, or is the
+        own of a coder whose accuracy is watched.
+    exchangeable
+        Dimensions whose order means nothing. What is watched is sorted along them, so that two
+        chains that number the same things differently agree.
+
+    Examples
+    --------
+    >>> Parameter("concentration", ("truth",), "positive").words
+    'concentration'
+    """
+
+    name: str
+    dims: tuple[str, ...] = ()
+    support: Support = "real"
+    watched: Watched = "all"
+    exchangeable: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """Name in sentences."""
+        return "accuracy" if self.watched == "accuracy" else self.name.replace("_", " ")
+
+    @property
+    def along(self) -> tuple[str, ...]:
+        """Dimensions of what is watched of it."""
+        if self.watched == "accuracy":
+            return self.dims[:-2]
+        if self.watched == "diagonal":
+            return self.dims[:-1]
+        return tuple(d for d in self.dims if d != "truth" or self.watched != "rate")
+
+    def columns(self, values: AnyArray, prevalence: Floats, busiest: Ints) -> Floats:
+        """Draws [chain, draw, column] of what is watched, of values [chain, draw, ...]."""
+        if self.watched in ("accuracy", "diagonal"):
+            values = np.diagonal(values, axis1=-2, axis2=-1)
+        if self.watched in ("accuracy", "rate"):
+            axis = -1 if self.watched == "accuracy" else 2 + self.dims.index("truth")
+            last = np.moveaxis(values, axis, -1)
+            shape = (*prevalence.shape[:2], *(1,) * (last.ndim - 3), prevalence.shape[2])
+            values = (last * prevalence.reshape(shape)).sum(axis=-1)
+        if "coder" in self.along:
+            values = np.take(values, busiest, axis=2 + self.along.index("coder"))
+        for dim in self.exchangeable:
+            values = np.sort(values, axis=2 + self.along.index(dim))
+        if self.support == "positive":
+            values = np.log(np.maximum(values, TINY))
+        return np.asarray(values, dtype=np.float64).reshape(*prevalence.shape[:2], -1)
+
+    def labels(self, sizes: Mapping[str, int], coords: Mapping[str, Sequence[Any]]) -> list[str]:
+        """Names of these columns for people."""
+        if self.watched == "accuracy" and not self.along:
+            return ["accuracy of all coders"]
+        parts = []
+        for dim in self.along:
+            names = [str(name) for name in coords.get(dim, range(1, sizes[dim] + 1))]
+            places = [f"no. {n} by size" for n in range(1, sizes[dim] + 1)]
+            parts.append(places if dim in self.exchangeable else names)
+        every = [", ".join(names) for names in product(*parts)]
+        return [f"{self.words} of {names}" if names else self.words for names in every]
+
+
+def busiest_coders(volume: AnyArray) -> Ints:
+    """Give the coders with the most labels, by place."""
+    return np.argsort(-np.asarray(volume), kind="stable")[:BUSIEST]
+
+
+def watched_draws(
+    parameters: Iterable[Parameter], posterior: Mapping[str, AnyArray], volume: AnyArray
+) -> Floats:
+    """Draws of everything that must have mixed, shape [chain, draw, column].
+
+    Parameters
+    ----------
+    parameters
+        What the model declares.
+    posterior
+        Draws by variable with leading dimensions [chain, draw].
+    volume
+        Number or share of labels by coder.
+    """
+    prevalence = np.asarray(posterior["prevalence"], dtype=np.float64)
+    coders = busiest_coders(volume)
+    return np.concatenate(
+        [
+            each.columns(np.asarray(posterior[each.name]), prevalence, coders)
+            for each in parameters
+            if each.watched and each.name in posterior
+        ],
+        axis=2,
+    )
+
+
+def watched_names(
+    parameters: Iterable[Parameter],
+    posterior: Mapping[str, Any],
+    volume: AnyArray,
+    coords: Mapping[str, Sequence[Any]],
+) -> list[str]:
+    """Names of the columns of :func:`watched_draws`, for people.
+
+    Parameters
+    ----------
+    parameters, posterior, volume
+        As there; of the posterior only shapes are used.
+    coords
+        Names along the dimensions; without, places are counted from 1.
+    """
+    coders = busiest_coders(volume)
+    known = dict(coords)
+    if "coder" in known:
+        known["coder"] = [known["coder"][j] for j in coders]
+    names = []
+    for each in parameters:
+        if each.watched and each.name in posterior:
+            sizes = dict(zip(each.dims, posterior[each.name].shape[2:], strict=True))
+            if "coder" in sizes:
+                sizes["coder"] = len(coders)
+            names += each.labels(sizes, known)
+    return names
