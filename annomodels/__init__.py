@@ -11,20 +11,17 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from annomodels import coref, datasets, priors
+    from annomodels import coefficients, coref, datasets, priors
     from annomodels.coefficients.agreement import agreement
-    from annomodels.coefficients.alpha_u import alpha_u
-    from annomodels.coefficients.analytic import Analytic
-    from annomodels.coefficients.breakdown.comparison import compare_agreement
-    from annomodels.coefficients.breakdown.difference import Difference
-    from annomodels.coefficients.breakdown.result import Breakdown
-    from annomodels.coefficients.breakdown.verb import breakdown
-    from annomodels.coefficients.capabilities import coefficients
-    from annomodels.coefficients.diagnosis.result import Diagnosis
-    from annomodels.coefficients.diagnosis.verb import diagnose
+    from annomodels.coefficients.analytic.methods import Analytic
+    from annomodels.coefficients.continuum.alpha import alpha_u
+    from annomodels.coefficients.continuum.units import Units
     from annomodels.coefficients.easy_hard import EasyHard, easy_hard
+    from annomodels.coefficients.parts.breakdown import breakdown
+    from annomodels.coefficients.parts.comparison import Difference, compare_agreement
+    from annomodels.coefficients.parts.diagnose import diagnose
+    from annomodels.coefficients.parts.results import Breakdown, Diagnosis
     from annomodels.coefficients.result import Agreement
-    from annomodels.coefficients.units import Units
     from annomodels.compat import Aggregator
     from annomodels.data.annotations import Annotations
     from annomodels.errors import (
@@ -87,20 +84,20 @@ _WHERE = {
     "Aggregator": "annomodels.compat",
     "Agreement": "annomodels.coefficients.result",
     "Ambiguous": "annomodels.models.ambiguous",
-    "Analytic": "annomodels.coefficients.analytic",
+    "Analytic": "annomodels.coefficients.analytic.methods",
     "AnnomodelsError": "annomodels.errors",
     "AnnotationError": "annomodels.errors",
     "Annotations": "annomodels.data.annotations",
     "Answering": "annomodels.models.answering",
     "BetaBinomialByItem": "annomodels.models.by_item",
-    "Breakdown": "annomodels.coefficients.breakdown.result",
+    "Breakdown": "annomodels.coefficients.parts.results",
     "ClassConditional": "annomodels.models.class_conditional",
     "Consensus": "annomodels.models.consensus",
     "DataWarning": "annomodels.errors",
     "DawidSkene": "annomodels.models.dawid_skene",
     "Design": "annomodels.planning.design",
-    "Diagnosis": "annomodels.coefficients.diagnosis.result",
-    "Difference": "annomodels.coefficients.breakdown.difference",
+    "Diagnosis": "annomodels.coefficients.parts.results",
+    "Difference": "annomodels.coefficients.parts.comparison",
     "EasyHard": "annomodels.coefficients.easy_hard",
     "EasyHardItems": "annomodels.models.easy_hard",
     "EngineError": "annomodels.errors",
@@ -136,16 +133,16 @@ _WHERE = {
     "SubtypeRows": "annomodels.models.subtypes",
     "Subtypes": "annomodels.models.subtypes",
     "Summary": "annomodels.summaries.summary",
-    "Units": "annomodels.coefficients.units",
+    "Units": "annomodels.coefficients.continuum.units",
     "advise": "annomodels.planning.advise",
     "agreement": "annomodels.coefficients.agreement",
-    "alpha_u": "annomodels.coefficients.alpha_u",
-    "breakdown": "annomodels.coefficients.breakdown.verb",
+    "alpha_u": "annomodels.coefficients.continuum.alpha",
+    "breakdown": "annomodels.coefficients.parts.breakdown",
     "coder_groups": "annomodels.summaries.groups",
     "compare": "annomodels.fitting.compare",
-    "compare_agreement": "annomodels.coefficients.breakdown.comparison",
+    "compare_agreement": "annomodels.coefficients.parts.comparison",
     "design": "annomodels.planning.design",
-    "diagnose": "annomodels.coefficients.diagnosis.verb",
+    "diagnose": "annomodels.coefficients.parts.diagnose",
     "easy_hard": "annomodels.coefficients.easy_hard",
     "fit": "annomodels.fitting.fit",
     "fit_interval": "annomodels.fitting.interval",

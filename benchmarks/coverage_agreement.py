@@ -26,9 +26,9 @@ import numpy as np
 import populations
 from populations import ENOUGH_ITEMS, ENOUGH_LABELS, NAMES, Cell
 
-from annomodels.coefficients import chance, weights
+from annomodels.coefficients import weights
 from annomodels.coefficients.evaluation import draw_values
-from annomodels.coefficients.notes import interval_warnings
+from annomodels.coefficients.reasons import interval_warnings
 from annomodels.coefficients.rows import Rows, collapse
 
 DRAWS = 1000
@@ -47,8 +47,8 @@ for alpha and multi-kappa. *Off by*: root mean square of coverage - 95 %, with t
 taken off; *length*: geometric mean of the length relative to the chosen recipe."""
 
 CHOSEN = {
-    "PER_LABEL": chance.PER_LABEL,
-    "DISAGREED": chance.DISAGREED,
+    "PER_LABEL": weights.PER_LABEL,
+    "DISAGREED": weights.DISAGREED,
     "REPLACED": weights.REPLACED,
 }
 RECIPES: dict[str, dict[str, float]] = {
@@ -110,10 +110,10 @@ def study(cell: Cell, samples: int, seed: Sequence[int], recipe: dict[str, float
     seed
         Seed of the samples; the draws of the n-th sample have the seed n.
     recipe
-        Constants of ``weights`` and ``chance`` that differ from the package's.
+        Constants of ``weights`` that differ from the package's.
     """
     for name, value in {**CHOSEN, **recipe}.items():
-        setattr(weights if hasattr(weights, name) else chance, name, value)
+        setattr(weights, name, value)
     rng = np.random.default_rng(seed)
     truth = np.array(cell.truth())
     requests, names = cell.requests, range(cell.confusion.shape[-1])

@@ -8,11 +8,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from annomodels.coefficients.catalogue import COEFFICIENTS
+from annomodels.coefficients.catalogue import COEFFICIENTS, Request
 from annomodels.coefficients.distances import Distance, Nominal, Ordinal
-from annomodels.coefficients.evaluation import Request
-from annomodels.coefficients.formulas import evaluate
-from annomodels.coefficients.implied import pair_joint
+from annomodels.coefficients.implied import evaluate, pair_joint
 from annomodels.coefficients.rows import Rows
 from annomodels.coefficients.tables import from_joint
 

@@ -16,7 +16,8 @@ from annomodels import __version__
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from execute import executed  # files beside this one
+from elsewhere import as_markdown  # files beside this one
+from execute import executed
 from formulas import known
 from llms import llms_text
 from plates import write as write_plates
@@ -70,8 +71,6 @@ def _block(translator: Any, node: Any) -> None:
 
 def _generate(app: Any) -> None:
     """Print the table of other packages, and what the code on the breakdown page prints."""
-    from annomodels.coefficients.elsewhere.table import as_markdown
-
     folder = Path(app.srcdir) / "generated"
     folder.mkdir(exist_ok=True)
     (folder / "elsewhere.md").write_text(as_markdown(), "utf-8")

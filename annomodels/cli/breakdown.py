@@ -14,7 +14,7 @@ from annomodels.errors import NotApplicable
 if TYPE_CHECKING:
     import pandas as pd
 
-    from annomodels.coefficients.breakdown.result import Breakdown
+    from annomodels.coefficients.parts.results import Breakdown
     from annomodels.data.annotations import Annotations
 
 __all__ = ["BY", "DEFAULT", "SHORT", "coefficient_names", "parts_table"]
@@ -106,7 +106,7 @@ def parts_table(
 
 
 def _one(data: Annotations, by: str, name: str, positive: str | None) -> Breakdown:
-    from annomodels.coefficients.breakdown.verb import breakdown
+    from annomodels.coefficients.parts.breakdown import breakdown
 
     kind = "group" if by == "document" else by
     options: dict[str, Any] = {}

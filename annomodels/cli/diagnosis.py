@@ -14,7 +14,7 @@ from annomodels.errors import NotApplicable
 if TYPE_CHECKING:
     import pandas as pd
 
-    from annomodels.coefficients.diagnosis.result import Diagnosis
+    from annomodels.coefficients.parts.results import Diagnosis
     from annomodels.data.annotations import Annotations
 
 __all__ = ["show_diagnosis"]
@@ -39,7 +39,7 @@ def show_diagnosis(data: Annotations, name: str, writing: Writing) -> pd.DataFra
         When the coefficient cannot be taken apart.
     """
     from annomodels.cli.tables import emit, emit_text, form_of, to_json
-    from annomodels.coefficients.diagnosis.verb import diagnose
+    from annomodels.coefficients.parts.diagnose import diagnose
 
     try:
         found = diagnose(data, name)

@@ -1,41 +1,48 @@
 """Agreement coefficients: the classical value, its sampling draws and its model-implied draws.
 
 Holds pure functions of statistics that are linear in the weights of the items, with leading batch
-dimensions; a file imports only from those above it:
+dimensions. A file imports only from those on the floors below it:
 
-``distances``, ``sets``, ``numeric``, ``metrics`` (how far two labels are apart), ``coefficient``,
-``entries``, ``catalogue`` (the coefficients as data), ``tables`` (joint tables of label pairs),
-``variances``, ``margins_of_two``, ``formulas``, ``implied`` (coefficients of a fitted model),
-``rows``, ``conventions``, ``counts``, ``coder_pairs``, ``own`` (from annotations to statistics),
-``weights`` (draws), ``evaluation``, ``reasons``, ``margins``, ``requests``, ``notes``, ``basis``,
-``spread``, ``cohen_errors``, ``fleiss_errors``, ``linearised``, ``intraclass_errors``,
-``jackknife``, ``analytic`` (errors as other packages have them), ``result`` and ``agreement`` (the
-public verb); ``unit_checks``, ``units``, ``unitizing``, ``alpha_u`` (units on a continuum);
-``easy_hard`` (how to read a value) and ``capabilities`` (what takes what). Three folders build on
-them: ``breakdown/`` (agreement in parts), ``diagnosis/`` (where disagreement comes from) and
-``elsewhere/`` (the same numbers in other packages). Imports only NumPy, SciPy's sparse matrices
-and special functions, errors and annotations.
+1. ``entries`` (the coefficients as data), ``distances``, ``sets``, ``rows`` (annotations as
+   codes), ``tables`` (joint tables of label pairs);
+2. ``catalogue`` (look them up), ``metrics`` (distances by name), ``formulas``, ``weights`` (draws
+   of the items' weights);
+3. ``counts`` (tables from weighted items), ``implied`` (coefficients of a fitted model),
+   ``reasons`` (why there is no value, and what a reader should know);
+4. ``coder_pairs`` and ``own`` (statistics that tables do not hold), ``requests`` (what was asked);
+5. ``evaluation`` (any coefficients of one sample), ``result``;
+6. ``agreement``, the public verb; ``easy_hard`` (how to read a value).
+
+Three folders build on them: ``analytic/`` (errors as other packages have them), ``continuum/``
+(units on a continuum) and ``parts/`` (agreement in parts, and where disagreement comes from).
+Imports only NumPy, SciPy's sparse matrices and special functions, errors and annotations.
 """
 
 from __future__ import annotations
 
-import sys
-from types import ModuleType
-from typing import TYPE_CHECKING
+import importlib
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from annomodels.coefficients.catalogue import table
+    from annomodels.coefficients.continuum.alpha import alpha_u
+    from annomodels.coefficients.continuum.units import Units
+    from annomodels.coefficients.easy_hard import EasyHard, easy_hard
 
-__all__: list[str] = []
+_WHERE = {
+    "EasyHard": "easy_hard",
+    "Units": "continuum.units",
+    "alpha_u": "continuum.alpha",
+    "easy_hard": "easy_hard",
+    "table": "catalogue",
+}
+
+__all__ = ["EasyHard", "Units", "alpha_u", "easy_hard", "table"]
 
 
-class _Callable(ModuleType):
-    """Lets ``annomodels.coefficients()`` list what there is, although this is a folder too."""
-
-    def __call__(self) -> pd.DataFrame:
-        from annomodels.coefficients.capabilities import coefficients
-
-        return coefficients()
-
-
-sys.modules[__name__].__class__ = _Callable
+def __getattr__(name: str) -> Any:
+    if name in _WHERE:
+        value = getattr(importlib.import_module(f"{__name__}.{_WHERE[name]}"), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

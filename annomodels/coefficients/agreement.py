@@ -7,34 +7,30 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Literal, get_args, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
-from annomodels.coefficients.basis import Basis
-from annomodels.coefficients.evaluation import Request, point_values
-from annomodels.coefficients.formulas import Evaluated
-from annomodels.coefficients.margins import (
+from annomodels.coefficients.catalogue import Request
+from annomodels.coefficients.evaluation import point_values, spread_draws
+from annomodels.coefficients.metrics import DistanceLike
+from annomodels.coefficients.reasons import UNFIT, before, data_notes, diagnose, explain, used_items
+from annomodels.coefficients.requests import (
     ChanceLike,
     MarginsLike,
+    Names,
     item_chances,
     label_margins,
+    make_requests,
 )
-from annomodels.coefficients.metrics import DistanceLike
-from annomodels.coefficients.notes import data_notes
-from annomodels.coefficients.reasons import UNFIT, before, diagnose, explain, used_items
-from annomodels.coefficients.requests import Names, make_requests
 from annomodels.coefficients.result import Agreement, AgreementPanel
 from annomodels.coefficients.rows import Duplicates, collapse, prepare, with_labels
-from annomodels.coefficients.spreading import spread_draws
-from annomodels.coefficients.weights import make_sample
+from annomodels.coefficients.tables import Evaluated
+from annomodels.coefficients.weights import Basis, make_sample
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
-
-__all__ = ["Convention", "Resample", "agreement", "by_group"]
+from annomodels.types import Floats
 
 SHOWN = 5
 
-Floats = NDArray[np.float64]
 Convention = Literal["krippendorff", "gwet", "pairs", "pairwise", "listwise"]
 Resample = Literal["auto", "items", "groups"]
 

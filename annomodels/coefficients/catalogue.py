@@ -1,15 +1,20 @@
-"""Look coefficients up: what each is called, what it needs, where it comes from."""
+"""Look coefficients up: what each is called, what it takes, where it comes from."""
 
 from __future__ import annotations
 
 import difflib
 import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from annomodels.coefficients.coefficient import CONVENTION_NAMES, Coefficient
-from annomodels.coefficients.entries import ENTRIES
+from annomodels.coefficients.entries import ENTRIES, Coefficient
 from annomodels.errors import NotApplicable
+from annomodels.types import Floats
 
-__all__ = ["COEFFICIENTS", "CONVENTION_NAMES", "Coefficient", "find", "panel_names"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from annomodels.coefficients.distances import Distance
 
 COEFFICIENTS: dict[str, Coefficient] = {entry.name: entry for entry in ENTRIES}
 """All coefficients by name."""
@@ -113,3 +118,99 @@ def panel_names(scale: str) -> tuple[str, ...]:
         return names
     names = (*names, "weighted_kappa", "alpha_kappa", "ac2")
     return names if scale == "ordinal" else (*names, "icc_1", "icc_a1", "icc_c1")
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """A coefficient to compute.
+
+    Parameters
+    ----------
+    coefficient
+        Its entry in the catalogue.
+    distance
+        Distance between labels.
+    convention
+        How missing labels are treated.
+    margins
+        Shares of the labels that stand for the distribution found, shape [label].
+    chance
+        Chance level of each item of the data, shape [item].
+    reason
+        Why it cannot be computed for these data, a key of :data:`~.reasons.REASONS`.
+    note
+        What a reader should know about the choice of the coefficient.
+    """
+
+    coefficient: Coefficient
+    distance: Distance
+    convention: str
+    margins: Floats | None = None
+    chance: Floats | None = None
+    reason: str = ""
+    note: str = ""
+
+    @property
+    def from_pairs(self) -> bool:
+        """Whether it is the mean over the coefficients of pairs of coders."""
+        return self.coefficient.each_pair
+
+    @property
+    def is_mean_kappa(self) -> bool:
+        """Whether it is the mean over the kappas of pairs of coders."""
+        return self.from_pairs and self.coefficient.expectation == "between"
+
+    @property
+    def from_tables(self) -> bool:
+        """Whether it follows from tables of label pairs of all coders."""
+        return not (self.coefficient.each_pair or self.coefficient.own)
+
+
+def table() -> pd.DataFrame:
+    """List the agreement coefficients and what each of them takes.
+
+    Returns
+    -------
+    One row for each coefficient, with the columns
+
+    * ``coefficient``, ``title``, ``aliases``: name for :func:`annomodels.agreement`, name in
+      print, and other names that are understood;
+    * ``coders``: "2" or "2 or more"; ``labels``: "any", "two" or "numbers";
+    * ``distance``: "any", "nominal" or "interval"; ``missing``: conventions for missing labels,
+      the default first;
+    * ``margins``, ``chance``: whether it takes a distribution of labels from elsewhere, or (and
+      then needs) a chance level for every item;
+    * ``draws``, ``model``: whether it has a sampling posterior, and whether it follows from the
+      draws of a fitted model;
+    * ``analytic``: methods of :meth:`annomodels.Agreement.analytic`, the default first;
+    * ``citation``, ``doi``: where it comes from.
+
+    Examples
+    --------
+    >>> import annomodels as am
+    >>> listed = am.coefficients.table().set_index("coefficient")
+    >>> listed.loc["kappa", ["coders", "distance", "analytic"]].tolist()
+    ['2', 'nominal', 'fleiss_cohen_everitt, gwet, gwet_table']
+    """
+    import pandas as pd
+
+    return pd.DataFrame([_row(entry) for entry in COEFFICIENTS.values()])
+
+
+def _row(entry: Coefficient) -> dict[str, object]:
+    return {
+        "coefficient": entry.name,
+        "title": entry.title,
+        "coders": "2" if entry.two_coders_only else "2 or more",
+        "labels": "numbers" if entry.numeric else "two" if entry.two_labels_only else "any",
+        "distance": "interval" if entry.numeric else "any" if entry.weighted else "nominal",
+        "missing": ", ".join(entry.missing),
+        "margins": entry.margins,
+        "chance": entry.chance,
+        "draws": True,
+        "model": entry.implied,
+        "analytic": ", ".join(entry.analytic),
+        "aliases": ", ".join(entry.aliases),
+        "citation": entry.citation,
+        "doi": entry.doi,
+    }

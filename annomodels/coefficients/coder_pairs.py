@@ -1,22 +1,22 @@
-"""One table for each pair of coders, on the items that both labelled."""
+"""Statistics of each pair of coders on the items that both labelled.
+
+As whole tables of label pairs, or for the mean of kappas from the cells that occur and no others.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from annomodels.coefficients.counts import sparse_sum, within_items
-from annomodels.coefficients.rows import Rows
-from annomodels.coefficients.tables import Tables, fold, label_pairs
+from annomodels.coefficients.counts import sparse_sum
+from annomodels.coefficients.distances import Distance
+from annomodels.coefficients.formulas import ratio
+from annomodels.coefficients.rows import Rows, meetings
+from annomodels.coefficients.tables import Evaluated, Tables, fold, label_pairs
 from annomodels.errors import NotApplicable
-
-__all__ = ["CoderPairs", "Meetings", "count_pairs", "meetings"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from annomodels.types import Floats, Ints
 
 MOST_CELLS = 20_000_000
 
@@ -81,49 +81,6 @@ class CoderPairs:
         )
 
 
-class Meetings(NamedTuple):
-    """Every item that two coders both labelled, for all pairs of coders.
-
-    Parameters
-    ----------
-    pairs
-        The two coders in one number, shape [coder pair].
-    pair, item, first, second
-        Pair of coders, item, and the labels that the one and the other gave, shape [meeting].
-    """
-
-    pairs: Ints
-    pair: Ints
-    item: Ints
-    first: Ints
-    second: Ints
-
-
-def meetings(rows: Rows, complete_only: bool = False) -> Meetings:
-    """List where two coders met.
-
-    Raises
-    ------
-    NotApplicable
-        When there are more than 20 million meetings.
-    """
-    r = rows.per_item
-    if (r * (r - 1) // 2).sum() > MOST_CELLS:
-        raise NotApplicable(
-            f"The items hold more than {MOST_CELLS:,} pairs of labels. "
-            "Take another convention than pairwise, or fewer coders."
-        )
-    item, coder, label = rows.item, rows.coder, rows.label
-    if complete_only:
-        full = (r == rows.n_coders)[item]
-        item, coder, label = item[full], coder[full], label[full]
-    a, b = within_items(item, rows.n_items)
-    differ = coder[a] != coder[b]
-    a, b = a[differ], b[differ]
-    pairs, pair = np.unique(coder[a] * rows.n_coders + coder[b], return_inverse=True)
-    return Meetings(pairs, pair, item[a], label[a], label[b])
-
-
 def count_pairs(rows: Rows, complete_only: bool = False) -> CoderPairs:
     """Count label pairs of each pair of coders.
 
@@ -145,3 +102,78 @@ def count_pairs(rows: Rows, complete_only: bool = False) -> CoderPairs:
     joint = sparse_sum(np.ones(len(row)), row, met.item, (cells, rows.n_items))
     used = (r == rows.n_coders) if complete_only else (r >= 2)
     return CoderPairs(one, other, joint, np.where(used, r, 0).astype(float), k)
+
+
+MOST_PRODUCTS = 50_000_000
+
+
+class PairKappas:
+    """Light's kappa, with any distance that does not depend on the frequencies of the labels.
+
+    Two coders of a crowd share few items, so their table of label pairs is nearly empty. Kept are
+    the labels that each of them gave on shared items, and the products of these.
+
+    Parameters
+    ----------
+    rows
+        Labels of the items.
+    distance
+        Distance between labels.
+    complete_only
+        Whether only items count that all coders labelled.
+
+    Raises
+    ------
+    NotApplicable
+        When there are more than 50 million products of labels, or 20 million pairs of labels.
+    """
+
+    def __init__(self, rows: Rows, distance: Distance, complete_only: bool = False) -> None:
+        k, ones = rows.n_labels, np.ones(rows.n_labels)
+        met = meetings(rows, complete_only)
+        n_pairs = len(met.pairs)
+        shape = n_pairs, rows.n_items
+        one = np.ones(len(met.item))
+        self.largest = distance.largest(ones)
+        self.total = sparse_sum(one, met.pair, met.item, shape)
+        d = distance.pairs(met.first, met.second, ones)
+        self.apart = sparse_sum(np.asarray(d, dtype=float), met.pair, met.item, shape)
+        left, at_left = np.unique(met.pair * k + met.first, return_inverse=True)
+        right, at_right = np.unique(met.pair * k + met.second, return_inverse=True)
+        self.left = sparse_sum(one, at_left, met.item, (len(left), rows.n_items))
+        self.right = sparse_sum(one, at_right, met.item, (len(right), rows.n_items))
+        self.n_margins = len(left) + len(right)
+        each = np.bincount(right // k, minlength=n_pairs)
+        size = each[left // k]
+        if size.sum() > MOST_PRODUCTS:
+            raise NotApplicable(
+                f"Light's kappa of {n_pairs:,} pairs of coders has {size.sum():,} products of "
+                f"labels (at most {MOST_PRODUCTS:,}). Use multi_kappa, or fewer coders."
+            )
+        a = np.repeat(np.arange(len(left)), size)
+        first = (np.cumsum(each) - each)[left // k] - (np.cumsum(size) - size)
+        b = np.repeat(first, size) + np.arange(len(a))
+        d = np.asarray(distance.pairs(left[a] % k, right[b] % k, ones), dtype=float)
+        self.a, self.b = a[d > 0], b[d > 0]
+        places = np.arange(len(self.a))
+        self.products = sparse_sum(d[d > 0], left[self.a] // k, places, (n_pairs, len(places)))
+
+    @property
+    def width(self) -> int:
+        """Numbers held for each weighting, to plan memory with."""
+        return 3 * len(self.a) + self.n_margins
+
+    def evaluate(self, weights: Floats) -> Evaluated:
+        """Mean over the pairs of coders for whom it is defined; weights [item] or [draw, item]."""
+        n = self.total @ weights.T
+        nothing = np.full_like(n, np.nan)
+        d_o = np.divide(self.apart @ weights.T, n, out=nothing.copy(), where=n > 0)
+        product = (self.left @ weights.T)[self.a] * (self.right @ weights.T)[self.b]
+        d_e = np.divide(self.products @ product, n * n, out=nothing, where=n > 0)
+        found = ratio(d_o, d_e, self.largest)
+        defined = ~np.isnan(found.value)
+        count = defined.sum(0)
+        sums = (np.where(defined, x, 0.0).sum(0) for x in found)
+        return Evaluated(
+            *(np.divide(x, count, out=np.full(count.shape, np.nan), where=count > 0) for x in sums)
+        )

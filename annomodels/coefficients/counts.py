@@ -2,6 +2,13 @@
 
 Any number of weightings of the items - the data themselves, bootstrap draws - is one matrix
 product. Nothing here has the size coder x item x label.
+
+Squared differences of numbers need no table of value x value, or even of value x item. The mean of
+:math:`(x - y)^2` depends on the distribution of the labels through its moments alone. So every
+label may be put in the place of weights on three *nodes* - the smallest value, the largest and
+their mean - that have the same sum, mean and mean square (Lagrange's polynomials, so some weights
+are negative). Whatever is linear or bilinear in the distribution comes out the same, and a hundred
+thousand distinct values cost no more than three.
 """
 
 from __future__ import annotations
@@ -12,17 +19,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from annomodels.coefficients.conventions import Convention
-from annomodels.coefficients.rows import Rows
+from annomodels.coefficients.distances import Distance, Squared
+from annomodels.coefficients.formulas import ICC
+from annomodels.coefficients.rows import Convention, Rows, within_items
 from annomodels.coefficients.tables import Tables, label_pairs
-
-__all__ = ["Counts", "count", "sparse_sum", "within_items"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from annomodels.types import Floats, Ints
 
 FULL = 4
 FEW_LABELS = 8
@@ -213,17 +216,6 @@ class Counts:
         return np.concatenate([own.sum(-2, keepdims=True), own], axis=-2)
 
 
-def within_items(owner: Ints, size: int) -> tuple[Ints, Ints]:
-    """All pairs of positions (a <= b) with the same owner; `owner` is sorted, owners < `size`."""
-    per_owner = np.bincount(owner, minlength=size)
-    ends = np.cumsum(per_owner)
-    position = np.arange(len(owner))
-    partners = ends[owner] - position
-    a = np.repeat(position, partners)
-    offset = np.arange(len(a)) - np.repeat(np.cumsum(partners) - partners, partners)
-    return a, a + offset
-
-
 def count(rows: Rows, convention: Convention) -> Counts:
     """Count label pairs and labels of each item."""
     return Counts(rows, convention)
@@ -232,3 +224,110 @@ def count(rows: Rows, convention: Convention) -> Counts:
 def sparse_sum(values: Floats, row: Ints, column: Ints, shape: tuple[int, int]) -> Any:
     """Sparse matrix, equal places added up; item after item, as products with weights want it."""
     return sparse.csc_array((values, (row, column)), shape=shape)
+
+
+MANY_VALUES = 8
+BILINEAR = ("pooled", "without_replacement", "between", *ICC)
+
+
+def few_nodes(distance: Distance, expectation: str | None) -> Squared | None:
+    """Distance between nodes, where they may stand for the labels; else None.
+
+    Examples
+    --------
+    >>> few_nodes(Squared("interval", np.arange(101.0)), "pooled").values
+    array([  0.,  50., 100.])
+    """
+    if not isinstance(distance, Squared) or expectation not in BILINEAR:
+        return None
+    low, high = distance.values.min(), distance.values.max()
+    if len(distance.values) < MANY_VALUES or not low < high:
+        return None
+    return Squared(distance.name, np.array([low, (low + high) / 2, high]))
+
+
+def _node_weights(x: Floats) -> Floats:
+    """Weights of the nodes that stand for each value, shape [value, node]."""
+    z = 2 * (x - x.min()) / np.ptp(x) - 1
+    return np.stack([z * (z - 1) / 2, 1 - z * z, z * (z + 1) / 2], axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Statistics of each item as in :class:`~.counts.Counts`, with nodes for labels.
+
+    Parameters
+    ----------
+    rows
+        The labels.
+    convention
+        How much an item with r labels counts.
+    values
+        Value of each label, shape [label].
+    """
+
+    rows: Rows
+    convention: Convention
+    values: Floats
+
+    @cached_property
+    def _plain(self) -> Counts:
+        return Counts(self.rows, self.convention)
+
+    @cached_property
+    def _each(self) -> Floats:
+        """Weights of the nodes that stand for each annotation, shape [annotation, node]."""
+        return _node_weights(self.values)[self.rows.label]
+
+    def _per_item(self, each: Floats) -> Floats:
+        return np.bincount(self.rows.item, weights=each, minlength=self.rows.n_items)
+
+    @cached_property
+    def _sums(self) -> Floats:
+        """Sum of the weights of each node, shape [item, node]."""
+        return np.stack([self._per_item(self._each[:, n]) for n in range(3)], axis=1)
+
+    @cached_property
+    def _together(self) -> Floats:
+        """Weight of each pair of nodes, shape [item, pair]."""
+        pair = self._plain.weight(self.convention.pair)
+        found = []
+        for a, b in zip(*label_pairs(3), strict=True):
+            own = self._per_item(self._each[:, a] * self._each[:, b])
+            ways = self._sums[:, a] * self._sums[:, b] - own
+            found.append(pair * ways * (1 if a == b else 2))
+        return np.stack(found, axis=1)
+
+    @cached_property
+    def _pooled(self) -> Floats:
+        return self._sums * self._plain.weight(self.convention.pooled)[:, None]
+
+    @cached_property
+    def _coders(self) -> Any:
+        """Weight of each node of each coder, sparse [coder * node, item]."""
+        rows = self.rows
+        weight = self._plain.weight(self.convention.coder)[rows.item]
+        cell = rows.coder[:, None] * 3 + np.arange(3)
+        item = np.repeat(rows.item, 3)
+        values = (self._each * weight[:, None]).reshape(-1)
+        return sparse_sum(values, cell.reshape(-1), item, (rows.n_coders * 3, rows.n_items))
+
+    def width(self, by_coder: bool) -> int:
+        """Numbers held for each weighting, to plan memory with."""
+        return 4 * (9 + (3 * self.rows.n_coders if by_coder else 0))
+
+    def tables(self, weights: Floats, by_coder: bool = True) -> Tables:
+        """Tables of weighted items; see :meth:`.counts.Counts.tables`."""
+        empty = np.zeros((*weights.shape[:-1], 0, 0))
+        rows = self._plain.by_coder((self._coders @ weights.T).T) if by_coder else empty
+        first, second = label_pairs(3)
+        return Tables(
+            first=first,
+            second=second,
+            together=weights @ self._together,
+            pooled=weights @ self._pooled,
+            left=rows,
+            right=rows,
+            sign=np.concatenate([[1.0], np.full(self.rows.n_coders, -1.0)]),
+            n=np.asarray(weights @ self._plain.n),
+        )

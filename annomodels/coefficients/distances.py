@@ -11,12 +11,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["Computed", "Distance", "Nominal", "Ordinal", "Squared"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from annomodels.types import Floats, Ints
 
 BLOCK = 256
 

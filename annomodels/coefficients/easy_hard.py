@@ -15,14 +15,10 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.coefficients.result import Agreement
 from annomodels.errors import NotApplicable
-
-__all__ = ["EasyHard", "easy_hard"]
-
-Floats = NDArray[np.float64]
+from annomodels.types import Floats
 
 
 @dataclass(frozen=True, repr=False)

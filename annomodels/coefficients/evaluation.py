@@ -1,76 +1,30 @@
-"""The engine: any coefficients of one sample, as a value and as draws that belong together."""
+"""The engine: any coefficients of one sample, as a value and as draws that belong together.
+
+The draws may be spread over processes or machines; they stay the same.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from annomodels.coefficients.catalogue import Coefficient
-from annomodels.coefficients.coder_pairs import CoderPairs, count_pairs
-from annomodels.coefficients.conventions import CONVENTIONS
-from annomodels.coefficients.counts import Counts, count
+from annomodels.coefficients.catalogue import Request
+from annomodels.coefficients.coder_pairs import CoderPairs, PairKappas, count_pairs
+from annomodels.coefficients.counts import Counts, Moments, count, few_nodes
 from annomodels.coefficients.distances import Distance, Ordinal, Squared
-from annomodels.coefficients.formulas import Evaluated, evaluate_with
-from annomodels.coefficients.moments import Moments, few_nodes
-from annomodels.coefficients.own import OWN, Own
-from annomodels.coefficients.pair_kappas import PairKappas
-from annomodels.coefficients.rows import Rows
-from annomodels.coefficients.tables import Tables
+from annomodels.coefficients.formulas import evaluate_with
+from annomodels.coefficients.rows import CONVENTIONS, Rows
+from annomodels.coefficients.tables import Evaluated, Tables
 from annomodels.coefficients.weights import Sample
+from annomodels.types import Floats
 
-__all__ = ["Request", "Statistics", "draw_parts", "draw_values", "point_values"]
-
-Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class Request:
-    """A coefficient to compute.
-
-    Parameters
-    ----------
-    coefficient
-        Its entry in the catalogue.
-    distance
-        Distance between labels.
-    convention
-        How missing labels are treated.
-    margins
-        Shares of the labels that stand for the distribution found, shape [label].
-    chance
-        Chance level of each item of the data, shape [item].
-    reason
-        Why it cannot be computed for these data, a key of :data:`~.reasons.REASONS`.
-    note
-        What a reader should know about the choice of the coefficient.
-    """
-
-    coefficient: Coefficient
-    distance: Distance
-    convention: str
-    margins: Floats | None = None
-    chance: Floats | None = None
-    reason: str = ""
-    note: str = ""
-
-    @property
-    def from_pairs(self) -> bool:
-        """Whether it is the mean over the coefficients of pairs of coders."""
-        return self.coefficient.each_pair
-
-    @property
-    def is_mean_kappa(self) -> bool:
-        """Whether it is the mean over the kappas of pairs of coders."""
-        return self.from_pairs and self.coefficient.expectation == "between"
-
-    @property
-    def from_tables(self) -> bool:
-        """Whether it follows from tables of label pairs of all coders."""
-        return not (self.coefficient.each_pair or self.coefficient.own)
+if TYPE_CHECKING:
+    from annomodels.coefficients.own import Own
 
 
 class Statistics:
@@ -98,6 +52,8 @@ class Statistics:
         found: dict[int, Own] = {}
         for n, r in enumerate(self.requests):
             if r.coefficient.own:
+                from annomodels.coefficients.own import OWN
+
                 found[n] = OWN[r.coefficient.own](self.rows, r.distance, r.convention, r.chance)
             elif r.is_mean_kappa and not isinstance(r.distance, Ordinal):
                 found[n] = PairKappas(self.rows, r.distance, r.convention == "listwise")
@@ -223,3 +179,42 @@ def draw_parts(sample: Sample, request: Request, draws: int, seed: int) -> Evalu
         statistics.evaluate(weights)[0] for weights in sample.draw(draws, seed, statistics.width)
     ]
     return Evaluated(*(np.concatenate(column) for column in zip(*blocks, strict=True)))
+
+
+Piece = tuple[Sample, Sequence[Request], int, int, int]
+
+
+def spread_draws(
+    executor: Any, sample: Sample, requests: Sequence[Request], draws: int, seed: int
+) -> list[Floats]:
+    """Draw as ``evaluation.draw_values`` does, the same numbers, wherever `executor` says.
+
+    Blocks of draws have random numbers of their own; each place gets a run of blocks.
+
+    Parameters
+    ----------
+    executor
+        What :func:`annomodels.executors.choose.team` takes.
+    sample, requests, draws, seed
+        As of ``draw_values``.
+    """
+    if executor is None or not requests or not draws:
+        return draw_values(sample, requests, draws, seed)
+    from annomodels.executors.choose import team
+
+    crew = team(executor)
+    try:
+        blocks = -(-draws // sample.block)
+        edges = np.linspace(0, blocks, min(crew.places, blocks) + 1).round().astype(int)
+        ends = np.minimum(edges * sample.block, draws).tolist()
+        pieces = [(sample, requests, end, seed, first) for first, end in pairwise(ends)]
+        parts = crew.map(_some, pieces)
+    finally:
+        if crew is not executor:
+            crew.close()
+    return [np.concatenate(column) for column in zip(*parts, strict=True)]
+
+
+def _some(piece: Piece) -> list[Floats]:
+    sample, requests, end, seed, first = piece
+    return draw_values(sample, requests, end, seed, first)

@@ -3,34 +3,189 @@ r"""Every coefficient is one formula, :math:`1 - D_o / D_e`; they differ in :mat
 :math:`D_o` is the mean distance of two labels of the same item, :math:`D_e` the mean distance that
 chance would give. With the nominal distance :math:`A_o = 1 - D_o` and :math:`A_e = 1 - D_e`, and
 the coefficient is the familiar :math:`(A_o - A_e) / (1 - A_e)`.
+
+**Intraclass correlations** come from the same tables of label pairs.
+
+For n items by the same k coders the mean squares of McGraw & Wong (1996,
+doi:10.1037/1082-989X.1.1.30) are functions of three mean squared distances: W, half that of two
+labels of an item; T, half that of any two labels, with replacement; and B, half that of the means
+of two coders. With :math:`c = n / (n - 1)`
+
+.. math::
+
+    MS_{within} = W, \quad MS_{rows} = c (k T - (k - 1) W), \quad
+    MS_{error} = c (W - B), \quad MS_{columns} = n B
+
+so that the value, its draws and (n to infinity) what a model implies are one piece of code. Each
+correlation is 1 - (error variance) / (total variance).
+
+**Two coders' margins** say how large kappa can be, and show prevalence and bias.
+
+Source: Cohen 1960, doi:10.1177/001316446002000104; Byrt, Bishop & Carlin 1993,
+doi:10.1016/0895-4356(93)90018-V. With two labels and the table of counts a, b / c, d
+
+.. math:: \kappa = \frac{2 A_o - 1 - PI^2 + BI^2}{1 - PI^2 + BI^2}
+
+where PI = (a - d) / n is the prevalence index, BI = (b - c) / n the bias index.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from annomodels.coefficients.catalogue import find
-from annomodels.coefficients.distances import Distance, Nominal
-from annomodels.coefficients.margins_of_two import TWO_CODERS
+from annomodels.coefficients.distances import Distance, Nominal, Squared
 from annomodels.coefficients.tables import Evaluated, Tables
-from annomodels.coefficients.variances import ICC
 from annomodels.errors import NotApplicable
+from annomodels.types import Floats
 
-__all__ = [
-    "EXPECTED",
-    "STATISTICS",
-    "Evaluated",
-    "evaluate",
-    "evaluate_observed",
-    "evaluate_with",
-    "observed",
-    "ratio",
-]
 
-Floats = NDArray[np.float64]
+def _margins(tables: Tables) -> tuple[Floats, Floats]:
+    """Shares of the labels of both coders, shape [..., label]; means over the listed pairs."""
+    both = []
+    for rows in (tables.left, tables.right):
+        total = rows.sum(-1, keepdims=True)
+        share = np.divide(rows, total, out=np.full_like(rows, np.nan), where=total > 0)
+        both.append((share * tables.sign[:, None]).sum(-2) / tables.sign.sum())
+    return both[0], both[1]
+
+
+def _kappa_max(tables: Tables, distance: Distance, d_o: Floats) -> Evaluated:
+    """Kappa if the coders agreed as often as their margins allow."""
+    one, other = _margins(tables)
+    most = 1.0 - np.minimum(one, other).sum(-1)
+    chance = 1.0 - (one * other).sum(-1)
+    some = chance > 1e-12
+    value = 1.0 - np.divide(most, chance, out=np.full_like(most, np.nan), where=some)
+    return Evaluated(value, most, chance)
+
+
+def _index(value: Floats, tables: Tables, d_o: Floats) -> Evaluated:
+    """Wrap an index that is no ratio; NaN unless there are two labels."""
+    if tables.n_labels != 2:
+        value = np.full_like(d_o, np.nan)
+    nothing = np.full_like(value, np.nan)
+    return Evaluated(value, nothing, nothing)
+
+
+def _prevalence(tables: Tables, distance: Distance, d_o: Floats) -> Evaluated:
+    """Find (a - d) / n: how much more often both say the first label than the second."""
+    one, other = _margins(tables)
+    return _index((one[..., 0] + other[..., 0]) - 1.0, tables, d_o)
+
+
+def _bias(tables: Tables, distance: Distance, d_o: Floats) -> Evaluated:
+    """Find (b - c) / n: how much more often the first coder says the first label."""
+    one, other = _margins(tables)
+    return _index(one[..., 0] - other[..., 0], tables, d_o)
+
+
+TWO_CODERS: dict[str, Callable[[Tables, Distance, Floats], Evaluated]] = {
+    "kappa_max": _kappa_max,
+    "prevalence_index": _prevalence,
+    "bias_index": _bias,
+}
+"""Statistics of two coders, from tables, distance and D_o."""
+
+
+class MeanSquares(NamedTuple):
+    """Mean squares of items by coders, shape [...] each.
+
+    Parameters
+    ----------
+    rows, within, error
+        Mean squares of the items, within the items, and of what is left after the coders.
+    coders
+        Variance of the coders' means less what error contributes, (MS columns - MS error) / n.
+    total
+        Half the mean squared distance of any two labels, a scale for what is negligible.
+    n
+        Number of items.
+    k
+        Number of coders.
+    """
+
+    rows: Floats
+    within: Floats
+    error: Floats
+    coders: Floats
+    total: Floats
+    n: Floats
+    k: int
+
+
+def _between_coders(tables: Tables, x: Floats) -> Floats:
+    """Half the mean squared distance of the means of two different coders."""
+    left, right = tables.left.sum(-1), tables.right.sum(-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        left_mean = np.where(left > 0, (tables.left * x).sum(-1) / left, 0.0)
+        right_mean = np.where(right > 0, (tables.right * x).sum(-1) / right, 0.0)
+        if not (tables.sign < 0).any():
+            weight = left * right * tables.sign
+            apart = (weight * (left_mean - right_mean) ** 2).sum(-1)
+            return np.asarray(apart / weight.sum(-1) / 2)
+        # The first row is all coders together, the others are the coders.
+        own, mean = left[..., 1:], left_mean[..., 1:]
+        all_together = own.sum(-1)
+        apart = all_together * (own * mean**2).sum(-1) - (own * mean).sum(-1) ** 2
+        return np.asarray(apart / (all_together**2 - (own**2).sum(-1)))
+
+
+def mean_squares(tables: Tables, distance: Distance, d_o: Floats) -> MeanSquares:
+    """Mean squares of complete items by the same coders.
+
+    Raises
+    ------
+    NotApplicable
+        With another distance than squared differences.
+    """
+    if not isinstance(distance, Squared):
+        raise NotApplicable(
+            f"An intraclass correlation takes the distance 'interval', not {distance.name!r}."
+        )
+    k = tables.n_coders
+    weight = np.maximum(tables.pooled.sum(-1, keepdims=True), np.finfo(float).tiny)
+    share = tables.pooled / weight
+    x = distance.values - (share * distance.values).sum(-1, keepdims=True)
+    total = np.asarray((share * x * x).sum(-1))
+    within = d_o / 2
+    between = _between_coders(tables, x[..., None, :])
+    n = tables.n / k
+    per_item = np.divide(1.0, n, out=np.full_like(total, np.nan), where=n > 1)
+    grow = 1.0 / (1.0 - per_item)
+    error = grow * (within - between)
+    rows = grow * (k * total - (k - 1) * within)
+    return MeanSquares(rows, within, error, between - error * per_item, total, n, k)
+
+
+def _parts(name: str, found: MeanSquares) -> tuple[Floats, Floats]:
+    """Error variance and total variance of one label, or of the mean of k."""
+    error, rows, k = found.error, found.rows, found.k
+    if name in ("icc_1", "icc_1k"):
+        error = found.within
+    single = error + found.coders if name in ("icc_a1", "icc_ak") else error
+    true = (rows - error) / k
+    return (single, true + single) if name.endswith("1") else (single / k, true + single / k)
+
+
+def _icc(name: str) -> Callable[[Tables, Distance, Floats], Evaluated]:
+    def evaluate(tables: Tables, distance: Distance, d_o: Floats) -> Evaluated:
+        found = mean_squares(tables, distance, d_o)
+        error, whole = _parts(name, found)
+        some = whole > NEGLIGIBLE * np.maximum(found.total, np.finfo(float).tiny)
+        share = np.divide(error, whole, out=np.full_like(error, np.nan), where=some)
+        return Evaluated(1.0 - share, error, np.where(some, whole, np.where(whole <= 0, 0, whole)))
+
+    return evaluate
+
+
+ICC: dict[str, Callable[[Tables, Distance, Floats], Evaluated]] = {
+    name: _icc(name) for name in ("icc_1", "icc_a1", "icc_c1", "icc_1k", "icc_ak", "icc_ck")
+}
+"""Intraclass correlations, from tables, distance and D_o."""
+
 
 NEGLIGIBLE = 1e-12
 
@@ -148,36 +303,3 @@ def evaluate_observed(
         return Evaluated(1.0 - apart, d_o, np.full_like(d_o, np.nan))
     d_e = np.broadcast_to(EXPECTED[expectation](tables, distance), d_o.shape)
     return ratio(d_o, d_e, largest)
-
-
-def evaluate(name: str, tables: Tables, distance: Distance | None = None) -> Evaluated:
-    """Coefficient of tables of label pairs; see :data:`~.catalogue.COEFFICIENTS` for the names.
-
-    Parameters
-    ----------
-    name
-        Name or alias of the coefficient.
-    tables
-        Joint tables with any leading batch dimensions.
-    distance
-        Distance between labels; nominal by default.
-
-    Raises
-    ------
-    NotApplicable
-        When the coefficient is unknown or is no function of such tables.
-
-    Examples
-    --------
-    >>> from annomodels.coefficients.tables import from_joint
-    >>> found = evaluate("scott", from_joint([[77, 1, 2], [1, 6, 3], [2, 3, 5]]))
-    >>> found.value.round(4), (1 - found.expected).round(2)
-    (np.float64(0.6471), np.float64(0.66))
-    """
-    entry = find(name)
-    if entry.own and not (entry.implied and np.isinf(tables.n).all()):
-        raise NotApplicable(
-            f"{entry.title} needs the items, not only tables of label pairs. "
-            "Use annomodels.agreement."
-        )
-    return evaluate_with(entry.expectation, tables, distance)

@@ -13,18 +13,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from annomodels.coefficients.catalogue import Coefficient, find
+from annomodels.coefficients.catalogue import find
 from annomodels.coefficients.distances import Distance
-from annomodels.coefficients.formulas import Evaluated, evaluate_with
+from annomodels.coefficients.entries import Coefficient
+from annomodels.coefficients.formulas import evaluate_with
 from annomodels.coefficients.metrics import DistanceLike, make_distance
-from annomodels.coefficients.tables import Tables, fold, from_joint, label_pairs
+from annomodels.coefficients.tables import Evaluated, Tables, fold, from_joint, label_pairs
 from annomodels.errors import NotApplicable
-
-__all__ = ["implied", "implied_pair", "implied_parts", "pair_joint"]
-
-Floats = NDArray[np.float64]
+from annomodels.types import Floats
 
 BLOCK = 2_000_000
 
@@ -261,3 +259,36 @@ def _light(
         sums += np.stack([np.where(w > 0, x, 0.0) * w for x in each]).sum(-1)
     means = np.divide(sums, weights, out=np.full_like(sums, np.nan), where=weights > 0)
     return Evaluated(*means)
+
+
+def evaluate(name: str, tables: Tables, distance: Distance | None = None) -> Evaluated:
+    """Coefficient of tables of label pairs; see :data:`~.catalogue.COEFFICIENTS` for the names.
+
+    Parameters
+    ----------
+    name
+        Name or alias of the coefficient.
+    tables
+        Joint tables with any leading batch dimensions.
+    distance
+        Distance between labels; nominal by default.
+
+    Raises
+    ------
+    NotApplicable
+        When the coefficient is unknown or is no function of such tables.
+
+    Examples
+    --------
+    >>> from annomodels.coefficients.tables import from_joint
+    >>> found = evaluate("scott", from_joint([[77, 1, 2], [1, 6, 3], [2, 3, 5]]))
+    >>> found.value.round(4), (1 - found.expected).round(2)
+    (np.float64(0.6471), np.float64(0.66))
+    """
+    entry = find(name)
+    if entry.own and not (entry.implied and np.isinf(tables.n).all()):
+        raise NotApplicable(
+            f"{entry.title} needs the items, not only tables of label pairs. "
+            "Use annomodels.agreement."
+        )
+    return evaluate_with(entry.expectation, tables, distance)

@@ -6,19 +6,13 @@ from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from annomodels.coefficients.conventions import CONVENTIONS, Convention
-from annomodels.coefficients.counts import Counts, count
+from annomodels.coefficients.counts import Counts, Moments, count, few_nodes
 from annomodels.coefficients.distances import Distance, Squared
 from annomodels.coefficients.formulas import observed, ratio
-from annomodels.coefficients.moments import Moments, few_nodes
-from annomodels.coefficients.rows import Rows
+from annomodels.coefficients.rows import CONVENTIONS, Convention, Rows
 from annomodels.coefficients.tables import Evaluated
-
-__all__ = ["OWN", "OneWay", "Own", "among_items", "item_sizes", "one_way_convention"]
-
-Floats = NDArray[np.float64]
+from annomodels.types import Floats
 
 
 class Own(Protocol):

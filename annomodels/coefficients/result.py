@@ -9,23 +9,20 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from annomodels.coefficients.basis import Basis
-from annomodels.coefficients.catalogue import COEFFICIENTS, Coefficient, find
-from annomodels.coefficients.entries import UNITIZING
+from annomodels.coefficients.catalogue import COEFFICIENTS, find
+from annomodels.coefficients.entries import UNITIZING, Coefficient
+from annomodels.coefficients.weights import Basis
 from annomodels.errors import NotApplicable
+from annomodels.types import Floats
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-    from annomodels.coefficients.analytic import Analytic
+    from annomodels.coefficients.analytic.methods import Analytic
     from annomodels.coefficients.tables import Evaluated
 
-__all__ = ["Agreement", "AgreementPanel"]
-
-Floats = NDArray[np.float64]
 
 COLUMNS = (
     "coefficient",
@@ -185,7 +182,7 @@ class Agreement:
         >>> error.method, round(error.se, 3), round(error.low, 3), round(error.high, 3)
         ('gwet', 0.05..., 0..., 0...)
         """
-        from annomodels.coefficients.analytic import analytic
+        from annomodels.coefficients.analytic.methods import analytic
 
         return analytic(self._basis(), self.value, method, prob)
 

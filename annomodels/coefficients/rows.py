@@ -1,12 +1,15 @@
-"""Annotations as the coefficients see them: repeats settled, equal items counted once."""
+"""Annotations as the coefficients see them: repeats settled, equal items counted once.
+
+A convention says how much an item with r labels counts; all conventions agree on complete data.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +17,83 @@ from numpy.typing import NDArray
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.errors import AnnotationError, NotApplicable, Problem
+from annomodels.types import Floats, Ints
 
-__all__ = ["Duplicates", "Rows", "collapse", "intra_coder", "prepare", "with_labels"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+@dataclass(frozen=True)
+class Convention:
+    """Weights of an item with r labels.
+
+    Parameters
+    ----------
+    name, sentence
+        What to call it, and what it does, for tables and reports.
+    pair
+        Weight of each ordered pair of labels on an item with r labels.
+    pooled
+        Weight of each label in the distribution over all coders.
+    coder
+        Weight of each label in the coder's own distribution.
+    equal_coders
+        Whether every pair of coders counts the same in the agreement expected between coders;
+        otherwise a pair counts by the product of its coders' labels.
+    """
+
+    name: str
+    sentence: str
+    pair: Callable[[Floats], Floats]
+    pooled: Callable[[Floats], Floats]
+    coder: Callable[[Floats], Floats]
+    equal_coders: bool = False
+
+
+def _from_two(weight: Callable[[Floats], Floats]) -> Callable[[Floats], Floats]:
+    """Give items with two labels or more the weight, the rest 0."""
+    return lambda r: np.where(r >= 2, weight(np.maximum(r, 2.0)), 0.0)
+
+
+_KRIPPENDORFF = Convention(
+    "krippendorff",
+    "items with two labels or more, each item weighted by its number of labels",
+    pair=_from_two(lambda r: 1.0 / (r - 1.0)),
+    pooled=_from_two(np.ones_like),
+    coder=_from_two(np.ones_like),
+)
+
+CONVENTIONS: dict[str, Convention] = {
+    "krippendorff": _KRIPPENDORFF,
+    "gwet": Convention(
+        "gwet",
+        "plain mean over items with two labels or more; label shares from all items",
+        pair=_from_two(lambda r: 1.0 / (r * (r - 1.0))),
+        pooled=lambda r: 1.0 / np.maximum(r, 1.0),
+        coder=np.ones_like,
+        equal_coders=True,
+    ),
+    "pairs": Convention(
+        "pairs",
+        "every pair of labels of an item counts the same",
+        pair=_from_two(np.ones_like),
+        pooled=_from_two(lambda r: r - 1.0),
+        coder=_from_two(lambda r: r - 1.0),
+    ),
+    "listwise": Convention(
+        "listwise",
+        "items that every coder labelled",
+        pair=_KRIPPENDORFF.pair,
+        pooled=_KRIPPENDORFF.pooled,
+        coder=_KRIPPENDORFF.coder,
+    ),
+}
+"""Conventions by name; ``pairwise`` stands in :mod:`~annomodels.coefficients.coder_pairs`."""
+
+PAIRWISE = "each pair of coders on the items both labelled, then the mean over the pairs"
+
+
 Duplicates = Literal["first", "last", "keep", "error"]
 
 SOME = 2_000
+MOST_MEETINGS = 20_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,3 +291,57 @@ def intra_coder(data: Annotations) -> tuple[float, int]:
     pairs = int((size * (size - 1) // 2).sum())
     agree = int((alike * (alike - 1) // 2).sum())
     return (agree / pairs if pairs else float("nan")), pairs
+
+
+def within_items(owner: Ints, size: int) -> tuple[Ints, Ints]:
+    """All pairs of positions (a <= b) with the same owner; `owner` is sorted, owners < `size`."""
+    per_owner = np.bincount(owner, minlength=size)
+    ends = np.cumsum(per_owner)
+    position = np.arange(len(owner))
+    partners = ends[owner] - position
+    a = np.repeat(position, partners)
+    offset = np.arange(len(a)) - np.repeat(np.cumsum(partners) - partners, partners)
+    return a, a + offset
+
+
+class Meetings(NamedTuple):
+    """Every item that two coders both labelled, for all pairs of coders.
+
+    Parameters
+    ----------
+    pairs
+        The two coders in one number, shape [coder pair].
+    pair, item, first, second
+        Pair of coders, item, and the labels that the one and the other gave, shape [meeting].
+    """
+
+    pairs: Ints
+    pair: Ints
+    item: Ints
+    first: Ints
+    second: Ints
+
+
+def meetings(rows: Rows, complete_only: bool = False) -> Meetings:
+    """List where two coders met.
+
+    Raises
+    ------
+    NotApplicable
+        When there are more than 20 million meetings.
+    """
+    r = rows.per_item
+    if (r * (r - 1) // 2).sum() > MOST_MEETINGS:
+        raise NotApplicable(
+            f"The items hold more than {MOST_MEETINGS:,} pairs of labels. "
+            "Take another convention than pairwise, or fewer coders."
+        )
+    item, coder, label = rows.item, rows.coder, rows.label
+    if complete_only:
+        full = (r == rows.n_coders)[item]
+        item, coder, label = item[full], coder[full], label[full]
+    a, b = within_items(item, rows.n_items)
+    differ = coder[a] != coder[b]
+    a, b = a[differ], b[differ]
+    pairs, pair = np.unique(coder[a] * rows.n_coders + coder[b], return_inverse=True)
+    return Meetings(pairs, pair, item[a], label[a], label[b])

@@ -7,8 +7,6 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-__all__ = ["SET_DISTANCES", "dice", "jaccard", "masi", "passonneau"]
-
 Members = Set[Any]
 
 

@@ -8,12 +8,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-__all__ = ["Evaluated", "Tables", "from_joint", "label_pairs"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from annomodels.types import Floats, Ints
 
 
 class Evaluated(NamedTuple):
@@ -115,7 +112,7 @@ def from_joint(
 
     Examples
     --------
-    >>> from annomodels.coefficients.formulas import evaluate
+    >>> from annomodels.coefficients.implied import evaluate
     >>> evaluate("kappa", from_joint([[41, 3], [9, 47]])).value.round(4)
     np.float64(0.76)
     """

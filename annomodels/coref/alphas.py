@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.coefficients.counts import within_items
+from annomodels.coefficients.rows import within_items
 from annomodels.coref.partials import likeness, partial_likeness
 from annomodels.coref.setdistances import SizeDistance
 from annomodels.coref.setlabels import Cut, SetLabels, places

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.coefficients.counts import within_items
+from annomodels.coefficients.rows import within_items
 
 __all__ = ["Cut", "LabelBuilder", "SetLabels", "places"]
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from annomodels.fitting.fit import Fit
 
-__all__ = ["Advice", "advise"]
 
 FEW_ITEMS, FEWEST_SHARED = 30, 0.5
 

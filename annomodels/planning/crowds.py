@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.errors import NotApplicable
 from annomodels.priors import Beta, Diagonal
+from annomodels.types import Floats
 
-__all__ = ["KINDS", "Accuracy", "draw_coders", "honest", "spread_out"]
-
-Floats = NDArray[np.float64]
 Accuracy = float | Beta | Diagonal | Sequence[float]
 
 KINDS = ("honest", "uniform spammer", "constant spammer", "habitual spammer", "adversary")

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.errors import NotApplicable
 from annomodels.models.base import Model
@@ -16,6 +15,7 @@ from annomodels.planning.trials import Trial, trial
 from annomodels.planning.verdicts import Row, sentences, verdict
 from annomodels.planning.worlds import World, assumed, like_pilot
 from annomodels.summaries.summary import Summary
+from annomodels.types import Floats
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 
     from annomodels.fitting.fit import Fit
 
-__all__ = ["Design", "Of", "design"]
 
-Floats = NDArray[np.float64]
 Of = Literal["gold", "alpha"]
 Progress = Callable[[str, float], object]
 

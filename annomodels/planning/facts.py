@@ -8,8 +8,6 @@ import numpy as np
 
 from annomodels.data.annotations import Annotations
 
-__all__ = ["Facts", "facts_of"]
-
 
 @dataclass(frozen=True)
 class Facts:

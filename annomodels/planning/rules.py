@@ -13,8 +13,6 @@ from dataclasses import asdict, dataclass
 from annomodels.models.catalog import MODELS
 from annomodels.planning.facts import Facts
 
-__all__ = ["ALSO", "ELSEWHERE", "FIRST", "Rule", "holding"]
-
 FEW = 20  # labels of the median coder below which a confusion matrix of each is hardly learnt
 SEVERAL, MANY = 3, 10  # labels of the median item from which difficulty, and two readings, show
 ENOUGH_GOLD = 20

@@ -15,14 +15,11 @@ from annomodels.errors import NotApplicable
 from annomodels.planning.crowds import KINDS, Accuracy, draw_coders
 from annomodels.planning.workload import PerItem, Workload, assign
 from annomodels.priors import Beta, Dirichlet
+from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Simulation", "label_rows", "simulate"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 TYPICAL = Beta(8, 2)  # accuracies of .8 +- .12
 

@@ -6,7 +6,6 @@ import warnings
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.coefficients.agreement import agreement
 from annomodels.data.annotations import Annotations
@@ -14,10 +13,7 @@ from annomodels.errors import AnnotationError
 from annomodels.fitting.fit import fit
 from annomodels.models.base import Model
 from annomodels.models.fittable import require_fittable
-
-__all__ = ["Trial", "trial", "vote_accuracy"]
-
-Ints = NDArray[np.int64]
+from annomodels.types import Ints
 
 RUN = {"chains": 1, "draws": 200, "warmup": 100, "extend": False, "threads": 1}
 ALPHA_DRAWS = 500

@@ -6,8 +6,6 @@ import math
 from collections.abc import Sequence
 from typing import TypedDict
 
-__all__ = ["Row", "sentences", "verdict"]
-
 ERRORS = 2.0  # Monte Carlo errors by which a mean must differ from the target
 
 

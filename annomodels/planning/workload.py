@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.errors import NotApplicable
+from annomodels.types import Ints
 
-__all__ = ["PerItem", "Workload", "assign"]
-
-Ints = NDArray[np.int64]
 Workload = Literal["even", "long-tailed"]
 PerItem = int | tuple[int, int]
 

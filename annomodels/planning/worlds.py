@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.planning.simulate import simulate
@@ -14,14 +13,11 @@ from annomodels.planning.workload import Workload, assign
 from annomodels.summaries.draws import choices, thinned
 from annomodels.summaries.gains import StateDraws, state_draws
 from annomodels.summaries.newcomers import new_coders
+from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
 
-__all__ = ["World", "assumed", "like_pilot"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 World = Callable[[int, int, int, int], tuple[Annotations, Ints]]
 """Makes annotations and their truth from numbers of items, coders, labels per item, and a seed."""

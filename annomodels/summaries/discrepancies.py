@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.coefficients.formulas import evaluate
+from annomodels.coefficients.implied import evaluate
 from annomodels.coefficients.tables import from_joint
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text

@@ -15,10 +15,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from annomodels.coefficients.conventions import CONVENTIONS
 from annomodels.coefficients.counts import count
-from annomodels.coefficients.formulas import evaluate
-from annomodels.coefficients.rows import Rows
+from annomodels.coefficients.implied import evaluate
+from annomodels.coefficients.rows import CONVENTIONS, Rows
 
 pytestmark = pytest.mark.calibration
 

@@ -73,7 +73,7 @@ def test_definition_by_hand_for_each_label_and_all(rng):
 
 
 def test_draws_are_weighted_texts(rng):
-    from annomodels.coefficients.unitizing import layer
+    from annomodels.coefficients.continuum.alpha import layer
 
     rows = random_units(rng)
     units = am.Units.from_records(rows, lengths=40)

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from annomodels.coefficients.elsewhere.table import ELSEWHERE, as_markdown
+from elsewhere import ELSEWHERE, as_markdown
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 

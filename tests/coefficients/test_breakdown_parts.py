@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 import annomodels as am
-from annomodels.coefficients.breakdown import pairs as pairs_module
-from annomodels.coefficients.breakdown.spread import between_groups
+from annomodels.coefficients.parts import pairs as pairs_module
+from annomodels.coefficients.parts.groups import between_groups
 
 TRAINS = am.datasets.load("trains")
 
@@ -194,10 +194,10 @@ def test_a_constant_coder_and_an_unused_label_are_said():
 
 
 def test_many_parts_get_fewer_draws_and_a_note():
-    from annomodels.coefficients.breakdown import posterior
+    from annomodels.coefficients.parts import columns
 
     rng = np.random.default_rng(3)
-    n = posterior.MOST_NUMBERS // 2000 // 2 + 500
+    n = columns.MOST_NUMBERS // 2000 // 2 + 500
     rows = [(i, f"c{(i + j) % n}", int(rng.integers(2))) for i in range(n) for j in range(2)]
     found = am.breakdown(am.Annotations.from_records(rows), "coder")
     assert 200 <= found.draws.sizes["draw"] < 2000

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import annomodels as am
-from annomodels.coefficients.catalogue import COEFFICIENTS, CONVENTION_NAMES
-from annomodels.coefficients.formulas import evaluate
-from annomodels.coefficients.implied import implied
+from annomodels.coefficients.catalogue import COEFFICIENTS
+from annomodels.coefficients.entries import CONVENTION_NAMES
+from annomodels.coefficients.implied import evaluate, implied
 from annomodels.coefficients.metrics import make_distance
 from annomodels.coefficients.tables import from_joint
 from annomodels.errors import NotApplicable
 
-TABLE = am.coefficients().set_index("coefficient")
+TABLE = am.coefficients.table().set_index("coefficient")
 NAMES = list(TABLE.index)
 METHODS = ["gwet", "gwet_table", "fleiss_cohen_everitt", "fleiss", "f", "jackknife"]
 
@@ -194,7 +194,7 @@ def test_the_name_is_a_folder_and_a_verb():
 
     assert module.agreement is am.agreement
     assert am.coefficients.agreement is module
-    assert len(am.coefficients()) == len(COEFFICIENTS)
+    assert len(am.coefficients.table()) == len(COEFFICIENTS)
 
 
 def test_a_panel_of_names_holds_each_once():

@@ -6,8 +6,13 @@ import numpy as np
 import pytest
 
 from annomodels.coefficients.catalogue import COEFFICIENTS
-from annomodels.coefficients.formulas import evaluate
-from annomodels.coefficients.implied import implied, implied_pair, implied_parts, pair_joint
+from annomodels.coefficients.implied import (
+    evaluate,
+    implied,
+    implied_pair,
+    implied_parts,
+    pair_joint,
+)
 from annomodels.coefficients.metrics import make_distance
 from annomodels.coefficients.tables import from_joint
 from annomodels.errors import NotApplicable

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import annomodels as am
-from annomodels.coefficients import chance, weights
-from annomodels.coefficients.chance import chance_items
-from annomodels.coefficients.formulas import evaluate
-from annomodels.coefficients.notes import interval_warnings
+from annomodels.coefficients import weights
+from annomodels.coefficients.implied import evaluate
+from annomodels.coefficients.reasons import interval_warnings
 from annomodels.coefficients.rows import collapse, prepare
 from annomodels.coefficients.tables import from_joint
+from annomodels.coefficients.weights import chance_items
 
 
 def from_table(table, names="AB"):
@@ -72,8 +72,8 @@ def test_chance_items_of_incomplete_data_have_coders_that_met():
 
 @pytest.fixture
 def without_chance_items(monkeypatch):
-    monkeypatch.setattr(chance, "PER_LABEL", 0.0)
-    monkeypatch.setattr(chance, "DISAGREED", 0.0)
+    monkeypatch.setattr(weights, "PER_LABEL", 0.0)
+    monkeypatch.setattr(weights, "DISAGREED", 0.0)
 
 
 @pytest.mark.usefixtures("without_chance_items")

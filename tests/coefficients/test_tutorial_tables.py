@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import annomodels as am
-from annomodels.coefficients.formulas import evaluate
+from annomodels.coefficients.implied import evaluate
 from annomodels.coefficients.tables import from_joint
 
 BOXCAR = [[41, 3], [9, 47]]

@@ -5,10 +5,10 @@ import math
 from pathlib import Path
 
 import pytest
+from elsewhere import ELSEWHERE, as_markdown
 
 import annomodels as am
 from annomodels.coefficients.catalogue import COEFFICIENTS
-from annomodels.coefficients.elsewhere.table import ELSEWHERE, as_markdown
 from annomodels.coefficients.sets import jaccard, passonneau
 
 FILE = Path(__file__).resolve().parents[1] / "cases" / "agreement_cases.json"

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
-from annomodels.coefficients.formulas import evaluate
+from annomodels.coefficients.implied import evaluate
 from annomodels.coefficients.tables import from_joint
 from annomodels.coref import TwoByTwo, link_table, pair_table, s_item, score, text_kappa
 from annomodels.coref.chaining import chains

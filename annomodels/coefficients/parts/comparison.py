@@ -1,0 +1,271 @@
+"""The difference of a coefficient between two data sets: two studies, or two rounds of one."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from annomodels.coefficients.agreement import Convention, Resample
+from annomodels.coefficients.evaluation import Statistics
+from annomodels.coefficients.metrics import DistanceLike
+from annomodels.coefficients.parts.columns import collect, interval, share_above
+from annomodels.coefficients.parts.setup import Setup, refuse_unfit, set_up
+from annomodels.coefficients.reasons import before, explain
+from annomodels.coefficients.rows import Duplicates, Rows
+from annomodels.coefficients.weights import Sample, make_sample
+from annomodels.data.annotations import Annotations
+from annomodels.errors import NotApplicable
+from annomodels.types import Floats, Ints
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Difference:
+    """One coefficient less another.
+
+    Parameters
+    ----------
+    title
+        What is subtracted from what.
+    value
+        Difference of the classical values; NaN where one of them is undefined.
+    draws
+        Draws of the difference, shape [draw], NaN where one of them is undefined.
+    notes
+        Sentences a reader should know.
+
+    Examples
+    --------
+    >>> found = Difference("alpha of ana - alpha of ben", 0.1, np.linspace(-0.1, 0.3, 101))
+    >>> found
+    alpha of ana - alpha of ben = 0.1000 [-0.0900, 0.2900] · P(> 0) = .74
+    """
+
+    title: str
+    value: float
+    draws: Floats
+    notes: tuple[str, ...] = ()
+
+    def interval(self, prob: float = 0.95) -> tuple[float, float]:
+        """Equal-tailed posterior interval; (NaN, NaN) without draws.
+
+        Parameters
+        ----------
+        prob
+            Probability inside, between 0 and 1.
+
+        Raises
+        ------
+        ValueError
+            When `prob` is not between 0 and 1.
+        """
+        low, high = interval(self.draws, prob)
+        return float(low), float(high)
+
+    def p_above(self, threshold: float = 0.0) -> float:
+        """Posterior probability that the difference exceeds a threshold; NaN without draws.
+
+        Parameters
+        ----------
+        threshold
+            0 asks whether the first is larger.
+        """
+        return float(share_above(self.draws, threshold))
+
+    @property
+    def low(self) -> float:
+        """Lower end of the 95 % interval."""
+        return self.interval()[0]
+
+    @property
+    def high(self) -> float:
+        """Upper end of the 95 % interval."""
+        return self.interval()[1]
+
+    def __repr__(self) -> str:
+        line = f"{self.title} = {self.value:.4f}"
+        if not math.isnan(self.low):
+            p = f"{self.p_above():.2f}".removeprefix("0")
+            line += f" [{self.low:.4f}, {self.high:.4f}] · P(> 0) = {p}"
+        return "\n".join([line, *self.notes])
+
+
+def compare_agreement(
+    first: Annotations,
+    second: Annotations,
+    name: str = "alpha",
+    *,
+    same_items: bool = False,
+    distance: DistanceLike | None = None,
+    missing: Convention | None = None,
+    duplicates: Duplicates = "first",
+    draws: int = 2000,
+    seed: int = 0,
+    resample: Resample = "auto",
+    labels: Sequence[Hashable] | None = None,
+) -> Difference:
+    r"""Difference of a coefficient between two data sets, first less second, with its posterior.
+
+    Parameters
+    ----------
+    first, second
+        Two studies, or two rounds of the same study: before and after the guidelines changed.
+    name
+        Name or alias of a coefficient.
+    same_items
+        Whether items of the same name are the same items. Then they share their weights in every
+        draw, so what makes an item hard in both rounds cancels and the interval is as long as it
+        should be: shorter where the rounds go together. Items of one round only do no harm.
+    distance, missing, duplicates, labels
+        As in :func:`~annomodels.agreement`, for both.
+    draws, seed
+        Number and seed of the draws.
+    resample
+        As in :func:`~annomodels.agreement`; "auto" draws groups where both data sets have them.
+
+    Returns
+    -------
+    A :class:`~annomodels.Difference`: value, interval, P(difference > 0).
+
+    Raises
+    ------
+    NotApplicable
+        When the coefficient is unknown or undefined for one of the data sets, or no item has the
+        same name although `same_items` says so.
+
+    Examples
+    --------
+    The same 45 patients judged by the first two and the last two anaesthetists:
+
+    >>> import annomodels as am
+    >>> data = am.datasets.load("anesthesia")
+    >>> one, two = data.select(coders=data.coders[:2]), data.select(coders=data.coders[3:])
+    >>> am.compare_agreement(one, two, "kappa", same_items=True, draws=500)
+    Cohen's kappa, first - second = -0.02... [-0..., 0...] · P(> 0) = ...
+    """
+    if resample == "auto" and (first.group is None or second.group is None):
+        resample = "items"
+    both = [
+        set_up(data, name, distance, missing, duplicates, resample, labels, whole=True)
+        for data in (first, second)
+    ]
+    for which, setup in zip(("first", "second"), both, strict=True):
+        refuse_unfit(setup)
+        reason = before(setup.request.coefficient, setup.rows, setup.request.convention)
+        if reason:
+            entry = setup.request.coefficient
+            why = explain(reason, entry, setup.rows.n_coders)
+            raise NotApplicable(f"{setup.title} of the {which} data set is undefined. {why}")
+    values = [_point(setup) for setup in both]
+    common = len(set(first.items) & set(second.items))
+    notes = []
+    if same_items:
+        if not common:
+            raise NotApplicable(
+                "same_items=True, but no item has the same name in both data sets. "
+                "Leave it out if they are different items."
+            )
+        drawn = _together(both, draws, seed)
+        notes.append(f"{common:,} items are in both data sets and share their weights.")
+    else:
+        drawn = [_alone(setup, draws, [seed, n]) for n, setup in enumerate(both)]
+        if common:
+            notes.append(
+                f"{common:,} items have the same name in both data sets. If they are the same "
+                "items, say so: same_items=True."
+            )
+    if both[0].data.n_labels != both[1].data.n_labels:
+        sizes = " and ".join(str(setup.data.n_labels) for setup in both)
+        notes.append(f"The label sets have {sizes} labels, so chance is not the same in both.")
+    return Difference(
+        f"{both[0].title}, first - second",
+        values[0] - values[1],
+        drawn[0] - drawn[1],
+        tuple(notes),
+    )
+
+
+def _point(setup: Setup) -> float:
+    """Classical value."""
+    statistics = Statistics(setup.sample.rows, [setup.request])
+    return float(statistics.evaluate(setup.sample.point)[0].value)
+
+
+def _alone(setup: Setup, draws: int, seed: list[int]) -> Floats:
+    """Draws of one data set by itself."""
+    statistics = Statistics(setup.sample.rows, [setup.request])
+    own = int(np.random.SeedSequence(seed).generate_state(1)[0])
+    return _drawn(setup.sample, draws, own, [statistics])[0]
+
+
+def _together(both: list[Setup], draws: int, seed: int) -> list[Floats]:
+    """Draws of both data sets from one set of items: the coders of the second are further ones."""
+    one, two = both
+    sample = make_sample(_joint(one, two))
+    border = one.rows.n_coders
+    statistics = []
+    for setup, mine in ((one, sample.rows.coder < border), (two, sample.rows.coder >= border)):
+        rows = dataclasses.replace(
+            sample.rows,
+            item=sample.rows.item[mine],
+            coder=sample.rows.coder[mine] - (0 if setup is one else border),
+            # Chance items take their labels from the larger label set.
+            label=sample.rows.label[mine] % setup.rows.n_labels,
+            n_coders=setup.rows.n_coders,
+            n_labels=setup.rows.n_labels,
+        )
+        statistics.append(Statistics(rows, [setup.request]))
+    return _drawn(sample, draws, seed, statistics)
+
+
+def _joint(one: Setup, two: Setup) -> Rows:
+    """Rows of both data sets; items of the same name are one item."""
+    names = dict.fromkeys((*one.data.items, *two.data.items))
+    code = {name: place for place, name in enumerate(names)}
+    places = [np.array([code[name] for name in setup.data.items]) for setup in (one, two)]
+    item = np.concatenate([places[0][one.rows.item], places[1][two.rows.item]])
+    coder = np.concatenate([one.rows.coder, two.rows.coder + one.rows.n_coders])
+    label = np.concatenate([one.rows.label, two.rows.label])
+    order = np.lexsort((coder, item))
+    return dataclasses.replace(
+        one.rows,
+        item=item[order],
+        coder=coder[order],
+        label=label[order],
+        n_items=len(code),
+        n_coders=one.rows.n_coders + two.rows.n_coders,
+        n_labels=max(one.rows.n_labels, two.rows.n_labels),
+        times=np.ones(len(code)),
+        unit=_units(one, two, places, len(code)),
+    )
+
+
+def _units(one: Setup, two: Setup, places: list[Ints], n_items: int) -> Ints | None:
+    """Group of each item by its name, or None where items are drawn."""
+    if one.rows.unit is None or two.rows.unit is None:
+        return None
+    unit: list[Hashable] = [None] * n_items
+    for setup, place in zip((two, one), places[::-1], strict=True):
+        assert setup.data.group is not None
+        for at, group in zip(place.tolist(), setup.data.group.tolist(), strict=True):
+            unit[at] = setup.data.groups[group]
+    code = {name: n for n, name in enumerate(dict.fromkeys(unit))}
+    return np.array([code[name] for name in unit], dtype=np.int64)
+
+
+def _drawn(sample: Sample, draws: int, seed: int, statistics: Sequence[Statistics]) -> list[Floats]:
+    """Draws of each of the statistics under common weights."""
+    width = sum(part.width for part in statistics)
+    found = collect(
+        sample,
+        draws,
+        seed,
+        width,
+        lambda weights: {
+            str(n): part.evaluate(weights)[0].value for n, part in enumerate(statistics)
+        },
+    )
+    return [found.get(str(n), np.empty(0)) for n in range(len(statistics))]

@@ -1,0 +1,251 @@
+"""The verb: where the disagreement of a data set comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from annomodels.coefficients.agreement import Convention, Resample, agreement
+from annomodels.coefficients.metrics import DistanceLike
+from annomodels.coefficients.parts import sentences as say
+from annomodels.coefficients.parts.coders import against_rest, by_coder, constant_labels
+from annomodels.coefficients.parts.columns import (
+    collect,
+    dataset,
+    draws_note,
+    interval,
+    notes_of,
+    planned,
+)
+from annomodels.coefficients.parts.labels import by_label
+from annomodels.coefficients.parts.paradox import prevalence, why_so_low
+from annomodels.coefficients.parts.results import Diagnosis
+from annomodels.coefficients.parts.setup import Setup, refuse_unfit, set_up
+from annomodels.coefficients.parts.shares import (
+    Overlap,
+    bias,
+    item_table,
+    label_pair_shares,
+    overlap,
+    part_shares,
+    share_columns,
+)
+from annomodels.coefficients.reasons import before
+from annomodels.coefficients.rows import Duplicates
+from annomodels.data.annotations import Annotations
+from annomodels.errors import NotApplicable
+from annomodels.types import Floats
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MANY_LABELS = 200
+
+
+def diagnose(
+    data: Annotations,
+    name: str = "alpha",
+    *,
+    distance: DistanceLike | None = None,
+    missing: Convention | None = None,
+    duplicates: Duplicates = "first",
+    draws: int = 1000,
+    seed: int = 0,
+    resample: Resample = "auto",
+    labels: Sequence[Hashable] | None = None,
+) -> Diagnosis:
+    r"""Find where disagreement comes from: label pairs, items, coders, groups, gaps in the design.
+
+    The observed disagreement :math:`D_o` is a sum over pairs of labels, so each pair of labels,
+    item, coder and group makes up a share of it; beside it stands the share that chance would give.
+
+    Parameters
+    ----------
+    data
+        Who labelled which item how.
+    name
+        Name or alias of the coefficient that is to be explained.
+    distance, missing, duplicates, resample, labels
+        As in :func:`~annomodels.agreement`.
+    draws, seed
+        Number and seed of the draws of the sampling posterior.
+
+    Returns
+    -------
+    A :class:`~annomodels.Diagnosis`: sentences, and the tables they rest on.
+
+    Raises
+    ------
+    NotApplicable
+        When the coefficient is unknown or cannot be taken apart.
+    AnnotationError
+        When labels are not in the label set, a table is no distance, or repeats are an error.
+
+    References
+    ----------
+    Feinstein & Cicchetti 1990, doi:10.1016/0895-4356(90)90158-L (high agreement, low kappa).
+
+    Examples
+    --------
+    Two coders agree on 95 of 100 items, and nearly all labels are "no":
+
+    >>> import annomodels as am
+    >>> pairs = [("no", "no")] * 95 + [("no", "yes")] * 3 + [("yes", "no")] * 2
+    >>> rows = [(i, c, label) for i, pair in enumerate(pairs) for c, label in zip("AB", pair)]
+    >>> found = am.diagnose(am.Annotations.from_records(rows), "kappa", draws=200)
+    >>> print(found.sentences[1])
+    Why 95.0% agreement gives Cohen's kappa -.025: 97.5% of the labels are 'no', so coders ...
+    """
+    setup = set_up(data, name, distance, missing, duplicates, resample, labels)
+    refuse_unfit(setup)
+    if setup.request.coefficient.each_pair or setup.request.convention == "pairwise":
+        raise NotApplicable(
+            f"{setup.title} is a mean over pairs of coders and is not diagnosed. Use alpha, k or "
+            'multi_kappa, and breakdown(data, "pair").'
+        )
+    links = overlap(setup.data, setup.rows)
+    reason = before(setup.request.coefficient, setup.rows, setup.request.convention)
+    if reason:
+        return _nothing(setup, links)
+    options: dict[str, Any] = {
+        "distance": distance,
+        "missing": missing,
+        "duplicates": duplicates,
+        "resample": resample,
+    }
+    return _diagnosis(setup, links, options, draws, seed)
+
+
+def _diagnosis(
+    setup: Setup, links: Overlap, options: dict[str, Any], draws: int, seed: int
+) -> Diagnosis:
+    """Put the tables and sentences together."""
+    data, entry = setup.data, setup.request.coefficient
+    by = by_coder(setup, draws, seed)
+    made = by.draws.sizes.get("draw", 0)
+    label = by_label(setup, made, seed) if setup.nominal and data.n_labels <= MANY_LABELS else None
+    names = dict.fromkeys([entry.name, "percent", *(("s", "ac1") if setup.nominal else ())])
+    panel = agreement(data, list(names), draws=made, seed=seed, **options).table
+    asked = panel.iloc[0].to_dict()
+    counts = setup.counts()
+    first, second, pair_shares = label_pair_shares(setup, counts)
+    parts = {"label_pair": pair_shares, "coder": part_shares(setup, "coder")}
+    if setup.sample.documents and data.group is not None:
+        parts["group"] = part_shares(setup, "group")
+    more = bias(against_rest(setup), setup.sample.point)
+
+    def measure(weights: Floats) -> dict[str, Floats]:
+        found = {"over": more.by(weights)}
+        for part, share in parts.items():
+            found[f"{part}_share"], found[f"{part}_expected"] = share.evaluate(weights)
+        return found
+
+    width = sum(share.width for share in parts.values())
+    made = planned(made, width, sum(share.work for share in parts.values()))
+    drawn = collect(setup.sample, made, seed, width, measure)
+    columns = {}
+    for part, share in parts.items():
+        both = (drawn[f"{part}_share"], drawn[f"{part}_expected"]) if drawn else None
+        columns[part] = share_columns(share.evaluate(setup.sample.point), both)
+    import pandas as pd
+
+    pairs = pd.DataFrame(
+        {
+            "first": [data.labels[k] for k in first],
+            "second": [data.labels[k] for k in second],
+            **columns["label_pair"],
+        }
+    )
+    coders = _coders(setup, links, by.table, columns["coder"], more, drawn.get("over"))
+    groups = None
+    if "group" in columns:
+        groups = pd.DataFrame({"group": list(data.groups), **columns["group"]})
+    items = item_table(setup)
+    found = prevalence(setup)
+    expected = float(asked["expected"])
+    counted = np.bincount(setup.rows.label, minlength=data.n_labels)
+    shares = dict(zip(data.labels, counted / counted.sum(), strict=True))
+    sentences = [
+        *say.about_agreement(asked),
+        *why_so_low(setup, found, float(asked["value"]), expected),
+        *say.about_overlap(links, data.coders, data.n_items),
+        *say.about_label_pairs(pairs, data.n_labels),
+        *say.about_labels(label, setup.title),
+        *say.about_items(items),
+        *say.about_groups(groups),
+        *say.about_coders(coders, setup.title, data.n_labels),
+        *say.about_constant_coders(coders, shares),
+    ]
+    kept = {name: values for name, values in drawn.items() if name.startswith("coder")}
+    return Diagnosis(
+        f"Where disagreement comes from: {setup.title} · {data!r}",
+        tuple(sentences),
+        panel,
+        pairs,
+        None if label is None else label.table,
+        items,
+        coders,
+        groups,
+        links.components,
+        dataset({"coder": data.coders}, kept),
+        (*notes_of(setup, bool(drawn)), *draws_note(draws, made)),
+    )
+
+
+def _coders(
+    setup: Setup,
+    links: Overlap,
+    table: pd.DataFrame,
+    columns: dict[str, Floats],
+    more: Any,
+    over: Floats | None,
+) -> pd.DataFrame:
+    """Table of the coders, those behind most disagreement first."""
+    import pandas as pd
+
+    nan = np.full(len(table), np.nan)
+    low, high = (nan, nan) if over is None else interval(over)
+    only = constant_labels(setup.rows)
+    names = setup.data.labels
+    known = ~np.isnan(more.distance)
+    found = table.drop(columns="note").assign(
+        **columns,
+        partners=nan if links.partners is None else links.partners,
+        component=links.component,
+        only=pd.Series([names[k] if k >= 0 else None for k in only], dtype=object),
+        overused=pd.Series(
+            [names[k] if ok else None for k, ok in zip(more.label, known, strict=True)],
+            dtype=object,
+        ),
+        over_by=more.by(setup.sample.point),
+        over_low=low,
+        over_high=high,
+        note=table["note"],
+    )
+    return found.sort_values("share", ascending=False, kind="stable").reset_index(drop=True)
+
+
+def _nothing(setup: Setup, links: Overlap) -> Diagnosis:
+    """Give what can be said where no two coders share an item."""
+    import pandas as pd
+    import xarray as xr
+
+    row = agreement(setup.data, setup.request.coefficient.name, draws=0).row()
+    none = pd.DataFrame()
+    return Diagnosis(
+        f"Where disagreement comes from: {setup.title} · {setup.data!r}",
+        (
+            *say.about_agreement(row),
+            *say.about_overlap(links, setup.data.coders, setup.data.n_items),
+        ),
+        pd.DataFrame([row]),
+        none,
+        None,
+        none,
+        none,
+        None,
+        links.components,
+        xr.Dataset(),
+    )

@@ -1,0 +1,243 @@
+"""What the tables of a diagnosis say, in sentences; each stays away where there is nothing to say.
+
+Whatever is named is named because its posterior probability is .975 or more. Where there are many
+to choose from, such as thousands of coders, it has to be so much more that chance would put half a
+name into the list. Never more than three of a kind are named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import ndtri, stdtrit
+
+from annomodels.coefficients.parts.paradox import number
+from annomodels.coefficients.parts.shares import Overlap
+from annomodels.data.names import quoted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from annomodels.coefficients.parts.results import Breakdown
+
+SURE = 0.975
+FALSE_NAMES = 0.5
+WIDTH = 2 * float(ndtri(SURE))  # of a 95 % interval, in standard deviations
+NAMED = 3
+FEW = 10
+FEW_ITEMS = 3
+POINTS = 0.05
+CLEARLY = 1.1
+VISIBLE = 0.001
+MANY_LABELS = 20
+RARE_BY_CHANCE = 0.001
+
+
+def _clear(excess: Any, low: Any, high: Any, choices: int, n: Any = 1e6) -> Any:
+    """Whether something exceeds 0 although it was picked among many; `n` items are behind it."""
+    p = max(SURE, 1 - FALSE_NAMES / max(choices, 1))
+    return excess > stdtrit(np.maximum(n - 1, 1), p) * (high - low) / WIDTH
+
+
+def _span(low: float, high: float) -> str:
+    return f"[{number(low)}, {number(high)}]"
+
+
+def _times(row: Mapping[Any, Any]) -> str:
+    return f"{row['ratio']:.1f} times what chance would give [{row['ratio_low']:.1f}, " + (
+        f"{row['ratio_high']:.1f}]"
+    )
+
+
+def _p(p: float) -> str:
+    if p < 0.005:
+        return "< .01"
+    return "> .99" if p > 0.995 else f"= {number(p, 2)}"
+
+
+def _names(names: Sequence[Hashable]) -> str:
+    shown = ", ".join(map(repr, names[:NAMED]))
+    return shown if len(names) <= NAMED else f"{shown} and {len(names) - NAMED:,} more"
+
+
+def about_agreement(row: Mapping[Any, Any]) -> list[str]:
+    """Give the coefficient with its interval and the probabilities of two thresholds."""
+    if np.isnan(row["value"]):
+        return [f"{row['title']} is undefined. {row['note']}"]
+    text = f"{row['title']} is {number(row['value'])}"
+    if np.isnan(row["low"]):
+        return [f"{text}. {row['note']}".strip()]
+    return [
+        f"{text} {_span(row['low'], row['high'])}: P(> .667) {_p(row['p_above_667'])}, "
+        f"P(> .8) {_p(row['p_above_800'])}."
+    ]
+
+
+def about_label_pairs(table: pd.DataFrame, n_labels: int) -> list[str]:
+    """Name the pairs of labels that make up more of the disagreement than chance would."""
+    if len(table) < 2 or n_labels > MANY_LABELS:
+        return []
+    rows = table.to_dict("records")
+    top, second = rows[:2]
+    sentences = []
+    if top["share"] > second["share"] + POINTS:
+        span = f"[{top['share_low']:.0%}, {top['share_high']:.0%}]"
+        sentences.append(
+            f"The largest part of the disagreement, {top['share']:.0%} {span}, is "
+            f"{quoted(top['first'])} against {quoted(top['second'])}; chance would give "
+            f"{top['by_chance']:.0%}."
+        )
+    else:
+        rows = [{}, *rows]
+    sure = [
+        row
+        for row in rows[1:]
+        if row["p_more"] >= SURE and row["share"] >= POINTS and row["ratio"] >= CLEARLY
+    ]
+    return sentences + [
+        f"{quoted(row['first'])} against {quoted(row['second'])} is {row['share']:.0%} of the "
+        f"disagreement, {_times(row)}."
+        for row in sorted(sure, key=lambda row: -row["ratio_low"])[: NAMED - 1]
+    ]
+
+
+def about_labels(found: Breakdown | None, title: str) -> list[str]:
+    """Name the labels that coders tell from the rest worse than all labels together."""
+    if found is None or len(found.table) < 3 or "whole" not in found.draws:
+        return []
+    rows = found.table[(found.table["n"] >= FEW) & found.table["value"].notna()]
+    return [
+        f"{quoted(row['label'])} is told from the rest worse than labels are on the whole: {title} "
+        f"{number(row['value'])} {_span(row['low'], row['high'])}; where one coder gives it, "
+        f"another does in {row['specific']:.0%} of the cases."
+        for row in rows.sort_values("value").to_dict("records")[:NAMED]
+        if found.difference(row["label"]).p_above() <= 1 - SURE
+    ]
+
+
+def about_items(table: pd.DataFrame) -> list[str]:
+    """Say on how few items the disagreement lies."""
+    apart = int((table["share"] > 0).sum())
+    if not apart:
+        return []
+    half = int(np.searchsorted(np.cumsum(table["share"].to_numpy()), 0.5 - 1e-12)) + 1
+    n = len(table)
+    text = f"Coders disagree on {apart:,} of {n:,} item{'' if n == 1 else 's'}"
+    if apart < FEW_ITEMS:
+        return [f"{text}."]
+    return [
+        f"{text}; half of the disagreement lies on {half:,} of them ({half / n:.1%} of the items)."
+    ]
+
+
+def about_coders(table: pd.DataFrame, title: str, n_labels: int) -> list[str]:
+    """Name coders whose leaving would raise the coefficient, and what coders overuse."""
+    gain = (table["difference"], table["difference_low"], table["difference_high"])
+    better = table[
+        (table["p_better_without"] >= SURE)
+        & _clear(*gain, len(table), table["n"])
+        & (table["n"] >= FEW)
+        & (gain[0] >= VISIBLE)
+    ]
+    better = better.sort_values("difference", ascending=False)
+    sentences = [
+        f"Without {row['coder']!r}, {title} would be {number(row['difference'])} higher "
+        f"{_span(row['difference_low'], row['difference_high'])}{_behind(row)}."
+        for row in better.to_dict("records")[:NAMED]
+    ]
+    if len(better) > NAMED:
+        sentences.append(
+            f"It would also rise, by less, without {_more(len(better), 'coder')} of the "
+            f"{len(table):,}, each taken alone."
+        )
+    return sentences + (_overuse(table, n_labels) if n_labels <= MANY_LABELS else [])
+
+
+def _behind(row: Mapping[Any, Any]) -> str:
+    """Say that a coder is behind more disagreement than labels."""
+    if row["share"] <= row["by_chance"]:
+        return ""
+    return (
+        f"; {row['coder']!r} is behind {row['share']:.1%} of the disagreement with "
+        f"{row['by_chance']:.1%} of the labels"
+    )
+
+
+def _more(n: int, word: str) -> str:
+    """Count those that are not named."""
+    left = n - NAMED
+    return f"{left:,} more {word}{'' if left == 1 else 's'}"
+
+
+def _overuse(table: pd.DataFrame, n_labels: int) -> list[str]:
+    """Say which label a coder gives more often than the others do on the same items."""
+    sure = (table["over_by"] >= 2 * POINTS) & (table["n"] >= FEW)
+    excess = (table["over_by"], table["over_low"], table["over_high"])
+    sure &= _clear(*excess, len(table) * n_labels, table["n"])
+    rows = table[sure].sort_values("over_low", ascending=False).to_dict("records")
+    if len(table) == 2:
+        rows = rows[:1]
+    sentences = [
+        f"{row['coder']!r} gives {quoted(row['overused'])} {100 * row['over_by']:.0f} percentage "
+        f"points more often than the other{'s' if len(table) > 2 else ''} on the same items "
+        f"[{100 * row['over_low']:.0f}, {100 * row['over_high']:.0f}]."
+        for row in rows[:NAMED]
+    ]
+    if len(rows) > NAMED:
+        sentences.append(
+            f"{_more(len(rows), 'coder')} overuse one label by {200 * POINTS:.0f} points or more."
+        )
+    return sentences
+
+
+def about_constant_coders(table: pd.DataFrame, shares: dict[Hashable, float]) -> list[str]:
+    """Name coders who gave one label only, where that is more than a short list of items."""
+    rows = table[table["only"].notna() & (table["n"] >= 2)].to_dict("records")
+    odd = [row for row in rows if shares[row["only"]] ** row["n"] < RARE_BY_CHANCE]
+    sentences = [
+        f"{row['coder']!r} gave {quoted(row['only'])} to all of {row['n']:,} items."
+        for row in sorted(odd, key=lambda row: -row["n"])[:NAMED]
+    ]
+    if len(odd) > NAMED:
+        sentences.append(f"{_more(len(odd), 'coder')} gave one label to all their items.")
+    return sentences
+
+
+def about_groups(table: pd.DataFrame | None) -> list[str]:
+    """Name the groups that make up more of the disagreement than their size."""
+    if table is None:
+        return []
+    more = table["share"] - table["by_chance"]
+    clear = _clear(more, table["share_low"], table["share_high"], len(table))
+    sure = table[(table["p_more"] >= SURE) & clear & (table["share"] >= POINTS)]
+    return [
+        f"{row['group']!r} makes up {row['share']:.0%} of the disagreement with "
+        f"{row['by_chance']:.0%} of the labels."
+        for row in sure.sort_values("share", ascending=False).to_dict("records")[:NAMED]
+    ]
+
+
+def about_overlap(found: Overlap, coders: Sequence[Hashable], items: int) -> list[str]:
+    """Say where the graph of coders and items falls apart."""
+    sentences = []
+    alone = [name for name, n in zip(coders, found.shared, strict=True) if n == 0]
+    together = found.components[found.components["coders"] > 1]
+    if len(together) > 1:
+        sizes = ", ".join(f"{n:,}" for n in together["coders"].head(NAMED))
+        more = ", ..." if len(together) > NAMED else ""
+        sentences.append(
+            f"The coders fall into {len(together):,} sets ({sizes}{more} coders) that share no "
+            "item: no label tells how coders of different sets would agree."
+        )
+    if alone:
+        sentences.append(
+            f"{_names(alone)} share{'s' if len(alone) == 1 else ''} no item with another coder, "
+            "which tells nothing about agreement."
+        )
+    if found.single:
+        sentences.append(
+            f"{found.single:,} of {items:,} items have one label and show no agreement."
+        )
+    return sentences

@@ -1,0 +1,153 @@
+"""What is asked for, checked once for all breakdowns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+
+from annomodels.coefficients.agreement import Convention, Resample, by_group
+from annomodels.coefficients.catalogue import Request, find
+from annomodels.coefficients.coder_pairs import count_pairs
+from annomodels.coefficients.counts import Counts, count
+from annomodels.coefficients.distances import Ordinal
+from annomodels.coefficients.formulas import EXPECTED
+from annomodels.coefficients.metrics import DistanceLike
+from annomodels.coefficients.reasons import UNFIT, before, explain
+from annomodels.coefficients.requests import make_requests
+from annomodels.coefficients.rows import (
+    CONVENTIONS,
+    Duplicates,
+    Rows,
+    collapse,
+    prepare,
+    with_labels,
+)
+from annomodels.coefficients.rows import Convention as Weighing
+from annomodels.coefficients.tables import Tables
+from annomodels.coefficients.weights import Sample, make_sample
+from annomodels.data.annotations import Annotations
+from annomodels.errors import NotApplicable
+from annomodels.types import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Setup:
+    """Data and request of a breakdown.
+
+    Parameters
+    ----------
+    data
+        The annotations, with the label set that counts.
+    rows
+        Their codes, one item for each item of the data.
+    sample
+        Equal items counted once, and how their weights are drawn.
+    request
+        Coefficient, distance and convention.
+    duplicates
+        What was done where a coder labelled an item twice.
+    """
+
+    data: Annotations
+    rows: Rows
+    sample: Sample
+    request: Request
+    duplicates: Duplicates
+
+    @property
+    def nominal(self) -> bool:
+        """Whether labels are the same or not, and nothing between."""
+        return self.request.distance.name == "nominal"
+
+    @property
+    def moving(self) -> bool:
+        """Whether the distance depends on how frequent the labels are."""
+        return isinstance(self.request.distance, Ordinal)
+
+    @property
+    def title(self) -> str:
+        """What to print for the coefficient."""
+        title = self.request.coefficient.title
+        return title if self.nominal else f"{title}, {self.request.distance.name}"
+
+    @property
+    def convention(self) -> Weighing:
+        """How much an item counts.
+
+        Raises
+        ------
+        NotApplicable
+            When every pair of coders counts the same, which has no weights of items.
+        """
+        if self.request.convention not in CONVENTIONS:
+            raise NotApplicable(
+                'With missing="pairwise" every pair of coders stands alone. Take by="pair", or '
+                f"one of {', '.join(CONVENTIONS)}."
+            )
+        return CONVENTIONS[self.request.convention]
+
+    def counts(self) -> Counts:
+        """Label pairs and labels of each item under the convention."""
+        return count(self.sample.rows, self.convention)
+
+    def tables(self) -> Callable[[Floats], Tables]:
+        """Give what makes the tables of all data from weights of the items."""
+        if self.request.convention == "pairwise":
+            return count_pairs(self.sample.rows).tables
+        counts, by_coder = self.counts(), self.request.coefficient.by_coder
+        return lambda weights: counts.tables(weights, by_coder)
+
+
+def set_up(
+    data: Annotations,
+    name: str,
+    distance: DistanceLike | None = None,
+    missing: Convention | None = None,
+    duplicates: Duplicates = "first",
+    resample: Resample = "auto",
+    labels: Sequence[Hashable] | None = None,
+    whole: bool = False,
+) -> Setup:
+    """Check what is asked for; see :func:`~annomodels.agreement` for the parameters.
+
+    Parameters
+    ----------
+    data, name, distance, missing, duplicates, resample, labels
+        As there.
+    whole
+        Whether parts are data sets of their own, so that any coefficient will do.
+
+    Raises
+    ------
+    NotApplicable
+        When the coefficient is unknown, does not fit, or cannot be taken apart.
+    """
+    if labels is not None:
+        data = with_labels(data, labels)
+    # asked first, as the request would ask for chance levels that nothing here takes
+    taken_apart = not find(name).chance
+    request = make_requests(data, name, distance, missing)[0] if taken_apart else None
+    if request is not None and not whole:
+        entry = request.coefficient
+        taken_apart = entry.expectation in (None, *EXPECTED) and not entry.own
+    if request is None or not taken_apart:
+        raise NotApplicable(
+            f"{find(name).title} cannot be taken apart this way. Use alpha, k, multi_kappa, s, "
+            "ac1 or percent."
+        )
+    rows = prepare(data, duplicates, by_group(data, resample))
+    return Setup(data, rows, make_sample(collapse(rows)), request, duplicates)
+
+
+def refuse_unfit(setup: Setup) -> None:
+    """Refuse a coefficient that these coders rule out.
+
+    Raises
+    ------
+    NotApplicable
+        When it is for two coders and there are more, or when repeats are kept.
+    """
+    reason = before(setup.request.coefficient, setup.rows, setup.request.convention)
+    if reason in UNFIT:
+        entry, sizes = setup.request.coefficient, (setup.rows.n_coders, setup.rows.n_labels)
+        raise NotApplicable(f"{entry.title}: {explain(reason, entry, *sizes)}")
