@@ -35,9 +35,10 @@ if TYPE_CHECKING:
         Problem,
     )
     from annomodels.fitting.compare import compare
-    from annomodels.fitting.fit import Fit, fit
+    from annomodels.fitting.fit import Fit
     from annomodels.fitting.interval import IntervalFit, fit_interval, load_interval
     from annomodels.fitting.load import load
+    from annomodels.fitting.run import fit
     from annomodels.io.reading import read, read_spans
     from annomodels.io.span_builder import Spans
     from annomodels.io.writers.catalog import write, write_gold
@@ -69,13 +70,10 @@ if TYPE_CHECKING:
     from annomodels.planning.advise import Advice, advise
     from annomodels.planning.design import Design, design
     from annomodels.planning.simulate import Simulation, simulate
-    from annomodels.plots.accessor import FitPlots
     from annomodels.reporting.page import report
-    from annomodels.scale.fitted import ScannedFit
     from annomodels.scale.scanned import Scanned
     from annomodels.scale.scanning import scan
     from annomodels.summaries.earlier import prior_from
-    from annomodels.summaries.groups import coder_groups
     from annomodels.summaries.next_labels import NextLabels
     from annomodels.summaries.summary import Summary
 
@@ -102,7 +100,6 @@ _WHERE = {
     "EasyHardItems": "annomodels.models.easy_hard",
     "EngineError": "annomodels.errors",
     "Fit": "annomodels.fitting.fit",
-    "FitPlots": "annomodels.plots.accessor",
     "GradedResponse": "annomodels.models.graded_response",
     "GroupedCoders": "annomodels.models.grouped",
     "GuessLevel": "annomodels.models.guess_level",
@@ -126,7 +123,6 @@ _WHERE = {
     "Readings": "annomodels.models.readings",
     "ScalarDifficulty": "annomodels.models.scalar_difficulty",
     "Scanned": "annomodels.scale.scanned",
-    "ScannedFit": "annomodels.scale.fitted",
     "Simulation": "annomodels.planning.simulate",
     "Spammers": "annomodels.models.spammers",
     "Spans": "annomodels.io.span_builder",
@@ -138,13 +134,12 @@ _WHERE = {
     "agreement": "annomodels.coefficients.agreement",
     "alpha_u": "annomodels.coefficients.continuum.alpha",
     "breakdown": "annomodels.coefficients.parts.breakdown",
-    "coder_groups": "annomodels.summaries.groups",
     "compare": "annomodels.fitting.compare",
     "compare_agreement": "annomodels.coefficients.parts.comparison",
     "design": "annomodels.planning.design",
     "diagnose": "annomodels.coefficients.parts.diagnose",
     "easy_hard": "annomodels.coefficients.easy_hard",
-    "fit": "annomodels.fitting.fit",
+    "fit": "annomodels.fitting.run",
     "fit_interval": "annomodels.fitting.interval",
     "load": "annomodels.fitting.load",
     "load_interval": "annomodels.fitting.interval",
@@ -182,7 +177,6 @@ __all__ = [
     "EasyHardItems",
     "EngineError",
     "Fit",
-    "FitPlots",
     "GradedResponse",
     "GroupedCoders",
     "GuessLevel",
@@ -206,7 +200,6 @@ __all__ = [
     "Readings",
     "ScalarDifficulty",
     "Scanned",
-    "ScannedFit",
     "Simulation",
     "Spammers",
     "Spans",
@@ -218,7 +211,6 @@ __all__ = [
     "agreement",
     "alpha_u",
     "breakdown",
-    "coder_groups",
     "coefficients",
     "compare",
     "compare_agreement",

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from annomodels.data.annotations import Annotations
 from annomodels.errors import NotApplicable
-from annomodels.fitting.fit import Fit, fit
+from annomodels.fitting.fit import Fit
+from annomodels.fitting.run import fit
 
 if TYPE_CHECKING:
     from annomodels.models.base import Model

@@ -89,7 +89,7 @@ def gibbs(path: str, draws: int, seed: int) -> dict[str, Any]:
     # loaded before the clock starts, as the libraries of the rivals are; numba and arviz-stats
     # still load within it
     import annomodels.engines.gibbs
-    import annomodels.fitting.fit
+    import annomodels.fitting.run
 
     data = dataset(path)
     begun = time.perf_counter()

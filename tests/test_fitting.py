@@ -113,3 +113,41 @@ def test_a_set_without_signal_does_not_yield_confident_labels():
 def test_a_fit_says_what_it_is(fit):
     assert "hierarchical Dawid-Skene on 45 items" in repr(fit)
     assert "2 chains of 100 draws, seed 1" in repr(fit)
+
+
+def test_a_verb_called_twice_does_the_work_once_and_hands_out_a_table_to_change(fit, monkeypatch):
+    from annomodels.summaries import gold
+
+    first = fit.gold(0.9)
+    monkeypatch.setattr(gold, "gold", None)
+    first.table["mine"] = 1
+    again = fit.gold(0.9)
+    assert "mine" not in again.table
+    assert again.table["item"].tolist() == list(fit.data.items)
+
+
+def test_what_a_fit_lacks_is_said_and_calling_it_says_the_same(fit, tmp_path):
+    assert not fit.lacks("gold")
+    reason = fit.lacks("write_gold")
+    assert "memory" in reason
+    with pytest.raises(am.NotApplicable, match=reason.replace("(", r"\(").replace(")", r"\)")):
+        fit.write_gold(tmp_path / "gold.csv")
+
+
+def test_every_verb_is_a_method_that_names_a_function_which_is_there(fit):
+    from annomodels.fitting.verbs import REASONS, VERBS, answering
+
+    for verb, functions in VERBS.items():
+        if verb.startswith("plot."):
+            assert hasattr(fit.plot, verb.removeprefix("plot."))
+        elif verb != "compare":
+            assert hasattr(fit, verb)
+        for kind in functions:
+            assert callable(answering(kind, verb))
+        for kind in REASONS:
+            assert kind in functions or REASONS[kind].get(verb) or REASONS[kind].get("")
+
+
+def test_options_that_the_engine_does_not_know_are_refused_in_one_message(fit):
+    with pytest.raises(am.NotApplicable, match=r"starts= \(em\), target_accept= \(nuts\)"):
+        am.fit(fit.data, engine="gibbs", starts=3, target_accept=0.8)

@@ -41,7 +41,7 @@ def fit_data(
     """
     from annomodels.cli.estimate import duration, seconds_of_fit
     from annomodels.engines.catalog import choose
-    from annomodels.fitting.fit import fit
+    from annomodels.fitting.run import fit
     from annomodels.models.catalog import resolve
     from annomodels.models.fittable import require_fittable
 

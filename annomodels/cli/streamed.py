@@ -18,7 +18,7 @@ from annomodels.cli.terminal import Stages
 
 if TYPE_CHECKING:
     from annomodels.cli.jobs import Job
-    from annomodels.scale.fitted import ScannedFit
+    from annomodels.fitting.fit import Fit
 
 __all__ = ["FILES", "REPORT", "stream_fit", "stream_run"]
 
@@ -99,13 +99,13 @@ def stream_run(
     return _written(result, stream, output, fill, names, as_json)
 
 
-def _table(result: ScannedFit, target: float | None, folder: Path) -> None:
+def _table(result: Fit, target: float | None, folder: Path) -> None:
     text = to_text(result.coders(target).table, "csv")
     (folder / CODERS).write_text(text, encoding="utf-8", newline="")
 
 
 def _written(
-    result: ScannedFit,
+    result: Fit,
     stream: Stream,
     output: str,
     fill: Callable[[Path], None],

@@ -16,8 +16,8 @@ from annomodels.cli.spreading import spreading
 from annomodels.cli.terminal import Stages
 
 if TYPE_CHECKING:
+    from annomodels.fitting.fit import Fit
     from annomodels.models.base import Model
-    from annomodels.scale.fitted import ScannedFit
     from annomodels.scale.scanned import Scanned
 
 __all__ = ["Stream", "exit_code", "fitted", "refuse_the_rest"]
@@ -52,10 +52,10 @@ class Stream:
     anonymise: bool = False
 
 
-def fitted(stream: Stream) -> ScannedFit:
+def fitted(stream: Stream) -> Fit:
     """Scan and fit, with notes and progress on stderr."""
     from annomodels.cli.anonymous import anonymous_scan, new_names
-    from annomodels.fitting.fit import fit
+    from annomodels.fitting.run import fit
     from annomodels.models.catalog import resolve
 
     sampling = stream.sampling

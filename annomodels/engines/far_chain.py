@@ -36,9 +36,9 @@ class FarChain(Chain):
         codes = Encoded(
             one, one, one, none, none.astype(float), none, source.n_rows, source.n_labels
         )
+        codes.__dict__["volume"] = source.volume  # which the codes of no item cannot tell
         super().__init__(model, codes, state, key, relabel, 1, map)
         self.counts = np.empty(0, dtype=np.int64)  # those of all partitions
-        self.volume = source.volume
         self.found = 0.0
         self.ordered = -1, self.identity  # iteration, and the order of the classes in it
 

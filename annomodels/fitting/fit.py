@@ -1,59 +1,66 @@
-"""Fit a model, keep the result together with its data, and save it."""
+"""A fit: data, model and results, and the verbs that give tables of them."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import TYPE_CHECKING, Any
 
-from annomodels.data.annotations import Annotations
-from annomodels.data.schema import conform
-from annomodels.engines.catalog import choose, runner
-from annomodels.engines.checkpoint import new_seed
-from annomodels.engines.settings import Progress, Settings
-from annomodels.io.writing import atomic_path, compression_of
-from annomodels.models.answering import Answering
+from annomodels.data.names import label_text
+from annomodels.errors import NotApplicable
+from annomodels.fitting.verbs import Kind, answering, lacking
 from annomodels.models.base import Model
-from annomodels.models.catalog import resolve
-from annomodels.models.conjugate import ConjugateModel
-from annomodels.models.expanded import expanded
-from annomodels.models.fittable import require_fittable
 from annomodels.summaries.summary import Summary
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    import annomodels
-    from annomodels.models.opinion_pool import OpinionPool
-    from annomodels.scale.fitted import ScannedFit
-    from annomodels.scale.scanned import Scanned
+    from annomodels.fitting.plots import FitPlots
     from annomodels.summaries.checks import Check
     from annomodels.summaries.gains import By
     from annomodels.summaries.next_labels import NextLabels
 
-__all__ = ["Fit", "fit"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Fit:
-    """A fitted model: data, model and the tree of results.
+    """A fitted model: data, model and the tree of results; :func:`annomodels.fit` makes it.
+
+    Each table is computed when it is first asked for and kept: a verb that is called twice, by a
+    page or by you, does the work once. Results are therefore not to be changed in place; what is
+    handed out may have columns added and rows sorted.
+
+    Which tables there are depends on what the truth is and on where the labels are;
+    :meth:`lacks` says why one is missing.
 
     Parameters
     ----------
     data
-        What was fitted.
+        What was fitted: :class:`annomodels.Annotations`, or the scan of a fit of labels on disk.
     model
         The model with its priors.
     tree
         Posterior draws, class probabilities and what the run says of itself; see
         :mod:`annomodels.data.schema`.
+    truth
+        Of a scan, the folder with P(truth) as Parquet, one file for each block of items in their
+        order, with the columns item, n, gold, ``p_<label>``, entropy and mcse; its tree has no
+        groups on items.
     """
 
-    data: Annotations
+    data: Any
     model: Model
     tree: xr.DataTree
+    truth: Path | None = None
+    # keeps a temporary folder alive as long as it is needed
+    _keeper: Any = None
+    _known: dict[Any, Any] = field(default_factory=dict, init=False)
+
+    @property
+    def kind(self) -> Kind:
+        """What the truth of an item is, and where the labels are, as the table of verbs has it."""
+        return self.model.truth, "memory" if self.truth is None else "disk"
 
     @property
     def engine(self) -> str:
@@ -66,17 +73,52 @@ class Fit:
         return int(self.tree.attrs["seed"])
 
     @property
-    def plot(self) -> annomodels.FitPlots:
-        """Plots of this fit, such as ``fit.plot.coders()``; see :class:`annomodels.FitPlots`."""
-        import annomodels
+    def plot(self) -> FitPlots:
+        """Plots of this fit, such as ``fit.plot.coders()``."""
+        from annomodels.fitting.plots import FitPlots
 
-        return annomodels.FitPlots(self)
+        return FitPlots(self)
+
+    def lacks(self, verb: str) -> str:
+        """Say why this fit has no such table or plot; empty where it has one.
+
+        Parameters
+        ----------
+        verb
+            Name of a method, such as "gold", or of a plot, such as "plot.coders".
+
+        Examples
+        --------
+        >>> import annomodels as am
+        >>> fit = am.fit(am.datasets.load("anesthesia"), engine="em", seed=1)
+        >>> fit.lacks("gold"), fit.lacks("write_gold")
+        ('', 'the gold standard fits into memory, use gold()')
+        """
+        return lacking(self.kind, verb)
+
+    def answer(self, verb: str) -> Callable[..., Any]:
+        """Give the function that answers a verb.
+
+        Raises
+        ------
+        NotApplicable
+            With the reason, where this fit has no such table.
+        """
+        if reason := self.lacks(verb):
+            raise NotApplicable(
+                f"There is no {verb.replace('_', ' ')} of this fit of the {self.model.title} "
+                f"model: {reason}."
+            )
+        return answering(self.kind, verb)
 
     def check(self) -> Check:
-        """Say whether the result can be trusted, in sentences."""
-        from annomodels.summaries.checks import check
+        """Say whether the result can be trusted, in sentences.
 
-        return check(self.tree, self.data)
+        Of a scan, whether the model reproduces the labels is not looked at.
+        """
+        seen = () if self.lacks("predictive") else (self._once("predictive")[1],)
+        checked: Check = self._once("check", *seen)
+        return checked
 
     def gold(self, threshold: float | None = None) -> Summary:
         """Give the gold standard: label, probability, runner-up and why, one row per item.
@@ -86,9 +128,45 @@ class Fit:
         threshold
             Probability from which an item counts as settled; .95 by default.
         """
-        from annomodels.summaries.gold import gold
+        return self._table("gold", threshold=threshold)
 
-        return gold(self.tree, self.data, threshold)
+    def write_gold(
+        self,
+        path: str | os.PathLike[str],
+        threshold: float | None = None,
+        force: bool = False,
+        *,
+        only_settled: bool = False,
+    ) -> Path:
+        """Write the gold standard of a scan as Parquet or CSV, one row per item, block by block.
+
+        Columns are item, label, probability, mcse, runner_up, runner_up_probability, n, settled,
+        known and entropy. As in :meth:`gold`, nothing but known truth is settled where the labels
+        may depend on no truth.
+
+        Parameters
+        ----------
+        path
+            A name that ends in ``.parquet``, ``.csv`` or ``.tsv``.
+        threshold
+            Probability from which an item counts as settled; .95 by default.
+        force
+            Whether an existing file is replaced.
+        only_settled
+            Whether labels that are not settled are left empty.
+
+        Raises
+        ------
+        NotApplicable
+            When the labels are in memory, the ending is another, or the threshold is not between
+            0 and 1.
+        OutputError
+            When the file exists and `force` is not set, or cannot be written.
+        """
+        write = self.answer("write_gold")
+        options = {"force": force, "only_settled": only_settled}
+        written: Path = write(self.tree, self.data, self.truth, path, threshold, **options)
+        return written
 
     def why(self, items: Hashable | Iterable[Hashable] | None = None) -> Summary:
         """Take gold labels apart: log-odds that prevalence and each coder contributed.
@@ -98,9 +176,7 @@ class Fit:
         items
             Name of an item, or several; by default those whose gold label overturns a majority.
         """
-        from annomodels.summaries.why import why
-
-        return why(self.tree, self.data, items)
+        return self._table("why", items=items)
 
     def coders(self, target: float | None = None) -> Summary:
         """Give accuracy, chance-corrected skill, information and kind, one row per coder.
@@ -110,15 +186,25 @@ class Fit:
         target
             Accuracy that coders should reach.
         """
-        from annomodels.summaries.coders import coders
+        return self._table("coders", target=target)
 
-        return coders(self.tree, self.data, target=target)
+    def groups(
+        self, groups: Mapping[Any, Hashable] | None = None, *, by_labels: bool = False
+    ) -> Summary:
+        """Give accuracy, skill and information of groups of coders, and of their differences.
+
+        Parameters
+        ----------
+        groups
+            Group of each coder; by default those of a fit of :class:`annomodels.GroupedCoders`.
+        by_labels
+            Whether coders count by their number of labels; else each coder counts once.
+        """
+        return self._table("groups", groups=groups, by_labels=by_labels)
 
     def items(self) -> Summary:
         """Give entropy, surprise and a reason for each flagged item, one row per item."""
-        from annomodels.summaries.items import items
-
-        return items(self.tree, self.data)
+        return self._table("items")
 
     def labels(self, *, pairs: bool = False) -> Summary:
         """Give prevalence, sensitivity, precision and the worst confusion, one row per label.
@@ -129,27 +215,23 @@ class Fit:
             Whether to give one row for each pair of labels instead: how often they are confused,
             and what merging them would do.
         """
-        from annomodels.summaries import labels
+        return _handed(self._once("labels")[int(pairs)])
 
-        return (labels.pairs if pairs else labels.labels)(self.tree, self.data)
+    def prevalence(self) -> Summary:
+        """Give the share of each label among the truths, one row per label, with 95 % intervals."""
+        return self._table("prevalence")
 
     def agreement(self) -> Summary:
         """Give coefficients three ways: value, sampling posterior, model-implied posterior."""
-        from annomodels.summaries.agreement import agreement
-
-        return agreement(self.tree, self.data)
+        return self._table("agreement")
 
     def predictive(self) -> Summary:
         """Give posterior predictive checks on votes, coders and pairwise agreement."""
-        from annomodels.summaries.predictive import predictive
-
-        return predictive(self.tree, self.data)
+        return _handed(self._once("predictive")[0])
 
     def prior_sensitivity(self) -> Summary:
         """Say what would change if the priors counted a fifth less, or a quarter more."""
-        from annomodels.summaries.prior_sensitivity import prior_sensitivity
-
-        return prior_sensitivity(self.tree, self.data)
+        return self._table("prior_sensitivity")
 
     def next(self, budget: int = 100, by: By = "gold", **limits: Any) -> NextLabels:
         """Give the labels to ask for next, of which items and by whom, one row per label.
@@ -164,160 +246,70 @@ class Fit:
             `coders`, `per_item`, `per_coder` and `stop` of
             :func:`annomodels.summaries.next_labels.next_labels`.
         """
-        from annomodels.summaries.next_labels import next_labels
-
-        return next_labels(self.tree, self.data, budget, by, **limits)
+        chosen: Any = self._table("next", budget=budget, by=by, **limits)
+        return chosen  # type: ignore[no-any-return]
 
     def save(self, path: str | os.PathLike[str], force: bool = False) -> Path:
-        """Save data, model and draws as one netCDF file.
+        """Save the fit; :func:`annomodels.load` reads it.
+
+        Data, model and draws become one netCDF file. Of a scan, whose labels are on disk already,
+        draws and P(truth) go into a folder: ``fit.nc``, ``about.json``, ``truth/*.parquet``.
 
         Parameters
         ----------
         path
-            Where to write; the file appears when it is complete.
+            Where to write; the file or folder appears when it is complete.
         force
-            Whether an existing file is replaced.
+            Whether an existing file, or a folder that an earlier ``save`` wrote, is replaced.
 
         Raises
         ------
         OutputError
-            When the file exists and `force` is not set, or cannot be written.
+            When there is such a file or folder and `force` is not set, or it cannot be written.
         """
-        path = Path(path)
-        with atomic_path(path, force) as temporary:
-            self.tree.to_netcdf(temporary, engine="h5netcdf", encoding=compression_of(self.tree))
-        return path
+        from annomodels.fitting.saving import save_file, save_folder
+
+        return (save_file if self.truth is None else save_folder)(self, Path(path), force)
+
+    def _once(self, verb: str, *known: Any, **options: Any) -> Any:
+        """Answer a verb, or hand out the answer that was given before; `known` changes nothing."""
+        try:
+            key = verb, frozenset(options.items())
+            if key in self._known:
+                return self._known[key]
+        except TypeError:  # names in a list, or a mapping
+            return self.answer(verb)(self.tree, self.data, *known, **options)
+        answered = self.answer(verb)(self.tree, self.data, *known, **options)
+        self._known[key] = answered
+        return answered
+
+    def _table(self, verb: str, **options: Any) -> Summary:
+        return _handed(self._once(verb, **options))
 
     def __repr__(self) -> str:
         attrs = self.tree.attrs
-        return (
-            f"{self.model.title} on {self.data!r}\n"
+        lines = [
+            f"{self.model.title} on {self.data!r}",
             f"{attrs['engine']}, {attrs['chains']} chains of {attrs['draws']} draws, "
-            f"seed {attrs['seed']}, {float(attrs['seconds']):.1f} s"
-        )
+            f"seed {attrs['seed']}, {float(attrs['seconds']):.1f} s",
+        ]
+        if "expected_errors" in attrs:
+            table = self.prevalence().table[:10]
+            shares = zip(table["label"], table["prevalence"], strict=True)
+            known = ", ".join(f"{label_text(name)} {share:.3f}" for name, share in shares)
+            lines.append(
+                f"prevalence: {known}; {float(attrs['expected_errors']):,.1f} of the most probable "
+                "labels are expected to be wrong"
+            )
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        first, *rest = map(escape, repr(self).split("\n"))
+        return f"<p><strong>{first}</strong></p><p>{'<br>'.join(rest)}</p>"
 
 
-@overload
-def fit(data: Annotations, model: str | Model = "hierarchical", **options: Any) -> Fit: ...
-@overload
-def fit(data: Scanned, model: str | Model = "hierarchical", **options: Any) -> ScannedFit: ...
-
-
-def fit(
-    data: Annotations | Scanned,
-    model: str | Model = "hierarchical",
-    *,
-    engine: str = "auto",
-    chains: int = 4,
-    draws: int = 1000,
-    warmup: int = 500,
-    seed: int | None = None,
-    time_limit: float | None = None,
-    threads: int | None = None,
-    progress: Progress | None = None,
-    **options: Any,
-) -> Fit | ScannedFit:
-    """Fit a model of annotation.
-
-    Parameters
-    ----------
-    data
-        The annotations, or a scan of them (:func:`annomodels.scan`) that is fitted block by block.
-    model
-        A model or its name: ``hierarchical`` (the default), ``dawid-skene``,
-        ``class-conditional``, ``one-coin``, ``mace``, ``pooled``, ``logit-normal``; where items
-        are more than their class, ``guess-level``, ``consensus``, ``easy-hard``, ``ambiguous``,
-        ``readings``, ``opinion-pool``, ``subtypes``; ``spammers``; all are in the docs on models.
-    engine
-        ``auto``, ``gibbs``, ``nuts`` or ``em``. ``em`` is a first look without intervals.
-    chains, draws, warmup
-        Size of the run; ``gibbs`` goes on, thinned, when chains of this size have not mixed.
-    seed
-        Seed of all random numbers; without it a new one is drawn and kept in the result.
-    time_limit
-        Seconds after which sampling stops; what was sampled is kept.
-    threads
-        Number of threads; all cores by default.
-    progress
-        Called as ``progress(stage, share_done, message)``.
-    **options
-        Further fields of :class:`annomodels.engines.settings.Settings`, such as `executor`,
-        `checkpoint` and `resume`.
-
-    Returns
-    -------
-    Fit
-        Or a :class:`annomodels.ScannedFit`, of a scan.
-
-    Raises
-    ------
-    AnnotationError
-        When the data hold one label or one coder only, so that nothing can be learnt.
-    NotApplicable
-        When model and engine do not go together.
-    EngineError
-        When inference failed.
-
-    Examples
-    --------
-    >>> import annomodels as am
-    >>> rows = [(i, j, int(i % 2 == 0 or j == i)) for i in range(6) for j in range(3)]
-    >>> result = am.fit(am.Annotations.from_records(rows), chains=2, draws=200, seed=1)
-    >>> result.tree["truth"]["p_truth"].shape
-    (6, 2)
-    """
-    if not isinstance(data, Annotations):
-        from annomodels.scale.running import fit_scanned
-
-        options |= {"chains": chains, "draws": draws, "warmup": warmup, "threads": threads}
-        options |= {"seed": seed, "time_limit": time_limit, "progress": progress}
-        return fit_scanned(data, model, engine, **options)
-    resolved = resolve(model)
-    name = choose(resolved, engine)
-    require_fittable(data)
-    resolved, seen = _with_answering(resolved.bound(data), data)
-    if seed is None:
-        seed = new_seed(**options)
-    settings = Settings(
-        chains=chains,
-        draws=draws,
-        warmup=warmup,
-        seed=seed,
-        time_limit=time_limit,
-        threads=threads,
-        progress=progress,
-        **options,
-    )
-    result = runner(name)(resolved, seen, settings)
-    if resolved.pools:
-        from annomodels.engines.pooling import pooled
-
-        result = pooled(cast("OpinionPool", resolved), data, result, settings)
-    result.posterior, resolved = resolved.separated(result.posterior), resolved.reported
-    n_chains, n_draws = result.lp.shape
-    result.attrs = {
-        "chains": n_chains,
-        "draws": n_draws,
-        "warmup": warmup,
-        "thin": 1,
-        "swapped_chains": [],
-        "relabelled_share": 0.0,
-        "rhat_max": float("nan"),
-        "ess_min": float("nan"),
-        "command": "",
-        **result.attrs,
-        "seed": seed,
-        "data_fingerprint": data.fingerprint,
-    }
-    return Fit(data, resolved, conform(result, data, resolved))
-
-
-def _with_answering(model: Model, data: Annotations) -> tuple[Model, Annotations]:
-    """Model and data in which whether coders answer is learnt too, where it can be."""
-    if data.unanswered is None or not len(data.unanswered):
-        return (model.base if isinstance(model, Answering) else model), data
-    if isinstance(model, Answering):
-        return model, expanded(data)
-    if not isinstance(model, ConjugateModel) or model.shared:
-        return model, data  # labels that are no class are missing to it
-    return Answering(model).bound(data), expanded(data)
+def _handed(summary: Summary) -> Summary:
+    """Copy of a summary whose table may get columns or be sorted; its values are shared."""
+    return replace(summary, table=summary.table.copy(deep=False))

@@ -5,58 +5,93 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 from annomodels.data.schema import SCHEMA_VERSION, annotations_of
 from annomodels.errors import AnnotationError, EngineError, NotApplicable, Problem
 from annomodels.fitting.fit import Fit
+from annomodels.fitting.saving import ABOUT, FIT, TRUTH
 from annomodels.models.catalog import from_dict
+from annomodels.scale.scanned import Scanned
 
-__all__ = ["load"]
 
-
-def load(path: str | os.PathLike[str]) -> Fit:
-    """Load what :meth:`Fit.save` wrote.
+def load(path: str | os.PathLike[str], data: Scanned | None = None) -> Fit:
+    """Load what :meth:`annomodels.Fit.save` wrote, whatever it is a fit of.
 
     Parameters
     ----------
     path
-        The netCDF file.
+        The netCDF file; of a scan, the folder.
+    data
+        Of a scan, whose labels were not saved with the fit: the scan, such as
+        ``am.scan(..., cache=...)`` finds it again.
 
     Raises
     ------
     AnnotationError
-        When the file is missing or was not written by this package.
+        When there is no such file, or it was not written by this package.
     NotApplicable
-        When it is a fit of numbers or of a scan, which have functions of their own.
-    """
-    import xarray as xr
+        When the fit is of a scan and its data are missing, or are others.
+    EngineError
+        When another version of this package wrote it in a form that this one does not read.
 
+    Examples
+    --------
+    >>> import tempfile, annomodels as am
+    >>> fit = am.fit(am.datasets.load("anesthesia"), engine="em", seed=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     am.load(fit.save(f"{folder}/fit.nc")).model == fit.model
+    True
+    """
     path = Path(path)
-    if (path / "about.json").is_file():
-        raise NotApplicable(
-            f"{path} holds a fit of a scan: load it with am.ScannedFit.load(path, am.scan(...)), "
-            "since the labels were not saved with it."
-        )
+    if (path / ABOUT).is_file():
+        return _of_scan(path, data)
     if not path.is_file():
         raise AnnotationError(
             Problem("There is no such file.", str(path), "Give a file that `fit.save` wrote.")
         )
+    if data is not None:
+        raise NotApplicable(f"{path} holds its data: leave out data=.")
+    tree, model = _opened(path, path)
+    try:
+        labels = annotations_of(tree)
+    except (KeyError, ValueError, TypeError) as error:
+        raise _no_fit(path) from error
+    return Fit(labels, model, tree)
+
+
+def _of_scan(folder: Path, data: Scanned | None) -> Fit:
+    if data is None:
+        raise NotApplicable(
+            f"{folder} holds a fit of a scan, without its labels: give the scan too, "
+            "am.load(path, data=am.scan(...))."
+        )
+    tree, model = _opened(folder / FIT, folder)
+    try:
+        about = json.loads((folder / ABOUT).read_text("utf-8"))
+        same = about["fingerprint"] == data.fingerprint
+    except (OSError, KeyError, ValueError, TypeError) as error:
+        raise _no_fit(folder) from error
+    if not same:
+        raise NotApplicable(f"{folder} holds a fit of other labels than this scan.")
+    return Fit(data, model, tree, folder / TRUTH)
+
+
+def _opened(path: Path, named: Path) -> tuple[Any, Any]:
+    """Tree and model of a file; errors name what the user gave."""
+    import xarray as xr
+
     try:
         tree = xr.load_datatree(path, engine="h5netcdf")
         schema = str(tree.attrs["schema"])
-        if tree.attrs.get("kind") == "interval":
-            raise NotApplicable(
-                f"{path} holds a fit of numbers: load it with am.load_interval(path); its tables "
-                "stand beside it where annomodels interval wrote them."
-            )
         model = from_dict(json.loads(tree.attrs["model"]))
-        data = annotations_of(tree)
-    except NotApplicable:
-        raise
     except (OSError, KeyError, ValueError, TypeError) as error:
-        what = "This is not a fit that annomodels wrote, or the file is damaged."
-        remedy = "Fit again and save, or give another file."
-        raise AnnotationError(Problem(what, str(path), remedy)) from error
+        raise _no_fit(named) from error
     if schema != SCHEMA_VERSION:
-        raise EngineError(f"{path} has schema {schema}; this version reads {SCHEMA_VERSION}.")
-    return Fit(data, model, tree)
+        raise EngineError(f"{named} has schema {schema}; this version reads {SCHEMA_VERSION}.")
+    return tree, model
+
+
+def _no_fit(path: Path) -> AnnotationError:
+    what = "This is not a fit that annomodels wrote, or the file is damaged."
+    return AnnotationError(Problem(what, str(path), "Fit again and save, or give another file."))

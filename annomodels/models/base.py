@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from abc import ABC, abstractmethod
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,8 @@ class Model(ABC):
     name: ClassVar[str]
     title: ClassVar[str]
     citation: ClassVar[str]
+    # what the truth of an item is: one of some classes, a number, or a link to an antecedent
+    truth: ClassVar[Literal["class", "number", "link"]] = "class"
     engines: ClassVar[tuple[str, ...]] = ("nuts",)
     shared: ClassVar[bool] = False
     # whether classes that have swapped their names still are parameters of the model

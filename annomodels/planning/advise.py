@@ -125,7 +125,7 @@ def advise(
         if fit.tree.attrs["data_fingerprint"] != data.fingerprint:
             raise NotApplicable("The fit is of other data: give a fit of these.")
     elif check and first.model not in ELSEWHERE:
-        from annomodels.fitting.fit import fit as run
+        from annomodels.fitting.run import fit as run
 
         fit = run(data, first.model, seed=seed, **options)
     model = first.model

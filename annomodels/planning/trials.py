@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from annomodels.coefficients.agreement import agreement
 from annomodels.data.annotations import Annotations
 from annomodels.errors import AnnotationError
-from annomodels.fitting.fit import fit
+from annomodels.fitting.run import fit
 from annomodels.models.base import Model
 from annomodels.models.fittable import require_fittable
 from annomodels.types import Ints
 
-RUN = {"chains": 1, "draws": 200, "warmup": 100, "extend": False, "threads": 1}
+RUN: dict[str, Any] = {"chains": 1, "draws": 200, "warmup": 100, "extend": False, "threads": 1}
 ALPHA_DRAWS = 500
 
 

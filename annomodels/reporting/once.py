@@ -58,7 +58,8 @@ class Once:
     @property
     def data(self) -> Annotations:
         """The annotations."""
-        return self.fit.data
+        data: Annotations = self.fit.data
+        return data
 
     def _once(self, make: Callable[[], Any], *key: object) -> Any:
         if key not in self._known:

@@ -21,7 +21,6 @@ from annomodels.reporting.sheet import BADGES, basics, may_write, template, writ
 from annomodels.reporting.streamed.collect import collect as collect_streamed
 from annomodels.reporting.streamed.page import page as streamed_page
 from annomodels.reporting.verdict import KEYS, sentences
-from annomodels.scale.fitted import ScannedFit
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
@@ -42,7 +41,7 @@ _SECTIONS = (
 
 
 def report(
-    fit: Fit | ScannedFit | Once,
+    fit: Fit | Once,
     path: str | os.PathLike[str],
     *,
     force: bool = False,
@@ -102,7 +101,7 @@ def report(
     may_write(path, force)
     shown = anonymised(fit) if anonymise else fit
     told = "not shown" if anonymise else command or str(fit.tree.attrs.get("command", ""))
-    if isinstance(fit, ScannedFit):
+    if fit.truth is not None:
         if others or known:
             what = "Comparisons and held-back truth need the labels in memory"
             raise NotApplicable(f"{what}, and this fit is of a scan: leave out others= and known=.")

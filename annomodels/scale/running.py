@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from annomodels.data.names import label_text
 from annomodels.data.schema import RawResult, conform
 from annomodels.engines.acceleration import Ascent
-from annomodels.engines.catalog import choose
 from annomodels.engines.checkpoint import identity
 from annomodels.engines.climb_log import ClimbLog
 from annomodels.engines.collect import collect_parameters
@@ -31,11 +30,9 @@ from annomodels.executors.choose import team
 from annomodels.executors.team import Team
 from annomodels.models.answering import Answering
 from annomodels.models.base import Model
-from annomodels.models.catalog import resolve
 from annomodels.models.confusion import State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.fittable import require_learnable
-from annomodels.scale.fitted import ScannedFit
 from annomodels.scale.keeper import Keeper
 from annomodels.scale.scanned import Scanned
 from annomodels.scale.starts import start_states
@@ -49,14 +46,8 @@ SAME_MODE = 0.005
 
 
 def fit_scanned(
-    data: Scanned,
-    model: str | Model,
-    engine: str = "auto",
-    *,
-    seed: int | None = None,
-    starts: int = 1,
-    **options: Any,
-) -> ScannedFit:
+    data: Scanned, model: Model, name: str, settings: Settings
+) -> tuple[Model, Any, Path, Keeper]:
     """Fit a model to labels on disk, block by block.
 
     Parameters
@@ -65,15 +56,16 @@ def fit_scanned(
         The scan.
     model
         A model whose items have one true class and nothing else (pooled to hierarchical).
-    engine
-        ``auto``, ``gibbs`` or ``em``.
-    seed
-        Seed of all random numbers; without it a new one is drawn and kept in the result.
-    starts
-        Number of starting points of ``em``; the first is the votes.
-    **options
-        Further fields of :class:`annomodels.engines.settings.Settings`; without an executor, as
-        many threads are used as there are cores.
+    name
+        The engine, gibbs or em.
+    settings
+        The options; without an executor, as many threads are used as there are cores.
+
+    Returns
+    -------
+    tuple
+        The model as it was fitted, the tree of results, the folder with P(truth), and what keeps
+        that folder.
 
     Raises
     ------
@@ -82,8 +74,6 @@ def fit_scanned(
     AnnotationError
         When there is one label or one coder only, so that nothing can be learnt.
     """
-    model = resolve(model)
-    name = choose(model, engine)
     if not isinstance(model, ConjugateModel) or name not in ("gibbs", "em"):
         raise NotApplicable(
             f"The {model.title} model with the engine {name!r} needs the labels in memory. Use a "
@@ -96,9 +86,6 @@ def fit_scanned(
     keeper = Keeper()
     for folder in ("truth", "scratch"):
         (keeper.folder / folder).mkdir()
-    settings = Settings(
-        seed=secrets.randbits(31) if seed is None else seed, starts=max(1, starts), **options
-    )
     if settings.executor is None:
         settings = replace(settings, executor="threads")
     crew = team(settings.executor, settings.workers)
@@ -126,10 +113,10 @@ def fit_scanned(
         "seed": settings.seed,
         "data_fingerprint": data.fingerprint,
         "blocks": len(data.blocks),
+        "expected_errors": sum(part.expected_errors for part in written),
     }
     tree = conform(result, shell, fitted)
-    errors = sum(part.expected_errors for part in written)
-    return ScannedFit(data, fitted, tree, keeper.folder / "truth", errors, keeper)
+    return fitted, tree, keeper.folder / "truth", keeper
 
 
 def _with_answering(model: ConjugateModel, data: Scanned) -> ConjugateModel:

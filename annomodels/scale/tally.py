@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.data.names import label_text
-from annomodels.scale.gold import DEFAULT_THRESHOLD, gold_rows
+from annomodels.scale.summaries import believed, gold_rows
 from annomodels.scale.truths import read_truths
 from annomodels.summaries.coverage import THRESHOLDS
+from annomodels.summaries.gold import DEFAULT_THRESHOLD
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from annomodels.scale.fitted import ScannedFit
 
 __all__ = ["Tally", "tally"]
 
@@ -51,26 +51,27 @@ class Tally:
     open: pd.DataFrame
 
 
-def tally(fit: ScannedFit) -> Tally:
+def tally(fit: Any) -> Tally:
     """Count the gold standard.
 
     Parameters
     ----------
     fit
-        A streamed fit.
+        A fit of a scan.
     """
     import pandas as pd
     import pyarrow.compute as pc
 
     names = tuple(label_text(name) for name in fit.data.labels)
     limits = np.array([0.0, *THRESHOLDS])
+    dependent = believed(fit.tree, fit.data)
     n_known = 0
     by_label = np.zeros((2, len(names)), dtype=np.int64)
     kept, right = np.zeros(len(limits), dtype=np.int64), np.zeros(len(limits))
     per_item = np.zeros(fit.data.most + 1, dtype=np.int64)
     unsettled: list[pd.DataFrame] = []
     for truth in read_truths(fit.truth, len(fit.data.blocks)):
-        rows = gold_rows(truth, names, DEFAULT_THRESHOLD, fit.believed)
+        rows = gold_rows(truth, names, DEFAULT_THRESHOLD, dependent)
         p = np.column_stack([truth[f"p_{name}"].to_numpy() for name in names])
         settled = rows["settled"].to_numpy()
         known = pc.is_valid(rows["known"]).to_numpy()

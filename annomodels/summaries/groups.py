@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,26 +20,16 @@ from annomodels.summaries.worth import coder_draws
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["coder_groups"]
-
 Floats = NDArray[np.float64]
 MEASURES = ("accuracy", "skill", "bits")
 
 
-class Fitted(Protocol):
-    """A fit: data and tree."""
-
-    @property
-    def data(self) -> Annotations:
-        """What was fitted."""
-
-    @property
-    def tree(self) -> xr.DataTree:
-        """The tree of results."""
-
-
-def coder_groups(
-    fit: Fitted, groups: Mapping[Any, Hashable] | None = None, *, by_labels: bool = False
+def groups(
+    tree: xr.DataTree,
+    data: Annotations,
+    groups: Mapping[Any, Hashable] | None = None,
+    *,
+    by_labels: bool = False,
 ) -> Summary:
     r"""Accuracy, skill and information of groups of coders, and of their differences.
 
@@ -48,8 +38,10 @@ def coder_groups(
 
     Parameters
     ----------
-    fit
-        A fit whose model tells coders apart.
+    tree
+        Result of a fit whose model tells coders apart.
+    data
+        What was fitted.
     groups
         Group of each coder. Coders that are not named are left out. None takes the groups of a
         fit of :class:`annomodels.GroupedCoders`.
@@ -85,21 +77,20 @@ def coder_groups(
     >>> import annomodels as am
     >>> fit = am.fit(am.datasets.load("caries"), chains=2, draws=200, seed=1)
     >>> coders = fit.data.coders
-    >>> found = coder_groups(fit, {coders[0]: "one", coders[1]: "others", coders[2]: "others"})
+    >>> found = fit.groups({coders[0]: "one", coders[1]: "others", coders[2]: "others"})
     >>> found.table["group"].tolist()
     ['one', 'others', 'one - others']
     """
     import pandas as pd
     import xarray as xr
 
-    data = fit.data
-    if fit.tree["posterior"].to_dataset()["confusion"].ndim == 4:
+    if tree["posterior"].to_dataset()["confusion"].ndim == 4:
         raise NotApplicable("The pooled model gives all coders one confusion matrix.")
     populations: dict[str, Floats] = {}
     if groups is None:
-        known = group_of_coders(fit.tree, data)
+        known = group_of_coders(tree, data)
         groups = {name: known[label_text(name)] for name in data.coders if known}
-        populations = population_accuracy(fit.tree)
+        populations = population_accuracy(tree)
     strange = [name for name in groups if name not in set(data.coders)]
     if strange:
         raise AnnotationError(
@@ -113,7 +104,7 @@ def coder_groups(
     named = list(dict.fromkeys(groups[name] for name in data.coders if name in groups))
     if not named:
         raise NotApplicable("No coder has a group. Give a mapping from coder to group.")
-    draws = coder_draws(fit.tree, data)
+    draws = coder_draws(tree, data)
     n = np.bincount(data.coder, minlength=data.n_coders)
     texts = [label_text(name) for name in named]
     weight = np.zeros((len(named), data.n_coders))

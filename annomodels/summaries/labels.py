@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
-from annomodels.summaries.draws import Draws, thinned
+from annomodels.summaries.draws import Draws, interval, thinned
 from annomodels.summaries.merging import (
     MOST_MERGED,
     merged_alphas,
@@ -22,8 +22,6 @@ from annomodels.summaries.summary import Summary
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
-
-__all__ = ["crowd_table", "labels", "pairs", "scheme"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -93,6 +91,37 @@ def pairs(tree: xr.DataTree, data: Annotations) -> Summary:
     0   neg    pos         1.0
     """
     return scheme(tree, data)[1]
+
+
+def prevalence(tree: xr.DataTree, data: Any) -> Summary:
+    """Share of each label among the truths.
+
+    Parameters
+    ----------
+    tree
+        Result of a fit.
+    data
+        What was fitted, in memory or a scan.
+
+    Returns
+    -------
+    Summary
+        One row per label: label, prevalence (posterior mean), prevalence_low and prevalence_high
+        (95 % interval).
+
+    Examples
+    --------
+    >>> from annomodels.summaries.examples import small_fit
+    >>> prevalence(*small_fit()).table["prevalence"].sum().round(9)
+    np.float64(1.0)
+    """
+    import pandas as pd
+
+    draws = tree["posterior"].to_dataset()[["prevalence"]]
+    values = draws["prevalence"].values.reshape(-1, data.n_labels)
+    low, high = interval(values)
+    columns = {"prevalence": values.mean(0), "prevalence_low": low, "prevalence_high": high}
+    return Summary("Prevalence", pd.DataFrame({"label": list(data.labels), **columns}), draws)
 
 
 def scheme(tree: xr.DataTree, data: Annotations) -> tuple[Summary, Summary]:

@@ -160,7 +160,7 @@ def test_an_interrupt_after_sampling_leaves_no_folder(votes, call, tmp_path, mon
 def test_what_was_sampled_is_written_when_sampling_is_interrupted(
     votes, call, tmp_path, monkeypatch
 ) -> None:
-    import annomodels.fitting.fit as fitting
+    import annomodels.fitting.run as fitting
 
     real = fitting.fit
 

@@ -31,7 +31,7 @@ def test_a_pattern_is_streamed_into_a_folder(labels: Path, call, tmp_path: Path)
     facts = json.loads(done.out)
     assert (facts["items"], facts["seed"]) == (45, 3)
     assert call("fit", labels / "all.csv", "-o", tmp_path / "fit.nc", *RUN).code == 0
-    found = am.ScannedFit.load(out, am.scan(pattern, cache=tmp_path / "kept"))
+    found = am.load(out, am.scan(pattern, cache=tmp_path / "kept"))
     wanted = am.load(tmp_path / "fit.nc")
     gold = pd.read_parquet(out / "gold.parquet")
     assert gold["label"].tolist() == list(map(str, wanted.gold().table["label"]))

@@ -67,7 +67,7 @@ def test_a_streamed_run_writes_what_a_scan_can_know(unsure: Path, call, tmp_path
     assert about["command"].startswith("annomodels run")
     page = (streamed / "report.html").read_text()
     assert "No class, and set aside: ?, 32 times." in page
-    fit = am.ScannedFit.load(streamed, am.scan(unsure, dont_know="?"))
+    fit = am.load(streamed, am.scan(unsure, dont_know="?"))
     assert fit.tree.attrs["command"] == about["command"]
 
 

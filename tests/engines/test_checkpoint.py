@@ -139,7 +139,7 @@ def test_stages_go_on(tmp_path):
     """Interrupted in a stage that followed another, of draws kept in single precision."""
     data, _ = simulate(np.random.default_rng(3), n_items=150, n_coders=60, per_item=3, accuracy=0.6)
     memory = data.n_coders * 9 * 8 * 4 * 90
-    options = {"draws": 150, "warmup": 20, "seed": 1, "patience": 1e9, "memory": memory}
+    options = {"draws": 150, "warmup": 20, "seed": 1, "memory": memory}
     wanted = am.fit(data, **options)
     assert wanted.tree["posterior"]["confusion"].dtype == np.float32
     assert int(wanted.tree.attrs["thin"]) > 2

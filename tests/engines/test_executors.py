@@ -160,7 +160,7 @@ def test_known_gold_is_clamped(data):
 def test_stages_that_go_on_are_the_same():
     """Sums of a stage that became warm-up are not in the result."""
     data, _ = simulate(np.random.default_rng(3), n_items=150, n_coders=60, per_item=3, accuracy=0.6)
-    options = {"draws": 100, "warmup": 20, "seed": 1, "patience": 1e9}
+    options = {"draws": 100, "warmup": 20, "seed": 1}
     wanted = am.fit(data, **options)
     assert int(wanted.tree.attrs["thin"]) > 1
     assert_same(am.fit(data, executor="threads", threads=2, **options), wanted)

@@ -178,7 +178,7 @@ def test_a_fit_has_the_populations_of_the_groups_inside(rng):
     assert posterior["group_population"].dims == ("chain", "draw", "coder_group", "truth", "label")
     assert posterior["coder_group"].values.tolist() == ["x", "y"]
     assert fit.model.coders.members == (0, 0, 1, 1, 1)
-    table = am.coder_groups(fit).table
+    table = fit.groups().table
     assert table["group"].tolist() == ["x", "y", "x - y"]
     assert table["population"].notna().all()
 

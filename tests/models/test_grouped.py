@@ -43,7 +43,7 @@ def test_one_group_is_the_hierarchical_model_draw_by_draw():
         assert set(posteriors[0]) == set(posteriors[1])
         for name in posteriors[0]:
             np.testing.assert_array_equal(*(each[name].values for each in posteriors))
-        assert am.coder_groups(fits[0], dict.fromkeys(data.coders, "all")).table.shape[0] == 1
+        assert fits[0].groups(dict.fromkeys(data.coders, "all")).table.shape[0] == 1
 
 
 @pytest.mark.parametrize("population", [Diagonal(300.0, 0.7, 10.0), Diagonal(20.0, 0.7)])

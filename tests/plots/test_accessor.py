@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 import annomodels as am
 from annomodels import plots
+from annomodels.fitting.plots import FitPlots
 
 FUNCTIONS = {
     "agreement": plots.agreement_forest,
@@ -47,14 +48,14 @@ def fit() -> am.Fit:
 
 
 def methods() -> set[str]:
-    return {name for name in dir(am.FitPlots) if not name.startswith("_")}
+    return {name for name in dir(FitPlots) if not name.startswith("_")}
 
 
 def test_every_plot_is_a_method_with_the_same_options() -> None:
     assert methods() == set(FUNCTIONS)
     assert {f.__name__ for f in FUNCTIONS.values()} == set(plots.__all__) - {"inline"}
     for name, function in FUNCTIONS.items():
-        own = list(inspect.signature(getattr(am.FitPlots, name)).parameters.values())[1:]
+        own = list(inspect.signature(getattr(FitPlots, name)).parameters.values())[1:]
         theirs = list(inspect.signature(function).parameters.values())[1:]
         assert [(p.name, p.default) for p in own] == [(p.name, p.default) for p in theirs]
 

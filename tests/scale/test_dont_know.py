@@ -125,10 +125,10 @@ def test_a_fit_with_them_is_saved_and_not_taken_for_one_without(
     scan, _, _ = both
     found = am.fit(scan, engine="em", seed=1)
     folder = found.save(tmp_path / "fit")
-    again = am.ScannedFit.load(folder, scan)
+    again = am.load(folder, scan)
     pd.testing.assert_frame_equal(again.coders().table, found.coders().table)
     with pytest.raises(am.NotApplicable, match="other labels"):
-        am.ScannedFit.load(folder, scan.without_dont_know())
+        am.load(folder, scan.without_dont_know())
     assert scan.without_dont_know().without_dont_know().dont_know == ()
 
 

@@ -61,11 +61,11 @@ def scans(tmp_path_factory: pytest.TempPathFactory) -> dict[str, am.Scanned]:
         }
 
 
-def truths(fit: am.ScannedFit) -> pd.DataFrame:
+def truths(fit: am.Fit) -> pd.DataFrame:
     return pd.concat([pd.read_parquet(path) for path in sorted(fit.truth.iterdir())])
 
 
-def assert_same_items(fit: am.ScannedFit, wanted: am.Fit) -> None:
+def assert_same_items(fit: am.Fit, wanted: am.Fit) -> None:
     """P(truth) on disk is that in memory, item for item."""
     table, truth = truths(fit), wanted.tree["truth"].to_dataset()
     assert table["item"].tolist() == list(wanted.data.items)
@@ -163,7 +163,7 @@ def test_the_gold_standard_is_that_of_a_fit_in_memory(
 def test_a_fit_is_saved_and_loaded(scans: dict[str, am.Scanned], tmp_path: Path) -> None:
     found = am.fit(scans["open"], "dawid-skene", engine="em", seed=1)
     folder = found.save(tmp_path / "fit")
-    again = am.ScannedFit.load(folder, scans["open"])
+    again = am.load(folder, scans["open"])
     assert repr(again) == repr(found)
     pd.testing.assert_frame_equal(truths(again), truths(found))
     pd.testing.assert_frame_equal(again.coders().table, found.coders().table)
@@ -171,11 +171,11 @@ def test_a_fit_is_saved_and_loaded(scans: dict[str, am.Scanned], tmp_path: Path)
         found.save(tmp_path / "fit")
     found.save(tmp_path / "fit", force=True)
     with pytest.raises(NotApplicable, match="other labels"):
-        am.ScannedFit.load(folder, scans["gold"])
-    with pytest.raises(NotApplicable, match="a fit of a scan"):
+        am.load(folder, scans["gold"])
+    with pytest.raises(NotApplicable, match="give the scan too"):
         am.load(folder)
-    with pytest.raises(AnnotationError, match="not a fit of a scan"):
-        am.ScannedFit.load(tmp_path, scans["open"])
+    with pytest.raises(AnnotationError, match="no such file"):
+        am.load(tmp_path, scans["open"])
     assert sorted(p.name for p in tmp_path.iterdir()) == ["fit"]
 
 

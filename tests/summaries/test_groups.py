@@ -28,7 +28,7 @@ def fit() -> am.Fit:
 
 
 def test_the_better_group_is_found(fit) -> None:
-    found = am.coder_groups(fit, GROUPS)
+    found = fit.groups(GROUPS)
     table = found.table.set_index("group")
     assert table.index.tolist() == ["human", "model", "human - model"]
     assert table["coders"].tolist()[:2] == [5, 2]
@@ -44,17 +44,17 @@ def test_the_better_group_is_found(fit) -> None:
 def test_a_group_is_the_mean_of_its_coders_on_every_draw(fit) -> None:
     draws = coder_draws(fit.tree, fit.data)
     mine = [j for j, name in enumerate(fit.data.coders) if str(name).startswith("h")]
-    found = am.coder_groups(fit, GROUPS)
+    found = fit.groups(GROUPS)
     assert np.allclose(found.draws["accuracy"].sel(group="human"), draws.accuracy[:, mine].mean(1))
     n = np.bincount(fit.data.coder)[mine]
-    weighted = am.coder_groups(fit, GROUPS, by_labels=True)
+    weighted = fit.groups(GROUPS, by_labels=True)
     expected = draws.accuracy[:, mine] @ (n / n.sum())
     assert np.allclose(weighted.draws["accuracy"].sel(group="human"), expected)
 
 
 def test_one_judge_against_people_is_that_coder(fit) -> None:
     groups = {name: "human" for name in GROUPS if name[0] == "h"} | {"m0": "judge"}
-    table = am.coder_groups(fit, groups).table.set_index("group")
+    table = fit.groups(groups).table.set_index("group")
     coders = fit.coders().table.set_index("coder")
     assert table.loc["judge", "accuracy"] == pytest.approx(coders.loc["m0", "accuracy"])
     assert np.isnan(table.loc["judge", "accuracy_p_above"])
@@ -62,14 +62,14 @@ def test_one_judge_against_people_is_that_coder(fit) -> None:
 
 def test_what_cannot_be_compared_is_refused(fit) -> None:
     with pytest.raises(am.AnnotationError, match="no coder of the data"):
-        am.coder_groups(fit, {"nobody": "human"})
+        fit.groups({"nobody": "human"})
     with pytest.raises(am.NotApplicable, match="No coder has a group"):
-        am.coder_groups(fit, {})
+        fit.groups({})
     pooled = am.fit(fit.data, "pooled", engine="em", starts=1, seed=1)
     with pytest.raises(am.NotApplicable, match="one confusion matrix"):
-        am.coder_groups(pooled, GROUPS)
+        pooled.groups(GROUPS)
     em = am.fit(fit.data, engine="em", starts=1, seed=1)
-    table = am.coder_groups(em, GROUPS).table
+    table = em.groups(GROUPS).table
     assert table["accuracy_low"].isna().all()
 
 
@@ -81,12 +81,12 @@ def grouped(fit) -> am.Fit:
 
 
 def test_groups_of_the_model_are_not_drawn_together(fit, grouped) -> None:
-    ours = am.coder_groups(grouped)
+    ours = grouped.groups()
     table = ours.table.set_index("group")
     assert table.index.tolist() == ["person", "program", "person - program"]
     assert table["coders"].tolist()[:2] == [6, 2]
     groups = {name: "program" if str(name)[0] == "m" else "person" for name in fit.data.coders}
-    plain = am.coder_groups(fit, groups).table.set_index("group")
+    plain = fit.groups(groups).table.set_index("group")
     # under one population the difference is too small
     pair = "person - program"
     assert table.loc[pair, "accuracy"] > plain.loc[pair, "accuracy"]

@@ -46,7 +46,7 @@ def test_names_of_labels_in_another_order_give_the_same_gold(make):
 
 def test_all_summaries_of_the_real_engines(make):
     """Hierarchical Gibbs and EM on the same crowd: every table has its rows."""
-    from annomodels.fitting.fit import fit
+    from annomodels.fitting.run import fit
 
     world = make.world(n_items=60, n_coders=8, per_item=4)
     for engine in ("gibbs", "em"):

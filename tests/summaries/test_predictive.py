@@ -114,7 +114,7 @@ def test_what_is_significant_must_also_matter():
 
 
 def test_dawid_skene_of_the_package_is_rejected_on_caries(caries):
-    from annomodels.fitting.fit import fit
+    from annomodels.fitting.run import fit
 
     data, _ = caries
     found = fit(data, "dawid-skene", chains=2, draws=300, seed=1)

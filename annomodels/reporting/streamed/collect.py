@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from annomodels.fitting.fit import Fit
 from annomodels.reporting.collect import Known
 from annomodels.reporting.health import FEW, Counts, Spread
-from annomodels.scale.fitted import ScannedFit
 from annomodels.scale.tally import Tally, tally
 from annomodels.summaries.summary import Summary
 
@@ -31,7 +31,7 @@ class StreamData(Known):
         Counts of the gold standard.
     """
 
-    fit: ScannedFit
+    fit: Fit
     prevalence: Summary
     tally: Tally
 
@@ -43,7 +43,7 @@ class StreamData(Known):
     @property
     def unsettled(self) -> int:
         """Number of items without one."""
-        return self.fit.data.n_items - self.tally.settled
+        return int(self.fit.data.n_items - self.tally.settled)
 
 
 def collect(fit: Any, target: float | None = None) -> StreamData:
@@ -71,7 +71,7 @@ def collect(fit: Any, target: float | None = None) -> StreamData:
     )
 
 
-def _counts(fit: ScannedFit, counted: Tally) -> Counts:
+def _counts(fit: Fit, counted: Tally) -> Counts:
     data = fit.data
     return Counts(
         per_item=spread_of(counted.per_item),

@@ -84,7 +84,7 @@ def _results(found: StreamData) -> str:
     return (
         f"{count(settled, 'item').capitalize()} of {n:,} ({percent(settled / n)}; for more items "
         f"like these {share_interval(settled, n)}, 95 % interval) reached a probability of .95. By "
-        f"these probabilities {number(found.fit.expected_errors)} of the gold labels are expected "
-        "to be wrong; they are too sure where items differ in difficulty. "
+        f"these probabilities {number(found.fit.tree.attrs['expected_errors'])} of the gold labels "
+        "are expected to be wrong; they are too sure where items differ in difficulty. "
         f"{coders_in(found.coders.draws['accuracy'].values.astype(float))}"
     )

@@ -67,7 +67,7 @@ def key_numbers(found: StreamData) -> list[Tile]:
         ),
         (
             "Expected wrong labels",
-            number(found.fit.expected_errors),
+            number(found.fit.tree.attrs["expected_errors"]),
             f"of {count(n - found.tally.known, 'gold label')}; no interval from a scan",
         ),
         (
@@ -101,8 +101,9 @@ def _errors(found: StreamData) -> str:
     if not n:
         return "The truth of all items is known, so no gold label is in doubt."
     return (
-        f"Of the {count(n, 'gold label')}, {number(found.fit.expected_errors)} are expected to be "
-        "wrong, if the model is right; whether it reproduces the labels was not looked at."
+        f"Of the {count(n, 'gold label')}, {number(found.fit.tree.attrs['expected_errors'])} are "
+        "expected to be wrong, if the model is right; whether it reproduces the labels was not "
+        "looked at."
     )
 
 

@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, Literal
 
-from annomodels import plots
-
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-__all__ = ["FitPlots"]
 
 
 class FitPlots:
@@ -23,7 +19,7 @@ class FitPlots:
     Parameters
     ----------
     fit
-        The fit.
+        The fit. Where it has no such plot, ``fit.lacks("plot.coders")`` says why.
 
     Examples
     --------
@@ -41,7 +37,12 @@ class FitPlots:
 
     def __repr__(self) -> str:
         names = [name for name in dir(type(self)) if not name.startswith("_")]
-        return f"plots: {', '.join(names)}"
+        drawn = [name for name in names if not self._fit.lacks(f"plot.{name}")]
+        return f"plots: {', '.join(drawn)}"
+
+    def _draw(self, name: str, *what: Any, **options: Any) -> Figure:
+        figure: Figure = self._fit.answer(f"plot.{name}")(self._fit, *what, **options)
+        return figure
 
     def agreement(self, *, ax: Axes | None = None) -> Figure:
         """Draw the agreement coefficients, as observed and as the model implies them.
@@ -51,7 +52,7 @@ class FitPlots:
         ax
             Axes to draw on, instead of a figure of its own.
         """
-        return plots.agreement_forest(self._fit, ax=ax)
+        return self._draw("agreement", ax=ax)
 
     def coders(
         self,
@@ -74,7 +75,7 @@ class FitPlots:
         ax
             Axes to draw on, instead of a figure of its own.
         """
-        return plots.coder_forest(self._fit, measure=measure, most=most, target=target, ax=ax)
+        return self._draw("coders", measure=measure, most=most, target=target, ax=ax)
 
     def confusion(self, coder: Hashable, *, ax: Axes | None = None) -> Figure:
         """Draw what a coder says when the truth is this or that.
@@ -86,7 +87,7 @@ class FitPlots:
         ax
             Axes to draw on, instead of a figure of its own.
         """
-        return plots.confusion_matrix(self._fit, coder, ax=ax)
+        return self._draw("confusion", coder, ax=ax)
 
     def coverage(self, *, ax: Axes | None = None) -> Figure:
         """Draw the expected accuracy of the gold labels when only the surest items are kept.
@@ -96,7 +97,7 @@ class FitPlots:
         ax
             Axes to draw on, instead of a figure of its own.
         """
-        return plots.coverage(self._fit, ax=ax)
+        return self._draw("coverage", ax=ax)
 
     def difficulty(self, *, ax: Axes | None = None) -> Figure:
         """Draw the items ordered by difficulty; only models such as "scalar-difficulty" know it.
@@ -106,7 +107,7 @@ class FitPlots:
         ax
             Axes to draw on, instead of a figure of its own.
         """
-        return plots.difficulty(self._fit, ax=ax)
+        return self._draw("difficulty", ax=ax)
 
     def pairwise(
         self, measure: Literal["kappa", "agreement"] = "kappa", *, ax: Axes | None = None
@@ -120,7 +121,7 @@ class FitPlots:
         ax
             Axes to draw on, instead of a figure of its own.
         """
-        return plots.pairwise_heatmap(self._fit, measure=measure, ax=ax)
+        return self._draw("pairwise", measure=measure, ax=ax)
 
     def predictive(self, *, ax: Axes | None = None) -> Figure:
         """Draw what was observed against what the fitted model would produce.
@@ -130,7 +131,7 @@ class FitPlots:
         ax
             Axes to draw on, instead of a figure of its own.
         """
-        return plots.predictive_votes(self._fit, ax=ax)
+        return self._draw("predictive", ax=ax)
 
     def prevalence(self, *, ax: Axes | None = None) -> Figure:
         """Draw how frequent each label is, as given and as the model corrects it.
@@ -140,7 +141,7 @@ class FitPlots:
         ax
             Axes to draw on, instead of a figure of its own.
         """
-        return plots.prevalence(self._fit, ax=ax)
+        return self._draw("prevalence", ax=ax)
 
     def quadrant(self, *, ax: Axes | None = None) -> Figure:
         """Draw the items by disagreement of their coders and doubt about their label.
@@ -150,7 +151,7 @@ class FitPlots:
         ax
             Axes to draw on, instead of a figure of its own.
         """
-        return plots.quadrant(self._fit, ax=ax)
+        return self._draw("quadrant", ax=ax)
 
     def ranks(self, *, most: int = 4) -> Figure:
         """Draw whether the chains of the run tell the same story, a panel for each quantity.
@@ -160,7 +161,7 @@ class FitPlots:
         most
             How many quantities to show.
         """
-        return plots.ranks(self._fit, most=most)
+        return self._draw("ranks", most=most)
 
     def simplex(self, *, ax: Axes | None = None) -> Figure:
         """Draw the items as points between three labels.
@@ -170,4 +171,4 @@ class FitPlots:
         ax
             Axes to draw on, instead of a figure of its own.
         """
-        return plots.simplex(self._fit, ax=ax)
+        return self._draw("simplex", ax=ax)

@@ -1,0 +1,190 @@
+"""Fit a model: the one call from data of any kind to a fit."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, cast
+
+from annomodels.data.annotations import Annotations
+from annomodels.data.schema import conform
+from annomodels.engines.catalog import choose, runner
+from annomodels.engines.checkpoint import new_seed
+from annomodels.engines.settings import Progress, Settings
+from annomodels.errors import NotApplicable
+from annomodels.fitting.fit import Fit
+from annomodels.models.answering import Answering
+from annomodels.models.base import Model
+from annomodels.models.catalog import resolve
+from annomodels.models.conjugate import ConjugateModel
+from annomodels.models.expanded import expanded
+from annomodels.models.fittable import require_fittable
+
+if TYPE_CHECKING:
+    from annomodels.models.opinion_pool import OpinionPool
+    from annomodels.scale.scanned import Scanned
+
+# options that some engines only know: what stands for "not told", and these engines
+OF_ENGINES: dict[str, tuple[Any, tuple[str, ...]]] = {
+    "starts": (None, ("em",)),
+    "extend": (True, ("gibbs",)),
+    "memory": (400_000_000, ("gibbs",)),
+    "target_accept": (0.9, ("nuts",)),
+}
+
+
+def fit(
+    data: Annotations | Scanned,
+    model: str | Model = "hierarchical",
+    *,
+    engine: str = "auto",
+    chains: int = 4,
+    draws: int = 1000,
+    warmup: int = 500,
+    seed: int | None = None,
+    starts: int | None = None,
+    relabel: bool = True,
+    extend: bool = True,
+    target_accept: float = 0.9,
+    time_limit: float | None = None,
+    threads: int | None = None,
+    partitions: int | None = None,
+    memory: int = 400_000_000,
+    executor: Any = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_every: float = 60.0,
+    resume: bool = False,
+    progress: Progress | None = None,
+) -> Fit:
+    """Fit a model of annotation.
+
+    Parameters
+    ----------
+    data
+        The annotations, or a scan of them (:func:`annomodels.scan`) that is fitted block by block.
+    model
+        A model or its name: ``hierarchical`` (the default), ``dawid-skene``,
+        ``class-conditional``, ``one-coin``, ``mace``, ``pooled``, ``logit-normal``; where items
+        are more than their class, ``guess-level``, ``consensus``, ``easy-hard``, ``ambiguous``,
+        ``readings``, ``opinion-pool``, ``subtypes``; ``spammers``; all are in the docs on models.
+    engine
+        ``auto``, ``gibbs``, ``nuts`` or ``em``. ``em`` is a first look without intervals.
+    chains, draws, warmup
+        Size of the run: chains, draws kept of each, and iterations before them.
+    seed
+        Seed of all random numbers; without it a new one is drawn and kept in the result.
+    starts
+        Number of starting points of ``em``, the first at the votes; 10, and 1 of a scan.
+    relabel
+        Whether classes whose names were swapped in a chain are brought into order.
+    extend
+        Whether ``gibbs`` goes on, thinned, up to 16 times as long when its chains have not mixed.
+    target_accept
+        Acceptance rate that ``nuts`` adapts its steps to.
+    time_limit
+        Seconds after which sampling stops; what was sampled is kept.
+    threads
+        Number of threads; all cores by default.
+    partitions
+        Number of parts that a pass over the items is split into; it changes no draw.
+    memory
+        Bytes that draws may take; more draws of large models are thinned.
+    executor
+        Where passes over the items are carried out: "threads", "processes", a Dask client, or
+        anything with ``submit`` or ``map``; in this process by default.
+    checkpoint
+        File that the run is written to now and then.
+    checkpoint_every
+        Seconds between two writings.
+    resume
+        Whether to go on from the checkpoint, if it is there.
+    progress
+        Called as ``progress(stage, share_done, message)``.
+
+    Returns
+    -------
+    Fit
+
+    Raises
+    ------
+    AnnotationError
+        When the data hold one label or one coder only, so that nothing can be learnt.
+    NotApplicable
+        When model and engine do not go together, or the engine does not know an option.
+    EngineError
+        When inference failed.
+
+    Examples
+    --------
+    >>> import annomodels as am
+    >>> rows = [(i, j, int(i % 2 == 0 or j == i)) for i in range(6) for j in range(3)]
+    >>> result = am.fit(am.Annotations.from_records(rows), chains=2, draws=200, seed=1)
+    >>> result.tree["truth"]["p_truth"].shape
+    (6, 2)
+    """
+    resolved = resolve(model)
+    name = choose(resolved, engine)
+    _refuse_others(name, starts=starts, extend=extend, memory=memory, target_accept=target_accept)
+    on_disk = not isinstance(data, Annotations)
+    settings = Settings(
+        chains=chains, draws=draws, warmup=warmup,
+        seed=new_seed(checkpoint=checkpoint, resume=resume) if seed is None else seed,
+        starts=starts or (1 if on_disk else 10), relabel=relabel, extend=extend,
+        target_accept=target_accept, time_limit=time_limit, threads=threads,
+        partitions=partitions, memory=memory, executor=executor, checkpoint=checkpoint,
+        checkpoint_every=checkpoint_every, resume=resume, progress=progress,
+    )  # fmt: skip
+    if not isinstance(data, Annotations):
+        from annomodels.scale.running import fit_scanned
+
+        return Fit(data, *fit_scanned(data, resolved, name, settings))
+    return _in_memory(data, resolved, name, settings)
+
+
+def _refuse_others(engine: str, **options: Any) -> None:
+    """Refuse options that the engine does not know, all of them in one message."""
+    strange = {
+        key: OF_ENGINES[key][1]
+        for key, value in options.items()
+        if value != OF_ENGINES[key][0] and engine not in OF_ENGINES[key][1]
+    }
+    if strange:
+        whose = ", ".join(f"{key}= ({' or '.join(known)})" for key, known in strange.items())
+        raise NotApplicable(f"The engine {engine!r} does not know {whose}. Leave them out.")
+
+
+def _in_memory(data: Annotations, model: Model, engine: str, settings: Settings) -> Fit:
+    require_fittable(data)
+    resolved, seen = _with_answering(model.bound(data), data)
+    result = runner(engine)(resolved, seen, settings)
+    if resolved.pools:
+        from annomodels.engines.pooling import pooled
+
+        result = pooled(cast("OpinionPool", resolved), data, result, settings)
+    result.posterior, resolved = resolved.separated(result.posterior), resolved.reported
+    n_chains, n_draws = result.lp.shape
+    result.attrs = {
+        "chains": n_chains,
+        "draws": n_draws,
+        "warmup": settings.warmup,
+        "thin": 1,
+        "swapped_chains": [],
+        "relabelled_share": 0.0,
+        "rhat_max": float("nan"),
+        "ess_min": float("nan"),
+        "command": "",
+        **result.attrs,
+        "seed": settings.seed,
+        "data_fingerprint": data.fingerprint,
+    }
+    return Fit(data, resolved, conform(result, data, resolved))
+
+
+def _with_answering(model: Model, data: Annotations) -> tuple[Model, Annotations]:
+    """Model and data in which whether coders answer is learnt too, where it can be."""
+    if data.unanswered is None or not len(data.unanswered):
+        return (model.base if isinstance(model, Answering) else model), data
+    if isinstance(model, Answering):
+        return model, expanded(data)
+    if not isinstance(model, ConjugateModel) or model.shared:
+        return model, data  # labels that are no class are missing to it
+    return Answering(model).bound(data), expanded(data)

@@ -1,0 +1,50 @@
+"""A fit becomes a file, or of a scan a folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+from annomodels.errors import Problem
+from annomodels.io.writing import OutputError, atomic_path, compression_of
+from annomodels.scale.truths import truth_path
+
+FIT, TRUTH, ABOUT = "fit.nc", "truth", "about.json"
+
+
+def save_file(fit: Any, path: Path, force: bool) -> Path:
+    """Save data, model and draws as one netCDF file."""
+    with atomic_path(path, force) as temporary:
+        fit.tree.to_netcdf(temporary, engine="h5netcdf", encoding=compression_of(fit.tree))
+    return path
+
+
+def save_folder(fit: Any, path: Path, force: bool) -> Path:
+    """Save draws and P(truth) of a scan in a folder, without its labels."""
+    if path.exists() and not (force and (path / ABOUT).is_file()):
+        remedy = "Choose another name, or say force=True (--force) to replace a saved fit."
+        raise OutputError(Problem("There is a folder of this name.", str(path), remedy))
+    work = path.with_name(f".{path.name}-{os.getpid()}")
+    try:
+        (work / TRUTH).mkdir(parents=True)
+        for number in range(len(fit.data.blocks)):
+            shutil.copyfile(truth_path(fit.truth, number), truth_path(work / TRUTH, number))
+        fit.tree.to_netcdf(work / FIT, engine="h5netcdf", encoding=compression_of(fit.tree))
+        about = {
+            "kind": "scanned fit",
+            "fingerprint": fit.data.fingerprint,
+            "items": fit.data.n_items,
+            "annotations": fit.data.n_annotations,
+            "source": fit.data.source,
+            "expected_errors": fit.tree.attrs["expected_errors"],
+        }
+        (work / ABOUT).write_text(json.dumps(about, indent=1), "utf-8")
+        if path.exists():
+            shutil.rmtree(path)
+        work.replace(path)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    return path

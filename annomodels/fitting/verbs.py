@@ -1,0 +1,89 @@
+"""The one table of what can be asked of a fit: which function answers, or why none does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+# what the truth of an item is, and where the labels are
+Kind = tuple[str, str]
+CLASSES, SCAN = ("class", "memory"), ("class", "disk")
+
+# Each function takes the tree of results, the data, and what the verb is told besides; those of
+# plots take the fit.
+VERBS: dict[str, dict[Kind, str]] = {
+    "agreement": {CLASSES: "annomodels.summaries.agreement:agreement"},
+    "check": {
+        CLASSES: "annomodels.summaries.checks:check",
+        SCAN: "annomodels.scale.summaries:check",
+    },
+    "coders": {
+        CLASSES: "annomodels.summaries.coders:coders",
+        SCAN: "annomodels.scale.summaries:coders",
+    },
+    "gold": {CLASSES: "annomodels.summaries.gold:gold"},
+    "groups": {CLASSES: "annomodels.summaries.groups:groups"},
+    "items": {CLASSES: "annomodels.summaries.items:items"},
+    "labels": {CLASSES: "annomodels.summaries.labels:scheme"},
+    "next": {CLASSES: "annomodels.summaries.next_labels:next_labels"},
+    "predictive": {CLASSES: "annomodels.summaries.predictive:aspects"},
+    "prevalence": {
+        CLASSES: "annomodels.summaries.labels:prevalence",
+        SCAN: "annomodels.summaries.labels:prevalence",
+    },
+    "prior_sensitivity": {CLASSES: "annomodels.summaries.prior_sensitivity:prior_sensitivity"},
+    "why": {CLASSES: "annomodels.summaries.why:why"},
+    "write_gold": {SCAN: "annomodels.scale.summaries:write_gold"},
+    "compare": {CLASSES: "annomodels.summaries.held_out:held_out"},
+    "plot.agreement": {CLASSES: "annomodels.plots.agreement:agreement_forest"},
+    "plot.coders": {
+        CLASSES: "annomodels.plots.coders:coder_forest",
+        SCAN: "annomodels.plots.coders:coder_forest",
+    },
+    "plot.confusion": {
+        CLASSES: "annomodels.plots.confusion:confusion_matrix",
+        SCAN: "annomodels.plots.confusion:confusion_matrix",
+    },
+    "plot.coverage": {CLASSES: "annomodels.plots.coverage:coverage"},
+    "plot.difficulty": {CLASSES: "annomodels.plots.difficulty:difficulty"},
+    "plot.pairwise": {CLASSES: "annomodels.plots.pairwise:pairwise_heatmap"},
+    "plot.predictive": {CLASSES: "annomodels.plots.predictive:predictive_votes"},
+    "plot.prevalence": {CLASSES: "annomodels.plots.prevalence:prevalence"},
+    "plot.quadrant": {CLASSES: "annomodels.plots.quadrant:quadrant"},
+    "plot.ranks": {
+        CLASSES: "annomodels.plots.ranks:ranks",
+        SCAN: "annomodels.plots.ranks:ranks",
+    },
+    "plot.simplex": {CLASSES: "annomodels.plots.simplex:simplex"},
+}
+
+# why a kind of fit has no answer: for a verb, or (under "") for all others
+REASONS: dict[Kind, dict[str, str]] = {
+    CLASSES: {"write_gold": "the gold standard fits into memory, use gold()"},
+    SCAN: {
+        "": "needs the labels in memory, fit am.scan(...).to_annotations()",
+        "gold": "the gold standard of a scan goes to disk, use write_gold(path)",
+    },
+}
+
+
+def lacking(kind: Kind, verb: str) -> str:
+    """Say why a kind of fit has no answer to a verb; empty where it has one.
+
+    Raises
+    ------
+    KeyError
+        When there is no such verb.
+    """
+    if kind in VERBS[verb]:
+        return ""
+    reasons = REASONS[kind]
+    return reasons.get(verb) or reasons[""]
+
+
+def answering(kind: Kind, verb: str) -> Callable[..., Any]:
+    """Load the function that answers a verb for a kind of fit."""
+    module, name = VERBS[verb][kind].split(":")
+    function: Callable[..., Any] = getattr(import_module(module), name)
+    return function

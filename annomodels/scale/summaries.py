@@ -1,0 +1,183 @@
+"""Tables of a fit of a scan: check, coders, and the gold standard, written block after block."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from annomodels.data.names import label_text
+from annomodels.errors import NotApplicable
+from annomodels.io.writing import atomic_path
+from annomodels.scale.scanned import Scanned
+from annomodels.scale.truths import read_truths
+from annomodels.scale.unanswered import with_answers
+from annomodels.summaries import coders as in_memory
+from annomodels.summaries.checks import VERDICTS, Check
+from annomodels.summaries.draws import model_of, thinned
+from annomodels.summaries.findings_data import group_finding, overlap_finding, volume_finding
+from annomodels.summaries.findings_fit import fit_findings
+from annomodels.summaries.findings_model import signal_finding
+from annomodels.summaries.gold import DEFAULT_THRESHOLD
+from annomodels.summaries.signal import doubtful, mean_skill
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from annomodels.summaries.summary import Summary
+
+DELIMITERS = {".csv": ",", ".tsv": "\t"}
+
+
+def check(tree: xr.DataTree, data: Scanned) -> Check:
+    """Look at the chains and at the design of the data.
+
+    Parameters
+    ----------
+    tree
+        Result of a streamed fit.
+    data
+        What was fitted.
+
+    Returns
+    -------
+    Check
+        With the limits of :func:`annomodels.summaries.checks.check`, without the findings on
+        whether the model reproduces the labels.
+    """
+    import pandas as pd
+
+    findings = [
+        *fit_findings(tree, data.shell()),
+        overlap_finding(data.compared_items / data.n_items),
+        group_finding(data.components),
+        signal_finding(tree, data.shell()),
+    ]
+    if model_of(tree).name == "dawid-skene":
+        findings.append(volume_finding(data.per_coder))
+    bad = sorted((f for f in findings if f.severity), key=lambda finding: -finding.severity)
+    columns = ["name", "value", "limit", "ok", "sentence"]
+    table = pd.DataFrame([finding.row() for finding in findings], columns=columns)
+    sentences = [finding.sentence for finding in bad] or [
+        f"The chains agree (R-hat at most {findings[0].value:.3f}, at least "
+        f"{findings[1].value:,.0f} effective draws); whether the model reproduces the labels was "
+        "not looked at."
+    ]
+    worst = max(finding.severity for finding in findings)
+    return Check(VERDICTS[worst], tuple(dict.fromkeys(sentences)), table)
+
+
+def coders(tree: xr.DataTree, data: Scanned, target: float | None = None) -> Summary:
+    """Give the table of :func:`annomodels.summaries.coders.coders`, from counts and draws."""
+    shell = data.shell()
+    found = in_memory.coders(tree, shell, target=target)
+    return with_answers(found, tree, shell, data.unanswered)
+
+
+def believed(tree: xr.DataTree, data: Scanned) -> bool:
+    """Whether the labels depend on a truth; else nothing but known truth is settled."""
+    shell = data.shell()
+    return not doubtful(mean_skill(thinned(tree, shell, 500), shell))
+
+
+def gold_rows(
+    truth: Any,
+    labels: tuple[str, ...],
+    limit: float,
+    believed: bool = True,
+    only_settled: bool = False,
+) -> Any:
+    """Turn P(truth) of a block into rows of the gold standard.
+
+    Parameters
+    ----------
+    truth
+        A table as :class:`annomodels.scale.truths.WriteTruth` writes it.
+    labels
+        Names of the labels.
+    limit
+        Probability from which an item counts as settled.
+    believed
+        Whether the labels depend on a truth; else only known truth is settled.
+    only_settled
+        Whether labels that are not settled are left empty.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    p = np.column_stack([truth[f"p_{name}"].to_numpy() for name in labels])
+    rows = np.arange(len(p))
+    order = np.argsort(-p, axis=1, kind="stable")
+    best, second = order[:, 0], order[:, 1]
+    names = pa.array(labels)
+    known = truth["gold"].combine_chunks()
+    is_known = pc.is_valid(known).to_numpy(zero_copy_only=False)
+    settled = (p[rows, best] >= limit) & (is_known | believed)
+    columns = {
+        "item": truth["item"],
+        "label": names.take(pa.array(best, mask=~settled if only_settled else None)),
+        "probability": pa.array(p[rows, best]),
+        "runner_up": names.take(pa.array(second, mask=is_known)),
+        "runner_up_probability": pa.array(np.where(is_known, 0.0, p[rows, second])),
+        "n": truth["n"],
+        "settled": pa.array(settled),
+        "known": known,
+        "entropy": truth["entropy"],
+    }
+    if "mcse" in truth.column_names:
+        columns["mcse"] = truth["mcse"]
+    return pa.table(columns)
+
+
+def write_gold(
+    tree: xr.DataTree,
+    data: Scanned,
+    truth: Path,
+    path: str | os.PathLike[str],
+    threshold: float | None = None,
+    *,
+    force: bool = False,
+    only_settled: bool = False,
+) -> Path:
+    """Write the gold standard; see :meth:`annomodels.Fit.write_gold`.
+
+    Parameters
+    ----------
+    tree
+        Result of a fit of a scan.
+    data
+        What was fitted.
+    truth
+        Where P(truth) is.
+    path, threshold, force, only_settled
+        As there.
+    """
+    import pyarrow.csv as pc
+    import pyarrow.parquet as pq
+
+    path = Path(path)
+    limit = DEFAULT_THRESHOLD if threshold is None else threshold
+    ending = path.suffix.lower()
+    if ending != ".parquet" and ending not in DELIMITERS:
+        raise NotApplicable(f"{path}: give a name that ends in .parquet, .csv or .tsv.")
+    if not 0 <= limit <= 1:
+        raise NotApplicable(f"The threshold is {limit}. Give a probability between 0 and 1.")
+    labels = tuple(label_text(name) for name in data.labels)
+    dependent = believed(tree, data)
+    writer: Any = None
+    with atomic_path(path, force) as temporary:
+        try:
+            for block in read_truths(truth, len(data.blocks)):
+                rows = gold_rows(block, labels, limit, dependent, only_settled)
+                if writer is None and ending == ".parquet":
+                    writer = pq.ParquetWriter(temporary, rows.schema, compression="zstd")
+                elif writer is None:
+                    options = pc.WriteOptions(delimiter=DELIMITERS[ending], quoting_style="needed")
+                    writer = pc.CSVWriter(str(temporary), rows.schema, write_options=options)
+                writer.write_table(rows)
+        finally:
+            if writer is not None:
+                writer.close()
+    return path
