@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from annomodels import coefficients, coref, datasets, priors
+    from annomodels import coefficients, coref, datasets, models, priors
     from annomodels.coefficients.agreement import agreement
     from annomodels.coefficients.analytic.methods import Analytic
     from annomodels.coefficients.continuum.alpha import alpha_u
@@ -42,31 +42,28 @@ if TYPE_CHECKING:
     from annomodels.io.reading import read, read_spans
     from annomodels.io.span_builder import Spans
     from annomodels.io.writers.catalog import write, write_gold
-    from annomodels.models.ambiguous import Ambiguous
     from annomodels.models.answering import Answering
-    from annomodels.models.by_item import BetaBinomialByItem
-    from annomodels.models.class_conditional import ClassConditional
-    from annomodels.models.consensus import Consensus
-    from annomodels.models.dawid_skene import DawidSkene
-    from annomodels.models.easy_hard import EasyHardItems
-    from annomodels.models.graded_response import GradedResponse
+    from annomodels.models.continuous.by_item import BetaBinomialByItem
+    from annomodels.models.continuous.graded_response import GradedResponse
+    from annomodels.models.continuous.item_difficulty import ItemDifficulty
+    from annomodels.models.continuous.logistic_random_effects import LogisticRandomEffects
+    from annomodels.models.continuous.logit_normal import LogitNormalDawidSkene
+    from annomodels.models.continuous.ordinal import Ordinal
+    from annomodels.models.continuous.scalar_difficulty import ScalarDifficulty
+    from annomodels.models.dawid_skene import DawidSkene, Pooled
     from annomodels.models.grouped import GroupedCoders
-    from annomodels.models.guess_level import GuessLevel
     from annomodels.models.hierarchical import HierarchicalDawidSkene
     from annomodels.models.interval import Interval
-    from annomodels.models.item_difficulty import ItemDifficulty
-    from annomodels.models.kinds import HonestAndSpammers
-    from annomodels.models.logistic_random_effects import LogisticRandomEffects
-    from annomodels.models.logit_normal import LogitNormalDawidSkene
     from annomodels.models.mace import Mace
-    from annomodels.models.one_coin import OneCoin
-    from annomodels.models.opinion_pool import OpinionPool
-    from annomodels.models.ordinal import Ordinal
-    from annomodels.models.pooled import Pooled
-    from annomodels.models.readings import Readings
-    from annomodels.models.scalar_difficulty import ScalarDifficulty
-    from annomodels.models.spammers import Spammers
-    from annomodels.models.subtypes import SubtypeRows, Subtypes
+    from annomodels.models.mixtures.ambiguous import Ambiguous
+    from annomodels.models.mixtures.consensus import Consensus
+    from annomodels.models.mixtures.easy_hard import EasyHardItems
+    from annomodels.models.mixtures.guess_level import GuessLevel
+    from annomodels.models.mixtures.kinds import HonestAndSpammers, Spammers
+    from annomodels.models.mixtures.opinion_pool import OpinionPool
+    from annomodels.models.mixtures.readings import Readings
+    from annomodels.models.mixtures.subtypes import SubtypeRows, Subtypes
+    from annomodels.models.one_coin import ClassConditional, OneCoin
     from annomodels.planning.advise import Advice, advise
     from annomodels.planning.design import Design, design
     from annomodels.planning.simulate import Simulation, simulate
@@ -81,53 +78,53 @@ _WHERE = {
     "Advice": "annomodels.planning.advise",
     "Aggregator": "annomodels.compat",
     "Agreement": "annomodels.coefficients.result",
-    "Ambiguous": "annomodels.models.ambiguous",
+    "Ambiguous": "annomodels.models",
     "Analytic": "annomodels.coefficients.analytic.methods",
     "AnnomodelsError": "annomodels.errors",
     "AnnotationError": "annomodels.errors",
     "Annotations": "annomodels.data.annotations",
-    "Answering": "annomodels.models.answering",
-    "BetaBinomialByItem": "annomodels.models.by_item",
+    "Answering": "annomodels.models",
+    "BetaBinomialByItem": "annomodels.models",
     "Breakdown": "annomodels.coefficients.parts.results",
-    "ClassConditional": "annomodels.models.class_conditional",
-    "Consensus": "annomodels.models.consensus",
+    "ClassConditional": "annomodels.models",
+    "Consensus": "annomodels.models",
     "DataWarning": "annomodels.errors",
-    "DawidSkene": "annomodels.models.dawid_skene",
+    "DawidSkene": "annomodels.models",
     "Design": "annomodels.planning.design",
     "Diagnosis": "annomodels.coefficients.parts.results",
     "Difference": "annomodels.coefficients.parts.comparison",
     "EasyHard": "annomodels.coefficients.easy_hard",
-    "EasyHardItems": "annomodels.models.easy_hard",
+    "EasyHardItems": "annomodels.models",
     "EngineError": "annomodels.errors",
     "Fit": "annomodels.fitting.fit",
-    "GradedResponse": "annomodels.models.graded_response",
-    "GroupedCoders": "annomodels.models.grouped",
-    "GuessLevel": "annomodels.models.guess_level",
-    "HierarchicalDawidSkene": "annomodels.models.hierarchical",
-    "HonestAndSpammers": "annomodels.models.kinds",
+    "GradedResponse": "annomodels.models",
+    "GroupedCoders": "annomodels.models",
+    "GuessLevel": "annomodels.models",
+    "HierarchicalDawidSkene": "annomodels.models",
+    "HonestAndSpammers": "annomodels.models",
     "InferenceWarning": "annomodels.errors",
-    "Interval": "annomodels.models.interval",
+    "Interval": "annomodels.models",
     "IntervalFit": "annomodels.fitting.interval",
-    "ItemDifficulty": "annomodels.models.item_difficulty",
-    "LogisticRandomEffects": "annomodels.models.logistic_random_effects",
-    "LogitNormalDawidSkene": "annomodels.models.logit_normal",
-    "Mace": "annomodels.models.mace",
+    "ItemDifficulty": "annomodels.models",
+    "LogisticRandomEffects": "annomodels.models",
+    "LogitNormalDawidSkene": "annomodels.models",
+    "Mace": "annomodels.models",
     "MissingDependency": "annomodels.errors",
     "NextLabels": "annomodels.summaries.next_labels",
     "NotApplicable": "annomodels.errors",
-    "OneCoin": "annomodels.models.one_coin",
-    "OpinionPool": "annomodels.models.opinion_pool",
-    "Ordinal": "annomodels.models.ordinal",
-    "Pooled": "annomodels.models.pooled",
+    "OneCoin": "annomodels.models",
+    "OpinionPool": "annomodels.models",
+    "Ordinal": "annomodels.models",
+    "Pooled": "annomodels.models",
     "Problem": "annomodels.errors",
-    "Readings": "annomodels.models.readings",
-    "ScalarDifficulty": "annomodels.models.scalar_difficulty",
+    "Readings": "annomodels.models",
+    "ScalarDifficulty": "annomodels.models",
     "Scanned": "annomodels.scale.scanned",
     "Simulation": "annomodels.planning.simulate",
-    "Spammers": "annomodels.models.spammers",
+    "Spammers": "annomodels.models",
     "Spans": "annomodels.io.span_builder",
-    "SubtypeRows": "annomodels.models.subtypes",
-    "Subtypes": "annomodels.models.subtypes",
+    "SubtypeRows": "annomodels.models",
+    "Subtypes": "annomodels.models",
     "Summary": "annomodels.summaries.summary",
     "Units": "annomodels.coefficients.continuum.units",
     "advise": "annomodels.planning.advise",
@@ -152,7 +149,7 @@ _WHERE = {
     "write": "annomodels.io.writers.catalog",
     "write_gold": "annomodels.io.writers.catalog",
 }
-_MODULES = frozenset({"coefficients", "coref", "datasets", "priors"})
+_MODULES = frozenset({"coefficients", "coref", "datasets", "models", "priors"})
 
 __all__ = [
     "Advice",
@@ -223,6 +220,7 @@ __all__ = [
     "fit_interval",
     "load",
     "load_interval",
+    "models",
     "prior_from",
     "priors",
     "read",

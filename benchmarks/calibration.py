@@ -27,7 +27,8 @@ from scipy.stats import chisquare
 import annomodels as am
 from annomodels.executors.choose import spread_map
 from annomodels.models import resolve
-from annomodels.models.confusion import ConfusionModel, State
+from annomodels.models.base import State
+from annomodels.models.confusion import ConfusionModel
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -23,10 +23,9 @@ from annomodels.engines.chain import Chain
 from annomodels.engines.starts import state_from_shares, vote_shares
 from annomodels.models import resolve
 from annomodels.models.answering import Answering
-from annomodels.models.confusion import State
+from annomodels.models.base import State
 from annomodels.models.conjugate import ConjugateModel
-from annomodels.models.encoded import encode
-from annomodels.models.expanded import expanded
+from annomodels.models.encoded import encode, expanded
 
 # few draws far apart: iterations are what takes time
 RANKS, WARMUP, THIN = 19, 300, 40

@@ -26,7 +26,7 @@ from annomodels.engines.starts import state_from_shares, vote_shares
 from annomodels.engines.state_chain import StateChain
 from annomodels.models import resolve
 from annomodels.models.encoded import encode
-from annomodels.models.mixture import PERCEIVED, StateModel
+from annomodels.models.mixtures.state_model import PERCEIVED, StateModel
 
 # few draws far apart: iterations are what takes time
 RANKS, WARMUP = 19, 300

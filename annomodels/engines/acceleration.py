@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from annomodels.engines.settings import Clock
 from annomodels.errors import EngineError
-from annomodels.models.confusion import State
+from annomodels.models.base import State
 from annomodels.models.conjugate import ConjugateModel
 
 __all__ = ["Ascent", "ascend", "climb_rounds"]

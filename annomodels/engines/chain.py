@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from annomodels.engines.kept import Kept
 from annomodels.engines.relabel import canonical_order
 from annomodels.engines.trace import Trace
-from annomodels.models.confusion import State
+from annomodels.models.base import State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded
 

@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 from annomodels.engines.kept import Kept
 from annomodels.engines.settings import Settings
 from annomodels.errors import NotApplicable
-from annomodels.models.base import Model
-from annomodels.models.state import State
+from annomodels.models.base import Model, State
 
 __all__ = [
     "Checkpoint",

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from annomodels.engines.checkpoint import open_checkpoint, state_arrays
 from annomodels.engines.interrupts import Interrupts
 from annomodels.engines.settings import Settings
-from annomodels.models.confusion import State
+from annomodels.models.base import State
 
 __all__ = ["ClimbLog"]
 

@@ -24,7 +24,7 @@ from annomodels.engines.settings import Clock, Settings
 from annomodels.engines.spread import Spread
 from annomodels.engines.starts import random_shares, state_from_shares, vote_shares
 from annomodels.executors.choose import team
-from annomodels.models.confusion import State
+from annomodels.models.base import State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded, encode
 

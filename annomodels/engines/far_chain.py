@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from annomodels.engines.chain import Chain
 from annomodels.engines.kept import Kept
 from annomodels.engines.partition import Source
-from annomodels.models.confusion import State
+from annomodels.models.base import State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded
 

@@ -30,10 +30,10 @@ from annomodels.engines.starts import random_shares, state_from_shares, vote_sha
 from annomodels.engines.state_chain import StateChain
 from annomodels.errors import NotApplicable
 from annomodels.executors.choose import team
-from annomodels.models.confusion import State
+from annomodels.models.base import State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded, encode
-from annomodels.models.mixture import StateModel
+from annomodels.models.mixtures.state_model import StateModel
 
 __all__ = ["run"]
 

@@ -13,7 +13,7 @@ from annomodels.engines.held import Block
 from annomodels.engines.itemsums import ItemMeans, ItemSums, item_means
 from annomodels.engines.partition import Partition
 from annomodels.engines.recount import kernel_parameters
-from annomodels.models.confusion import State
+from annomodels.models.base import State
 
 __all__ = [
     "Batch", "Keeping", "Parameters", "distances", "expected", "items", "parameters_of", "sampled",

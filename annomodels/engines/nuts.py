@@ -25,8 +25,8 @@ from annomodels.engines.settings import Clock, Settings
 from annomodels.engines.starts import state_from_shares, vote_shares
 from annomodels.errors import EngineError
 from annomodels.executors.choose import spread_map
-from annomodels.models.base import Model
-from annomodels.models.confusion import ConfusionModel, State
+from annomodels.models.base import Model, State
+from annomodels.models.confusion import ConfusionModel
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded, encode
 from annomodels.models.parameters import Support

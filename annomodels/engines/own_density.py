@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.models.base import Model
-from annomodels.models.density import Density
-from annomodels.models.difficulty_density import DifficultyDensity
+from annomodels.models.continuous.density import Density
+from annomodels.models.continuous.difficulty_density import DifficultyDensity
+from annomodels.models.continuous.item_difficulty import ItemDifficulty
+from annomodels.models.continuous.logistic_random_effects import LogisticRandomEffects
+from annomodels.models.continuous.random_effects_density import RandomEffectsDensity
+from annomodels.models.continuous.scalar_difficulty import ScalarDifficulty
 from annomodels.models.encoded import Encoded
-from annomodels.models.item_difficulty import ItemDifficulty
-from annomodels.models.logistic_random_effects import LogisticRandomEffects
-from annomodels.models.random_effects_density import RandomEffectsDensity
-from annomodels.models.scalar_difficulty import ScalarDifficulty
 
 __all__ = ["own_density", "sampled_from"]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from annomodels.engines.acceleration import Ascent, climb_rounds
 from annomodels.engines.jobs import Finish, distances, expected, parameters_of, weighed
 from annomodels.engines.spread import Spread
-from annomodels.models.confusion import State
+from annomodels.models.base import State
 from annomodels.models.conjugate import ConjugateModel
 
 __all__ = ["class_probabilities", "climb_source", "mode_distances"]

@@ -42,7 +42,7 @@ from annomodels.engines.spread import Spread
 from annomodels.engines.stages import StagedRun, room_for
 from annomodels.errors import EngineError
 from annomodels.executors.team import Team
-from annomodels.models.confusion import State
+from annomodels.models.base import State
 from annomodels.models.conjugate import ConjugateModel
 
 __all__ = ["Sampled", "in_memory", "sample_source"]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from annomodels.errors import EngineError
 
 if TYPE_CHECKING:
-    from annomodels.models.opinion_pool import OpinionPool
+    from annomodels.models.mixtures.opinion_pool import OpinionPool
 
 __all__ = ["PoolDraws", "draw_pool", "log_truth"]
 

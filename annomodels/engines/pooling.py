@@ -15,7 +15,7 @@ from annomodels.engines.catalog import choose, runner
 from annomodels.engines.pool_weights import PoolDraws, draw_pool
 from annomodels.engines.settings import Clock, Progress, Settings
 from annomodels.models.base import Model
-from annomodels.models.opinion_pool import OpinionPool, pooled_probabilities
+from annomodels.models.mixtures.opinion_pool import OpinionPool, pooled_probabilities
 
 __all__ = ["member_beliefs", "pooled", "pooled_truth"]
 

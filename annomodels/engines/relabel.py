@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.models.confusion import State
+from annomodels.models.base import State
 
 __all__ = ["canonical_order", "joint_table"]
 

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from annomodels.engines.kept import Kept, StateKept
 from annomodels.engines.relabel import canonical_order
 from annomodels.errors import EngineError
-from annomodels.models.base import Model
-from annomodels.models.confusion import State
+from annomodels.models.base import Model, State
 from annomodels.models.encoded import Encoded
 from annomodels.models.states import SMALLEST
 

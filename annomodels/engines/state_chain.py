@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from annomodels.engines.kept import StateKept
 from annomodels.engines.relabel import canonical_order
 from annomodels.errors import EngineError
-from annomodels.models.confusion import State
+from annomodels.models.base import State
 from annomodels.models.encoded import Encoded
-from annomodels.models.layout import ExtraRow, Factor, Judgement, Truths
-from annomodels.models.mixture import StateModel, cached_layout
+from annomodels.models.mixtures.layout import ExtraRow, Factor, Judgement, Truths
+from annomodels.models.mixtures.state_model import StateModel, cached_layout
 from annomodels.models.states import SMALLEST
 
 __all__ = ["StateChain"]

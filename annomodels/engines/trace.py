@@ -9,7 +9,7 @@ import numpy as np
 
 from annomodels.data.mixing import mixing
 from annomodels.engines.relabel import canonical_order
-from annomodels.models.confusion import State
+from annomodels.models.base import State
 from annomodels.models.parameters import busiest_coders, watched_draws
 from annomodels.types import AnyArray, Floats
 

@@ -16,11 +16,11 @@ from annomodels.models.answering import Answering
 from annomodels.models.base import Model
 from annomodels.models.catalog import resolve
 from annomodels.models.conjugate import ConjugateModel
-from annomodels.models.expanded import expanded
+from annomodels.models.encoded import expanded
 from annomodels.models.fittable import require_fittable
 
 if TYPE_CHECKING:
-    from annomodels.models.opinion_pool import OpinionPool
+    from annomodels.models.mixtures.opinion_pool import OpinionPool
     from annomodels.scale.scanned import Scanned
 
 # options that some engines only know: what stands for "not told", and these engines

@@ -8,14 +8,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from annomodels.data.annotations import Annotations
-from annomodels.models.base import Model
-from annomodels.models.confusion import Floats, State
+from annomodels.models.base import Model, State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.parameters import Parameter
 from annomodels.priors import Beta, Dirichlet, LogNormal
-from annomodels.types import AnyArray, Ints
+from annomodels.types import AnyArray, Floats, Ints
 
 MEAN, SPREAD, RATES = "answering", "answering_concentration", "answers"
 DRAWN = (

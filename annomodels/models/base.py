@@ -2,28 +2,43 @@
 
 from __future__ import annotations
 
-import importlib
 from abc import ABC, abstractmethod
-from dataclasses import fields
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
-
-import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
 from annomodels.models.encoded import Encoded
 from annomodels.models.parameters import Parameter
-from annomodels.models.state import State
 from annomodels.priors import Dirichlet, Rows, from_dict, to_dict
+from annomodels.types import Floats
 
 if TYPE_CHECKING:
     from annomodels.models.states import States
 
-__all__ = ["Model"]
 
-Floats = NDArray[np.float64]
+@dataclass
+class State:
+    """Parameters of one draw, as the kernels hold them.
+
+    Parameters
+    ----------
+    log_prevalence
+        Shape [truth].
+    log_confusion
+        Shape [row, label, truth]: the order in which a pass reads it.
+    population
+        Further parameters by name (``population``, ``concentration``).
+    """
+
+    log_prevalence: Floats
+    log_confusion: Floats
+    population: dict[str, Floats] = field(default_factory=dict)
+
+
+# models that are loaded, by name: a model may be made of others
+CLASSES: dict[str, type[Model]] = {}
 
 
 class Model(ABC):
@@ -40,9 +55,13 @@ class Model(ABC):
     swappable: ClassVar[bool] = True
     # whether parameters depend on each other so much that NUTS should learn the directions
     correlated: ClassVar[bool] = False
-    # whether P(truth) is pooled with that of other models, see models/opinion_pool.py
+    # whether P(truth) is pooled with that of other models, see models/mixtures/opinion_pool.py
     pools: ClassVar[bool] = False
     prevalence: Dirichlet
+
+    def __init_subclass__(cls) -> None:
+        if "name" in cls.__dict__:
+            CLASSES.setdefault(cls.name, cls)
 
     @abstractmethod
     def describe(self) -> list[str]:
@@ -204,7 +223,5 @@ def _value(plain: Any) -> Any:
     if not isinstance(plain, dict):
         return plain
     if "model" in plain:
-        # the table of models stands above them: it is asked by its name
-        catalog = importlib.import_module("annomodels.models.catalog")
-        return catalog.from_dict(plain["model"])
+        return CLASSES[plain["model"]["name"]].from_dict(plain["model"])
     return from_dict(plain)

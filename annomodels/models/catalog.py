@@ -1,69 +1,73 @@
-"""The table of models: one line each."""
+"""The table of models: one line each, and no model is loaded before somebody asks for it."""
 
 from __future__ import annotations
 
-from typing import Any
+import importlib
+from collections import UserDict
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from annomodels.errors import NotApplicable
-from annomodels.models.ambiguous import Ambiguous
-from annomodels.models.answering import Answering
-from annomodels.models.base import Model
-from annomodels.models.by_item import BetaBinomialByItem
-from annomodels.models.class_conditional import ClassConditional
-from annomodels.models.consensus import Consensus
-from annomodels.models.dawid_skene import DawidSkene
-from annomodels.models.easy_hard import EasyHardItems
-from annomodels.models.graded_response import GradedResponse
-from annomodels.models.grouped import GroupedCoders
-from annomodels.models.guess_level import GuessLevel
-from annomodels.models.hierarchical import HierarchicalDawidSkene
-from annomodels.models.item_difficulty import ItemDifficulty
-from annomodels.models.kinds import HonestAndSpammers
-from annomodels.models.logistic_random_effects import LogisticRandomEffects
-from annomodels.models.logit_normal import LogitNormalDawidSkene
-from annomodels.models.mace import Mace
-from annomodels.models.one_coin import OneCoin
-from annomodels.models.opinion_pool import OpinionPool
-from annomodels.models.ordinal import Ordinal
-from annomodels.models.pooled import Pooled
-from annomodels.models.readings import Readings
-from annomodels.models.scalar_difficulty import ScalarDifficulty
-from annomodels.models.spammers import Spammers
-from annomodels.models.subtypes import SubtypeRows, Subtypes
 
-__all__ = ["MODELS", "from_dict", "resolve"]
+if TYPE_CHECKING:
+    from annomodels.models.base import Model
 
-MODELS: dict[str, type[Model]] = {
-    model.name: model
-    for model in (
-        HierarchicalDawidSkene,
-        GroupedCoders,
-        DawidSkene,
-        ClassConditional,
-        OneCoin,
-        Mace,
-        Pooled,
-        LogitNormalDawidSkene,
-        GuessLevel,
-        Consensus,
-        EasyHardItems,
-        Ambiguous,
-        Readings,
-        OpinionPool,
-        Spammers,
-        Subtypes,
-        ScalarDifficulty,
-        BetaBinomialByItem,
-        ItemDifficulty,
-        LogisticRandomEffects,
-        Ordinal,
-        GradedResponse,
-    )
-}
+
+class Catalogue(UserDict[str, Any]):
+    """Models by name, each loaded when it is looked up."""
+
+    def __getitem__(self, name: str) -> type[Model]:
+        found: str | type[Model] = self.data[name]
+        return load(found) if isinstance(found, str) else found
+
+
+def load(place: str) -> type[Model]:
+    """Load a class, given its module below this folder and its name."""
+    module, name = place.split(":")
+    found: type[Model] = getattr(importlib.import_module(f"annomodels.models.{module}"), name)
+    return found
+
+
+MODELS = Catalogue(
+    {
+        "hierarchical": "hierarchical:HierarchicalDawidSkene",
+        "groups": "grouped:GroupedCoders",
+        "dawid-skene": "dawid_skene:DawidSkene",
+        "class-conditional": "one_coin:ClassConditional",
+        "one-coin": "one_coin:OneCoin",
+        "mace": "mace:Mace",
+        "pooled": "dawid_skene:Pooled",
+        "logit-normal": "continuous.logit_normal:LogitNormalDawidSkene",
+        "guess-level": "mixtures.guess_level:GuessLevel",
+        "consensus": "mixtures.consensus:Consensus",
+        "easy-hard": "mixtures.easy_hard:EasyHardItems",
+        "ambiguous": "mixtures.ambiguous:Ambiguous",
+        "readings": "mixtures.readings:Readings",
+        "opinion-pool": "mixtures.opinion_pool:OpinionPool",
+        "spammers": "mixtures.kinds:Spammers",
+        "subtypes": "mixtures.subtypes:Subtypes",
+        "scalar-difficulty": "continuous.scalar_difficulty:ScalarDifficulty",
+        "beta-binomial-by-item": "continuous.by_item:BetaBinomialByItem",
+        "item-difficulty": "continuous.item_difficulty:ItemDifficulty",
+        "logistic-random-effects": "continuous.logistic_random_effects:LogisticRandomEffects",
+        "ordinal": "continuous.ordinal:Ordinal",
+        "graded-response": "continuous.graded_response:GradedResponse",
+    }
+)
 
 # how coders label in models whose items have states, or whether they do; not models of their own
-PARTS: dict[str, type[Model]] = {
-    part.name: part for part in (HonestAndSpammers, SubtypeRows, Answering)
+PARTS = Catalogue(
+    {
+        "kinds": "mixtures.kinds:HonestAndSpammers",
+        "subtype-rows": "mixtures.subtypes:SubtypeRows",
+        "answering": "answering:Answering",
+    }
+)
+
+# what ``annomodels.models`` shows: class name -> place
+PLACES = {
+    place.partition(":")[2]: place
+    for place in (*MODELS.data.values(), *PARTS.data.values(), "interval:Interval")
 }
 
 
@@ -85,7 +89,7 @@ def resolve(model: str | Model) -> Model:
     >>> resolve("pooled").title
     'Pooled'
     """
-    if isinstance(model, Model):
+    if not isinstance(model, str):
         return model
     if model in MODELS:
         return MODELS[model]()
@@ -98,5 +102,22 @@ def resolve(model: str | Model) -> Model:
 
 
 def from_dict(data: dict[str, Any]) -> Model:
-    """Read back a model that ``to_dict`` wrote."""
-    return {**MODELS, **PARTS}[data["name"]].from_dict(data)
+    """Read back a model that ``to_dict`` wrote, with the models that it is made of."""
+    for part in _parts(data.get("priors")):
+        class_of(part)
+    return class_of(data["name"]).from_dict(data)
+
+
+def class_of(name: str) -> type[Model]:
+    """Load the model, or the part of models, that has a name."""
+    return MODELS[name] if name in MODELS else PARTS[name]
+
+
+def _parts(plain: Any) -> Iterator[str]:
+    """Names of the models within plain data."""
+    inner = plain.values() if isinstance(plain, dict) else plain
+    if isinstance(plain, dict) and "model" in plain:
+        yield plain["model"]["name"]
+    if isinstance(plain, dict | list):
+        for value in inner:
+            yield from _parts(value)

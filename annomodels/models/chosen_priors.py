@@ -6,17 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.schema import names
 from annomodels.models.answering import Answering
 from annomodels.models.base import Model
 from annomodels.models.encoded import Encoded, encode
-
-__all__ = ["log_chosen_priors"]
-
-Floats = NDArray[np.float64]
+from annomodels.types import Floats
 
 
 def log_chosen_priors(

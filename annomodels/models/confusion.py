@@ -13,17 +13,11 @@ from abc import abstractmethod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from annomodels.models.base import Model
+from annomodels.models.base import Model, State
 from annomodels.models.encoded import Encoded
 from annomodels.models.observed import observed, observed_sparse
-from annomodels.models.state import State
-from annomodels.types import Ints
-
-__all__ = ["ConfusionModel", "State", "clamped_logp", "emission_logp"]
-
-Floats = NDArray[np.float64]
+from annomodels.types import Floats, Ints
 
 
 def emission_logp(log_confusion: Any, codes: Encoded, xp: Any) -> Any:

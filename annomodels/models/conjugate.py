@@ -10,9 +10,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from annomodels.models.confusion import ConfusionModel, Floats, State
+from annomodels.models.base import State
+from annomodels.models.confusion import ConfusionModel
 from annomodels.models.parameters import Parameter
-from annomodels.types import AnyArray, Ints
+from annomodels.types import AnyArray, Floats, Ints
 
 # where coders may say "don't know", whatever the model, see models/answering.py
 NO_ANSWER = (

@@ -9,8 +9,6 @@ import numpy as np
 from annomodels.data.annotations import Annotations
 from annomodels.errors import AnnotationError, Problem
 
-__all__ = ["require_fittable", "require_learnable"]
-
 
 def require_fittable(data: Annotations) -> None:
     """Make sure that a model has something to learn from.

@@ -11,11 +11,11 @@ import numpy as np
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.errors import AnnotationError, Problem
-from annomodels.models.confusion import Floats, State
+from annomodels.models.base import State
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.observed import observed
 from annomodels.models.parameters import Parameter
-from annomodels.types import AnyArray
+from annomodels.types import AnyArray, Floats
 
 # what a variable of the population is called when there is one for each group
 BY_GROUP = {

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
-from annomodels.models.confusion import Floats, State
+from annomodels.models.base import State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.observed import observed
 from annomodels.models.parameters import Parameter
 from annomodels.priors import CoderRows, Diagonal, Dirichlet, LogNormal, Pareto, Rows, ScalePrior
-from annomodels.types import AnyArray
+from annomodels.types import AnyArray, Floats
 
 
 @dataclass(frozen=True)

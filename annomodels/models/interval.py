@@ -7,16 +7,12 @@ from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.models.numeric import NumericLabels, numeric_labels
 from annomodels.models.observed import observed, observed_sparse
 from annomodels.priors import HalfNormal, LogNormal, from_dict, to_dict
-
-__all__ = ["POPULATION", "Interval"]
-
-Floats = NDArray[np.float64]
+from annomodels.types import Floats
 
 # parameters of the populations, in the order in which the sampler holds them
 POPULATION = (

@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from annomodels.models.confusion import Floats, State
+from annomodels.models.base import State
 from annomodels.models.conjugate import ConjugateModel, log_shares
 from annomodels.models.parameters import Parameter
 from annomodels.priors import Beta, Dirichlet
-from annomodels.types import AnyArray
+from annomodels.types import AnyArray, Floats
 
 UNIFORM = 1e6
 

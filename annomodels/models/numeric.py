@@ -10,10 +10,8 @@ from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.errors import AnnotationError, NotApplicable, Problem
+from annomodels.types import Floats
 
-__all__ = ["NumericLabels", "numeric_labels"]
-
-Floats = NDArray[np.float64]
 # share of the labels at an extreme from which it counts as an end of the scale
 PILE = 0.02
 

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["observed", "observed_sparse"]
-
 
 def observed(name: str, values: Any) -> Any:
     """Register numbers that come from the data as a data variable of the PyMC model.

@@ -5,15 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import digamma, gammaln, log_softmax
 
 from annomodels.priors import ScalePrior
-
-__all__ = ["population_mode"]
-
-Floats = NDArray[np.float64]
+from annomodels.types import Floats
 
 
 def population_mode(counts: Floats, anchor: Floats, scale: ScalePrior) -> tuple[Floats, Floats]:

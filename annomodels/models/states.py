@@ -6,14 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.models.encoded import Encoded
 from annomodels.models.observed import observed, observed_sparse
-
-__all__ = ["SMALLEST", "States", "add_states", "marginals"]
-
-Floats = NDArray[np.float64]
+from annomodels.types import Floats
 
 SMALLEST = 1e-30  # a probability that is zero by definition counts as this in logarithms
 

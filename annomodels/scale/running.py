@@ -29,8 +29,7 @@ from annomodels.errors import NotApplicable
 from annomodels.executors.choose import team
 from annomodels.executors.team import Team
 from annomodels.models.answering import Answering
-from annomodels.models.base import Model
-from annomodels.models.confusion import State
+from annomodels.models.base import Model, State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.fittable import require_learnable
 from annomodels.scale.keeper import Keeper

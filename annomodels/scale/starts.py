@@ -13,7 +13,7 @@ import numpy as np
 
 from annomodels.engines.partition import Source
 from annomodels.engines.starts import Floats, random_shares, vote_shares
-from annomodels.models.confusion import State
+from annomodels.models.base import State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded
 

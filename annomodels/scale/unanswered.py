@@ -1,6 +1,6 @@
 """Labels that are no class, on disk: set aside, counted, and expanded for models that learn them.
 
-They are kept as :func:`annomodels.models.expanded.expanded` would give them in memory, block by
+They are kept as :func:`annomodels.models.encoded.expanded` would give them in memory, block by
 block, in files of their own beside those of the classes.
 """
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.data.validation import counted
-from annomodels.models.expanded import expanded
+from annomodels.models.encoded import expanded
 from annomodels.scale.blocks import expanded_path, write_codes
 from annomodels.scale.shell import Shell
 from annomodels.summaries.answers import answer_sentences

@@ -13,9 +13,8 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
 from annomodels.models.base import Model
-from annomodels.models.dawid_skene import DawidSkene
+from annomodels.models.dawid_skene import DawidSkene, Pooled
 from annomodels.models.hierarchical import HierarchicalDawidSkene
-from annomodels.models.pooled import Pooled
 from annomodels.priors import CoderRows, Dirichlet, LogNormal, Rows
 
 if TYPE_CHECKING:

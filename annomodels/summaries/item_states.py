@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
-from annomodels.models.mixture import StateModel, cached_layout
+from annomodels.models.mixtures.state_model import StateModel, cached_layout
 from annomodels.summaries.draws import model_of
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.models.mixture import StateModel
+from annomodels.models.mixtures.state_model import StateModel
 from annomodels.summaries.draws import model_of
 
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.models.opinion_pool import pooled_probabilities
+from annomodels.models.mixtures.opinion_pool import pooled_probabilities
 from annomodels.summaries.draws import model_of
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from annomodels.models.opinion_pool import OpinionPool
+    from annomodels.models.mixtures.opinion_pool import OpinionPool
 
 __all__ = ["pool_notes", "pooled_truths"]
 

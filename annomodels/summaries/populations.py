@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.models.grouped import GroupedCoders
-from annomodels.models.mixture import StateModel
+from annomodels.models.mixtures.state_model import StateModel
 from annomodels.summaries.draws import interval, model_of
 
 if TYPE_CHECKING:

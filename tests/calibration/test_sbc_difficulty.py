@@ -16,8 +16,8 @@ from scipy.stats import chisquare
 
 import annomodels as am
 from annomodels.data.schema import names
-from annomodels.models import scalar_difficulty
-from annomodels.models.centring import centred_share
+from annomodels.models.continuous import scalar_difficulty
+from annomodels.models.continuous.centring import centred_share
 from annomodels.models.encoded import encode
 
 pytestmark = [pytest.mark.calibration, pytest.mark.nuts]

@@ -21,7 +21,7 @@ from crowds import draws, p_truth, shared_set
 from patterns import chi_square
 
 import annomodels as am
-from annomodels.models.difficulty_rows import log_rows
+from annomodels.models.continuous.difficulty_rows import log_rows
 from annomodels.models.states import add_states
 
 pytestmark = [pytest.mark.nuts, pytest.mark.calibration]

@@ -13,7 +13,7 @@ from crowds import draws, p_truth, simulate
 
 import annomodels as am
 from annomodels.engines.relabel import canonical_order
-from annomodels.models.confusion import State
+from annomodels.models.base import State
 
 
 @pytest.fixture(scope="module")

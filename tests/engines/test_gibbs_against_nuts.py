@@ -10,9 +10,8 @@ from crowds import mean_and_error, p_truth, shared_set, simulate
 from scipy.stats import chi2
 
 import annomodels as am
-from annomodels.models.consensus import Consensus
-from annomodels.models.kinds import HonestAndSpammers
-from annomodels.models.spammers import Spammers
+from annomodels.models.mixtures.consensus import Consensus
+from annomodels.models.mixtures.kinds import HonestAndSpammers, Spammers
 from annomodels.priors import Beta, Diagonal, Dirichlet, LogNormal
 
 pytestmark = pytest.mark.nuts

@@ -7,9 +7,9 @@ import pytest
 from crowds import simulate
 
 from annomodels.engines.revisit import revisit_states
+from annomodels.models.continuous.item_difficulty import ItemDifficulty
+from annomodels.models.continuous.logistic_random_effects import LogisticRandomEffects
 from annomodels.models.encoded import encode
-from annomodels.models.item_difficulty import ItemDifficulty
-from annomodels.models.logistic_random_effects import LogisticRandomEffects
 
 
 def _draws(model, rng, n_coders, k, draws=6):

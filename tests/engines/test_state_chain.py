@@ -11,8 +11,8 @@ import pytest
 import annomodels as am
 from annomodels.engines.state_chain import StateChain
 from annomodels.models.encoded import encode
-from annomodels.models.layout import ExtraRow, Factor, Judgement, Layout, Truths
-from annomodels.models.mixture import StateModel
+from annomodels.models.mixtures.layout import ExtraRow, Factor, Judgement, Layout, Truths
+from annomodels.models.mixtures.state_model import StateModel
 from annomodels.models.parameters import Parameter
 
 EYE = np.eye(2)

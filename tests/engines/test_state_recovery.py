@@ -14,8 +14,8 @@ from annomodels.engines.starts import state_from_shares
 from annomodels.engines.state_chain import StateChain
 from annomodels.models import MODELS, resolve
 from annomodels.models.encoded import encode
-from annomodels.models.kinds import FAR
-from annomodels.models.mixture import StateModel
+from annomodels.models.mixtures.kinds import FAR
+from annomodels.models.mixtures.state_model import StateModel
 
 SMALL = {"chains": 2, "draws": 200, "warmup": 150, "seed": 3, "extend": False}
 GIBBS = [name for name, model in MODELS.items() if "gibbs" in model.engines]

@@ -6,7 +6,7 @@ from itertools import combinations, product
 
 import numpy as np
 
-from annomodels.models.readings import _cells
+from annomodels.models.mixtures.readings import _cells
 
 
 def guess_level(v, model):

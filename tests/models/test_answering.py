@@ -14,8 +14,7 @@ from annomodels.engines.nuts import state_of
 from annomodels.engines.starts import state_from_shares, vote_shares
 from annomodels.models import resolve
 from annomodels.models.answering import MEAN, SPREAD, Answering
-from annomodels.models.encoded import encode
-from annomodels.models.expanded import expanded
+from annomodels.models.encoded import encode, expanded
 from annomodels.priors import LogNormal
 
 BASES = ["dawid-skene", "hierarchical", "class-conditional", "one-coin", "mace"]

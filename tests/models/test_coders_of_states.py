@@ -15,8 +15,7 @@ from state_definitions import DEFINITIONS, expected, prior_draw
 import annomodels as am
 from annomodels.models import from_dict, resolve
 from annomodels.models.encoded import encode
-from annomodels.models.kinds import HonestAndSpammers
-from annomodels.models.spammers import Spammers
+from annomodels.models.mixtures.kinds import HonestAndSpammers, Spammers
 from annomodels.priors import CoderRows, Diagonal
 
 GROUPS = am.GroupedCoders(population=Diagonal(30.0, 0.7, 10.0), groups={0: "a", 2: "a"}, rest="b")

@@ -11,8 +11,8 @@ from annomodels.data.schema import names
 from annomodels.engines.em import climb, expect
 from annomodels.engines.nuts import state_of
 from annomodels.engines.starts import state_from_shares, vote_shares
+from annomodels.models.base import State
 from annomodels.models.encoded import encode
-from annomodels.models.state import State
 from annomodels.priors import Diagonal
 
 

@@ -9,9 +9,9 @@ from enumeration import tiny
 from scipy.special import expit, ndtr
 from scipy.stats import dirichlet, lognorm, norm
 
-from annomodels.models.cutpoints import CoderScale, interval_logp
-from annomodels.models.graded_response import GradedResponse
-from annomodels.models.ordinal import Ordinal
+from annomodels.models.continuous.cutpoints import CoderScale, interval_logp
+from annomodels.models.continuous.graded_response import GradedResponse
+from annomodels.models.continuous.ordinal import Ordinal
 
 
 def label_probability(data, values, n, x):

@@ -12,9 +12,9 @@ from enumeration import tiny
 import annomodels as am
 from annomodels.engines.nuts import start_point
 from annomodels.engines.own_density import own_density
-from annomodels.models.difficulty_density import DifficultyDensity
+from annomodels.models.continuous.difficulty_density import DifficultyDensity
+from annomodels.models.continuous.random_effects_density import RandomEffectsDensity
 from annomodels.models.encoded import encode
-from annomodels.models.random_effects_density import RandomEffectsDensity
 from annomodels.priors import Beta, Dirichlet
 
 SKEWED = Dirichlet(2.0, shares=(0.6, 0.3, 0.1))

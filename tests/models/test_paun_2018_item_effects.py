@@ -10,11 +10,11 @@ from scipy.special import softmax
 from scipy.stats import dirichlet, norm
 
 import annomodels as am
-from annomodels.models.contrasts import difficulties
+from annomodels.models.continuous.contrasts import difficulties
+from annomodels.models.continuous.item_difficulty import ItemDifficulty
+from annomodels.models.continuous.logistic_random_effects import LogisticRandomEffects
+from annomodels.models.continuous.quadrature import effect_nodes
 from annomodels.models.encoded import encode
-from annomodels.models.item_difficulty import ItemDifficulty
-from annomodels.models.logistic_random_effects import LogisticRandomEffects
-from annomodels.models.nodes import effect_nodes
 
 MODELS = {"item-difficulty": ItemDifficulty, "logistic-random-effects": LogisticRandomEffects}
 

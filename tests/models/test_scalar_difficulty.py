@@ -13,10 +13,10 @@ from scipy.stats import beta, norm
 
 import annomodels as am
 from annomodels.engines.nuts import start_point
-from annomodels.models.centring import centred_share
-from annomodels.models.difficulty_rows import log_rows
+from annomodels.models.continuous.centring import centred_share
+from annomodels.models.continuous.difficulty_rows import log_rows
+from annomodels.models.continuous.quadrature import beta_nodes, normal_nodes
 from annomodels.models.encoded import encode
-from annomodels.models.quadrature import beta_nodes, normal_nodes
 from annomodels.models.states import marginals
 from annomodels.priors import Beta, Pareto
 

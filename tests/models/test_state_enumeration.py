@@ -13,8 +13,8 @@ from annomodels.engines.nuts import start_point
 from annomodels.engines.state_chain import StateChain
 from annomodels.models import MODELS, resolve
 from annomodels.models.encoded import encode
-from annomodels.models.mixture import StateModel
-from annomodels.models.readings import Readings
+from annomodels.models.mixtures.readings import Readings
+from annomodels.models.mixtures.state_model import StateModel
 from annomodels.models.states import SMALLEST
 
 STATE_MODELS = [name for name, model in MODELS.items() if issubclass(model, StateModel)]

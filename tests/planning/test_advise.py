@@ -43,7 +43,7 @@ def test_facts_are_counted():
     ids=["usual", "few labels", "ordinal", "two ordered labels", "numbers"],
 )
 def test_the_first_model_follows_from_the_facts(monkeypatch, changes, model, words):
-    monkeypatch.setitem(MODELS, "ordinal", MODELS["hierarchical"])
+    monkeypatch.setitem(MODELS.data, "ordinal", MODELS["hierarchical"])
     facts = dataclasses.replace(USUAL, **changes)
     first = holding(FIRST, facts)[0]
     assert first.model == model

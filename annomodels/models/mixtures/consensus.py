@@ -9,11 +9,9 @@ import numpy as np
 
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.hierarchical import HierarchicalDawidSkene
-from annomodels.models.layout import Layout, Truths
-from annomodels.models.mixture import StateModel
+from annomodels.models.mixtures.layout import Layout, Truths
+from annomodels.models.mixtures.state_model import StateModel
 from annomodels.priors import Diagonal
-
-__all__ = ["Consensus"]
 
 
 @dataclass(frozen=True)

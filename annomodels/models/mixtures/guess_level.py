@@ -9,11 +9,9 @@ import numpy as np
 
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.hierarchical import HierarchicalDawidSkene
-from annomodels.models.layout import ExtraRow, Factor, Layout
-from annomodels.models.mixture import StateModel
+from annomodels.models.mixtures.layout import ExtraRow, Factor, Layout
+from annomodels.models.mixtures.state_model import StateModel
 from annomodels.priors import Dirichlet
-
-__all__ = ["GuessLevel"]
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["against_last", "difficulties", "log_softmax", "state_truth"]
-
-Floats = NDArray[np.float64]
+from annomodels.types import Floats
 
 
 def log_softmax(contrasts: Any, xp: Any) -> Any:

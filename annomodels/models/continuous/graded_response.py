@@ -8,16 +8,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from annomodels.models.base import Model
-from annomodels.models.confusion import Floats, State
-from annomodels.models.cutpoints import CODER_PARAMETERS, CoderScale, label_logp
+from annomodels.models.base import Model, State
+from annomodels.models.continuous.cutpoints import CODER_PARAMETERS, CoderScale, label_logp
 from annomodels.models.encoded import Encoded
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.parameters import Parameter
 from annomodels.models.states import SMALLEST, States, add_states, marginals
 from annomodels.priors import Dirichlet
-
-__all__ = ["GradedResponse"]
+from annomodels.types import Floats
 
 REACH = 4.0
 LEAST_SHARE = 1e-9
@@ -36,8 +34,9 @@ class GradedResponse(Model):
     with F logistic. The true class of an item is the stretch between two cut-points that its place
     lies in, so :math:`\pi` is the prevalence of the classes, and an item close to a cut-point is
     hard because it is between two classes. Shift :math:`b_j`, spread :math:`s_j` and share
-    of lapses of the coders are pooled (:class:`~annomodels.models.cutpoints.CoderScale`); the unit
-    of shift and spread is the standard deviation of the items.
+    of lapses of the coders are pooled
+    (:class:`~annomodels.models.continuous.cutpoints.CoderScale`); the unit of
+    shift and spread is the standard deviation of the items.
 
     The place is summed out over an equally spaced grid whose points stand for the normal
     distribution in their bins. A bin that holds a cut-point belongs to two classes, in proportion

@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaln, gammaln, log_ndtr, softmax
 
-from annomodels.models.centring import centred_share
-from annomodels.models.density import (
+from annomodels.models.continuous.centring import centred_share
+from annomodels.models.continuous.density import (
     HALF_LOG_TAU,
     LOG_HALF_NORMAL,
     Layout,
@@ -19,13 +18,10 @@ from annomodels.models.density import (
     from_zero_sum,
     to_zero_sum,
 )
-from annomodels.models.difficulty_rows import leaning_places
+from annomodels.models.continuous.difficulty_rows import leaning_places
+from annomodels.models.continuous.scalar_difficulty import ScalarDifficulty
 from annomodels.models.encoded import Encoded
-from annomodels.models.scalar_difficulty import ScalarDifficulty
-
-__all__ = ["DifficultyDensity"]
-
-Floats = NDArray[np.float64]
+from annomodels.types import Floats
 
 # variables that are logarithms to NUTS
 LOGARITHMS: tuple[str, ...] = (
@@ -34,7 +30,7 @@ LOGARITHMS: tuple[str, ...] = (
 
 
 class DifficultyDensity(Layout):
-    """Posterior of a :class:`~annomodels.models.scalar_difficulty.ScalarDifficulty` given labels.
+    """Posterior of a :class:`~annomodels.models.ScalarDifficulty` given labels.
 
     Parameters
     ----------

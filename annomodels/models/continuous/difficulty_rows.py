@@ -7,11 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.models.confusion import State
-
-__all__ = ["leaning_places", "leaning_priors", "log_rows", "start_values"]
-
-Floats = NDArray[np.float64]
+from annomodels.models.base import State
+from annomodels.types import Floats
 
 FARTHEST = 4.0  # logits beyond which no chain starts
 

@@ -10,18 +10,8 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = [
-    "HALF_LOG_TAU",
-    "LOG_HALF_NORMAL",
-    "Density",
-    "from_log_simplex",
-    "from_zero_sum",
-    "to_zero_sum",
-]
-
-Floats = NDArray[np.float64]
+from annomodels.types import Floats
 
 # constants of log densities with scale 1: of a normal number, and of a half-normal one
 HALF_LOG_TAU = 0.5 * math.log(2.0 * math.pi)

@@ -7,17 +7,22 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from annomodels.models.base import Model
-from annomodels.models.centring import centred_share, of_each, partly_centred
-from annomodels.models.confusion import Floats, State
-from annomodels.models.contrasts import against_last, difficulties, log_softmax, state_truth
+from annomodels.models.base import Model, State
+from annomodels.models.continuous.centring import centred_share, of_each, partly_centred
+from annomodels.models.continuous.contrasts import (
+    against_last,
+    difficulties,
+    log_softmax,
+    state_truth,
+)
+from annomodels.models.continuous.quadrature import effect_nodes
 from annomodels.models.encoded import Encoded
 from annomodels.models.hierarchical import HierarchicalDawidSkene
-from annomodels.models.nodes import effect_nodes
 from annomodels.models.observed import observed
 from annomodels.models.parameters import Parameter
 from annomodels.models.states import SMALLEST, States, add_states, marginals
 from annomodels.priors import Diagonal, Dirichlet
+from annomodels.types import Floats
 
 PARAMETERS = (
     Parameter("coder_location", ("truth", "contrast")),
@@ -39,7 +44,8 @@ class LogisticRandomEffects(Model):
 
     with :math:`\beta_{j,k,K} = \theta_{i,K} = 0`, :math:`\zeta_{k,l} \sim N(0, s^2)`,
     :math:`\Omega_{k,l} \sim N^+(0, t^2)` and :math:`\chi_{k,l} \sim N^+(0, u^2)`. The effects of
-    the items are summed out over the points of :func:`~annomodels.models.nodes.effect_nodes`.
+    the items are summed out over the points of
+    :func:`~annomodels.models.continuous.quadrature.effect_nodes`.
 
     The last label is the reference, as in the paper. For two labels the effect of an item is one
     difficulty; for three and more the labels are not alike, and another order of them gives other
@@ -56,7 +62,7 @@ class LogisticRandomEffects(Model):
     item_scale
         Scale u of the half-normal prior of the spread of the items.
     nodes
-        Number of points, see :func:`~annomodels.models.nodes.effect_nodes`.
+        Number of points, see :func:`~annomodels.models.continuous.quadrature.effect_nodes`.
 
     References
     ----------

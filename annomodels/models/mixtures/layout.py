@@ -8,13 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
-
-__all__ = ["ExtraRow", "Factor", "Judgement", "Layout", "Truths"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from annomodels.types import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

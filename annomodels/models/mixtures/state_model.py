@@ -6,8 +6,9 @@
     truth[i] ~ Categorical(truth[state[i]])
 
 The first rows of a coder are those of the coders' model, one for each class that they perceive. A
-member of the family says which states there are (a :class:`~annomodels.models.layout.Layout`); the
-PyMC model, the shares, the conjugate draws and what follows for the items are written here once.
+member of the family says which states there are (a
+:class:`~annomodels.models.mixtures.layout.Layout`); the PyMC model, the shares, the conjugate draws
+and what follows for the items are written here once.
 """
 
 from __future__ import annotations
@@ -20,15 +21,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from annomodels.data.annotations import Annotations
-from annomodels.models.base import Model
-from annomodels.models.confusion import Floats, State
+from annomodels.models.base import Model, State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded
-from annomodels.models.layout import Layout
+from annomodels.models.mixtures.layout import Layout
 from annomodels.models.observed import observed
 from annomodels.models.parameters import Parameter, Watched
 from annomodels.models.states import SMALLEST, States, add_states, marginals
 from annomodels.priors import Dirichlet
+from annomodels.types import Floats
 
 # what the coders' own variables are called beside prevalence and confusion of the truth
 PERCEIVED = {"prevalence": "perceived_prevalence", "confusion": "perceived_confusion"}

@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from annomodels.models.confusion import ConfusionModel, Floats, State
-from annomodels.models.cutpoints import CODER_PARAMETERS, CoderScale, label_logp
+from annomodels.models.base import State
+from annomodels.models.confusion import ConfusionModel
+from annomodels.models.continuous.cutpoints import CODER_PARAMETERS, CoderScale, label_logp
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.parameters import Parameter
 from annomodels.priors import Dirichlet
-
-__all__ = ["Ordinal"]
+from annomodels.types import Floats
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Ordinal(ConfusionModel):
     coder with shift :math:`b_j > 0` gives labels that are too high; one with a large spread
     :math:`s_j` is not precise; and a share :math:`\lambda_j` of their labels does not look at the
     item at all. All three are pooled over the coders
-    (:class:`~annomodels.models.cutpoints.CoderScale`).
+    (:class:`~annomodels.models.continuous.cutpoints.CoderScale`).
 
     Parameters
     ----------

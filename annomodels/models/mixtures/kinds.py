@@ -7,10 +7,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from annomodels.models.confusion import Floats, State
+from annomodels.models.base import State
+from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.hierarchical import HierarchicalDawidSkene
+from annomodels.models.mixtures.layout import Layout
+from annomodels.models.mixtures.state_model import StateModel
 from annomodels.models.parameters import Parameter
 from annomodels.priors import Beta, Diagonal, Dirichlet, LogNormal, ScalePrior
+from annomodels.types import Floats
 
 # iterations in which nobody is a spammer yet, so that honest coders find each other first
 PATIENCE = 5
@@ -185,3 +189,36 @@ class HonestAndSpammers(HierarchicalDawidSkene):
             f"spammers: Beta({self.share.a:g}, {self.share.b:g}), habits: Dirichlet with "
             f"{self.habit.concentration:g} pseudo-counts a label.",
         ]
+
+
+@dataclass(frozen=True)
+class Spammers(StateModel):
+    """Hierarchical Dawid-Skene with spammers among the coders.
+
+    Items are as in Dawid-Skene; :class:`HonestAndSpammers` says how coders label.
+
+    Parameters
+    ----------
+    coders
+        How coders label.
+
+    Examples
+    --------
+    >>> Spammers().layout(3).names
+    ('0', '1', '2')
+    """
+
+    name: ClassVar[str] = "spammers"
+    title: ClassVar[str] = "honest coders and spammers"
+    citation: ClassVar[str] = "Raykar and Yu (2012)"
+
+    coders: ConjugateModel = field(default_factory=HonestAndSpammers)
+
+    def layout(self, n_labels: int) -> Layout:
+        """Give the states of the items: the classes."""
+        eye = np.eye(n_labels)
+        return Layout(tuple(map(str, range(n_labels))), eye, np.arange(n_labels), eye)
+
+    def describe(self) -> list[str]:
+        """Story and priors in sentences."""
+        return self.coders.describe()

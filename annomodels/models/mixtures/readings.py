@@ -7,18 +7,14 @@ from functools import lru_cache
 from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.hierarchical import HierarchicalDawidSkene
-from annomodels.models.layout import ExtraRow, Judgement, Layout
-from annomodels.models.mixture import StateModel
+from annomodels.models.mixtures.layout import ExtraRow, Judgement, Layout
+from annomodels.models.mixtures.state_model import StateModel
 from annomodels.priors import Dirichlet
-
-__all__ = ["Readings"]
-
-Floats = NDArray[np.float64]
+from annomodels.types import Floats
 
 # shares of the first reading between which items are told apart
 EDGES = (0.55, 0.7, 0.85, 0.95, 0.99)

@@ -6,22 +6,18 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.errors import NotApplicable
-from annomodels.models.base import Model
-from annomodels.models.confusion import State, clamped_logp
+from annomodels.models.base import Model, State
+from annomodels.models.confusion import clamped_logp
+from annomodels.models.continuous.quadrature import beta_nodes
 from annomodels.models.encoded import Encoded
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.observed import observed
 from annomodels.models.parameters import Parameter
-from annomodels.models.quadrature import beta_nodes
 from annomodels.models.states import States, marginals
 from annomodels.priors import Diagonal, Dirichlet, LogNormal, Pareto, ScalePrior
-
-__all__ = ["BetaBinomialByItem"]
-
-Floats = NDArray[np.float64]
+from annomodels.types import Floats
 
 SMALLEST = 1e-12
 

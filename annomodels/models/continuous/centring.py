@@ -6,13 +6,9 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.models.encoded import Encoded
-
-__all__ = ["centred_share", "of_each", "partly_centred"]
-
-Floats = NDArray[np.float64]
+from annomodels.types import Floats
 
 # information of one label on the log-odds of being right, at an accuracy near .9, beside what a
 # population with a spread of .3 tells; with wider spreads in mind, small ones make a funnel

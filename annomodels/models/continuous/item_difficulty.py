@@ -7,15 +7,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from annomodels.models.base import Model
-from annomodels.models.confusion import Floats, State
-from annomodels.models.contrasts import against_last, difficulties, log_softmax, state_truth
+from annomodels.models.base import Model, State
+from annomodels.models.continuous.contrasts import (
+    against_last,
+    difficulties,
+    log_softmax,
+    state_truth,
+)
+from annomodels.models.continuous.quadrature import effect_nodes
+from annomodels.models.dawid_skene import Pooled
 from annomodels.models.encoded import Encoded
-from annomodels.models.nodes import effect_nodes
 from annomodels.models.parameters import Parameter
-from annomodels.models.pooled import Pooled
 from annomodels.models.states import SMALLEST, States, add_states, marginals
 from annomodels.priors import Dirichlet
+from annomodels.types import Floats
 
 PARAMETERS = (
     Parameter("item_location", ("truth", "contrast")),
@@ -33,7 +38,8 @@ class ItemDifficulty(Model):
         \; (l < K), \quad \theta_{i,K} = 0, \quad y_n \sim Cat(softmax(\theta_{i_n}))
 
     with :math:`\eta_{k,l} \sim N(0, s^2)` and :math:`\chi_{k,l} \sim N^+(0, t^2)`. The logits of
-    an item are summed out over the points of :func:`~annomodels.models.nodes.effect_nodes`.
+    an item are summed out over the points of
+    :func:`~annomodels.models.continuous.quadrature.effect_nodes`.
 
     The last label is the reference, as in the paper. For three labels and more the labels are
     therefore not alike, and another order of them gives other results.
@@ -47,7 +53,7 @@ class ItemDifficulty(Model):
     item_scale
         Scale t of the half-normal prior of the spread of the items.
     nodes
-        Number of points, see :func:`~annomodels.models.nodes.effect_nodes`.
+        Number of points, see :func:`~annomodels.models.continuous.quadrature.effect_nodes`.
 
     References
     ----------

@@ -9,12 +9,10 @@ from typing import ClassVar
 import numpy as np
 
 from annomodels.models.conjugate import ConjugateModel
-from annomodels.models.kinds import HonestAndSpammers
-from annomodels.models.layout import Factor, Layout
-from annomodels.models.mixture import StateModel
+from annomodels.models.mixtures.kinds import HonestAndSpammers
+from annomodels.models.mixtures.layout import Factor, Layout
+from annomodels.models.mixtures.state_model import StateModel
 from annomodels.priors import Beta, Dirichlet
-
-__all__ = ["Ambiguous"]
 
 PLAIN, AMBIGUOUS = 0, 1
 

@@ -7,23 +7,23 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from annomodels.models.base import Model
-from annomodels.models.centring import centred_share, of_each, partly_centred
-from annomodels.models.confusion import State
-from annomodels.models.difficulty_rows import leaning_places, leaning_priors, log_rows, start_values
+from annomodels.models.base import Model, State
+from annomodels.models.continuous.centring import centred_share, of_each, partly_centred
+from annomodels.models.continuous.difficulty_rows import (
+    leaning_places,
+    leaning_priors,
+    log_rows,
+    start_values,
+)
+from annomodels.models.continuous.quadrature import normal_nodes
 from annomodels.models.encoded import Encoded
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.observed import observed
 from annomodels.models.parameters import Parameter
-from annomodels.models.quadrature import normal_nodes
 from annomodels.models.states import States, add_states, marginals
 from annomodels.priors import Beta, Diagonal, Dirichlet
-
-__all__ = ["ScalarDifficulty"]
-
-Floats = NDArray[np.float64]
+from annomodels.types import Floats
 
 # what the variables of the result are to the rows
 ROLES = {"leaning": "leaning", "slope": "discrimination", "guess": "guessing"}

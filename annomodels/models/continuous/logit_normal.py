@@ -8,10 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from annomodels.models.confusion import ConfusionModel, Floats, State
+from annomodels.models.base import State
+from annomodels.models.confusion import ConfusionModel
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.parameters import Parameter
 from annomodels.priors import Diagonal, Dirichlet
+from annomodels.types import Floats
 
 
 @dataclass(frozen=True)

@@ -9,15 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
-from annomodels.models.ambiguous import Ambiguous
 from annomodels.models.base import Model
 from annomodels.models.hierarchical import HierarchicalDawidSkene
-from annomodels.models.readings import Readings
+from annomodels.models.mixtures.ambiguous import Ambiguous
+from annomodels.models.mixtures.readings import Readings
 from annomodels.priors import Beta
-
-__all__ = ["OpinionPool", "pooled_probabilities"]
-
-Floats = NDArray[np.float64]
+from annomodels.types import Floats
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from annomodels.models.confusion import Floats, State
+from annomodels.models.base import State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.dawid_skene import DawidSkene
-from annomodels.models.layout import Layout
-from annomodels.models.mixture import StateModel
+from annomodels.models.mixtures.layout import Layout
+from annomodels.models.mixtures.state_model import StateModel
 from annomodels.models.parameters import Parameter
 from annomodels.priors import Diagonal, Dirichlet
-
-__all__ = ["SubtypeRows", "Subtypes"]
+from annomodels.types import Floats
 
 JITTER = 0.3
 

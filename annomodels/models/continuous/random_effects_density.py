@@ -7,19 +7,20 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln, softmax
 
-from annomodels.models.centring import centred_share
-from annomodels.models.density import HALF_LOG_TAU, LOG_HALF_NORMAL, Layout, from_log_simplex
+from annomodels.models.continuous.centring import centred_share
+from annomodels.models.continuous.density import (
+    HALF_LOG_TAU,
+    LOG_HALF_NORMAL,
+    Layout,
+    from_log_simplex,
+)
+from annomodels.models.continuous.item_difficulty import ItemDifficulty
+from annomodels.models.continuous.logistic_random_effects import LogisticRandomEffects
+from annomodels.models.continuous.quadrature import effect_nodes
 from annomodels.models.encoded import Encoded
-from annomodels.models.item_difficulty import ItemDifficulty
-from annomodels.models.logistic_random_effects import LogisticRandomEffects
-from annomodels.models.nodes import effect_nodes
-
-__all__ = ["RandomEffectsDensity"]
-
-Floats = NDArray[np.float64]
+from annomodels.types import Floats
 
 
 class RandomEffectsDensity(Layout):
