@@ -112,7 +112,7 @@ def _one(data: Annotations, by: str, name: str, positive: str | None) -> Breakdo
     options: dict[str, Any] = {}
     if positive is not None:
         named = {label_text(label): label for label in data.labels}
-        options = {"undefined": "seed002", "positive": named.get(positive, positive)}
+        options = {"undefined": "label-given", "positive": named.get(positive, positive)}
     try:
         return breakdown(data, kind, name, **options)  # type: ignore[arg-type]
     except NotApplicable as error:

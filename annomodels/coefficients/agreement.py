@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Literal, get_args, overload
 
 import numpy as np
 
 from annomodels.coefficients.catalogue import Request
-from annomodels.coefficients.evaluation import point_values, spread_draws
+from annomodels.coefficients.evaluation import Statistics, spread_draws
 from annomodels.coefficients.metrics import DistanceLike
-from annomodels.coefficients.reasons import UNFIT, before, data_notes, diagnose, explain, used_items
+from annomodels.coefficients.reasons import (
+    UNFIT,
+    before,
+    data_notes,
+    diagnose,
+    explain,
+    pairs_note,
+    used_items,
+)
 from annomodels.coefficients.requests import (
     ChanceLike,
     MarginsLike,
@@ -195,9 +204,13 @@ def agreement(
     # Items with a chance level of their own are not alike because their labels are.
     sample = make_sample(collapse(rows) if chances is None else rows, drawn=draws > 0)
     able = [n for n, reason in enumerate(reasons) if not reason]
-    points = dict(zip(able, point_values(sample, [requests[n] for n in able]), strict=True))
-    for n in able:
+    statistics = Statistics(sample.rows, [requests[n] for n in able])
+    points = dict(zip(able, statistics.evaluate(sample.point), strict=True))
+    for place, n in enumerate(able):
         reasons[n] = diagnose(requests[n].coefficient, rows, requests[n].convention, points[n])
+        if requests[n].from_pairs and rows.n_coders > 2:
+            lost = pairs_note(*statistics.pairs_left_out(place, sample.point), rows.n_coders)
+            requests[n] = replace(requests[n], note=f"{requests[n].note} {lost}".strip())
     drawn = [n for n in able if reasons[n] in ("", "constant_coder")]
     values = spread_draws(executor, sample, [requests[n] for n in drawn], draws, seed)
     by_request = dict(zip(drawn, values, strict=True))
@@ -233,7 +246,9 @@ def _number(undefined: Any) -> float:
     """Check the value for what is undefined."""
     if isinstance(undefined, (int, float)):
         return float(undefined)
-    hint = "" if undefined != "seed002" else ' The rules of "seed002" are about groups of items.'
+    hint = ""
+    if undefined == "label-given":
+        hint = ' The rules of "label-given" are about groups of items.'
     raise NotApplicable(f"undefined={undefined!r} is no number. Give one, for instance 0.{hint}")
 
 

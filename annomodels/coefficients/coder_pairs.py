@@ -165,15 +165,13 @@ class PairKappas:
 
     def evaluate(self, weights: Floats) -> Evaluated:
         """Mean over the pairs of coders for whom it is defined; weights [item] or [draw, item]."""
+        return self.each(weights).mean(0)
+
+    def each(self, weights: Floats) -> Evaluated:
+        """Kappa of each pair of coders who share an item, shape [coder pair, ...]."""
         n = self.total @ weights.T
         nothing = np.full_like(n, np.nan)
         d_o = np.divide(self.apart @ weights.T, n, out=nothing.copy(), where=n > 0)
         product = (self.left @ weights.T)[self.a] * (self.right @ weights.T)[self.b]
         d_e = np.divide(self.products @ product, n * n, out=nothing, where=n > 0)
-        found = ratio(d_o, d_e, self.largest)
-        defined = ~np.isnan(found.value)
-        count = defined.sum(0)
-        sums = (np.where(defined, x, 0.0).sum(0) for x in found)
-        return Evaluated(
-            *(np.divide(x, count, out=np.full(count.shape, np.nan), where=count > 0) for x in sums)
-        )
+        return ratio(d_o, d_e, self.largest)

@@ -64,6 +64,12 @@ class Nominal:
         return np.asarray(float(pooled.shape[-1] > 1))
 
 
+def unit(distance: Distance, pooled: Floats) -> Floats:
+    """Distance that counts as no agreement at all: 1 for weights of agreement, else the largest."""
+    known = distance.unit if isinstance(distance, Computed) else None
+    return distance.largest(pooled) if known is None else np.asarray(known)
+
+
 def _squared_reach(right: Floats, x: Floats) -> Floats:
     """Sum of right_l (x_k - x_l)^2 for each k, from moments; `x` is centred by the caller."""
     moments = (right.sum(-1), (right * x).sum(-1), (right * x * x).sum(-1))
@@ -160,11 +166,17 @@ class Computed:
         Takes two arrays of label codes that broadcast, gives their distances.
     n_labels
         Size of the label set.
+    unit
+        Distance that is no agreement at all, where this is not the largest distance.
+    note
+        What a reader should know about it.
     """
 
     name: str
     between: Callable[[Ints, Ints], Floats]
     n_labels: int
+    unit: float | None = None
+    note: str = ""
 
     def pairs(self, first: Ints, second: Ints, pooled: Floats) -> Floats:
         """See :class:`Distance`."""

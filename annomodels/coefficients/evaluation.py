@@ -122,21 +122,34 @@ class Statistics:
                 some = part.tables(weights, request.coefficient.by_coder)
                 found.append(evaluate_with(request.coefficient.expectation, some, nodes))
             elif request.from_pairs:
-                found.append(self._mean_of_pairs(request, weights))
+                found.append(self._of_pairs(request, weights).mean(-1))
             else:
                 found.append(_of_tables(request, tables[request.convention]))
         return found
 
-    def _mean_of_pairs(self, request: Request, weights: Floats) -> Evaluated:
-        """Mean over the pairs of coders for whom the coefficient is defined."""
+    def _of_pairs(self, request: Request, weights: Floats) -> Evaluated:
+        """Coefficient of each pair of coders who share an item, shape [..., coder pair]."""
         each = self.pairs[request.convention].each(weights)
-        found = evaluate_with(request.coefficient.expectation, each, request.distance)
-        defined = ~np.isnan(found.value)
-        n = defined.sum(-1)
-        sums = (np.where(defined, x, 0.0).sum(-1) for x in found)
-        return Evaluated(
-            *(np.divide(x, n, out=np.full(np.shape(x), np.nan), where=n > 0) for x in sums)
+        return evaluate_with(request.coefficient.expectation, each, request.distance)
+
+    def pairs_left_out(self, n: int, weights: Floats) -> tuple[int, int]:
+        """How many pairs of coders a mean leaves out, as they share no item, and as 0/0.
+
+        Parameters
+        ----------
+        n
+            Number of a request for a mean over pairs of coders.
+        weights
+            Weights of the items, shape [item].
+        """
+        mean = self.own.get(n)
+        each = (
+            mean.each(weights)
+            if isinstance(mean, PairKappas)
+            else self._of_pairs(self.requests[n], weights)
         )
+        every = self.rows.n_coders * (self.rows.n_coders - 1) // 2
+        return every - each.value.size, int(np.isnan(each.value).sum())
 
 
 def _of_tables(request: Request, tables: Tables) -> Evaluated:

@@ -36,7 +36,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annomodels.coefficients.distances import Distance, Nominal, Squared
+from annomodels.coefficients.distances import Distance, Nominal, Squared, unit
 from annomodels.coefficients.tables import Evaluated, Tables
 from annomodels.errors import NotApplicable
 from annomodels.types import Floats
@@ -245,16 +245,17 @@ def gwet(tables: Tables, distance: Distance) -> Floats:
     r"""Take Gwet's chance of a random label (AC1, AC2).
 
     :math:`A_e = T_w / (q (q - 1)) \sum_k \pi_k (1 - \pi_k)`. Agreement weights are
-    1 - distance / largest distance; T_w is their sum over all q x q cells.
+    1 - distance / unit; T_w is their sum over all q x q cells. The value depends on the unit: see
+    :func:`~.distances.unit`.
     """
     q = tables.n_labels
     if q < 2:
         return np.full(tables.pooled.shape[:-1], np.nan)
     p = _share(tables.pooled)
-    largest = distance.largest(tables.pooled)
+    none = unit(distance, tables.pooled)
     ones = np.ones(tables.pooled.shape)
-    weights = q * q * largest - distance.form(ones, ones, tables.pooled)
-    return np.asarray(largest - weights / (q * (q - 1)) * (p * (1 - p)).sum(-1))
+    weights = q * q * none - distance.form(ones, ones, tables.pooled)
+    return np.asarray(none - weights / (q * (q - 1)) * (p * (1 - p)).sum(-1))
 
 
 EXPECTED: dict[str, Callable[[Tables, Distance], Floats]] = {
@@ -292,14 +293,15 @@ def evaluate_observed(
 ) -> Evaluated:
     """Coefficient where the observed disagreement is known; `tables` need no pairs then.
 
-    Observed agreement is 1 - D_o / largest distance.
+    Observed agreement is 1 - D_o / unit of the distance.
     """
     if expectation in STATISTICS:
         return STATISTICS[expectation](tables, distance, d_o)
     largest = np.broadcast_to(distance.largest(tables.pooled), d_o.shape)
     if expectation is None:
         none = np.where(np.isnan(d_o), np.nan, 0.0)
-        apart = np.divide(d_o, largest, out=none, where=largest > 0)
+        whole = np.broadcast_to(unit(distance, tables.pooled), d_o.shape)
+        apart = np.divide(d_o, whole, out=none, where=whole > 0)
         return Evaluated(1.0 - apart, d_o, np.full_like(d_o, np.nan))
     d_e = np.broadcast_to(EXPECTED[expectation](tables, distance), d_o.shape)
     return ratio(d_o, d_e, largest)

@@ -39,6 +39,12 @@ OTHER_NAMES = {
 }
 
 MANY_LABELS = 2_000
+RULES = "A distance is symmetric, never negative, and 0 from a label to itself."
+ONE_SIDED = (
+    "Two labels of an item have no order, so a distance has no direction. Functions for raw labels "
+    "elsewhere (irrCAC's) use the mean of both directions without a word: give (table + table.T) "
+    "/ 2 to get their numbers."
+)
 
 
 def make_distance(
@@ -71,6 +77,11 @@ def make_distance(
     a callable         takes two labels, gives their distance
     =================  ============================================================================
 
+    A table or callable with 1 from each label to itself and nothing larger gives weights of
+    agreement, w = 1 - distance. AC2 and observed agreement depend on what counts as no agreement
+    at all: weight 0, so distance 1; where a distance of a table exceeds 1, and for the numeric
+    distances above, it is the largest distance between two labels of the set.
+
     Parameters
     ----------
     distance
@@ -87,8 +98,8 @@ def make_distance(
     NotApplicable
         When the distance is unknown or does not fit the labels.
     AnnotationError
-        When a table or callable is no distance: wrong shape, not symmetric, not 0 from a label to
-        itself, negative, or not a number.
+        When a table or callable is neither a distance nor weights: wrong shape, not symmetric, not
+        0 (or 1) from a label to itself, negative, or not a number.
 
     Examples
     --------
@@ -147,15 +158,10 @@ def _number(value: Any) -> float:
 
 def _table(name: str, table: Floats, labels: Sequence[Hashable]) -> Distance:
     """Check a table."""
-    n = len(labels)
+    n, note = len(labels), ""
     if table.shape == (n, n) and n > 1 and (np.diag(table) == 1).all() and (table <= 1).all():
-        raise AnnotationError(
-            Problem(
-                "The table has 1 from each label to itself, so it holds weights of agreement.",
-                f"distance {name}",
-                "Give distances: 1 - weights.",
-            )
-        )
+        table = 1.0 - table
+        note = "The table has 1 on its diagonal and was taken as weights of agreement."
     if table.shape != (n, n):
         raise AnnotationError(
             Problem(
@@ -176,12 +182,17 @@ def _table(name: str, table: Floats, labels: Sequence[Hashable]) -> Distance:
                 Problem(
                     f"The distance from {quoted(labels[k])} to {quoted(labels[m])} {what}.",
                     f"distance {name}",
-                    "A distance is symmetric, never negative, and 0 from a label to itself.",
+                    ONE_SIDED if "direction" in what else RULES,
                 )
             )
     if problems:
         raise AnnotationError(problems)
-    return Computed(name, partial(_look_up, (table + table.T) / 2), n)
+    table = (table + table.T) / 2
+    largest = float(table.max(initial=0.0))
+    if largest > 1 and not note:
+        note = f"Distances were divided by the largest, {largest:g}, to get weights of agreement."
+        return Computed(name, partial(_look_up, table), n, note=note)
+    return Computed(name, partial(_look_up, table), n, 1.0, note)
 
 
 def _look_up(table: Floats, k: Ints, m: Ints) -> Floats:

@@ -32,6 +32,14 @@ REASONS: dict[str, str] = {
         "All pairable labels are at distance 0 from each other, so there is nothing to correct "
         "for: 0/0."
     ),
+    "no_defined_pair": (
+        "It is a mean over pairs of coders, and it is 0/0 for each pair that shares an item, since "
+        "both gave one and the same label there."
+    ),
+    "no_total_variance": (
+        "The estimated variance of items and errors together, its denominator, is not above 0: "
+        "labels differ more within items than between them."
+    ),
     "no_overlap": "No item has labels by two coders.",
     "no_complete_items": "No item was labelled by every coder, which listwise asks for.",
     "one_coder": "There is only one coder.",
@@ -91,7 +99,13 @@ def diagnose(entry: Coefficient, rows: Rows, convention: str, point: Evaluated) 
             return "too_few_items"
         if entry.chance and len(np.unique(labels)):
             return "certain_by_chance"
-        return "no_variation" if len(np.unique(labels)) < 2 else "zero_expected_disagreement"
+        if len(np.unique(labels)) < 2:
+            return "no_variation"
+        if entry.each_pair:
+            return "no_defined_pair"
+        # Only an analysis of variance has a denominator that labels which differ can make nothing.
+        variance = entry.numeric or (entry.own and point.observed > 0)
+        return "no_total_variance" if variance else "zero_expected_disagreement"
     if n_units < 2:
         return "too_few_items"
     zero_for_constant = entry.expectation in ("between", "kappa_max")
@@ -104,6 +118,20 @@ def _constant(rows: Rows, pairable: np.ndarray[tuple[int], np.dtype[np.bool_]]) 
     """For each coder, whether only one label was used on the pairable items."""
     labels, coders = rows.label[pairable], rows.coder[pairable]
     return [len(np.unique(labels[coders == c])) < 2 for c in range(rows.n_coders)]
+
+
+def pairs_note(unshared: int, undefined: int, n_coders: int) -> str:
+    """Say which pairs of coders a mean over pairs leaves out."""
+    every = n_coders * (n_coders - 1) // 2
+    why = (
+        (unshared, "share no item"),
+        (undefined, "gave one and the same label on all items they share (0/0)"),
+    )
+    parts = [f"{n:,} that {what}" for n, what in why if n]
+    if not parts or n_coders < 3:
+        return ""
+    kept = every - unshared - undefined
+    return f"The mean is over {kept:,} of {every:,} pairs of coders; left out: {', '.join(parts)}."
 
 
 def explain(reason: str, entry: Coefficient, n_coders: int, n_labels: int = 0) -> str:

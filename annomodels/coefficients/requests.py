@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from annomodels.coefficients.catalogue import COEFFICIENTS, Request, find, panel_names
-from annomodels.coefficients.distances import Distance, Nominal
+from annomodels.coefficients.distances import Computed, Distance, Nominal
 from annomodels.coefficients.entries import CONVENTION_NAMES, Coefficient
 from annomodels.coefficients.metrics import DistanceLike, make_distance
 from annomodels.coefficients.reasons import explain
@@ -228,6 +228,8 @@ def make_requests(
                 f"Without a distance it is {_PLAIN_FORM[entry.name]}: give distance= or declare "
                 "the scale of the labels."
             )
+        if isinstance(found, Computed) and (found.unit or entry.expectation in ("gwet", None)):
+            note = f"{note} {found.note}".strip()
         if found.name == "ordinal" and entry.name not in ("alpha", "hughes_alpha"):
             note += " The distance is Krippendorff's; Gwet's ordinal weights are 'gwet_ordinal'."
         requests.append(

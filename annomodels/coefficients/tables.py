@@ -30,6 +30,14 @@ class Evaluated(NamedTuple):
     observed: Floats
     expected: Floats
 
+    def mean(self, axis: int) -> Evaluated:
+        """Mean over those of an axis that are defined; NaN where none is."""
+        defined = ~np.isnan(self.value)
+        n = defined.sum(axis)
+        sums = (np.where(defined, x, 0.0).sum(axis) for x in self)
+        nothing = np.full(np.shape(n), np.nan)
+        return Evaluated(*(np.divide(x, n, out=nothing.copy(), where=n > 0) for x in sums))
+
 
 @dataclass(frozen=True, eq=False)
 class Tables:

@@ -37,13 +37,16 @@ DISAGREED = 1.0
 N_AGREED = 96
 N_DISAGREED = 64
 PANEL = 2.0
+CHANCE_LABELS = 1_500_000
+MOST_TIMES = 2
 
 
 def chance_items(rows: Rows) -> Rows:
     """Make the chance items of a data set.
 
     In a panel, where coders label half of the items or more, all of them label each chance item;
-    in a crowd it has the coders of one item of the data.
+    in a crowd it has the coders of one item of the data. Where tens of thousands of coders make up
+    a panel there are fewer chance items, of the same weight, so that memory grows with the labels.
 
     Returns
     -------
@@ -51,15 +54,27 @@ def chance_items(rows: Rows) -> Rows:
     """
     rng = np.random.default_rng(20_10)
     k = rows.n_labels
-    labels = np.arange(k) if k <= N_AGREED else np.sort(rng.choice(k, N_AGREED, replace=False))
-    each = N_AGREED // len(labels)
-    item, coder = _coders(rows, each * len(labels), rng)
-    agreed = _rows(rows, item, coder, labels[item // each], min(PER_LABEL * k, AGREED_AT_MOST))
+    fit = max(CHANCE_LABELS, MOST_TIMES * len(rows.item)) // rows.n_coders
+    n_agreed, n_disagreed = max(2, min(N_AGREED, fit)), max(2, min(N_DISAGREED, fit))
+    labels = np.arange(k) if k <= n_agreed else np.sort(rng.choice(k, n_agreed, replace=False))
+    each = n_agreed // len(labels)
+    donors = _donors(rows, each * len(labels), rng)
+    if donors is None:
+        # A whole panel that agrees looks the same each time: once is enough, with their number.
+        item, coder = _labelled(rows, None, len(labels))
+        agreed = _rows(rows, item, coder, labels[item], min(PER_LABEL * k, AGREED_AT_MOST), each)
+    else:
+        item, coder = _labelled(rows, donors, len(donors))
+        agreed = _rows(rows, item, coder, labels[item // each], min(PER_LABEL * k, AGREED_AT_MOST))
     if k < 2:
         return collapse(agreed)
-    item, coder = _coders(rows, N_DISAGREED, rng)
-    label = _disagreeing(np.bincount(item, minlength=N_DISAGREED), k, rng)
-    disagreed = _rows(rows, *_in_all_rotations(item, coder, label, k), DISAGREED)
+    turns = np.arange(k) if k <= n_agreed else np.arange(n_agreed) * k // n_agreed
+    most = max(1, n_disagreed // len(turns))
+    most -= most % (k - 1) if most >= k else 0  # pairs of labels stand equally often
+    donors = _donors(rows, n_disagreed, rng)
+    item, coder = _labelled(rows, None if donors is None else donors[:most], most)
+    label = _disagreeing(np.bincount(item, minlength=most), n_disagreed, k, rng)
+    disagreed = _rows(rows, *_in_all_rotations(item, coder, label, turns, k), DISAGREED)
     both = dataclasses.replace(
         agreed,
         item=np.concatenate([agreed.item, disagreed.item + agreed.n_items]),
@@ -71,14 +86,16 @@ def chance_items(rows: Rows) -> Rows:
     return collapse(both)
 
 
-def _rows(rows: Rows, item: Ints, coder: Ints, label: Ints, weight: float) -> Rows:
-    """Items that together have a weight."""
+def _rows(rows: Rows, item: Ints, coder: Ints, label: Ints, weight: float, each: int = 1) -> Rows:
+    """Items that together have a weight; each of them stands for `each` alike."""
     n = int(item[-1]) + 1
-    return Rows(item, coder, label, n, rows.n_coders, rows.n_labels, times=np.full(n, weight / n))
+    # Added up one by one, as counting equal items does.
+    times = np.bincount(np.repeat(np.arange(n), each), np.full(n * each, weight / (n * each)))
+    return Rows(item, coder, label, n, rows.n_coders, rows.n_labels, times=times)
 
 
-def _coders(rows: Rows, n: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
-    """Give each chance item all coders of a panel, or those of an item of a crowd.
+def _donors(rows: Rows, n: int, rng: np.random.Generator) -> Ints | None:
+    """Items of a crowd whose coders label the chance items; None in a panel, where all coders do.
 
     Were labels missing from the chance items of a panel too, each pair of coders would share only
     some of them, and the kappa of the pair would have less of a prior than kappas need.
@@ -92,16 +109,23 @@ def _coders(rows: Rows, n: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
     chosen = pairable[np.minimum(drawn, len(pairable) - 1)]
     labels = (rows.times * r)[pairable].sum()
     if rows.n_coders * upto[-1] <= PANEL * labels and not rows.repeated:
+        return None
+    return np.asarray(chosen)
+
+
+def _labelled(rows: Rows, donors: Ints | None, n: int) -> tuple[Ints, Ints]:
+    """Chance item and coder of each of their labels."""
+    if donors is None:
         return np.repeat(np.arange(n), rows.n_coders), np.tile(np.arange(rows.n_coders), n)
-    return np.repeat(np.arange(n), r[chosen]), rows.coder[rows.where(chosen)]
+    return np.repeat(np.arange(n), rows.per_item[donors]), rows.coder[rows.where(donors)]
 
 
-def _disagreeing(size: Ints, k: int, rng: np.random.Generator) -> Ints:
+def _disagreeing(size: Ints, n_items: int, k: int, rng: np.random.Generator) -> Ints:
     """Labels of items with `size` labels, not all the same, the first of each item being 0."""
     patterns = []
     for n, r in enumerate(size.tolist()):
         others = r - 1
-        if others * np.log(k) < np.log(len(size)):
+        if others * np.log(k) < np.log(n_items):
             code = 1 + n % max(k**others - 1, 1)
             label = code // k ** np.arange(others) % k
         else:
@@ -112,13 +136,10 @@ def _disagreeing(size: Ints, k: int, rng: np.random.Generator) -> Ints:
     return np.concatenate(patterns).astype(np.int64)
 
 
-def _in_all_rotations(item: Ints, coder: Ints, label: Ints, k: int) -> tuple[Ints, Ints, Ints]:
+def _in_all_rotations(
+    item: Ints, coder: Ints, label: Ints, turns: Ints, k: int
+) -> tuple[Ints, Ints, Ints]:
     """Shift the labels round, so that all labels are equally frequent."""
-    turns = np.arange(k) if k <= N_AGREED else np.arange(N_AGREED) * k // N_AGREED
-    most = max(1, N_DISAGREED // len(turns))
-    most -= most % (k - 1) if most >= k else 0  # pairs of labels stand equally often
-    kept = item < most
-    item, coder, label = item[kept], coder[kept], label[kept]
     n = int(item[-1]) + 1
     turn = np.repeat(np.arange(len(turns)), len(item))
     return (

@@ -102,7 +102,9 @@ def test_rules_of_seed_002_for_groups_without_the_label():
     plain = am.breakdown(data, "group", "kappa", draws=100).table.set_index("group")
     assert np.isnan(plain.loc["none", "value"])
     assert plain.loc["one", "value"] == 0
-    found = am.breakdown(data, "group", "kappa", draws=100, undefined="seed002", positive="link")
+    found = am.breakdown(
+        data, "group", "kappa", draws=100, undefined="label-given", positive="link"
+    )
     table = found.table.set_index("group")
     kappa = am.agreement(data.select(items=[f"both{n}" for n in range(8)]), "kappa", draws=0).value
     assert table["value"].to_dict() == pytest.approx(
@@ -135,7 +137,7 @@ def test_undefined_groups_take_the_number_asked_for():
         ({"by": "coder", "name": "light_kappa"}, "pair"),
         ({"by": "coder", "missing": "pairwise", "name": "k"}, 'by="pair"'),
         ({"by": "item", "name": "icc_1"}, "numbers"),
-        ({"by": "item", "undefined": "seed002"}, 'by="group"'),
+        ({"by": "item", "undefined": "label-given"}, 'by="group"'),
         ({"by": "item", "draws": -1}, "0 for none"),
     ],
 )

@@ -150,7 +150,7 @@ def test_every_reason_is_a_sentence():
         ("bias", {"labels": ["A", "B", "C"]}, "the label set has 3"),
         ("kappa", {"margins": {"A": 0.5, "B": 0.5}}, "These take margins: pi, k, alpha"),
         ("k", {"chance": [0.5, 0.5, 0.5, 0.5]}, "These do: s_item"),
-        ("k", {"undefined": "seed002"}, "about groups of items"),
+        ("k", {"undefined": "label-given"}, "about groups of items"),
         ("s", {"labels": 4}, "labels=4 is no label set"),
         ("alpha", {"duplicates": "all"}, "Use one of first, last"),
         ("alpha", {"resample": "texts"}, "Use one of auto, items, groups"),

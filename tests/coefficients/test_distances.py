@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import annomodels as am
 from annomodels.coefficients.metrics import DISTANCES, make_distance
 from annomodels.coefficients.sets import SET_DISTANCES, dice, jaccard, masi, passonneau
 from annomodels.errors import AnnotationError, NotApplicable
@@ -99,9 +100,58 @@ def test_a_function_that_gives_no_number():
         make_distance(lambda a, b: "far" if a != b else 0, LABELS)
 
 
-def test_weights_of_agreement_are_not_distances():
-    with pytest.raises(AnnotationError, match="1 - weights"):
-        make_distance(np.eye(4), LABELS)
+def test_a_table_with_1_on_the_diagonal_holds_weights_of_agreement():
+    found = make_distance(np.eye(4), LABELS)
+    assert (table_of(found, np.ones(4)) == 1 - np.eye(4)).all()
+    assert "taken as weights of agreement" in found.note
+
+
+WEIGHTS = np.array([[1, 0.8, 0.5], [0.8, 1, 0.6], [0.5, 0.6, 1]])
+SIX = [("a", "a"), ("a", "b"), ("b", "b"), ("b", "c"), ("c", "c"), ("a", "c")]
+
+
+def two_coders(pairs):
+    rows = [(i, c, label) for i, pair in enumerate(pairs) for c, label in enumerate(pair)]
+    return am.Annotations.from_records(rows)
+
+
+def gwet_ac2(pairs, weights, items=None):
+    """Observed agreement and AC2 from the formula of Gwet's handbook, as irrCAC has it."""
+    codes = np.array([["abc".index(label) for label in pair] for pair in pairs])
+    items = np.ones(len(pairs)) if items is None else items
+    p_a = (items * weights[codes[:, 0], codes[:, 1]]).sum() / items.sum()
+    p = np.bincount(codes.reshape(-1), np.repeat(items, 2), 3) / (2 * items.sum())
+    p_e = weights.sum() / 6 * (p * (1 - p)).sum()
+    return p_a, (p_a - p_e) / (1 - p_e)
+
+
+@pytest.mark.parametrize("table", [WEIGHTS, 1 - WEIGHTS], ids=["weights", "distances"])
+def test_ac2_of_weights_that_do_not_reach_0_is_that_of_irrcac(table):
+    data = two_coders(SIX)
+    p_a, value = gwet_ac2(SIX, WEIGHTS)
+    found = am.agreement(data, "ac2", distance=table, draws=0)
+    assert found.value == pytest.approx(value, abs=1e-12)
+    assert am.agreement(data, "percent", distance=table, draws=0).value == pytest.approx(p_a)
+    assert ("weights of agreement" in found.note) == (table is WEIGHTS)
+    # The error goes by the same unit: derivatives by the weight of each item.
+    step = 1e-6
+    ups = [gwet_ac2(SIX, WEIGHTS, np.ones(6) + step * one)[1] for one in np.eye(6)]
+    error = np.sqrt(6 / 5 * np.square((np.array(ups) - value) / step).sum())
+    assert found.analytic("gwet").se == pytest.approx(error, rel=1e-4)
+
+
+def test_distances_above_1_are_rescaled_and_the_note_says_so():
+    data, table = two_coders(SIX), 4 * (1 - WEIGHTS)
+    found = am.agreement(data, "ac2", distance=table, draws=0)
+    assert found.value == pytest.approx(gwet_ac2(SIX, 1 - (1 - WEIGHTS) / 0.5)[1])
+    assert "divided by the largest, 2," in found.note
+    assert "divided" not in am.agreement(data, "k", distance=table, draws=0).note
+
+
+def test_a_one_sided_table_is_refused_with_the_reason():
+    one_sided = [[1, 0.8, 0.5], [0.2, 1, 0.6], [0.5, 0.6, 1]]
+    with pytest.raises(AnnotationError, match=r"differs by direction[\s\S]*have no order"):
+        make_distance(one_sided, "abc")
 
 
 def test_the_empty_set_can_be_as_far_as_any_other():

@@ -168,3 +168,13 @@ def test_what_a_model_implies_is_the_limit_of_many_items(rng):
     limit = implied(prevalence, confusion, NAMES, values=values)
     for name, seen in by_hand(values[labels].T).items():
         assert limit[name][0] == pytest.approx(seen, abs=0.012), name
+
+
+def test_a_denominator_below_0_is_the_reason_and_not_labels_that_are_all_alike():
+    # Labels vary, and more within items than between them.
+    data = made_of([[1, 5], [5, 1], [1, 5], [5, 1.5]], scale="interval")
+    panel = am.agreement(data, ["icc_a1", "icc_ak"], draws=0)
+    assert panel["icc_a1"].value < 0
+    assert np.isnan(panel["icc_ak"].value)
+    assert panel["icc_ak"].reason == "no_total_variance"
+    assert "differ more within items" in panel["icc_ak"].note

@@ -1,5 +1,8 @@
 """The draws: exact for two coders, a Bayesian bootstrap for more, common to all coefficients."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -269,3 +272,37 @@ def test_hundreds_of_coders_stay_within_memory_and_time(rng):
     assert panel["multi_kappa"].draws.shape == (2000,)
     assert peak < 300e6
     assert seconds < 10
+
+
+MANY_CODERS = """
+import resource, sys
+import numpy as np
+import annomodels as am
+n = 100_000
+label = np.random.default_rng(0).integers(0, 2, 2 * n).astype(np.int32)
+item, coder = (x.astype(np.int32) for x in np.divmod(np.arange(2 * n), n))
+data = am.Annotations(item, coder, label, ("i", "j"), tuple(range(n)), ("a", "b"))
+panel = am.agreement(data, ["k", "multi_kappa", "alpha"], draws=20)
+assert np.isfinite(panel["multi_kappa"].draws).all()
+unit = 1 if sys.platform == "darwin" else 1024
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit // 2**20)
+"""
+
+
+def test_memory_of_draws_grows_with_the_labels_and_not_with_coders_times_chance_items():
+    pytest.importorskip("resource")
+    run = subprocess.run(
+        [sys.executable, "-c", MANY_CODERS], capture_output=True, text=True, check=True
+    )
+    assert int(run.stdout) < 600  # megabytes; 1,500 when each chance item held every coder
+
+
+def test_a_panel_of_very_many_coders_keeps_the_weight_of_its_chance_items(monkeypatch):
+    rows = [(i, c, (i + c) % 3) for i in range(5) for c in range(40)]
+    panel = prepare(am.Annotations.from_records(rows))
+    whole = chance_items(panel)
+    monkeypatch.setattr(weights, "CHANCE_LABELS", 0)
+    monkeypatch.setattr(weights, "MOST_TIMES", 1)
+    fewer = chance_items(panel)
+    assert fewer.n_items < whole.n_items
+    assert fewer.times.sum() == pytest.approx(whole.times.sum())

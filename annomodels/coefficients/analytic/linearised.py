@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from annomodels.coefficients.counts import Counts, count
-from annomodels.coefficients.distances import Distance
+from annomodels.coefficients.distances import Distance, unit
 from annomodels.coefficients.reasons import used_items
 from annomodels.coefficients.rows import CONVENTIONS
 from annomodels.coefficients.weights import Basis
@@ -148,8 +148,8 @@ def linearised(basis: Basis, value: float, prob: float) -> Spread:
     slope_o = (pairs_apart - pairs * d_o) / total
     expectation = request.coefficient.expectation
     if expectation is None:
-        largest = float(distance.largest(pooled))
-        linear, at_value = -slope_o / largest if largest > 0 else 0 * slope_o, value
+        whole = float(unit(distance, pooled))
+        linear, at_value = -slope_o / whole if whole > 0 else 0 * slope_o, value
     else:
         if request.margins is not None and expectation != "between":
             d_e, slope_e = d_o / (1 - value) if value != 1 else 1.0, np.zeros_like(t)
@@ -192,13 +192,13 @@ def _pooled(counts: Counts, t: Floats, pooled: Floats, distance: Distance) -> tu
 def _gwet(counts: Counts, t: Floats, pooled: Floats, distance: Distance) -> tuple[float, Floats]:
     q, total = len(pooled), pooled.sum()
     p = pooled / total
-    largest = float(distance.largest(pooled))
+    none = float(unit(distance, pooled))
     ones = np.ones(q)
-    factor = (q * q * largest - float(ones @ distance.reach(ones, pooled))) / (q * (q - 1))
+    factor = (q * q * none - float(ones @ distance.reach(ones, pooled))) / (q * (q - 1))
     own = np.asarray(counts.pooled.T @ (1 - 2 * p)).reshape(-1)
     given = np.asarray(counts.pooled.sum(0)).reshape(-1)
     slope = (own - given * float(p @ (1 - 2 * p))) / total
-    return largest - factor * float((p * (1 - p)).sum()), -factor * slope
+    return none - factor * float((p * (1 - p)).sum()), -factor * slope
 
 
 def _between(counts: Counts, t: Floats, pooled: Floats, distance: Distance) -> tuple[float, Floats]:

@@ -58,9 +58,9 @@ def breakdown(
     distance, missing, duplicates, labels
         As in :func:`~annomodels.agreement`.
     undefined
-        Value for groups where the coefficient is undefined. "seed002" (Kopec & Ogrodniczuk 2014):
-        1 where nobody gave the label `positive`, 0 where one coder alone did; a note says how many
-        groups a rule decided.
+        Value for groups where the coefficient is undefined. "label-given" (Kopec & Ogrodniczuk
+        2014): 1 where nobody gave the label `positive`, 0 where one coder alone did; a note says
+        how many groups a rule decided.
     positive
         The label the rules are about.
     draws, seed
@@ -102,7 +102,7 @@ def breakdown(
     if chosen not in get_args(By):
         raise NotApplicable(f"by={by!r} is unknown. Use one of {', '.join(get_args(By))}.")
     if chosen != "group" and (positive is not None or isinstance(undefined, str)):
-        raise NotApplicable('undefined="seed002" and positive= belong to by="group".')
+        raise NotApplicable('undefined="label-given" and positive= belong to by="group".')
     if draws < 0:
         raise NotApplicable(f"draws={draws} is no number of draws. Use 0 for none.")
     whole = chosen == "group"

@@ -141,17 +141,19 @@ def by_group_of_items(
 
 def _positive(setup: Setup, undefined: Undefined, positive: Hashable | None) -> int | None:
     """Code of the label that the rules are about, or None without rules."""
-    if undefined != "seed002":
+    if undefined != "label-given":
         if not isinstance(undefined, (int, float)):
-            raise NotApplicable(f'undefined={undefined!r} is unknown. Give a number, or "seed002".')
+            raise NotApplicable(
+                f'undefined={undefined!r} is unknown. Give a number, or "label-given".'
+            )
         if positive is not None:
-            raise NotApplicable('positive= belongs to undefined="seed002". Give both.')
+            raise NotApplicable('positive= belongs to undefined="label-given". Give both.')
         return None
     names = ", ".join(map(quoted, setup.data.labels[:6]))
     if positive is None:
         raise NotApplicable(
-            'undefined="seed002" asks whether a label was given at all, so name it: positive= one '
-            f"of {names}."
+            'undefined="label-given" asks whether a label was given at all, so name it: positive= '
+            f"one of {names}."
         )
     if positive not in setup.data.labels:
         raise NotApplicable(f"positive={positive!r} is no label. Use one of {names}.")
@@ -272,7 +274,7 @@ def _notes(
     notes = []
     if setup.data.repeats:
         notes.append(repeats_note(setup))
-    if undefined == "seed002":
+    if undefined == "label-given":
         ones = int((table["value"].to_numpy()[ruled] == 1).sum())
         notes.append(
             f"The rules for labels that nobody or one coder alone gave decide {int(ruled.sum())} "
