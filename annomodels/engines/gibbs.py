@@ -25,7 +25,7 @@ from annomodels.engines.kept import Kept
 from annomodels.engines.partition import cut
 from annomodels.engines.partitioned_gibbs import in_memory
 from annomodels.engines.settings import Clock, Settings
-from annomodels.engines.stages import StagedRun, room_for
+from annomodels.engines.stages import StagedRun, looks, room_for
 from annomodels.engines.starts import random_shares, state_from_shares, vote_shares
 from annomodels.engines.state_chain import StateChain
 from annomodels.errors import NotApplicable
@@ -128,7 +128,10 @@ class _Run(StagedRun):
         fingerprint: str,
     ) -> None:
         belongs = identity(fingerprint, model, "gibbs", settings)
-        super().__init__(settings, open_checkpoint(settings, belongs))
+        work = looks(len(codes.row), codes.n_rows, codes.n_labels)
+        if isinstance(model, StateModel):
+            work += 3 * len(codes.row) * model.n_states(codes.n_labels)
+        super().__init__(settings, work, open_checkpoint(settings, belongs))
         self.codes, self.pool = codes, pool
         self.stop = Event()
         self.interrupts = Interrupts(False)

@@ -31,6 +31,8 @@ BATCHES = 20
 BUSIEST = 100
 MOST_THIN = 16
 GOOD_RHAT, GOOD_ESS = 1.01, 400
+# work of an iteration for each label, in the unit of `Settings.patience`
+LOOKS = 40
 # numbers that draws of the truths may take over all chains
 TRUTHS = 20_000_000
 # parameters that carry the unit of the labels
@@ -144,8 +146,9 @@ def gibbs(model: Interval, labels: NumericLabels, settings: Settings) -> Numeric
             chain.room(1, 1)
         chains[0].advance(0, 0, 0)
         clock = Clock(settings.time_limit)
-        _stage(pool, chains, settings.warmup, 0, clock, settings, "warm-up")
-        thin, stopped = 1, ""
+        warm = _stage(pool, chains, settings.warmup, 0, clock, settings, "warm-up")
+        thin, work = 1, 0
+        stopped = "time limit" if warm < settings.warmup else ""
         while True:
             for chain in chains:
                 chain.room(draws, truth_thin)
@@ -155,8 +158,8 @@ def gibbs(model: Interval, labels: NumericLabels, settings: Settings) -> Numeric
             if n < draws:
                 stopped = "time limit"
                 break
-            patience = max(settings.patience, settings.time_limit or 0.0)
-            room = settings.extend and thin < MOST_THIN and 3 * clock.seconds <= patience
+            work += settings.chains * draws * thin * LOOKS * len(labels.y)
+            room = settings.extend and thin < MOST_THIN and 3 * work <= settings.patience
             if not room or _mixed(_posterior(chains, n, labels), labels, settings):
                 break
             thin *= 2

@@ -39,7 +39,7 @@ from annomodels.engines.kept import Kept
 from annomodels.engines.partition import Partition, Source
 from annomodels.engines.settings import Settings
 from annomodels.engines.spread import Spread
-from annomodels.engines.stages import StagedRun, room_for
+from annomodels.engines.stages import StagedRun, looks, room_for
 from annomodels.errors import EngineError
 from annomodels.executors.team import Team
 from annomodels.models.base import State
@@ -164,7 +164,8 @@ class _Run(StagedRun):
     ) -> None:
         source = spread.source
         belongs = identity(source.fingerprint, model, "gibbs", settings)
-        super().__init__(settings, open_checkpoint(settings, belongs))
+        work = looks(source.n_annotations, source.n_rows, source.n_labels)
+        super().__init__(settings, work, open_checkpoint(settings, belongs))
         self.model, self.spread, self.pool = model, spread, pool
         self.interrupts = Interrupts(False)
         keys = np.random.SeedSequence(settings.seed).generate_state(settings.chains, np.uint64)

@@ -30,10 +30,13 @@ class Settings:
     extend
         Whether Gibbs chains that have not mixed run on, thinned, up to 16 times as long.
     patience
-        Seconds within which such an extension must be expected to end; a longer `time_limit`
-        counts instead.
+        Work that the run with such an extension may take, counted in looks of a chain at one label
+        under one class: an iteration takes (labels + 20 coders x classes) x classes of them. The
+        default is about a minute on two cores. No clock is asked, so that the same data, options
+        and seed give the same draws on every machine.
     time_limit
-        Seconds after which sampling stops and what there is is kept.
+        Seconds after which sampling stops and what there is is kept; the result says so. It does
+        not make a run longer.
     threads
         Number of threads; None takes the cores of the machine.
     partitions
@@ -62,7 +65,7 @@ class Settings:
     starts: int = 10
     relabel: bool = True
     extend: bool = True
-    patience: float = 60.0
+    patience: float = 4e10
     time_limit: float | None = None
     threads: int | None = None
     partitions: int | None = None

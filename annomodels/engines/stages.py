@@ -37,6 +37,11 @@ def room_for(n_rows: int, n_labels: int, settings: Settings) -> tuple[int, bool]
     return max(min(settings.draws, most), min(settings.draws, FEWEST_DRAWS)), True
 
 
+def looks(n_annotations: int, n_rows: int, n_labels: int) -> int:
+    """Give the work of an iteration: a cell of the parameters is drawn in the time of 20 looks."""
+    return (n_annotations + 20 * n_rows * n_labels) * n_labels
+
+
 class StagedRun(ABC):
     """Chains, and the stages they went through.
 
@@ -44,6 +49,8 @@ class StagedRun(ABC):
     ----------
     settings
         The options of the run.
+    work
+        That of one iteration of one chain, in the unit of `Settings.patience`.
     checkpoint
         Where the run is written down; None for nowhere.
     """
@@ -53,11 +60,13 @@ class StagedRun(ABC):
     traces = True
     slice_seconds = SLICE_SECONDS
 
-    def __init__(self, settings: Settings, checkpoint: Checkpoint | None = None) -> None:
-        self.settings = settings
+    def __init__(
+        self, settings: Settings, work: int, checkpoint: Checkpoint | None = None
+    ) -> None:
+        self.settings, self.work = settings, work
         self.checkpoint = checkpoint or no_checkpoint()
         self.clock = Clock(settings.time_limit)
-        self.stopped = ""
+        self.stopped, self.hurried = "", False
         self.stages: list[tuple[list[Kept], int]] = []
         self.stage = 0  # 0 is the warm-up
         self.first_thin = 1
@@ -135,15 +144,16 @@ class StagedRun(ABC):
             "thin": self.result[1],
             "iterations": self.chains[0].iteration,
             "seconds": self.clock.seconds,
-            "stopped": self.stopped,
+            "stopped": self.stopped or ("time limit" if self.hurried else ""),
         }
 
     def _worth_more(self, thin: int) -> bool:
-        """Whether a stage of twice the length may follow: it would end within the patience."""
+        """Whether a stage of twice the length may follow: the run stays within the patience."""
+        done = self.work * sum(chain.iteration for chain in self.chains)
         return (
             self.settings.extend
             and thin < MOST_THIN * self.first_thin
-            and 3 * self.clock.seconds <= max(self.settings.patience, self.settings.time_limit or 0)
+            and 3 * done <= self.settings.patience
         )
 
     def _stage(
@@ -183,7 +193,9 @@ class StagedRun(ABC):
                 self._write(ends, thin, kept)
                 return False
             if limit is not None and self.clock.seconds >= limit:
-                if kept is not None:
+                if kept is None:
+                    self.hurried = max(left) > 0
+                else:
                     self.stopped = "time limit"
                 return False
             if self.checkpoint.due:

@@ -57,15 +57,6 @@ def test_known_gold_is_clamped(data):
     np.testing.assert_array_equal(p[5], [1, 0, 0])
 
 
-def test_a_time_limit_keeps_what_was_sampled(data):
-    fit = am.fit(data, draws=200_000, seed=1, time_limit=1.5)
-    assert fit.tree.attrs["stopped"] == "time limit"
-    kept = fit.tree["posterior"].sizes["draw"]
-    assert 10 < kept < 200_000
-    assert np.isfinite(draws(fit, "confusion")).all()
-    np.testing.assert_allclose(p_truth(fit).sum(axis=1), 1.0)
-
-
 @pytest.fixture
 def ctrl_c():
     """Ctrl-C works even where the tests run in the background, with the signal ignored."""

@@ -1,0 +1,111 @@
+"""Nothing but a time limit follows the clock: a run is as long as data, options and seed say."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from crowds import simulate
+
+import annomodels as am
+from annomodels.engines.stages import looks
+
+OPTIONS = {"draws": 100, "warmup": 20, "chains": 2, "seed": 1}
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Labels on which chains of this length do not mix."""
+    rng = np.random.default_rng(3)
+    return simulate(rng, n_items=150, n_coders=60, per_item=3, accuracy=0.6)[0]
+
+
+class HandClock:
+    """A clock that somebody sets."""
+
+    def __init__(self, monkeypatch):
+        self.now = 1e6
+        self.step = lambda: 0.0
+        for name in ("perf_counter", "monotonic", "time"):
+            monkeypatch.setattr(time, name, self.read)
+
+    def read(self):
+        self.now += self.step()
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    return HandClock(monkeypatch)
+
+
+def assert_same(fit, wanted):
+    assert {name: fit.tree.attrs[name] for name in ("thin", "stopped", "draws")} == {
+        name: wanted.tree.attrs[name] for name in ("thin", "stopped", "draws")
+    }
+    for name, values in wanted.tree["posterior"].data_vars.items():
+        np.testing.assert_array_equal(fit.tree["posterior"][name].values, values.values)
+
+
+def numbers():
+    rows = [(i, j, 10 * i + j + i * j % 3) for i in range(20) for j in range(4)]
+    return am.Annotations.from_records(rows, scale="interval")
+
+
+FITS = {
+    "memory": lambda data: am.fit(data, **OPTIONS),
+    "threads": lambda data: am.fit(data, executor="threads", threads=2, **OPTIONS),
+    "few draws": lambda data: am.fit(data, memory=data.n_coders * 9 * 8 * 40, **OPTIONS),
+    "states": lambda data: am.fit(data, "guess-level", engine="gibbs", **OPTIONS),
+    "em": lambda data: am.fit(data, "dawid-skene", engine="em", seed=1),
+    "numbers": lambda _: am.fit_interval(numbers(), **OPTIONS),
+}
+
+
+@pytest.mark.parametrize("name", list(FITS))
+def test_slow_and_busy_machines_change_nothing(name, data, monkeypatch):
+    wanted = FITS[name](data)
+    if name not in ("em", "numbers"):
+        assert int(wanted.tree.attrs["thin"]) > 1
+    rng = np.random.default_rng(1)
+    clock = HandClock(monkeypatch)
+    # every look a thousand seconds later, no time at all, and now this and now that
+    for step in (lambda: 1000.0, lambda: 0.0, lambda: 10.0 ** rng.uniform(-6, 3)):
+        clock.step = step
+        assert_same(FITS[name](data), wanted)
+
+
+def test_patience_is_work(data):
+    """A stage of twice the length follows if the run then stays within it."""
+    work = looks(len(data), data.n_coders, data.n_labels)
+    assert work == (450 + 20 * 60 * 3) * 3
+    first_stage = work * 2 * (20 + 100)
+    for patience, thin in ((3 * first_stage - 1, 1), (3 * first_stage, 2)):
+        fit = am.fit(data, patience=patience, **OPTIONS)
+        assert int(fit.tree.attrs["thin"]) == thin
+
+
+@pytest.mark.parametrize("executor", [None, "serial"])
+def test_a_time_limit_keeps_what_was_sampled(data, clock, executor):
+    """Also where only the warm-up was cut short: the result says so."""
+
+    def progress(stage, share, message):
+        if stage == due and 0 < share < 1:
+            clock.now += 60.0
+
+    options = {"seed": 1, "chains": 2, "extend": False, "time_limit": 100.0, "executor": executor}
+    due = "sampling"
+    fit = am.fit(data, draws=200_000, warmup=20, progress=progress, **options)
+    assert fit.tree.attrs["stopped"] == "time limit"
+    n = fit.tree.attrs["draws"]
+    assert 0 < n < 200_000
+    whole = am.fit(data, draws=n, warmup=20, **options)
+    assert whole.tree.attrs["stopped"] == ""
+    for name, values in whole.tree["posterior"].data_vars.items():
+        np.testing.assert_array_equal(fit.tree["posterior"][name].values, values.values)
+    np.testing.assert_allclose(fit.tree["truth"]["p_truth"].values.sum(axis=1), 1.0)
+    due = "warm-up"
+    fit = am.fit(data, draws=20, warmup=100_000, progress=progress, **options)
+    assert fit.tree.attrs["draws"] == 20
+    assert fit.tree.attrs["stopped"] == "time limit"
