@@ -191,7 +191,7 @@ def gibbs(work: Path, n: int, seed: int) -> Measured:
     with timed(out, "seconds"):
         fit = am.fit(
             data, "dawid-skene", chains=CHAINS, warmup=WARMUP, draws=DRAWS, seed=seed,
-            time_limit=limit, patience=1e15,
+            time_limit=limit,
         )  # fmt: skip
     attrs = fit.tree.attrs
     keys = ("rhat_max", "ess_min", "iterations", "thin", "stopped")

@@ -9,7 +9,10 @@ import pytest
 from crowds import simulate
 
 import annomodels as am
+from annomodels.engines.catalog import runner
+from annomodels.engines.settings import Settings
 from annomodels.engines.stages import looks
+from annomodels.models import resolve
 
 OPTIONS = {"draws": 100, "warmup": 20, "chains": 2, "seed": 1}
 
@@ -82,8 +85,9 @@ def test_patience_is_work(data):
     assert work == (450 + 20 * 60 * 3) * 3
     first_stage = work * 2 * (20 + 100)
     for patience, thin in ((3 * first_stage - 1, 1), (3 * first_stage, 2)):
-        fit = am.fit(data, patience=patience, **OPTIONS)
-        assert int(fit.tree.attrs["thin"]) == thin
+        settings = Settings(patience=patience, threads=2, **OPTIONS)
+        result = runner("gibbs")(resolve("hierarchical"), data, settings)
+        assert result.attrs["thin"] == thin
 
 
 @pytest.mark.parametrize("executor", [None, "serial"])
