@@ -60,9 +60,7 @@ class StagedRun(ABC):
     traces = True
     slice_seconds = SLICE_SECONDS
 
-    def __init__(
-        self, settings: Settings, work: int, checkpoint: Checkpoint | None = None
-    ) -> None:
+    def __init__(self, settings: Settings, work: int, checkpoint: Checkpoint | None = None) -> None:
         self.settings, self.work = settings, work
         self.checkpoint = checkpoint or no_checkpoint()
         self.clock = Clock(settings.time_limit)
