@@ -19,14 +19,13 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 from scipy.stats import t as student
 
-from annomodels.coref.alphas import pieces, together
+from annomodels.coefficients.sets import size_distance
+from annomodels.coref.alphas import chance_corrected_draws, pieces, together
 from annomodels.coref.building import document
 from annomodels.coref.conditions import condition_named, labels_of
-from annomodels.coref.jackknife import chance_corrected_draws
 from annomodels.coref.overtexts import over_texts
 from annomodels.coref.posteriors import PairPosterior
 from annomodels.coref.resampling import kappas, respread, weight_blocks
-from annomodels.coref.setdistances import size_distance
 
 PROB = 0.9
 EDGES = (1 - PROB) / 2, (1 + PROB) / 2

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence, Set
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from annomodels.coefficients.distances import Computed, Distance, Nominal, Ordinal, Squared
-from annomodels.coefficients.sets import SET_DISTANCES
+from annomodels.coefficients.sets import SET_DISTANCES, set_table
 from annomodels.data.names import quoted
 from annomodels.errors import AnnotationError, NotApplicable, Problem
 from annomodels.types import Floats, Ints
@@ -135,16 +135,22 @@ def _sets(name: str, labels: Sequence[Hashable]) -> Distance:
             f"The distance {name!r} needs labels that are sets, but these are none: "
             f"{', '.join(wrong[:5])}. Give each label as a frozenset."
         )
-    return _table(name, _call(SET_DISTANCES[name], labels), labels)
+    _few(labels)
+    return _table(name, set_table(name, cast("Sequence[Set[Any]]", labels)), labels)
 
 
-def _call(function: Callable[[Any, Any], Any], labels: Sequence[Hashable]) -> Floats:
-    """Table of a function of two labels."""
+def _few(labels: Sequence[Hashable]) -> None:
+    """Refuse tables of all pairs of very many labels."""
     if len(labels) > MANY_LABELS:
         raise NotApplicable(
             f"A distance by a function is worked out for all pairs of labels; {len(labels):,} "
             f"labels are too many (at most {MANY_LABELS:,}). Use a numeric distance."
         )
+
+
+def _call(function: Callable[[Any, Any], Any], labels: Sequence[Hashable]) -> Floats:
+    """Table of a function of two labels."""
+    _few(labels)
     return np.array([[_number(function(a, b)) for b in labels] for a in labels])
 
 

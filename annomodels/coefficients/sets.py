@@ -1,76 +1,157 @@
-"""Distances between labels that are sets, such as coreference chains."""
+"""Distances between labels that are sets, such as coreference chains: one table for all of them.
+
+A distance is a function of three numbers: the sizes of two sets and how much they share. So all
+sets of a label set can be compared by counting, without ever forming the sets of a pair; and as
+each is one quotient of whole numbers, it is the nearest float to the fraction it stands for.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
-from fractions import Fraction
-from functools import partial
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence, Set
+from typing import Any, Literal
 
-Members = Set[Any]
+import numpy as np
+from numpy.typing import ArrayLike
 
+from annomodels.errors import NotApplicable
+from annomodels.types import Floats
 
-def jaccard(a: Members, b: Members) -> Fraction:
-    r"""Jaccard distance, :math:`1 - |A \cap B| / |A \cup B|`; 0 for equal sets.
+SizeDistance = Callable[[ArrayLike, ArrayLike, ArrayLike], Floats]
+Empty = Literal["subset", "disjoint"]
+Quotient = tuple[Floats | float, Floats | float]
 
-    Examples
-    --------
-    >>> jaccard({1, 2}, {2, 3})
-    Fraction(2, 3)
-    """
-    return Fraction(0) if a == b else 1 - Fraction(len(a & b), len(a | b))
+ALIASES = {"dkpro_masi": "masi_dkpro", "passoneau": "passonneau"}
+EMPTY_APART = "passonneau_empty_1"
 
 
-def dice(a: Members, b: Members) -> Fraction:
-    r"""Dice distance, :math:`1 - 2 |A \cap B| / (|A| + |B|)`; 0 for equal sets.
-
-    Examples
-    --------
-    >>> dice({1, 2}, {2, 3})
-    Fraction(1, 2)
-    """
-    return Fraction(0) if a == b else 1 - Fraction(2 * len(a & b), len(a) + len(b))
+def _jaccard(a: Floats, b: Floats, i: Floats, empty: Empty) -> Quotient:
+    return a + b - 2 * i, a + b - i
 
 
-def passonneau(a: Members, b: Members, empty: Fraction = Fraction(1, 3)) -> Fraction:
-    """Passonneau's distance: 0 equal, 1/3 one within the other, 2/3 overlapping, 1 disjoint.
-
-    The first rule that fits counts, so the empty set is at 1/3 from every other set; `empty` is
-    the distance to take instead, 1 where a set with nothing shares nothing.
-    Source: Passonneau (2004), Computing reliability for coreference annotation, LREC.
-
-    Examples
-    --------
-    >>> passonneau({1}, {1, 2}), passonneau({1}, {2}), passonneau(set(), {2}, empty=1)
-    (Fraction(1, 3), Fraction(1, 1), Fraction(1, 1))
-    """
-    if a == b:
-        return Fraction(0)
-    if not a or not b:
-        return Fraction(empty)
-    if a <= b or b <= a:
-        return Fraction(1, 3)
-    return Fraction(2, 3) if a & b else Fraction(1)
+def _dice(a: Floats, b: Floats, i: Floats, empty: Empty) -> Quotient:
+    return a + b - 2 * i, a + b
 
 
-def masi(a: Members, b: Members) -> Fraction:
-    r"""MASI distance, :math:`1 - J M`, with Jaccard's J and Passonneau's monotonicity M.
-
-    M is 1 for equal sets, 2/3 where one lies within the other, 1/3 where they overlap, else 0.
-    Source: Passonneau (2006), Measuring agreement on set-valued items (MASI), LREC.
-
-    Examples
-    --------
-    >>> masi({1}, {1, 2})
-    Fraction(2, 3)
-    """
-    return 1 - (1 - jaccard(a, b)) * (1 - passonneau(a, b))
+def _nominal(a: Floats, b: Floats, i: Floats, empty: Empty) -> Quotient:
+    return np.asarray((a != i) | (b != i), dtype=float), 1.0
 
 
-SET_DISTANCES: dict[str, Callable[[Members, Members], Fraction]] = {
-    "jaccard": jaccard,
-    "dice": dice,
-    "passonneau": passonneau,
-    "masi": masi,
-    "passonneau_empty_1": partial(passonneau, empty=Fraction(1)),
+def _thirds(a: Floats, b: Floats, i: Floats, empty: Empty) -> Floats:
+    """Three times Passonneau's distance; the first rule that fits counts."""
+    within = (a == i) | (b == i)
+    if empty == "disjoint":
+        within = within & ((i > 0) | (a == b))
+    return np.asarray(np.where(within, np.where(a == b, 0, 1), np.where(i > 0, 2, 3)), dtype=float)
+
+
+def _passonneau(a: Floats, b: Floats, i: Floats, empty: Empty) -> Quotient:
+    return _thirds(a, b, i, empty), 3.0
+
+
+def _masi(a: Floats, b: Floats, i: Floats, empty: Empty) -> Quotient:
+    whole = 3 * (a + b - i)
+    return whole - i * (3 - _thirds(a, b, i, empty)), whole
+
+
+def _masi_dkpro(a: Floats, b: Floats, i: Floats, empty: Empty) -> Quotient:
+    return (a + b - 2 * i) * _thirds(a, b, i, empty), 3 * (a + b - i)
+
+
+SIZE_DISTANCES: dict[str, Callable[[Floats, Floats, Floats, Empty], Quotient]] = {
+    "masi": _masi,
+    "passonneau": _passonneau,
+    "jaccard": _jaccard,
+    "dice": _dice,
+    "nominal": _nominal,
+    "masi_dkpro": _masi_dkpro,
 }
+"""Numerator and denominator of each distance, from two sizes and the size of what is shared."""
+
+SET_DISTANCES = ("jaccard", "dice", "passonneau", "masi", EMPTY_APART)
+"""Those that :func:`annomodels.agreement` takes by name."""
+
+
+def size_distance(name: str, empty: Empty = "subset") -> SizeDistance:
+    """Distance by name, as a function of two sizes and of the size of what they share.
+
+    Raises
+    ------
+    NotApplicable
+        When there is no such distance, or no such way to treat the empty set.
+    """
+    if empty not in ("subset", "disjoint"):
+        raise NotApplicable(f"empty={empty!r} is unknown. Use 'subset' or 'disjoint'.")
+    key = ALIASES.get(name.lower(), name.lower())
+    if key == EMPTY_APART:
+        key, empty = "passonneau", "disjoint"
+    if key not in SIZE_DISTANCES:
+        raise NotApplicable(
+            f"There is no distance of sets called {name!r}. Use one of {', '.join(SIZE_DISTANCES)}."
+        )
+    quotient = SIZE_DISTANCES[key]
+
+    def distance(a: ArrayLike, b: ArrayLike, i: ArrayLike) -> Floats:
+        first, second, both = (np.asarray(size, dtype=float) for size in (a, b, i))
+        above, below = np.broadcast_arrays(*quotient(first, second, both, empty))
+        # Two empty sets are the same.
+        return np.asarray(np.divide(above, below, out=np.zeros(above.shape), where=below > 0))
+
+    return distance
+
+
+def set_table(name: str, labels: Sequence[Set[Any]]) -> Floats:
+    """Distances of all pairs of sets, shape [label, label]."""
+    places: dict[Any, int] = {}
+    member = [[places.setdefault(one, len(places)) for one in label] for label in labels]
+    held = np.zeros((len(labels), len(places)))
+    for row, columns in zip(held, member, strict=True):
+        row[columns] = 1.0
+    size = held.sum(1)
+    return size_distance(name)(size[:, None], size[None, :], held @ held.T)
+
+
+def set_distance(
+    a: Iterable[Any], b: Iterable[Any], distance: str = "masi", *, empty: Empty = "subset"
+) -> float:
+    r"""Distance of two sets.
+
+    ==============  ================================================================================
+    name            distance, with :math:`J = |A \cap B| / |A \cup B|`
+    ==============  ================================================================================
+    ``passonneau``  0 equal, 1/3 one within the other, 2/3 overlapping, 1 disjoint
+                    (Passonneau 2004)
+    ``masi``        :math:`1 - J M`, M = 1, 2/3, 1/3, 0 in the same order (Passonneau 2006)
+    ``masi_dkpro``  :math:`(1 - J) \delta`, :math:`\delta` = Passonneau's distance: what DKPro
+                    Statistics calls MASI; for comparison with it only
+    ``jaccard``     :math:`1 - J`
+    ``dice``        :math:`1 - 2 |A \cap B| / (|A| + |B|)`
+    ``nominal``     0 equal, 1 different
+    ==============  ================================================================================
+
+    Two empty sets are equal. Kopeć and Ogrodniczuk (2014) print MASI as :math:`\delta J`, which
+    gives disjoint sets the distance 0; it is not offered.
+
+    Parameters
+    ----------
+    a, b
+        The sets.
+    distance
+        Name of the distance.
+    empty
+        How far the empty set is from others by Passonneau's rules: "subset" (1/3, the first rule
+        that fits) or "disjoint" (1); "passonneau_empty_1" is short for the latter.
+
+    Raises
+    ------
+    NotApplicable
+        When there is no such distance.
+
+    Examples
+    --------
+    >>> round(set_distance({1, 2, 3, 4}, {3, 4, 5}), 4), set_distance({1}, {1, 2}, "jaccard")
+    (0.8667, 0.5)
+    >>> round(set_distance((), {1}, "passonneau"), 3)
+    0.333
+    """
+    first, second = set(a), set(b)
+    return float(size_distance(distance, empty)(len(first), len(second), len(first & second)))

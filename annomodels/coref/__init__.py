@@ -1,47 +1,114 @@
 """Coreference and anaphora: how reliable mentions, links, clusters and chains are.
 
+Everything public is loaded when it is first used, so that agreement without a model loads none.
 May import errors, priors, validation, annotations, coefficients, io, kernels, engines and
 summaries.
 """
 
-from annomodels.coref.agreements import agreement, alpha
-from annomodels.coref.ambiguity import ambiguous_places, category_table, explicit_ambiguity
-from annomodels.coref.antecedents import antecedent_agreement, antecedent_positions
-from annomodels.coref.building import document, document_of_judgments
-from annomodels.coref.matching import MentionOverlap, match_mentions
-from annomodels.coref.mentionpairs.fitting import fit_pairs
-from annomodels.coref.mentionpairs.model import MentionPairs, SingleTruth
-from annomodels.coref.mentionpairs.result import PairFit
-from annomodels.coref.mentions import (
-    HeadAgreement,
-    SameExpression,
-    dominating_agreement,
-    head_agreement,
-    mention_agreement,
-    s_item,
-)
-from annomodels.coref.outliers import coder_table
-from annomodels.coref.overview import agreement_table
-from annomodels.coref.places import reading_table
-from annomodels.coref.posteriors import PairPosterior, pair_draws, pair_posterior
-from annomodels.coref.scores import Score, score
-from annomodels.coref.setdistances import set_distance
-from annomodels.coref.tables import LinkTable, TwoByTwo, chance_corrected, link_table, pair_table
-from annomodels.coref.texts import (
-    TextAgreement,
-    clustered_agreement,
-    link_agreement,
-    near_identity_agreement,
-    pair_agreement,
-    text_kappa,
-)
-from annomodels.coref.unitizing import UnitizedAlpha, unitized_alpha
-from annomodels.coref.views import chain_labels, to_mpa_frame
-from annomodels.data.document import Document
-from annomodels.data.expressions import Markable, Span
-from annomodels.data.layers import Judgment, Layer
-from annomodels.io.coref.reading import read
-from annomodels.io.coref.writing import write
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from annomodels.coefficients.sets import set_distance
+    from annomodels.coref.agreements import agreement, alpha
+    from annomodels.coref.ambiguity import ambiguous_places, category_table, explicit_ambiguity
+    from annomodels.coref.antecedents import antecedent_agreement, antecedent_positions
+    from annomodels.coref.building import document, document_of_judgments
+    from annomodels.coref.matching import MentionOverlap, match_mentions
+    from annomodels.coref.mentionpairs.fitting import fit_pairs
+    from annomodels.coref.mentionpairs.model import MentionPairs, SingleTruth
+    from annomodels.coref.mentionpairs.result import PairFit
+    from annomodels.coref.mentions import (
+        HeadAgreement,
+        SameExpression,
+        UnitizedAlpha,
+        dominating_agreement,
+        head_agreement,
+        mention_agreement,
+        s_item,
+        unitized_alpha,
+    )
+    from annomodels.coref.overview import agreement_table, coder_table
+    from annomodels.coref.posteriors import PairPosterior, pair_draws, pair_posterior
+    from annomodels.coref.readings import chain_labels, reading_table, to_mpa_frame
+    from annomodels.coref.scores import Score, score
+    from annomodels.coref.tables import (
+        LinkTable,
+        TwoByTwo,
+        chance_corrected,
+        link_table,
+        pair_table,
+    )
+    from annomodels.coref.texts import (
+        TextAgreement,
+        clustered_agreement,
+        link_agreement,
+        near_identity_agreement,
+        pair_agreement,
+        text_kappa,
+    )
+    from annomodels.data.document import Document
+    from annomodels.data.expressions import Markable, Span
+    from annomodels.data.layers import Judgment, Layer
+    from annomodels.io.coref.reading import read
+    from annomodels.io.coref.writing import write
+
+_WHERE = {
+    "Document": "data.document",
+    "HeadAgreement": "coref.mentions",
+    "Judgment": "data.layers",
+    "Layer": "data.layers",
+    "LinkTable": "coref.tables",
+    "Markable": "data.expressions",
+    "MentionOverlap": "coref.matching",
+    "MentionPairs": "coref.mentionpairs.model",
+    "PairFit": "coref.mentionpairs.result",
+    "PairPosterior": "coref.posteriors",
+    "SameExpression": "coref.mentions",
+    "Score": "coref.scores",
+    "SingleTruth": "coref.mentionpairs.model",
+    "Span": "data.expressions",
+    "TextAgreement": "coref.texts",
+    "TwoByTwo": "coref.tables",
+    "UnitizedAlpha": "coref.mentions",
+    "agreement": "coref.agreements",
+    "agreement_table": "coref.overview",
+    "alpha": "coref.agreements",
+    "ambiguous_places": "coref.ambiguity",
+    "antecedent_agreement": "coref.antecedents",
+    "antecedent_positions": "coref.antecedents",
+    "category_table": "coref.ambiguity",
+    "chain_labels": "coref.readings",
+    "chance_corrected": "coref.tables",
+    "clustered_agreement": "coref.texts",
+    "coder_table": "coref.overview",
+    "document": "coref.building",
+    "document_of_judgments": "coref.building",
+    "dominating_agreement": "coref.mentions",
+    "explicit_ambiguity": "coref.ambiguity",
+    "fit_pairs": "coref.mentionpairs.fitting",
+    "head_agreement": "coref.mentions",
+    "link_agreement": "coref.texts",
+    "link_table": "coref.tables",
+    "match_mentions": "coref.matching",
+    "mention_agreement": "coref.mentions",
+    "near_identity_agreement": "coref.texts",
+    "pair_agreement": "coref.texts",
+    "pair_draws": "coref.posteriors",
+    "pair_posterior": "coref.posteriors",
+    "pair_table": "coref.tables",
+    "read": "io.coref.reading",
+    "reading_table": "coref.readings",
+    "s_item": "coref.mentions",
+    "score": "coref.scores",
+    "set_distance": "coefficients.sets",
+    "text_kappa": "coref.texts",
+    "to_mpa_frame": "coref.readings",
+    "unitized_alpha": "coref.mentions",
+    "write": "io.coref.writing",
+}
 
 __all__ = [
     "Document",
@@ -97,3 +164,15 @@ __all__ = [
     "unitized_alpha",
     "write",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _WHERE:
+        value = getattr(importlib.import_module(f"annomodels.{_WHERE[name]}"), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

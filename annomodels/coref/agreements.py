@@ -11,18 +11,22 @@ from typing import Any, Literal
 from annomodels.coefficients.catalogue import find
 from annomodels.coefficients.reasons import REASONS
 from annomodels.coefficients.result import Agreement
-from annomodels.coref.alphas import Disagreement, disagreement, pieces, together
+from annomodels.coefficients.sets import Empty, size_distance
+from annomodels.coref.alphas import (
+    FEWEST,
+    Disagreement,
+    chance_corrected_draws,
+    disagreement,
+    pieces,
+    together,
+)
 from annomodels.coref.conditions import condition_named, errors_of, labels_of
-from annomodels.coref.jackknife import FEWEST, chance_corrected_draws
-from annomodels.coref.setdistances import Empty, size_distance
 from annomodels.coref.setlabels import LabelBuilder, SetLabels
 from annomodels.data.annotations import Annotations
 from annomodels.data.document import Corpus, documents_of
 from annomodels.data.expressions import Key
 from annomodels.data.validation import is_missing
 from annomodels.errors import AnnotationError, NotApplicable, Problem
-
-__all__ = ["agreement", "alpha"]
 
 Which = Literal["alpha", "K"]
 Labels = Mapping[Any, Any] | Iterable[Any]

@@ -14,7 +14,6 @@ from annomodels.data.expressions import Key
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ambiguous_places", "category_table", "explicit_ambiguity"]
 
 WORDS = {
     (True, True): "explicit and implicit",

@@ -6,17 +6,15 @@ from collections.abc import Iterator
 from typing import Literal
 
 from annomodels.coefficients.result import Agreement
+from annomodels.coefficients.sets import Empty, size_distance
 from annomodels.coref.agreements import result
 from annomodels.coref.alphas import disagreement
 from annomodels.coref.conditions import errors_of
-from annomodels.coref.setdistances import Empty, size_distance
 from annomodels.coref.setlabels import LabelBuilder, SetLabels
 from annomodels.data.annotations import Annotations
 from annomodels.data.document import Corpus, Document, documents_of
 from annomodels.data.expressions import Key, Span, union
 from annomodels.errors import AnnotationError, NotApplicable, Problem
-
-__all__ = ["antecedent_agreement", "antecedent_positions"]
 
 Edge = Literal["begin", "end"]
 

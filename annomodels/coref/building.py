@@ -10,8 +10,6 @@ from annomodels.data.expressions import Markable, Span
 from annomodels.data.layers import Judgment, Layer
 from annomodels.errors import AnnotationError, Problem
 
-__all__ = ["document", "document_of_judgments"]
-
 
 def document(
     name: str,

@@ -9,15 +9,12 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.data.layers import Layer
 from annomodels.data.validation import is_missing, some
 from annomodels.errors import AnnotationError, DataWarning, Problem
+from annomodels.types import Ints
 
-__all__ = ["Clusters", "Missing", "Overlap", "groups_of", "overlap"]
-
-Ints = NDArray[np.int64]
 Clusters = Iterable[Iterable[Any]] | Mapping[Any, Any] | Layer
 Missing = Literal["error", "singleton", "drop"]
 

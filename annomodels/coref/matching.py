@@ -10,8 +10,6 @@ from annomodels.coref.tables import harmonic
 from annomodels.data.expressions import Markable, Span
 from annomodels.errors import AnnotationError, NotApplicable, Problem
 
-__all__ = ["Match", "MentionOverlap", "match_mentions", "renamed"]
-
 Match = Literal["exact", "head", "partial"]
 Mention = Markable | Span | Mapping[str, Any] | Iterable[int]
 

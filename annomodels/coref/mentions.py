@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+
+from annomodels.coefficients.continuum.alpha import layer
+from annomodels.coefficients.continuum.units import Units
 from annomodels.coref.matching import Match, MentionOverlap, match_mentions
 from annomodels.coref.tables import chance_corrected
 from annomodels.data.document import Corpus, Document, documents_of
 from annomodels.data.expressions import Key
 from annomodels.data.layers import Layer
 from annomodels.errors import AnnotationError, NotApplicable, Problem
-
-__all__ = [
-    "HeadAgreement",
-    "SameExpression",
-    "dominating_agreement",
-    "head_agreement",
-    "mention_agreement",
-    "s_item",
-]
 
 
 def mention_agreement(
@@ -295,3 +290,75 @@ def _expressions(layer: Layer, normalise: Callable[[str], str]) -> dict[Key, str
         for cluster, text in layer.dominating.items()
         for one in cluster
     }
+
+
+class UnitizedAlpha(NamedTuple):
+    """Alpha of units, in all and by category.
+
+    Parameters
+    ----------
+    value
+        1 - observed / expected, over all categories; NaN where nothing could differ.
+    observed, expected
+        Disagreement, summed over categories.
+    by_category
+        Category -> (value, observed, expected).
+    """
+
+    value: float
+    observed: float
+    expected: float
+    by_category: dict[Hashable, tuple[float, float, float]]
+
+
+def unitized_alpha(
+    units: Iterable[tuple[int, int, Hashable, Hashable]], begin: int, length: int
+) -> UnitizedAlpha:
+    r"""Krippendorff's alpha for unitizing (1995; 2004), doi:10.2307/271061.
+
+    It needs units that do not overlap within a coder and category, so it does not fit nested or
+    discontinuous mentions: compare these by :func:`mention_agreement`. For several texts, and with
+    an interval, see :func:`annomodels.coefficients.alpha_u`.
+
+    Parameters
+    ----------
+    units
+        (first place, length, coder, category) of each unit.
+    begin, length
+        First place and length of the text.
+
+    Returns
+    -------
+    UnitizedAlpha
+        In all and by category. The coders are those that have any unit.
+
+    Raises
+    ------
+    AnnotationError
+        When units overlap or leave the text, or there are fewer than two coders.
+
+    Examples
+    --------
+    >>> found = unitized_alpha([(0, 4, "ana", "x"), (1, 4, "ben", "x")], begin=0, length=10)
+    >>> round(found.value, 4)
+    0.8352
+    """
+    rows = [("the text", coder, at, at + size, kind) for at, size, coder, kind in units]
+    problems: list[Problem] = []
+    coders = {row[1] for row in rows}
+    if len(coders) < 2:
+        what = f"There are units of {len(coders)} coder(s)."
+        problems.append(Problem(what, remedy="Give units of two coders or more."))
+    try:
+        made = Units.from_records(rows, lengths={"the text": length}, begins=begin)
+    except AnnotationError as error:
+        raise AnnotationError([*error.problems, *problems]) from None
+    if problems:
+        raise AnnotationError(problems)
+    found = {}
+    for code, kind in enumerate(made.labels):
+        d_o, d_e = (float(x) for x in layer(made, code).disagreement(np.ones(1)))
+        found[kind] = (1 - d_o / d_e if d_e else math.nan, d_o, d_e)
+    observed, expected = (math.fsum(one[n] for one in found.values()) for n in (1, 2))
+    value = 1 - observed / expected if expected else math.nan
+    return UnitizedAlpha(value, observed, expected, found)

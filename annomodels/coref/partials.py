@@ -14,13 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.coref.setdistances import SizeDistance
+from annomodels.coefficients.sets import SizeDistance
 from annomodels.coref.setlabels import SetLabels
-
-__all__ = ["likeness", "partial_likeness"]
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from annomodels.types import Floats, Ints
 
 BLOCK = 2_000_000
 FEW = (0, 4, 16, 64, 256, 1_024)

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.coref.clusterings import Clusters, groups_of, overlap
 from annomodels.coref.overtexts import over_texts
@@ -17,13 +16,11 @@ from annomodels.coref.resampling import kappas, pair_blocks, respread, weight_bl
 from annomodels.coref.texts import pair_agreement
 from annomodels.data.document import Corpus, Document, documents_of
 from annomodels.errors import NotApplicable
+from annomodels.types import Floats
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["PairPosterior", "pair_draws", "pair_posterior"]
-
-Floats = NDArray[np.float64]
 
 QUANTITIES = {
     "these_texts": "mean over these texts",

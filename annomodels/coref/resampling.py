@@ -24,24 +24,11 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.coefficients.counts import sparse_sum
 from annomodels.coref.tables import kappa_of
 from annomodels.data.document import Document
-
-__all__ = [
-    "Extra",
-    "Weights",
-    "kappas",
-    "pair_blocks",
-    "respread",
-    "spread_factor",
-    "weight_blocks",
-]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from annomodels.types import Floats, Ints
 
 HALF = 0.5
 SHORT, SHORTEST = (20.0, 30.0), 50

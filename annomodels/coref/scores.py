@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse.csgraph import connected_components
@@ -17,11 +16,7 @@ from scipy.sparse.csgraph import connected_components
 from annomodels.coref.clusterings import Clusters, Overlap, groups_of, overlap
 from annomodels.coref.matching import Match, renamed
 from annomodels.coref.tables import harmonic
-
-__all__ = ["SCORES", "Score", "score"]
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from annomodels.types import Floats, Ints
 
 
 class Score(NamedTuple):

@@ -16,10 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.coefficients.rows import within_items
+from annomodels.types import Ints
 
-__all__ = ["Cut", "LabelBuilder", "SetLabels", "places"]
-
-Ints = NDArray[np.int64]
 Cut = Literal["whole", "without", "before"]
 
 

@@ -7,14 +7,11 @@ import warnings
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from annomodels.coref.clusterings import Clusters, Missing, Overlap, groups_of, overlap
 from annomodels.errors import DataWarning
-
-__all__ = ["LinkTable", "TwoByTwo", "chance_corrected", "kappa_of", "link_table", "pair_table"]
-
-Floats = NDArray[np.float64]
+from annomodels.types import Floats
 
 
 def chance_corrected(observed: float, expected: float) -> float:

@@ -10,26 +10,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.coref.clusterings import Missing, overlap
 from annomodels.coref.tables import LinkTable, TwoByTwo, links_of
 from annomodels.data.document import Corpus, Document, documents_of
 from annomodels.data.expressions import Key
+from annomodels.types import Ints
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "TextAgreement",
-    "clustered_agreement",
-    "link_agreement",
-    "near_identity_agreement",
-    "pair_agreement",
-    "text_kappa",
-]
-
-Ints = NDArray[np.int64]
 
 RULES = {
     "": "kappa as it is",

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import annomodels as am
-from annomodels.coefficients.sets import jaccard, passonneau
+from annomodels.coefficients.sets import set_distance
 
 # Breakdowns by label and item have their own test, test_breakdown_cases.py.
 ELSEWHERE = {"category_kappa", "item_agreement", "alpha_dfbeta_item"}
@@ -22,7 +22,7 @@ LABELS = [case for case in MINE if case not in UNITS]
 
 def masi_dkpro(a, b):
     """DKPro's product of the two distances, which is not MASI."""
-    return jaccard(a, b) * passonneau(a, b)
+    return set_distance(a, b, "jaccard") * set_distance(a, b, "passonneau")
 
 
 def label_of(value):

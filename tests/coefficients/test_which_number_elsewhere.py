@@ -9,7 +9,7 @@ from elsewhere import ELSEWHERE, as_markdown
 
 import annomodels as am
 from annomodels.coefficients.catalogue import COEFFICIENTS
-from annomodels.coefficients.sets import jaccard, passonneau
+from annomodels.coefficients.sets import set_distance
 
 FILE = Path(__file__).resolve().parents[1] / "cases" / "agreement_cases.json"
 CASES = json.loads(FILE.read_text("utf-8"))
@@ -29,7 +29,7 @@ ICC |= {"ICC(1,k)": "icc_1k", "ICC(A,k)": "icc_ak", "ICC(C,k)": "icc_ck"}
 
 
 def masi_dkpro(a, b):
-    return jaccard(a, b) * passonneau(a, b)
+    return set_distance(a, b, "jaccard") * set_distance(a, b, "passonneau")
 
 
 def distance_of(case):

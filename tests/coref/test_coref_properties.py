@@ -15,7 +15,7 @@ from sklearn.metrics import adjusted_rand_score
 from annomodels.coefficients.implied import evaluate
 from annomodels.coefficients.tables import from_joint
 from annomodels.coref import TwoByTwo, link_table, pair_table, s_item, score, text_kappa
-from annomodels.coref.chaining import chains
+from annomodels.coref.conditions import chains
 from annomodels.coref.tables import kappa_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:The link table")

@@ -62,9 +62,9 @@ def test_what_cannot_be_measured_is_said() -> None:
     with pytest.raises(am.AnnotationError) as caught:
         unitized_alpha([(0, 3, "a", "x"), (2, 3, "a", "x"), (8, 5, "a", "x")], 0, 10)
     assert [problem.what for problem in caught.value.problems] == [
-        "The unit of a in x at 8 of length 5 is not in the text.",
+        "The unit from 8 to 13 lies beyond text 'the text', which goes from 0 to 10.",
+        "Two units of coder 'a' with the label 'x' overlap in text 'the text'.",
         "There are units of 1 coder(s).",
-        "Two units of a in x overlap at 2.",
     ]
     full = unitized_alpha([(0, 1, "a", "x"), (0, 1, "b", "x")], 0, 1)
     assert math.isnan(full.value)

@@ -23,7 +23,7 @@ from annomodels.coref import (
     explicit_ambiguity,
     set_distance,
 )
-from annomodels.coref.chaining import chains
+from annomodels.coref.conditions import chains
 
 CONDITIONS = ["none", "partial", "incl-", "excl-", "incl+", "excl+"]
 PLACES = ["with place", "without place"]

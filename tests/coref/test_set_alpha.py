@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import annomodels as am
-from annomodels.coefficients.sets import SET_DISTANCES as EXACT
+from annomodels.coefficients.metrics import make_distance
+from annomodels.coefficients.sets import SET_DISTANCES, SIZE_DISTANCES, size_distance
 from annomodels.coref import alpha, document_of_judgments, set_distance
 from annomodels.coref.alphas import disagreement
 from annomodels.coref.conditions import CONDITIONS, labels_of
-from annomodels.coref.setdistances import SET_DISTANCES, size_distance
 
 small_sets = st.frozensets(st.integers(0, 4), max_size=4)
 
@@ -40,15 +41,16 @@ def test_masi_of_nltk_before_the_thirds_were_exact(cases: dict[str, Any]) -> Non
 
 
 def test_two_empty_sets_are_equal_where_nltk_divides_by_zero() -> None:
-    assert {set_distance([], [], name) for name in SET_DISTANCES} == {0.0}
+    assert {set_distance([], [], name) for name in SIZE_DISTANCES} == {0.0}
     assert set_distance([], [1], "passonneau") == pytest.approx(1 / 3)
     assert set_distance([], [1], "passonneau", empty="disjoint") == 1
 
 
-@pytest.mark.parametrize("name", sorted(EXACT))
+@pytest.mark.parametrize("name", SET_DISTANCES)
 @given(a=small_sets, b=small_sets)
 def test_distances_equal_those_of_the_coefficients(name: str, a: Any, b: Any) -> None:
-    assert set_distance(a, b, name) == pytest.approx(float(EXACT[name](a, b)))
+    table = make_distance(name, [a, b])
+    assert set_distance(a, b, name) == table.pairs(np.array([0]), np.array([1]), np.ones(2))[0]
     assert set_distance(a, b, name) == set_distance(b, a, name)
     assert (set_distance(a, b, name) == 0) == (a == b)
 
@@ -121,7 +123,7 @@ def by_enumeration(table: list[list[Any]], name: str, empty: str) -> tuple[float
 
 
 @pytest.mark.parametrize("empty", ["subset", "disjoint"])
-@pytest.mark.parametrize("name", sorted(SET_DISTANCES))
+@pytest.mark.parametrize("name", sorted(SIZE_DISTANCES))
 @given(table=tables)
 def test_counting_equals_enumeration_of_all_pairs_of_labels(
     name: str, empty: Any, table: list[list[Any]]
@@ -195,7 +197,8 @@ def test_texts_are_pooled_and_their_chains_never_meet() -> None:
 def test_a_function_as_distance_goes_through_the_coefficients() -> None:
     rng = np.random.default_rng(1)
     table = [[frozenset(rng.choice(5, 2).tolist()) for _ in range(12)] for _ in range(3)]
-    for name, exact in EXACT.items():
+    for name in SET_DISTANCES:
+        exact = partial(set_distance, distance=name)
         assert alpha(table, exact).value == pytest.approx(alpha(table, name).value)  # type: ignore[arg-type]
 
 

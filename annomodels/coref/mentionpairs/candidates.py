@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.coref.views import to_mpa_frame
+from annomodels.coref.readings import to_mpa_frame
 from annomodels.data.validation import is_blank
 from annomodels.errors import AnnotationError, Problem
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from annomodels.coref.views import key_name
+from annomodels.coref.readings import key_name
 from annomodels.data.document import Corpus, Document, documents_of
 from annomodels.data.expressions import Key, Markable, Span
 from annomodels.data.layers import Layer

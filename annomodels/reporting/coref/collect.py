@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 from annomodels.coref.agreements import Which
 from annomodels.coref.ambiguity import ambiguous_places
 from annomodels.coref.conditions import CONDITIONS, condition_named
-from annomodels.coref.mentionpairs.result import PairFit
-from annomodels.coref.outliers import coder_table
-from annomodels.coref.overview import agreement_table
-from annomodels.coref.places import reading_table
+from annomodels.coref.overview import agreement_table, coder_table
 from annomodels.coref.posteriors import PairPosterior, pair_posterior
+from annomodels.coref.readings import reading_table
 from annomodels.data.document import Corpus, Document, documents_of
 from annomodels.errors import NotApplicable
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from annomodels.coref.mentionpairs.result import PairFit
 
 __all__ = ["CorefData", "collect"]
 

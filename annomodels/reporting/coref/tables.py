@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from annomodels.coref.mentionpairs.silver import link_probabilities
-from annomodels.coref.places import words_of
+from annomodels.coref.readings import words_of
 from annomodels.reporting import grid
 from annomodels.reporting.coref.collect import CorefData
 from annomodels.reporting.grid import Cell, Column, Table
