@@ -204,6 +204,6 @@ def _known(job: Job, labels: Annotations) -> dict[Any, Any] | None:
     """Truth to judge by; looked at before the fit, so that a wrong file costs no time."""
     if job.known is None:
         return None
-    from annomodels.io.truths import truths_of
+    from annomodels.io.mappings import truths_of
 
     return truths_of(job.known, labels)

@@ -96,7 +96,7 @@ def grouped_model(
         if sampling.model == "groups":
             raise click.UsageError("--model groups needs --groups FILE.", context)
         return None
-    from annomodels.io.renaming import groups_from
+    from annomodels.io.mappings import groups_from
     from annomodels.models.grouped import GroupedCoders
 
     if sampling.model not in ("hierarchical", "groups"):

@@ -1,43 +1,24 @@
-"""The formats that are understood: one line each, tried in this order."""
+"""The formats that are understood, tried in this order; readers load only when asked."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from annomodels.data.validation import some
 from annomodels.errors import AnnotationError, Problem
-from annomodels.io.columns import Columns
-from annomodels.io.files import unreadable
-from annomodels.io.long import is_long, read_long
-from annomodels.io.matrix import is_matrix, read_matrix
+from annomodels.io.border import unreadable
 from annomodels.io.source import Options, Source
-from annomodels.io.span_builder import Spans
-from annomodels.io.tools import (
-    appen,
-    argilla,
-    brat,
-    cas,
-    doccano,
-    grouped,
-    inception,
-    label_studio,
-    label_studio_table,
-    mturk,
-    potato,
-    prodigy,
-    qualtrics,
-    sagemaker,
-    toloka,
-    webanno,
-)
-from annomodels.io.wide import is_wide, read_wide
 
-__all__ = ["FORMATS", "PLAIN", "REFUSED", "Format", "chosen"]
+if TYPE_CHECKING:
+    from annomodels.io.span_builder import Spans
+    from annomodels.io.tables.columns import Columns
 
-Looks = Callable[[Source, Options], bool]
+Hint = Callable[[Source], bool]
 
 
 @dataclass(frozen=True)
@@ -52,20 +33,77 @@ class Format:
         A few words for lists.
     signature
         What it is recognised by, in words.
+    home
+        The file of its reader.
+    hint
+        Whether a source may be in it, told from names alone; only then is the reader loaded.
     matches
-        Whether a source looks like it.
+        Function of the reader: whether a source and options look like it.
     read
-        Columns of a source; None if it holds spans only.
+        Function that gives columns; "" if it holds spans only.
     spans
-        Spans of a source; None if it holds none.
+        Function that gives spans; "" if it holds none.
     """
 
     name: str
     title: str
     signature: str
-    matches: Looks
-    read: Callable[[Source, Options], Columns] | None
-    spans: Callable[[Source, Options], Spans] | None = None
+    home: str
+    hint: Hint
+    matches: str
+    read: str = ""
+    spans: str = ""
+
+    def fits(self, source: Source, options: Options) -> bool:
+        """Whether a source looks like it."""
+        return self.hint(source) and bool(self._call(self.matches, source, options))
+
+    def columns(self, source: Source, options: Options) -> Columns:
+        """Columns of a source."""
+        columns: Columns = self._call(self.read, source, options)
+        return columns
+
+    def marks(self, source: Source, options: Options) -> Spans:
+        """Spans of a source."""
+        spans: Spans = self._call(self.spans, source, options)
+        return spans
+
+    def _call(self, function: str, source: Source, options: Options) -> Any:
+        return getattr(import_module(self.home), function)(source, options)
+
+
+def _files(*endings: str) -> Hint:
+    """Whether any file of a folder or archive has one of these endings."""
+    low = tuple(ending.lower() for ending in endings)
+    return lambda source: source.inside is not None and bool(source.inside.ending(*low))
+
+
+def _names(*parts: str) -> Hint:
+    """Whether a column, or a key of a record, has one of these in its name."""
+    return lambda source: any(part in name for name in source.names for part in parts)
+
+
+def _keys(*parts: str) -> Hint:
+    """Whether a key of a record of JSON has one of these in its name."""
+    return lambda source: source.is_json and any(p in name for name in source.names for p in parts)
+
+
+def _begins(start: str) -> Hint:
+    """Whether the text begins so."""
+    return lambda source: source.is_text and source.text.lstrip().startswith(start)
+
+
+def _third_row(start: str) -> Hint:
+    """Whether the first cell of the third row begins so."""
+    return lambda source: any(row[:1] and row[0].startswith(start) for row in source.records[2:3])
+
+
+def _any(*hints: Hint) -> Hint:
+    return lambda source: any(hint(source) for hint in hints)
+
+
+def _is_table(source: Source) -> bool:
+    return source.inside is None
 
 
 FORMATS: tuple[Format, ...] = (
@@ -73,160 +111,229 @@ FORMATS: tuple[Format, ...] = (
         "webanno",
         "WebAnno TSV 3, one file or a project export",
         "the first line is #FORMAT=WebAnno TSV 3.x",
-        webanno.is_webanno,
-        None,
-        webanno.spans_of_webanno,
+        "annomodels.io.tools.webanno",
+        _any(_files(".tsv", ".zip"), _begins("#FORMAT=WebAnno")),
+        "is_webanno",
+        spans="spans_of_webanno",
     ),
     Format(
         "cas",
         "UIMA CAS as XMI or JSON, one file or a project export (INCEpTION)",
         "XML with the root xmi:XMI, or a folder with TypeSystem.xml",
-        cas.is_cas,
-        None,
-        cas.spans_of_cas,
+        "annomodels.io.tools.cas",
+        _any(_files(".xmi", ".zip", "TypeSystem.xml"), _begins("<"), _keys("%FEATURE_")),
+        "is_cas",
+        spans="spans_of_cas",
     ),
     Format(
         "brat",
         "brat standoff, one folder for each coder",
         "files *.ann",
-        brat.is_brat,
-        None,
-        brat.spans_of_brat,
+        "annomodels.io.tools.brat",
+        _files(".ann"),
+        "is_brat",
+        spans="spans_of_brat",
     ),
     Format(
         "potato",
         "Potato, the folder annotation_output or exported rows",
         "files */user_state.json, or columns instance_id and user_id",
-        potato.is_potato,
-        potato.read_potato,
-        potato.spans_of_potato,
+        "annomodels.io.tools.potato",
+        _any(_files("user_state.json"), _names("instance_id")),
+        "is_potato",
+        read="read_potato",
+        spans="spans_of_potato",
     ),
     Format(
         "sagemaker",
         "SageMaker Ground Truth, the answers of the coders",
         "a folder worker-response, or records with datasetObjectId and annotations",
-        sagemaker.is_sagemaker,
-        sagemaker.read_sagemaker,
+        "annomodels.io.tools.sagemaker",
+        _any(_files(".json"), _names("datasetObjectId", ".annotationsFromAllWorkers")),
+        "is_sagemaker",
+        read="read_sagemaker",
     ),
     Format(
         "prodigy",
         "Prodigy, JSON lines of db-out",
         "records with _task_hash and answer",
-        prodigy.is_prodigy,
-        prodigy.read_prodigy,
-        prodigy.spans_of_prodigy,
+        "annomodels.io.tools.prodigy",
+        _any(_files(".jsonl"), _keys("_task_hash")),
+        "is_prodigy",
+        read="read_prodigy",
+        spans="spans_of_prodigy",
     ),
     Format(
         "doccano",
         "doccano, an archive or folder with one file for each coder",
         "files with rows of id, text (or filename) and label",
-        doccano.is_doccano,
-        doccano.read_doccano,
-        doccano.spans_of_doccano,
+        "annomodels.io.tools.doccano",
+        _files(".jsonl", ".json", ".csv", ".txt"),
+        "is_doccano",
+        read="read_doccano",
+        spans="spans_of_doccano",
     ),
     Format(
         "label-studio",
         "Label Studio, JSON",
         "records with data and annotations (or completions)",
-        label_studio.is_label_studio,
-        label_studio.read_label_studio,
-        label_studio.spans_of_label_studio,
+        "annomodels.io.tools.label_studio",
+        _keys("annotations", "completions"),
+        "is_label_studio",
+        read="read_label_studio",
+        spans="spans_of_label_studio",
     ),
     Format(
         "label-studio-table",
         "Label Studio, JSON-MIN or CSV",
         "columns annotation_id and annotator",
-        label_studio_table.is_label_studio_table,
-        label_studio_table.read_label_studio_table,
+        "annomodels.io.tools.label_studio",
+        _names("annotation_id"),
+        "is_label_studio_table",
+        read="read_label_studio_table",
     ),
     Format(
         "argilla",
         "Argilla, records as JSON",
         "records with fields, responses and suggestions",
-        argilla.is_argilla,
-        argilla.read_argilla,
+        "annomodels.io.tools.argilla",
+        _keys("responses"),
+        "is_argilla",
+        read="read_argilla",
     ),
     Format(
         "argilla-table",
         "Argilla, a data set as JSON lines or Parquet",
         "a column that ends in .responses.users",
-        argilla.is_argilla_table,
-        argilla.read_argilla_table,
+        "annomodels.io.tools.argilla",
+        _names(".responses.users", "user_id"),
+        "is_argilla_table",
+        read="read_argilla_table",
     ),
     Format(
         "qualtrics",
         "Qualtrics, CSV with three header rows",
         'the cells of the third row begin with {"ImportId":',
-        qualtrics.is_qualtrics,
-        qualtrics.read_qualtrics,
+        "annomodels.io.tools.qualtrics",
+        _third_row('{"ImportId":'),
+        "is_qualtrics",
+        read="read_qualtrics",
     ),
     Format(
         "inception",
         "INCEpTION, the diagnosis table of the agreement page",
         "the header begins Type,Collection,Document,Layer,Feature,Position,Flags",
-        inception.is_inception,
-        inception.read_inception,
+        "annomodels.io.tools.inception",
+        _names("Collection"),
+        "is_inception",
+        read="read_inception",
     ),
     Format(
         "mturk",
         "Amazon Mechanical Turk or Turkle, the results of a batch",
         "columns HITId and WorkerId",
-        mturk.is_mturk,
-        mturk.read_mturk,
+        "annomodels.io.tools.mturk",
+        _names("HITId"),
+        "is_mturk",
+        read="read_mturk",
     ),
     Format(
         "toloka",
         "Toloka, the file of assignments",
         "columns that begin with ASSIGNMENT:",
-        toloka.is_toloka,
-        toloka.read_toloka,
+        "annomodels.io.tools.toloka",
+        _names("ASSIGNMENT:"),
+        "is_toloka",
+        read="read_toloka",
     ),
     Format(
         "appen",
         "Appen (Figure Eight, CrowdFlower), the full report",
         "columns _unit_id and _worker_id",
-        appen.is_appen,
-        appen.read_appen,
+        "annomodels.io.tools.appen",
+        _names("_unit_id"),
+        "is_appen",
+        read="read_appen",
     ),
     Format(
         "long",
         "one row for each label (CSV, TSV, JSON lines, JSON, Parquet, Excel, SPSS)",
         "columns for item, coder and label, by name or by a known name",
-        is_long,
-        read_long,
+        "annomodels.io.tables.long",
+        _is_table,
+        "is_long",
+        read="read_long",
     ),
     Format(
         "grouped",
         "patterns of labels with counts (R package rater)",
         "the last column is n and holds whole numbers",
-        grouped.is_grouped,
-        grouped.read_grouped,
+        "annomodels.io.tables.matrix",
+        _is_table,
+        "is_grouped",
+        read="read_grouped",
     ),
     Format(
         "matrix",
         "rows are items, columns are coders, no header (K-Alpha, ReCal, MACE)",
         "the first row holds labels",
-        is_matrix,
-        read_matrix,
+        "annomodels.io.tables.matrix",
+        _is_table,
+        "is_matrix",
+        read="read_matrix",
     ),
     Format(
         "wide",
         "one row for each item, one column for each coder",
         "the first column names every item once",
-        is_wide,
-        read_wide,
+        "annomodels.io.tables.wide",
+        _is_table,
+        "is_wide",
+        read="read_wide",
     ),
 )
 
 PLAIN = ("long", "wide", "matrix", "grouped")  # tables that may be read so although they look odd
 
-# Exports that hold no judgements of single coders: looked for first, and explained.
-REFUSED: Mapping[str, tuple[Looks, Callable[[Source, Options], Columns]]] = {
-    "doccano export without coders": (doccano.is_doccano_alone, doccano.refuse_doccano),
-    "SageMaker output manifest": (sagemaker.is_manifest, sagemaker.refuse_manifest),
-    "Toloka aggregated result": (toloka.is_toloka_aggregated, toloka.refuse_toloka),
-    "Appen aggregated report": (appen.is_appen_aggregated, appen.refuse_appen),
-}
+# Exports that hold no judgements of single coders: looked for last, and explained.
+REFUSED: tuple[Format, ...] = (
+    Format(
+        "doccano without coders",
+        "doccano export without coders",
+        "records with id, text and a list of labels",
+        "annomodels.io.tools.doccano",
+        _keys("label", "entities"),
+        "is_doccano_alone",
+        read="refuse_doccano",
+    ),
+    Format(
+        "sagemaker manifest",
+        "SageMaker output manifest",
+        "records with X and X-metadata",
+        "annomodels.io.tools.sagemaker",
+        _keys("-metadata"),
+        "is_manifest",
+        read="refuse_manifest",
+    ),
+    Format(
+        "toloka aggregated",
+        "Toloka aggregated result",
+        "columns that begin with CONFIDENCE:",
+        "annomodels.io.tools.toloka",
+        _names("CONFIDENCE:"),
+        "is_toloka_aggregated",
+        read="refuse_toloka",
+    ),
+    Format(
+        "appen aggregated",
+        "Appen aggregated report",
+        "the column _unit_id and no _worker_id",
+        "annomodels.io.tools.appen",
+        _names("_unit_id"),
+        "is_appen_aggregated",
+        read="refuse_appen",
+    ),
+)
 
 
 def chosen(name: str, source: Source, options: Options) -> Format:
@@ -246,13 +353,13 @@ def chosen(name: str, source: Source, options: Options) -> Format:
             remedy = f"Did you mean {near[0]!r}? " if near else ""
             remedy += f"Use one of {', '.join(names)}."
             raise AnnotationError(Problem(f"There is no format {name!r}.", remedy=remedy))
-        if found.name not in PLAIN and not found.matches(source, options):
+        if found.name not in PLAIN and not found.fits(source, options):
             _refuse(source, options)
             what = f"This is not in the format {name!r}, which is known by: {found.signature}."
             remedy = "Leave format to 'auto' (leave out --input-format), or export it again."
             raise AnnotationError(Problem(what, source.name, remedy))
         return found
-    match = next((form for form in FORMATS if _looks(form.matches, source, options)), None)
+    match = next((form for form in FORMATS if form.fits(source, options)), None)
     if match is not None and match.name not in PLAIN:
         return match
     _refuse(source, options)
@@ -264,16 +371,9 @@ def chosen(name: str, source: Source, options: Options) -> Format:
 
 def _refuse(source: Source, options: Options) -> None:
     """Raise if the source is known to hold no judgements of single coders."""
-    for looks, refuse in REFUSED.values():
-        if looks(source, options):
-            raise AnnotationError(refuse(source, options).problems)
-
-
-def _looks(looks: Looks, source: Source, options: Options) -> bool:
-    """Whether a source looks like a format; the views of plain tables are not asked of folders."""
-    if source.inside is not None and looks in (is_long, is_wide, is_matrix, grouped.is_grouped):
-        return False
-    return looks(source, options)
+    for form in REFUSED:
+        if form.fits(source, options):
+            raise AnnotationError(form.columns(source, options).problems)
 
 
 def _unknown_folder(source: Source) -> Problem:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from annomodels.data.annotations import SCALES, Annotations, Scale
 from annomodels.errors import AnnotationError, Problem
-from annomodels.io.columns import Columns
-from annomodels.io.finishing import finished
+from annomodels.io.border import guarded
 from annomodels.io.formats import PLAIN, Format, chosen
-from annomodels.io.renaming import names_from, rename_coders
 from annomodels.io.source import Options, Source
-from annomodels.io.span_builder import Spans
-from annomodels.io.units import columns_of_spans, described
+from annomodels.io.tables.columns import Columns, finished
 
-__all__ = ["read", "read_spans"]
+if TYPE_CHECKING:
+    from annomodels.io.span_builder import Spans
 
 
 def read(
@@ -142,12 +140,15 @@ def read(
         sets=sets,
         forced=format != "auto",
     )
-    names = names_from(coders)
-    source, form = _found(format, source, options)
-    columns = _columns(form, source, options, units)
+    with guarded(source.name):
+        source, form = _found(format, source, options)
+        columns = _columns(form, source, options, units)
     if form.name not in PLAIN:
         columns.notes = [f"Read as {form.title}.", *columns.notes]
-    rename_coders(columns, names)
+    if coders is not None:
+        from annomodels.io.mappings import names_from, rename_coders
+
+        rename_coders(columns, names_from(coders))
     if isinstance(gold, Mapping):
         columns.gold = gold
     return finished(columns, source.name, labels, scale, _tuple(dont_know) or ())
@@ -200,12 +201,14 @@ def read_spans(
     1 item × 2 coders × 1 label · 2 annotations · complete
     """
     options = Options(item=item, text=text, forced=format != "auto")
-    source, form = _found(format, _source(path, encoding, None, None), options)
-    if form.spans is None:
-        what = f"The format {form.name!r} holds no marked stretches of text."
-        remedy = "Read it with annomodels.read."
-        raise AnnotationError(Problem(what, source.name, remedy))
-    return form.spans(source, options)
+    source = _source(path, encoding, None, None)
+    with guarded(source.name):
+        source, form = _found(format, source, options)
+        if not form.spans:
+            what = f"The format {form.name!r} holds no marked stretches of text."
+            remedy = "Read it with annomodels.read."
+            raise AnnotationError(Problem(what, source.name, remedy))
+        return form.marks(source, options)
 
 
 def _found(format: str, source: Source, options: Options) -> tuple[Source, Format]:
@@ -225,20 +228,23 @@ def _found(format: str, source: Source, options: Options) -> tuple[Source, Forma
 
 def _columns(form: Format, source: Source, options: Options, units: str | None) -> Columns:
     if units is not None:
-        if form.spans is None:
+        if not form.spans:
             what = f"The format {form.name!r} holds no marked stretches of text."
             remedy = "Leave out units=... (--units)."
             raise AnnotationError(Problem(what, source.name, remedy))
-        return columns_of_spans(form.spans(source, options), units, options)
-    if form.read is None:
-        assert form.spans is not None
-        spans = form.spans(source, options)
+        from annomodels.io.units import columns_of_spans
+
+        return columns_of_spans(form.marks(source, options), units, options)
+    if not form.read:
+        from annomodels.io.units import described
+
+        spans = form.marks(source, options)
         what = f"This format marks stretches of text, which are no items yet: {spans!r}."
         remedy = "Say what the items are with units=... (--units). " + described()
         if any(span.chain for span in spans.spans):
             remedy += " For coreference, take annomodels.coref.read (annomodels coref)."
         raise AnnotationError(Problem(what, source.name, remedy))
-    return form.read(source, options)
+    return form.columns(source, options)
 
 
 def _source(path: object, encoding: str | None, delimiter: str | None, sheet: str | None) -> Source:

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from annomodels.errors import AnnotationError
-from annomodels.io import streams
-from annomodels.io.delimited import records_of
-from annomodels.io.documents import from_objects, json_lines, json_value, parquet_table
-from annomodels.io.files import STDIN, decoded, name_of, raw_bytes
-from annomodels.io.members import Members, open_folder, open_zip
-from annomodels.io.table import Table, from_records
-from annomodels.io.workbooks import excel_records, spss_table
+from annomodels.errors import AnnotationError, Problem
+from annomodels.io import objects
+from annomodels.io.border import STDIN, decoded, name_of, raw_bytes
+from annomodels.io.objects import from_objects, json_lines, json_value
+from annomodels.io.tables.delimited import records_of
+from annomodels.io.tables.table import Table, from_records
 
-__all__ = ["Options", "Source"]
+if TYPE_CHECKING:
+    from annomodels.io.archives import Members
 
 _JSON_ENDINGS = {".json", ".jsonl", ".ndjson", ".manifest"}
 _SAMPLE = 50  # records that decide on the format
@@ -41,6 +40,13 @@ class Options:
     models: bool = False
     sets: bool = False
     forced: bool = False
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if "str | None" in str(field.type) and value is not None and not isinstance(value, str):
+                what = f"{field.name}={value!r} is no name."
+                raise AnnotationError(Problem(what, remedy="Give the name as text."))
 
     @property
     def extra(self) -> dict[str, str]:
@@ -128,10 +134,13 @@ class Source:
     @cached_property
     def inside(self) -> Members | None:
         """Files of a folder or of a zip archive; None if the source is one file."""
-        if self._file is not None and self._file.is_dir():
-            return open_folder(self._file)
-        if not self._head.startswith(b"PK\x03\x04"):
+        is_folder = self._file is not None and self._file.is_dir()
+        if not is_folder and not self._head.startswith(b"PK\x03\x04"):
             return None
+        from annomodels.io.archives import open_folder, open_zip
+
+        if self._file is not None and is_folder:
+            return open_folder(self._file)
         members = open_zip(self._file or self.data, self.name)
         return None if "xl/workbook.xml" in members.names else members
 
@@ -171,7 +180,7 @@ class Source:
     @cached_property
     def _streamed(self) -> bool:
         """Whether it is JSON too large to be read in one piece."""
-        if self._file is None or self._file.stat().st_size <= streams.LARGE:
+        if self._file is None or self._file.stat().st_size <= objects.LARGE:
             return False
         return self._head.lstrip(_BLANK)[:1] in (b"[", b"{")
 
@@ -194,10 +203,10 @@ class Source:
     @property
     def objects(self) -> Iterable[tuple[int, Any]]:
         """Row numbers and values of the records of JSON or JSON lines; else nothing."""
-        if self.kind not in ("json", "json lines"):
+        if not self.is_json:
             return ()
         if self._streamed and self._file is not None:
-            stream = streams.streamed_array if self.kind == "json" else streams.streamed_lines
+            stream = objects.streamed_array if self.kind == "json" else objects.streamed_lines
             return stream(self._file, self.name)
         return self._objects
 
@@ -214,9 +223,28 @@ class Source:
         """The first records of JSON or JSON lines that are objects."""
         return [value for _, value in islice(self.objects, _SAMPLE) if isinstance(value, dict)]
 
+    @property
+    def is_text(self) -> bool:
+        """Whether it is one text, with or without delimiters, but not JSON."""
+        return self.kind in ("delimited", "xml")
+
+    @property
+    def is_json(self) -> bool:
+        """Whether it is JSON or JSON lines."""
+        return self.kind in ("json", "json lines")
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns, or of the fields of the first records and of what lies in them."""
+        inner = (part for record in self.sample for part in record.values())
+        keys = (key for part in inner if isinstance(part, dict) for key in part)
+        return tuple(dict.fromkeys((*self.header, *keys)))
+
     @cached_property
     def _rows(self) -> tuple[list[list[str]], Sequence[int], str]:
         if self.kind == "excel":
+            from annomodels.io.tables.workbooks import excel_records
+
             rows = excel_records(self.data, self.name, self._sheet)
             return rows, range(1, len(rows) + 1), ","
         return records_of(self.text, self.name, self._delimiter)
@@ -234,21 +262,20 @@ class Source:
     @property
     def header(self) -> tuple[str, ...]:
         """Names of the columns, or of the fields of the first records; nothing for folders."""
-        if self.kind in ("json", "json lines"):
+        if self.is_json:
             return tuple(dict.fromkeys(key for record in self.sample for key in record))
         return () if self.kind in ("inside", "xml") else self.table.header
 
     @cached_property
     def table(self) -> Table:
         """The table, whichever way its rows are written."""
-        match self.kind:
-            case "parquet":
-                return parquet_table(self.data, self.name)
-            case "spss":
-                return spss_table(self.data, self.name)
-            case "json" | "json lines":
-                pairs = list(self.objects)
-                return from_objects([v for _, v in pairs], [n for n, _ in pairs], self.name)
+        if self.is_json:
+            pairs = list(self.objects)
+            return from_objects([v for _, v in pairs], [n for n, _ in pairs], self.name)
+        if self.kind in ("parquet", "spss"):
+            from annomodels.io.tables.workbooks import parquet_table, spss_table
+
+            return (parquet_table if self.kind == "parquet" else spss_table)(self.data, self.name)
         return from_records(*self._rows[:2], self.name, self._rows[2])
 
 

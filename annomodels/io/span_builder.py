@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from annomodels.data.annotations import Annotations, Scale
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, Problem
-from annomodels.io.finishing import finished
 from annomodels.io.source import Options
 from annomodels.io.spans import Span, SpanTable
+from annomodels.io.tables.columns import finished
 from annomodels.io.units import columns_of_spans
-
-__all__ = ["SpanBuilder", "Spans"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

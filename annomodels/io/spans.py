@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError
-from annomodels.io.questions import choose_question
+from annomodels.io.tables.questions import choose_question
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["GOLD", "Span", "SpanTable", "to_code_points"]
 
 GOLD = ""  # the coder of a curated, final version
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, Problem
-from annomodels.io.columns import Columns
 from annomodels.io.source import Options
 from annomodels.io.spans import GOLD, Span, SpanTable
+from annomodels.io.tables.columns import Columns
 
 __all__ = ["UNITS", "columns_of_spans", "described"]
 

@@ -1,18 +1,41 @@
-"""XML from strangers: refused when it declares entities, which can fill memory or read files."""
+"""XML from strangers: no entities, which can fill memory or read files, and no other surprises."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 from xml.parsers import expat
 
 from annomodels.errors import AnnotationError, Problem
 
-__all__ = ["check_xml"]
+
+@dataclass
+class Element:
+    """One element, without its place in the tree.
+
+    Parameters
+    ----------
+    tag
+        Its name.
+    attributes
+        Its attributes.
+    line
+        Line in which it begins.
+    text
+        Text directly inside.
+    """
+
+    tag: str
+    attributes: Mapping[str, str]
+    line: int
+    text: str = ""
 
 
 def check_xml(data: bytes, source: str) -> None:
     """Make sure that a text is well-formed XML without a document type.
 
-    Annotation tools never write one; entities, and with them expansion bombs and references to
+    Few annotation tools write one; entities, and with them expansion bombs and references to
     other files, can be declared nowhere else.
 
     Raises
@@ -32,12 +55,73 @@ def check_xml(data: bytes, source: str) -> None:
         raise AnnotationError(Problem(what, source, remedy))
 
     parser.StartDoctypeDeclHandler = refuse
+    _parse(parser, data, source)
+
+
+def elements(data: bytes, source: str) -> list[Element]:
+    """All elements in the order in which they begin.
+
+    A document type that names a file is allowed, because MMAX2 writes one, but the file is never
+    opened; entities cannot be declared or used.
+
+    Raises
+    ------
+    AnnotationError
+        When it is no XML, or declares entities.
+
+    Examples
+    --------
+    >>> [(e.tag, e.text, e.line) for e in elements(b"<a><b k='1'>x</b></a>", "f.xml")]
+    [('a', '', 1), ('b', 'x', 1)]
+    """
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+    parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
+    found: list[Element] = []
+    open_: list[Element] = []
+
+    def refuse(*_: Any) -> Any:
+        what = "The XML declares or uses entities, which could pull in other files."
+        remedy = "Replace the entities by their text."
+        where = f"{source}, line {parser.CurrentLineNumber}"
+        raise AnnotationError(Problem(what, where, remedy))
+
+    def start(tag: str, attributes: Mapping[str, str]) -> None:
+        element = Element(tag, attributes, parser.CurrentLineNumber)
+        found.append(element)
+        open_.append(element)
+
+    def text(data: str) -> None:
+        open_[-1].text += data
+
+    def end(_: str) -> None:
+        open_.pop()
+
+    def doctype(name: str, system: str | None, public: str | None, subset: bool) -> None:
+        if subset:
+            refuse()
+
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.CharacterDataHandler = text
+    parser.StartDoctypeDeclHandler = doctype
+    parser.EntityDeclHandler = refuse
+    parser.UnparsedEntityDeclHandler = refuse
+    parser.ExternalEntityRefHandler = refuse
+    parser.SkippedEntityHandler = refuse
+    _parse(parser, data, source)
+    return found
+
+
+def _parse(parser: expat.XMLParserType, data: bytes, source: str) -> None:
     try:
         parser.Parse(data, True)
     except expat.ExpatError as error:
         what = f"This is not well-formed XML: {expat.errors.messages[error.code]}."
-        where = f"{source}, row {error.lineno}"
+        where = f"{source}, line {error.lineno}"
         raise AnnotationError(Problem(what, where, "Export it again.")) from error
-    except (ValueError, LookupError) as error:  # an encoding that expat does not know
-        what = f"This XML cannot be decoded: {error}."
-        raise AnnotationError(Problem(what, source, "Export it as UTF-8.")) from error
+    except AnnotationError:  # a ValueError too
+        raise
+    except (LookupError, ValueError) as error:  # an encoding that expat does not know
+        what = f"The encoding that the XML declares cannot be read: {error}."
+        raise AnnotationError(Problem(what, source, "Save it as UTF-8.")) from error

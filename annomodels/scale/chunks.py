@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, Problem
-from annomodels.io.delimited import delimiter_of
+from annomodels.io.tables.delimited import delimiter_of
 from annomodels.scale.cells import is_fractional, texts
 
 __all__ = ["Chunk", "File", "opened"]

@@ -13,8 +13,8 @@ from typing import Any
 from annomodels.data.coding import natural_key
 from annomodels.data.validation import some
 from annomodels.errors import AnnotationError, Problem
-from annomodels.io.columns import find_roles, named_column
-from annomodels.io.long import GOLD_WORDS
+from annomodels.io.tables.columns import find_roles, named_column
+from annomodels.io.tables.long import GOLD_WORDS
 from annomodels.scale.chunks import ENDINGS, File
 from annomodels.scale.repeated import ids_of
 

@@ -16,7 +16,7 @@ from annomodels.data.annotations import SCALES, Scale
 from annomodels.data.coding import natural_key
 from annomodels.data.names import label_text
 from annomodels.errors import AnnotationError, EngineError, Problem
-from annomodels.io.questions import choose_question, question_column
+from annomodels.io.tables.questions import choose_question, question_column
 from annomodels.io.writing import OutputError
 from annomodels.scale.chunks import opened
 from annomodels.scale.coding import final_labels, label_problems, scan_notes

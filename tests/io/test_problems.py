@@ -12,6 +12,7 @@ import pytest
 
 from annomodels import AnnotationError, read
 from annomodels.errors import Problem
+from annomodels.io import border
 
 
 @pytest.fixture
@@ -59,10 +60,10 @@ def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
     path = tmp_path / "votes.csv"
     path.write_text("x")
 
-    def closed(self: Path) -> bytes:
-        raise PermissionError(13, "Permission denied")
+    def closed(*_: object) -> bytes:
+        raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr(Path, "read_bytes", closed)
+    monkeypatch.setattr(border, "_bytes_of", closed)
     with pytest.raises(AnnotationError, match="may not read"):
         read(path)
 

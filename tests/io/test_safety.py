@@ -16,8 +16,8 @@ import pytest
 
 import annomodels as am
 from annomodels import AnnotationError, MissingDependency, read, read_spans
-from annomodels.io import streams
-from annomodels.io.members import open_zip
+from annomodels.io import objects
+from annomodels.io.archives import open_zip
 from annomodels.io.xmlsafe import check_xml
 
 
@@ -236,7 +236,7 @@ def test_large_json_is_read_piece_by_piece(tmp_path: Path, monkeypatch: Any) -> 
     path = tmp_path / "big.json"
     number = big_tasks(path, 30)
     whole = read(path)
-    monkeypatch.setattr(streams, "LARGE", 1_000_000)
+    monkeypatch.setattr(objects, "LARGE", 1_000_000)
     import tracemalloc
 
     tracemalloc.start()
@@ -254,7 +254,7 @@ def test_large_json_is_read_piece_by_piece(tmp_path: Path, monkeypatch: Any) -> 
 def test_large_json_that_is_broken_or_cannot_be_streamed(tmp_path: Path, monkeypatch: Any) -> None:
     path = tmp_path / "big.json"
     big_tasks(path, 1)
-    monkeypatch.setattr(streams, "LARGE", 1000)
+    monkeypatch.setattr(objects, "LARGE", 1000)
     path.write_text(path.read_text()[:-500])
     assert "not JSON" in refused(path)
     path.write_text('{"a": 1}\n{"a": \n' + " " * 1000)
@@ -277,5 +277,5 @@ def test_deep_nesting_fills_no_memory(
     path = tmp_path / "deep.json"
     path.write_text('[{"id": 1, "data": {}, "annotations": [{"result": ' + deep + "}]}]")
     assert "nested" in refused(path) or depth < 1000
-    monkeypatch.setattr(streams, "LARGE", 100)
+    monkeypatch.setattr(objects, "LARGE", 100)
     assert "nested too deeply" in refused(path)

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import annomodels as am
-from annomodels.io.truths import truths_from, truths_of
+from annomodels.io.mappings import truths_from, truths_of
 
 ROWS = [(item, coder, label) for item, label in ((1, "x"), (2, "y"), (3, "x")) for coder in "abc"]
 

@@ -51,7 +51,7 @@ def command(
     from annomodels.cli.places import check_file
     from annomodels.cli.tables import to_json
     from annomodels.cli.terminal import Stages
-    from annomodels.io.truths import truths_of
+    from annomodels.io.mappings import truths_of
     from annomodels.reporting.anonymous import anonymised
     from annomodels.reporting.once import Once
     from annomodels.reporting.page import report

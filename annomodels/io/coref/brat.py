@@ -9,7 +9,7 @@ from annomodels.data.document import Document
 from annomodels.data.expressions import Span
 from annomodels.data.layers import components
 from annomodels.errors import AnnotationError, Problem
-from annomodels.io.coref.files import Files
+from annomodels.io.archives import Members
 from annomodels.io.coref.parts import Marks, Options, Part
 
 RELATIONS = frozenset({"coref", "coreference", "ident", "identity", "equiv"})
@@ -19,12 +19,7 @@ RELATION = re.compile(r"(R\S+)\t(\S+) \S+?:(\S+) \S+?:(\S+)\s*$")
 EQUIV = re.compile(r"\*\t(\S+) (.+)$")
 
 
-def is_brat(files: Files, name: str) -> bool:
-    """Whether a file is one of brat's."""
-    return name.endswith(".ann")
-
-
-def read_brat(files: Files, name: str, coder: str, unnamed: str, options: Options) -> list[Part]:
+def read_brat(files: Members, name: str, coder: str, unnamed: str, options: Options) -> list[Part]:
     """Document of an .ann file and the .txt file beside it."""
     text = files.text(name[:-4] + ".txt", options.encoding)
     return [_Reading(files, name, text, coder, options).part(unnamed)]
@@ -33,7 +28,7 @@ def read_brat(files: Files, name: str, coder: str, unnamed: str, options: Option
 class _Reading:
     """The state of reading a file."""
 
-    def __init__(self, files: Files, name: str, text: str, coder: str, options: Options) -> None:
+    def __init__(self, files: Members, name: str, text: str, coder: str, options: Options) -> None:
         self.source = files.where(name)
         self.text = text
         self.coder = coder

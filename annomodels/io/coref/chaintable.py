@@ -11,10 +11,10 @@ from annomodels.data.expressions import Span
 from annomodels.data.layers import Judgment
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, Problem
-from annomodels.io.coref.files import Files
+from annomodels.io.archives import Members
 from annomodels.io.coref.parts import Marks, Options, Part
-from annomodels.io.delimited import records_of
-from annomodels.io.table import from_records
+from annomodels.io.tables.delimited import records_of
+from annomodels.io.tables.table import from_records
 
 ITEM = re.compile(r"(.*)#(\d+:\d+-\d+)$")
 PLACE = re.compile(r"(\d+):(\d+)-(\d+)$")
@@ -22,15 +22,8 @@ NEW = "NEW"
 Rows = dict[str, dict[str, tuple[str, int]]]
 
 
-def is_chain_table(files: Files, name: str) -> bool:
-    """Whether a file has the columns of such a table."""
-    start = files.start(name, 400).split("\n")[0]
-    columns = {column.strip() for column in re.split(r"[,;\t]", start)}
-    return {"item", "chain"} <= columns or {"item", "coder", "label"} <= columns
-
-
 def read_chain_table(
-    files: Files, name: str, coder: str, unnamed: str, options: Options
+    files: Members, name: str, coder: str, unnamed: str, options: Options
 ) -> list[Part]:
     """Documents of a table; an item is document#sentence:first-end, `end` not included.
 

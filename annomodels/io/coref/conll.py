@@ -7,7 +7,7 @@ import re
 from annomodels.data.document import Document
 from annomodels.data.expressions import Span
 from annomodels.errors import AnnotationError, Problem
-from annomodels.io.coref.files import Files
+from annomodels.io.archives import Members
 from annomodels.io.coref.parts import Marks, Options, Part, crossings
 
 BEGIN = re.compile(r"#begin document \(?(.*?)\)?(?:; part (\d+))?\s*$")
@@ -16,12 +16,7 @@ EMPTY = frozenset({"-", "_", "*"})
 WORD_COLUMN = 3
 
 
-def is_conll(files: Files, name: str) -> bool:
-    """Whether a file looks like CoNLL-2012."""
-    return "#begin document" in files.start(name, 4000)
-
-
-def read_conll(files: Files, name: str, coder: str, unnamed: str, options: Options) -> list[Part]:
+def read_conll(files: Members, name: str, coder: str, unnamed: str, options: Options) -> list[Part]:
     """Documents of a CoNLL-2012 file."""
     reading = _Reading(files.where(name), coder, options)
     for number, line in enumerate(files.text(name, options.encoding).splitlines(), 1):

@@ -9,7 +9,7 @@ from annomodels.data.document import Document
 from annomodels.data.expressions import Span
 from annomodels.data.layers import Judgment
 from annomodels.errors import AnnotationError, Problem
-from annomodels.io.coref.files import Files
+from annomodels.io.archives import Members
 from annomodels.io.coref.parts import Marks, Options, Part
 
 CHUNK = re.compile(r"\(([^()]+)\)|\(([^()]+)|([^()]+)\)")
@@ -33,15 +33,9 @@ class _Mention:
     open_at: int | None = None
 
 
-def is_corefud(files: Files, name: str) -> bool:
-    """Whether a file looks like CorefUD."""
-    start = files.start(name, 20_000)
-    return HEADER in start or bool(
-        re.search(r"^\d+(\t[^\t\n]*){8}\t.*Entity=", start, re.MULTILINE)
-    )
-
-
-def read_corefud(files: Files, name: str, coder: str, unnamed: str, options: Options) -> list[Part]:
+def read_corefud(
+    files: Members, name: str, coder: str, unnamed: str, options: Options
+) -> list[Part]:
     """Documents of a CorefUD file."""
     reading = _Reading(files.where(name), coder, unnamed)
     for number, line in enumerate(files.text(name, options.encoding).splitlines(), 1):

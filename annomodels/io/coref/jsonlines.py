@@ -8,18 +8,13 @@ from typing import Any
 from annomodels.data.document import Document
 from annomodels.data.expressions import Span
 from annomodels.errors import AnnotationError, Problem
-from annomodels.io.coref.files import Files
+from annomodels.io.archives import Members
 from annomodels.io.coref.parts import Marks, Options, Part
-from annomodels.io.documents import json_lines
-
-
-def is_json_lines(files: Files, name: str) -> bool:
-    """Whether a file looks like JSON lines."""
-    return name.endswith((".jsonl", ".jsonlines", ".jsonl.gz", ".jsonlines.gz"))
+from annomodels.io.objects import json_lines
 
 
 def read_json_lines(
-    files: Files, name: str, coder: str, unnamed: str, options: Options
+    files: Members, name: str, coder: str, unnamed: str, options: Options
 ) -> list[Part]:
     """Documents of a file; a line may name its own coder and genre."""
     source = files.where(name)

@@ -10,9 +10,9 @@ from annomodels.data.expressions import Span
 from annomodels.data.layers import PHRASE, Judgment
 from annomodels.data.validation import some
 from annomodels.errors import AnnotationError, Problem
-from annomodels.io.coref.files import Files
+from annomodels.io.archives import Members
 from annomodels.io.coref.parts import Marks, Options, Part
-from annomodels.io.coref.xml import Element, elements
+from annomodels.io.xmlsafe import Element, elements
 
 ATTRIBUTES: dict[str, str] = {
     "set": "coref_class",
@@ -27,12 +27,7 @@ ATTRIBUTES: dict[str, str] = {
 EMPTY = ("", "empty")
 
 
-def is_mmax(files: Files, name: str) -> bool:
-    """Whether a file is an MMAX2 project file."""
-    return name.lower().endswith(".mmax")
-
-
-def read_mmax(files: Files, name: str, coder: str, unnamed: str, options: Options) -> list[Part]:
+def read_mmax(files: Members, name: str, coder: str, unnamed: str, options: Options) -> list[Part]:
     """Document of an MMAX2 project file."""
     strange = sorted(set(options.attributes) - set(ATTRIBUTES))
     if strange:
@@ -46,7 +41,7 @@ def read_mmax(files: Files, name: str, coder: str, unnamed: str, options: Option
 class _Project:
     """Where the files of a project lie."""
 
-    def __init__(self, files: Files, name: str) -> None:
+    def __init__(self, files: Members, name: str) -> None:
         self.files = files
         self.folder = posixpath.dirname(name)
         self.title = posixpath.basename(name).rsplit(".", 1)[0]
@@ -72,7 +67,7 @@ class _Project:
                     self.levels[base[len(start) : -len(end)]] = file
 
     def _parse(self, name: str) -> list[Element]:
-        return elements(self.files.data(name), self.files.where(name))
+        return elements(self.files.read(name), self.files.where(name))
 
     def find(self, name: str) -> str | None:
         """Place of a file that is named relative to the project file, without leaving the root."""

@@ -9,36 +9,24 @@ from annomodels.data.document import Document
 from annomodels.data.expressions import Span
 from annomodels.data.validation import counted, some
 from annomodels.errors import AnnotationError, Problem
+from annomodels.io.archives import Members
 from annomodels.io.coref.brat import WORD
-from annomodels.io.coref.files import Files
 from annomodels.io.coref.parts import Marks, Options, Part
 from annomodels.io.reading import read_spans
-from annomodels.io.source import Options as NoOptions
-from annomodels.io.source import Source
 from annomodels.io.span_builder import Spans
 from annomodels.io.spans import GOLD
 from annomodels.io.spans import Span as Mark
-from annomodels.io.tools.cas import is_cas
-from annomodels.io.tools.webanno import is_webanno
-
-ENDINGS = (".tsv", ".xmi", ".zip")
 
 
-def is_project(files: Files) -> bool:
-    """Whether a file, folder or archive is of WebAnno TSV 3 or UIMA CAS."""
-    if not any(name.lower().endswith(ENDINGS) for name in files.names):
-        return False
-    source = Source(files.root, None, None, None)
-    return is_webanno(source, NoOptions()) or is_cas(source, NoOptions())
-
-
-def read_project(files: Files, name: str, coder: str, unnamed: str, options: Options) -> list[Part]:
+def read_project(
+    files: Members, name: str, coder: str, unnamed: str, options: Options
+) -> list[Part]:
     """Documents of a project, with the chains of every coder of each.
 
     Coders and documents are named by the folders; the curated version is nobody's work and is left
     out. A file of its own is the work of `coder` on the document `unnamed`, if these are given.
     """
-    spans = read_spans(files.root, encoding=options.encoding)
+    spans = read_spans(files.name, encoding=options.encoding)
     chosen = _chains(spans, options)
     alone = len(files.names) == 1 and not name.lower().endswith(".zip")
     parts: list[Part] = []
@@ -57,13 +45,13 @@ def read_project(files: Files, name: str, coder: str, unnamed: str, options: Opt
                 continue
             mine = [mark for mark in chosen if (mark.document, mark.coder) == (document, one)]
             who = coder if coder and alone else one
-            layers[who] = _marks(mine, words, f"{files.root}, {document}, {one}").layer(
+            layers[who] = _marks(mine, words, f"{files.name}, {document}, {one}").layer(
                 who, _clusters(mine)
             )
         title = unnamed if unnamed and alone else document
         if layers:
             made = Document(title, tokens, (0,), None, layers, tuple(notes))
-            parts.append(Part(made, files.root))
+            parts.append(Part(made, files.name))
     return parts
 
 

@@ -5,22 +5,18 @@ from __future__ import annotations
 import difflib
 import os
 import posixpath
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 
 from annomodels.data.document import Document
 from annomodels.errors import AnnotationError, Problem
-from annomodels.io.coref.brat import is_brat, read_brat
-from annomodels.io.coref.chaintable import is_chain_table, read_chain_table
-from annomodels.io.coref.conll import is_conll, read_conll
-from annomodels.io.coref.corefud import is_corefud, read_corefud
-from annomodels.io.coref.files import Files, open_files
-from annomodels.io.coref.jsonlines import is_json_lines, read_json_lines
-from annomodels.io.coref.mmax import is_mmax, read_mmax
+from annomodels.io.archives import Members, open_members
+from annomodels.io.border import guarded, shown
 from annomodels.io.coref.parts import Crossing, Options, Part, aligned
-from annomodels.io.coref.projects import is_project, read_project
 
 Paths = str | os.PathLike[str]
 
@@ -37,27 +33,91 @@ class Format:
         Whether the file itself names its documents; else the file's name is the document's.
     matches
         Whether a file looks like it.
-    read
-        Documents of a file.
+    home, reader
+        The file of its reader, and the function in it that gives the documents of a file.
     """
 
     name: str
     title: str
     names_documents: bool
-    matches: Callable[[Files, str], bool]
-    read: Callable[[Files, str, str, str, Options], list[Part]]
+    matches: Callable[[Members, str], bool]
+    home: str
+    reader: str
+
+    def read(
+        self, files: Members, name: str, coder: str, unnamed: str, options: Options
+    ) -> list[Part]:
+        """Documents of a file."""
+        reader = getattr(import_module(self.home), self.reader)
+        parts: list[Part] = reader(files, name, coder, unnamed, options)
+        return parts
+
+
+def _ends(*endings: str) -> Callable[[Members, str], bool]:
+    return lambda files, name: name.lower().endswith(endings)
+
+
+def _is_corefud(files: Members, name: str) -> bool:
+    start = files.head(name, 20_000)
+    return "# global.Entity" in start or bool(
+        re.search(r"^\d+(\t[^\t\n]*){8}\t.*Entity=", start, re.MULTILINE)
+    )
+
+
+def _is_chain_table(files: Members, name: str) -> bool:
+    start = files.head(name, 400).split("\n")[0]
+    columns = {column.strip() for column in re.split(r"[,;\t]", start)}
+    return {"item", "chain"} <= columns or {"item", "coder", "label"} <= columns
 
 
 FORMATS: tuple[Format, ...] = (
-    Format("mmax2", "MMAX2 project (.mmax and its XML files)", False, is_mmax, read_mmax),
-    Format("brat", "brat standoff (.ann beside .txt)", False, is_brat, read_brat),
     Format(
-        "jsonlines", "JSON lines with sentences and clusters", True, is_json_lines, read_json_lines
+        "mmax2",
+        "MMAX2 project (.mmax and its XML files)",
+        False,
+        _ends(".mmax"),
+        "annomodels.io.coref.mmax",
+        "read_mmax",
     ),
-    Format("conll", "CoNLL-2012", True, is_conll, read_conll),
-    Format("corefud", "CorefUD (CoNLL-U)", True, is_corefud, read_corefud),
     Format(
-        "chains", "long table of items, coders and chains", True, is_chain_table, read_chain_table
+        "brat",
+        "brat standoff (.ann beside .txt)",
+        False,
+        _ends(".ann"),
+        "annomodels.io.coref.brat",
+        "read_brat",
+    ),
+    Format(
+        "jsonlines",
+        "JSON lines with sentences and clusters",
+        True,
+        _ends(".jsonl", ".jsonlines", ".jsonl.gz", ".jsonlines.gz"),
+        "annomodels.io.coref.jsonlines",
+        "read_json_lines",
+    ),
+    Format(
+        "conll",
+        "CoNLL-2012",
+        True,
+        lambda files, name: "#begin document" in files.head(name, 4000),
+        "annomodels.io.coref.conll",
+        "read_conll",
+    ),
+    Format(
+        "corefud",
+        "CorefUD (CoNLL-U)",
+        True,
+        _is_corefud,
+        "annomodels.io.coref.corefud",
+        "read_corefud",
+    ),
+    Format(
+        "chains",
+        "long table of items, coders and chains",
+        True,
+        _is_chain_table,
+        "annomodels.io.coref.chaintable",
+        "read_chain_table",
     ),
 )
 PROJECT = Format(
@@ -65,9 +125,11 @@ PROJECT = Format(
     "INCEpTION or WebAnno project (WebAnno TSV 3 or UIMA CAS)",
     False,
     lambda files, name: False,
-    read_project,
+    "annomodels.io.coref.projects",
+    "read_project",
 )
 """Told by the whole of a folder or archive, and read as a whole."""
+PROJECT_ENDINGS = (".tsv", ".xmi", ".zip")
 ENDINGS = {"_conll": "conll", ".conll": "conll", ".conllu": "corefud"}
 """Names by which a file is known that does not look like any format, so that it says why."""
 
@@ -153,7 +215,8 @@ def read(
     problems: list[Problem] = []
     for unit in _units(paths, format, coder):
         try:
-            parts += unit.form.read(unit.files, unit.name, unit.coder, unit.document, options)
+            with guarded(unit.files.where(unit.name)):
+                parts += unit.form.read(unit.files, unit.name, unit.coder, unit.document, options)
         except AnnotationError as error:
             problems += error.problems
     if problems:
@@ -168,7 +231,7 @@ def read(
 class _Unit:
     """A file to read, with what its name says."""
 
-    files: Files
+    files: Members
     name: str
     form: Format
     coder: str = ""
@@ -205,7 +268,7 @@ def _folder(unit: _Unit) -> str:
     inside = posixpath.dirname(unit.name)
     if inside:
         return inside.split("/")[0]
-    root = Path(unit.files.root)
+    root = Path(unit.files.name)
     return (
         root.name if root.is_dir() or root.suffix == ".zip" else root.resolve().parent.name
     ) or "coder"
@@ -216,14 +279,20 @@ def _of_path(path: object, format: str) -> list[_Unit]:
         what = f"A file name was expected, but this is {type(path).__name__!r}."
         raise AnnotationError(Problem(what, remedy="Give a path, several, or {coder: path}."))
     form = _named(format)
+    with guarded(shown(path)):
+        return _found(path, form)
+
+
+def _found(path: str | os.PathLike[str], form: Format | None) -> list[_Unit]:
+    """Find the files to read at a path, and the format of each."""
     place = Path(path)
-    files = open_files(path)
+    files = open_members(path)
     names = files.names
-    if form is PROJECT or (form is None and is_project(files)):
+    if form is PROJECT or (form is None and _is_project(files)):
         return [_Unit(files, names[0], PROJECT)]
     if place.is_file() and place.suffix in (".mmax", ".ann"):
-        files = open_files(place.parent)  # the project lies around it
-        names = [place.name]
+        files = open_members(place.parent)  # the project lies around it
+        names = (place.name,)
     chosen = [form] if form is not None else FORMATS
     units = []
     for name in names:
@@ -240,9 +309,21 @@ def _of_path(path: object, format: str) -> list[_Unit]:
     return units
 
 
-def _fits(form: Format, files: Files, name: str, n_names: int, said: Format | None) -> bool:
+def _fits(form: Format, files: Members, name: str, n_names: int, said: Format | None) -> bool:
     """Whether to read a file; a single file is read as the format that was said."""
     return (said is form and n_names == 1) or form.matches(files, name)
+
+
+def _is_project(files: Members) -> bool:
+    """Whether a file, folder or archive is of WebAnno TSV 3 or UIMA CAS."""
+    if not any(name.lower().endswith(PROJECT_ENDINGS) for name in files.names):
+        return False
+    from annomodels.io.formats import FORMATS as TOOLS
+    from annomodels.io.source import Options as Nothing
+    from annomodels.io.source import Source
+
+    source = Source(files.name)
+    return any(f.fits(source, Nothing()) for f in TOOLS if f.name in ("webanno", "cas"))
 
 
 def _named(format: str) -> Format | None:

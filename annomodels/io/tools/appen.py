@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from annomodels.io.columns import Columns
-from annomodels.io.judgements import Judgements
 from annomodels.io.source import Options, Source
+from annomodels.io.tables.columns import Columns
+from annomodels.io.tools.judgements import Judgements
 from annomodels.io.tools.tables import answer_columns, item_column, rows_of, usable
 
 __all__ = ["is_appen", "is_appen_aggregated", "read_appen", "refuse_appen"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from annomodels.io.columns import Columns
-from annomodels.io.judgements import Judgements
-from annomodels.io.records import at, keys_of
+from annomodels.io.objects import at, keys_of
 from annomodels.io.source import Options, Source
+from annomodels.io.tables.columns import Columns
+from annomodels.io.tools.judgements import Judgements
 from annomodels.io.tools.tables import item_column, rows_of, usable
 
 __all__ = ["is_argilla", "is_argilla_table", "read_argilla", "read_argilla_table"]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from annomodels.errors import AnnotationError, Problem
-from annomodels.io.files import decoded
+from annomodels.io.border import decoded
 from annomodels.io.source import Options, Source
 from annomodels.io.span_builder import SpanBuilder, Spans
 from annomodels.io.spans import Span

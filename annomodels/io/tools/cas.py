@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from annomodels.errors import AnnotationError, Problem
-from annomodels.io.members import Members
-from annomodels.io.projects import parts_of
+from annomodels.io.archives import Members
+from annomodels.io.border import needs
 from annomodels.io.source import Options, Source
 from annomodels.io.span_builder import SpanBuilder, Spans
 from annomodels.io.spans import Span
-from annomodels.io.streams import needs
+from annomodels.io.tools.projects import parts_of
 from annomodels.io.xmlsafe import check_xml
 
 __all__ = ["is_cas", "spans_of_cas"]

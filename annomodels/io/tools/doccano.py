@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from annomodels.errors import AnnotationError
-from annomodels.io.columns import Columns, matched
-from annomodels.io.judgements import Judgements
-from annomodels.io.records import at
+from annomodels.io.objects import at
 from annomodels.io.source import Options, Source
 from annomodels.io.span_builder import SpanBuilder, Spans
 from annomodels.io.spans import Span
+from annomodels.io.tables.columns import Columns, matched
+from annomodels.io.tools.judgements import Judgements
 from annomodels.io.tools.tables import rows_of, usable
 
 __all__ = ["is_doccano", "is_doccano_alone", "read_doccano", "refuse_doccano", "spans_of_doccano"]

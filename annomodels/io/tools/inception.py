@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from annomodels.io.columns import Columns
-from annomodels.io.judgements import Judgements
 from annomodels.io.source import Options, Source
+from annomodels.io.tables.columns import Columns
+from annomodels.io.tools.judgements import Judgements
 from annomodels.io.tools.tables import rows_of, usable
 
 __all__ = ["is_inception", "read_inception"]

@@ -6,12 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from annomodels.io.columns import Columns
-from annomodels.io.judgements import Judgements
-from annomodels.io.records import parsed
+from annomodels.io.objects import parsed
 from annomodels.io.source import Options, Source
-from annomodels.io.tools.crowd_answers import WHOLE, answers_in
-from annomodels.io.tools.tables import prefixed, rows_of, usable
+from annomodels.io.tables.columns import Columns
+from annomodels.io.tools.judgements import Judgements
+from annomodels.io.tools.tables import WHOLE, answers_in, prefixed, rows_of, usable
 
 __all__ = ["is_mturk", "read_mturk"]
 

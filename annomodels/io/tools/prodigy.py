@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from annomodels.data.validation import counted, some
-from annomodels.io.columns import Columns
-from annomodels.io.judgements import Judgements
-from annomodels.io.records import at, keys_of
+from annomodels.io.objects import at, keys_of
 from annomodels.io.source import Options, Source
 from annomodels.io.span_builder import SpanBuilder, Spans
 from annomodels.io.spans import Span
+from annomodels.io.tables.columns import Columns
+from annomodels.io.tools.judgements import Judgements
 
 __all__ = ["is_prodigy", "read_prodigy", "spans_of_prodigy"]
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from annomodels.io.columns import Columns
-from annomodels.io.judgements import Judgements
-from annomodels.io.records import parsed
+from annomodels.io.objects import parsed
 from annomodels.io.source import Options, Source
+from annomodels.io.tables.columns import Columns
+from annomodels.io.tools.judgements import Judgements
 
 __all__ = ["is_qualtrics", "read_qualtrics"]
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from annomodels.errors import AnnotationError
-from annomodels.io.columns import Columns
-from annomodels.io.documents import json_value
-from annomodels.io.judgements import Judgements
-from annomodels.io.records import at, parsed
+from annomodels.io.objects import at, json_value, parsed
 from annomodels.io.source import Options, Source
-from annomodels.io.tools.crowd_answers import answers_in
+from annomodels.io.tables.columns import Columns
+from annomodels.io.tools.judgements import Judgements
+from annomodels.io.tools.tables import answers_in
 
 __all__ = ["is_manifest", "is_sagemaker", "read_sagemaker", "refuse_manifest"]
 

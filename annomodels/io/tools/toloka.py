@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from annomodels.io.columns import Columns
-from annomodels.io.judgements import Judgements
 from annomodels.io.source import Options, Source
+from annomodels.io.tables.columns import Columns
+from annomodels.io.tools.judgements import Judgements
 from annomodels.io.tools.tables import prefixed, rows_of, usable
 
 __all__ = ["is_toloka", "is_toloka_aggregated", "read_toloka", "refuse_toloka"]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 from annomodels.data.validation import LONGEST_LABEL, MANY_LABELS, all_numbers, some
 from annomodels.errors import Problem
-from annomodels.io.columns import Columns, assemble, matched, named_column
-from annomodels.io.long import GOLD_WORDS
 from annomodels.io.source import Options, Source
-from annomodels.io.table import Table
-from annomodels.io.variables import Grid, grid_of, one_variable, several
+from annomodels.io.tables.columns import Columns, assemble, matched, named_column
+from annomodels.io.tables.long import GOLD_WORDS
+from annomodels.io.tables.table import Table
+from annomodels.io.tables.variables import Grid, grid_of, one_variable, several
 
 __all__ = ["is_wide", "looks_like_counts", "read_wide"]
 
@@ -57,7 +58,7 @@ def read_wide(source: Source, options: Options) -> Columns:
         problems += wrong
     elif grid is not None and grid.apart and not options.forced:
         problems.append(several(grid, table.source))
-    for name in coders:
+    for name in (name for name in coders if name not in table.columns):
         problems += named_column(table.header, name, "coder", table.source)
     if not coders:
         what = "There is no column of a coder."
@@ -155,17 +156,19 @@ def _not_coders(table: Table, coders: Sequence[str], options: Options) -> list[P
     """Columns that are no coder by their name, their texts or because they share no label."""
     problems = []
     labels = {name: {c for c in table.columns[name] if not _skip(c, options)} for name in coders}
+    times = Counter(label for given in labels.values() for label in given)
+    filled = sum(bool(given) for given in labels.values())
     for name in coders:
-        others = {label for other in coders if other != name for label in labels[other]}
         plain = name.strip().casefold()
+        shares = any(times[label] > 1 for label in labels[name])
         why = ""
         if plain in GOLD_WORDS:
             why = f"Is column {name!r} a coder or the known truth?"
-        elif plain in TEXT_WORDS and not labels[name] & others:
+        elif plain in TEXT_WORDS and not shares:
             why = f"Column {name!r} looks like something about the items, not like a coder."
         elif not options.forced and _is_text(labels[name], len(table)):
             why = f"Column {name!r} looks like texts, not like the labels of a coder."
-        elif not options.forced and labels[name] and others and not labels[name] & others:
+        elif not options.forced and labels[name] and filled > 1 and not shares:
             why = f"Column {name!r} shares no label with the other columns; is it a coder?"
         if why:
             remedy = (

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from annomodels.data.coding import natural_key
 from annomodels.data.validation import all_numbers, at_rows, counted
 from annomodels.errors import Problem
-from annomodels.io.columns import Columns, assemble
 from annomodels.io.source import Options, Source
-from annomodels.io.wide import looks_like_counts
-
-__all__ = ["is_matrix", "read_matrix"]
+from annomodels.io.tables.columns import Columns, assemble, matched
+from annomodels.io.tables.wide import looks_like_counts
+from annomodels.io.tools.judgements import Judgements
+from annomodels.io.tools.tables import rows_of, usable
 
 NO_LABEL = frozenset({"NA", "#"})
 
@@ -34,10 +36,8 @@ def is_matrix(source: Source, options: Options) -> bool:
         return False
     # Coders share labels; the columns of a long table without a header do not.
     columns = [{row[j] for row in rows if j < len(row)} - {""} for j in range(len(first))]
-    return all(
-        any(column & other for k, other in enumerate(columns) if k != j) or not column
-        for j, column in enumerate(columns)
-    )
+    times = Counter(cell for column in columns for cell in column)
+    return all(any(times[cell] > 1 for cell in column) for column in columns if column)
 
 
 def read_matrix(source: Source, options: Options) -> Columns:
@@ -67,7 +67,7 @@ def read_matrix(source: Source, options: Options) -> Columns:
         {
             "item": [str(n) for n in range(1, len(records) + 1) for _ in range(width)],
             "coder": [str(j) for _ in records for j in range(1, width + 1)],
-            "label": [c for record in records for c in (record or [""] * width)],
+            "label": [c for r in records for c in (r if any(r) else [""] * width)],
         },
         [row for row in source.lines for _ in range(width)],
         source.name,
@@ -109,3 +109,46 @@ def _other_shape(rows: list[list[str]], source: str) -> Problem | None:
         )
         return Problem(what, source, remedy)
     return None
+
+
+MOST = 20_000_000  # judgements
+
+
+def is_grouped(source: Source, options: Options) -> bool:
+    """Whether the last column is ``n`` with whole numbers, and the others share their labels."""
+    if source.header[-1:] != ("n",) or options.coder_columns:
+        return False
+    header = source.table.header
+    if len(header) < 3 or header[-1] != "n" or matched(header)["item"]:
+        return False
+    if options.item or options.coder or options.label:
+        return False
+    *coders, counts = source.table.columns.values()
+    if any(isinstance(cell, (list, dict)) for cells in (*coders, counts) for cell in cells):
+        return False
+    if not set(coders[0]) <= {cell for cells in coders[1:] for cell in cells}:
+        return False  # the first column names items, so n is something else
+    return all(isinstance(n, str) and n.isascii() and n.isdigit() for n in counts)
+
+
+def read_grouped(source: Source, options: Options) -> Columns:
+    """Columns of patterns written out; items are named by row and number."""
+    found = Judgements(source, options)
+    table = usable(source, found)
+    coders = table.header[:-1]
+    if "n" not in table.columns or not len(coders):
+        found.problem("There is no column n after the coders.", "Give one column for each coder.")
+        return found.columns()
+    counts = [str(count) for count in table.columns["n"]]
+    if any(not count.isdigit() or len(count) > 9 for count in counts):
+        found.problem("The column n holds cells that are no counts.", "Give whole numbers.")
+        return found.columns()
+    if sum(map(int, counts)) * len(coders) > MOST:
+        found.problem(f"It stands for more than {MOST:,} judgements.", "Give a part of it.")
+        return found.columns()
+    for row, cells in rows_of(table):
+        for number in range(1, int(str(cells["n"])) + 1):
+            for coder in coders:
+                found.add(f"{row}.{number}", coder, "label", cells[coder], row)
+    found.note("Read as patterns with counts: each row stands for n items.")
+    return found.columns()

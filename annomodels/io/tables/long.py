@@ -8,11 +8,10 @@ from typing import Any
 
 from annomodels.data.validation import check_hashable, counted, some
 from annomodels.errors import Problem
-from annomodels.io.columns import Columns, assemble, find_roles, matched, named_column
-from annomodels.io.questions import choose_question, question_column
 from annomodels.io.source import Options, Source
-from annomodels.io.table import Table
-from annomodels.io.variables import variables_beside
+from annomodels.io.tables.columns import Columns, assemble, find_roles, matched, named_column
+from annomodels.io.tables.questions import choose_question, question_column
+from annomodels.io.tables.table import Table
 
 __all__ = ["is_long", "read_long"]
 
@@ -75,6 +74,8 @@ def _variable(
     free = [name for name in header if name not in named]
     if not all(name in header for name in named) or len(free) < 2:
         return roles, []
+    from annomodels.io.tables.variables import variables_beside
+
     found = variables_beside(table, named[1], free, options.is_skip)
     if options.question in found:
         return {**roles, "label": options.question}, []

@@ -1,4 +1,4 @@
-"""Excel workbooks and SPSS files to rows of texts, through the libraries made for them."""
+"""Excel workbooks, SPSS and Parquet files to texts, through the libraries made for them."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ import datetime
 import io
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from annomodels.data.validation import counted, some
 from annomodels.errors import AnnotationError, Problem
-from annomodels.io.members import open_zip
-from annomodels.io.streams import needs
-from annomodels.io.table import Table
+from annomodels.io.archives import open_zip
+from annomodels.io.border import needs
+from annomodels.io.objects import cell_text
+from annomodels.io.tables.table import Table
 from annomodels.io.xmlsafe import check_xml
-
-__all__ = ["excel_records", "spss_table"]
 
 
 def excel_records(data: bytes, source: str, sheet: str | None) -> list[list[str]]:
@@ -127,3 +126,47 @@ def _coded(cells: Sequence[Any], names: Mapping[Any, str]) -> list[str]:
 
 def _first_line(error: Exception) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+
+
+def parquet_table(data: bytes, source: str) -> Table:
+    """Table of a Parquet file, numbers written as texts.
+
+    Raises
+    ------
+    AnnotationError
+        When the file is damaged.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        frame = pq.read_table(io.BytesIO(data))
+        names = frame.column_names
+        columns = {
+            name: _texts(frame.column(place).to_pylist()) for place, name in enumerate(names)
+        }
+    except (pa.ArrowException, OSError, ValueError, TypeError) as error:
+        what = f"The Parquet file is damaged: {str(error).splitlines()[0]}"
+        raise AnnotationError(Problem(what, source, "Write it again.")) from error
+    table = Table(dict(columns), range(1, frame.num_rows + 1), source)
+    if len(columns) < len(names):
+        what = "Column names are used more than once."
+        table.problems.append(Problem(what, source, "Give every column its own name."))
+    if not frame.num_rows:
+        table.problems.append(Problem("There is no row.", source, "Export the labels again."))
+    return table
+
+
+def _texts(values: Iterable[Any]) -> list[Any]:
+    """Texts of Parquet cells; whole numbers in a column of floats lose their fraction."""
+    cells = [None if value is None or value != value else value for value in values]
+    whole = all(cell.is_integer() for cell in cells if isinstance(cell, float))
+    out: list[Any] = []
+    for cell in cells:
+        if isinstance(cell, float) and whole:
+            out.append(str(int(cell)))
+        elif cell is None or isinstance(cell, (bool, str, list, dict)):
+            out.append(cell_text(cell))
+        else:
+            out.append(str(cell))
+    return out

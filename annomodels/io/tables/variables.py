@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations, islice
 from typing import Any
 
 from annomodels.data.validation import LONGEST_LABEL, MANY_LABELS, all_numbers, some
 from annomodels.errors import Problem
-from annomodels.io.questions import choose_question
-from annomodels.io.table import Table
+from annomodels.io.tables.questions import choose_question
+from annomodels.io.tables.table import Table
 
 __all__ = ["Grid", "grid_of", "one_variable", "several", "variables_beside"]
 
@@ -26,6 +27,7 @@ _NO_LABELS = re.compile(
     r"remarks?|text|url|type|batch|document|status)",
     re.IGNORECASE,
 )
+_LOOKED_AT = 50  # columns that are compared, each with each
 _ALIKE = 0.5  # variables whose labels overlap less than this cannot be one
 
 
@@ -83,7 +85,8 @@ def grid_of(columns: Mapping[str, set[Any]]) -> Grid | None:
         backward = {b: {a: named[a, b] for a in first} for b in second}
         chosen = max((forward, backward), key=lambda rows: _within(rows, columns))
         unions = [set().union(*(columns[c] for c in row.values())) for row in chosen.values()]
-        apart = any(_overlap(a, b) < _ALIKE for n, a in enumerate(unions) for b in unions[:n])
+        few = unions[:_LOOKED_AT]
+        apart = any(_overlap(a, b) < _ALIKE for n, a in enumerate(few) for b in few[:n])
         return Grid(chosen, apart)
     return None
 
@@ -151,8 +154,7 @@ def _within(rows: Mapping[str, Mapping[str, str]], labels: Mapping[str, set[Any]
     """How alike the labels are of columns in the same row."""
     pairs = [
         _overlap(labels[a], labels[b])
-        for row in rows.values()
-        for n, a in enumerate(row.values())
-        for b in list(row.values())[:n]
+        for row in islice(rows.values(), _LOOKED_AT)
+        for a, b in combinations(islice(row.values(), _LOOKED_AT), 2)
     ]
     return sum(pairs) / len(pairs)

@@ -8,9 +8,9 @@ from typing import Any
 
 from annomodels.data.validation import at_rows, counted, is_blank, some
 from annomodels.errors import Problem
-from annomodels.io.columns import Columns, named_column
-from annomodels.io.questions import choose_question
 from annomodels.io.source import Options, Source
+from annomodels.io.tables.columns import Columns, named_column
+from annomodels.io.tables.questions import choose_question
 
 __all__ = ["Judgements", "Unreadable", "name_of_value", "values_of"]
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from annomodels.errors import AnnotationError, Problem
-from annomodels.io.columns import matched
+from annomodels.io.tables.columns import matched
 
 __all__ = ["DELIMITERS", "delimiter_of", "records_of"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from annomodels.data.validation import at_rows, counted, some
 from annomodels.errors import Problem
-from annomodels.io.delimited import DELIMITERS
+from annomodels.io.tables.delimited import DELIMITERS
 
 __all__ = ["Table", "from_records"]
 

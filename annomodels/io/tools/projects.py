@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from annomodels.errors import AnnotationError, Problem
-from annomodels.io.members import Members, open_zip
+from annomodels.io.archives import Members, open_zip
 from annomodels.io.source import Source
 from annomodels.io.spans import GOLD
 

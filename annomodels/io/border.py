@@ -1,0 +1,348 @@
+"""The border: bytes and text from outside, and one guard for whatever is raised over them."""
+
+from __future__ import annotations
+
+import codecs
+import difflib
+import errno
+import os
+import select
+import stat
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from annomodels.errors import AnnomodelsError, AnnotationError, MissingDependency, Problem
+
+STDIN = "standard input"
+LARGEST = 512_000_000  # bytes of a pipe, or of one file in an archive
+FREE = 64_000_000  # bytes that anything may unpack to
+RATIO = 100  # beyond that, texts do not shrink so much; a bomb does
+_PIECE = 1 << 20
+_BEGINNING = 1 << 16
+# What has nothing to do with the bytes that are read.
+_NOT_THE_FILE = {errno.ENOSPC, errno.EPIPE, errno.EMFILE, getattr(errno, "EDQUOT", errno.ENOSPC)}
+
+# First bytes of files that are often given by mistake.
+MAGIC: tuple[tuple[bytes, str, str], ...] = (
+    (b"PK\x03\x04", "a zip archive or an Excel workbook", "Unpack it, or leave format to 'auto'."),
+    (
+        b"\xd0\xcf\x11\xe0",
+        "an old Excel workbook",
+        "Save it as .xlsx or as CSV.",
+    ),
+    (b"%PDF", "a PDF", "Export the labels as CSV."),
+    (b"$FL2", "an SPSS file", "Leave format to 'auto', or export the data as CSV."),
+    (b"\x89HDF", "an HDF5 or netCDF file", "Read a fit with annomodels.load; labels come as CSV."),
+    (b"SQLite format 3", "an SQLite database", "Export the table as CSV."),
+    (b"<!DOCTYPE html", "a web page", "Download the file itself."),
+)
+MARKS: tuple[tuple[bytes, str], ...] = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),  # begins like the mark of UTF-16, so it comes first
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+@contextmanager
+def guarded(where: str, what: str = "file") -> Iterator[None]:
+    """Turn whatever is raised while bytes from outside are read into an ``AnnotationError``.
+
+    It stands around the reading of a file only, never around arguments or computation, and keeps
+    the cause: tests look there for defects of ours.
+
+    Parameters
+    ----------
+    where
+        Name of the file.
+    what
+        What lies there.
+
+    Raises
+    ------
+    AnnotationError
+        In place of any error that is not one of this package, a full disk or lack of memory.
+
+    Examples
+    --------
+    >>> import zipfile
+    >>> with guarded("a.zip"):
+    ...     raise zipfile.BadZipFile("Bad magic number")
+    Traceback (most recent call last):
+    ...
+    annomodels.errors.AnnotationError: The file is damaged: Bad magic number.
+      where: a.zip
+      fix:   Copy or export it again.
+    """
+    try:
+        yield
+    except (AnnomodelsError, MemoryError, ImportError):
+        raise
+    except OSError as error:
+        if error.errno in _NOT_THE_FILE:
+            raise
+        # without a name it is a library that was led astray inside the file
+        problem = _damage(where, error, what) if error.filename is None else _closed(where, error)
+        raise AnnotationError(problem) from error
+    except Exception as error:
+        raise AnnotationError(_damage(where, error, what)) from error
+
+
+def _damage(where: str, error: Exception, thing: str) -> Problem:
+    said, remedy = first_line(error), "Copy or export it again."
+    if isinstance(error, RecursionError):
+        return Problem(f"The {thing} is nested too deeply.", where, remedy)
+    if isinstance(error, UnicodeError):
+        return Problem(f"The text cannot be decoded: {said}.", where, "Save it as UTF-8.")
+    if isinstance(error, (LookupError, TypeError, AttributeError, AssertionError)):
+        what = f"The {thing} cannot be understood ({type(error).__name__}: {said})."
+        remedy = "Export it again. If other programs read it, please report it, with --debug."
+        return Problem(what, where, remedy)
+    return Problem(f"The {thing} is damaged: {said}.", where, remedy)
+
+
+def first_line(error: BaseException) -> str:
+    """First line of what an error says, or its name."""
+    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+
+
+def needs(package: str, what: str) -> MissingDependency:
+    """Error that names the package which reads such files, and the line that installs it.
+
+    Examples
+    --------
+    >>> print(needs("openpyxl", "An Excel workbook"))
+    An Excel workbook is read with the package openpyxl, which is not installed.
+      fix:   pip install 'annomodels[readers]' (or pip install openpyxl).
+    """
+    sentence = f"{what} is read with the package {package}, which is not installed."
+    remedy = f"pip install 'annomodels[readers]' (or pip install {package})."
+    return MissingDependency(str(Problem(sentence, remedy=remedy)))
+
+
+def shown(name: str | os.PathLike[str]) -> str:
+    r"""Name of a file as text that can be printed, whatever its bytes are.
+
+    Examples
+    --------
+    >>> print(shown(b"\xff.csv".decode("utf-8", "surrogateescape")))
+    \xff.csv
+    """
+    return os.fspath(name).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def name_of(path: str | os.PathLike[str]) -> str:
+    """Name of a file in messages."""
+    return STDIN if str(path) == "-" else shown(Path(path).name or str(path))
+
+
+def unreadable(path: Path) -> Problem | None:
+    """Say why there is no file to read at a path."""
+    where = shown(path)
+    try:
+        if path.is_dir():
+            inside = sorted(
+                p.name for p in path.iterdir() if p.suffix in (".csv", ".tsv", ".jsonl")
+            )
+            remedy = f"Give a file in it, such as {inside[0]}." if inside else "Give a file."
+            return Problem("This is a folder, not a file.", where, remedy)
+        if path.exists():
+            if _is_device(path.stat()) and path.resolve() != Path(os.devnull):
+                return _device(where)
+            return None
+        there = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
+    except (OSError, ValueError, RuntimeError) as error:  # a NUL, a closed folder, a loop of links
+        return _closed(where, error)
+    if not path.parent.is_dir():
+        remedy = f"There is no folder {shown(path.parent)!r} either; check the path."
+    else:
+        near = difflib.get_close_matches(path.name, there, n=3, cutoff=0.6)
+        remedy = f"Did you mean {shown(' or '.join(near))}?" if near else "Check the path."
+    return Problem("There is no such file.", where, remedy)
+
+
+def _is_device(about: os.stat_result) -> bool:
+    return stat.S_ISCHR(about.st_mode) or stat.S_ISBLK(about.st_mode)
+
+
+def _device(where: str) -> Problem:
+    what = "This is a device, not a file: what it gives may never end."
+    return Problem(what, where, "Give a file, or - for the standard input.")
+
+
+def raw_bytes(path: str | os.PathLike[str]) -> bytes:
+    """Bytes of a file or of the standard input ("-"), unpacked if gzipped.
+
+    Raises
+    ------
+    AnnotationError
+        When there is no file, it is a folder or a device, it may not be read, it is empty, damaged
+        or a pipe without an end.
+    """
+    where = STDIN if str(path) == "-" else shown(path)
+    if where == STDIN:
+        data = _standard_input()
+    else:
+        problem = unreadable(Path(path))
+        if problem is not None:
+            raise AnnotationError(problem)
+        with guarded(where):
+            data = _bytes_of(Path(path), where)
+    data = gunzipped(data, where)
+    if not data:
+        raise AnnotationError(Problem("The file is empty.", where, "Export the labels again."))
+    return data
+
+
+def _standard_input() -> bytes:
+    stream = getattr(sys.stdin, "buffer", None)
+    if stream is None:
+        return sys.stdin.read().encode()
+    try:
+        descriptor = stream.fileno()
+    except (OSError, ValueError):  # a stream in memory
+        return bytes(stream.read())
+    about = os.fstat(descriptor)
+    if _is_device(about) and not os.isatty(descriptor):
+        if os.read(descriptor, 1):
+            raise AnnotationError(_device(STDIN))
+        return b""
+    with guarded(STDIN):
+        return bytes(stream.read()) if stat.S_ISREG(about.st_mode) else _pipe(stream, STDIN)
+
+
+def _bytes_of(path: Path, where: str) -> bytes:
+    """Bytes of a regular file or of a pipe; one that nobody writes into is empty, not awaited."""
+
+    def opener(name: str, flags: int) -> int:
+        return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
+
+    with open(path, "rb", buffering=0, opener=opener) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            return _pipe(file, where)
+        beginning = file.read(_BEGINNING)
+        if len(beginning) == _BEGINNING and not beginning.strip(b"\0"):
+            what = "This is not text: it begins with nothing but NUL bytes."
+            raise AnnotationError(Problem(what, where, "Export the labels as CSV in UTF-8."))
+        return beginning + file.read()
+
+
+def _pipe(stream: Any, where: str) -> bytes:
+    """All bytes of a pipe, but not without end."""
+    read = getattr(stream, "read1", stream.read)
+    pieces: list[bytes] = []
+    size = 0
+    while True:
+        piece = read(_PIECE)
+        if piece is None:  # somebody may still write into it
+            select.select([stream], [], [])
+            continue
+        pieces.append(piece)
+        size += len(piece)
+        if not piece:
+            return b"".join(pieces)
+        if size > LARGEST:
+            what = f"More than {LARGEST:,} bytes came through a pipe."
+            raise AnnotationError(Problem(what, where, "Save them, and give the file."))
+
+
+def _closed(where: str, error: Exception) -> Problem:
+    if isinstance(error, PermissionError):
+        return Problem("You may not read this file.", where, "Ask for permission, or copy it.")
+    reason = getattr(error, "strerror", None) or first_line(error)
+    return Problem(f"The file cannot be read: {reason}.", where, "Check the path and the disk.")
+
+
+def gunzipped(data: bytes, where: str) -> bytes:
+    """Unpack gzip, but not a file made to fill the memory; other bytes stay as they are.
+
+    Raises
+    ------
+    AnnotationError
+        When the file is damaged or swells more than any text does.
+
+    Examples
+    --------
+    >>> import gzip
+    >>> gunzipped(gzip.compress(b"item,coder,label"), "a.csv.gz")
+    b'item,coder,label'
+    """
+    if data[:2] != b"\x1f\x8b":
+        return data
+    out, size, rest = [], 0, data
+    try:
+        while rest:
+            unpacker = zlib.decompressobj(wbits=31)
+            piece = unpacker.decompress(rest, _PIECE)
+            while piece or unpacker.unconsumed_tail:
+                out.append(piece)
+                size += len(piece)
+                used = len(data) - len(unpacker.unconsumed_tail)
+                if size > FREE and size > RATIO * used:
+                    raise AnnotationError(_bomb(where))
+                piece = unpacker.decompress(unpacker.unconsumed_tail, _PIECE)
+            if not unpacker.eof:
+                raise zlib.error("it ends too early")
+            rest = unpacker.unused_data.lstrip(b"\0")
+    except zlib.error as error:
+        what = f"The gzip file is damaged: {error}."
+        raise AnnotationError(Problem(what, where, "Copy or export it again.")) from error
+    return b"".join(out)
+
+
+def _bomb(where: str) -> Problem:
+    what = f"The file unpacks to more than {RATIO} times its size, as no table does."
+    return Problem(what, where, "If you trust it, unpack it yourself and give what was in it.")
+
+
+def decoded(data: bytes, source: str, encoding: str | None = None) -> str:
+    """Text of bytes: UTF-8, or UTF-16 or UTF-32 with its mark, or as said.
+
+    Raises
+    ------
+    AnnotationError
+        When the bytes are no text in that encoding, with the row of the first wrong byte.
+
+    Examples
+    --------
+    >>> decoded("Grüße".encode("utf-16"), "a.csv")
+    'Grüße'
+    """
+    for magic, kind, remedy in MAGIC:
+        if data.startswith(magic):
+            raise AnnotationError(Problem(f"This is {kind}, not a text table.", source, remedy))
+    name = encoding or next((name for mark, name in MARKS if data.startswith(mark)), "utf-8")
+    try:
+        text: object = codecs.decode(data, name)
+    except LookupError as error:
+        what = f"There is no encoding {name!r}."
+        remedy = "Use a name such as 'utf-8', 'utf-16', 'cp1252' or 'shift_jis'."
+        raise AnnotationError(Problem(what, source, remedy)) from error
+    except (UnicodeDecodeError, UnicodeError) as error:
+        raise AnnotationError(_undecodable(data, name, error, source)) from error
+    if not isinstance(text, str):  # codecs such as base64 give bytes
+        what = f"{name!r} is not an encoding of text."
+        raise AnnotationError(Problem(what, source, "Use a name such as 'utf-8' or 'cp1252'."))
+    nul = text.find("\0")
+    if nul >= 0:
+        row = text.count("\n", 0, nul) + 1
+        what = "There is a NUL byte, so this is no text or UTF-16 without its mark."
+        remedy = "Save it as UTF-8, or say encoding='utf-16-le' if it comes from Windows."
+        raise AnnotationError(Problem(what, f"{source}, row {row}", remedy))
+    return text.removeprefix("\ufeff")
+
+
+def _undecodable(data: bytes, name: str, error: Exception, source: str) -> Problem:
+    at = min(getattr(error, "start", 0), len(data) - 1)
+    row = data.count(b"\n", 0, at) + 1
+    if b"\0" in data and not name.startswith("utf-16") and not name.startswith("utf-32"):
+        what = "This is not text: it holds NUL bytes."
+        return Problem(what, f"{source}, row {row}", "Export the labels as CSV in UTF-8.")
+    what = f"Byte {at + 1:,} of the file ({data[at]:#04x}) is not {name.upper()}."
+    remedy = "Save the file as UTF-8, or say its encoding, such as encoding='cp1252' for Windows."
+    return Problem(what, f"{source}, row {row}", remedy)

@@ -1,0 +1,215 @@
+"""JSON and JSON lines to objects, whole or piece by piece, and looking things up in them."""
+
+from __future__ import annotations
+
+import codecs
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from annomodels.data.validation import at_rows, counted
+from annomodels.errors import AnnotationError, Problem
+from annomodels.io.border import needs
+from annomodels.io.tables.table import Table
+
+
+def json_value(text: str, source: str) -> Any:
+    """Parse JSON with numbers kept as they are written.
+
+    Raises
+    ------
+    AnnotationError
+        When it is not JSON.
+    """
+    try:
+        return json.loads(text, parse_float=str, parse_int=str, parse_constant=_constant)
+    except json.JSONDecodeError as error:
+        where = f"{source}, row {error.lineno}"
+        what = f"This is not JSON: {error.msg}, column {error.colno}."
+        raise AnnotationError(Problem(what, where, "Export the labels again.")) from error
+    except RecursionError:
+        what = "The JSON is nested too deeply."
+        raise AnnotationError(Problem(what, source, "Export one record a line.")) from None
+
+
+def json_lines(text: str, source: str) -> tuple[list[Any], list[int]]:
+    """Values of JSON lines and the rows they stand in.
+
+    Raises
+    ------
+    AnnotationError
+        With all lines that are not JSON.
+    """
+    values, rows, problems = [], [], []
+    for row, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            try:
+                values.append(json_value(line, source))
+                rows.append(row)
+            except AnnotationError:
+                problems.append(row)
+    if problems:
+        what = f"{counted(len(problems), 'row')} that is not JSON."
+        remedy = "Give one complete JSON object in each row."
+        raise AnnotationError(Problem(what, at_rows(source, problems), remedy))
+    return values, rows
+
+
+def from_objects(values: Sequence[Any], rows: Sequence[int], source: str) -> Table:
+    """Table of JSON objects; a key that is missing gives an empty cell.
+
+    Examples
+    --------
+    >>> from_objects([{"item": "a", "label": None}, {"item": "b", "n": "1.0"}], [1, 2], "x").columns
+    {'item': ['a', 'b'], 'label': ['', ''], 'n': ['', '1.0']}
+    """
+    wrong = [row for value, row in zip(values, rows, strict=True) if not isinstance(value, dict)]
+    if wrong:
+        what = f"{counted(len(wrong), 'row')} that is not a JSON object."
+        remedy = 'Write rows such as {"item": "t1", "coder": "ana", "label": "pos"}.'
+        return Table({}, [], source, [Problem(what, at_rows(source, wrong), remedy)])
+    keys = dict.fromkeys(key for value in values for key in value)
+    columns = {key: [cell_text(value.get(key)) for value in values] for key in keys}
+    table = Table(dict(columns), rows, source)
+    if not values:
+        table.problems.append(Problem("There is no record.", source, "Export the labels again."))
+    return table
+
+
+def _constant(name: str) -> str | None:
+    return None if name == "NaN" else name
+
+
+def cell_text(value: Any) -> Any:
+    """Text of a JSON value; lists and objects stay, so that they are reported where they matter."""
+    if value is None:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+LARGE = 200_000_000  # bytes from which a JSON file is read piece by piece
+DEEPEST = 500  # levels of JSON that is read piece by piece
+
+
+def streamed_lines(path: Path, source: str) -> Iterator[tuple[int, Any]]:
+    """Row number and value of each JSON line, one line in memory at a time."""
+    with path.open("rb") as file:
+        for row, line in enumerate(file, 1):
+            try:
+                text = line.removeprefix(codecs.BOM_UTF8).decode()
+            except UnicodeDecodeError:
+                where, remedy = f"{source}, row {row}", "Save the file as UTF-8."
+                raise AnnotationError(Problem("The row is not UTF-8.", where, remedy)) from None
+            if text.strip():
+                yield row, json_value(text, f"{source}, row {row}")
+
+
+def streamed_array(path: Path, source: str) -> Iterator[tuple[int, Any]]:
+    """Give number and value of each element of a JSON array, one element in memory at a time.
+
+    Raises
+    ------
+    MissingDependency
+        Without ijson.
+    AnnotationError
+        When it is not JSON.
+    """
+    try:
+        import ijson
+    except ImportError:
+        raise needs("ijson", "JSON of more than 200 MB") from None
+    with path.open("rb") as file:
+        try:
+            yield from enumerate(_elements(ijson.basic_parse(file), source), 1)
+        except (ijson.JSONError, UnicodeDecodeError) as error:
+            what = f"This is not JSON: {(str(error).splitlines() or ['damaged'])[0]}"
+            raise AnnotationError(Problem(what, source, "Export the labels again.")) from error
+
+
+def _elements(events: Iterable[tuple[str, Any]], source: str) -> Iterator[Any]:
+    """Put the elements of the outermost array together, with numbers as texts.
+
+    Deep nesting is refused on the way: a parser that keeps the path to each value would fill the
+    memory with it.
+    """
+    places: list[Any] = []  # the containers that are open, outermost first
+    key = ""
+    for event, value in events:
+        if event == "map_key":
+            key = value
+            continue
+        if event in ("end_map", "end_array"):
+            places.pop()
+        else:
+            is_open = event in ("start_map", "start_array")
+            if is_open:
+                value = {} if event == "start_map" else []
+            elif event in ("number", "integer", "double"):
+                value = str(value)
+            if places and isinstance(places[-1], list):
+                places[-1].append(value)
+            elif places:
+                places[-1][key] = value
+            if is_open:
+                places.append(value)
+            if len(places) > DEEPEST:
+                what = "The JSON is nested too deeply."
+                raise AnnotationError(Problem(what, source, "Export one record a line."))
+        if len(places) == 1 and places[0]:
+            yield places[0].pop()
+
+
+def at(record: Any, path: str) -> Any:
+    """Value of a key, or of a path of keys with dots between; None if it is not there.
+
+    Examples
+    --------
+    >>> at({"meta": {"id": "t1"}}, "meta.id"), at({"a.b": 1}, "a.b"), at([], "x")
+    ('t1', 1, None)
+    """
+    if not isinstance(record, Mapping):
+        return None
+    if path in record:
+        return record[path]
+    first, dot, rest = path.partition(".")
+    return at(record.get(first), rest) if dot else None
+
+
+def keys_of(records: Iterable[Any], depth: int = 2) -> list[str]:
+    """Paths that records hold, for messages."""
+    found: dict[str, None] = {}
+    for record in records:
+        if isinstance(record, Mapping):
+            for key, value in record.items():
+                found[str(key)] = None
+                if depth > 1 and isinstance(value, Mapping):
+                    found |= {f"{key}.{inner}": None for inner in keys_of([value], depth - 1)}
+    return list(found)
+
+
+def is_list_of(value: Any, kind: type | tuple[type, ...]) -> bool:
+    """Whether a value is a list with at least one part, all of one kind.
+
+    Examples
+    --------
+    >>> is_list_of(["a"], str), is_list_of([], str), is_list_of("a", str)
+    (True, False, False)
+    """
+    return isinstance(value, list) and bool(value) and all(isinstance(part, kind) for part in value)
+
+
+def parsed(cell: Any) -> Any:
+    """JSON within a cell, numbers as text; the cell itself if it holds none.
+
+    Examples
+    --------
+    >>> parsed('["a", 1]'), parsed("pos"), parsed("[sic]")
+    (['a', '1'], 'pos', '[sic]')
+    """
+    if not isinstance(cell, str) or cell[:1] not in ("[", "{"):
+        return cell
+    try:
+        return json.loads(cell, parse_float=str, parse_int=str)
+    except (ValueError, RecursionError):
+        return cell
