@@ -144,3 +144,15 @@ def test_every_public_name_exists_and_is_described() -> None:
 
     assert sorted(annomodels.__all__) == annomodels.__all__
     assert not [name for name in annomodels.__all__ if not getattr(annomodels, name).__doc__]
+
+
+BORDER = {"zipfile", "tarfile", "gzip", "bz2", "lzma", "zlib", "xml", "csv"}
+
+
+def test_only_io_takes_what_comes_from_outside_apart() -> None:
+    loaded = {
+        module: {name.split(".")[0] for name in imports(tree, everywhere=True)}
+        for module, tree in TREES.items()
+        if part_of(module) != "io"
+    }
+    assert not {module: names & BORDER for module, names in loaded.items() if names & BORDER}

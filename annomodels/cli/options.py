@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import functools
 import re
 from collections.abc import Callable, Sequence
@@ -315,7 +314,9 @@ def _all_words(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) ->
 
 def _split(text: str) -> tuple[str, ...]:
     """Words between commas; quotes protect a comma, and spaces around a word do not count."""
-    row = next(csv.reader([text], skipinitialspace=True), [])
+    from annomodels.io.tables.delimited import first_row
+
+    row = first_row(text, spaces=False)
     return tuple(word.strip() for word in row if word.strip())
 
 

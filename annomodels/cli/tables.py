@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 import sys
@@ -18,6 +16,7 @@ from annomodels.cli.session import note
 from annomodels.cli.terminal import draw, drawn
 from annomodels.data.coding import natural_key
 from annomodels.data.names import label_text
+from annomodels.io.tables.delimited import text_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,10 +93,7 @@ def to_text(table: pd.DataFrame, form: str) -> str:
         return to_json([dict(zip(names, row, strict=True)) for row in _rows(table)])
     rows = [[cell(value) for value in row] for row in _rows(table)]
     if form in ("csv", "tsv"):
-        out = io.StringIO()
-        writer = csv.writer(out, delimiter="," if form == "csv" else "\t", lineterminator="\n")
-        writer.writerows([names, *rows])
-        return out.getvalue()
+        return text_of([names, *rows], "," if form == "csv" else "\t")
     numeric = [_is_number(table.iloc[:, n]) for n in range(len(names))]
     return _markdown(names, rows, numeric) if form == "md" else _latex(names, rows, numeric)
 

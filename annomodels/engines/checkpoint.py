@@ -11,7 +11,6 @@ import json
 import os
 import secrets
 import time
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -274,7 +273,9 @@ def _read(path: Path) -> tuple[dict[str, Any], Saved]:
         if head["version"] == VERSION:
             return head, Saved(head["place"], arrays)
         sentence = f"{path} is a checkpoint of another version of annomodels."
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+    except MemoryError:
+        raise
+    except Exception:  # the library raises whatever its archives met
         sentence = f"{path} is no checkpoint, or it is damaged."
     raise NotApplicable(f"{sentence} Give another file, or begin anew without --resume.")
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
@@ -45,7 +43,7 @@ def names_from(given: Mapping[Any, Any] | str | os.PathLike[str] | None) -> dict
         if all(isinstance(name, str) for name in value.values()):
             return dict(value)
     else:
-        rows = [row for row in csv.reader(io.StringIO(text, newline="")) if any(row)]
+        rows = [row for row in records_of(text, source, ",")[0] if any(row)]
         if rows and all(len(row) == 2 for row in rows):
             return dict(rows)
     what = "This is no table of names of coders."

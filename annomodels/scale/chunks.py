@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, Problem
-from annomodels.io.tables.delimited import delimiter_of
+from annomodels.io.tables.delimited import delimiter_of, first_row
 from annomodels.scale.cells import is_fractional, texts
 
 __all__ = ["Chunk", "File", "opened"]
@@ -228,10 +228,7 @@ def opened(path: Path) -> File:
     if not lines:
         raise AnnotationError(Problem("The file is empty.", str(path), "Export the labels again."))
     delimiter = delimiter_of(head)
-    import csv as plain
-
-    header = next(plain.reader(lines, delimiter=delimiter))
-    return File(path, tuple(header), kind, delimiter)
+    return File(path, tuple(first_row(head, delimiter)), kind, delimiter)
 
 
 def _parquet(path: Path) -> Any:

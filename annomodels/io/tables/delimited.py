@@ -7,7 +7,7 @@ import io
 import itertools
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from annomodels.errors import AnnotationError, Problem
@@ -47,6 +47,36 @@ def records_of(
             raise AnnotationError(_unmatched(text, delimiter, source, first, error)) from error
         rows, lines = _parse(text, delimiter, quoting=csv.QUOTE_NONE)  # tools write bare quotes
     return rows, range(first + 1, first + 1 + len(rows)) if lines is None else lines, delimiter
+
+
+def first_row(text: str, delimiter: str = ",", *, spaces: bool = True) -> list[str]:
+    """Cells of the first row of a text.
+
+    Examples
+    --------
+    >>> first_row('low, "mid, high"', spaces=False)
+    ['low', 'mid, high']
+    """
+    lines = io.StringIO(text, newline="")
+    with _long_cells():
+        try:
+            return next(csv.reader(lines, delimiter=delimiter, skipinitialspace=not spaces), [])
+        except csv.Error as error:
+            problem = Problem(f"The first row cannot be read: {error}.", remedy="Close all quotes.")
+            raise AnnotationError(problem) from error
+
+
+def text_of(rows: Iterable[Sequence[str]], delimiter: str = ",") -> str:
+    r"""Write rows of cells as a text, with quotes where they are needed.
+
+    Examples
+    --------
+    >>> text_of([["item", "label"], ["t1", "a,b"]])
+    'item,label\nt1,"a,b"\n'
+    """
+    out = io.StringIO()
+    csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows(rows)
+    return out.getvalue()
 
 
 def delimiter_of(text: str) -> str:
