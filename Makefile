@@ -1,6 +1,7 @@
 # Needs make and a Python 3.12 or newer, nothing else. Everything is installed into .venv, once.
 #
 #   make demo    analyse the bundled anesthesia data; report in demo-out/report.html
+#   make quick   run the tests that take no time (no NUTS, nothing slow)
 #   make test    run the tests
 #   make docs    build the documentation into docs/_build/html
 #   make bench   measure accuracy, calibration and speed; tables in docs/tables
@@ -16,16 +17,20 @@ WORKERS ?= 2
 TABLES := accuracy probabilities ambiguity next_labels calibration calibration_answers \
     calibration_states calibration_difficulty coverage_agreement coverage_coref ezcoref speed speed_agreement speed_coref \
     linear scaling spreading recompilation
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 PYTEST_ARGS ?=
 
-.PHONY: demo test docs bench bench-reduced lint types clean help
+.PHONY: demo quick test docs bench bench-reduced lint types clean help
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.ready
 	@$(BIN)/annomodels run dataset:anesthesia -o demo-out --force
 
+quick: $(VENV)/.ready-test
+	$(PYTEST) -m "not nuts and not calibration and not slow" $(PYTEST_ARGS)
+
 test: $(VENV)/.ready-test
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not calibration" $(PYTEST_ARGS)
+	$(PYTEST) -m "not calibration" $(PYTEST_ARGS)
 
 docs: $(VENV)/.ready-docs
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -b html docs docs/_build/html
@@ -54,7 +59,7 @@ clean:
 	rm -rf $(VENV) demo-out docs/_build docs/generated dist .pytest_cache .mypy_cache .ruff_cache
 
 help:
-	@sed -n 's/^# \{0,1\}//p' Makefile | sed -n 1,9p
+	@sed -n 's/^# \{0,1\}//p' Makefile | sed -n 1,10p
 
 # -- set-up: one stamp for the package itself, one for each group of tools -------------------------
 

@@ -52,6 +52,17 @@ def shared() -> Path:
 
 
 @pytest.fixture
+def counting_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each look at the clock of a run be a hundredth of a second after the last."""
+    from itertools import count
+
+    from annomodels.engines.settings import Clock
+
+    looks = count()
+    monkeypatch.setattr(Clock, "seconds", property(lambda _: next(looks) / 100))
+
+
+@pytest.fixture
 def rng(request: pytest.FixtureRequest):
     """Random generator with a seed of its own for every test, the same in every run."""
     import numpy as np

@@ -22,7 +22,7 @@ def test_the_example_runs_and_leaves_nothing_behind(script: Path, tmp_path: Path
         capture_output=True,
         text=True,
         cwd=tmp_path,
-        timeout=240,
+        timeout=900,
     )
     assert run.returncode == 0, run.stderr
     assert len(run.stdout.splitlines()) > 10

@@ -58,7 +58,7 @@ def outputs() -> list[str]:
     for seed in ("1", "2"):
         env = {**os.environ, "PYTHONHASHSEED": seed, "CI": "1", "MPLBACKEND": "Agg"}
         done = subprocess.run(
-            [sys.executable, "-c", SCRIPT], capture_output=True, text=True, env=env, timeout=120
+            [sys.executable, "-c", SCRIPT], capture_output=True, text=True, env=env, timeout=900
         )
         assert done.returncode == 0, done.stderr
         found.append(done.stdout)

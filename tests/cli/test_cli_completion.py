@@ -24,7 +24,7 @@ def completed(words: str, *, shell: str = "bash") -> list[str]:
         "COMP_CWORD": str(len(words.split(" ")) - 1),
     }
     done = subprocess.run(
-        [sys.executable, "-m", "annomodels"], capture_output=True, text=True, env=env, timeout=60
+        [sys.executable, "-m", "annomodels"], capture_output=True, text=True, env=env, timeout=900
     )
     assert done.returncode == 0, done.stderr
     return [line.partition(",")[2] for line in done.stdout.splitlines()]
@@ -50,7 +50,7 @@ def test_bash_understands_the_script(tmp_path: Path, call) -> None:
         pytest.skip("There is no bash here.")
     path = tmp_path / "completion"
     path.write_text(call("completion", "bash").out)
-    subprocess.run([bash, "-n", str(path)], check=True, timeout=20)
+    subprocess.run([bash, "-n", str(path)], check=True, timeout=900)
 
 
 def test_another_shell_is_a_usage_error(call) -> None:

@@ -22,7 +22,7 @@ HEAVY = {
 
 def _python(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, *words], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, *words], capture_output=True, text=True, check=True, timeout=900
     )
 
 
@@ -146,7 +146,7 @@ def test_colour_only_on_a_terminal(votes: Path) -> None:
         [sys.executable, "-m", "annomodels", "check", "no-such-file.csv"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=900,
         env={**os.environ, "TERM": "xterm-256color"},
     )
     assert done.returncode == 3

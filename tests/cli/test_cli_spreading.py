@@ -92,7 +92,7 @@ def test_sigterm_writes_the_run_down(labels: str, tmp_path: Path) -> None:
         if line.startswith("sampling"):
             break
     process.send_signal(signal.SIGTERM)
-    _, err = process.communicate(timeout=120)
+    _, err = process.communicate(timeout=900)
     assert process.returncode == 130, err
     assert "what was sampled until then is kept" in err
     assert (tmp_path / "c").exists()

@@ -251,9 +251,8 @@ def test_coverage_of_the_interval(n_coders, name, prevalence, rng):
     assert 0.86 <= inside / 120 <= 1.0
 
 
-def test_hundreds_of_coders_stay_within_memory_and_time(rng):
+def test_hundreds_of_coders_stay_within_memory(rng):
     """8,000 labels by 164 coders: never coder x item x label, never a coder pair x item."""
-    import time
     import tracemalloc
 
     rows = [
@@ -264,14 +263,11 @@ def test_hundreds_of_coders_stay_within_memory_and_time(rng):
     data = am.Annotations.from_records(rows)
     am.agreement(data, draws=10)
     tracemalloc.start()
-    start = time.perf_counter()
     panel = am.agreement(data, draws=2000)
-    seconds = time.perf_counter() - start
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert panel["multi_kappa"].draws.shape == (2000,)
     assert peak < 300e6
-    assert seconds < 10
 
 
 MANY_CODERS = """

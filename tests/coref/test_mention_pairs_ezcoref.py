@@ -30,10 +30,9 @@ def test_majority_voting_has_the_accuracy_on_record(study, data):
 
 
 @pytest.mark.parametrize("name", ["mention-pair", "single-truth"])
-def test_models_beat_majority_voting_on_the_whole_set_within_a_minute(study, data, name):
+def test_models_beat_majority_voting_on_the_whole_set(study, data, name):
     labels, gold = data
     fit = study.fitted(study.VARIANTS[name], labels, chains=1, draws=200, warmup=150)
-    assert fit.seconds < 60
     found = study.judged(fit, gold)
     assert found.n == 5555
     votes = study.majority(labels, gold)

@@ -125,7 +125,7 @@ def test_killing_one_of_three_machines_twice_changes_nothing(data, own_client, m
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals work differently there")
-def test_a_machine_that_dies_in_the_middle_of_a_call_is_replaced(own_client, monkeypatch):
+def test_a_machine_that_dies_in_the_middle_of_a_call_is_replaced(own_client, monkeypatch, tmp_path):
     """By one that is there, which has two places then, and by a new one when that has come."""
     from annomodels.executors import dask
     from annomodels.executors.dask import DaskTeam
@@ -134,12 +134,10 @@ def test_a_machine_that_dies_in_the_middle_of_a_call_is_replaced(own_client, mon
     client = own_client
     _wait_for(client, 3)
     crew = DaskTeam(client)
-    timer = threading.Timer(0.5, _kill_home, [client, crew.homes[0]])
-    timer.start()
-    found = crew.outcomes([(0, _sleep, (5.0,)), (1, _sleep, (0.1,))])
-    timer.join()
+    with _once(tmp_path / "begun", _kill_home, client, crew.homes[0]):
+        found = crew.outcomes([(0, _hang, (tmp_path / "begun",)), (1, abs, (-1,))])
     assert isinstance(found[0], Lost)
-    assert found[1] == 0.1
+    assert found[1] == 1
     before, there = set(crew.homes), crew._there
     lost = crew.homes[0]
     # the new machine may have come already
@@ -147,7 +145,7 @@ def test_a_machine_that_dies_in_the_middle_of_a_call_is_replaced(own_client, mon
         patch.setattr(crew, "_there", lambda: {h: n for h, n in there().items() if h in before})
         crew.replace(0)
     assert crew.homes[0] != lost
-    assert crew.outcomes([(0, _sleep, (0.0,))]) == [0.0]
+    assert crew.outcomes([(0, abs, (-2,))]) == [2]
     assert len(set(crew.homes)) == 2
     _wait_for(client, 3)
     monkeypatch.setattr(dask, "SETTLE", 0.0)
@@ -157,7 +155,7 @@ def test_a_machine_that_dies_in_the_middle_of_a_call_is_replaced(own_client, mon
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals work differently there")
-def test_a_call_is_lost_with_the_machine_it_went_to_wherever_its_place_is_now(own_client):
+def test_a_call_is_lost_with_the_machine_it_went_to_wherever_its_place_is_now(own_client, tmp_path):
     """Another group of chains may have noticed first, and have moved the place."""
     from annomodels.executors.dask import DaskTeam
     from annomodels.executors.team import Lost
@@ -170,10 +168,8 @@ def test_a_call_is_lost_with_the_machine_it_went_to_wherever_its_place_is_now(ow
         _kill_home(own_client, home)
         crew.homes[0] = crew.homes[1]
 
-    timer = threading.Timer(0.5, kill_and_move)
-    timer.start()
-    (found,) = crew.outcomes([(0, _sleep, (5.0,))])
-    timer.join()
+    with _once(tmp_path / "begun", kill_and_move):
+        (found,) = crew.outcomes([(0, _hang, (tmp_path / "begun",))])
     assert isinstance(found, Lost)
     assert home in str(found)
 
@@ -185,7 +181,7 @@ def _wait_for(client, number):
     """
     import time
 
-    for n in range(300):
+    for n in range(6000):
         if len(client.sync(client.scheduler.identity)["workers"]) >= number:
             return
         if n == 80:
@@ -194,11 +190,29 @@ def _wait_for(client, number):
     raise AssertionError("no new machine came")
 
 
-def _sleep(seconds):
+def _hang(begun):
+    """Say so in a file that the call has begun, and do not end."""
     import time
 
-    time.sleep(seconds)
-    return seconds
+    begun.touch()
+    while True:
+        time.sleep(60)
+
+
+@contextlib.contextmanager
+def _once(begun, call, *args):
+    """Call something, in a thread, as soon as a file is there."""
+    import time
+
+    def wait():
+        while not begun.exists():
+            time.sleep(0.01)
+        call(*args)
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    yield
+    thread.join()
 
 
 def _kill_home(client, home):

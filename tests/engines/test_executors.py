@@ -202,7 +202,7 @@ def test_groups_of_chains_that_are_cut_short_have_the_same_draws(data, monkeypat
     crew.rounds = 3
     options = {**OPTIONS, "chains": 5}
     try:
-        cut_short = am.fit(data, executor=crew, **{**options, "draws": 100_000}, time_limit=1.5)
+        cut_short = am.fit(data, executor=crew, **{**options, "draws": 100_000}, time_limit=1.0)
     finally:
         crew.close()
     assert cut_short.tree.attrs["stopped"] == "time limit"

@@ -28,11 +28,33 @@ def test_the_logit_normal_model_recovers_truth_and_skill():
 
 
 @pytest.mark.parametrize("model", ["dawid-skene", "scalar-difficulty"])
-def test_a_time_limit_keeps_the_draws_of_all_chains_that_got_far(model):
+@pytest.mark.usefixtures("counting_clock")
+def test_a_time_limit_keeps_the_draws_of_all_chains_that_got_far(model, monkeypatch):
+    """A sampler that would go on is stopped; one chain has hardly begun, and nutpie pads it."""
+    import nutpie
+
+    class Unending:
+        def __init__(self, sampler):
+            self.result = sampler.wait()
+
+        def wait(self, timeout):
+            raise TimeoutError
+
+        def abort(self):
+            for values in self.result["posterior"].data_vars.values():
+                if np.issubdtype(values.dtype, np.floating):
+                    values.values[3, 5:] = np.nan
+            return self.result
+
+    sample = nutpie.sample
+    monkeypatch.setattr(
+        nutpie, "sample", lambda code, **options: Unending(sample(code, **{**options, "draws": 60}))
+    )
     data, _ = simulate(np.random.default_rng(7), n_items=100)
-    fit = am.fit(data, model, engine="nuts", draws=100_000, seed=1, time_limit=12)
+    fit = am.fit(data, model, engine="nuts", chains=4, draws=100_000, seed=1, time_limit=0.1)
     assert fit.tree.attrs["stopped"] == "time limit"
-    assert fit.tree["posterior"].sizes["draw"] > 10
+    assert dict(fit.tree["posterior"].sizes)["chain"] == 3
+    assert fit.tree["posterior"].sizes["draw"] == 60
     assert np.isfinite(draws(fit, "confusion")).all()
     np.testing.assert_allclose(p_truth(fit).sum(axis=1), 1.0)
 

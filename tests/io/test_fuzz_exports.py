@@ -13,7 +13,6 @@ import json
 import os
 import random
 import shutil
-import time
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -165,9 +164,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 
 def outcome(path: Path, options: dict[str, Any]) -> None:
-    """Read, and fail for anything but annotations or problems in words within five seconds."""
+    """Read, and fail for anything but annotations or problems in words."""
     for way in (read, read_spans):
-        began = time.perf_counter()
         try:
             keys = options if way is read else {}
             result: Annotations | SpanTable = way(path, **keys)  # type: ignore[operator]
@@ -183,7 +181,6 @@ def outcome(path: Path, options: dict[str, Any]) -> None:
                 assert len(result) > 0
                 assert set(result.item.tolist()) == set(range(result.n_items))
                 assert result.label.min() >= 0
-        assert time.perf_counter() - began < 5
 
 
 def chosen_options(options: dict[str, Any], chance: random.Random) -> dict[str, Any]:

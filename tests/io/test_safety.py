@@ -40,7 +40,7 @@ def limited(code: str, megabytes: int) -> subprocess.CompletedProcess[str]:
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
     return subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60,
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=900,
         preexec_fn=set_limit,
     )  # fmt: skip
 

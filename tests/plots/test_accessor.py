@@ -104,6 +104,6 @@ def test_matplotlib_loads_when_something_is_drawn() -> None:
         "print('matplotlib' in sys.modules)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=900
     )
     assert done.stdout.split() == ["False", "True"]

@@ -31,7 +31,7 @@ _QUIET = (
     "--host-resolver-rules=MAP * ~NOTFOUND",
     "--remote-debugging-pipe",
 )
-PATIENCE = 60.0
+PATIENCE = 900.0
 _LAUNCH = """
 import os, sys
 os.dup2(int(sys.argv[1]), 3)

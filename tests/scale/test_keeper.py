@@ -18,11 +18,11 @@ from annomodels.scale.keeper import Keeper, sweep
 pytest.importorskip("fcntl")
 
 HOLD = """
-import time
+import sys
 from annomodels.scale.keeper import Keeper
 keeper = Keeper()
 print(keeper.folder, flush=True)
-time.sleep(60)
+sys.stdin.read()
 """
 
 
@@ -47,7 +47,9 @@ def test_what_a_killed_process_left_is_removed_and_nothing_else(folder: Path) ->
     (folder / "annomodels-other").mkdir()
     (folder / "annomodels-other" / "notes.txt").write_text("not one of ours")
     command = [sys.executable, "-c", HOLD]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout is not None
         its = Path(process.stdout.readline().strip())
         assert its.parent == folder
