@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from annomodels.cli.session import Session
+from annomodels.models.catalog import MODELS
 
 __all__ = [
     "FORMATS",
@@ -27,31 +28,6 @@ __all__ = [
 ]
 
 FORMATS = ("table", "tsv", "csv", "json", "md", "tex")
-MODELS = (
-    "hierarchical",
-    "groups",
-    "dawid-skene",
-    "class-conditional",
-    "one-coin",
-    "mace",
-    "pooled",
-    "logit-normal",
-    "guess-level",
-    "consensus",
-    "easy-hard",
-    "ambiguous",
-    "readings",
-    "opinion-pool",
-    "spammers",
-    "subtypes",
-    "scalar-difficulty",
-    "beta-binomial-by-item",
-    "item-difficulty",
-    "logistic-random-effects",
-    "ordinal",
-    "graded-response",
-    "interval",
-)
 ENGINES = ("auto", "gibbs", "nuts", "em")
 UNITS = ("exact", "token", "overlap", "chain")
 SCALES = ("nominal", "ordinal", "interval", "ratio")
@@ -200,7 +176,7 @@ def sample_options(command: Command) -> Command:
     options = [
         click.option(
             "--model",
-            type=click.Choice(MODELS),
+            type=click.Choice([*MODELS, "interval"]),
             default="hierarchical",
             show_default=True,
             help="What is believed of coders.",

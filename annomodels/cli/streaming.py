@@ -150,8 +150,7 @@ def refuse_the_rest(stream: Stream, **others: Any) -> None:
     click.UsageError
         When there are any.
     """
-    from annomodels.models.catalog import resolve
-    from annomodels.models.conjugate import ConjugateModel
+    from annomodels.models.catalog import class_of
 
     plain = {"input_format": "auto"}
     read = {name: value for name, value in vars(stream.reading).items() if name not in KNOWN}
@@ -161,7 +160,7 @@ def refuse_the_rest(stream: Stream, **others: Any) -> None:
         if value and value != plain.get(name)
     ]
     model = stream.sampling.model
-    if model != "groups" and not isinstance(resolve(model), ConjugateModel):
+    if not class_of(model).by_counts:
         given.append(f"--model {model}")
     if stream.sampling.engine == "nuts":
         given.append("--engine nuts")

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from importlib import import_module
 from threading import Event, Thread
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -68,11 +68,12 @@ def run(model: ConjugateModel | StateModel, data: Annotations, settings: Setting
     _require_family(model, settings)
     codes = encode(data, shared=model.shared, collapse=False)
     relabel = settings.relabel and _may_swap(model, data)
-    if settings.executor is not None and isinstance(model, ConjugateModel):
+    if settings.executor is not None:
         crew = team(settings.executor, settings.threads)
         parts = crew.parts(len(codes.row), codes.n_rows * codes.n_labels**2)
         source = cut(codes, settings.partitions or parts, data.fingerprint)
-        return in_memory(model, source, settings, crew, _starts(model, codes, settings), relabel)
+        begin = _starts(model, codes, settings)
+        return in_memory(cast("ConjugateModel", model), source, settings, crew, begin, relabel)
     with ThreadPoolExecutor(settings.workers) as pool:
         run_ = _Run(model, codes, settings, pool, relabel, data.fingerprint)
         draws, single = room_for(codes.n_rows, codes.n_labels, settings)
@@ -89,7 +90,7 @@ def run(model: ConjugateModel | StateModel, data: Annotations, settings: Setting
 
 
 def _require_family(model: ConjugateModel | StateModel, settings: Settings) -> None:
-    if not isinstance(model, StateModel):
+    if model.by_counts:
         return
     require_no_checkpoint(model.title, "gibbs", settings)
     if settings.executor is not None:
@@ -100,18 +101,16 @@ def _require_family(model: ConjugateModel | StateModel, settings: Settings) -> N
 
 
 def _may_swap(model: ConjugateModel | StateModel, data: Annotations) -> bool:
-    coders = model.coders if isinstance(model, StateModel) else model
-    return coders.swappable and data.gold is None
+    return model.coder_model.swappable and data.gold is None
 
 
 def _starts(model: ConjugateModel | StateModel, codes: Encoded, settings: Settings) -> list[State]:
     """Where the chains begin: the first at the votes, the others near them."""
     rng = np.random.default_rng(settings.seed)
-    coders = model.starter if isinstance(model, StateModel) else model
     states = []
     for n in range(settings.chains):
         shares = random_shares(codes, rng, votes=0.7) if n else vote_shares(codes)
-        states.append(state_from_shares(coders, codes, shares))
+        states.append(state_from_shares(cast("ConjugateModel", model.starter), codes, shares))
     return states
 
 
@@ -143,15 +142,15 @@ class _Run(StagedRun):
         keys = np.random.SeedSequence(settings.seed).generate_state(settings.chains, np.uint64)
         states = _starts(model, codes, settings)
         self.chains: Sequence[Any]
-        if isinstance(model, StateModel):
+        if model.by_states:
             self.traces = False
             self.chains = [
-                StateChain(model, codes, state, int(key), relabel)
+                StateChain(cast("StateModel", model), codes, state, int(key), relabel)
                 for state, key in zip(states, keys, strict=True)
             ]
         else:
             self.chains = [
-                Chain(model, codes, state, int(key), relabel, parts, mapper)
+                Chain(cast("ConjugateModel", model), codes, state, int(key), relabel, parts, mapper)
                 for state, key in zip(states, keys, strict=True)
             ]
 

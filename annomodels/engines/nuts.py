@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial, reduce
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,6 @@ from annomodels.engines.compiled import compiled
 from annomodels.engines.compound import sample_compound
 from annomodels.engines.em import climb
 from annomodels.engines.kept import Kept
-from annomodels.engines.own_density import own_density, sampled_from
 from annomodels.engines.relabel import canonical_order
 from annomodels.engines.revisit import revisit_states
 from annomodels.engines.settings import Clock, Settings
@@ -28,10 +27,9 @@ from annomodels.executors.choose import spread_map
 from annomodels.models.base import Model, State
 from annomodels.models.confusion import ConfusionModel
 from annomodels.models.conjugate import ConjugateModel
+from annomodels.models.continuous.density import Density
 from annomodels.models.encoded import Encoded, encode
 from annomodels.models.parameters import Support
-
-__all__ = ["bound_concentrations", "run", "start_point", "state_of"]
 
 Floats = NDArray[Any]
 JITTER = 0.02
@@ -41,8 +39,8 @@ MOST_CONCENTRATED = 1e9
 
 def start_point(model: Model, codes: Encoded) -> dict[str, Floats]:
     """Values of the PyMC variables to start from: the mode that EM reaches from the votes."""
-    starter = model.starter
-    if not isinstance(starter, ConjugateModel):
+    starter = cast("ConjugateModel", model.starter)
+    if not starter.by_counts:
         raise EngineError(f"The {model.title} model names no conjugate model to start from.")
     mode = climb(starter, codes, state_from_shares(starter, codes, vote_shares(codes)))
     return model.sampler_start(mode.state)
@@ -80,8 +78,8 @@ def run(model: Model, data: Annotations, settings: Settings) -> RawResult:
     posterior = model.whole(posterior)
     relabel = settings.relabel and model.swappable and data.gold is None
     kept: Sequence[Kept]
-    if isinstance(model, ConfusionModel):
-        kept = _revisit(model, codes, posterior, lp, relabel)
+    if not model.n_states(codes.n_labels):
+        kept = _revisit(cast("ConfusionModel", model), codes, posterior, lp, relabel)
     else:
         kept = revisit_states(model, codes, posterior, lp, relabel)
     attrs = {"engine": "nuts", "thin": 1, "seconds": clock.seconds, "stopped": stopped}
@@ -105,7 +103,7 @@ def _chains(
     start = start_point(model, codes)
     # a little noise keeps the chains from starting in one point; nutpie's own would leave the mode
     rng = np.random.default_rng(settings.seed)
-    density = own_density(model, codes)
+    density = model.density(codes)
     if density is not None:
         noisy = {name: _shake(start[name], support.get(name, "real"), rng) for name in density.free}
         code = sampled_from(density, noisy)
@@ -131,6 +129,42 @@ def _stepped(
     point |= {name: point[name].astype(int) for name in whole}
     tree, stopped = sample_compound(pymc_model, point, settings)
     return *_arrays(tree, wanted), stopped
+
+
+def sampled_from(density: Density, start: Mapping[str, Any]) -> Any:
+    """Give what nutpie samples from; nothing is compiled but loops that are kept on disk.
+
+    Parameters
+    ----------
+    density
+        The posterior.
+    start
+        Values of the free variables where the chains begin.
+
+    Returns
+    -------
+    nutpie.CompiledModel
+    """
+    from nutpie.compiled_pyfunc import from_pyfunc
+
+    begin = density.unconstrained(start)
+    density.value(begin)  # loads the loops, or compiles them
+
+    def shown_at(x: Floats) -> dict[str, Floats]:
+        # nutpie takes arrays without gaps only
+        found = density.constrained(x)
+        return {name: np.require(value, np.float64, "C") for name, value in found.items()}
+
+    shown = shown_at(begin)
+    return from_pyfunc(
+        ndim=density.n,
+        make_logp_fn=lambda: density.value,
+        make_expand_fn=lambda *_: shown_at,
+        expanded_dtypes=[np.dtype(np.float64)] * len(shown),
+        expanded_shapes=[np.shape(value) for value in shown.values()],
+        expanded_names=list(shown),
+        make_initial_point_fn=lambda _: begin,
+    )
 
 
 def bound_concentrations(pymc_model: Any) -> None:

@@ -12,10 +12,8 @@ from annomodels.engines.checkpoint import new_seed
 from annomodels.engines.settings import Progress, Settings
 from annomodels.errors import NotApplicable
 from annomodels.fitting.fit import Fit
-from annomodels.models.answering import Answering
 from annomodels.models.base import Model
 from annomodels.models.catalog import resolve
-from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import expanded
 from annomodels.models.fittable import require_fittable
 
@@ -154,7 +152,10 @@ def _refuse_others(engine: str, **options: Any) -> None:
 
 def _in_memory(data: Annotations, model: Model, engine: str, settings: Settings) -> Fit:
     require_fittable(data)
-    resolved, seen = _with_answering(model.bound(data), data)
+    resolved = model.bound(data)
+    silent = data.unanswered is not None and len(data.unanswered) > 0
+    resolved = resolved.with_no_answers(data) if silent else resolved.reported
+    seen = expanded(data) if resolved.shadows else data
     result = runner(engine)(resolved, seen, settings)
     if resolved.pools:
         from annomodels.engines.pooling import pooled
@@ -177,14 +178,3 @@ def _in_memory(data: Annotations, model: Model, engine: str, settings: Settings)
         "data_fingerprint": data.fingerprint,
     }
     return Fit(data, resolved, conform(result, data, resolved))
-
-
-def _with_answering(model: Model, data: Annotations) -> tuple[Model, Annotations]:
-    """Model and data in which whether coders answer is learnt too, where it can be."""
-    if data.unanswered is None or not len(data.unanswered):
-        return (model.base if isinstance(model, Answering) else model), data
-    if isinstance(model, Answering):
-        return model, expanded(data)
-    if not isinstance(model, ConjugateModel) or model.shared:
-        return model, data  # labels that are no class are missing to it
-    return Answering(model).bound(data), expanded(data)

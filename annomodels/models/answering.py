@@ -71,6 +71,7 @@ class Answering(ConjugateModel):
 
     name: ClassVar[str] = "answering"
     citation: ClassVar[str] = "doi:10.2307/2283728"
+    shadows: ClassVar[bool] = True
 
     base: ConjugateModel = field(default_factory=HierarchicalDawidSkene)
     kinds: tuple[str, ...] = ("don't know",)
@@ -114,6 +115,10 @@ class Answering(ConjugateModel):
     def drawn_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
         """Declare those too that :meth:`separated` turns into rates of each kind."""
         return (*self.base.drawn_parameters(n_labels), *DRAWN)
+
+    def with_no_answers(self, data: Annotations) -> Model:
+        """Give the model itself, which learns that already."""
+        return self
 
     @property
     def reported(self) -> Model:

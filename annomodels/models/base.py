@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+import numpy as np
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
@@ -12,9 +15,11 @@ from annomodels.errors import NotApplicable
 from annomodels.models.encoded import Encoded
 from annomodels.models.parameters import Parameter
 from annomodels.priors import Dirichlet, Rows, from_dict, to_dict
+from annomodels.priors.shares import dirichlet_like
 from annomodels.types import Floats
 
 if TYPE_CHECKING:
+    from annomodels.models.continuous.density import Density
     from annomodels.models.states import States
 
 
@@ -37,6 +42,43 @@ class State:
     population: dict[str, Floats] = field(default_factory=dict)
 
 
+DrawsOf = Callable[[str], Floats]
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """What an earlier fit hands on.
+
+    Parameters
+    ----------
+    draws_of
+        Gives draws [sample, ...] of a variable of the result.
+    labels, coders
+        Their names.
+    weight
+        Share of the pseudo-counts to keep.
+    returning
+        Whether coders that come back start from their own rows.
+    """
+
+    draws_of: DrawsOf
+    labels: tuple[str, ...]
+    coders: tuple[str, ...]
+    weight: float
+    returning: bool
+
+    def counts(self, name: str) -> Floats:
+        """Pseudo-counts of the Dirichlet distributions that are like the draws of a variable."""
+        return dirichlet_like(self.draws_of(name)) * self.weight
+
+    @property
+    def prevalence(self) -> Dirichlet:
+        """Prior of the prevalence."""
+        counts = self.counts("prevalence")
+        total = float(counts.sum())
+        return Dirichlet(total / len(self.labels), tuple(float(x) for x in counts / total))
+
+
 # models that are loaded, by name: a model may be made of others
 CLASSES: dict[str, type[Model]] = {}
 
@@ -57,6 +99,18 @@ class Model(ABC):
     correlated: ClassVar[bool] = False
     # whether P(truth) is pooled with that of other models, see models/mixtures/opinion_pool.py
     pools: ClassVar[bool] = False
+    # whether parameters are drawn or climbed given counts of labels by truth: then Gibbs and EM go
+    # in parts, on disk and from checkpoints
+    by_counts: ClassVar[bool] = False
+    # whether Gibbs draws a state of each item, see models/mixtures/
+    by_states: ClassVar[bool] = False
+    # whether coders have shadows in the data, which say whether they answered
+    shadows: ClassVar[bool] = False
+    # whether the matrix of a coder is learnt from nothing but the labels of that coder
+    alone: ClassVar[bool] = False
+    # what it believes of coders and items, in the words of the rules on which model to try next
+    family: ClassVar[str] = ""
+    fewest_labels: ClassVar[int] = 2
     prevalence: Dirichlet
 
     def __init_subclass__(cls) -> None:
@@ -136,6 +190,59 @@ class Model(ABC):
     def n_coders(self, n_rows: int) -> int:
         """Give the number of coders that this many rows belong to."""
         return n_rows
+
+    @property
+    def coder_model(self) -> Model:
+        """How coders label: the model itself, unless its items have states."""
+        return self
+
+    def with_no_answers(self, data: Annotations) -> Model:
+        """Model in which it is learnt too whether coders answer; itself where it cannot be."""
+        return self
+
+    def density(self, codes: Encoded) -> Density | None:
+        """Give the posterior in compiled loops; None where NUTS compiles the PyMC model."""
+        return None
+
+    def learnt(self, earlier: Earlier) -> Model:
+        """Give this model with the posterior of an earlier fit as its priors.
+
+        Raises
+        ------
+        NotApplicable
+            When its posterior cannot be written as such priors.
+        """
+        raise NotApplicable(
+            f"Priors cannot be taken from a fit of the {self.title} model. "
+            "Use hierarchical, dawid-skene or pooled."
+        )
+
+    def group_of(self, coders: Sequence[str]) -> dict[str, str]:
+        """Group of each coder, where the coders of the data have several; else empty."""
+        return {}
+
+    def population_accuracy(self, values: Mapping[str, Floats]) -> dict[str, Floats]:
+        """Accuracy of the mean coder of each group, by its name, shape [chain, draw]."""
+        return {}
+
+    def new_rows(self, draws_of: DrawsOf, rng: np.random.Generator) -> Floats | None:
+        """Draw a matrix [sample, truth, label] of a coder who is yet to come; None if unknown."""
+        return None
+
+    def newcomers(
+        self, draws_of: DrawsOf, rng: np.random.Generator
+    ) -> tuple[Floats, Floats, Floats] | None:
+        """Two coders yet to come: shares of the states, and what each says in every state."""
+        one, other = self.new_rows(draws_of, rng), self.new_rows(draws_of, rng)
+        return None if one is None or other is None else (draws_of("prevalence"), one, other)
+
+    def state_truth(self, n_labels: int) -> Floats | None:
+        """P(truth | state), shape [state, truth], where it is fixed and states are readings."""
+        return None
+
+    def yes_or_no(self, n_labels: int) -> frozenset[str]:
+        """Values of the states that are 1 or 0, so that their mean is a probability."""
+        return frozenset()
 
     @property
     def reported(self) -> Model:

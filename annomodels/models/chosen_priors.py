@@ -9,7 +9,6 @@ import numpy as np
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.schema import names
-from annomodels.models.answering import Answering
 from annomodels.models.base import Model
 from annomodels.models.encoded import Encoded, encode
 from annomodels.types import Floats
@@ -42,7 +41,7 @@ def log_chosen_priors(
     from pymc import logp
     from pytensor.graph.replace import clone_replace, vectorize_graph
 
-    model = model.base if isinstance(model, Answering) else model
+    model = model.reported
     known = model.prior_values(values)
     chosen = [rv for rv in _chosen(model, data) if rv.name in known]
     one = [rv.type(name=rv.name) for rv in chosen]

@@ -6,11 +6,13 @@ Counts go in, parameters come out: as a draw for Gibbs, as a mode for EM.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from annomodels.models.base import State
+from annomodels.data.annotations import Annotations
+from annomodels.models.base import Model, State
+from annomodels.models.catalog import class_of
 from annomodels.models.confusion import ConfusionModel
 from annomodels.models.parameters import Parameter
 from annomodels.types import AnyArray, Floats, Ints
@@ -27,6 +29,14 @@ class ConjugateModel(ConfusionModel):
     """Base of the models that Gibbs and EM serve beside NUTS."""
 
     engines: ClassVar[tuple[str, ...]] = ("gibbs", "nuts", "em")
+    by_counts: ClassVar[bool] = True
+
+    def with_no_answers(self, data: Annotations) -> Model:
+        """Model in which it is learnt too whether coders answer."""
+        if self.shared:  # labels that are no class are missing to it
+            return self
+        answering: Any = class_of("answering")
+        return cast("Model", answering(self).bound(data))
 
     def parameters(self, n_labels: int = 2) -> tuple[Parameter, ...]:
         """Declare every variable that the posterior of a result may hold."""

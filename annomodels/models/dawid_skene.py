@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from annomodels.models.base import State
+from annomodels.models.base import Earlier, State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.priors import Diagonal, Dirichlet, Rows
+from annomodels.priors.shares import as_table, dirichlet_like
 from annomodels.types import Floats
 
 
@@ -44,6 +45,8 @@ class DawidSkene(ConjugateModel):
     name: ClassVar[str] = "dawid-skene"
     title: ClassVar[str] = "Dawid-Skene"
     citation: ClassVar[str] = "doi:10.2307/2346806"
+    alone: ClassVar[bool] = True
+    family: ClassVar[str] = "matrices"
 
     prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
     confusion: Diagonal | Rows = field(default_factory=lambda: Diagonal(4.0, 0.7))
@@ -63,6 +66,15 @@ class DawidSkene(ConjugateModel):
     def proper(self) -> bool:
         """Whether all priors are proper, as sampling needs."""
         return self.prevalence.concentration > 0 and self.confusion.strength > 0
+
+    def learnt(self, earlier: Earlier) -> Self:
+        """Give this model with the posterior of an earlier fit as its priors."""
+        draws = earlier.draws_of("confusion")
+        if draws.ndim == 4:  # a new coder is any of the coders there were
+            draws = draws.reshape(-1, *draws.shape[2:])
+        table = as_table(dirichlet_like(draws) * earlier.weight)
+        confusion = Rows(table, earlier.labels)
+        return replace(self, prevalence=earlier.prevalence, confusion=confusion)
 
     def row_prior(self, state: State) -> Floats:
         """Dirichlet pseudo-counts of a confusion matrix, shape [truth, label]."""
@@ -137,6 +149,8 @@ class Pooled(DawidSkene):
     title: ClassVar[str] = "Pooled"
     citation: ClassVar[str] = "doi:10.1162/tacl_a_00040"
     shared: ClassVar[bool] = True
+    alone: ClassVar[bool] = False
+    family: ClassVar[str] = "alike"
 
     def pymc_log_confusion(self, n_labels: int) -> Any:
         """Log confusion [row, truth, label] as a tensor, with its priors; in a model context."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -10,8 +10,8 @@ import numpy as np
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
-from annomodels.errors import AnnotationError, Problem
-from annomodels.models.base import State
+from annomodels.errors import AnnotationError, NotApplicable, Problem
+from annomodels.models.base import DrawsOf, Earlier, State
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.observed import observed
 from annomodels.models.parameters import Parameter
@@ -63,6 +63,8 @@ class GroupedCoders(HierarchicalDawidSkene):
 
     name: ClassVar[str] = "groups"
     title: ClassVar[str] = "hierarchical Dawid-Skene with groups of coders"
+
+    family: ClassVar[str] = ""
 
     groups: Mapping[Any, Any] | tuple[tuple[str, str], ...] = ()
     rest: str = "others"
@@ -118,6 +120,33 @@ class GroupedCoders(HierarchicalDawidSkene):
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
         """Names along the dimensions that only this model has."""
         return {"coder_group": list(self.group_names)} if self.split else {}
+
+    def learnt(self, earlier: Earlier) -> Self:
+        """Give this model with the posterior of an earlier fit as its priors."""
+        if self.split:
+            raise NotApplicable(
+                "Priors cannot be taken from a fit with several groups of coders. Use hierarchical."
+            )
+        return super().learnt(earlier)
+
+    def group_of(self, coders: Sequence[str]) -> dict[str, str]:
+        """Group of each coder, where the coders of the data have several; else empty."""
+        if not self.split:
+            return {}
+        names = self.group_names
+        return {coder: names[g] for coder, g in zip(coders, self.members, strict=True)}
+
+    def population_accuracy(self, values: Mapping[str, Floats]) -> dict[str, Floats]:
+        """Accuracy of the mean coder of each group, by its name, shape [chain, draw]."""
+        if not self.split:
+            return {}
+        right = np.diagonal(values["group_population"], axis1=3, axis2=4)
+        accuracy = np.einsum("cdgk,cdk->cdg", right, values["prevalence"])
+        return {name: accuracy[:, :, g] for g, name in enumerate(self.group_names)}
+
+    def new_rows(self, draws_of: DrawsOf, rng: np.random.Generator) -> Floats | None:
+        """Draw a matrix of a coder who is yet to come; None, since nobody says of which group."""
+        return None if self.split else super().new_rows(draws_of, rng)
 
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
         """Declare the populations of the groups, or that of all coders where there is one."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -10,11 +11,12 @@ from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
-from annomodels.models.base import State
+from annomodels.models.base import DrawsOf, Earlier, State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.observed import observed
 from annomodels.models.parameters import Parameter
 from annomodels.priors import CoderRows, Diagonal, Dirichlet, LogNormal, Pareto, Rows, ScalePrior
+from annomodels.priors.shares import as_table, dirichlet_rows
 from annomodels.types import AnyArray, Floats
 
 
@@ -59,6 +61,7 @@ class HierarchicalDawidSkene(ConjugateModel):
     name: ClassVar[str] = "hierarchical"
     title: ClassVar[str] = "hierarchical Dawid-Skene"
     citation: ClassVar[str] = "Carpenter (2008)"
+    family: ClassVar[str] = "matrices"
 
     prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
     population: Diagonal | Rows = field(default_factory=lambda: Diagonal(300.0, 0.7, 10.0))
@@ -76,6 +79,28 @@ class HierarchicalDawidSkene(ConjugateModel):
         Pareto(alpha=1.5, minimum=1.0)
         """
         return cls(Dirichlet(1.0), Diagonal(2.0, 0.5), Pareto(1.5, 1.0))
+
+    def learnt(self, earlier: Earlier) -> Self:
+        """Give this model with the posterior of an earlier fit as its priors."""
+        logs = np.log(earlier.draws_of("concentration"))
+        spread = math.hypot(float(logs.std()), 1e-3) / math.sqrt(earlier.weight)
+        rows = earlier.counts("confusion")
+        returning = tuple(
+            CoderRows(as_table(rows[j]), earlier.labels, name)
+            for j, name in enumerate(earlier.coders)
+        )
+        return replace(
+            self,
+            prevalence=earlier.prevalence,
+            population=Rows(as_table(earlier.counts("population")), earlier.labels),
+            concentration=LogNormal(float(np.exp(logs.mean())), spread),
+            returning=returning if earlier.returning else (),
+            places=(),
+        )
+
+    def new_rows(self, draws_of: DrawsOf, rng: np.random.Generator) -> Floats | None:
+        """Draw a matrix [sample, truth, label] of a coder who is yet to come."""
+        return dirichlet_rows(draws_of("concentration")[:, :, None] * draws_of("population"), rng)
 
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
         """Declare the population of the coders."""

@@ -67,6 +67,7 @@ class Mace(ConjugateModel):
     name: ClassVar[str] = "mace"
     title: ClassVar[str] = "MACE"
     citation: ClassVar[str] = "Hovy et al. (2013)"
+    family: ClassVar[str] = "narrow"
     swappable: ClassVar[bool] = False
 
     prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))

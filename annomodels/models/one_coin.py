@@ -66,6 +66,7 @@ class OneCoin(ConjugateModel):
     name: ClassVar[str] = "one-coin"
     title: ClassVar[str] = "one-coin"
     citation: ClassVar[str] = "doi:10.2307/2346806"
+    family: ClassVar[str] = "narrow"
     swappable: ClassVar[bool] = False
 
     prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))

@@ -6,11 +6,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["Beta", "CoderRows", "Diagonal", "Dirichlet", "Rows"]
+from annomodels.types import Floats
 
-Floats = NDArray[np.float64]
+LEAST = 0.02  # pseudo-counts that are left of what an earlier fit never saw
 
 
 @dataclass(frozen=True)
@@ -229,3 +228,29 @@ class CoderRows(Rows):
     """
 
     coder: str = ""
+
+
+def dirichlet_like(draws: Floats) -> Floats:
+    """Pseudo-counts of the Dirichlet distributions with the moments of draws [draw, ..., class].
+
+    Examples
+    --------
+    >>> found = dirichlet_like(np.random.default_rng(1).dirichlet([6.0, 3.0], 20_000))
+    >>> found.round()
+    array([6., 3.])
+    """
+    mean = draws.mean(axis=0)
+    variance = np.maximum(draws.var(axis=0).sum(axis=-1), 1e-12)
+    total = (mean * (1 - mean)).sum(axis=-1) / variance - 1
+    return np.asarray(np.maximum(mean * np.maximum(total, 1.0)[..., None], LEAST))
+
+
+def dirichlet_rows(shapes: Floats, rng: np.random.Generator) -> Floats:
+    """Draw rows from Dirichlet distributions with these pseudo-counts, [..., label]."""
+    values = np.maximum(rng.standard_gamma(np.maximum(shapes, 1e-6)), 1e-300)
+    return np.asarray(values / values.sum(axis=-1, keepdims=True))
+
+
+def as_table(counts: Floats) -> tuple[tuple[float, ...], ...]:
+    """Pseudo-counts as priors hold them, none of them too small to sample."""
+    return tuple(tuple(float(x) for x in np.maximum(row, LEAST)) for row in counts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,6 @@ from annomodels.engines.spread import Spread
 from annomodels.errors import NotApplicable
 from annomodels.executors.choose import team
 from annomodels.executors.team import Team
-from annomodels.models.answering import Answering
 from annomodels.models.base import Model, State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.fittable import require_learnable
@@ -73,7 +72,7 @@ def fit_scanned(
     AnnotationError
         When there is one label or one coder only, so that nothing can be learnt.
     """
-    if not isinstance(model, ConjugateModel) or name not in ("gibbs", "em"):
+    if not model.by_counts or name not in ("gibbs", "em"):
         raise NotApplicable(
             f"The {model.title} model with the engine {name!r} needs the labels in memory. Use a "
             "model from pooled to hierarchical with gibbs or em, or fit "
@@ -81,7 +80,9 @@ def fit_scanned(
         )
     require_learnable(data.labels, data.n_coders, data.shared_items > 0, data.source)
     shell = data.shell()
-    model = _with_answering(model.bound(shell), data)
+    silent = bool(data.unanswered.any())
+    model = model.bound(shell)
+    model = model.with_no_answers(shell) if silent else model.reported
     keeper = Keeper()
     for folder in ("truth", "scratch"):
         (keeper.folder / folder).mkdir()
@@ -92,7 +93,14 @@ def fit_scanned(
     write = WriteTruth(str(data.folder), str(keeper.folder / "truth"), labels)
     try:
         run = _gibbs if name == "gibbs" else _em
-        result, written = run(model, data, settings, crew, write, str(keeper.folder / "scratch"))
+        result, written = run(
+            cast("ConjugateModel", model),
+            data,
+            settings,
+            crew,
+            write,
+            str(keeper.folder / "scratch"),
+        )
     finally:
         if crew is not settings.executor:
             crew.close()
@@ -118,15 +126,6 @@ def fit_scanned(
     return fitted, tree, keeper.folder / "truth", keeper
 
 
-def _with_answering(model: ConjugateModel, data: Scanned) -> ConjugateModel:
-    """Model in which whether coders answered is learnt too, where it can be, as ``fit`` does it."""
-    if not data.unanswered.any():
-        return model.base if isinstance(model, Answering) else model
-    if isinstance(model, Answering) or model.shared:
-        return model
-    return Answering(model).bound(data.shell())
-
-
 def _no_items(n_labels: int) -> dict[str, Any]:
     """Fields of a result that concern items, of none."""
     return {
@@ -144,7 +143,7 @@ def _gibbs(
     write: WriteTruth,
     scratch: str,
 ) -> tuple[RawResult, list[Written]]:
-    source = data.sources(model.shared, scratch, isinstance(model, Answering))
+    source = data.sources(model.shared, scratch, model.shadows)
     relabel = settings.relabel and model.swappable and not source.has_gold
     settings.tell("starting", 0.0)
     starts = start_states(model, source, settings.seed, [GIBBS_VOTES] * (settings.chains - 1))
@@ -163,7 +162,7 @@ def _em(
     write: WriteTruth,
     scratch: str,
 ) -> tuple[RawResult, list[Written]]:
-    source = data.sources(model.shared, scratch, isinstance(model, Answering))
+    source = data.sources(model.shared, scratch, model.shadows)
     clock = Clock(settings.time_limit)
     relabel = settings.relabel and model.swappable and not source.has_gold
     settings.tell("starting", 0.0)

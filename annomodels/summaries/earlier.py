@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Protocol
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
-from annomodels.models.base import Model
-from annomodels.models.dawid_skene import DawidSkene, Pooled
-from annomodels.models.hierarchical import HierarchicalDawidSkene
-from annomodels.priors import CoderRows, Dirichlet, LogNormal, Rows
+from annomodels.models.base import Earlier, Model
+from annomodels.types import Floats
 
 if TYPE_CHECKING:
     import xarray as xr
-
-__all__ = ["dirichlet_like", "prior_from"]
-
-Floats = NDArray[np.float64]
-LEAST = 0.02
 
 
 class Fitted(Protocol):
@@ -93,65 +81,12 @@ def prior_from(fit: Fitted, *, coders: bool = True, weight: float = 1.0) -> Mode
     model = fit.model
     if fit.tree.attrs.get("engine") == "em":
         raise NotApplicable("The engine em has no posterior to take priors from: use gibbs.")
-    if not isinstance(model, HierarchicalDawidSkene | DawidSkene):
-        raise NotApplicable(
-            f"Priors cannot be taken from a fit of the {model.title} model. "
-            "Use hierarchical, dawid-skene or pooled."
-        )
     posterior = fit.tree["posterior"].to_dataset()
-    if "group_population" in posterior:
-        raise NotApplicable(
-            "Priors cannot be taken from a fit with several groups of coders. Use hierarchical."
-        )
 
-    def draws(name: str) -> Floats:
+    def draws_of(name: str) -> Floats:
         values: Floats = posterior[name].values.astype(float)
         return values.reshape(-1, *values.shape[2:])
 
     labels = tuple(label_text(name) for name in fit.data.labels)
-    prevalence = dirichlet_like(draws("prevalence")) * weight
-    total = float(prevalence.sum())
-    shares = tuple(float(x) for x in prevalence / total)
-    common: dict[str, Any] = {"prevalence": Dirichlet(total / len(labels), shares)}
-    if isinstance(model, HierarchicalDawidSkene):
-        logs = np.log(draws("concentration"))
-        spread = math.hypot(float(logs.std()), 1e-3) / math.sqrt(weight)
-        confusion = draws("confusion")
-        returning = [
-            CoderRows(_table(dirichlet_like(confusion[:, j]) * weight), labels, label_text(name))
-            for j, name in enumerate(fit.data.coders)
-        ]
-        return replace(
-            model,
-            **common,
-            population=Rows(_table(dirichlet_like(draws("population")) * weight), labels),
-            concentration=LogNormal(float(np.exp(logs.mean())), spread),
-            returning=tuple(returning) if coders else (),
-            places=(),
-        )
-    confusion = draws("confusion")
-    if not isinstance(model, Pooled):
-        # a new coder is any of the coders there were
-        confusion = confusion.reshape(-1, *confusion.shape[2:])
-    return replace(
-        model, **common, confusion=Rows(_table(dirichlet_like(confusion) * weight), labels)
-    )
-
-
-def dirichlet_like(draws: Floats) -> Floats:
-    """Pseudo-counts of the Dirichlet distributions with the moments of draws [draw, ..., class].
-
-    Examples
-    --------
-    >>> found = dirichlet_like(np.random.default_rng(1).dirichlet([6.0, 3.0], 20_000))
-    >>> found.round()
-    array([6., 3.])
-    """
-    mean = draws.mean(axis=0)
-    variance = np.maximum(draws.var(axis=0).sum(axis=-1), 1e-12)
-    total = (mean * (1 - mean)).sum(axis=-1) / variance - 1
-    return np.asarray(np.maximum(mean * np.maximum(total, 1.0)[..., None], LEAST))
-
-
-def _table(counts: Floats) -> tuple[tuple[float, ...], ...]:
-    return tuple(tuple(float(x) for x in np.maximum(row, LEAST)) for row in counts)
+    names = tuple(label_text(name) for name in fit.data.coders)
+    return model.learnt(Earlier(draws_of, labels, names, weight, coders))

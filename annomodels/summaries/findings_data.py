@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.components import components
+from annomodels.summaries.draws import model_of
 from annomodels.summaries.findings import CHECK, FORBIDS, Finding
 
 if TYPE_CHECKING:
@@ -23,9 +23,8 @@ OVERLAP = 0.1
 
 def data_findings(tree: xr.DataTree, data: Annotations) -> list[Finding]:
     """Look at what the design of the data says about the results."""
-    model = json.loads(tree.attrs.get("model", "{}")).get("name", "")
     found = [_overlap(data), _groups(data)]
-    if model == "dawid-skene":
+    if model_of(tree).alone:
         found.append(volume_finding(data.per_coder))
     return found
 

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
-from annomodels.models.mixtures.state_model import StateModel, cached_layout
 from annomodels.summaries.draws import model_of
 
 if TYPE_CHECKING:
@@ -19,8 +18,6 @@ __all__ = ["state_columns"]
 
 Floats = NDArray[np.float64]
 
-# a number that is 0 or 1 in each state is a probability of the item
-PROBABILITIES = {"ambiguous": "p_ambiguous", "easy": "p_easy"}
 WORTH_NAMING = 0.15
 
 
@@ -49,13 +46,12 @@ def state_columns(tree: xr.DataTree, data: Annotations) -> dict[str, Floats | li
         return {}
     found = tree["items"].to_dataset()
     columns: dict[str, Floats | list[str]] = {}
+    probabilities = model_of(tree).yes_or_no(data.n_labels)
     for name in map(str, found.data_vars):
-        if name == "p_state" or name.removesuffix("_sd") in PROBABILITIES:
-            continue
-        columns[name] = np.asarray(found[name].values)
-    for name, column in PROBABILITIES.items():
-        if name in found:
-            columns[column] = np.asarray(found[name].values)
+        if name != "p_state" and name.removesuffix("_sd") not in probabilities:
+            columns[name] = np.asarray(found[name].values)
+    for name in probabilities.intersection(map(str, found.data_vars)):
+        columns[f"p_{name}"] = np.asarray(found[name].values)
     shares = readings(tree, data)
     if shares is not None:
         names = [label_text(label) for label in data.labels]
@@ -75,11 +71,10 @@ def readings(tree: xr.DataTree, data: Annotations) -> Floats | None:
     data
         What was fitted.
     """
-    model = model_of(tree)
+    truth = model_of(tree).state_truth(data.n_labels)
     found = tree["items"].to_dataset()
-    if not isinstance(model, StateModel) or "p_state" not in found:
+    if truth is None or "p_state" not in found:
         return None
-    truth = cached_layout(model, data.n_labels).truth
     several = truth.max(axis=1) < 1.0
     if not several.any():
         return None

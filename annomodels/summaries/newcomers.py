@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.models.mixtures.state_model import StateModel
 from annomodels.summaries.draws import model_of
 
 if TYPE_CHECKING:
@@ -62,43 +61,5 @@ def new_coders(tree: xr.DataTree, n_max: int, seed: int = 0) -> Newcomers | None
         return values.reshape(total, *values.shape[2:])[chosen].astype(np.float64)
 
     rng = np.random.default_rng(seed)
-    if "concentration" in posterior and "population" in posterior:
-        shape = draws_of("concentration")[:, :, None] * draws_of("population")
-        pair = [_normalised(rng.standard_gamma(np.maximum(shape, 1e-6))) for _ in range(2)]
-    elif "location" in posterior and "scale" in posterior:
-        location, scale = draws_of("location"), draws_of("scale")[..., None]
-        pair = [_softmax(location + scale * _zero_sum(rng, location.shape)) for _ in range(2)]
-    else:
-        return None
-    model = model_of(tree)
-    if not isinstance(model, StateModel):
-        return Newcomers(draws_of("prevalence"), *pair)
-    # the same items, labelled by coders whose own rows are new too
-    n_labels = pair[0].shape[-1]
-    alphas = model.alphas(2, n_labels)
-    values = {
-        name: _normalised(rng.standard_gamma(alphas[name], (count, *alphas[name].shape)))
-        if "coder" in dims
-        else draws_of(name)
-        for name, dims in model.dims(n_labels).items()
-        if name in alphas
-    }
-    values["perceived_prevalence"] = draws_of("perceived_prevalence")
-    values["perceived_confusion"] = np.stack(pair, axis=1)
-    found = model.states(values)
-    return Newcomers(found.share, found.emission[:, 0], found.emission[:, 1])
-
-
-def _normalised(values: Floats) -> Floats:
-    values = np.maximum(values, 1e-300)
-    out: Floats = values / values.sum(axis=-1, keepdims=True)
-    return out
-
-
-def _zero_sum(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
-    z: Floats = rng.normal(size=shape)
-    return z - z.mean(axis=-1, keepdims=True)
-
-
-def _softmax(logits: Floats) -> Floats:
-    return _normalised(np.exp(logits - logits.max(axis=-1, keepdims=True)))
+    found = model_of(tree).newcomers(draws_of, rng)
+    return None if found is None else Newcomers(*found)

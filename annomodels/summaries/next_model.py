@@ -12,8 +12,6 @@ from annomodels.models import MODELS
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["RULES", "NextModel", "Rule", "fitted_model", "next_model"]
-
 # aspects of the data by the names that the table of checks gives them
 OF_ITEMS = frozenset(
     {
@@ -24,15 +22,11 @@ OF_ITEMS = frozenset(
 PAIRS = frozenset({"agreement of pairs"})
 USE = frozenset({"use of labels"})
 
-# models whose items are no more than their class, and coders have a matrix of some kind
-BY_CLASS = frozenset(
-    {"hierarchical", "dawid-skene", "class-conditional", "one-coin", "mace", "logit-normal"}
-)
-ALIKE = frozenset({"pooled", "beta-binomial-by-item", "item-difficulty"})
-NARROW = frozenset({"class-conditional", "one-coin", "mace"})
-HARD = frozenset(
-    {"scalar-difficulty", "logistic-random-effects", "easy-hard", "guess-level", "consensus"}
-)
+# families of models: coders alike; few numbers of a coder; a matrix each; harder and easier items;
+# items with several readings
+ALIKE, NARROW = frozenset({"alike"}), frozenset({"narrow"})
+HARD, READ = frozenset({"hardness"}), frozenset({"readings"})
+BY_CLASS = NARROW | {"matrices"}
 
 
 @dataclass(frozen=True)
@@ -41,8 +35,8 @@ class Rule:
 
     Parameters
     ----------
-    models
-        Models that the rule is about.
+    families
+        Families of the models that the rule is about, see ``Model.family``.
     rejected
         Aspects of the data of which at least one is not reproduced.
     then
@@ -51,7 +45,7 @@ class Rule:
         What it has that the other lacks, to follow "it".
     """
 
-    models: frozenset[str]
+    families: frozenset[str]
     rejected: frozenset[str]
     then: tuple[str, ...]
     because: str
@@ -80,15 +74,12 @@ RULES = (
         "lets items have more than one right reading, or kinds within a class",
     ),
     Rule(
-        frozenset({"ambiguous", "subtypes"}),
+        READ,
         OF_ITEMS | PAIRS,
         ("scalar-difficulty",),
         "lets items of one class differ in difficulty by degrees",
     ),
 )
-
-# models that need more labels than two to be another model
-FEWEST_LABELS = {"ambiguous": 3}
 
 
 @dataclass(frozen=True)
@@ -137,13 +128,14 @@ def next_model(
     """
     if not rejected:
         return None
-    if scale == "ordinal" and n_labels > 2 and "ordinal" in MODELS and model in BY_CLASS | ALIKE:
+    family = MODELS[model].family if model in MODELS else ""
+    if scale == "ordinal" and n_labels > 2 and family in BY_CLASS | ALIKE:
         return _said("ordinal", "uses the order of the labels", model)
     for rule in RULES:
-        if model not in rule.models or not rule.rejected.intersection(rejected):
+        if family not in rule.families or not rule.rejected.intersection(rejected):
             continue
         for name in rule.then:
-            if name in MODELS and n_labels >= FEWEST_LABELS.get(name, 2):
+            if n_labels >= MODELS[name].fewest_labels:
                 return _said(name, rule.because, model)
     return None
 

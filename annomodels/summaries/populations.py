@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
-from annomodels.models.grouped import GroupedCoders
-from annomodels.models.mixtures.state_model import StateModel
 from annomodels.summaries.draws import interval, model_of
 
 if TYPE_CHECKING:
@@ -32,16 +30,7 @@ def group_of_coders(tree: xr.DataTree, data: Annotations) -> dict[str, str]:
     data
         What was fitted.
     """
-    if "group_population" not in tree["posterior"]:
-        return {}
-    model = model_of(tree)
-    if isinstance(model, StateModel):
-        model = model.coders
-    if not isinstance(model, GroupedCoders):
-        return {}
-    names = model.group_names
-    coders = map(label_text, data.coders)
-    return {coder: names[g] for coder, g in zip(coders, model.members, strict=True)}
+    return model_of(tree).group_of([label_text(name) for name in data.coders])
 
 
 def population_accuracy(tree: xr.DataTree) -> dict[str, Floats]:
@@ -57,15 +46,9 @@ def population_accuracy(tree: xr.DataTree) -> dict[str, Floats]:
         Result of a fit.
     """
     posterior = tree["posterior"].to_dataset()
-    if "group_population" not in posterior:
-        return {}
-    mean = posterior["group_population"].values.astype(float)
-    right = np.diagonal(mean, axis1=3, axis2=4)
-    name = "perceived_prevalence" if "perceived_prevalence" in posterior else "prevalence"
-    prevalence = posterior[name].values.astype(float)
-    accuracy = np.einsum("cdgk,cdk->cdg", right, prevalence)
-    names = posterior["coder_group"].values.tolist()
-    return {str(name): accuracy[:, :, g].ravel() for g, name in enumerate(names)}
+    values = {str(name): drawn.values for name, drawn in posterior.data_vars.items()}
+    found = model_of(tree).population_accuracy(values)
+    return {name: drawn.astype(float).ravel() for name, drawn in found.items()}
 
 
 def sentences(tree: xr.DataTree) -> tuple[str, ...]:

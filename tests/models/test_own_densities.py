@@ -11,7 +11,6 @@ from enumeration import tiny
 
 import annomodels as am
 from annomodels.engines.nuts import start_point
-from annomodels.engines.own_density import own_density
 from annomodels.models.continuous.difficulty_density import DifficultyDensity
 from annomodels.models.continuous.random_effects_density import RandomEffectsDensity
 from annomodels.models.encoded import encode
@@ -55,7 +54,7 @@ def pymc_point(density, pymc_model, x):
 def test_value_and_variables_are_those_of_the_pymc_model(case, rng):
     model, data = crowd(case, rng, gold=case not in WITHOUT_GOLD)
     pymc_model = built(model, data)
-    density = own_density(model, encode(data, shared=model.shared))
+    density = model.density(encode(data, shared=model.shared))
     assert density.free == tuple(v.name for v in pymc_model.free_RVs)
     named = [*pymc_model.free_RVs, *pymc_model.deterministics]
     wanted = pymc_model.compile_fn(
@@ -79,7 +78,7 @@ def test_value_and_variables_are_those_of_the_pymc_model(case, rng):
 def test_the_gradient_is_that_of_the_value(case, rng):
     """Against differences of two sides, at points near and far."""
     model, data = crowd(case, rng)
-    density = own_density(model, encode(data, shared=model.shared))
+    density = model.density(encode(data, shared=model.shared))
     for scale in (0.3, 1.0):
         x = scale * rng.normal(size=density.n)
         step = 1e-5 * np.eye(density.n)
@@ -94,7 +93,7 @@ def test_the_gradient_is_that_of_the_value(case, rng):
 @cases
 def test_there_and_back(case, rng):
     model, data = crowd(case, rng)
-    density = own_density(model, encode(data, shared=model.shared))
+    density = model.density(encode(data, shared=model.shared))
     x = rng.normal(size=density.n)
     np.testing.assert_allclose(density.unconstrained(density.constrained(x)), x, atol=1e-12)
 
@@ -103,7 +102,7 @@ def test_there_and_back(case, rng):
 def test_the_start_is_finite(case, rng):
     model, data = crowd(case, rng)
     codes = encode(data, shared=model.shared)
-    density = own_density(model, codes)
+    density = model.density(codes)
     value, gradient = density.value(density.unconstrained(start_point(model, codes)))
     assert np.isfinite(value)
     assert np.isfinite(gradient).all()
@@ -114,7 +113,7 @@ def test_far_away_the_density_is_low_and_no_error(far, rng):
     """The first steps of NUTS are long: what they meet must turn them back."""
     for case in ("two labels", "everything"):
         model, data = crowd(case, rng)
-        density = own_density(model, encode(data, shared=model.shared))
+        density = model.density(encode(data, shared=model.shared))
         for sign in (-1.0, 1.0):
             value, _ = density.value(np.full(density.n, sign * far))
             assert not value > density.value(np.zeros(density.n))[0]
@@ -126,10 +125,10 @@ def test_a_model_that_is_derived_has_its_own_pymc_model(rng):
         pass
 
     codes = encode(tiny(rng))
-    assert isinstance(own_density(am.ScalarDifficulty(), codes), DifficultyDensity)
-    assert own_density(Derived(), codes) is None
-    assert own_density(am.HierarchicalDawidSkene(), codes) is None
-    assert isinstance(own_density(am.ItemDifficulty(), codes), RandomEffectsDensity)
+    assert isinstance(am.ScalarDifficulty().density(codes), DifficultyDensity)
+    assert Derived().density(codes) is None
+    assert am.HierarchicalDawidSkene().density(codes) is None
+    assert isinstance(am.ItemDifficulty().density(codes), RandomEffectsDensity)
 
 
 @pytest.mark.nuts

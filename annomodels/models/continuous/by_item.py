@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from annomodels.errors import NotApplicable
-from annomodels.models.base import Model, State
+from annomodels.models.base import DrawsOf, Model, State
 from annomodels.models.confusion import clamped_logp
 from annomodels.models.continuous.quadrature import beta_nodes
 from annomodels.models.encoded import Encoded
@@ -17,6 +17,7 @@ from annomodels.models.observed import observed
 from annomodels.models.parameters import Parameter
 from annomodels.models.states import States, marginals
 from annomodels.priors import Diagonal, Dirichlet, LogNormal, Pareto, ScalePrior
+from annomodels.priors.shares import dirichlet_rows
 from annomodels.types import Floats
 
 SMALLEST = 1e-12
@@ -61,6 +62,7 @@ class BetaBinomialByItem(Model):
     name: ClassVar[str] = "beta-binomial-by-item"
     title: ClassVar[str] = "beta-binomial by item"
     citation: ClassVar[str] = "Carpenter (2008)"
+    family: ClassVar[str] = "alike"
     shared: ClassVar[bool] = True
     swappable: ClassVar[bool] = False
     correlated: ClassVar[bool] = True
@@ -84,6 +86,10 @@ class BetaBinomialByItem(Model):
     def variables(self, n_labels: int) -> dict[str, tuple[str, ...]]:
         """Dimensions of the variables that only this model has; none."""
         return {}
+
+    def new_rows(self, draws_of: DrawsOf, rng: np.random.Generator) -> Floats | None:
+        """Draw a matrix [sample, truth, label] of a coder who is yet to come, on an item each."""
+        return dirichlet_rows(draws_of("concentration")[:, :, None] * draws_of("population"), rng)
 
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
         """Declare the population of the items of a class."""

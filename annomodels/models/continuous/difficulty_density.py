@@ -19,7 +19,6 @@ from annomodels.models.continuous.density import (
     to_zero_sum,
 )
 from annomodels.models.continuous.difficulty_rows import leaning_places
-from annomodels.models.continuous.scalar_difficulty import ScalarDifficulty
 from annomodels.models.encoded import Encoded
 from annomodels.types import Floats
 
@@ -40,7 +39,7 @@ class DifficultyDensity(Layout):
         The patterns of labels.
     """
 
-    def __init__(self, model: ScalarDifficulty, codes: Encoded) -> None:
+    def __init__(self, model: Any, codes: Encoded) -> None:
         k, j = codes.n_labels, codes.n_rows
         wrong = k - 2 if k > 2 else 0
         n_rho = 0 if model.difficulty_fixed else k if model.by_class else 1
@@ -73,7 +72,7 @@ class DifficultyDensity(Layout):
             codes.weight,
         )
 
-    def _priors(self, model: ScalarDifficulty) -> Floats:
+    def _priors(self, model: Any) -> Floats:
         """Constants of the priors in the order of the kernel, with all that does not move."""
         k, j = self.k, self.coders
         alpha = model.prevalence.alpha(k)

@@ -14,6 +14,7 @@ from annomodels.models.continuous.contrasts import (
     log_softmax,
     state_truth,
 )
+from annomodels.models.continuous.density import Density
 from annomodels.models.continuous.quadrature import effect_nodes
 from annomodels.models.dawid_skene import Pooled
 from annomodels.models.encoded import Encoded
@@ -69,6 +70,7 @@ class ItemDifficulty(Model):
     name: ClassVar[str] = "item-difficulty"
     title: ClassVar[str] = "item difficulty"
     citation: ClassVar[str] = "doi:10.1162/tacl_a_00040"
+    family: ClassVar[str] = "alike"
     shared: ClassVar[bool] = True
 
     prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
@@ -113,6 +115,14 @@ class ItemDifficulty(Model):
             log_truth = np.log(np.maximum(state_truth(k, len(weights)), SMALLEST))
             add_states(codes, share, log_emission[None], log_truth)
         return model
+
+    def density(self, codes: Encoded) -> Density | None:
+        """Give the posterior in compiled loops; one that is derived from this model is another."""
+        if type(self) is not ItemDifficulty:
+            return None
+        from annomodels.models.continuous.random_effects_density import RandomEffectsDensity
+
+        return RandomEffectsDensity(self, codes, coders=False)
 
     @property
     def starter(self) -> Pooled:

@@ -15,6 +15,7 @@ from annomodels.models.continuous.contrasts import (
     log_softmax,
     state_truth,
 )
+from annomodels.models.continuous.density import Density
 from annomodels.models.continuous.quadrature import effect_nodes
 from annomodels.models.encoded import Encoded
 from annomodels.models.hierarchical import HierarchicalDawidSkene
@@ -78,6 +79,7 @@ class LogisticRandomEffects(Model):
     name: ClassVar[str] = "logistic-random-effects"
     title: ClassVar[str] = "logistic random effects"
     citation: ClassVar[str] = "doi:10.1162/tacl_a_00040"
+    family: ClassVar[str] = "hardness"
 
     prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
     location_spread: float = 1.0
@@ -132,6 +134,14 @@ class LogisticRandomEffects(Model):
             log_truth = np.log(np.maximum(state_truth(k, len(weights)), SMALLEST))
             add_states(codes, share, log_emission, log_truth)
         return model
+
+    def density(self, codes: Encoded) -> Density | None:
+        """Give the posterior in compiled loops; one that is derived from this model is another."""
+        if type(self) is not LogisticRandomEffects:
+            return None
+        from annomodels.models.continuous.random_effects_density import RandomEffectsDensity
+
+        return RandomEffectsDensity(self, codes, coders=True)
 
     @property
     def starter(self) -> HierarchicalDawidSkene:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from annomodels.models.base import State
+from annomodels.models.base import DrawsOf, State
 from annomodels.models.confusion import ConfusionModel
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.parameters import Parameter
@@ -55,11 +55,20 @@ class LogitNormalDawidSkene(ConfusionModel):
     name: ClassVar[str] = "logit-normal"
     title: ClassVar[str] = "logit-normal hierarchical Dawid-Skene"
     citation: ClassVar[str] = "doi:10.1162/tacl_a_00040"
+    family: ClassVar[str] = "matrices"
 
     prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
     centre: Diagonal = field(default_factory=lambda: Diagonal(4.0, 0.7))
     location_spread: float = 0.5
     scale_spread: float = 1.0
+
+    def new_rows(self, draws_of: DrawsOf, rng: np.random.Generator) -> Floats | None:
+        """Draw a matrix [sample, truth, label] of a coder who is yet to come."""
+        location, scale = draws_of("location"), draws_of("scale")[..., None]
+        z = rng.normal(size=location.shape)
+        logits = location + scale * (z - z.mean(axis=-1, keepdims=True))
+        rows = np.maximum(np.exp(logits - logits.max(axis=-1, keepdims=True)), 1e-300)
+        return np.asarray(rows / rows.sum(axis=-1, keepdims=True))
 
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
         """Declare the population of the coders."""

@@ -16,8 +16,6 @@ from annomodels.models.continuous.density import (
     Layout,
     from_log_simplex,
 )
-from annomodels.models.continuous.item_difficulty import ItemDifficulty
-from annomodels.models.continuous.logistic_random_effects import LogisticRandomEffects
 from annomodels.models.continuous.quadrature import effect_nodes
 from annomodels.models.encoded import Encoded
 from annomodels.types import Floats
@@ -32,30 +30,32 @@ class RandomEffectsDensity(Layout):
         The priors.
     codes
         The patterns of labels.
+    coders
+        Whether coders have logits of their own.
     """
 
-    def __init__(self, model: LogisticRandomEffects | ItemDifficulty, codes: Encoded) -> None:
+    def __init__(self, model: Any, codes: Encoded, *, coders: bool) -> None:
         k = codes.n_labels
         table = (k, k - 1)
         alpha = model.prevalence.alpha(k)
         constant = gammaln(alpha.sum()) - gammaln(alpha).sum() + math.log(k)
         constant -= k * (k - 1) * (math.log(model.location_spread) + HALF_LOG_TAU)
         constant += k * (k - 1) * (LOG_HALF_NORMAL - math.log(model.item_scale))
-        coders, coder_scale = 0, 1.0
+        n_coders, coder_scale = 0, 1.0
         # free numbers of each variable, in the order of the PyMC model
         self.shapes = {"prevalence": (k - 1,)}
-        if isinstance(model, LogisticRandomEffects):
-            coders, coder_scale = codes.n_rows, model.coder_scale
+        if coders:
+            n_coders, coder_scale = codes.n_rows, model.coder_scale
             self.shapes |= {"coder_location": table, "coder_spread": table, "item_spread": table}
-            self.shapes["coder_logit"] = (coders, *table)
+            self.shapes["coder_logit"] = (n_coders, *table)
             constant += k * (k - 1) * (LOG_HALF_NORMAL - math.log(coder_scale))
-            constant -= coders * k * (k - 1) * HALF_LOG_TAU
+            constant -= n_coders * k * (k - 1) * HALF_LOG_TAU
         else:
             self.shapes |= {"item_location": table, "item_spread": table}
         self.share = centred_share(codes)
         points, weights = effect_nodes(k - 1, model.nodes)
         self.arguments = (
-            coders,
+            n_coders,
             np.array([model.location_spread, coder_scale, model.item_scale, constant]),
             alpha,
             self.share,

@@ -10,6 +10,7 @@ import numpy as np
 
 from annomodels.models.base import Model, State
 from annomodels.models.continuous.centring import centred_share, of_each, partly_centred
+from annomodels.models.continuous.density import Density
 from annomodels.models.continuous.difficulty_rows import (
     leaning_places,
     leaning_priors,
@@ -97,6 +98,7 @@ class ScalarDifficulty(Model):
     name: ClassVar[str] = "scalar-difficulty"
     title: ClassVar[str] = "scalar difficulty"
     citation: ClassVar[str] = "Carpenter (2008)"
+    family: ClassVar[str] = "hardness"
     swappable: ClassVar[bool] = False
     correlated: ClassVar[bool] = True
 
@@ -260,6 +262,14 @@ class ScalarDifficulty(Model):
             k = len(state.log_prevalence)
             values["guessing"] = np.full(k, min(max(self.guessing.mean, 0.02), 0.98))
         return values
+
+    def density(self, codes: Encoded) -> Density | None:
+        """Give the posterior in compiled loops; one that is derived from this model is another."""
+        if type(self) is not ScalarDifficulty:
+            return None
+        from annomodels.models.continuous.difficulty_density import DifficultyDensity
+
+        return DifficultyDensity(self, codes)
 
     # -- what follows from draws -----------------------------------------------------------------
 

@@ -56,6 +56,8 @@ class Ambiguous(StateModel):
     name: ClassVar[str] = "ambiguous"
     title: ClassVar[str] = "ambiguous items"
     citation: ClassVar[str] = "this package, after Poesio and Artstein (2005)"
+    family: ClassVar[str] = "readings"
+    fewest_labels: ClassVar[int] = 3
 
     coders: ConjugateModel = field(default_factory=HonestAndSpammers)
     ambiguous: Beta = field(default_factory=lambda: Beta(1.0, 9.0))

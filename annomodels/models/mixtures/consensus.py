@@ -43,6 +43,7 @@ class Consensus(StateModel):
     name: ClassVar[str] = "consensus"
     title: ClassVar[str] = "consensus error"
     citation: ClassVar[str] = "this package"
+    family: ClassVar[str] = "hardness"
 
     coders: ConjugateModel = field(default_factory=HierarchicalDawidSkene)
     error: Diagonal = field(default_factory=lambda: Diagonal(20.0, 0.95))

@@ -47,6 +47,7 @@ class EasyHardItems(StateModel):
     name: ClassVar[str] = "easy-hard"
     title: ClassVar[str] = "easy and hard items"
     citation: ClassVar[str] = "Carpenter (2008)"
+    family: ClassVar[str] = "hardness"
 
     coders: ConjugateModel = field(default_factory=HierarchicalDawidSkene)
     easy: Beta = field(default_factory=lambda: Beta(1.0, 1.0))

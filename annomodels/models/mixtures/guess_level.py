@@ -46,6 +46,7 @@ class GuessLevel(StateModel):
     name: ClassVar[str] = "guess-level"
     title: ClassVar[str] = "item guess level"
     citation: ClassVar[str] = "this package"
+    family: ClassVar[str] = "hardness"
 
     coders: ConjugateModel = field(default_factory=HierarchicalDawidSkene)
     levels: tuple[float, ...] = (0.3, 0.6, 0.8, 0.9, 0.95)

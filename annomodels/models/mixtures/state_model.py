@@ -14,6 +14,7 @@ and what follows for the items are written here once.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, ClassVar, Self
@@ -21,7 +22,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from annomodels.data.annotations import Annotations
-from annomodels.models.base import Model, State
+from annomodels.models.base import DrawsOf, Model, State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded
 from annomodels.models.mixtures.layout import Layout
@@ -29,6 +30,7 @@ from annomodels.models.observed import observed
 from annomodels.models.parameters import Parameter, Watched
 from annomodels.models.states import SMALLEST, States, add_states, marginals
 from annomodels.priors import Dirichlet
+from annomodels.priors.shares import dirichlet_rows
 from annomodels.types import Floats
 
 # what the coders' own variables are called beside prevalence and confusion of the truth
@@ -45,6 +47,7 @@ class StateModel(Model):
 
     engines: ClassVar[tuple[str, ...]] = ("gibbs", "nuts")
     swappable: ClassVar[bool] = False
+    by_states: ClassVar[bool] = True
     coders: ConjugateModel
 
     # -- what a member says ---------------------------------------------------------------------
@@ -64,6 +67,50 @@ class StateModel(Model):
     def starter(self) -> ConjugateModel:
         """The conjugate model whose mode is the starting point."""
         return self.coders
+
+    @property
+    def coder_model(self) -> ConjugateModel:
+        """How coders label what they perceive."""
+        return self.coders
+
+    def group_of(self, coders: Sequence[str]) -> dict[str, str]:
+        """Group of each coder, where the coders of the data have several; else empty."""
+        return self.coders.group_of(coders)
+
+    def population_accuracy(self, values: Mapping[str, Floats]) -> dict[str, Floats]:
+        """Accuracy of the mean coder of each group on what is perceived, shape [chain, draw]."""
+        perceived = {**values, "prevalence": values["perceived_prevalence"]}
+        return self.coders.population_accuracy(perceived)
+
+    def newcomers(
+        self, draws_of: DrawsOf, rng: np.random.Generator
+    ) -> tuple[Floats, Floats, Floats] | None:
+        """Two coders yet to come: shares of the states, and what each says in every state."""
+        one, other = self.coders.new_rows(draws_of, rng), self.coders.new_rows(draws_of, rng)
+        if one is None or other is None:
+            return None
+        # the same items, labelled by coders whose own rows are new too
+        n_labels = one.shape[-1]
+        alphas = self.alphas(2, n_labels)
+        values = {
+            each.name: dirichlet_rows(np.stack([alphas[each.name]] * len(one)), rng)
+            if "coder" in each.dims
+            else draws_of(each.name)
+            for each in self.item_parameters(n_labels)
+        }
+        values["perceived_prevalence"] = draws_of("perceived_prevalence")
+        values["perceived_confusion"] = np.stack([one, other], axis=1)
+        found = self.states(values)
+        return found.share, found.emission[:, 0], found.emission[:, 1]
+
+    def state_truth(self, n_labels: int) -> Floats | None:
+        """P(truth | state), shape [state, truth]."""
+        return cached_layout(self, n_labels).truth
+
+    def yes_or_no(self, n_labels: int) -> frozenset[str]:
+        """Values of the states that are 1 or 0, so that their mean is a probability."""
+        values = cached_layout(self, n_labels).values
+        return frozenset(name for name, v in values.items() if np.isin(v, (0, 1)).all())
 
     def begin(self, state: State) -> State:
         """Parameters of the coders' model that correspond to a state of the starting model."""

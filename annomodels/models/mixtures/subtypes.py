@@ -115,6 +115,7 @@ class Subtypes(StateModel):
     name: ClassVar[str] = "subtypes"
     title: ClassVar[str] = "subtypes"
     citation: ClassVar[str] = "Li, Rubinstein and Cohn (2019)"
+    family: ClassVar[str] = "readings"
 
     coders: ConjugateModel = field(default_factory=SubtypeRows)
 
