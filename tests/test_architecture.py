@@ -55,8 +55,33 @@ def imports(tree: ast.AST, *, everywhere: bool) -> Iterator[str]:
             yield from imports(node, everywhere=everywhere)
 
 
+def looked_up(module: str, tree: ast.AST) -> Iterator[str]:
+    """Full names that a file loads by name: texts that say a module, where modules are loaded so.
+
+    A text may be a whole name, or a place below the folder, such as ``hierarchical:Class``.
+    """
+    if "import_module" not in {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)}:
+        return
+    folder = module if FILES[module].stem == "__init__" else module.rpartition(".")[0]
+    for text in texts(tree):
+        name = text.partition(":")[0]
+        for full in (name, f"{folder}.{name}"):
+            if full in FILES and full not in (folder, module):
+                yield full
+
+
+def texts(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
 GRAPH = {
-    module: {name for name in imports(tree, everywhere=True) if name in FILES}
+    module: {
+        name
+        for name in (*imports(tree, everywhere=True), *looked_up(module, tree))
+        if name in FILES
+    }
     for module, tree in TREES.items()
     if module != "annomodels"
 }
@@ -149,6 +174,84 @@ def test_names_use_the_words_of_the_package() -> None:
     names |= {n.arg for n in nodes if isinstance(n, ast.arg)}
     words = {word.lower() for name in names for word in re.findall(r"[A-Z]?[a-z]+", name)}
     assert not words & {"rater", "raters", "worker", "annotator", "annotators"}
+
+
+# -- models declare their parameters, and say what they can do -----------------------------------
+
+# what every model ends with; everything else is known to the file of its model
+COMMON = {"prevalence", "confusion"}
+# where a name that is an ordinary word too (accuracy, scale) would reach into draws
+DRAWS = re.compile(r"posterior|tree|draws_of|population|held|arrays")
+
+
+def declared_names() -> set[str]:
+    from annomodels.models import MODELS, Answering, GroupedCoders, ScalarDifficulty
+    from annomodels.priors import Beta
+
+    models = [MODELS[name]() for name in MODELS]
+    models += [GroupedCoders(members=(0, 1)), Answering()]
+    models += [ScalarDifficulty(discrimination=0.5, guessing=Beta(1.0, 1.0))]
+    return {
+        each.name
+        for model in models
+        for k in (2, 3)
+        for each in (
+            *model.parameters(k),
+            *model.drawn_parameters(k),
+            *model.auxiliary_parameters(k),
+        )
+    }
+
+
+def looks_into_draws(tree: ast.AST) -> Iterator[str]:
+    """Texts by which something is looked up in draws: as a key, with `in`, or as an argument."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Subscript):
+            where, what = node.value, [node.slice]
+        elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn):
+            where, what = node.comparators[0], [node.left]
+        elif isinstance(node, ast.Call):
+            where, what = node.func, node.args
+        else:
+            continue
+        if DRAWS.search(ast.unparse(where)):
+            yield from (key for part in what for key in texts(part))
+
+
+def test_no_parameter_of_a_model_is_named_outside_the_models() -> None:
+    # A word of one part is refused where draws are looked into, a compound anywhere. Numbers and
+    # pairs keep names of their own until they are models too.
+    elsewhere = ("engines.interval", "interval", "mentionpairs")
+    names = declared_names() - COMMON
+    found = []
+    for module, tree in TREES.items():
+        if part_of(module) in ("models", "kernels") or any(part in module for part in elsewhere):
+            continue
+        said = {text for text in texts(tree) if "_" in text} | set(looks_into_draws(tree))
+        found += [(module, name) for name in sorted(said & names)]
+    assert not found
+
+
+def test_nothing_outside_the_models_asks_which_model_it_is() -> None:
+    from annomodels.models import MODELS
+    from annomodels.models.catalog import PLACES
+
+    families = {"ConfusionModel", "ConjugateModel", "StateModel", *PLACES}
+    found = []
+    for module, tree in TREES.items():
+        if part_of(module) == "models" or "mentionpairs" in module:
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in (
+                "isinstance",
+                "issubclass",
+            ):
+                asked = {n.id for n in ast.walk(node.args[1]) if isinstance(n, ast.Name)}
+                found += [(module, name) for name in sorted(asked & families)]
+            if isinstance(node, ast.Compare) and "model" in ast.unparse(node).lower():
+                found += [(module, name) for name in sorted(set(texts(node)) & set(MODELS))]
+    # The command line fills in what --model was not given, and reads groups from a file.
+    assert not [each for each in found if part_of(each[0]) != "cli"]
 
 
 def modules_after(code: str) -> set[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, reduce
 from typing import Any, cast
@@ -109,7 +109,8 @@ def _chains(
         code = sampled_from(density, noisy)
     else:
         pymc_model = model.build(codes, coords)
-        bound_concentrations(pymc_model)
+        counts = [name for name, kind in support.items() if kind == "pseudo-counts"]
+        bound_concentrations(pymc_model, counts)
         if pymc_model.discrete_value_vars:
             return _stepped(pymc_model, start, settings, wanted)
         names_ = [v.name for v in pymc_model.free_RVs]
@@ -167,7 +168,7 @@ def sampled_from(density: Density, start: Mapping[str, Any]) -> Any:
     )
 
 
-def bound_concentrations(pymc_model: Any) -> None:
+def bound_concentrations(pymc_model: Any, names: Collection[str]) -> None:
     """Rule out concentrations that are so large that the density is nothing but rounding errors.
 
     Differences of log gamma functions lose all their digits there. The first steps of NUTS are
@@ -177,11 +178,13 @@ def bound_concentrations(pymc_model: Any) -> None:
     ----------
     pymc_model
         The model, which gets one more potential if it has concentrations.
+    names
+        What these are called.
     """
     import pymc as pm
     import pytensor.tensor as pt
 
-    found = [v for v in pymc_model.free_RVs if v.name.endswith("concentration")]
+    found = [v for v in pymc_model.free_RVs if v.name in names]
     if not found:
         return
     with pymc_model:
@@ -252,7 +255,7 @@ def _shake(values: Floats, support: Support, rng: np.random.Generator) -> Floats
         return np.asarray(values / values.sum(axis=-1, keepdims=True))
     if support == "unit":
         return np.clip(values, 0.02, 0.98)
-    if support == "positive":
+    if support in ("positive", "pseudo-counts"):
         return np.asarray(values * np.exp(noise) + 1e-3)
     if support == "zero-sum":
         return np.asarray(values + noise - noise.mean(axis=-1, keepdims=True))

@@ -13,7 +13,7 @@ from annomodels.engines.settings import Progress, Settings
 from annomodels.errors import NotApplicable
 from annomodels.fitting.fit import Fit
 from annomodels.models.base import Model
-from annomodels.models.catalog import resolve
+from annomodels.models.catalog import resolve, with_no_answers
 from annomodels.models.encoded import expanded
 from annomodels.models.fittable import require_fittable
 
@@ -154,7 +154,7 @@ def _in_memory(data: Annotations, model: Model, engine: str, settings: Settings)
     require_fittable(data)
     resolved = model.bound(data)
     silent = data.unanswered is not None and len(data.unanswered) > 0
-    resolved = resolved.with_no_answers(data) if silent else resolved.reported
+    resolved = with_no_answers(resolved, data) if silent else resolved.reported
     seen = expanded(data) if resolved.shadows else data
     result = runner(engine)(resolved, seen, settings)
     if resolved.pools:

@@ -19,7 +19,7 @@ from annomodels.types import AnyArray, Floats, Ints
 MEAN, SPREAD, RATES = "answering", "answering_concentration", "answers"
 DRAWN = (
     Parameter(MEAN, ("dont_know", "truth", "said"), "simplex"),
-    Parameter(SPREAD, ("dont_know", "truth"), "positive"),
+    Parameter(SPREAD, ("dont_know", "truth"), "pseudo-counts"),
     Parameter(RATES, ("dont_know", "coder", "truth", "said"), "simplex"),
 )
 
@@ -115,10 +115,6 @@ class Answering(ConjugateModel):
     def drawn_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
         """Declare those too that :meth:`separated` turns into rates of each kind."""
         return (*self.base.drawn_parameters(n_labels), *DRAWN)
-
-    def with_no_answers(self, data: Annotations) -> Model:
-        """Give the model itself, which learns that already."""
-        return self
 
     @property
     def reported(self) -> Model:

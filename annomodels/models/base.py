@@ -108,6 +108,8 @@ class Model(ABC):
     shadows: ClassVar[bool] = False
     # whether the matrix of a coder is learnt from nothing but the labels of that coder
     alone: ClassVar[bool] = False
+    # variable that is 1 where a coder is a spammer, of models with two kinds of coders
+    kind_of_coder: ClassVar[str] = ""
     # what it believes of coders and items, in the words of the rules on which model to try next
     family: ClassVar[str] = ""
     fewest_labels: ClassVar[int] = 2
@@ -194,10 +196,6 @@ class Model(ABC):
     @property
     def coder_model(self) -> Model:
         """How coders label: the model itself, unless its items have states."""
-        return self
-
-    def with_no_answers(self, data: Annotations) -> Model:
-        """Model in which it is learnt too whether coders answer; itself where it cannot be."""
         return self
 
     def density(self, codes: Encoded) -> Density | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from annomodels.errors import NotApplicable
 
 if TYPE_CHECKING:
+    from annomodels.data.annotations import Annotations
     from annomodels.models.base import Model
 
 
@@ -99,6 +100,23 @@ def resolve(model: str | Model) -> Model:
             "am.fit_interval(data), or annomodels interval DATA -o FOLDER."
         )
     raise NotApplicable(f"There is no model {model!r}. Use one of {', '.join(MODELS)}.")
+
+
+def with_no_answers(model: Model, data: Annotations) -> Model:
+    """Model in which it is learnt too whether coders answer; the model itself where it cannot be.
+
+    Parameters
+    ----------
+    model
+        A model that knows the data.
+    data
+        Annotations with labels that are no class.
+    """
+    if model.shadows or model.shared or not model.by_counts:
+        return model
+    answering: Any = PARTS["answering"]
+    found: Model = answering(model).bound(data)
+    return found
 
 
 def from_dict(data: dict[str, Any]) -> Model:

@@ -6,21 +6,21 @@ Counts go in, parameters come out: as a draw for Gibbs, as a mode for EM.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 
-from annomodels.data.annotations import Annotations
-from annomodels.models.base import Model, State
-from annomodels.models.catalog import class_of
+from annomodels.models.base import State
 from annomodels.models.confusion import ConfusionModel
 from annomodels.models.parameters import Parameter
 from annomodels.types import AnyArray, Floats, Ints
 
 # where coders may say "don't know", whatever the model, see models/answering.py
+NO_ANSWER_RATE = Parameter("no_answer", ("coder", "truth", "dont_know"), "unit", watched="rate")
+NO_ANSWER_MEAN = Parameter("no_answer_mean", ("truth", "dont_know"), "unit")
 NO_ANSWER = (
-    Parameter("no_answer", ("coder", "truth", "dont_know"), "unit", watched="rate"),
-    Parameter("no_answer_mean", ("truth", "dont_know"), "unit"),
+    NO_ANSWER_RATE,
+    NO_ANSWER_MEAN,
     Parameter("no_answer_concentration", ("truth", "dont_know"), "positive"),
 )
 
@@ -30,13 +30,6 @@ class ConjugateModel(ConfusionModel):
 
     engines: ClassVar[tuple[str, ...]] = ("gibbs", "nuts", "em")
     by_counts: ClassVar[bool] = True
-
-    def with_no_answers(self, data: Annotations) -> Model:
-        """Model in which it is learnt too whether coders answer."""
-        if self.shared:  # labels that are no class are missing to it
-            return self
-        answering: Any = class_of("answering")
-        return cast("Model", answering(self).bound(data))
 
     def parameters(self, n_labels: int = 2) -> tuple[Parameter, ...]:
         """Declare every variable that the posterior of a result may hold."""

@@ -106,7 +106,7 @@ class HierarchicalDawidSkene(ConjugateModel):
         """Declare the population of the coders."""
         return (
             Parameter("population", ("truth", "label"), "simplex", watched="diagonal"),
-            Parameter("concentration", ("truth",), "positive"),
+            Parameter("concentration", ("truth",), "pseudo-counts"),
             Parameter("common_accuracy", (), "unit"),
         )
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from annomodels.types import AnyArray, Floats, Ints
 
-Support = Literal["real", "positive", "unit", "simplex", "zero-sum"]
+Support = Literal["real", "positive", "pseudo-counts", "unit", "simplex", "zero-sum"]
 Watched = Literal["", "all", "diagonal", "accuracy", "rate"]
 
 BUSIEST = 100  # coders whose own parameters are watched
@@ -35,7 +35,7 @@ class Parameter:
         Its dimensions beyond chain and draw. Classes are ``truth``, coders ``coder``.
     support
         The values it may take: ``simplex`` and ``zero-sum`` along the last dimension, ``unit``
-        between 0 and 1.
+        between 0 and 1, ``pseudo-counts`` the positive totals of Dirichlet distributions.
     watched
         What of it must have mixed. ``all``: every entry, on the log scale where it is positive;
         ``diagonal``: those of the last two dimensions where both are the same; ``accuracy``: the
@@ -45,10 +45,12 @@ class Parameter:
     exchangeable
         Dimensions whose order means nothing. What is watched is sorted along them, so that two
         chains that number the same things differently agree.
+    shown
+        Whether the table of coders has a column of it; it is one number for each coder.
 
     Examples
     --------
-    >>> Parameter("concentration", ("truth",), "positive").words
+    >>> Parameter("concentration", ("truth",), "pseudo-counts").words
     'concentration'
     """
 
@@ -57,6 +59,12 @@ class Parameter:
     support: Support = "real"
     watched: Watched = "all"
     exchangeable: tuple[str, ...] = ()
+    shown: bool = False
+
+    @property
+    def positive(self) -> bool:
+        """Whether it is above 0 without a bound, so that its logarithm is what one looks at."""
+        return self.support in ("positive", "pseudo-counts")
 
     @property
     def words(self) -> str:
@@ -85,7 +93,7 @@ class Parameter:
             values = np.take(values, busiest, axis=2 + self.along.index("coder"))
         for dim in self.exchangeable:
             values = np.sort(values, axis=2 + self.along.index(dim))
-        if self.support == "positive":
+        if self.positive:
             values = np.log(np.maximum(values, TINY))
         return np.asarray(values, dtype=np.float64).reshape(*prevalence.shape[:2], -1)
 

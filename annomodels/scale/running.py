@@ -29,6 +29,7 @@ from annomodels.errors import NotApplicable
 from annomodels.executors.choose import team
 from annomodels.executors.team import Team
 from annomodels.models.base import Model, State
+from annomodels.models.catalog import with_no_answers
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.fittable import require_learnable
 from annomodels.scale.keeper import Keeper
@@ -82,7 +83,7 @@ def fit_scanned(
     shell = data.shell()
     silent = bool(data.unanswered.any())
     model = model.bound(shell)
-    model = model.with_no_answers(shell) if silent else model.reported
+    model = with_no_answers(model, shell) if silent else model.reported
     keeper = Keeper()
     for folder in ("truth", "scratch"):
         (keeper.folder / folder).mkdir()

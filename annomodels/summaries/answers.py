@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
+from annomodels.models.conjugate import NO_ANSWER_MEAN, NO_ANSWER_RATE
 from annomodels.summaries.draws import interval
 
 if TYPE_CHECKING:
@@ -43,9 +44,9 @@ def answer_columns(tree: xr.DataTree, data: Annotations) -> dict[str, NDArray[An
         return {}
     times = np.bincount(data.unanswered[:, 1], minlength=data.n_coders)
     posterior = tree["posterior"].to_dataset()
-    if "no_answer" not in posterior:
+    if NO_ANSWER_RATE.name not in posterior:
         return {"dont_know": times}
-    rates = _rates(posterior["no_answer"].values.astype(float).sum(axis=-1))
+    rates = _rates(posterior[NO_ANSWER_RATE.name].values.astype(float).sum(axis=-1))
     prevalence = _rates(posterior["prevalence"].values.astype(float))
     answered = 1.0 - np.einsum("sjk,sk->sj", rates, prevalence)
     low, high = interval(answered)
@@ -72,9 +73,9 @@ def answer_sentences(tree: xr.DataTree, data: Annotations) -> tuple[str, ...]:
     kinds = "/".join(map(label_text, data.dont_know))
     posterior = tree["posterior"].to_dataset()
     asked = len(data.unanswered)
-    if "no_answer_mean" not in posterior:
+    if NO_ANSWER_MEAN.name not in posterior:
         return (f"Missing to this model: {asked:,} times {kinds}.",)
-    mean = _rates(posterior["no_answer_mean"].values.astype(float).sum(axis=-1))
+    mean = _rates(posterior[NO_ANSWER_MEAN.name].values.astype(float).sum(axis=-1))
     most, least = int(mean.mean(axis=0).argmax()), int(mean.mean(axis=0).argmin())
     above = float((mean[:, most] > mean[:, least]).mean())
     labels = [label_text(name) for name in data.labels]

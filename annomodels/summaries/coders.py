@@ -12,7 +12,7 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
 from annomodels.summaries.answers import answer_columns, answer_sentences
-from annomodels.summaries.draws import interval
+from annomodels.summaries.draws import interval, model_of
 from annomodels.summaries.kinds import KINDS, Portrait, kinds, over_use, spammers
 from annomodels.summaries.populations import group_of_coders, sentences
 from annomodels.summaries.summary import Summary
@@ -132,12 +132,11 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
 
 
 def _on_the_scale(tree: xr.DataTree, data: Annotations) -> dict[str, Floats]:
-    """Shift, spread and lapses of the coders with intervals, under models of ordered labels."""
+    """Give what the model says of each coder in one number, such as a shift, with intervals."""
     posterior = tree["posterior"].to_dataset()
     columns: dict[str, Floats] = {}
-    for name in ("shift", "spread", "lapse"):
-        if name not in posterior or posterior[name].dims[2:] != ("coder",):
-            continue
+    declared = model_of(tree).parameters(data.n_labels)
+    for name in (each.name for each in declared if each.shown and each.name in posterior):
         values = posterior[name].values.reshape(-1, data.n_coders)
         low, high = interval(values)
         columns |= {name: values.mean(axis=0), f"{name}_low": low, f"{name}_high": high}
@@ -147,9 +146,10 @@ def _on_the_scale(tree: xr.DataTree, data: Annotations) -> dict[str, Floats]:
 def _p_spammer(tree: xr.DataTree, spammer: NDArray[np.bool_]) -> Floats:
     """P(spammer): said by the model, if it knows two kinds of coders, else by the rule."""
     posterior = tree["posterior"].to_dataset()
-    if "spammer" not in posterior:
+    kind = model_of(tree).coder_model.kind_of_coder
+    if not kind:
         return _share(spammer)
-    p: Floats = posterior["spammer"].values.mean(axis=(0, 1))
+    p: Floats = posterior[kind].values.mean(axis=(0, 1))
     return p
 
 

@@ -77,7 +77,7 @@ def test_concentrations_that_are_all_rounding_errors_are_ruled_out():
     (log_name,) = (name for name in free if name.startswith("concentration"))
     near, edge, far = ({**free, log_name: np.full(3, x)} for x in (4.0, 20.0, 60.0))
     before = [float(plain(point)) for point in (near, edge)]
-    bound_concentrations(built)
+    bound_concentrations(built, ["concentration"])
     bounded = built.compile_logp()
     assert np.exp(20.0) < MOST_CONCENTRATED < np.exp(21.0)
     assert [float(bounded(point)) for point in (near, edge)] == pytest.approx(before, rel=1e-12)

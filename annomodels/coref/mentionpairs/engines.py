@@ -107,7 +107,7 @@ def run_nuts(
     from annomodels.kernels.decisions import count_true
 
     pymc_model = build(model, codes)
-    bound_concentrations(pymc_model)
+    bound_concentrations(pymc_model, ("concentration",))
     with repeatable():
         compiled = nutpie.compile_pymc_model(pymc_model, backend="numba")
     tree = nutpie.sample(

@@ -95,7 +95,7 @@ class BetaBinomialByItem(Model):
         """Declare the population of the items of a class."""
         return (
             Parameter("population", ("truth", "label"), "simplex", watched="diagonal"),
-            Parameter("concentration", ("truth",), "positive"),
+            Parameter("concentration", ("truth",), "pseudo-counts"),
         )
 
     def coords(self, labels: list[str]) -> dict[str, list[str]]:

@@ -14,9 +14,9 @@ from annomodels.types import Floats
 LAPSE_SCALE = 1.5  # of the half-normal prior of how much the log-odds of lapses differ
 
 CODER_PARAMETERS = (
-    Parameter("shift", ("coder",), watched=""),
-    Parameter("spread", ("coder",), "positive", watched=""),
-    Parameter("lapse", ("coder",), "unit", watched=""),
+    Parameter("shift", ("coder",), watched="", shown=True),
+    Parameter("spread", ("coder",), "positive", watched="", shown=True),
+    Parameter("lapse", ("coder",), "unit", watched="", shown=True),
     Parameter("lapse_label", ("label",), "simplex"),
     Parameter("shift_scale", (), "positive"),
     Parameter("typical_spread", (), "positive"),

@@ -55,6 +55,7 @@ class HonestAndSpammers(HierarchicalDawidSkene):
     """
 
     name: ClassVar[str] = "kinds"
+    kind_of_coder: ClassVar[str] = "spammer"
     title: ClassVar[str] = "honest coders and spammers"
     citation: ClassVar[str] = "Raykar and Yu (2012)"
 

@@ -1,0 +1,156 @@
+"""Every variable is declared, and one that is not in the same place in all chains is seen."""
+
+import numpy as np
+import pytest
+
+import annomodels as am
+from annomodels.data.annotations import Annotations
+from annomodels.data.mixing import mixing, worst
+from annomodels.data.schema import RawResult, conform
+from annomodels.models import MODELS
+from annomodels.models.parameters import Parameter, watched_draws, watched_names
+from annomodels.summaries.checks import check
+from annomodels.summaries.convergence import convergence
+
+CHAINS, DRAWS = 4, 300
+VARIANTS = {
+    "groups": am.GroupedCoders(groups={"c0": "x", "c1": "x"}),
+    "discrimination": am.ScalarDifficulty(discrimination=0.5, guessing=am.priors.Beta(1.0, 1.0)),
+    "pool of one": am.OpinionPool(others=(), weights=(1.0,)),
+}
+NAMES = [*(name for name in MODELS if name not in ("groups", "opinion-pool")), *VARIANTS]
+
+
+def data_of(labels: int) -> Annotations:
+    rows = [(i, f"c{j}", (i * (j + 1) + i * i // 3) % labels) for i in range(20) for j in range(4)]
+    return Annotations.from_records(rows, labels=list(range(labels)))
+
+
+def model_for(name: str, data: Annotations) -> am.models.base.Model:
+    return (VARIANTS[name] if name in VARIANTS else MODELS[name]()).bound(data)
+
+
+def made_up(model, data: Annotations, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """Draws of every declared variable, in which all chains agree."""
+    labels = [str(name) for name in data.labels]
+    sizes = {"truth": data.n_labels, "label": data.n_labels, "coder": data.n_coders}
+    sizes |= {dim: len(names) for dim, names in model.coords(labels).items()} | {"dont_know": 1}
+    out = {}
+    for each in model.parameters(data.n_labels):
+        shape = (CHAINS, DRAWS, *(sizes[dim] for dim in each.dims))
+        if each.support == "simplex":
+            out[each.name] = rng.dirichlet(np.ones(shape[-1]), shape[:-1])
+        elif each.support == "unit":
+            out[each.name] = rng.uniform(0.2, 0.8, shape)
+        else:
+            out[each.name] = np.exp(rng.normal(size=shape))
+    return out
+
+
+def tree_of(model, data: Annotations, posterior: dict[str, np.ndarray]):
+    n, k = data.n_items, data.n_labels
+    result = RawResult(
+        posterior, np.zeros((CHAINS, DRAWS)), np.full((n, k), 1 / k), np.zeros((n, k)), np.zeros(n),
+        attrs={"engine": "gibbs", "stopped": ""},
+    )  # fmt: skip
+    return conform(result, data, model)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_watched_parameter_of_every_model_is_seen_by_check(name: str) -> None:
+    """One chain of each variable moves; R-hat, and with it the verdict, must say so."""
+    data = data_of(2 if name == "beta-binomial-by-item" else 3)
+    model, rng = model_for(name, data), np.random.default_rng(5)
+    posterior = made_up(model, data, rng)
+    _, rhat, _ = convergence(tree_of(model, data, posterior), data)
+    assert rhat.max() < 1.05
+    for each in model.parameters(data.n_labels):
+        moved = posterior[each.name].copy()
+        if each.support == "simplex":
+            share = 0.1 * moved[0]
+            share[..., 0] += 0.9
+            moved[0] = share
+        elif each.support == "unit":
+            moved[0] = 0.9 + 0.1 * moved[0]
+        else:
+            moved[0] = moved[0] + 50
+        bad = tree_of(model, data, {**posterior, each.name: moved})
+        names, rhat, _ = convergence(bad, data)
+        if each.watched:
+            assert rhat.max() > 1.1, each
+            at = names[int(rhat.argmax())]
+            assert each.words in at or each.name == "prevalence", (each, at)
+            found = check(bad, data, aspects=())
+            assert found.verdict == "do not use", each
+            assert at in found.sentences[0]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_not_watched_belongs_to_single_coders_and_shows_in_what_is(name: str) -> None:
+    data = data_of(2 if name == "beta-binomial-by-item" else 3)
+    declared = model_for(name, data).parameters(data.n_labels)
+    assert [each.name for each in declared[:2]] == ["prevalence", "confusion"]
+    assert all(each.watched or "coder" in each.dims for each in declared)
+    assert len({each.name for each in declared}) == len(declared)
+
+
+def test_a_hyperparameter_in_two_places_forbids_the_use() -> None:
+    """The fit of the review: six hyperparameters of one chain moved by 50."""
+    data = am.datasets.load("anesthesia")
+    model = am.Ordinal().bound(data)
+    posterior = made_up(model, data, np.random.default_rng(1))
+    for name in ("cuts", "shift_scale", "spread_scale", "lapse_scale", "lapse_location"):
+        posterior[name][0] += 50
+    found = check(tree_of(model, data, posterior), data, aspects=())
+    assert found.verdict == "do not use"
+    assert "cuts" in str(found)
+    assert "R-hat" in str(found)
+
+
+def test_a_variable_that_nobody_declares_is_refused() -> None:
+    data = data_of(2)
+    model = am.DawidSkene()
+    posterior = made_up(model, data, np.random.default_rng(1))
+    with pytest.raises(ValueError, match=r"dawid-skene does not declare tempo.*own_parameters"):
+        tree_of(model, data, {**posterior, "tempo": np.zeros((CHAINS, DRAWS))})
+
+
+def test_engine_and_check_give_the_same_numbers() -> None:
+    data = am.datasets.load("anesthesia")
+    for options in ({"model": "hierarchical"}, {"model": "spammers"}, {"chains": 1}):
+        fit = am.fit(data, **{"chains": 2, "draws": 100, "warmup": 50, "seed": 1, **options})
+        _, rhat, ess = convergence(fit.tree, data)
+        assert fit.tree.attrs["rhat_max"] == pytest.approx(rhat.max(), rel=1e-12)
+        assert fit.tree.attrs["ess_min"] == pytest.approx(ess.min(), rel=1e-12)
+
+
+def test_exchangeable_things_are_seen_through_what_their_order_does_not_change() -> None:
+    """Two chains that number subtypes differently agree; two with other sizes do not."""
+    data = data_of(2)
+    model, rng = am.Subtypes(), np.random.default_rng(2)
+    posterior = made_up(model, data, rng)
+    share = rng.dirichlet([40.0, 10.0, 30.0, 20.0], (CHAINS, DRAWS))
+    swapped = share.copy()
+    swapped[0] = share[0][:, [1, 0, 3, 2]]
+    declared = model.parameters(2)
+    others = [each for each in declared if each.name == "perceived_prevalence"]
+    for values, largest in ((share, 1.05), (swapped, 1.05)):
+        drawn = {"prevalence": posterior["prevalence"], "perceived_prevalence": values}
+        assert worst(*mixing(watched_draws(others, drawn, data.per_coder)))[0] < largest
+
+
+def test_names_are_those_that_people_use() -> None:
+    parameters = (
+        Parameter("prevalence", ("truth",), "simplex"),
+        Parameter("confusion", ("coder", "truth", "label"), "simplex", watched="accuracy"),
+        Parameter("scale", ("truth",), "positive"),
+        Parameter("spread_scale", (), "positive"),
+    )
+    shapes = {"prevalence": (1, 1, 2), "confusion": (1, 1, 3, 2, 2), "scale": (1, 1, 2)}
+    posterior = {name: np.ones(shape) for name, shape in shapes.items()}
+    posterior["spread_scale"] = np.ones((1, 1))
+    coords = {"truth": ["no", "yes"], "coder": ["ada", "ben", "eve"]}
+    assert watched_names(parameters, posterior, np.array([1, 3, 2]), coords) == [
+        "prevalence of no", "prevalence of yes", "accuracy of ben", "accuracy of eve",
+        "accuracy of ada", "scale of no", "scale of yes", "spread scale",
+    ]  # fmt: skip
