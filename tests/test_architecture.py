@@ -180,6 +180,7 @@ def test_names_use_the_words_of_the_package() -> None:
 
 # what every model ends with; everything else is known to the file of its model
 COMMON = {"prevalence", "confusion"}
+ASKING = {"isinstance", "issubclass"}
 # where a name that is an ordinary word too (accuracy, scale) would reach into draws
 DRAWS = re.compile(r"posterior|tree|draws_of|population|held|arrays")
 

@@ -95,7 +95,7 @@ class Annotations(Coded):
             Where the rows come from, for messages.
         dont_know
             Labels that are no class, such as "don't know": coefficients count them as missing, and
-            models learn from who says so of what, see :class:`annomodels.Answering`.
+            models learn from who says so of what, see :class:`annomodels.models.Answering`.
 
         Raises
         ------

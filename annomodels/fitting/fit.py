@@ -196,7 +196,8 @@ class Fit:
         Parameters
         ----------
         groups
-            Group of each coder; by default those of a fit of :class:`annomodels.GroupedCoders`.
+            Group of each coder; by default those of a fit of
+            :class:`annomodels.models.GroupedCoders`.
         by_labels
             Whether coders count by their number of labels; else each coder counts once.
         """

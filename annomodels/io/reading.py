@@ -77,7 +77,7 @@ def read(
         Which question to read when there are several; they are never mixed.
     dont_know
         Labels that are no class, such as ["don't know"]: missing to coefficients, while models
-        learn from who gives them to what; see :class:`annomodels.Answering`.
+        learn from who gives them to what; see :class:`annomodels.models.Answering`.
     missing
         Further texts that stand for no label, such as ["NA"].
     coder_columns

@@ -44,7 +44,7 @@ def groups(
         What was fitted.
     groups
         Group of each coder. Coders that are not named are left out. None takes the groups of a
-        fit of :class:`annomodels.GroupedCoders`.
+        fit of :class:`annomodels.models.GroupedCoders`.
     by_labels
         Whether coders count by their number of labels, so that the value is that of a typical
         label; else each coder counts once, so that it is that of a typical coder.
@@ -68,8 +68,8 @@ def groups(
     labels towards each other: differences of such groups are too small rather than too large. A
     group of one (a program that judges) is compared as that coder.
 
-    Under :class:`annomodels.GroupedCoders` each group has a population of its own, and `population`
-    (with `_low`, `_high`, `_p_above`) is the accuracy of its mean: what a further coder of the
+    Under :class:`annomodels.models.GroupedCoders` each group has a population of its own, and
+    `population` (with `_low`, `_high`, `_p_above`) is the accuracy of its mean: what a further coder of the
     group is expected to have.
 
     Examples

@@ -34,7 +34,8 @@ class BetaBinomialByItem(Model):
 
     The coin is integrated out, so the number of labels 1 of an item is beta-binomial given its
     class. The counterpart of the beta-binomial model by coder
-    (:class:`~annomodels.HierarchicalDawidSkene` with two labels): all differences lie in the items.
+    (:class:`~annomodels.models.HierarchicalDawidSkene` with two labels): all differences lie in the
+    items.
 
     Parameters
     ----------
