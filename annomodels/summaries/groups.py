@@ -69,8 +69,8 @@ def groups(
     group of one (a program that judges) is compared as that coder.
 
     Under :class:`annomodels.models.GroupedCoders` each group has a population of its own, and
-    `population` (with `_low`, `_high`, `_p_above`) is the accuracy of its mean: what a further coder of the
-    group is expected to have.
+    `population` (with `_low`, `_high`, `_p_above`) is the accuracy of its mean: what a further
+    coder of the group is expected to have.
 
     Examples
     --------
