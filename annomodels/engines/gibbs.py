@@ -128,7 +128,7 @@ class _Run(StagedRun):
     ) -> None:
         belongs = identity(fingerprint, model, "gibbs", settings)
         work = looks(len(codes.row), codes.n_rows, codes.n_labels)
-        if isinstance(model, StateModel):
+        if model.by_states:
             work += 3 * len(codes.row) * model.n_states(codes.n_labels)
         super().__init__(settings, work, open_checkpoint(settings, belongs))
         self.codes, self.pool = codes, pool

@@ -55,7 +55,7 @@ def check(tree: xr.DataTree, data: Scanned) -> Check:
         group_finding(data.components),
         signal_finding(tree, data.shell()),
     ]
-    if model_of(tree).name == "dawid-skene":
+    if model_of(tree).alone:
         findings.append(volume_finding(data.per_coder))
     bad = sorted((f for f in findings if f.severity), key=lambda finding: -finding.severity)
     columns = ["name", "value", "limit", "ok", "sentence"]

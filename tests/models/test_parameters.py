@@ -23,7 +23,9 @@ NAMES = [*(name for name in MODELS if name not in ("groups", "opinion-pool")), *
 
 def data_of(labels: int) -> Annotations:
     rows = [(i, f"c{j}", (i * (j + 1) + i * i // 3) % labels) for i in range(20) for j in range(4)]
-    return Annotations.from_records(rows, labels=list(range(labels)))
+    rows += [(i, "c3", "?") for i in range(20, 24)]
+    rows += [(i, "c0", 0) for i in range(20, 24)]
+    return Annotations.from_records(rows, labels=list(range(labels)), dont_know=["?"])
 
 
 def model_for(name: str, data: Annotations) -> am.models.base.Model:
@@ -44,6 +46,8 @@ def made_up(model, data: Annotations, rng: np.random.Generator) -> dict[str, np.
             out[each.name] = rng.uniform(0.2, 0.8, shape)
         else:
             out[each.name] = np.exp(rng.normal(size=shape))
+        if "cut" in each.dims:
+            out[each.name].sort(axis=-1)
     return out
 
 
@@ -66,7 +70,9 @@ def test_every_watched_parameter_of_every_model_is_seen_by_check(name: str) -> N
     assert rhat.max() < 1.05
     for each in model.parameters(data.n_labels):
         moved = posterior[each.name].copy()
-        if each.support == "simplex":
+        if each.watched == "accuracy":
+            moved[0] = 0.1 * moved[0] + 0.9 * np.eye(data.n_labels)
+        elif each.support == "simplex":
             share = 0.1 * moved[0]
             share[..., 0] += 0.9
             moved[0] = share
