@@ -103,8 +103,8 @@ def coreference(folder: Path) -> Callable[[Path], Path]:
     """Write the page on coreference, of the first texts of a set of chains."""
 
     def write(target: Path) -> Path:
-        from annomodels.reporting.coref.collect import collect
-        from annomodels.reporting.coref.page import report
+        from annomodels.reporting.links import collect
+        from annomodels.reporting.page import report_links
 
         table = target.with_suffix(".csv")
         frame = pd.read_csv(folder / "chains.csv.gz", dtype=str, keep_default_na=False)
@@ -112,7 +112,7 @@ def coreference(folder: Path) -> Callable[[Path], Path]:
         frame[text.isin(text.unique()[:TEXTS])].to_csv(table, index=False)
         documents = am.coref.read(table)
         fit = am.coref.fit_pairs(documents, chains=2, draws=60, warmup=60, seed=1)
-        return report(collect(documents, fit=fit, draws=200), target, force=True)
+        return report_links(collect(documents, fit=fit, draws=200), target, force=True)
 
     return write
 

@@ -87,7 +87,7 @@ def _generate(app: Any) -> None:
 
 
 def _glossary() -> str:
-    from annomodels.reporting.glossary import GLOSSARY
+    from annomodels.reporting.sections.words import GLOSSARY
 
     terms = [f"{word}\n: {text}\n" for word, text in sorted(GLOSSARY, key=lambda x: x[0].lower())]
     return "\n".join(terms)

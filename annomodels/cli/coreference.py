@@ -201,8 +201,8 @@ def write_folder(
     """
     from annomodels.cli.places import filled_folder
     from annomodels.cli.terminal import Stages
-    from annomodels.reporting.coref.collect import collect
-    from annomodels.reporting.coref.page import report
+    from annomodels.reporting.links import collect
+    from annomodels.reporting.page import report_links
 
     with filled_folder(folder) as beside, Stages() as stages:
         fit = None
@@ -216,7 +216,7 @@ def write_folder(
             coefficient=asked.coefficient, fit=fit, at_least=asked.at_least,
             draws=asked.draws, seed=asked.seed,
         )  # fmt: skip
-        report(found, beside / "report.html", command=current().command)
+        report_links(found, beside / "report.html", command=current().command)
         agreement = found.agreement if by is None else table
         _csv(agreement, beside / "agreement.csv")
         if found.posterior is not None:

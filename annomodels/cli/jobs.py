@@ -15,7 +15,7 @@ from annomodels.cli.questions import questions_of
 
 if TYPE_CHECKING:
     from annomodels.data.annotations import Annotations
-    from annomodels.reporting.once import Once
+    from annomodels.fitting.fit import Fit
 
 __all__ = ["Job", "Outcome", "each_question", "folders", "one_question"]
 
@@ -64,7 +64,7 @@ class Outcome:
     question
         The question; empty when it is the only one.
     fit
-        The fit, with what was computed of it.
+        The fit.
     code
         Exit code.
     facts
@@ -74,7 +74,7 @@ class Outcome:
     """
 
     question: str
-    fit: Once
+    fit: Fit
     code: int
     facts: dict[str, Any]
     text: str
@@ -97,7 +97,6 @@ def one_question(job: Job, output: str) -> Outcome:
     from annomodels.cli.places import check_folder
     from annomodels.cli.sampling import exit_code, fit_data, grouped_model, verdict_lines
     from annomodels.cli.session import current, note
-    from annomodels.reporting.once import Once
 
     names = names_of(report=job.report)
     check_folder(output, names, job.force)
@@ -113,9 +112,8 @@ def one_question(job: Job, output: str) -> Outcome:
         fit = fit_data(anonymous(labels), job.sampling, "not shown", model)
     else:
         fit = fit_data(labels, job.sampling, current().command)
-    once = Once(fit)
-    write_outputs(once, output, names, threshold=job.threshold, target=job.target, known=known)
-    check = once.check()
+    write_outputs(fit, output, names, threshold=job.threshold, target=job.target, known=known)
+    check = fit.check()
     folder = Path(output)
     main_file = folder / ("report.html" if job.report else "gold.csv")
     facts = {
@@ -128,7 +126,7 @@ def one_question(job: Job, output: str) -> Outcome:
     }
     return Outcome(
         question=job.reading.question or "",
-        fit=once,
+        fit=fit,
         code=exit_code(fit, check, job.sampling),
         facts=facts,
         text="\n".join([str(main_file), *verdict_lines(check)]),

@@ -15,7 +15,7 @@ from annomodels.cli.terminal import Stages
 if TYPE_CHECKING:
     import pandas as pd
 
-    from annomodels.reporting.once import Once
+    from annomodels.fitting.fit import Fit
 
 __all__ = ["names_of", "write_outputs"]
 
@@ -29,7 +29,7 @@ def names_of(*, report: bool) -> tuple[str, ...]:
 
 
 def write_outputs(
-    fit: Once,
+    fit: Fit,
     folder: str,
     names: tuple[str, ...],
     *,
@@ -42,7 +42,7 @@ def write_outputs(
     Parameters
     ----------
     fit
-        The fit; each of its summaries is computed once for all files.
+        The fit.
     folder
         Where to; made when it is not there.
     names
@@ -52,24 +52,26 @@ def write_outputs(
     known
         Truth that the report judges the gold labels by.
     """
+    from annomodels.reporting.facts import Facts
     from annomodels.reporting.methods import methods
-    from annomodels.reporting.page import report
+    from annomodels.reporting.page import page
 
     told = str(fit.tree.attrs["command"])
+    facts = Facts(fit, target, known=known)
     stale = _REPORT not in names and (Path(folder) / _REPORT).exists()
     with filled_folder(folder) as beside, Stages() as stages:
         stages("making the tables", 0.0)
         gold = fit.gold(threshold)
         _write(gold_table(gold, threshold, soft=False), beside / "gold.csv")
-        _write(fit.coders(target=target).table, beside / "coders.csv")
+        _write(facts.coders.table, beside / "coders.csv")
         _write(fit.items().table, beside / "items.csv")
         _write(fit.agreement().table, beside / "agreement.csv")
-        (beside / "methods.md").write_text(methods(fit, command=told), encoding="utf-8")
+        (beside / "methods.md").write_text(methods(facts, told), encoding="utf-8")
         fit.save(beside / "fit.nc")
         stages("making the tables", 1.0)
         if _REPORT in names:
             stages("drawing the report", 0.0)
-            report(fit, beside / _REPORT, command=told, target=target, known=known)
+            (beside / _REPORT).write_text(page(facts, told), encoding="utf-8", newline="\n")
             stages("drawing the report", 1.0)
     for text in gold.notes:
         note(f"note: {text}")

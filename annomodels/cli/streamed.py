@@ -77,22 +77,22 @@ def stream_run(
     result = fitted(stream)
 
     def fill(folder: Path) -> None:
-        from annomodels.reporting.streamed.collect import collect
-        from annomodels.reporting.streamed.methods import methods
-        from annomodels.reporting.streamed.page import page
+        from annomodels.reporting.facts import Facts
+        from annomodels.reporting.methods import methods
+        from annomodels.reporting.page import page
 
         told = str(result.tree.attrs["command"])
         with Stages() as stages:
             stages("making the tables", 0.0)
-            found = collect(result, job.target)
+            facts = Facts(result, job.target)
             settled = job.threshold is not None
             result.write_gold(folder / GOLD, job.threshold, only_settled=settled)
             _table(result, job.target, folder)
-            (folder / METHODS).write_text(methods(found, told), encoding="utf-8")
+            (folder / METHODS).write_text(methods(facts, told), encoding="utf-8")
             stages("making the tables", 1.0)
             if job.report:
                 stages("drawing the report", 0.0)
-                text = page(found, told)
+                text = page(facts, told)
                 (folder / REPORT).write_text(text, encoding="utf-8", newline="\n")
                 stages("drawing the report", 1.0)
 

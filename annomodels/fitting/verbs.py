@@ -49,7 +49,10 @@ VERBS: dict[str, dict[Kind, str]] = {
     "plot.difficulty": {CLASSES: "annomodels.plots.difficulty:difficulty"},
     "plot.pairwise": {CLASSES: "annomodels.plots.pairwise:pairwise_heatmap"},
     "plot.predictive": {CLASSES: "annomodels.plots.predictive:predictive_votes"},
-    "plot.prevalence": {CLASSES: "annomodels.plots.prevalence:prevalence"},
+    "plot.prevalence": {
+        CLASSES: "annomodels.plots.prevalence:prevalence",
+        SCAN: "annomodels.plots.prevalence:prevalence",
+    },
     "plot.quadrant": {CLASSES: "annomodels.plots.quadrant:quadrant"},
     "plot.ranks": {
         CLASSES: "annomodels.plots.ranks:ranks",

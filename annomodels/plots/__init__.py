@@ -18,6 +18,7 @@ from annomodels.plots.quadrant import quadrant
 from annomodels.plots.ranks import ranks
 from annomodels.plots.simplex import simplex
 from annomodels.plots.svg import inline
+from annomodels.plots.values import values
 
 __all__ = [
     "agreement_forest",
@@ -32,4 +33,5 @@ __all__ = [
     "quadrant",
     "ranks",
     "simplex",
+    "values",
 ]

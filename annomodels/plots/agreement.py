@@ -61,7 +61,8 @@ def agreement_forest(source: Any, *, ax: Axes | None = None) -> Figure:
     lowest = float(np.nanmin(lows)) if np.isfinite(lows).any() else 0.0
     ax.set_xlim(min(0.0, lowest) - 0.03, 1.03)
     ax.set_ylim(n - 0.4, -0.6)
-    ax.set_yticks(rows, [style.mathless(style.short(t, 26)) for t in table["title"]])
+    titles = table["title" if "title" in table else "coefficient"]
+    ax.set_yticks(rows, [style.mathless(style.short(title, 26)) for title in titles])
     ax.set_xlabel("agreement coefficient, 95 % interval")
     style.axes_style(ax)
     style.legend(ax)

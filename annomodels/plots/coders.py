@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from annomodels.errors import NotApplicable
 from annomodels.plots import style
 from annomodels.plots.notable import notable
 from annomodels.plots.sources import draws_of, summary_of
@@ -17,21 +18,26 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from annomodels.summaries.summary import Summary
+    from annomodels.types import Floats
 
-__all__ = ["coder_forest"]
-
-Measure = Literal["accuracy", "skill", "bits"]
+Measure = Literal["accuracy", "skill", "bits", "reliability", "bias", "scale", "noise"]
 _AXIS = {
     "accuracy": "probability of the right label",
     "skill": "skill: kappa against the truth (0 = chance)",
     "bits": "information per label, bits",
+    "reliability": "squared correlation of label and true value",
+    "bias": "bias, in units of the labels (0 = none)",
+    "scale": "scale (1 = as the others, below 0 = reversed)",
+    "noise": "standard deviation of the noise, in units of the labels",
 }
+_NEUTRAL = {"skill": 0.0, "bias": 0.0, "scale": 1.0}
+_FROM_0_TO_1 = {"accuracy": 0.4, "skill": 0.0, "reliability": 0.0}
 
 
 def coder_forest(
     source: Any,
     *,
-    measure: Measure = "accuracy",
+    measure: Measure | None = None,
     most: int = 40,
     target: float | None = None,
     ax: Axes | None = None,
@@ -43,7 +49,8 @@ def coder_forest(
     source
         A fit or its ``coders()`` summary.
     measure
-        What to draw: "accuracy", "skill" or "bits".
+        What to draw: "accuracy" (the default), "skill" or "bits"; where labels are numbers
+        "reliability" (the default there), "bias", "scale" or "noise".
     most
         How many coders to show at most, the most notable ones.
     target
@@ -55,15 +62,24 @@ def coder_forest(
     -------
     matplotlib.figure.Figure
         Colours and markers tell the kinds of coders apart; grey means too little evidence.
+
+    Raises
+    ------
+    NotApplicable
+        When the coders of this fit have no such measure.
     """
     summary = summary_of(source, "coders")
+    if measure is None:
+        measure = "accuracy" if "accuracy" in summary.table else "reliability"
+    if measure not in summary.table:
+        raise NotApplicable(f"The coders of this fit have no {measure}.")
     chosen = notable(summary.table, most)
     chosen = chosen[np.argsort(summary.table[measure].to_numpy(dtype=float)[chosen], kind="stable")]
     table = summary.table.iloc[chosen]
     n = len(table)
     made, ax = style.canvas(0.85 + 0.2 * max(n, 2), ax)
-    if measure == "skill":
-        ax.axvline(0.0, color=style.GREY, linewidth=1.2, zorder=1)
+    if measure in _NEUTRAL:
+        ax.axvline(_NEUTRAL[measure], color=style.GREY, linewidth=1.2, zorder=1)
     if target is not None and measure == "accuracy":
         ax.axvline(target, color=style.INK, linewidth=1, linestyle=(0, (3, 2)), zorder=1)
         ax.text(target, -0.75, " target", fontsize=7.5, color=style.MUTED, va="center")
@@ -81,7 +97,7 @@ def coder_forest(
     return made
 
 
-def _half(summary: Summary, measure: str, chosen: NDArray[np.intp]) -> NDArray[np.float64] | None:
+def _half(summary: Summary, measure: str, chosen: NDArray[np.intp]) -> Floats | None:
     """50 % intervals of the chosen coders, shape [2, coder]."""
     draws = draws_of(summary, measure)
     return None if draws is None else np.quantile(draws[:, chosen], [0.25, 0.75], axis=0)
@@ -91,7 +107,7 @@ def _kind(
     ax: Axes,
     table: pd.DataFrame,
     at: NDArray[np.intp],
-    half: NDArray[np.float64] | None,
+    half: Floats | None,
     measure: str,
     colour: str,
     marker: str,
@@ -111,7 +127,8 @@ def _limits(ax: Axes, table: pd.DataFrame, measure: str) -> None:
     values = table[[measure, f"{measure}_low", f"{measure}_high"]].to_numpy(dtype=float)
     values = values[np.isfinite(values)]
     low, high = (values.min(), values.max()) if len(values) else (0.0, 1.0)
-    if measure == "bits":
-        ax.set_xlim(-0.02 * max(high, 0.1), 1.04 * max(high, 0.1))
-    else:
-        ax.set_xlim(min(low, 0.4 if measure == "accuracy" else 0.0) - 0.03, 1.02)
+    if measure in ("bits", "noise"):
+        least = 0.1 if measure == "bits" else 1e-9
+        ax.set_xlim(-0.02 * max(high, least), 1.04 * max(high, least))
+    elif measure in _FROM_0_TO_1:
+        ax.set_xlim(min(low, _FROM_0_TO_1[measure]) - 0.03, 1.02)

@@ -10,16 +10,18 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["notable"]
-
-_RANK = {"adversary": 0, "spammer": 1, "biased": 2, "good": 3, "not enough evidence": 4}
+_RANK = {
+    **{"adversary": 0, "reversed": 0, "spammer": 1, "uninformative": 1},
+    **{"biased": 2, "good": 3, "not enough evidence": 4},
+}
 
 
 def notable(coders: pd.DataFrame, most: int | None = None) -> NDArray[np.intp]:
     """Row numbers of the coders a lead wants to see first.
 
     Adversaries, then spammers, then biased coders, then the others, each from the worst skill
-    upwards; coders about whom too little is known come last.
+    upwards (reliability, where labels are numbers); coders about whom too little is known come
+    last.
 
     Parameters
     ----------
@@ -36,5 +38,6 @@ def notable(coders: pd.DataFrame, most: int | None = None) -> NDArray[np.intp]:
     [1, 0]
     """
     rank = coders["kind"].map(_RANK).fillna(3).to_numpy()
-    order = np.lexsort((-coders["n"].to_numpy(), coders["skill"].to_numpy(dtype=float), rank))
+    worth = coders["skill" if "skill" in coders else "reliability"].to_numpy(dtype=float)
+    order = np.lexsort((-coders["n"].to_numpy(), worth, rank))
     return order if most is None else order[:most]

@@ -8,6 +8,7 @@ import numpy as np
 
 from annomodels.data.names import label_text
 from annomodels.plots import style
+from annomodels.plots.sources import label_counts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,7 +37,7 @@ def prevalence(fit: Any, *, ax: Axes | None = None) -> Figure:
     """
     draws = np.asarray(fit.tree["posterior"]["prevalence"].values, dtype=float)
     draws = draws.reshape(-1, draws.shape[-1])
-    raw = fit.data.votes.sum(axis=0) / max(len(fit.data), 1)
+    raw = label_counts(fit.data) / max(len(fit.data), 1)
     labels = [label_text(name) for name in fit.data.labels]
     shown = np.arange(len(labels))
     if len(labels) > _MOST:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from annomodels.summaries.summary import Summary
-
-__all__ = ["draws_of", "summary_of"]
+    from annomodels.types import Floats, Ints
 
 
 def summary_of(source: Any, name: str) -> Summary:
@@ -27,9 +25,15 @@ def summary_of(source: Any, name: str) -> Summary:
     return made
 
 
-def draws_of(summary: Summary, name: str) -> NDArray[np.float64] | None:
+def draws_of(summary: Summary, name: str) -> Floats | None:
     """Draws of a variable, shape [sample, ...]; None when there is no more than one draw."""
     if name not in summary.draws:
         return None
     values = np.asarray(summary.draws[name].values, dtype=float)
     return values if len(values) > 1 else None
+
+
+def label_counts(data: Any) -> Ints:
+    """How often each label was given, in memory or in a scan, shape [label]."""
+    counted: Ints | None = getattr(data, "per_label", None)
+    return np.bincount(data.label, minlength=data.n_labels) if counted is None else counted

@@ -68,6 +68,8 @@ KINDS = {
     "biased": (PURPLE, "s"),
     "spammer": (ORANGE, "D"),
     "adversary": (ORANGE, "X"),
+    "uninformative": (ORANGE, "D"),
+    "reversed": (ORANGE, "X"),
     "not enough evidence": (GREY, "o"),
 }
 QUADRANTS = {

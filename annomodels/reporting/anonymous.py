@@ -7,10 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from annomodels.reporting.once import Once
-
-__all__ = ["anonymised"]
-
 
 def anonymised(fit: Any) -> Any:
     """Copy of a fit whose coders are called "coder 1" to "coder J".
@@ -23,7 +19,6 @@ def anonymised(fit: Any) -> Any:
     fit
         A fit.
     """
-    fit = fit.fit if isinstance(fit, Once) else fit
     data = fit.data
     shuffle = np.random.default_rng(int(data.fingerprint, 16)).permutation(data.n_coders)
     names = tuple(f"coder {n + 1}" for n in shuffle)

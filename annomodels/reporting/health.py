@@ -6,12 +6,10 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.components import components
-
-__all__ = ["FEW", "Counts", "Health", "Spread", "health"]
+from annomodels.types import Ints
 
 FEW = 10  # labels below which little can be said about a coder
 
@@ -36,11 +34,36 @@ class Spread:
     mean: float
 
     @classmethod
-    def of(cls, counts: NDArray[np.int64]) -> Spread:
+    def of(cls, counts: Ints) -> Spread:
         """Summarise counts, shape [unit]."""
         q1, q2, q3 = np.quantile(counts, [0.25, 0.5, 0.75])
         ends = int(counts.min()), int(counts.max())
         return cls(ends[0], float(q1), float(q2), float(q3), ends[1], float(counts.mean()))
+
+    @classmethod
+    def counted(cls, units: Ints) -> Spread:
+        """Summarise counts of which is known how many are 0, 1, 2, ..., shape [count].
+
+        Examples
+        --------
+        >>> counts = np.array([1, 2, 2, 3, 7])
+        >>> Spread.counted(np.bincount(counts)) == Spread.of(counts)
+        True
+        """
+        ends = np.cumsum(units)
+        n, values = int(ends[-1]), np.arange(len(units))
+
+        def at(share: float) -> float:
+            place = share * (n - 1)
+            low, high = (
+                int(np.searchsorted(ends, end, side="right"))
+                for end in (np.floor(place), np.ceil(place))
+            )
+            return float(low + (place - np.floor(place)) * (high - low))
+
+        used = np.flatnonzero(units)
+        mean = float(units @ values / n)
+        return cls(int(used[0]), at(0.25), at(0.5), at(0.75), int(used[-1]), mean)
 
 
 @dataclass(frozen=True)

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from annomodels.plots.style import short
+from annomodels.reporting.sheet import basics, template
 from annomodels.reporting.words import count, decimal, percent, share_interval
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
-    from annomodels.reporting.once import Once
 
-__all__ = ["IndexRow", "index_page", "row_of"]
-
-_ASSETS = Path(__file__).parent / "assets"
 _TONES = {"trust": ("trust", "✓"), "check": ("check", "!"), "do not use": ("not", "✕")}
 
 
@@ -55,7 +51,7 @@ class IndexRow:
         return _TONES[self.verdict][1]
 
 
-def row_of(question: str, href: str, fit: Fit | Once) -> IndexRow:
+def row_of(question: str, href: str, fit: Fit) -> IndexRow:
     """Gather what the page says of a question.
 
     Parameters
@@ -105,21 +101,10 @@ def index_page(rows: list[IndexRow], source: str = "") -> str:
     >>> "a &lt; b?</bdi></a>" in page, 'href="a-b/report.html"' in page
     (True, True)
     """
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    from annomodels import __version__
-
-    environment = Environment(
-        loader=FileSystemLoader(_ASSETS),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     name = short(source, 80)
-    html: str = environment.get_template("index.html").render(
-        version=__version__,
-        style=(_ASSETS / "style.css").read_text("utf-8").strip(),
+    html: str = template("index.html").render(
+        **{**basics(), "script": ""},
+        eyebrow="Annotation reports",
         title=f"Annotation reports · {name}" if name else "Annotation reports",
         heading=name or "What the labels are worth",
         rows=rows,

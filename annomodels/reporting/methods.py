@@ -8,23 +8,21 @@ import numpy as np
 
 from annomodels.coefficients.catalogue import COEFFICIENTS
 from annomodels.reporting.bibliography import Source, by_citation, by_doi, sources_of
-from annomodels.reporting.once import Once
+from annomodels.reporting.facts import Facts, facts_of
 from annomodels.reporting.prose import as_latex, as_markdown, cite, cited_in, latex, name
-from annomodels.reporting.results import inference, results
-from annomodels.reporting.words import count, decimal, listed
+from annomodels.reporting.words import (
+    count,
+    decimal,
+    interval,
+    listed,
+    number,
+    percent,
+    share_interval,
+)
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
-
-__all__ = [
-    "bibtex",
-    "methods",
-    "methods_latex",
-    "model_of",
-    "paragraphs",
-    "references",
-    "versions",
-]
+    from annomodels.types import Floats
 
 _INTERVAL = "95 % interval"
 _COLUMNS = ("Coefficient", "Value", _INTERVAL, "P(> .667)", "P(> .8)", "Model", _INTERVAL)
@@ -32,14 +30,17 @@ _NOTE = (
     "Value: as observed, with its interval from resampled items. Model: as the fitted model "
     "implies it for very many items of this kind."
 )
+_SAMPLERS = {"gibbs": "a Gibbs sampler", "nuts": "the No-U-Turn sampler"}
+_TRUTHS = {"class": "labels", "number": "values"}
+_ALSO = {"class": ("dawid1979",), "number": ()}
 
 
-def methods(fit: Fit | Once, command: str = "") -> str:
+def methods(fit: Fit | Facts, command: str = "") -> str:
     """Write a methods section as Markdown.
 
     Data, agreement, model with its priors, inference with its diagnostics, and results, each
     estimate with its interval; then the command, the table of coefficients, the references and
-    their BibTeX entries.
+    their BibTeX entries. What needs the labels in memory is left out of a fit of a scan.
 
     Parameters
     ----------
@@ -53,24 +54,22 @@ def methods(fit: Fit | Once, command: str = "") -> str:
     str
         The text. Nothing in it is a judgement on the size of a coefficient.
     """
-    once = Once(fit)
+    facts = facts_of(fit)
     told = f"\n\n```sh\n{command}\n```" if command else ""
     parts = [
         "# Methods",
-        *(as_markdown(text) for text in paragraphs(once)),
+        *(as_markdown(text) for text in paragraphs(facts)),
         "## How to repeat it",
-        versions(once) + told,
-        "## Agreement coefficients",
-        _markdown_table(once),
-        _NOTE,
+        versions(facts) + told,
+        *_agreement_part(facts),
         "## References",
-        "\n".join(f"* {source.text}" for source in references(once)),
-        f"```bibtex\n{bibtex(once).rstrip()}\n```",
+        "\n".join(f"* {source.text}" for source in references(facts)),
+        f"```bibtex\n{bibtex(facts).rstrip()}\n```",
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def methods_latex(fit: Fit | Once, command: str = "") -> str:
+def methods_latex(fit: Fit | Facts, command: str = "") -> str:
     r"""Write the same section as LaTeX, for a document with natbib and booktabs.
 
     Parameters
@@ -86,19 +85,19 @@ def methods_latex(fit: Fit | Once, command: str = "") -> str:
         Text with ``\citep``, and a table with the rules of the APA style: above, below the head,
         and below. Its references are what :func:`bibtex` gives.
     """
-    once = Once(fit)
+    facts = facts_of(fit)
     told = f" Command: \\texttt{{{latex(command)}}}." if command else ""
     parts = [
         "% needs \\usepackage{booktabs} and \\usepackage{natbib}, and the BibTeX entries",
         "\\section*{Methods}",
-        *(as_latex(text) for text in paragraphs(once)),
-        latex(versions(once)) + told,
-        _latex_table(once),
+        *(as_latex(text) for text in paragraphs(facts)),
+        latex(versions(facts)) + told,
+        *([_latex_table(facts)] if _has_coefficients(facts) else []),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def bibtex(fit: Fit | Once) -> str:
+def bibtex(fit: Fit | Facts) -> str:
     """Give the BibTeX entries of everything that the methods section cites.
 
     Parameters
@@ -109,7 +108,7 @@ def bibtex(fit: Fit | Once) -> str:
     return "\n\n".join(source.bibtex for source in references(fit)) + "\n"
 
 
-def references(fit: Fit | Once) -> list[Source]:
+def references(fit: Fit | Facts) -> list[Source]:
     """Give what the methods section cites, the source of the model first.
 
     Parameters
@@ -117,13 +116,15 @@ def references(fit: Fit | Once) -> list[Source]:
     fit
         A fit.
     """
-    once = Once(fit)
-    table = once.agreement().table
-    keys = cited_in([model_of(once)[0], *paragraphs(once)])
-    return sources_of([*keys, *filter(None, map(_source_key, table["coefficient"]))])
+    facts = facts_of(fit)
+    keys = cited_in([_model(facts)[0], *paragraphs(facts)])
+    if _has_coefficients(facts):
+        named = facts.agreement.table["coefficient"]
+        keys += filter(None, map(_source_key, named))
+    return sources_of(keys)
 
 
-def paragraphs(fit: Fit | Once) -> list[str]:
+def paragraphs(fit: Fit | Facts) -> list[str]:
     """Give the paragraphs, with marks for citations; see :mod:`annomodels.reporting.prose`.
 
     Parameters
@@ -131,32 +132,51 @@ def paragraphs(fit: Fit | Once) -> list[str]:
     fit
         A fit.
     """
-    once = Once(fit)
-    model = " ".join(model_of(once))
-    return [_data(once), _agreement(once), model, inference(once), results(once)]
+    facts = facts_of(fit)
+    agreed = [_agreement(facts)] if facts.has("agreement") else []
+    return [_data(facts), *agreed, " ".join(_model(facts)), _inference(facts), _results(facts)]
 
 
-def _data(fit: Once) -> str:
-    data = fit.data
-    per_item = np.diff(data.starts)
-    low, high = int(per_item.min()), int(per_item.max())
+def _has_coefficients(facts: Facts) -> bool:
+    """Whether the agreement stands in coefficients of the catalogue."""
+    return facts.truth == "class" and facts.has("agreement")
+
+
+def _agreement_part(facts: Facts) -> list[str]:
+    if not _has_coefficients(facts):
+        return []
+    return ["## Agreement coefficients", _markdown_table(facts), _NOTE]
+
+
+def _data(facts: Facts) -> str:
+    data, per_item = facts.data, facts.counts.per_item
+    low, high = per_item.least, per_item.most
     each = f"{low} on each item" if low == high else f"{low} to {high} on an item"
-    names = listed([name(label) for label in data.labels], 12)
     repeats = f", {count(data.repeats, 'repeat')} of a coder among them" if data.repeats else ""
-    known = 0 if data.gold is None else int((data.gold >= 0).sum())
-    return (
+    labels = ""
+    if facts.truth == "class":
+        names = listed([name(label) for label in data.labels], 12)
+        labels = f" with {count(data.n_labels, 'label')} ({names})"
+    given = f"{data.n_annotations:,} {'labels' if labels else 'numbers'} were given in all"
+    text = (
         f"{count(data.n_items, 'item').capitalize()} were labelled by "
-        f"{count(data.n_coders, 'coder')} with {count(data.n_labels, 'label')} ({names}); "
-        f"{data.n_annotations:,} labels were given in all, {each} "
-        f"(median {np.median(per_item):g}){repeats}."
-        + (f" The truth of {count(known, 'item')} was known and held fixed." if known else "")
+        f"{count(data.n_coders, 'coder')}{labels}; {given}, {each} "
+        f"(median {per_item.median:g}){repeats}."
     )
+    if facts.on_disk and data.dont_know:
+        kinds = listed([name(kind) for kind in data.dont_know], 12)
+        text += f" {kinds} counted as no class: {int(data.unanswered.sum()):,} times."
+    if facts.known_items:
+        text += f" The truth of {count(facts.known_items, 'item')} was known and held fixed."
+    return text
 
 
-def _agreement(fit: Once) -> str:
-    table = fit.agreement().table.set_index("coefficient")
+def _agreement(facts: Facts) -> str:
+    if facts.truth == "number":
+        return _agreement_of_numbers(facts)
+    table = facts.agreement.table.set_index("coefficient")
     parts = []
-    kappa = "kappa" if fit.data.n_coders == 2 else "multi_kappa"
+    kappa = "kappa" if facts.data.n_coders == 2 else "multi_kappa"
     for coefficient in ("alpha", kappa, "ac1", "percent"):
         if coefficient not in table.index:
             continue
@@ -193,22 +213,132 @@ def _above(table: Any) -> str:
     )
 
 
-def model_of(fit: Any) -> tuple[str, str]:
+def _agreement_of_numbers(facts: Facts) -> str:
+    rows: Any = facts.agreement.table.set_index("coefficient").to_dict("index")
+
+    def estimate(name: str) -> str:
+        row = rows[name]
+        return (
+            f"{decimal(row['value'])} (95 % interval {decimal(row['low'])} to "
+            f"{decimal(row['high'])})"
+        )
+
+    return (
+        f"Krippendorff's alpha with interval distance was {estimate('alpha')}; the fitted model "
+        f"implies {estimate('alpha, implied')} for these coders and "
+        f"{estimate('alpha, new coders')} for two further ones. The gold values' squared "
+        f"correlation with the truth is {estimate('gold')}. On the coefficient see "
+        f"{cite('krippendorff2019')}."
+    )
+
+
+def _model(facts: Facts) -> tuple[str, str]:
     """Say which model was fitted, and what it believes."""
-    keys = dict.fromkeys([*(s.key for s in by_citation(fit.model.citation)), "dawid1979"])
+    fit = facts.fit
+    keys = dict.fromkeys([*(s.key for s in by_citation(fit.model.citation)), *_ALSO[facts.truth]])
     story = " ".join(fit.model.describe())
     return (
-        f"The true labels were inferred with the {fit.model.title} model {cite(*keys)}.",
+        f"The true {_TRUTHS[facts.truth]} were inferred with the {fit.model.title} model "
+        f"{cite(*keys)}.",
         f"{story} Computed with annomodels {cite('annomodels')}.",
     )
 
 
-def versions(fit: Any) -> str:
+def versions(facts: Facts) -> str:
     """Say what is needed to have the same numbers again."""
+    fit = facts.fit
     return (
         f"annomodels {fit.tree.attrs['annomodels']}, engine {fit.engine}, seed {fit.seed}, "
         f"data fingerprint {fit.data.fingerprint}."
     )
+
+
+def _inference(facts: Facts) -> str:
+    """Say how the posterior was computed, and what the checks say."""
+    engine, attrs, check = facts.fit.engine, facts.tree.attrs, facts.check
+    if engine == "em":
+        how = (
+            "The posterior mode was found by expectation maximisation, so there are no intervals "
+            "of what the model implies"
+        )
+    else:
+        source = f" {cite('hoffman2014', 'abrilpla2023')}" if engine == "nuts" else ""
+        how = (
+            f"The posterior was sampled with {_SAMPLERS[engine]}{source}, "
+            f"{count(int(attrs['chains']), 'chain')} of "
+            f"{int(attrs['draws']):,} draws each after {int(attrs['warmup']):,} of warm-up"
+        )
+        if np.isfinite(float(attrs["rhat_max"])):
+            how += (
+                f"; the largest R-hat was {float(attrs['rhat_max']):.3f} and the smallest "
+                f"effective sample size {float(attrs['ess_min']):,.0f} {cite('vehtari2021')}"
+            )
+    if facts.on_disk:
+        how = f"The labels were streamed from disk and fitted block by block. {how}"
+    return f"{how}. Verdict of the checks: {check.verdict}. " + " ".join(check.sentences)
+
+
+def _results(facts: Facts) -> str:
+    """Say how much of the gold is settled and wrong, and how good the coders are."""
+    if facts.truth == "number":
+        return _results_of_numbers(facts)
+    settled, n = facts.settled, facts.data.n_items
+    if facts.on_disk:
+        wrong = (
+            f"{number(facts.expected_errors)} of the gold labels are expected to be wrong; "
+            f"{_caution(facts)}."
+        )
+    else:
+        of = facts.wrong
+        overturned = count(int(facts.gold.table["overturned"].sum()), "item")
+        wrong = (
+            f"{number(of.gold)} of the gold labels ({interval(of.gold_low, of.gold_high)}) are "
+            f"expected to be wrong, and {number(of.vote)} of the majority's "
+            f"({interval(of.vote_low, of.vote_high)}); {_caution(facts)}. Where most votes agree "
+            f"on a label, the gold label is another one for {overturned}."
+        )
+    return (
+        f"{count(settled, 'item').capitalize()} of {n:,} ({percent(settled / n)}; for more items "
+        f"like these {share_interval(settled, n)}, 95 % interval) reached a probability of .95. By "
+        f"these probabilities {wrong} {_coders(facts.accuracy)}"
+    )
+
+
+def _results_of_numbers(facts: Facts) -> str:
+    gold: Any = facts.gold.table
+    kinds = facts.coders.table["kind"].value_counts()
+    counted = listed([f"{n:,} {kind}" for kind, n in kinds.items()], 6)
+    return (
+        f"The true value of the median item is known to within a standard deviation of "
+        f"{gold['sd'].median():.3g}. Of {count(facts.data.n_coders, 'coder')}: {counted}."
+    )
+
+
+def _caution(facts: Facts) -> str:
+    if "pool" in facts.tree.children:
+        return "they are pooled from models that are each believed only so far"
+    return "they are too sure where items differ in difficulty"
+
+
+def _coders(draws: Floats) -> str:
+    """Accuracies from the worst to the best coder; as the order is uncertain, on every draw."""
+    parts = (
+        _estimate(np.median(draws, axis=1)),
+        _estimate(draws.min(axis=1)),
+        _estimate(draws.max(axis=1)),
+    )
+    middle, worst, best = parts
+    return (
+        f"The median accuracy of the coders is {middle}, that of the least accurate {worst}, and "
+        f"of the most accurate {best}."
+    )
+
+
+def _estimate(draws: Floats) -> str:
+    if len(draws) < 2:
+        return decimal(float(draws[0]))
+    low, high = np.quantile(draws, [0.025, 0.975])
+    return f"{decimal(float(draws.mean()))} (95 % interval {decimal(low)} to {decimal(high)})"
 
 
 def _source_key(coefficient: str) -> str:
@@ -216,13 +346,13 @@ def _source_key(coefficient: str) -> str:
     return found.key if found else ""
 
 
-def _rows(fit: Once) -> list[tuple[str, ...]]:
+def _rows(facts: Facts) -> list[tuple[str, ...]]:
     """Cells of the table of coefficients."""
 
     def ends(low: float, high: float) -> str:
         return f"[{decimal(low)}, {decimal(high)}]" if np.isfinite(low) else decimal(low)
 
-    table: Any = fit.agreement().table
+    table: Any = facts.agreement.table
     return [
         (
             str(row.title), decimal(row.value), ends(row.low, row.high),
@@ -233,18 +363,18 @@ def _rows(fit: Once) -> list[tuple[str, ...]]:
     ]  # fmt: skip
 
 
-def _markdown_table(fit: Once) -> str:
+def _markdown_table(facts: Facts) -> str:
     lines = ["| " + " | ".join(_COLUMNS) + " |", "|---|" + "---:|" * (len(_COLUMNS) - 1)]
-    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in _rows(fit)])
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in _rows(facts)])
 
 
-def _latex_table(fit: Once) -> str:
-    body = [" & ".join(map(latex, row)) + r" \\" for row in _rows(fit)]
+def _latex_table(facts: Facts) -> str:
+    body = [" & ".join(map(latex, row)) + r" \\" for row in _rows(facts)]
     return "\n".join(
         [
             r"\begin{table}",
-            rf"\caption{{Agreement of {count(fit.data.n_coders, 'coder')} on "
-            rf"{count(fit.data.n_items, 'item')}}}",
+            rf"\caption{{Agreement of {count(facts.data.n_coders, 'coder')} on "
+            rf"{count(facts.data.n_items, 'item')}}}",
             r"\begin{tabular}{lrrrrrr}",
             r"\toprule",
             " & ".join(map(latex, _COLUMNS)) + r" \\",

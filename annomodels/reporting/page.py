@@ -3,45 +3,31 @@
 from __future__ import annotations
 
 import os
+import platform
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from annomodels.errors import NotApplicable
 from annomodels.plots.style import clean, short
-from annomodels.reporting import belief, money, scheme, sections, tables
 from annomodels.reporting.anonymous import anonymised
-from annomodels.reporting.collect import BUDGET, ReportData, collect
-from annomodels.reporting.figures import pictures
-from annomodels.reporting.glossary import GLOSSARY
-from annomodels.reporting.grid import Table
-from annomodels.reporting.matrices import matrices
-from annomodels.reporting.once import Once
-from annomodels.reporting.sheet import BADGES, basics, may_write, template, write
-from annomodels.reporting.streamed.collect import collect as collect_streamed
-from annomodels.reporting.streamed.page import page as streamed_page
-from annomodels.reporting.verdict import KEYS, sentences
+from annomodels.reporting.facts import Facts
+from annomodels.reporting.parts import Badge, Part, Section, badge_of
+from annomodels.reporting.sections import sections_of
+from annomodels.reporting.sheet import basics, may_write, template, write
+from annomodels.reporting.words import count
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
+    from annomodels.reporting.links import LinkFacts
 
-__all__ = ["page", "report", "verdict"]
-
-_SECTIONS = (
-    ("verdict", "Verdict"),
-    ("data", "Data health"),
-    ("agreement-section", "Agreement"),
-    ("coders-section", "Coders"),
-    ("items-section", "Items"),
-    ("scheme", "Label scheme"),
-    ("money", "Gold and money"),
-    ("believe", "Can I believe this?"),
-    ("methods", "Methods and words"),
-)
+LEFT_OUT = "What this page has for other data and other models, and why it is not here."
 
 
 def report(
-    fit: Fit | Once,
+    fit: Fit,
     path: str | os.PathLike[str],
     *,
     force: bool = False,
@@ -56,7 +42,8 @@ def report(
     Parameters
     ----------
     fit
-        A fit; of one of a scan, the page says what can be known without the labels in memory.
+        Any fit: of labels in memory, of a scan, of numbers. What does not apply to it is left out,
+        and the end of the page says so.
     path
         Where to write; the file appears when it is complete.
     force
@@ -84,8 +71,8 @@ def report(
         When the file exists and `force` is not set, or cannot be written.
     NotApplicable
         When the target is not between 0 and 1, when `others` are of other data or too short to be
-        compared, when no item of `known` can test anything, or when the fit is of a scan and one
-        of these is given.
+        compared, when no item of `known` can test anything, or when one of these is given of a fit
+        that cannot be judged by it, such as one of a scan.
 
     Examples
     --------
@@ -101,18 +88,55 @@ def report(
     may_write(path, force)
     shown = anonymised(fit) if anonymise else fit
     told = "not shown" if anonymise else command or str(fit.tree.attrs.get("command", ""))
-    if fit.truth is not None:
-        if others or known:
-            what = "Comparisons and held-back truth need the labels in memory"
-            raise NotApplicable(f"{what}, and this fit is of a scan: leave out others= and known=.")
-        write(path, streamed_page(collect_streamed(shown, target), told))
-    else:
-        write(path, page(collect(shown, target, others=others, known=known), told))
+    write(path, page(Facts(shown, target, others=others, known=known), told))
+    return path
+
+
+def report_links(
+    facts: LinkFacts, path: str | os.PathLike[str], *, force: bool = False, command: str = ""
+) -> Path:
+    """Write the page on coreference: agreement, ambiguous places, coders, silver chains.
+
+    Parameters
+    ----------
+    facts
+        What :func:`annomodels.reporting.links.collect` gathered.
+    path
+        Where to write; the file appears when it is complete.
+    force
+        Whether an existing file is replaced.
+    command
+        The command line to show.
+
+    Returns
+    -------
+    pathlib.Path
+        Where the page is.
+
+    Raises
+    ------
+    AnnotationError
+        When the file exists and `force` is not set, or cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from annomodels.coref import document
+    >>> from annomodels.reporting.links import collect
+    >>> text = document("t", {"ana": [["a", "b"], ["c"]], "ben": [["a", "b", "c"]]})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     made = report_links(collect(text, draws=100), f"{folder}/report.html")
+    ...     made.read_text("utf-8").count("<section")
+    6
+    """
+    path = Path(path)
+    may_write(path, force)
+    write(path, page_of_links(facts, command))
     return path
 
 
 def verdict(fit: Fit, target: float | None = None) -> list[str]:
-    """Say the verdict on a fit in five plain sentences.
+    """Say the verdict on a fit of classes in five plain sentences.
 
     Parameters
     ----------
@@ -126,73 +150,133 @@ def verdict(fit: Fit, target: float | None = None) -> list[str]:
     list of str
         Size; settled gold; wrong labels to be expected; coders; items and the cheapest next step.
     """
-    return sentences(collect(fit, target))
+    from annomodels.reporting.sections.verdict import sentences
+
+    return sentences(Facts(fit, target))
 
 
-def page(found: ReportData, command: str = "") -> str:
-    """HTML of the page.
+def page(facts: Facts, command: str = "") -> str:
+    """HTML of the page on a fit.
 
     Parameters
     ----------
-    found
-        What :func:`annomodels.reporting.collect.collect` gathered.
+    facts
+        What is known of the fit.
     command
         The command line to show.
     """
-    from annomodels import __version__
-
-    tone, badge = BADGES[found.check.verdict]
-    shown, said = matrices(found)
-    paragraphs, references, bibtex = sections.methods_parts(found)
-    source = short(Path(found.data.source).name, 80) if found.data.source else ""
-    html: str = template("page.html").render(
-        **basics(),
-        title=f"Annotation report · {source}" if source else "Annotation report",
+    _refuse(facts)
+    source = short(Path(facts.data.source).name, 80) if facts.data.source else ""
+    return html(
+        facts,
+        eyebrow="Annotation report",
         heading=source or "What the labels are worth",
-        sections=_SECTIONS,
-        tone=tone,
-        badge=badge,
-        badge_sentence=short(found.check.sentences[0], 400) if found.check.sentences else "",
-        meta=sections.meta(found, __version__),
-        command=clean(command) or "from Python, no command was given",
-        tiles=sections.key_numbers(found),
-        verdict=list(zip(KEYS, sentences(found), strict=True)),
-        sizes=sections.sizes(found),
-        groups=sections.groups(found),
-        health=sections.health_notes(found),
-        figures=pictures(found),
-        tables=_tables(found),
-        agreement_notes=sections.agreement_notes(found),
-        coder_notes=_clean(found.coders.notes),
-        matrices=shown,
-        matrices_said=said,
-        item_notes=_clean(found.items.notes[1:]),
-        check_sentences=_clean(found.check.sentences),
-        predictive_notes=_clean(found.predictive.notes),
-        honest=belief.honest(found),
-        scheme_notes=scheme.scheme_notes(found),
-        next_notes=_clean(found.following.notes),
-        calibration_notes=money.calibration_notes(found),
-        budget=BUDGET,
-        comparison_notes=belief.comparison_notes(found),
-        prior_notes=belief.prior_notes(found),
-        methods=paragraphs,
-        references=references,
-        bibtex=bibtex,
-        glossary=GLOSSARY,
+        title=f"Annotation report · {source}" if source else "Annotation report",
+        badge=badge_of(facts.check),
+        meta=_meta(facts),
+        command=command,
     )
-    return html
 
 
-def _tables(found: ReportData) -> dict[str, Table]:
-    """Tables of the page by the names of the functions that make them."""
-    own = {name: getattr(tables, name) for name in tables.__all__}
-    own |= {"labels": scheme.labels, "pairs": scheme.pairs}
-    own |= {"thresholds": money.thresholds, "calibration": money.calibration}
-    own |= {"next": money.next_items, "ask": money.ask, "comparison": belief.comparison}
-    own["priors"] = belief.priors
-    return {name: make(found) for name, make in own.items()}
+def page_of_links(facts: LinkFacts, command: str = "") -> str:
+    """HTML of the page on coreference.
+
+    Parameters
+    ----------
+    facts
+        What is known of the texts.
+    command
+        The command line to show.
+    """
+    from annomodels.reporting.sections.links import badge, meta
+
+    names = [document.id for document in facts.documents]
+    heading = short(names[0], 60) if len(names) == 1 else f"{len(names):,} texts"
+    return html(
+        facts,
+        eyebrow="Coreference report",
+        heading=heading,
+        title=f"Coreference report · {heading}",
+        badge=badge(facts),
+        meta=meta(facts),
+        command=command,
+    )
 
 
-def _clean(notes: Any) -> list[str]:
-    return [short(note, 400) for note in notes]
+def html(
+    facts: Any,
+    *,
+    eyebrow: str,
+    heading: str,
+    title: str,
+    badge: Badge,
+    meta: Sequence[tuple[str, str]],
+    command: str,
+) -> str:
+    """HTML of a page with the sections for which something is known.
+
+    Parameters
+    ----------
+    facts
+        What is known; has ``truth`` and ``lacks``.
+    eyebrow, heading, title
+        Words above the heading, the heading, and the title of the window.
+    badge
+        Whether the result can be trusted.
+    meta
+        Name and value of each fact in the header.
+    command
+        The command line to show.
+    """
+    shown: list[tuple[Section, list[Part]]] = []
+    left_out: list[tuple[str, str]] = []
+    for section in sections_of(facts.truth):
+        left_out += section.left_out(facts.lacks)
+        if not section.lacking(facts.lacks):
+            shown.append((section, section.make(facts)))
+    if left_out:
+        words = Part("words", [(name, f"Left out: {reason}.") for name, reason in left_out])
+        shown.append(
+            (Section("left-out", "What is not here", LEFT_OUT, lambda _: [words]), [words])
+        )
+    text: str = template("page.html").render(
+        **basics(),
+        eyebrow=eyebrow,
+        title=title,
+        heading=heading,
+        badge=badge,
+        meta=meta,
+        command=clean(command) or "from Python, no command was given",
+        sections=shown,
+    )
+    return text
+
+
+def _refuse(facts: Facts) -> None:
+    """Refuse what was given of a fit that cannot be judged by it."""
+    for name, given, verb in (
+        ("others=", facts.others, "compare"),
+        ("known=", facts.known, "items"),
+        ("target=", facts.target, "plot.confusion"),
+    ):
+        if given and (reason := facts.lacks(verb)):
+            raise NotApplicable(f"Leave out {name}, which says nothing of this fit: {reason}.")
+
+
+def _meta(facts: Facts) -> list[tuple[str, str]]:
+    """Name and value of each fact in the header."""
+    from annomodels import __version__ as version
+
+    fit, attrs = facts.fit, facts.tree.attrs
+    draws = count(int(attrs["draws"]), "draw")
+    made = str(attrs.get("annomodels", version))
+    versions = f"annomodels {made}, NumPy {np.__version__}, Python {platform.python_version()}"
+    if made != version:
+        versions += f"; page by {version}"
+    return [
+        ("Data fingerprint", facts.data.fingerprint),
+        ("Model", str(fit.model.title)),
+        ("Engine", f"{fit.engine}, {count(int(attrs['chains']), 'chain')} of {draws}"),
+        ("Seed", str(fit.seed)),
+        ("Versions", versions),
+    ]

@@ -6,9 +6,8 @@ import re
 from typing import Any
 
 from annomodels.data.names import label_text
+from annomodels.plots.style import clean
 from annomodels.reporting.bibliography import sources
-
-__all__ = ["as_latex", "as_markdown", "cite", "cited_in", "latex", "name"]
 
 # Marks that stand in a sentence until it is known what it becomes.
 _NAME, _CITE, _END = "\ue000", "\ue001", "\ue002"
@@ -80,6 +79,13 @@ def as_markdown(text: str) -> str:
         return "".join(f"\\{c}" if c in "\\`*_{}[]<>|#" else c for c in match[2])
 
     return _MARKED.sub(plain, text)
+
+
+def unescaped(text: str) -> str:
+    """Markdown as plain text."""
+    for sign in "`*_{}[]<>|#\\":
+        text = text.replace(f"\\{sign}", sign)
+    return clean(text.strip())
 
 
 def as_latex(text: str) -> str:

@@ -12,14 +12,7 @@ from typing import Any
 
 from annomodels.errors import AnnotationError, Problem
 
-__all__ = ["BADGES", "basics", "may_write", "template", "write"]
-
 ASSETS = Path(__file__).parent / "assets"
-BADGES = {
-    "trust": ("trust", "✓ Trust"),
-    "check": ("check", "! Check"),
-    "do not use": ("not", "✕ Do not use"),
-}
 
 
 def basics() -> dict[str, str]:

@@ -22,9 +22,9 @@ from annomodels.coref import (
     reading_table,
 )
 from annomodels.data.document import Document
-from annomodels.reporting.coref import tables
-from annomodels.reporting.coref.collect import collect
-from annomodels.reporting.coref.page import page, report
+from annomodels.reporting.links import collect
+from annomodels.reporting.page import page_of_links, report_links
+from annomodels.reporting.sections.silver import silver
 
 
 def first_it() -> Document:
@@ -136,21 +136,21 @@ def test_mention_f1_counts_all_pairs_of_coders() -> None:
 def test_the_page_stands_alone_and_escapes_what_users_wrote(tmp_path: Path) -> None:
     bad = "<script>alert(1)</script>"
     clusters = {bad: [["a", bad], ["b"]], "ben": [["a", "b", bad]], "cho": [["a", bad, "b"]]}
-    made = page(collect(document(bad, clusters), draws=20), command=bad)
+    made = page_of_links(collect(document(bad, clusters), draws=20), command=bad)
     assert bad not in made
     assert made.count("&lt;script&gt;") > 3
     assert not re.search(r"(src|href)=[\"']?https?:", made)
     assert "<link rel=icon" in made
-    assert "No model was fitted" in made
-    target = report(collect(document("t", clusters), draws=20), tmp_path / "r.html")
+    assert "no model was fitted" in made
+    target = report_links(collect(document("t", clusters), draws=20), tmp_path / "r.html")
     assert target.read_text("utf-8").startswith("\n<!DOCTYPE html>") or "<!DOCTYPE html>" in made
     with pytest.raises(am.AnnotationError, match="exists already"):
-        report(collect(document("t", clusters), draws=20), target)
+        report_links(collect(document("t", clusters), draws=20), target)
 
 
 def test_the_page_is_the_same_every_time_and_has_all_parts() -> None:
     texts = odd_one_out()
-    first, second = (page(collect(texts, ["none"], draws=50)) for _ in range(2))
+    first, second = (page_of_links(collect(texts, ["none"], draws=50)) for _ in range(2))
     assert first == second
     for words in (
         "texts like these",
@@ -165,7 +165,7 @@ def test_the_page_is_the_same_every_time_and_has_all_parts() -> None:
 
 
 def test_texts_of_one_coder_have_a_page_that_says_so() -> None:
-    made = page(collect(document("t", {"a": [[1, 2], [3]]}), draws=20))
+    made = page_of_links(collect(document("t", {"a": [[1, 2], [3]]}), draws=20))
     assert "Nothing to compare" in made
     assert "No text has two mentions that two coders share." in made
 
@@ -175,8 +175,7 @@ def test_silver_chains_show_what_one_more_reader_would_say() -> None:
     text = odd_one_out(1)[0]
     blank = Document("t", ("_",) * len(text.tokens), layers=text.layers)
     fit = fit_pairs(blank, chains=2, draws=60, warmup=40, seed=1)
-    table = tables.silver(collect(blank, fit=fit, draws=50))
-    assert table is not None
+    table = silver(collect(blank, fit=fit, draws=50), fit)
     links = fit.links().table
     shown = {f"({p:.2f})" for p in links["p_next"]}
     assert len(shown) > 1 or links["p_link"].round(2).iloc[0] != links["p_next"].round(2).iloc[0]

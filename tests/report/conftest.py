@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import annomodels as am
-from annomodels.reporting.once import Once
 
 SCRIPT = "<script>document.title='owned'</script>"
 CODERS = [
@@ -48,22 +47,16 @@ def hostile():
 
 
 @pytest.fixture(scope="session")
-def crowd_once(fitted_crowd):
-    """Share the summaries of that fit among all tests."""
-    return Once(fitted_crowd)
-
-
-@pytest.fixture(scope="session")
 def crowd(fitted_crowd):
     """Give that fit under the name most tests use."""
     return fitted_crowd
 
 
 @pytest.fixture(scope="session")
-def crowd_page(crowd_once, tmp_path_factory):
+def crowd_page(crowd, tmp_path_factory):
     """Page of the crowd."""
     path = tmp_path_factory.mktemp("page") / "crowd.html"
-    return am.report(crowd_once, path, command="annomodels run crowd -o out/")
+    return am.report(crowd, path, command="annomodels run crowd -o out/")
 
 
 @pytest.fixture(scope="session")
@@ -94,12 +87,12 @@ def streamed_page(streamed, tmp_path_factory):
 def coref_page(tmp_path_factory):
     """Page on coreference, whose names try the same."""
     from annomodels.coref import document
-    from annomodels.reporting.coref.collect import collect
-    from annomodels.reporting.coref.page import report
+    from annomodels.reporting.links import collect
+    from annomodels.reporting.page import report_links
 
     chains = {
         f"{SCRIPT} {n}": [["a", "b"], ["c", "d"]] if n % 2 else [["a", "b", "c"], ["d"]]
         for n in range(4)
     }
     path = tmp_path_factory.mktemp("page") / "coref.html"
-    return report(collect(document(SCRIPT, chains), draws=100), path, command=SCRIPT)
+    return report_links(collect(document(SCRIPT, chains), draws=100), path, command=SCRIPT)

@@ -7,17 +7,12 @@ import pytest
 
 import annomodels as am
 from annomodels.reporting.anonymous import anonymised
+from annomodels.reporting.facts import Facts
 from annomodels.reporting.health import health
-from annomodels.reporting.judgements import suspicious
-from annomodels.reporting.matrices import matrices
+from annomodels.reporting.sections.coders import matrices
+from annomodels.reporting.sections.items import suspicious
 from annomodels.reporting.wrong import wrong_labels
 from annomodels.summaries.gold import expected_errors
-
-
-@pytest.fixture(scope="module")
-def crowd(crowd_once):
-    """Fit of the crowd; its summaries are computed once."""
-    return crowd_once
 
 
 @pytest.fixture(scope="module")
@@ -103,9 +98,7 @@ def test_an_anonymous_fit_is_the_same_fit_under_other_names(crowd):
 
 
 def test_rows_of_the_matrices_are_percent_of_the_truth(crowd):
-    from annomodels.reporting.collect import collect
-
-    shown, said = matrices(collect(crowd))
+    shown, said = matrices(Facts(crowd))
     flagged = crowd.coders().table.query("kind in ['spammer', 'adversary']")["coder"]
     assert {matrix.coder for matrix in shown} >= set(flagged)
     assert said == "The flagged coders."

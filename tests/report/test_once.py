@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 
-import numpy as np
 import pytest
 
 from annomodels.cli.outputs import names_of, write_outputs
-from annomodels.reporting.once import Once
 from annomodels.reporting.page import report
 from annomodels.summaries.checks import check
 
@@ -44,29 +43,17 @@ def calls(monkeypatch):
 
 
 def test_a_page_computes_every_summary_once(crowd, calls, tmp_path):
-    report(crowd, tmp_path / "report.html")
+    report(dataclasses.replace(crowd), tmp_path / "report.html")
     assert set(calls) == {name for names in COSTLY.values() for name in names}
     assert set(calls.values()) == {1}
 
 
 def test_all_files_of_a_run_share_what_was_computed(crowd, calls, tmp_path):
     names = names_of(report=True)
-    once = Once(crowd)
-    write_outputs(once, str(tmp_path / "out"), names, threshold=None, target=None)
-    assert once.check().verdict == Once(once).check().verdict
+    fit = dataclasses.replace(crowd)
+    write_outputs(fit, str(tmp_path / "out"), names, threshold=None, target=None)
+    assert fit.check().verdict in ("trust", "check", "do not use")
     assert set(calls.values()) == {1}
-
-
-def test_the_summaries_are_those_of_the_fit(crowd):
-    once = Once(crowd)
-    for name in ("gold", "coders", "items", "agreement", "predictive", "labels"):
-        assert getattr(once, name)().table.equals(getattr(crowd, name)().table), name
-    assert once.labels(pairs=True).table.equals(crowd.labels(pairs=True).table)
-    assert once.check().table.equals(crowd.check().table)
-    assert (
-        once.coders(0.9).table["p_below_target"].equals(crowd.coders(0.9).table["p_below_target"])
-    )
-    np.testing.assert_array_equal(once.accuracy(), crowd.coders().draws["accuracy"].values)
 
 
 def test_a_check_without_predictive_checks_says_nothing_of_them(crowd):

@@ -50,12 +50,6 @@ class Markup(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def crowd(crowd_once):
-    """Fit of the crowd; its summaries are computed once."""
-    return crowd_once
-
-
-@pytest.fixture(scope="module")
 def crowd_html(crowd_page):
     return crowd_page.read_text("utf-8")
 

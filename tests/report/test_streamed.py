@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 import annomodels as am
 from annomodels.errors import NotApplicable
-from annomodels.reporting.streamed.collect import collect
-from annomodels.reporting.streamed.methods import methods
-from annomodels.reporting.streamed.words import LEFT_OUT, next_step, sentences
+from annomodels.reporting.facts import Facts
+from annomodels.reporting.methods import methods
+from annomodels.reporting.sections.verdict import next_step, sentences
 from annomodels.scale import scanning, sorting
 from annomodels.scale.tally import tally
 from annomodels.summaries.coverage import coverage
@@ -64,20 +66,24 @@ def test_the_page_says_what_is_known_and_what_is_not(both, tmp_path):
     html = am.report(streamed, tmp_path / "page.html", target=0.7).read_text("utf-8")
     for name in wanted.data.coders[:5]:
         assert f"<bdi>{name}</bdi>" in html
-    for what, _ in LEFT_OUT:
-        assert f"<dt>{what}</dt>" in html
-    assert html.count("<section") == 7
+    left_out = html[html.index("<section id=left-out") :]
+    for what in ("Agreement", "Items", "The next labels to ask for", "Other priors"):
+        assert f"<dt>{what}</dt><dd>Left out: needs the labels in memory" in left_out
+    assert re.findall(r"<section id=([\w-]+)", html) == [
+        *("verdict", "data", "coders-section", "scheme", "money", "believe", "methods"),
+        "left-out",
+    ]
     assert "The truth of 20 items is known and was used." in html
-    said = sentences(collect(streamed, 0.7))
+    said = sentences(Facts(streamed, 0.7))
     share = f"{int(wanted.gold().table['settled'].sum()):,} of {wanted.data.n_items:,} items"
     assert said[1].startswith(share)
     assert "majority" not in said[2]
-    assert said[4].lower().startswith(next_step(collect(streamed, 0.7))[:20].lower())
+    assert said[4].lower().startswith(next_step(Facts(streamed, 0.7))[:20].lower())
 
 
 def test_the_methods_section_has_numbers_references_and_nothing_that_was_not_looked_at(both):
     streamed, _ = both
-    text = methods(collect(streamed), "annomodels run labels.csv --stream -o out")
+    text = methods(streamed, "annomodels run labels.csv --stream -o out")
     assert "annomodels run labels.csv --stream" in text
     assert "streamed from disk and fitted block by block" in text
     assert "@" in text.split("```bibtex")[1]
@@ -88,7 +94,7 @@ def test_the_methods_section_has_numbers_references_and_nothing_that_was_not_loo
 def test_what_needs_the_labels_in_memory_is_refused(both, tmp_path):
     streamed, wanted = both
     for more in ({"others": [wanted]}, {"known": {"x": "neg"}}):
-        with pytest.raises(NotApplicable, match="need the labels in memory"):
+        with pytest.raises(NotApplicable, match="the labels in memory"):
             am.report(streamed, tmp_path / "page.html", **more)
     assert not list(tmp_path.iterdir())
 

@@ -43,7 +43,6 @@ def command(fit: str, output: str | None, force: bool, form: str | None, as_json
     from annomodels.cli.summary import loaded
     from annomodels.cli.tables import emit_text, to_json
     from annomodels.reporting.methods import bibtex, methods, methods_latex
-    from annomodels.reporting.once import Once
 
     if as_json and form not in (None, "json"):
         raise click.UsageError(f"--json and --format {form} cannot both be used.")
@@ -51,7 +50,7 @@ def command(fit: str, output: str | None, force: bool, form: str | None, as_json
     chosen = "json" if as_json else form or (ending if ending in FORMS else "md")
     writing = Writing(chosen, output, force)
     check_writing(writing)
-    found = Once(loaded(fit))
+    found = loaded(fit)
     told = str(found.tree.attrs.get("command", ""))
     if chosen == "json":
         parts = {

@@ -53,7 +53,6 @@ def command(
     from annomodels.cli.terminal import Stages
     from annomodels.io.mappings import truths_of
     from annomodels.reporting.anonymous import anonymised
-    from annomodels.reporting.once import Once
     from annomodels.reporting.page import report
 
     check_file(output, force)
@@ -61,7 +60,7 @@ def command(
     rivals = [load_fit(name) for name in others]
     truths = None if known is None else truths_of(known, loaded.data)
     told = "not shown" if anonymise else str(loaded.tree.attrs.get("command", ""))
-    shown = Once(anonymised(loaded) if anonymise else loaded)
+    shown = anonymised(loaded) if anonymise else loaded
     with Stages() as stages:
         stages("drawing the report")
         report(shown, output, force=force, command=told, target=target, others=rivals, known=truths)

@@ -1,23 +1,68 @@
-"""Section on gold and money: what a threshold costs, and what to label next."""
+"""Gold and money: what a threshold costs, and what to label next."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from annomodels import plots
 from annomodels.data.names import label_text
 from annomodels.plots.style import short
 from annomodels.reporting import grid
-from annomodels.reporting.collect import Known, ReportData
+from annomodels.reporting.facts import BUDGET, Facts
 from annomodels.reporting.grid import Cell, Column, Table, tabulate
-from annomodels.reporting.words import count, listed
+from annomodels.reporting.parts import Part, Picture, Section, box, cut, drawn, notes, pair, table
+from annomodels.reporting.words import count, decimal, listed, percent
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ask", "calibration", "calibration_notes", "next_items", "thresholds"]
+    from annomodels.summaries.summary import Summary
 
 
-def thresholds(found: Known) -> Table:
+def section(facts: Facts) -> list[Part]:
+    """Give the parts of the section."""
+    if facts.on_disk:
+        return [
+            *table(thresholds(facts, "gold.parquet")),
+            *table(unsettled(facts), "Every item is settled."),
+        ]
+    several = int(facts.coverage.table["kept"].iloc[0]) > 1
+    parts = [
+        pair(*drawn(_coverage(facts) if several else None), box(*table(thresholds(facts)))),
+        Part("heading", "Do the probabilities mean what they say?"),
+        *notes(calibration_notes(facts)),
+    ]
+    if facts.calibration is not None:
+        parts += table(calibration(facts.calibration))
+    return [
+        *parts,
+        Part("heading", f"The next {BUDGET} labels"),
+        *notes(cut(facts.following.notes)),
+        *table(next_items(facts)),
+        *table(ask(facts)),
+    ]
+
+
+def _coverage(facts: Facts) -> Picture:
+    rows = facts.coverage.table.set_index("threshold")
+    everything: Any = rows.loc[0.0]
+    sure: Any = rows.loc[0.95]
+    svg = plots.inline(
+        plots.coverage(facts.coverage),
+        "fig-coverage",
+        "Expected accuracy of the gold labels by the share of items that is kept",
+        f"With all items the expected accuracy is {decimal(float(everything['accuracy']), 3)}; "
+        f"with those of a probability of .95 or more, {percent(float(sure['share']))} of the "
+        f"items, it is {decimal(float(sure['accuracy']), 3)}.",
+    )
+    return Picture(
+        svg,
+        "Keep only the surest items, and more of their gold labels are right. Points: what the "
+        "thresholds .99, .95 and .8 keep. Band: 95 % interval.",
+    )
+
+
+def thresholds(facts: Facts, full: str = "gold.csv") -> Table:
     """Items kept at each threshold, and how right their gold labels are expected to be."""
     columns = (
         Column("threshold", "Probability"),
@@ -38,10 +83,41 @@ def thresholds(found: Known) -> Table:
         )
 
     title = "What a threshold keeps"
-    return tabulate("thresholds", title, columns, found.coverage.table, row, full="gold.csv")
+    return tabulate("thresholds", title, columns, facts.coverage.table, row, full=full)
 
 
-def next_items(found: ReportData) -> Table:
+def unsettled(facts: Facts) -> Table:
+    """Items of a scan that are not settled, the least certain first."""
+    columns = (
+        Column("item", "Item"),
+        Column("label", "Gold label"),
+        Column("probability", "Probability", True),
+        Column("runner_up", "Or else"),
+        Column("runner_up_probability", "with probability", True),
+        Column("n", "Labels", True),
+        Column("entropy", "Doubt, bits", True),
+    )
+
+    def row(r: Any) -> tuple[Cell, ...]:
+        return (
+            grid.name(r.item),
+            grid.name(r.label, 30),
+            grid.chance(r.probability),
+            grid.name(r.runner_up, 30),
+            grid.chance(r.runner_up_probability),
+            grid.integer(r.n),
+            grid.real(r.entropy),
+        )
+
+    title = "Items that are not settled, the least certain first"
+    made = tabulate("items", title, columns, facts.tally.open, row)
+    # all of them are in the file, of which only the first were kept
+    return Table(
+        "items", title, made.columns, made.rows, facts.data.n_items - facts.settled, "gold.parquet"
+    )
+
+
+def next_items(facts: Facts) -> Table:
     """Items to label next, one row for each, with the coders to ask."""
     columns = (
         Column("item", "Item"),
@@ -65,7 +141,7 @@ def next_items(found: ReportData) -> Table:
         )
 
     title = "Items to label next, the most rewarding first"
-    return tabulate("next", title, columns, _by_item(found.following.table), row)
+    return tabulate("next", title, columns, _by_item(facts.following.table), row)
 
 
 def _whom(coders: list[str]) -> list[str]:
@@ -96,7 +172,7 @@ def _by_item(requests: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(list(rows.values()))
 
 
-def ask(found: ReportData) -> Table:
+def ask(facts: Facts) -> Table:
     """Coders to ask for these labels, and those to train first."""
     columns = (
         Column("coder", "Coder"),
@@ -105,8 +181,8 @@ def ask(found: ReportData) -> Table:
         Column("bits", "Bits per label", True, True),
         Column("n", "Labels so far", True),
     )
-    table = found.following.coders
-    plain = (table["asked"] == 0) & table["advice"].isin(["ask"])
+    rows = facts.following.coders
+    plain = (rows["asked"] == 0) & rows["advice"].isin(["ask"])
 
     def row(r: Any) -> tuple[Cell, ...]:
         return (
@@ -117,10 +193,10 @@ def ask(found: ReportData) -> Table:
             grid.integer(r.n),
         )
 
-    return tabulate("ask", "Whom to ask, train or not ask", columns, table[~plain], row)
+    return tabulate("ask", "Whom to ask, train or not ask", columns, rows[~plain], row)
 
 
-def calibration(found: ReportData) -> Table:
+def calibration(found: Summary) -> Table:
     """Probabilities of gold labels beside how often they are right, on truth that was held back."""
     columns = (
         Column("bin", "Probability"),
@@ -129,8 +205,6 @@ def calibration(found: ReportData) -> Table:
         Column("probability", "Mean probability", True),
         Column("share", "Share right", True, True),
     )
-    if found.calibration is None:
-        return Table("calibration", "", (), (), 0)
 
     def row(r: Any) -> tuple[Cell, ...]:
         return (
@@ -142,20 +216,14 @@ def calibration(found: ReportData) -> Table:
         )
 
     title = "Gold labels against the truth that was held back"
-    return tabulate("calibration", title, columns, found.calibration.table, row)
+    return tabulate("calibration", title, columns, found.table, row)
 
 
-def calibration_notes(found: ReportData) -> list[str]:
-    """Say what the held-back truth tells, or how to get one.
-
-    Parameters
-    ----------
-    found
-        What :func:`annomodels.reporting.collect.collect` gathered.
-    """
-    if found.calibration is not None:
-        return list(found.calibration.notes)
-    known = 0 if found.data.gold is None else int((found.data.gold >= 0).sum())
+def calibration_notes(facts: Facts) -> list[str]:
+    """Say what the held-back truth tells, or how to get one."""
+    if facts.calibration is not None:
+        return list(facts.calibration.notes)
+    known = facts.known_items
     call = (
         "annomodels report FIT -o FILE --known truth.csv, or "
         "am.report(fit, path, known={item: truth})"
@@ -171,3 +239,17 @@ def calibration_notes(found: ReportData) -> list[str]:
         f"Have an expert label twenty to fifty items drawn at random, and give "
         f"their truth to the page: {call}."
     ]
+
+
+SECTION = Section(
+    "money",
+    "Gold and money",
+    "How right the gold standard is expected to be, what a stricter threshold costs, and where "
+    "the next labels pay.",
+    section,
+    needs=("prevalence",),  # of classes
+    parts=(
+        ("items", "Intervals of expected errors, and gold labels against truth that was held back"),
+        ("next", "The next labels to ask for"),
+    ),
+)

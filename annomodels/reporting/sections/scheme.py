@@ -1,4 +1,4 @@
-"""Section on the label scheme: which definitions to fix, and what merging would do."""
+"""The label scheme: which definitions to fix, and what merging would do."""
 
 from __future__ import annotations
 
@@ -6,31 +6,57 @@ from typing import Any
 
 import numpy as np
 
+from annomodels import plots
 from annomodels.data.names import label_text
 from annomodels.plots.style import short
 from annomodels.reporting import grid
-from annomodels.reporting.collect import ReportData
+from annomodels.reporting.facts import Facts
 from annomodels.reporting.grid import Cell, Column, Table, tabulate
+from annomodels.reporting.parts import Part, Picture, Section, box, notes, pair, table
 from annomodels.reporting.words import listed, percent
 
 WANTED = 0.8  # share of right uses that a well-defined label reaches
+
+
 _VERDICTS = ("fix", "unclear", "fine")
 
 
-def fix(found: ReportData) -> list[str]:
+def section(facts: Facts) -> list[Part]:
+    """Give the parts of the section."""
+    picture = Part("picture", prevalence(facts))
+    if facts.lacks("labels"):
+        return [*table(frequencies(facts)), picture]
+    return [
+        *notes(scheme_notes(facts)),
+        *table(labels(facts)),
+        pair(picture, box(*table(pairs(facts)))),
+    ]
+
+
+def prevalence(facts: Facts) -> Picture:
+    """Share of each label, as given and corrected."""
+    svg = plots.inline(
+        plots.prevalence(facts.fit),
+        "fig-prevalence",
+        "Share of each label, as given and corrected",
+        "The table of labels holds all numbers.",
+    )
+    return Picture(
+        svg,
+        "Diamonds: share among all labels given. Dots: share of the items with 50 % and 95 % "
+        "intervals, after the errors of the coders are taken out.",
+    )
+
+
+def fix(facts: Facts) -> list[str]:
     """Say of each label whether its definition is to be fixed.
 
     "fix" when sensitivity or precision is below .8 with a probability of 97.5 %, "fine" when both
     are above it with that probability, "unclear" otherwise, or where there are no intervals.
-
-    Parameters
-    ----------
-    found
-        What :func:`annomodels.reporting.collect.collect` gathered.
     """
-    table = found.labels.table
+    rows = facts.labels.table
     ends = {
-        end: table[[f"sensitivity_{end}", f"precision_{end}"]].to_numpy(dtype=float)
+        end: rows[[f"sensitivity_{end}", f"precision_{end}"]].to_numpy(dtype=float)
         for end in ("low", "high")
     }
     bad = (ends["high"] < WANTED).any(axis=1)
@@ -39,9 +65,9 @@ def fix(found: ReportData) -> list[str]:
     return [_VERDICTS[n] for n in where]
 
 
-def labels(found: ReportData) -> Table:
+def labels(facts: Facts) -> Table:
     """How often each label was given, how frequent it is in truth, and how well it is used."""
-    table = found.labels.table.assign(fix=fix(found))
+    rows = facts.labels.table.assign(fix=fix(facts))
     columns = (
         Column("label", "Label"),
         Column("fix", "Definition"),
@@ -67,10 +93,36 @@ def labels(found: ReportData) -> Table:
             grid.estimate(r.partner_share, r.partner_share_low, r.partner_share_high),
         )
 
-    return tabulate("labels", "Labels, as given and corrected by the model", columns, table, row)
+    return tabulate("labels", "Labels, as given and corrected by the model", columns, rows, row)
 
 
-def pairs(found: ReportData) -> Table:
+def frequencies(facts: Facts) -> Table:
+    """How often each label was given, how frequent it is in truth, and how often it is gold."""
+    rows = facts.fit.prevalence().table.merge(facts.tally.labels, left_index=True, right_index=True)
+    given = facts.counts.label_counts
+    columns = (
+        Column("label", "Label"),
+        Column("given", "Given", True),
+        Column("share", "Share of labels", True),
+        Column("prevalence", "Share of items, corrected", True, True),
+        Column("gold", "Gold label of items", True),
+        Column("settled", "of them settled", True),
+    )
+
+    def row(r: Any) -> tuple[Cell, ...]:
+        return (
+            grid.name(r.label_y),
+            grid.integer(given[r.Index]),
+            grid.real(given[r.Index] / max(sum(given), 1)),
+            grid.estimate(r.prevalence, r.prevalence_low, r.prevalence_high, bar=True),
+            grid.integer(r.gold),
+            grid.integer(r.settled),
+        )
+
+    return tabulate("labels", "Labels, as given and corrected by the model", columns, rows, row)
+
+
+def pairs(facts: Facts) -> Table:
     """Pairs of labels, the most confused first, and what counting both as one would do."""
     columns = (
         Column("pair", "Pair of labels"),
@@ -79,7 +131,7 @@ def pairs(found: ReportData) -> Table:
         Column("alpha_change", "Change of alpha", True, True),
         Column("accuracy_gain", "Gain of accuracy", True, True),
     )
-    table = found.pairs.table if found.data.n_labels > 2 else found.pairs.table.head(0)
+    rows = facts.pairs.table if facts.data.n_labels > 2 else facts.pairs.table.head(0)
 
     def row(r: Any) -> tuple[Cell, ...]:
         return (
@@ -90,35 +142,29 @@ def pairs(found: ReportData) -> Table:
             grid.estimate(r.accuracy_gain, r.accuracy_gain_low, r.accuracy_gain_high),
         )
 
-    return tabulate("pairs", "What merging two labels would do", columns, table, row)
+    return tabulate("pairs", "What merging two labels would do", columns, rows, row)
 
 
-def scheme_notes(found: ReportData) -> list[str]:
-    """Say which definitions to fix, between which labels, and what merging them would do.
-
-    Parameters
-    ----------
-    found
-        What :func:`annomodels.reporting.collect.collect` gathered.
-    """
-    table, verdicts = found.labels.table, fix(found)
-    names = [short(label_text(label), 24) for label in table["label"]]
+def scheme_notes(facts: Facts) -> list[str]:
+    """Say which definitions to fix, between which labels, and what merging them would do."""
+    rows, verdicts = facts.labels.table, fix(facts)
+    names = [short(label_text(label), 24) for label in rows["label"]]
     chosen = [k for k, word in enumerate(verdicts) if word == "fix"]
-    worst = table[["sensitivity", "precision"]].to_numpy(dtype=float).min(axis=1)
+    worst = rows[["sensitivity", "precision"]].to_numpy(dtype=float).min(axis=1)
     out = [_which([names[k] for k in sorted(chosen, key=lambda k: worst[k])], verdicts)]
-    flagged = len(found.flagged)
+    flagged = len(facts.flagged)
     if chosen and flagged:
         whose = "the flagged coder" if flagged == 1 else f"the {flagged:,} flagged coders"
         out[0] += f" Labels of {whose} count here: look at them first."
-    if found.data.n_labels > 2:
-        top: Any = found.pairs.table.iloc[0]
+    if facts.data.n_labels > 2:
+        top: Any = facts.pairs.table.iloc[0]
         part, low, high = (percent(float(top[f"confusions{end}"])) for end in ("", "_low", "_high"))
         span = "" if low == "–" else f" (95 % interval {low} to {high})"
         out.append(
             f"Most confusions are between {_pair(top)}: {part} of all{span}. An example of each in "
             "the guideline, and what tells them apart, helps most there."
         )
-    return out + [short(note, 400) for note in found.labels.notes]
+    return out + [short(note, 400) for note in facts.labels.notes]
 
 
 def _which(names: list[str], verdicts: list[str]) -> str:
@@ -141,3 +187,14 @@ def _which(names: list[str], verdicts: list[str]) -> str:
 
 def _pair(r: Any) -> str:
     return f"{short(label_text(r.first), 28)} and {short(label_text(r.second), 28)}"
+
+
+SECTION = Section(
+    "scheme",
+    "Label scheme",
+    "Which labels are used as they are meant, which definitions to fix, and what counting two "
+    "labels as one would do.",
+    section,
+    needs=("prevalence",),
+    parts=(("labels", "How well each label is used, and what merging two of them would do"),),
+)

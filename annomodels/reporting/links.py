@@ -1,4 +1,4 @@
-"""Everything the page shows, computed once."""
+"""What is known of texts with coreference chains, computed once for a page."""
 
 from __future__ import annotations
 
@@ -20,14 +20,12 @@ if TYPE_CHECKING:
 
     from annomodels.coref.mentionpairs.result import PairFit
 
-__all__ = ["CorefData", "collect"]
-
 MOST_PLACES = 60
 CODER_DRAWS = 400
 
 
 @dataclass(frozen=True, eq=False)
-class CorefData:
+class LinkFacts:
     """What the page is made of.
 
     Parameters
@@ -65,6 +63,14 @@ class CorefData:
     at_least: float
     prob: float
 
+    truth = "link"
+
+    def lacks(self, verb: str) -> str:
+        """Say why there is no such table; empty where there is one."""
+        if verb == "silver" and self.fit is None:
+            return "no model was fitted"
+        return ""
+
     @property
     def n_coders(self) -> int:
         """Number of coders over all texts."""
@@ -88,7 +94,7 @@ def collect(
     draws: int = 1000,
     seed: int = 0,
     prob: float = 0.9,
-) -> CorefData:
+) -> LinkFacts:
     """Compute what the page shows.
 
     Parameters
@@ -113,7 +119,7 @@ def collect(
         posterior = pair_posterior(documents, draws, seed)
     except NotApplicable:
         posterior = None
-    return CorefData(
+    return LinkFacts(
         documents=documents,
         condition=CONDITIONS[chain].title,
         agreement=agreement_table(

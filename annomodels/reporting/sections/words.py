@@ -1,8 +1,29 @@
-"""The words of the page, each in a sentence."""
+"""The methods paragraph with what it cites, and the words of the page."""
 
 from __future__ import annotations
 
-__all__ = ["GLOSSARY"]
+from annomodels.reporting.facts import Facts
+from annomodels.reporting.methods import bibtex, paragraphs, references
+from annomodels.reporting.parts import Part, Section
+from annomodels.reporting.prose import as_markdown, unescaped
+
+
+def section(facts: Facts) -> list[Part]:
+    """Give the parts of the section."""
+    sources = references(facts)
+    # words of sections that this page has not
+    silent = {word for verb, words in _ABOUT.items() if facts.lacks(verb) for word in words}
+    return [
+        Part("heading", "Methods paragraph"),
+        *(Part("text", unescaped(as_markdown(text))) for text in paragraphs(facts)),
+        Part("heading", "References"),
+        Part("notes", [source.text for source in sources]),
+        Part("heading", "BibTeX"),
+        Part("code", bibtex(facts).rstrip(), "BibTeX"),
+        Part("heading", "Words"),
+        Part("words", [pair for pair in GLOSSARY if pair[0] not in silent]),
+    ]
+
 
 GLOSSARY: tuple[tuple[str, str], ...] = (
     ("Item", "What is labelled: a sentence, an image, a pair of words."),
@@ -58,3 +79,11 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
     ("R-hat", "Whether the chains of the sampler agree; it should be below 1.01."),
     ("ESS", "How many independent draws the dependent draws of the sampler are worth."),
 )
+_ABOUT = {
+    "items": ("Surprise p", "Contested", "Reducible doubt"),
+    "agreement": ("Agreement coefficient",),
+    "prior_sensitivity": ("Prior sensitivity",),
+}
+
+
+SECTION = Section("methods", "Methods and words", "", section)

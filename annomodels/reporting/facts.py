@@ -1,0 +1,269 @@
+"""What is known of a fit, each computed when a section first asks for it, and once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from annomodels.reporting.health import FEW, Counts, Health, Spread, health
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from annomodels.fitting.fit import Fit
+    from annomodels.reporting.wrong import Wrong
+    from annomodels.scale.tally import Tally
+    from annomodels.summaries.checks import Check
+    from annomodels.summaries.next_labels import NextLabels
+    from annomodels.summaries.summary import Summary
+    from annomodels.types import Floats
+
+CERTAIN = 0.95  # probability from which the page says "very probably"
+BUDGET = 100  # labels to ask for next
+
+
+class Facts:
+    """What the sections of a page are made from.
+
+    Parameters
+    ----------
+    fit
+        A fit of labels, in memory or of a scan, or of numbers.
+    target
+        Accuracy asked of the coders.
+    others
+        Fits of other models to the same data, to compare with.
+    known
+        Truth by name of item that the fit was not told.
+    """
+
+    def __init__(
+        self,
+        fit: Fit,
+        target: float | None = None,
+        *,
+        others: Sequence[Fit] = (),
+        known: Mapping[Any, Any] | None = None,
+    ) -> None:
+        self.fit: Any = fit
+        self.target = target
+        self.others = others
+        self.known = known
+
+    def lacks(self, verb: str) -> str:
+        """See :meth:`annomodels.Fit.lacks`."""
+        reason: str = self.fit.lacks(verb)
+        return reason
+
+    @property
+    def truth(self) -> str:
+        """What the truth of an item is: "class" or "number"."""
+        return str(self.fit.model.truth)
+
+    @property
+    def on_disk(self) -> bool:
+        """Whether the labels are not in memory."""
+        return bool(self.lacks("gold"))
+
+    def has(self, verb: str) -> bool:
+        """Whether the fit gives something."""
+        return not self.lacks(verb)
+
+    @property
+    def data(self) -> Any:
+        """What was labelled."""
+        return self.fit.data
+
+    @property
+    def tree(self) -> Any:
+        """Its results."""
+        return self.fit.tree
+
+    @cached_property
+    def check(self) -> Check:
+        """Verdict of the diagnostics."""
+        checked: Check = self.fit.check()
+        return checked
+
+    @cached_property
+    def coders(self) -> Summary:
+        """Summary of the coders."""
+        summary: Summary = self.fit.coders(*(() if self.target is None else (self.target,)))
+        return summary
+
+    @cached_property
+    def gold(self) -> Summary:
+        """Summary of the gold standard."""
+        summary: Summary = self.fit.gold()
+        return summary
+
+    @cached_property
+    def items(self) -> Summary:
+        """Summary of the items."""
+        summary: Summary = self.fit.items()
+        return summary
+
+    @cached_property
+    def labels(self) -> Summary:
+        """Summary of the labels."""
+        summary: Summary = self.fit.labels()
+        return summary
+
+    @cached_property
+    def pairs(self) -> Summary:
+        """Summary of the pairs of labels."""
+        summary: Summary = self.fit.labels(pairs=True)
+        return summary
+
+    @cached_property
+    def agreement(self) -> Summary:
+        """Summary of the agreement."""
+        summary: Summary = self.fit.agreement()
+        return summary
+
+    @cached_property
+    def predictive(self) -> Summary:
+        """Posterior predictive checks."""
+        summary: Summary = self.fit.predictive()
+        return summary
+
+    @cached_property
+    def priors(self) -> Summary:
+        """What would change with other priors."""
+        summary: Summary = self.fit.prior_sensitivity()
+        return summary
+
+    @cached_property
+    def following(self) -> NextLabels:
+        """The next labels to ask for."""
+        labels: NextLabels = self.fit.next(BUDGET)
+        return labels
+
+    @cached_property
+    def calibration(self) -> Summary | None:
+        """Gold labels against truth that was held back, if there is any."""
+        from annomodels.summaries.calibration import calibration
+
+        return calibration(self.tree, self.data, self.known) if self.known else None
+
+    @cached_property
+    def comparison(self) -> Summary | None:
+        """The fit among others of the same data, if there are any."""
+        from annomodels.fitting.compare import compare
+
+        return compare([self.fit, *self.others]) if self.others else None
+
+    @cached_property
+    def wrong(self) -> Wrong:
+        """Numbers of wrong labels to be expected."""
+        from annomodels.reporting.wrong import wrong_labels
+
+        return wrong_labels(self.fit)
+
+    @cached_property
+    def tally(self) -> Tally:
+        """Counts of a gold standard that is on disk."""
+        from annomodels.scale.tally import tally
+
+        return tally(self.fit)
+
+    @cached_property
+    def coverage(self) -> Summary:
+        """How many items each threshold keeps."""
+        if self.has("gold"):
+            from annomodels.summaries.coverage import coverage
+
+            return coverage(self.tree, self.data)
+        import xarray as xr
+
+        from annomodels.summaries.summary import Summary
+
+        return Summary("What a threshold keeps", self.tally.thresholds, xr.Dataset())
+
+    @cached_property
+    def counts(self) -> Counts:
+        """Facts about the data before any model."""
+        return self.health if self.has("gold") else _counts(self.data, self.tally)
+
+    @cached_property
+    def health(self) -> Health:
+        """More of them, which need the labels in memory."""
+        return health(self.data)
+
+    @cached_property
+    def parts_apart(self) -> tuple[int, tuple[int, ...]]:
+        """In how many parts that share no coder the data fall, and their sizes if known."""
+        if self.on_disk:
+            return int(self.data.components), ()
+        return len(self.health.components), self.health.components
+
+    @cached_property
+    def accuracy(self) -> Floats:
+        """Accuracy of the coders on every draw, shape [sample, coder]."""
+        return np.asarray(self.coders.draws["accuracy"].values, dtype=float)
+
+    @cached_property
+    def settled(self) -> int:
+        """Number of items with a settled label."""
+        return int(self.gold.table["settled"].sum()) if self.has("gold") else self.tally.settled
+
+    @property
+    def expected_errors(self) -> float:
+        """Expected number of wrong gold labels of a scan."""
+        return float(self.tree.attrs["expected_errors"])
+
+    @property
+    def known_items(self) -> int:
+        """Number of items whose truth was given to the fit."""
+        if self.lacks("gold"):
+            return self.tally.known
+        return 0 if self.data.gold is None else int((self.data.gold >= 0).sum())
+
+    @property
+    def surely_bad(self) -> pd.DataFrame:
+        """Coders that are very probably spammers, adversaries, at chance, or below the target."""
+        table = self.coders.table
+        names = ["p_spammer", "p_adversary", "p_no_better_than_chance", "p_below_target"]
+        return table[(table[names].astype(float) > CERTAIN).any(axis=1)]
+
+    @property
+    def flagged(self) -> pd.DataFrame:
+        """The same, and those that look like it, worst skill first."""
+        table = self.coders.table
+        bad = table["kind"].isin(["spammer", "adversary"])
+        bad |= table.index.isin(self.surely_bad.index)
+        return table[bad].sort_values("skill", kind="stable")
+
+    @property
+    def too_sure(self) -> bool:
+        """Whether errors gather on some items, and P(truth) takes no account of that."""
+        if "pool" in self.tree.children:
+            return False
+        table = self.check.table
+        about = table["name"].isin(("errors on the same items", "spread of the votes"))
+        return bool((about & ~table["ok"].astype(bool)).any())
+
+    def in_quadrant(self, name: str) -> int:
+        """Count the items of a quadrant."""
+        return int((self.items.table["quadrant"] == name).sum())
+
+
+def facts_of(fit: Fit | Facts) -> Facts:
+    """Give what is known of a fit, if that is not what is given."""
+    return fit if isinstance(fit, Facts) else Facts(fit)
+
+
+def _counts(data: Any, counted: Tally) -> Counts:
+    return Counts(
+        per_item=Spread.counted(counted.per_item),
+        per_coder=Spread.of(data.per_coder),
+        label_counts=tuple(int(n) for n in data.per_label),
+        unused=tuple(data.labels[k] for k in np.flatnonzero(data.per_label == 0)),
+        repeats=data.repeats,
+        skips=data.skips,
+        few=tuple(data.coders[j] for j in np.flatnonzero(data.per_coder < FEW)),
+        single=int(counted.per_item[1]),
+    )

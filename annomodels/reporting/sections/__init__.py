@@ -1,0 +1,55 @@
+"""The sections of the page, one a file: what each needs of a fit, and what it shows.
+
+A section is a :class:`annomodels.reporting.parts.Section`; the table below puts them in order for
+each kind of truth. Here and nowhere else is listed what a page holds.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from annomodels.reporting.parts import Section
+
+# module and name of the section
+SECTIONS = {
+    "class": (
+        "verdict:SECTION",
+        "data:SECTION",
+        "agreement:SECTION",
+        "coders:SECTION",
+        "items:SECTION",
+        "scheme:SECTION",
+        "money:SECTION",
+        "believe:SECTION",
+        "words:SECTION",
+    ),
+    "number": (
+        "numbers:VERDICT",
+        "data:SECTION",
+        "numbers:AGREEMENT",
+        "numbers:CODERS",
+        "numbers:ITEMS",
+        "scheme:SECTION",
+        "money:SECTION",
+        "believe:SECTION",
+        "words:SECTION",
+    ),
+    "link": (
+        "links:VERDICT",
+        "links:AGREEMENT",
+        "places:PLACES",
+        "places:CODERS",
+        "silver:SECTION",
+        "links:WORDS",
+    ),
+}
+
+
+def sections_of(truth: str) -> list[Section]:
+    """Give the sections of a page on fits whose truth is "class", "number" or "link"."""
+    out = []
+    for place in SECTIONS[truth]:
+        module, name = place.split(":")
+        section: Section = getattr(import_module(f"{__name__}.{module}"), name)
+        out.append(section)
+    return out

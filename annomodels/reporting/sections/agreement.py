@@ -1,0 +1,102 @@
+"""How far coders agree, as observed and as the model implies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from annomodels import plots
+from annomodels.plots.style import clean, short
+from annomodels.reporting import grid
+from annomodels.reporting.facts import Facts
+from annomodels.reporting.grid import Cell, Column, Table, tabulate
+from annomodels.reporting.parts import Part, Picture, Section, box, notes, pair, table
+from annomodels.reporting.words import decimal, percent
+
+
+def section(facts: Facts) -> list[Part]:
+    """Give the parts of the section."""
+    beside = box(*notes(agreement_notes(facts)), css="beside")
+    return [pair(Part("picture", picture(facts)), beside), *table(coefficients(facts))]
+
+
+def agreement_notes(facts: Facts) -> list[str]:
+    """Give the notes of the summary, and why percent and alpha differ when they do."""
+    rows = facts.agreement.table.set_index("coefficient")
+    out = []
+    if {"percent", "alpha"} <= set(rows.index):
+        share, alpha = (float(rows["value"][name]) for name in ("percent", "alpha"))
+        if share - alpha > 0.3:
+            shares = np.array(facts.counts.label_counts) / max(len(facts.data), 1)
+            top = short(facts.data.labels[int(shares.argmax())], 24)
+            out.append(
+                f"Percent agreement and alpha differ much ({share:.2f} and {alpha:.2f}): "
+                f"{percent(float(shares.max()))} of the labels are {top}, so much of the agreement "
+                "is expected by chance. Both are right; they answer different questions."
+            )
+    return out + [clean(note) for note in facts.agreement.notes]
+
+
+def picture(facts: Facts) -> Picture:
+    """Draw the coefficients."""
+    rows = facts.agreement.table
+    parts = [
+        f"{clean(title)} {decimal(float(value))}"
+        for title, value in zip(rows["title"], rows["value"], strict=True)
+    ]
+    svg = plots.inline(
+        plots.agreement_forest(facts.agreement),
+        "fig-agreement",
+        "Agreement coefficients with 95 % intervals",
+        "; ".join(parts) + ". The table holds all numbers.",
+    )
+    return Picture(
+        svg,
+        "Each coefficient as observed and as the fitted model implies it for very many items. "
+        "Dotted lines: the customary thresholds .667 and .8.",
+    )
+
+
+def coefficients(facts: Facts) -> Table:
+    """Coefficients, observed and as the model implies them."""
+    columns = (
+        Column("coefficient", "Coefficient"),
+        Column("value", "Observed value", True, True),
+        Column("observed", "Observed part", True),
+        Column("expected", "Expected part", True),
+        Column("p_above_667", "P(> .667)", True),
+        Column("p_above_800", "P(> .8)", True),
+        Column("model", "Model-implied value", True, True),
+        Column("model_p_above_667", "model P(> .667)", True),
+        Column("model_p_above_800", "model P(> .8)", True),
+        Column("n", "n", True),
+        Column("note", "Note"),
+    )
+
+    def row(r: Any) -> tuple[Cell, ...]:
+        return (
+            grid.name(r.title),
+            grid.estimate(r.value, r.low, r.high),
+            grid.real(r.observed),
+            grid.real(r.expected),
+            grid.chance(r.p_above_667),
+            grid.chance(r.p_above_800),
+            grid.estimate(r.model, r.model_low, r.model_high),
+            grid.chance(r.model_p_above_667),
+            grid.chance(r.model_p_above_800),
+            grid.integer(r.n),
+            grid.words(r.note),
+        )
+
+    return tabulate("agreement", "Agreement coefficients", columns, facts.agreement.table, row)
+
+
+SECTION = Section(
+    "agreement-section",
+    "Agreement",
+    "How far coders agree beyond chance, as observed and as the model implies. A band of words is "
+    "not given: read the probability of lying above a threshold.",
+    section,
+    needs=("agreement",),
+)

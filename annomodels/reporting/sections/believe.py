@@ -1,0 +1,251 @@
+"""Whether to believe the page: the run, what the model takes for granted, and its rivals."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from annomodels import plots
+from annomodels.reporting import grid
+from annomodels.reporting.facts import Facts
+from annomodels.reporting.grid import Cell, Column, Table, tabulate
+from annomodels.reporting.parts import (
+    Part,
+    Picture,
+    Section,
+    badge_of,
+    cut,
+    drawn,
+    notes,
+    pair,
+    table,
+)
+
+if TYPE_CHECKING:
+    from annomodels.summaries.summary import Summary
+
+
+CODERS = 10
+
+
+_TELLS = (
+    "Known truth of some twenty to fifty items, labelled by an expert, tells how much; see “Gold "
+    "and money”."
+)
+
+
+ALIKE = (
+    "An honest word: the model takes the labels of an item for independent once its truth is "
+    "known. Where items differ in difficulty, or coders share their errors, that is not so, and "
+    "the probabilities of the gold labels are then too sure and the expected number of wrong "
+    "labels is too small."
+)
+
+
+NUMBERS = (
+    "An honest word: the model takes the errors of coders at an item for independent once its true "
+    "value is known. Where coders share them, as when all read a guideline in the same wrong way, "
+    "that is not so, and the intervals of the true values are too narrow."
+)
+_STATES = (
+    "An honest word: the model lets items of one class differ, and takes their labels for "
+    "independent once this is known. Errors that coders share for other reasons, such as a "
+    "guideline that all read in the same wrong way, it cannot see: a crowd that is wrong with one "
+    "voice looks like one that is right, and the probabilities of the gold labels are then too "
+    f"sure. {_TELLS}"
+)
+
+
+def section(facts: Facts) -> list[Part]:
+    """Give the parts of the section."""
+    several = facts.has("plot.ranks") and facts.tree["sample_stats"].sizes["draw"] >= 20
+    ranked = _ranks(facts) if several else None
+    parts = [
+        Part("badge", badge_of(facts.check)),
+        Part("text", honest(facts)),
+        *table(checks(facts)),
+    ]
+    if facts.lacks("predictive"):
+        parts += drawn(ranked)
+    else:
+        seen = _predictive(facts) if len(facts.predictive.table) else None
+        parts += [
+            pair(*drawn(seen), *drawn(ranked)),
+            *table(votes(facts)),
+            *notes(cut(facts.predictive.notes)),
+        ]
+    if facts.has("prior_sensitivity"):
+        parts.append(Part("heading", "Other priors"))
+        parts += [*notes(cut(facts.priors.notes, 600)), *table(priors(facts))]
+    if facts.has("compare"):
+        parts.append(Part("heading", "Other models"))
+        parts += notes(comparison_notes(facts))
+        if facts.comparison is not None:
+            parts += table(comparison(facts.comparison))
+    return parts
+
+
+def honest(facts: Facts) -> str:
+    """Say what the model takes for granted."""
+    if facts.truth == "number":
+        return NUMBERS
+    if facts.on_disk:
+        return ALIKE
+    return _STATES if "items" in facts.tree.children else f"{ALIKE} {_TELLS}"
+
+
+def checks(facts: Facts) -> Table:
+    """Diagnostics of the run."""
+    columns = (
+        Column("name", "Check"),
+        Column("value", "Value", True),
+        Column("limit", "Limit", True),
+        Column("ok", "Passed"),
+        Column("sentence", "In words"),
+    )
+
+    def row(r: Any) -> tuple[Cell, ...]:
+        return (
+            grid.name(r.name),
+            grid.quantity(r.value),
+            grid.quantity(r.limit),
+            grid.tag("yes" if bool(r.ok) else "no"),
+            grid.words(r.sentence),
+        )
+
+    return tabulate("checks", "Diagnostics of the run", columns, facts.check.table, row)
+
+
+def _predictive(facts: Facts) -> Picture:
+    rows = facts.predictive.table
+    off = int((rows["verdict"] != "fits").sum())
+    svg = plots.inline(
+        plots.predictive_votes(facts.predictive),
+        "fig-predictive",
+        "Posterior predictive checks",
+        f"{off} of {len(rows)} checks are far from what the model expects.",
+    )
+    return Picture(
+        svg,
+        "Each mark is what was observed, the band is where the model expects 95 % of data like "
+        "these, every row on its own scale.",
+    )
+
+
+def _ranks(facts: Facts) -> Picture:
+    """Ranks of the draws of each chain."""
+    svg = plots.inline(
+        plots.ranks(facts.fit),
+        "fig-ranks",
+        "Rank plots of the chains",
+        "When chains agree, all lines stay near one. The table of checks holds the numbers.",
+    )
+    return Picture(
+        svg, "Ranks of the draws, one line per chain: lines in the band mean that chains agree."
+    )
+
+
+def votes(facts: Facts) -> Table:
+    """Posterior predictive checks."""
+    columns = (
+        Column("statistic", "Statistic"),
+        Column("observed", "Observed", True),
+        Column("expected", "Expected", True, True),
+        Column("p_value", "p", True),
+        Column("verdict", "Verdict"),
+    )
+
+    def row(r: Any) -> tuple[Cell, ...]:
+        return (
+            grid.name(r.statistic),
+            grid.quantity(r.observed),
+            grid.quantity(r.expected, r.low, r.high),
+            grid.chance(r.p_value, 3),
+            grid.words(r.verdict),
+        )
+
+    title = "What was observed against what the model would produce"
+    return tabulate("predictive", title, columns, facts.predictive.table, row)
+
+
+def priors(facts: Facts) -> Table:
+    """Prevalence, and accuracy of the coders that move most, under weaker and stronger priors."""
+    rows = facts.priors.table
+    away = rows[["weaker", "stronger"]].sub(rows["mean"], axis=0).abs().max(axis=1)
+    coders = away[rows["what"] == "accuracy"].nlargest(CODERS).index
+    columns = (
+        Column("what", "What"),
+        Column("name", "Of"),
+        Column("mean", "With these priors", True),
+        Column("sd", "± sd", True),
+        Column("weaker", "A fifth weaker", True),
+        Column("stronger", "A quarter stronger", True),
+        Column("prior_sensitivity", "Prior sensitivity", True),
+    )
+
+    def row(r: Any) -> tuple[Cell, ...]:
+        return (
+            grid.words(r.what),
+            grid.name(r.name),
+            *(grid.real(value, 3) for value in (r.mean, r.sd, r.weaker, r.stronger)),
+            grid.real(r.prior_sensitivity),
+        )
+
+    shown = rows[(rows["what"] == "prevalence") | rows.index.isin(coders)]
+    title = "If the priors counted less or more: labels, and the coders that move most"
+    return tabulate("priors", title, columns, shown, row)
+
+
+def comparison(found: Summary) -> Table:
+    """Models fitted to these data, by what they predict of held-out items."""
+    columns = (
+        Column("model", "Model"),
+        Column("elpd", "Score", True),
+        Column("se", "± error", True),
+        Column("difference", "Difference to the best", True),
+        Column("difference_se", "± error", True),
+        Column("weight", "Weight", True),
+        Column("unreliable", "Unreliable items", True),
+        Column("verdict", "Verdict"),
+    )
+
+    def row(r: Any) -> tuple[Cell, ...]:
+        return (
+            grid.name(r.model),
+            grid.quantity(r.elpd),
+            grid.quantity(r.se),
+            grid.quantity(r.difference),
+            grid.quantity(r.difference_se),
+            grid.real(r.weight),
+            grid.integer(r.unreliable),
+            grid.words(r.verdict),
+        )
+
+    title = "Models by what they predict of items they have not seen"
+    return tabulate("comparison", title, columns, found.table, row)
+
+
+def comparison_notes(facts: Facts) -> list[str]:
+    """Say how the models compare, or how to compare them."""
+    if facts.comparison is not None:
+        own = facts.fit.model.name
+        return [f"This page is of the model {own}.", *cut(facts.comparison.notes)]
+    return [
+        "One model was fitted, so no other could do better here. To see whether one would, fit it "
+        "to the same labels and give it to the page: annomodels report FIT --compare OTHER, or "
+        "am.report(fit, path, others=[other])."
+    ]
+
+
+SECTION = Section(
+    "believe",
+    "Can I believe this?",
+    "Whether the sampler did its work, whether the model fits the labels, and whether another fits "
+    "better.",
+    section,
+    needs=("check",),
+    parts=(
+        ("predictive", "Whether the model reproduces the labels"),
+        ("prior_sensitivity", "Other priors"),
+        ("compare", "Other models"),
+    ),
+)

@@ -1,0 +1,232 @@
+"""How good each coder is, and what kind of errors each makes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from annomodels import plots
+from annomodels.plots.notable import notable
+from annomodels.plots.pairwise import pairwise
+from annomodels.plots.style import short, told_apart
+from annomodels.reporting import grid
+from annomodels.reporting.facts import Facts
+from annomodels.reporting.grid import Cell, Column, Table, tabulate
+from annomodels.reporting.parts import Part, Picture, Section, box, cut, drawn, notes, pair, table
+from annomodels.reporting.words import decimal
+from annomodels.types import Floats
+
+_MOST_CODERS = 40
+
+
+_MOST_PAIRED = 24
+
+
+_MOST = 8
+
+
+_WIDEST = 8
+
+
+_REST = "others"
+
+
+_FEW_LABELS = 5
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Mean confusion matrix of a coder.
+
+    Parameters
+    ----------
+    coder, kind
+        Who it is.
+    n
+        Number of labels the coder gave.
+    labels
+        Names of columns; a last one "others" gathers what is not shown.
+    rows
+        Name of the truth and, for each column, percent of the row.
+    """
+
+    coder: str
+    kind: str
+    n: int
+    labels: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[int, ...]], ...]
+
+
+def section(facts: Facts) -> list[Part]:
+    """Give the parts of the section."""
+    shown, said = matrices(facts)
+    between = _pairs(facts) if facts.has("plot.pairwise") and _few_coders(facts) else None
+    reading = (
+        f"{said} Rows are the truth, columns the label given, numbers percent of the row. Blue: "
+        "right, orange: wrong."
+    )
+    beside = box(
+        *drawn(between),
+        Part("heading", "Confusion matrices"),
+        Part("text", reading, "cut"),
+        Part("matrices", shown),
+    )
+    return [
+        pair(Part("picture", picture(facts)), beside),
+        *notes(cut(facts.coders.notes)),
+        *table(quality(facts)),
+    ]
+
+
+def _few_coders(facts: Facts) -> bool:
+    several = facts.counts.per_item.most > 1
+    return 2 < facts.data.n_coders <= _MOST_PAIRED and several
+
+
+def picture(facts: Facts) -> Picture:
+    """Accuracy of the coders."""
+    rows = facts.coders.table
+    figure = plots.coder_forest(facts.coders, most=_MOST_CODERS, target=facts.target)
+    accuracy = rows["accuracy"].to_numpy(dtype=float)
+    ends = [
+        f"{decimal(float(accuracy[j]))} ({short(rows['coder'].iloc[j], 30)})"
+        for j in (int(accuracy.argmin()), int(accuracy.argmax()))
+    ]
+    svg = plots.inline(
+        figure,
+        "fig-coders",
+        "Accuracy of the coders with 50 % and 95 % intervals",
+        f"Accuracies go from {ends[0]} to {ends[1]}. The table of coders holds all numbers.",
+    )
+    some = ""
+    if len(rows) > _MOST_CODERS:
+        some = f" Shown are the {_MOST_CODERS} most notable of {len(rows):,} coders."
+    return Picture(
+        svg,
+        "Probability that a label is right, averaged over the labels as frequent as they are. "
+        f"Thick: 50 % interval, thin: 95 %. Grey: not enough evidence.{some}",
+    )
+
+
+def _pairs(facts: Facts) -> Picture:
+    values, _ = pairwise(facts.data)
+    known = values[np.isfinite(values)]
+    span = f"from {decimal(known.min())} to {decimal(known.max())}" if len(known) else "not defined"
+    svg = plots.inline(
+        plots.pairwise_heatmap(facts.data),
+        "fig-pairs",
+        "Cohen's kappa of every pair of coders",
+        f"Kappas of pairs are {span}.",
+    )
+    return Picture(
+        svg,
+        "Cohen's kappa of every pair of coders on their common items; coders who label alike "
+        "stand side by side. Blue: above chance, orange: below, empty: not defined.",
+    )
+
+
+def matrices(facts: Facts) -> tuple[list[Matrix], str]:
+    """Matrices of the flagged coders, or else of the most notable ones; and whose they are."""
+    draws = facts.tree["posterior"]["confusion"]
+    rows = facts.coders.table
+    if "coder" not in draws.dims:
+        shared = np.asarray(draws.mean(("chain", "draw")).values, dtype=float)
+        one = _matrix("all coders", "", int(rows["n"].sum()), shared, facts)
+        return [one], "The pooled model gives all coders the same matrix."
+    chosen = facts.flagged.index.to_numpy()[:_MOST]
+    said = f"{len(chosen)} of {len(facts.flagged)} flagged coders."
+    if len(chosen) == len(facts.flagged):
+        said = "The flagged coders."
+    if not len(chosen):
+        chosen = notable(rows, 4)
+        said = "No coder is flagged; these have the lowest skill."
+    mean = np.asarray(draws.isel(coder=chosen).mean(("chain", "draw")).values, dtype=float)
+    return [
+        _matrix(rows["coder"][j], rows["kind"][j], int(rows["n"][j]), mean[at], facts)
+        for at, j in enumerate(chosen)
+    ], said
+
+
+def _matrix(coder: object, kind: str, n: int, mean: Floats, facts: Facts) -> Matrix:
+    labels = told_apart(facts.data.labels, 14)
+    shown = np.arange(len(labels))
+    if len(labels) > _WIDEST:
+        shown = np.sort(
+            np.argsort(-np.array(facts.counts.label_counts), kind="stable")[: _WIDEST - 1]
+        )
+    lines = []
+    for k in shown:
+        row = [round(100 * float(mean[k, said])) for said in shown]
+        if len(shown) < len(labels):
+            row.append(round(100 * float(1 - mean[k, shown].sum())))
+        lines.append((labels[k], tuple(row)))
+    names = [labels[k] for k in shown] + ([_REST] if len(shown) < len(labels) else [])
+    return Matrix(short(coder, 40), kind, n, tuple(names), tuple(lines))
+
+
+def quality(facts: Facts) -> Table:
+    """Coders, the most notable first."""
+    rows = facts.coders.table
+    names = [c for c in rows if str(c).startswith("sensitivity_")]
+    each = len(names) <= _FEW_LABELS
+    columns = [
+        Column("coder", "Coder"),
+        Column("kind", "Kind"),
+        Column("n", "Labels", True),
+        Column("accuracy", "Accuracy", True, True),
+        Column("skill", "Skill", True, True),
+        Column("bits", "Bits per label", True, True),
+        Column("p_no_better_than_chance", "P(chance)", True),
+        Column("p_spammer", "P(spammer)", True),
+    ]
+    if facts.target is not None:
+        columns.append(Column("p_below_target", "P(below target)", True))
+    columns.append(Column("bias", "Bias"))
+    plain = [str(c).removeprefix("sensitivity_") for c in names]
+    if each:
+        columns += [
+            Column(f"sensitivity_{short(label, 60)}", f"Right on {short(label, 16)}", True)
+            for label in plain
+        ]
+    else:
+        columns.append(Column("weakest", "Weakest label"))
+    right = rows[names].to_numpy(dtype=float)
+
+    def row(r: Any) -> tuple[Cell, ...]:
+        cells = [
+            grid.name(r.coder),
+            grid.tag(r.kind),
+            grid.integer(r.n),
+            grid.estimate(r.accuracy, r.accuracy_low, r.accuracy_high, bar=True),
+            grid.estimate(r.skill, r.skill_low, r.skill_high),
+            grid.estimate(r.bits, r.bits_low, r.bits_high),
+            grid.chance(r.p_no_better_than_chance),
+            grid.chance(r.p_spammer),
+        ]
+        if facts.target is not None:
+            cells.append(grid.chance(r.p_below_target))
+        cells.append(grid.words(r.bias, 60))
+        own = right[r.Index]
+        if each:
+            cells += [grid.chance(value) for value in own]
+        else:
+            worst = int(np.argmin(own))
+            cells.append(grid.words(f"{short(plain[worst], 30)} ({own[worst]:.2f})"))
+        return tuple(cells)
+
+    order = notable(rows)
+    title = "Coders, the most notable first"
+    return tabulate("coders", title, columns, rows.iloc[order], row, full="coders.csv")
+
+
+SECTION = Section(
+    "coders-section",
+    "Coders",
+    "How good each coder is against the inferred truth, what kind of errors each makes, and how "
+    "sure that is.",
+    section,
+    needs=("coders",),
+    parts=(("plot.pairwise", "Agreement of every pair of coders"),),
+)

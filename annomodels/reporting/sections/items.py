@@ -1,0 +1,347 @@
+"""Which items are easy, hard, in need of labels, or contested."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from annomodels import plots
+from annomodels.plots.style import short
+from annomodels.reporting import grid
+from annomodels.reporting.facts import Facts
+from annomodels.reporting.grid import Cell, Column, Table, tabulate
+from annomodels.reporting.parts import (
+    Part,
+    Picture,
+    Rows,
+    Section,
+    box,
+    cut,
+    drawn,
+    notes,
+    pair,
+    table,
+)
+from annomodels.reporting.words import decimal
+from annomodels.summaries.draws import SMALLEST
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+_TEXT = 140
+
+
+_HARDEST = 12
+
+
+_BLOCK = 1_000_000
+
+
+ALL_MAJORITIES = (
+    "No majority is overturned: every gold label is the label of the majority, or of one side of "
+    "a tie."
+)
+SLIP = (
+    "P(coder says this) is the probability that this coder gives this label to this item, given "
+    "what all others said. A small number is a slip, a misread item, or a hint that the item is "
+    "special."
+)
+
+# what only some models know of items; those with a range come as mean and standard deviation
+_OWN = (
+    Column("p_ambiguous", "P(ambiguous)", True),
+    Column("readings", "Readings, if ambiguous"),
+    Column("p_easy", "P(easy)", True),
+    Column("difficulty", "Difficulty", True, True),
+    Column("guess_level", "Guess level", True),
+    Column("second_reading", "Second reading", True),
+)
+
+
+def section(facts: Facts) -> list[Part]:
+    """Give the parts of the section."""
+    triangle = _simplex(facts) if facts.data.n_labels == 3 else None
+    parts = [
+        pair(
+            Part("picture", _quadrant(facts)),
+            *drawn(triangle),
+            Part("kinds", groups(facts), "groups wide" if triangle else "groups"),
+        ),
+        *notes(cut(facts.items.notes[1:])),
+    ]
+    if "difficulty" in facts.items.table:
+        beside = box(*table(hardest(facts)))
+        parts.append(pair(Part("picture", _difficulty(facts)), beside))
+    parts += table(flagged(facts), "No item is contested, and none needs more labels.")
+    parts += table(overturned(facts), ALL_MAJORITIES)
+    doubtful = table(judgements(facts))
+    return parts + doubtful + [Part("text", SLIP, "cut")] * len(doubtful)
+
+
+def groups(facts: Facts) -> Rows:
+    """Give the groups of items: name, how many, and what to do with them."""
+    what = {
+        "easy": "Coders agree and the label is sure. Nothing to do.",
+        "hard but settled": "Coders disagree, yet no more than their errors explain, and the label "
+        "is sure. Nothing to do.",
+        "needs more labels": "No label is sure. More labels, best from good coders, would settle "
+        "it.",
+        "contested": "Coders disagree more than their errors explain. More labels would hardly "
+        "help: the item may have two readings, or the guideline a gap.",
+    }
+    return [(name, f"{facts.in_quadrant(name):,}", text) for name, text in what.items()]
+
+
+def _quadrant(facts: Facts) -> Picture:
+    names = ("easy", "hard but settled", "needs more labels", "contested")
+    groups = ", ".join(f"{facts.in_quadrant(name):,} {name}" for name in names)
+    svg = plots.inline(
+        plots.quadrant(facts.items),
+        "fig-quadrant",
+        "Items by disagreement of their coders and doubt about their label",
+        f"Of {facts.data.n_items:,} items: {groups}.",
+    )
+    return Picture(
+        svg,
+        "To the right: coders disagree more. Upwards: the label is less sure. Larger marks hold "
+        "more items.",
+    )
+
+
+def _simplex(facts: Facts) -> Picture:
+    names = ", ".join(short(name, 30) for name in facts.data.labels)
+    svg = plots.inline(
+        plots.simplex(facts.items),
+        "fig-simplex",
+        "Items as points between the three labels",
+        f"The corners are {names}. Settled items lie in the corners.",
+    )
+    return Picture(
+        svg, "Probabilities of the three labels: items on an edge lie between two of them."
+    )
+
+
+def _difficulty(facts: Facts) -> Picture:
+    rows = facts.items.table
+    top = rows["difficulty"].to_numpy(dtype=float)
+    svg = plots.inline(
+        plots.difficulty(facts.items),
+        "fig-difficulty",
+        "Items by difficulty, with 95 % intervals",
+        f"Difficulties go from {decimal(float(top.min()))} to {decimal(float(top.max()))}. The "
+        "table of the hardest items holds the numbers.",
+    )
+    return Picture(
+        svg,
+        "How much harder than usual an item is, in logits taken off every coder's chance of the "
+        "right label; lines are 1.96 posterior standard deviations to either side.",
+    )
+
+
+def flagged(facts: Facts) -> Table:
+    """Contested and uncertain items, the least certain first."""
+    rows = facts.items.table
+    chosen = rows[rows["quadrant"].isin(["contested", "needs more labels"])]
+    chosen = chosen.sort_values("entropy", ascending=False, kind="stable")
+    texts = facts.data.texts
+    columns = [
+        Column("item", "Item"),
+        Column("quadrant", "Group"),
+        Column("label", "Label"),
+        Column("probability", "Probability", True),
+        Column("votes", "Votes"),
+        Column("entropy", "Doubt, bits", True),
+        Column("reducible", "of it reducible", True),
+        Column("surprise", "Surprise p", True),
+        Column("reason", "Reason"),
+    ]
+    own = [column for column in _OWN if column.key in rows]
+    columns[-1:-1] = own
+    if texts is not None:
+        columns.insert(1, Column("text", "Text"))
+
+    def row(r: Any) -> tuple[Cell, ...]:
+        cells = [
+            grid.name(r.item),
+            grid.tag(r.quadrant),
+            grid.name(r.label, 30),
+            grid.chance(r.probability),
+            _votes(facts, r.Index),
+            grid.real(r.entropy),
+            grid.real(r.reducible),
+            grid.chance(r.surprise),
+            *(_own(r, column) for column in own),
+            grid.words(r.reason),
+        ]
+        if texts is not None:
+            cells.insert(1, grid.words(texts[r.Index], _TEXT))
+        return tuple(cells)
+
+    title = "Contested and uncertain items, the least certain first"
+    return tabulate("items", title, columns, chosen, row, full="items.csv")
+
+
+def _own(r: Any, column: Column) -> Cell:
+    """Cell of what only some models know of an item."""
+    value = getattr(r, column.key)
+    if not column.number:
+        return grid.words(value, 80)
+    if not column.ranged:
+        return grid.chance(value)
+    half = 1.96 * float(getattr(r, f"{column.key}_sd"))
+    return grid.estimate(value, value - half, value + half)
+
+
+def hardest(facts: Facts) -> Table:
+    """Items of the largest difficulty, where the model knows difficulties."""
+    rows = facts.items.table
+    columns = (
+        Column("item", "Item"),
+        Column("difficulty", "Difficulty", True, True),
+        Column("label", "Label"),
+        Column("probability", "Probability", True),
+        Column("votes", "Votes"),
+        Column("quadrant", "Group"),
+    )
+
+    def row(r: Any) -> tuple[Cell, ...]:
+        return (
+            grid.name(r.item),
+            _own(r, columns[1]),
+            grid.name(r.label, 30),
+            grid.chance(r.probability),
+            _votes(facts, r.Index),
+            grid.tag(r.quadrant),
+        )
+
+    chosen = rows.sort_values("difficulty", ascending=False, kind="stable").head(_HARDEST)
+    return tabulate("hardest", f"The {len(chosen)} hardest items", columns, chosen, row)
+
+
+def overturned(facts: Facts) -> Table:
+    """Items whose gold label is not the label of the majority."""
+    rows = facts.gold.table
+    chosen = rows[rows["overturned"].to_numpy(dtype=bool)]
+    chosen = chosen.sort_values("probability", ascending=False, kind="stable")
+    columns = (
+        Column("item", "Item"),
+        Column("majority", "Majority said"),
+        Column("label", "Gold label"),
+        Column("probability", "Probability", True),
+        Column("votes", "Votes"),
+        Column("why", "Why: log-odds for the gold label, coder by coder"),
+    )
+
+    def row(r: Any) -> tuple[Cell, ...]:
+        return (
+            grid.name(r.item),
+            grid.name(r.majority, 30),
+            grid.name(r.label, 30),
+            grid.chance(r.probability),
+            _votes(facts, r.Index),
+            grid.words(r.why),
+        )
+
+    return tabulate("overturned", "Overturned majorities", columns, chosen, row, full="gold.csv")
+
+
+def judgements(facts: Facts) -> Table:
+    """Single labels that look like a slip."""
+    columns = (
+        Column("item", "Item"),
+        Column("coder", "Coder"),
+        Column("said", "Said"),
+        Column("gold", "Gold label"),
+        Column("probability", "Probability of gold", True),
+        Column("expected", "P(coder says this)", True),
+    )
+
+    def row(r: Any) -> tuple[Cell, ...]:
+        return (
+            grid.name(r.item),
+            grid.name(r.coder, 40),
+            grid.name(r.said, 30),
+            grid.name(r.gold, 30),
+            grid.chance(r.probability),
+            grid.chance(r.expected, 3),
+        )
+
+    return tabulate(
+        "judgements", "Most suspicious single labels", columns, suspicious(facts.fit), row
+    )
+
+
+def _votes(facts: Facts, item: int) -> Cell:
+    """Votes of an item, most first; written so that labels that are numbers stay readable."""
+    counts = facts.data.votes[item]
+    order = [k for k in np.argsort(-counts, kind="stable") if counts[k]]
+    parts = [
+        f"{counts[k]}\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}{short(facts.data.labels[k], 24)}"
+        for k in order[:6]
+    ]
+    more = f", {len(order) - 6} more" if len(order) > 6 else ""
+    return Cell(", ".join(parts) + more)
+
+
+def suspicious(fit: Any, most: int = 40) -> pd.DataFrame:
+    r"""Find the labels that were least to be expected from the other labels of their items.
+
+    With the truth's probabilities p and the mean confusion matrix of the coder,
+
+    .. math:: P(y_n \mid y_{-n}) = 1 / \sum_k p_{ik} / confusion_{j,k,y_n},
+
+    the probability that this coder gives this label to this item, given what all others said.
+    Only labels that differ from the gold label are listed.
+
+    Parameters
+    ----------
+    fit
+        A fit.
+    most
+        How many labels to list.
+
+    Returns
+    -------
+    pandas.DataFrame
+        item, coder, said, gold, probability (of the gold label), expected (the probability above);
+        the least expected first.
+    """
+    import pandas as pd
+
+    data = fit.data
+    p = np.asarray(fit.tree["truth"]["p_truth"].values, dtype=float)
+    confusion = np.asarray(fit.tree["posterior"]["confusion"].mean(("chain", "draw")).values)
+    if confusion.ndim == 2:
+        confusion = np.broadcast_to(confusion, (data.n_coders, *confusion.shape))
+    inverse = 1.0 / np.maximum(confusion, SMALLEST)
+    expected = np.empty(len(data))
+    for first in range(0, len(data), _BLOCK):
+        part = slice(first, first + _BLOCK)
+        item, coder, label = data.item[part], data.coder[part], data.label[part]
+        expected[part] = 1.0 / np.einsum("nk,nk->n", p[item], inverse[coder, :, label])
+    best = p.argmax(axis=1)
+    differs = np.flatnonzero(data.label != best[data.item])
+    facts = differs[np.argsort(expected[differs], kind="stable")[:most]]
+    items = data.item[facts]
+    return pd.DataFrame(
+        {
+            "item": [data.items[i] for i in items],
+            "coder": [data.coders[j] for j in data.coder[facts]],
+            "said": [data.labels[k] for k in data.label[facts]],
+            "gold": [data.labels[k] for k in best[items]],
+            "probability": p[items, best[items]],
+            "expected": expected[facts],
+        }
+    )
+
+
+SECTION = Section(
+    "items-section",
+    "Items",
+    "Which items are easy, which were hard but are settled, which need more labels, and which are "
+    "contested whatever one does.",
+    section,
+    needs=("items",),
+)

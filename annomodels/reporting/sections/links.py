@@ -1,0 +1,369 @@
+"""The sections on coreference: agreement, places in context, coders, words."""
+
+from __future__ import annotations
+
+import math
+import platform
+from typing import Any
+
+import numpy as np
+
+from annomodels.plots import style
+from annomodels.plots.style import short
+from annomodels.plots.svg import inline
+from annomodels.reporting import grid
+from annomodels.reporting.grid import Cell, Column, Table, tabulate
+from annomodels.reporting.links import LinkFacts
+from annomodels.reporting.parts import (
+    Badge,
+    Part,
+    Picture,
+    Section,
+    box,
+    drawn,
+    notes,
+    pair,
+    table,
+)
+from annomodels.reporting.words import count, decimal, listed, percent
+
+MOST_TEXTS, NAME_WIDTH = 40, 22
+GLOSSARY = (
+    ("Mention", "An expression that refers, known by its words; two coders mean the same mention "
+     "if they marked exactly the same words."),
+    ("Chain", "The mentions that refer to one thing. A label made of a chain depends on what is "
+     "counted as part of it: the condition, which stands in the name of every alpha."),
+    ("Kappa on coreferent pairs", "Every pair of mentions that both coders marked is coreferent or "
+     "not. Kappa of these decisions, text by text; the adjusted Rand index."),
+    ("Mean over these texts", "What is uncertain is how the coders would do on other mentions of "
+     "these very texts."),
+    ("Mean over texts like these", "What is uncertain is which texts were taken, too."),
+    ("One further text", "The kappa that coders like these would show on the next text."),
+    ("Difference of a coder", "Kappa with the others less the kappa of the others on the same "
+     "texts; below 0: less like them than they are like each other."),
+    ("DN, DO", "Discourse-new: the expression speaks of something for the first time. "
+     "Discourse-old: it takes up an antecedent."),
+    ("Silver chain", "Each mention joined to its most probable antecedent, as the model sees it "
+     "after weighing the coders."),
+)  # fmt: skip
+UNKNOWN = (
+    "The interval of a text is about this text, coded anew. It does not say how other texts would "
+    "do, least of all where chains are few and long, or a coder gets a whole chain wrong; for that "
+    "there is the mean over texts like these."
+)
+
+
+def _verdict(facts: LinkFacts) -> list[Part]:
+    return [Part("tiles", tiles(facts)), Part("verdict", verdict(facts)), *notes(health(facts))]
+
+
+def _agreement(facts: LinkFacts) -> list[Part]:
+    one_text = "No text has two mentions that two coders share."
+    by_text = [Part("text", one_text)]
+    if facts.posterior is not None:
+        by_text = table(texts(facts))
+    several = facts.posterior is not None and len(set(facts.posterior.genres)) > 1
+    return [
+        *table(coefficients(facts)),
+        Part("text", UNKNOWN),
+        *(table(genres(facts)) if several else []),
+        pair(*drawn(forest(facts)), box(*by_text)),
+    ]
+
+
+def _words(facts: LinkFacts) -> list[Part]:
+    return [
+        Part("heading", "Methods paragraph"),
+        *(Part("text", text) for text in methods(facts)),
+        Part("heading", "Words"),
+        Part("words", GLOSSARY),
+    ]
+
+
+def badge(facts: LinkFacts) -> Badge:
+    """Tone, name and sentence of the badge on top."""
+    if facts.posterior is None:
+        return Badge(
+            "not", "✕ Nothing to compare", ("No text has two mentions that two coders share.",)
+        )
+    shared = next(r.value for r in _rows(facts) if r.coefficient == "mention_f1")
+    if facts.fit is not None and not facts.fit.mixed:
+        return Badge("check", "! Check", (short(facts.fit.check()[0], 400),))
+    if shared < 0.5:
+        return Badge(
+            "check",
+            "! Check",
+            (
+                "Coders share fewer than half of their mentions; agreement on pairs and clusters "
+                "is about the shared ones only.",
+            ),
+        )
+    return Badge(
+        "trust",
+        "✓ Computed",
+        (
+            "Kappa on pairs stands with intervals; alpha on chains has one from three texts on, "
+            "F1 of mentions has none.",
+        ),
+    )
+
+
+def meta(facts: LinkFacts) -> list[tuple[str, str]]:
+    """Name and value of each fact in the header."""
+    from annomodels import __version__ as version
+
+    model = "none" if facts.fit is None else f"{facts.fit.model.title}, {facts.fit.engine}"
+    versions = f"annomodels {version}, NumPy {np.__version__}, Python {platform.python_version()}"
+    return [
+        ("Places judged by", facts.condition),
+        ("Model of silver chains", model),
+        ("Intervals", f"{facts.prob:.0%}".replace("%", " %")),
+        ("Versions", versions),
+    ]
+
+
+def tiles(facts: LinkFacts) -> list[tuple[str, str, str]]:
+    """Give four numbers: what, value, with what."""
+    mentions = sum(len(document.keys) for document in facts.documents)
+    rows = {str(r.coefficient): r for r in _rows(facts)}
+    kinds = facts.kinds()
+    open_ = sum(n for kind, n in kinds.items() if kind not in ("agreement", "outlier"))
+    total = max(sum(kinds.values()), 1)
+    kappa = rows["pair_kappa"]
+    low, high = float(kappa.low), float(kappa.high)
+    text = f"{decimal(low)} to {decimal(high)}" if math.isfinite(low) else "not defined"
+    return [
+        ("Texts", f"{len(facts.documents):,}", f"{count(facts.n_coders, 'coder')}"),
+        (
+            "Mentions",
+            f"{mentions:,}",
+            f"F1 of pairs of coders {decimal(rows['mention_f1'].value)}",
+        ),
+        ("Kappa on pairs", decimal(kappa.value), text),
+        ("Open places", f"{open_:,}", f"{percent(open_ / total)} of {count(total, 'expression')}"),
+    ]
+
+
+def verdict(facts: LinkFacts) -> list[tuple[str, str]]:
+    """Give the sentences of the first section: about what, and what."""
+    rows = {str(r.coefficient): r for r in _rows(facts)}
+    out = []
+    kappa = rows["pair_kappa"]
+    if math.isfinite(kappa.value):
+        text = (
+            f"Kappa on coreferent pairs is {decimal(kappa.value)} over these texts "
+            f"({decimal(kappa.low)} to {decimal(kappa.high)})"
+        )
+        if "pair_kappa_new" in rows:
+            mean, new = rows["pair_kappa_mean"], rows["pair_kappa_new"]
+            text += (
+                f"; over texts like these {decimal(mean.low)} to {decimal(mean.high)}, and one "
+                f"further text would show {decimal(new.low)} to {decimal(new.high)}"
+            )
+        out.append(("Pairs", text + "."))
+    for row in list(rows.values())[:8]:
+        if str(row.coefficient).startswith(("alpha_", "K_")):
+            value = decimal(row.value) if math.isfinite(row.value) else "not defined"
+            if math.isfinite(row.low):
+                value += f" ({decimal(row.low)} to {decimal(row.high)} over texts like these)"
+            out.append(("Chains", f"{row.measure}: {value}."))
+    kinds = facts.kinds()
+    both = sum(kinds.get(kind, 0) for kind in ("explicit", "implicit", "explicit and implicit"))
+    out.append(
+        (
+            "Places",
+            f"{count(both, 'place')} with two readings that coders stand behind or name, "
+            f"{kinds.get('scattered', 0):,} with scattered readings, {kinds.get('outlier', 0):,} "
+            "with a single outlier.",
+        )
+    )
+    below = facts.coders[facts.coders["p_below"] > 0.95]
+    if len(below):
+        names = listed([short(name, 30) for name in below["coder"]], 5)
+        said = f"Less like the others than these are like each other, almost surely: {names}."
+    elif facts.coders["p_below"].notna().any():
+        said = "No coder is almost surely less like the others than these are like each other."
+    else:
+        said = "With two coders nobody can say who of them differs."
+    out.append(("Coders", said))
+    return out
+
+
+def health(facts: LinkFacts) -> list[str]:
+    """Sentences on the texts, as reading found them."""
+    notes = [f"{short(d.id, 60)}: {short(n, 240)}" for d in facts.documents for n in d.notes]
+    more = len(notes) - 12
+    return notes[:12] + ([f"{more:,} more notes of this kind."] if more > 0 else [])
+
+
+def _rows(facts: LinkFacts) -> list[Any]:
+    """Rows of the table of agreement; their values are numbers and texts."""
+    return list(facts.agreement.itertuples())
+
+
+def coefficients(facts: LinkFacts) -> Table:
+    """Every coefficient, with its condition in its name."""
+    columns = (
+        Column("measure", "Measure"),
+        Column("value", "Value", True, True),
+        Column("observed", "Observed part", True),
+        Column("expected", "Expected part", True),
+        Column("items", "Expressions", True),
+        Column("note", "Note"),
+    )
+
+    def row(r: Any) -> tuple[Cell, ...]:
+        return (
+            grid.name(r.measure, 90),
+            grid.estimate(r.value, r.low, r.high),
+            grid.real(r.observed),
+            grid.real(r.expected),
+            grid.quantity(r.items),
+            grid.words(r.note),
+        )
+
+    title = "Agreement on mentions, pairs and chains"
+    return tabulate("agreement", title, columns, facts.agreement, row)
+
+
+def texts(facts: LinkFacts) -> Table:
+    """Kappa of each text, the lowest first."""
+    assert facts.posterior is not None
+    frame = facts.posterior.table(facts.prob).sort_values("kappa", kind="stable")
+    columns = (
+        Column("document", "Text"),
+        Column("genre", "Text type"),
+        Column("kappa", "Kappa on pairs", True, True),
+    )
+
+    def row(r: Any) -> tuple[Cell, ...]:
+        return (
+            grid.name(r.document),
+            grid.name(r.genre or ""),
+            grid.estimate(r.kappa, r.low, r.high, bar=True),
+        )
+
+    return tabulate(
+        "texts", "Kappa on coreferent pairs, the lowest text first", columns, frame, row
+    )
+
+
+def genres(facts: LinkFacts) -> Table:
+    """Give the three quantities for each text type, where there are several."""
+    import pandas as pd
+
+    assert facts.posterior is not None
+    frame = pd.concat(
+        [
+            part.summary(facts.prob).set_index("quantity").assign(genre=genre)
+            for genre, part in facts.posterior.by_genre().items()
+        ]
+    )
+    columns = (
+        Column("genre", "Text type"),
+        Column("texts", "Texts", True),
+        Column("these_texts", "These texts", True, True),
+        Column("mean_over_texts", "Texts like these", True, True),
+        Column("new_text", "One further text", True, True),
+    )
+    wide = [
+        {"genre": genre, "texts": int(own["texts"].iloc[0]), "rows": own}
+        for genre, own in frame.groupby("genre", sort=True)
+    ]
+
+    def row(r: Any) -> tuple[Cell, ...]:
+        parts = (r.rows.loc[name] for name in ("these_texts", "mean_over_texts", "new_text"))
+        cells = tuple(grid.estimate(p["kappa"], p["low"], p["high"]) for p in parts)
+        return (grid.name(r.genre), grid.integer(r.texts), *cells)
+
+    title = "Kappa on coreferent pairs by text type; types learn from each other"
+    return tabulate("genres", title, columns, pd.DataFrame(wide), row)
+
+
+def forest(facts: LinkFacts) -> Picture | None:
+    """Draw the kappas of the texts and, below them, of texts like these and of one further text.
+
+    Of many texts every n-th is drawn, from the lowest to the highest.
+    """
+    if facts.posterior is None or len(facts.posterior.names) < 2:
+        return None
+    frame = facts.posterior.table(facts.prob).sort_values("kappa", kind="stable")
+    n = len(frame)
+    shown = (
+        frame
+        if n <= MOST_TEXTS
+        else frame.iloc[np.linspace(0, n - 1, MOST_TEXTS).round().astype(int)]
+    )
+    summary = facts.posterior.summary(facts.prob).iloc[1:]
+    names = [style.mathless(name) for name in style.told_apart(shown["document"], NAME_WIDTH)]
+    rows = np.arange(len(shown), dtype=float)
+    below = len(shown) + 0.6 + np.arange(len(summary), dtype=float)
+    made = style.figure(0.9 + 0.24 * (len(shown) + len(summary)))
+    ax = made.add_subplot()
+    for place, kappas, colour, marker in (
+        (rows, shown, style.BLUE, "o"),
+        (below, summary, style.PURPLE, "D"),
+    ):
+        low, high, middle = (kappas[name].to_numpy(float) for name in ("low", "high", "kappa"))
+        ax.hlines(place, low, high, color=colour, linewidth=1.5, zorder=2)
+        ax.plot(middle, place, marker, color=colour, markersize=4.5, zorder=3)
+    lowest = min(float(shown["low"].min()), float(summary["low"].min()), 0.0)
+    ax.set_xlim(lowest - 0.03, 1.03)
+    ax.set_ylim(below[-1] + 0.6, -0.6)
+    ax.set_yticks(np.concatenate([rows, below]), [*names, "texts like these", "a further text"])
+    ax.set_xlabel(f"kappa on coreferent pairs, {facts.prob:.0%} interval")
+    style.axes_style(ax)
+    ends = decimal(float(frame["kappa"].iloc[0])), decimal(float(frame["kappa"].iloc[-1]))
+    svg = inline(
+        made,
+        "fig-texts",
+        "Kappa on coreferent pairs of each text",
+        f"Kappas of {n} texts go from {ends[0]} to {ends[1]}. The table of texts holds them all.",
+    )
+    some = f" Shown are {len(shown)} of {n:,} texts, from the lowest to the highest." * (
+        n > MOST_TEXTS
+    )
+    return Picture(
+        svg,
+        "Dots: kappa of a text, mean over pairs of coders. Diamonds: the mean over texts like "
+        f"these, and what one further text would show.{some}",
+    )
+
+
+def methods(facts: LinkFacts) -> list[str]:
+    """Give the paragraphs to paste."""
+    alphas = [
+        f"{r.measure}: {decimal(r.value)}"
+        for r in _rows(facts)
+        if str(r.coefficient).startswith(("alpha_", "K_"))
+    ]
+    share = f"{facts.prob:.0%}".replace("%", " %")
+    out = [
+        f"{count(len(facts.documents), 'text')} were coded by {count(facts.n_coders, 'coder')}. "
+        "Mentions are the same if they have exactly the same words. Agreement on coreference was "
+        "measured by kappa over all pairs of mentions that two coders share, text by text, "
+        "averaged over pairs of coders and texts (Kopeć and Ogrodniczuk 2014; the adjusted Rand "
+        f"index of Hubert and Arabie 1985). {share} intervals are from a Bayesian bootstrap over "
+        "mentions with two mentions of a prior, and from a normal model of texts."
+    ]
+    if alphas:
+        out.append(
+            "Agreement on chains was measured under the conditions of Poesio and Artstein (2005) "
+            f"with distances between sets (Passonneau 2004): {'; '.join(alphas)}."
+        )
+    if facts.fit is not None:
+        story = " ".join(facts.fit.describe())
+        out.append(f"Silver chains are from the {facts.fit.model.title} model. {story}")
+    return out
+
+
+VERDICT = Section("verdict", "Verdict", "", _verdict)
+AGREEMENT = Section(
+    "agreement-section",
+    "Agreement",
+    "How far coders agree on mentions, on which of them corefer, and on chains. What counts as the "
+    "label of an expression moves alpha more than most coders do: the condition is part of its "
+    "name.",
+    _agreement,
+)
+WORDS = Section("methods", "Methods and words", "", _words)

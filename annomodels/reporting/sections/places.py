@@ -1,0 +1,150 @@
+"""The sections on coreference that are about readers: where they differ, and who does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from annomodels.plots.style import clean, short
+from annomodels.reporting import grid
+from annomodels.reporting.grid import Cell, Column, Table, tabulate
+from annomodels.reporting.links import LinkFacts
+from annomodels.reporting.parts import Part, Section, notes, table
+
+if TYPE_CHECKING:
+    from annomodels.coref.mentionpairs.result import PairFit
+
+KINDS = {
+    "agreement": "All coders with one reading chose the same.",
+    "outlier": "One coder left what all the others chose.",
+    "scattered": "Coders differ, but no second reading has two of them behind it.",
+    "implicit": "Two readings have two coders or more each: the text may be ambiguous.",
+    "explicit": "A coder gave several readings.",
+    "explicit and implicit": "Both: coders gave several readings, and others chose different ones.",
+}
+
+
+@dataclass(frozen=True)
+class Place:
+    """An expression in its context, with its readings: what, who, and how many of all."""
+
+    where: str
+    kind: str
+    before: str
+    text: str
+    after: str
+    readings: tuple[tuple[str, str, int], ...]
+    of: int
+
+
+def _places(facts: LinkFacts) -> list[Part]:
+    kinds = facts.kinds()
+    counted = [(kind, f"{kinds.get(kind, 0):,}", text) for kind, text in KINDS.items()]
+    lead = Markup(
+        "Where coders read differently, and who read what. A reading is the label of the "
+        "expression ({}) without the expression itself, the nearest mention first; positions of "
+        "words in brackets. <em>none</em> is a first mention."
+    ).format(facts.condition)
+    parts = [Part("text", lead, "lead"), Part("kinds", counted, "kinds")]
+    shown = list(_in_context(facts))
+    if not shown:
+        return [*parts, Part("text", "There is no place where coders differ.")]
+    said = (
+        f"The {len(shown)} places with most coders behind a second reading, in the order of the "
+        "texts."
+    )
+    return [*parts, Part("text", said, "cut"), Part("places", shown)]
+
+
+def _coders(facts: LinkFacts) -> list[Part]:
+    two = ["With two coders, nobody can say which of them differs."] * (facts.n_coders < 3)
+    rates_of_model = table(rates(facts.fit, facts.prob)) if facts.fit is not None else []
+    return [*notes(two), *table(coders(facts)), *rates_of_model]
+
+
+def _in_context(facts: LinkFacts) -> Iterator[Place]:
+    """Places in the order of the table, their readings together."""
+    for (document, span), rows in facts.readings.groupby(["document", "span"], sort=False):
+        listed: list[Any] = list(rows.itertuples())
+        first = listed[0]
+        readings = tuple((short(r.reading, 200), short(r.coders, 200), int(r.n)) for r in listed)
+        many = len(facts.documents) > 1
+        yield Place(
+            f"{short(document, 50)}, words {span}" if many else f"words {span}",
+            str(first.kind),
+            clean(first.before),
+            short(first.text, 200),
+            clean(first.after),
+            readings,
+            int(first.of),
+        )
+
+
+def coders(facts: LinkFacts) -> Table:
+    """Coders, the least like the others first."""
+    columns = (
+        Column("coder", "Coder"),
+        Column("texts", "Texts", True),
+        Column("mentions", "Mentions", True),
+        Column("with_others", "Kappa with the others", True, True),
+        Column("others", "Kappa of the others", True),
+        Column("difference", "Difference", True, True),
+        Column("p_below", "P(below 0)", True),
+        Column("alone", "Alone against all", True),
+        Column("places", "of places", True),
+    )
+
+    def row(r: Any) -> tuple[Cell, ...]:
+        return (
+            grid.name(r.coder),
+            grid.integer(r.texts),
+            grid.integer(r.mentions),
+            grid.estimate(r.with_others, r.low, r.high, bar=True),
+            grid.real(r.others),
+            grid.estimate(r.difference, r.difference_low, r.difference_high),
+            grid.chance(r.p_below),
+            grid.integer(r.alone),
+            grid.integer(r.places),
+        )
+
+    title = "Coders, the least like the others first"
+    return tabulate("coders", title, columns, facts.coders, row)
+
+
+def rates(fit: PairFit, prob: float) -> Table:
+    """Sensitivity and specificity, or accuracy, of each coder as the model sees them."""
+    frame = fit.coders(prob).table.sort_values("mean", kind="stable")
+    columns = (
+        Column("coder", "Coder"),
+        Column("class", "Class"),
+        Column("quantity", "Quantity"),
+        Column("mean", "Mean", True, True),
+        Column("judgments", "Judgments", True),
+    )
+
+    def row(r: Any) -> tuple[Cell, ...]:
+        return (
+            grid.name(r.coder),
+            grid.name(r.kind),
+            grid.words(r.quantity),
+            grid.estimate(r.mean, r.low, r.high, bar=True),
+            grid.integer(r.judgments),
+        )
+
+    title = "What the model believes of the coders, the lowest first"
+    return tabulate("rates", title, columns, frame.rename(columns={"class": "kind"}), row)
+
+
+PLACES = Section("places", "Ambiguous places", "", _places)
+
+
+CODERS = Section(
+    "coders-section",
+    "Coders",
+    "Kappa on coreferent pairs of each coder with the others, against the others among themselves "
+    "on the same texts; and on how many places the coder alone left what all others said.",
+    _coders,
+)

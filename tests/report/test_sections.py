@@ -1,0 +1,55 @@
+"""The table of sections: every page takes from it what its fit can give, and says the rest."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import annomodels as am
+from annomodels.reporting.facts import Facts
+from annomodels.reporting.parts import Part, Section
+from annomodels.reporting.sections import SECTIONS, sections_of
+
+
+def lacking(*verbs):
+    return lambda verb: f"no {verb} here" if verb in verbs else ""
+
+
+@pytest.mark.parametrize("truth", SECTIONS)
+def test_every_section_of_the_table_is_there_once(truth):
+    sections = sections_of(truth)
+    keys = [section.key for section in sections]
+    assert keys[0] == "verdict"
+    assert keys[-1] == "methods"
+    assert len(set(keys)) == len(keys)
+    assert len(sections) == len(SECTIONS[truth])
+
+
+def test_a_section_is_left_out_with_the_reason_of_its_first_need():
+    section = Section("x", "Ranks", "", lambda _: [], ("gold", "items"), (("next", "Requests"),))
+    assert section.left_out(lacking()) == []
+    assert section.left_out(lacking("next")) == [("Requests", "no next here")]
+    assert section.lacking(lacking("next")) == ""
+    assert section.left_out(lacking("items", "next")) == [("Ranks", "no items here")]
+
+
+def test_a_new_section_is_one_entry_of_the_table(crowd, tmp_path, monkeypatch):
+    from annomodels.reporting.sections import words
+
+    def shown(facts: Facts) -> list[Part]:
+        return [Part("text", f"{facts.data.n_items:,} items and <no> more.")]
+
+    extra = Section("extra", "Extra", "What is extra.", shown, needs=("items",))
+    monkeypatch.setattr(words, "EXTRA", extra, raising=False)
+    table = {**SECTIONS, "class": (*SECTIONS["class"], "words:EXTRA")}
+    monkeypatch.setattr("annomodels.reporting.sections.SECTIONS", table)
+    html = am.report(crowd, tmp_path / "r.html").read_text("utf-8")
+    assert "<a href=#extra>Extra</a>" in html
+    assert f"<p>{crowd.data.n_items:,} items and &lt;no&gt; more.</p>" in html
+    assert "left-out" not in re.findall(r"<section id=([\w-]+)", html)
+
+
+def test_a_page_of_a_fit_in_memory_leaves_nothing_out(crowd):
+    facts = Facts(crowd)
+    assert not [section for section in sections_of("class") if section.left_out(facts.lacks)]
