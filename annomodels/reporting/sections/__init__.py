@@ -1,7 +1,8 @@
 """The sections of the page, one a file: what each needs of a fit, and what it shows.
 
 A section is a :class:`annomodels.reporting.parts.Section`; the table below puts them in order for
-each kind of truth. Here and nowhere else is listed what a page holds.
+each kind of truth. Here and nowhere else is listed what a page holds. A section may import what
+the page may, and is itself imported by name, when a page has it.
 """
 
 from __future__ import annotations
