@@ -266,7 +266,7 @@ def _result(
     stopped: str,
     settings: Settings,
 ) -> RawResult:
-    from annomodels.kernels.bookkeeping import entropies
+    from annomodels.kernels.products import entropies
 
     p = best.p_truth[codes.inverse]
     posterior = {name: values[None, None] for name, values in model.pymc_start(best.state).items()}

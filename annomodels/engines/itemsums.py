@@ -87,7 +87,7 @@ class ItemSums:
 
     def note(self, draw: int) -> None:
         """Say that a draw has been added to the open batch, which is closed when it is full."""
-        from annomodels.kernels.bookkeeping import close_batch
+        from annomodels.kernels.products import close_batch
 
         self.open.append(draw)
         if len(self.open) == self.length:

@@ -93,7 +93,7 @@ class Kept:
 
     def close_batch(self) -> None:
         """Turn the current batch into one more batch mean."""
-        from annomodels.kernels.bookkeeping import close_batch
+        from annomodels.kernels.products import close_batch
 
         items = self.codes.n_patterns
         close_batch(self.batch, self.book[1], self.p_sum, self.p_square, 0, items)

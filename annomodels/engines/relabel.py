@@ -29,7 +29,7 @@ def canonical_order(state: State, volume: NDArray[np.float64]) -> NDArray[np.int
 
     For two classes this is the mirror test, for more an optimal assignment.
     """
-    from annomodels.kernels.bookkeeping import diagonal_leads
+    from annomodels.kernels.products import diagonal_leads
 
     k = len(state.log_prevalence)
     if diagonal_leads(state.log_prevalence, state.log_confusion, volume):

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from annomodels.kernels.compile import Array, Key, inlined
-from annomodels.kernels.densities import log_dirichlet_constant
-from annomodels.kernels.population import draw_population
+from annomodels.kernels.dirichlet import log_dirichlet_constant
+from annomodels.kernels.population import concentration_density, draw_population
 from annomodels.kernels.random import CONFUSION, address, log_dirichlet, mix
 from annomodels.kernels.rows import DRAWS, KEEPS, PRIORS, draw_rows, keep_source, rows_logp
 
@@ -47,6 +47,7 @@ def draw_answering(
     draw_rows(inner, counts[:n], prior, key, iteration, logc[:n])
     state, pair = np.empty(1, dtype=np.uint64), np.empty(2)
     shape, row = np.empty(2), np.empty(2)
+    # the population's steps take whole tables, and these rows use two of their labels only
     two = np.empty((n, 2, n_classes), dtype=np.int64)
     for kind in range(n_kinds):
         first = n * (kind + 1)
@@ -81,7 +82,7 @@ def prior_answering(source: Answering, prior: Array, logc: Array) -> float:
                 alpha[label] = concentration[kind, k] * mean[kind, k, label]
             value += n * log_dirichlet_constant(alpha) + log_dirichlet_constant(anchor[k])
             log_c = math.log(concentration[kind, k])
-            value += scale[0] + scale[1] * log_c + scale[2] * log_c * log_c
+            value += concentration_density(scale, log_c)
             for label in range(2):
                 value += (anchor[k, label] - 1.0) * math.log(mean[kind, k, label])
                 for j in range(n * (kind + 1), n * (kind + 2)):

@@ -16,6 +16,9 @@ from annomodels.kernels.compile import Array, Key, inlined, kernel
 from annomodels.kernels.population import CAP, WIDTH_MEAN, rising, tally
 from annomodels.kernels.random import POPULATION, address, uniform
 
+# places in `numbers`: strength of the prior of the mean, Beta parameters of the accuracy on its
+# diagonal, and whether that accuracy is estimated
+STRENGTH, RIGHT, WRONG, ESTIMATED = range(4)
 # first width of the joint slice, on the logit scale
 WIDTH_SHIFT = 0.8
 
@@ -36,8 +39,10 @@ def accuracy_density(x: float, right: float, wrong: float, mean: Array, strength
     n_labels = mean.shape[0]
     a = 1.0 / (1.0 + math.exp(-x))
     on, off = strength * a, strength * (1.0 - a) / (n_labels - 1)
+    # nearer to 0 or 1 the pseudo-counts off the diagonal have no digits left
     if a < 1e-6 or a > 1.0 - 1e-6:
         return -np.inf
+    # the Beta prior with the Jacobian of the logit: a^(right - 1) (1 - a)^(wrong - 1) a (1 - a)
     value: float = right * math.log(a) + wrong * math.log1p(-a)
     value -= n_labels * (math.lgamma(on) + (n_labels - 1) * math.lgamma(off))
     for k in range(n_labels):
@@ -55,6 +60,7 @@ def draw_accuracy(
     The prior is Beta(right, wrong); one slice step on the logit scale.
     """
     state = np.empty(1, dtype=np.uint64)
+    # rows of the population have the streams 0 to K - 1, so this one is the next
     state[0] = address(key, iteration, POPULATION, mean.shape[0])
     x = math.log(a / (1.0 - a))
     level = accuracy_density(x, right, wrong, mean, strength) + math.log(uniform(state))
@@ -171,6 +177,7 @@ def shift_accuracy(
     while True:
         shift = left + uniform(state) * (edge - left)
         if shifted_density(shift, *args) > level:
+            # `m` is what the density filled last, which is the accepted point
             mean[:] = m
             moved: float = logistic(x + shift)
             return moved
@@ -193,7 +200,7 @@ def draw_common(
     iteration: int,
 ) -> None:
     """Draw the common accuracy, `accuracy[0]`, alone and then together with the means."""
-    strength, right, wrong = numbers[0], numbers[1], numbers[2]
+    strength, right, wrong = numbers[STRENGTH], numbers[RIGHT], numbers[WRONG]
     alone = draw_accuracy(mean, right, wrong, strength, key, iteration, accuracy[0])
     accuracy[0] = shift_accuracy(
         counts, mean, concentration, right, wrong, strength, key, iteration, alone

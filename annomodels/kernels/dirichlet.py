@@ -1,11 +1,30 @@
-"""Draws of confusion matrices and prevalences given counts."""
+"""Draws of confusion matrices and prevalences given counts, and densities of Dirichlet and Beta."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
 from annomodels.kernels.compile import Array, Key, inlined
 from annomodels.kernels.random import CONFUSION, PREVALENCE, address, log_dirichlet
+
+
+@inlined
+def log_dirichlet_constant(alpha: Array) -> float:
+    """Logarithm of the normalising constant of a Dirichlet density."""
+    value, total = 0.0, 0.0
+    for a in alpha:
+        value -= math.lgamma(a)
+        total += a
+    return value + math.lgamma(total)
+
+
+@inlined
+def log_beta_density(x: float, a: float, b: float) -> float:
+    """Log density of Beta(a, b)."""
+    value = (a - 1.0) * math.log(x) + (b - 1.0) * math.log1p(-x)
+    return value + math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
 
 
 @inlined
@@ -20,6 +39,7 @@ def draw_confusion(counts: Array, alpha: Array, key: Key, iteration: int, out: A
     shape = np.empty(n_labels)
     row = np.empty(n_labels)
     for j in range(n_coders):
+        # one stream a coder: any order and any split of the coders over threads gives these draws
         state[0] = address(key, iteration, CONFUSION, j)
         for k in range(n_classes):
             for label in range(n_labels):
@@ -40,6 +60,7 @@ def draw_own(counts: Array, own: Array, key: Key, iteration: int, out: Array) ->
     pair, shape, row = np.empty(2), np.empty(n_labels), np.empty(n_labels)
     for j in range(len(own)):
         if own[j, 0, 0] > 0.0:
+            # the stream of the same coder once more: what it gave before is thrown away
             state[0] = address(key, iteration, CONFUSION, j)
             for k in range(n_classes):
                 for label in range(n_labels):

@@ -7,11 +7,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annomodels.kernels.common_accuracy import draw_common, fill_anchor
+from annomodels.kernels.common_accuracy import (
+    ESTIMATED,
+    RIGHT,
+    STRENGTH,
+    WRONG,
+    draw_common,
+    fill_anchor,
+)
 from annomodels.kernels.compile import Array, Key, inlined
-from annomodels.kernels.densities import log_beta_density, log_dirichlet_constant
-from annomodels.kernels.dirichlet import draw_own
-from annomodels.kernels.population import draw_population
+from annomodels.kernels.dirichlet import draw_own, log_beta_density, log_dirichlet_constant
+from annomodels.kernels.population import LEAST, concentration_density, draw_population
 from annomodels.kernels.random import mix
 
 
@@ -40,8 +46,10 @@ def draw_groups(
     """Draw the population of each group, then rows; `prior` [row, truth, label] follows it."""
     mean, concentration, accuracy, scale, numbers, anchor, own, member = source
     for g in range(len(mean)):
-        if numbers[3] > 0:
-            fill_anchor(accuracy[g], numbers[0], anchor)
+        if numbers[ESTIMATED] > 0:
+            fill_anchor(accuracy[g], numbers[STRENGTH], anchor)
+        # coders of other groups and those with priors of their own count as if they had no labels:
+        # a Dirichlet-multinomial term without counts is 1
         mine = counts.copy()
         for j in range(len(member)):
             if member[j] != g or (len(own) > 0 and own[j, 0, 0] > 0.0):
@@ -49,7 +57,7 @@ def draw_groups(
         # the first group has the stream that one population of all coders would have
         stream = np.uint64(key) if g == 0 else mix(np.uint64(key) + np.uint64(g))
         draw_population(mine, anchor, scale, 1, stream, iteration, mean[g], concentration[g])
-        if numbers[3] > 0:
+        if numbers[ESTIMATED] > 0:
             draw_common(
                 mine, mean[g], concentration[g], accuracy[g : g + 1], numbers, stream, iteration
             )
@@ -75,17 +83,17 @@ def prior_groups(source: Groups, prior: Array, logc: Array) -> float:
             for label in range(n_labels):
                 value += (prior[j, k, label] - 1.0) * logc[j, label, k]
     for g in range(len(mean)):
-        if numbers[3] > 0:
-            fill_anchor(accuracy[g], numbers[0], anchor)
-            value += log_beta_density(accuracy[g], numbers[1], numbers[2])
+        if numbers[ESTIMATED] > 0:
+            fill_anchor(accuracy[g], numbers[STRENGTH], anchor)
+            value += log_beta_density(accuracy[g], numbers[RIGHT], numbers[WRONG])
         for k in range(n_classes):
             value += log_dirichlet_constant(anchor[k])
             for label in range(n_labels):
                 value += (anchor[k, label] - 1.0) * math.log(mean[g, k, label])
             log_c = math.log(concentration[g, k])
-            if concentration[g, k] < scale[3]:
+            if concentration[g, k] < scale[LEAST]:
                 return -np.inf
-            value += scale[0] + scale[1] * log_c + scale[2] * log_c * log_c
+            value += concentration_density(scale, log_c)
     return value
 
 

@@ -32,8 +32,7 @@ from annomodels.kernels.interval_slices import (
     TAU,
     slice_step,
 )
-from annomodels.kernels.random import POPULATION, address, gamma_variate, normal_pair
-from annomodels.kernels.truncated import between
+from annomodels.kernels.random import POPULATION, address, between, gamma_variate, normal_pair
 
 
 @inlined

@@ -6,12 +6,10 @@ import math
 
 import numpy as np
 
-from annomodels.kernels.bookkeeping import close_batch, diagonal_leads
 from annomodels.kernels.compile import Array, Key, kernel
-from annomodels.kernels.parameters import draw_parameters, log_prior
 from annomodels.kernels.passes import sampled_pass
-from annomodels.kernels.products import refresh
-from annomodels.kernels.rows import Source, keep_source
+from annomodels.kernels.products import close_batch, diagonal_leads, refresh
+from annomodels.kernels.rows import Source, draw_parameters, keep_source, log_prior
 
 Kept = tuple[Array, Array, Array, Array]
 
@@ -74,6 +72,8 @@ def iterate(
     """
     n_items, n_rows, n_classes = len(gold), len(counts), len(log_prevalence)
     batch, p_sum, p_square, entropy = sums
+    # Python is asked only where labels may have switched: all else stays in one call, without the
+    # interpreter's lock
     identity = np.arange(n_classes)
     chances = log_prevalence, logc, np.empty_like(log_prevalence), np.empty_like(logc)
     for iteration in range(first, end):
@@ -89,11 +89,13 @@ def iterate(
                     counts[j, label, k] = 0
         for k in range(n_classes):
             sizes[k] = 0
+        # one exp for each parameter here saves one for each label in the pass
         refresh(chances)
         found = sampled_pass(
             starts, cell, gold, chances, key, iteration, places, keep, 0, n_items, counts, sizes,
             batch, entropy,
         )  # fmt: skip
+        # the density belongs to the parameters that the pass used, so it is noted before the next
         if keep:
             n = book[0]
             kept[2][n] = found

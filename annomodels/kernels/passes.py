@@ -40,16 +40,19 @@ def weigh(
     n_classes = p.shape[0]
     for k in range(n_classes):
         p[k] = log_prevalence[k]
+    # labels outside, classes inside: the K numbers of a cell lie side by side in one cache line
     for n in range(starts[i], starts[i + 1]):
         c = cell[n]
         for k in range(n_classes):
             p[k] += table[c, k]
     if gold[i] >= 0:
+        # a known truth: its log joint probability is the evidence, and nothing is left to sum
         known = p[gold[i]]
         for k in range(n_classes):
             p[k] = 0.0
         p[gold[i]] = 1.0
         return float(known)
+    # the largest term taken out, so that the sum neither overflows nor vanishes
     top = p[0]
     for k in range(1, n_classes):
         top = max(top, p[k])
@@ -106,6 +109,7 @@ def soft_pass(
         if len(p_out) > 0:
             for k in range(n_classes):
                 p_out[i, k] = p[k] / total
+        # P(labels, truth) w / P(labels): normalised and weighted in one pass
         w /= total
         for k in range(n_classes):
             p[k] *= w
@@ -143,6 +147,7 @@ def sampled_pass(
     log_prevalence, log_table, prevalence, table = by_cell(chances)
     log_likelihood = 0.0
     for i in range(lo, hi):
+        # by the item's place in the whole, so that blocks and threads draw what one pass would
         u = uniform_at(key, iteration, TRUTH, first + i)
         total = multiply(prevalence, table, cell, starts[i], starts[i + 1], p)
         if total >= LEAST_TOTAL and gold[i] < 0:
@@ -152,6 +157,7 @@ def sampled_pass(
             total = 1.0
         truth = pick(p, total, u)
         log_likelihood += found
+        # whole numbers: sums of them are exact in any order, so partitions add up bit for bit
         sizes[truth] += 1
         for n in range(starts[i], starts[i + 1]):
             added[cell[n], truth] += 1

@@ -15,9 +15,19 @@ import numpy as np
 from annomodels.kernels.compile import Array, Key, inlined, kernel
 from annomodels.kernels.random import POPULATION, address, uniform
 
+# up to so many labels of one kind by one coder are tallied; numbers beyond are taken one by one
 CAP = 256
+# places in `scale`: the log density of a concentration c is CONSTANT + LINEAR log c + SQUARE
+# (log c)^2, and there is none below LEAST
+CONSTANT, LINEAR, SQUARE, LEAST = range(4)
 # first widths of the slices: posteriors of the log-ratios are narrower than those of log c
 WIDTH_MEAN, WIDTH_SCALE = 0.4, 1.0
+
+
+@inlined
+def concentration_density(scale: Array, log_c: float) -> float:
+    """Log prior density of a concentration, from its logarithm."""
+    return float(scale[CONSTANT] + scale[LINEAR] * log_c + scale[SQUARE] * log_c * log_c)
 
 
 @inlined
@@ -50,6 +60,7 @@ def tally(counts: Array, k: int, above: Array, high: Array, n_high: Array) -> in
             enter(n, label, above, high, n_high)
         enter(total, n_labels, above, high, n_high)
         longest = max(longest, min(total, CAP))
+    # so far `above` holds how many coders have exactly i + 1 labels: sum from the top, once for all
     for i in range(longest - 2, -1, -1):
         for label in range(n_labels + 1):
             above[label, i] += above[label, i + 1]
@@ -88,7 +99,7 @@ def log_density(
     n_labels = mean.shape[0]
     log_c = phi[n_labels - 1]
     concentration = math.exp(log_c)
-    if concentration < scale[3] or log_c > 30.0:
+    if concentration < scale[LEAST] or log_c > 30.0:
         return -np.inf
     top = 0.0
     for label in range(n_labels - 1):
@@ -98,7 +109,8 @@ def log_density(
         total += math.exp(phi[label] - top)
     log_total = top + math.log(total)
     # Jacobians: of the log-ratios (product of m) and of log c
-    value: float = scale[0] + scale[1] * log_c + scale[2] * log_c * log_c + log_c
+    # the slice moves log c, so the last term is the Jacobian
+    value: float = concentration_density(scale, log_c) + log_c
     for label in range(n_labels):
         log_mean = (phi[label] if label < n_labels - 1 else 0.0) - log_total
         if log_mean < -600.0:

@@ -5,6 +5,9 @@ P(truth) in a third of the time that sums of logarithms take, most of which is s
 a product is too small, `passes` takes the logarithms. The numbers of classes that are
 common are written out: a loop over a number of classes that is not known beforehand takes half as
 long again.
+
+Below them stands what is noted of draws and of items: whether classes stand in order, batch means
+and entropies.
 """
 
 from __future__ import annotations
@@ -36,11 +39,14 @@ def refresh(found: Chances) -> None:
     log_prevalence, logc, prevalence, rows = found
     for k in range(len(prevalence)):
         prevalence[k] = math.exp(log_prevalence[k])
+    # one long loop, where the inner ones of three would be a few steps each
     from_, to = logc.reshape(-1), rows.reshape(-1)
     for n in range(len(to)):
         to[n] = math.exp(from_[n])
 
 
+# Two to five classes stay in registers; with `p[k]` in memory each factor would be a load and a
+# store, since the compiler cannot rule out that `p` and `table` overlap.
 @melted
 def _two(prevalence: Array, table: Array, cell: Array, lo: int, hi: int, p: Array) -> float:
     a, b = prevalence[0], prevalence[1]
@@ -168,6 +174,7 @@ def add(p: Array, cell: Array, lo: int, hi: int, added: Array) -> None:
 def pick(p: Array, total: float, u: float) -> int:
     """Draw a class with probabilities in proportion to `p` by the uniform number `u`."""
     mark = u * total if u < 1.0 else 0.5 * total  # rounding may make the number one
+    # without a branch: the class is how many thresholds lie below the mark
     truth = 0
     reached = 0.0
     for k in range(len(p) - 1):
@@ -184,3 +191,50 @@ def entropy_of(p: Array) -> float:
         if p[k] > LEAST_SHARE:
             entropy -= p[k] * math.log(p[k])
     return entropy
+
+
+@kernel
+def diagonal_leads(log_prevalence: Array, logc: Array, volume: Array) -> bool:
+    """Whether the right label leads in all rows, or in all columns, of P(truth, label).
+
+    No other assignment of the classes has more right labels then. `volume` [row] is the share of
+    the labels that each matrix gave; `logc` is [row, label, truth].
+    """
+    n_rows, n_labels, n_classes = logc.shape
+    table = np.empty((n_classes, n_labels))
+    for k in range(n_classes):
+        for label in range(n_labels):
+            table[k, label] = 0.0
+    for j in range(n_rows):
+        for label in range(n_labels):
+            for k in range(n_classes):
+                table[k, label] += volume[j] * math.exp(logc[j, label, k] + log_prevalence[k])
+    # Sufficient, not necessary: an assignment takes one cell of each row and each column, so none
+    # beats the diagonal if every row, or every column, has its largest cell there.
+    in_rows, in_columns = True, True
+    for k in range(n_classes):
+        for label in range(n_labels):
+            in_rows = in_rows and table[k, k] >= table[k, label]
+            in_columns = in_columns and table[label, label] >= table[k, label]
+    return in_rows or in_columns
+
+
+@kernel
+def close_batch(batch: Array, length: int, p_sum: Array, p_square: Array, lo: int, hi: int) -> None:
+    """Move the mean of a batch of draws into the running sums, for Monte Carlo errors."""
+    for i in range(lo, hi):
+        for k in range(batch.shape[1]):
+            # neighbouring draws are alike, means of batches hardly: their spread is the error
+            mean = batch[i, k] / length
+            p_sum[i, k] += mean
+            p_square[i, k] += mean * mean
+            batch[i, k] = 0.0
+
+
+@kernel
+def entropies(p: Array) -> Array:
+    """Entropy of each item's class probabilities [item, truth], in nats."""
+    found = np.empty(len(p))
+    for i in range(len(p)):
+        found[i] = entropy_of(p[i])
+    return found

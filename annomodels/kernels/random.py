@@ -39,6 +39,7 @@ def mix(z: Key) -> Key:
 @inlined
 def address(key: Key, iteration: int, purpose: int, index: int) -> Key:
     """State of the stream at an address."""
+    # odd multiples of a constant with mixed bits: neighbours are far apart before they are hashed
     z = mix(np.uint64(key) + GOLDEN * np.uint64(2 * iteration + 1))
     z = mix(z ^ (GOLDEN * np.uint64(2 * purpose + 1)))
     state: Key = mix(z + GOLDEN * np.uint64(index + 1))
@@ -49,6 +50,7 @@ def address(key: Key, iteration: int, purpose: int, index: int) -> Key:
 def uniform(state: Array) -> float:
     """Next number in (0, 1); `state` is an array of one 64-bit number."""
     state[0] += GOLDEN
+    # 53 bits and a half: never 0, whose logarithm is taken all over
     return (np.float64(mix(state[0]) >> S11) + 0.5) * TO_UNIT
 
 
@@ -89,6 +91,7 @@ def gamma_variate(state: Array, pair: Array, n_left: int, shape: float) -> tuple
         v = v * v * v
         u = uniform(state)
         squared = x * x
+        # the squeeze of Marsaglia & Tsang, which spares most draws the logarithms below
         if u < 1.0 - 0.0331 * squared * squared:
             return d * v, n_left
         if math.log(u) < 0.5 * squared + d - d * v + d * math.log(v):
@@ -125,3 +128,41 @@ def log_dirichlet(state: Array, pair: Array, alpha: Array, out: Array) -> None:
     total = top + math.log(total)
     for k in range(alpha.shape[0]):
         out[k] -= total
+
+
+@inlined
+def between(state: Array, pair: Array, low: float, high: float) -> float:
+    """Draw a standard normal number between two bounds, by rejection (Robert 1995).
+
+    doi:10.1007/BF00143942
+    """
+    if low < 0.0 < high:
+        # a wide window is hit by plain normals, a narrow one by uniforms, a tail by exponentials
+        if high - low > 2.0:
+            while True:
+                normal_pair(state, pair)
+                for n in range(2):
+                    if low < pair[n] < high:
+                        return float(pair[n])
+        while True:
+            z: float = low + (high - low) * uniform(state)
+            if math.log(uniform(state)) < -0.5 * z * z:
+                return z
+    if high <= 0.0:
+        return -float(above(state, -high, -low))
+    return float(above(state, low, high))
+
+
+@inlined
+def above(state: Array, low: float, high: float) -> float:
+    """Draw a standard normal number between two bounds of which none is negative."""
+    if low * (high - low) < 1.5 and high - low < 2.0:
+        while True:
+            z: float = low + (high - low) * uniform(state)
+            if math.log(uniform(state)) < -0.5 * (z - low) * (z + low):
+                return z
+    rate = 0.5 * (low + math.sqrt(low * low + 4.0))
+    while True:
+        z = low - math.log(uniform(state)) / rate
+        if z < high and math.log(uniform(state)) < -0.5 * (z - rate) ** 2:
+            return z

@@ -7,14 +7,15 @@ import math
 import numpy as np
 
 from annomodels.kernels.compile import Array, inlined, kernel
-from annomodels.kernels.normal_priors import (
+from annomodels.kernels.transforms import (
     half_normals,
+    log_simplex,
+    log_simplex_back,
     normals,
     partly_centred,
     partly_centred_back,
+    state_likelihood,
 )
-from annomodels.kernels.state_density import state_likelihood
-from annomodels.kernels.transforms import log_simplex, log_simplex_back
 
 # places of the constants of the priors; the last is all that does not move
 LOCATION, CODER, ITEM, CONSTANT = range(4)

@@ -20,12 +20,24 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from annomodels.kernels.common_accuracy import draw_common, fill_anchor
-from annomodels.kernels.compile import Array, Key, inlined
-from annomodels.kernels.densities import log_beta_density, log_dirichlet_constant
-from annomodels.kernels.dirichlet import draw_confusion, draw_own
+from annomodels.kernels.common_accuracy import (
+    ESTIMATED,
+    RIGHT,
+    STRENGTH,
+    WRONG,
+    draw_common,
+    fill_anchor,
+)
+from annomodels.kernels.compile import Array, Key, inlined, kernel
+from annomodels.kernels.dirichlet import (
+    draw_confusion,
+    draw_own,
+    draw_prevalence,
+    log_beta_density,
+    log_dirichlet_constant,
+)
 from annomodels.kernels.groups import Groups, draw_groups, keep_groups, prior_groups
-from annomodels.kernels.population import draw_population
+from annomodels.kernels.population import LEAST, concentration_density, draw_population
 from annomodels.kernels.random import CONFUSION, address, log_dirichlet, uniform
 
 
@@ -84,16 +96,20 @@ def draw_pooled(
 ) -> None:
     """Draw the population with the rows integrated out, then rows; `prior` follows it."""
     mean, concentration, accuracy, scale, numbers, anchor, own = source
-    if numbers[3] > 0:
-        fill_anchor(accuracy[0], numbers[0], anchor)
+    if numbers[ESTIMATED] > 0:
+        fill_anchor(accuracy[0], numbers[STRENGTH], anchor)
+    # Coders with pseudo-counts of their own come from elsewhere: counted here, they would tell the
+    # population of coders what it was not asked.
     others = counts
     if len(own) > 0:
         others = counts.copy()
         for j in range(len(own)):
             if own[j, 0, 0] > 0.0:
                 others[j] = 0
+    # The population first, with the rows integrated out, then the rows given it: drawn in turn,
+    # the two would hold each other in place (a funnel) where coders have few labels.
     draw_population(others, anchor, scale, 1, key, iteration, mean, concentration)
-    if numbers[3] > 0:
+    if numbers[ESTIMATED] > 0:
         draw_common(others, mean, concentration, accuracy, numbers, key, iteration)
     for k in range(mean.shape[0]):
         for label in range(mean.shape[1]):
@@ -120,6 +136,7 @@ def draw_coins(
                 if columns == 1 or k == column:
                     for label in range(n_labels):
                         shape[0 if label == k else 1] += counts[j, label, k]
+            # Beta(a, b) as a Dirichlet of two: its logarithms do not underflow near 0 and 1
             log_dirichlet(state, pair, shape, log_share)
             accuracy[j, column] = math.exp(log_share[0])
             wrong = log_share[1] - math.log(n_labels - 1.0)
@@ -143,6 +160,8 @@ def draw_guessing(
         state[0] = address(key, iteration, CONFUSION, j)
         share[0], share[1] = beta[0], beta[1]
         for label in range(n_labels):
+            # Given the competence t and the guess g of a label, a right label was known with
+            # probability t / (t + (1 - t) g); a wrong one was guessed for certain.
             known = competence[j] / (competence[j] + (1.0 - competence[j]) * guess[j, label])
             shape[label] = alpha[label]
             for k in range(n_classes):
@@ -195,18 +214,18 @@ def prior_pooled(source: Population, prior: Array, logc: Array) -> float:
         for j in range(len(own)):
             alpha = own[j] if own[j, 0, 0] > 0.0 else prior
             value += prior_fixed(None, alpha, logc[j : j + 1])
-    if numbers[3] > 0:
-        fill_anchor(accuracy[0], numbers[0], anchor)
+    if numbers[ESTIMATED] > 0:
+        fill_anchor(accuracy[0], numbers[STRENGTH], anchor)
     for k in range(mean.shape[0]):
         value += log_dirichlet_constant(anchor[k])
         for label in range(mean.shape[1]):
             value += (anchor[k, label] - 1.0) * math.log(mean[k, label])
         log_c = math.log(concentration[k])
-        if concentration[k] < scale[3]:
+        if concentration[k] < scale[LEAST]:
             return -np.inf
-        value += scale[0] + scale[1] * log_c + scale[2] * log_c * log_c
-    if numbers[3] > 0:
-        value += log_beta_density(accuracy[0], numbers[1], numbers[2])
+        value += concentration_density(scale, log_c)
+    if numbers[ESTIMATED] > 0:
+        value += log_beta_density(accuracy[0], numbers[RIGHT], numbers[WRONG])
     return value
 
 
@@ -268,6 +287,8 @@ def keep_guessing(source: Guessing, n: int, order: Array, kept: tuple[Array, ...
             kept[1][n, j, label] = source.guess[j, label]
 
 
+# numba compiles one kernel for each type of `source`; an overload picks the functions by that type,
+# so no branch on the model is left in the loops.
 # -- the choice ----------------------------------------------------------------------------------
 
 DRAWS: dict[Any, Any] = {
@@ -335,3 +356,34 @@ def _keep_source(source: Any, n: Any, order: Any, kept: Any) -> Any:
         return chosen(source, n, order, kept)
 
     return keep
+
+
+@kernel
+def draw_parameters(
+    counts: Array,
+    sizes: Array,
+    prevalence: Array,
+    prior: Array,
+    source: Source,
+    key: Key,
+    iteration: int,
+    log_prevalence: Array,
+    logc: Array,
+) -> None:
+    """Draw prevalence, rows and what these come from, in place.
+
+    `prevalence` holds the pseudo-counts of the classes, `prior` those of Dirichlet rows.
+    """
+    draw_prevalence(sizes, prevalence, key, iteration, log_prevalence)
+    draw_rows(source, counts, prior, key, iteration, logc)
+
+
+@kernel
+def log_prior(
+    prevalence: Array, prior: Array, source: Source, log_prevalence: Array, logc: Array
+) -> float:
+    """Log prior density of prevalence, rows [coder, label, truth] and what these come from."""
+    value: float = log_dirichlet_constant(prevalence)
+    for k in range(len(log_prevalence)):
+        value += (prevalence[k] - 1.0) * log_prevalence[k]
+    return value + rows_logp(source, prior, logc)

@@ -29,6 +29,7 @@ def fill_table(rows: Array, parts: Array, smallest: float, table: Array) -> None
             p = rows[c, r]
             for s in range(n_states):
                 table[c, s] += parts[r, s] * p
+        # a state may rule a label out; a floor keeps its logarithm finite, as in the PyMC model
         for s in range(n_states):
             table[c, s] = max(table[c, s], smallest)
 
@@ -95,6 +96,7 @@ def note_item(
 ) -> None:  # fmt: skip
     """Add what P(state) of one item says of its truth, its states and its values."""
     n_states, n_classes = truth.shape
+    # a known truth has no entropy, whatever its state
     if known >= 0:
         p_truth[i, known] += 1.0
     else:

@@ -1,13 +1,17 @@
 """Unconstrained numbers that NUTS moves: to simplexes and zero sums, and gradients back.
 
 The transforms are those of PyMC, so that a density here is that of the PyMC model.
+
+And the pieces that densities on them share: normal priors, and the likelihood of items in states.
 """
 
 from __future__ import annotations
 
 import math
 
-from annomodels.kernels.compile import Array, inlined
+import numpy as np
+
+from annomodels.kernels.compile import Array, inlined, kernel
 
 
 @inlined
@@ -40,6 +44,7 @@ def log_simplex_back(log_p: Array, grad: Array, free: Array) -> None:
     total = 0.0
     for n in range(last + 1):
         total += grad[n]
+    # log softmax: d log p_m / d x_n = [m = n] - p_n, and the last x is minus the sum of the rest
     of_last = grad[last] - total * math.exp(log_p[last])
     for n in range(last):
         free[n] = grad[n] - total * math.exp(log_p[n]) - of_last
@@ -53,6 +58,7 @@ def zero_sum(free: Array, out: Array) -> None:
     total = 0.0
     for n in range(last):
         total += free[n]
+    # a reflection that maps the n - 1 free numbers onto the plane of zero sums, lengths unchanged
     shift = total / (root + last + 1.0)
     for n in range(last):
         out[n] = free[n] - shift
@@ -79,3 +85,118 @@ def sum_of_squares(values: Array) -> float:
     for n in range(len(values)):
         total += values[n] ** 2
     return total
+
+
+@inlined
+def normals(free: Array, scale: float, grad: Array) -> float:
+    """Log density of normal numbers around 0, without its constant; adds to the gradient."""
+    value = 0.0
+    for n in range(len(free)):
+        value -= 0.5 * (free[n] / scale) ** 2
+        grad[n] -= free[n] / scale**2
+    return value
+
+
+@inlined
+def half_normals(free: Array, scale: float, grad: Array) -> float:
+    """Log density of logarithms of half-normal numbers; adds to the gradient."""
+    value = 0.0
+    for n in range(len(free)):
+        square = math.exp(2.0 * free[n]) / scale**2
+        value += free[n] - 0.5 * square
+        grad[n] += 1.0 - square
+    return value
+
+
+@inlined
+def partly_centred(free: Array, share: Array, mean: Array, scale: Array, out: Array) -> float:
+    """Parameters [coder, ...] from free numbers, partly centred; gives their log density.
+
+    The sampler moves (x - m) / s^(1 - w) + w m, with the share w of each coder.
+    """
+    n_coders, k = out.shape
+    value = 0.0
+    for j in range(n_coders):
+        # w = 1 is centred, good for coders with many labels, w = 0 non-centred, good for few
+        w = share[j]
+        for t in range(k):
+            apart = free[j * k + t] - w * mean[t]
+            out[j, t] = mean[t] + scale[t] ** (1.0 - w) * apart
+            value -= 0.5 * (apart / scale[t] ** w) ** 2 + w * math.log(scale[t])
+    return value
+
+
+@inlined
+def partly_centred_back(
+    free: Array, share: Array, mean: Array, scale: Array, grad: Array, free_grad: Array,
+    mean_grad: Array, log_scale_grad: Array,
+) -> None:  # fmt: skip
+    """Add the gradient of `partly_centred` and of the likelihood, `grad` the latter."""
+    n_coders, k = grad.shape
+    for j in range(n_coders):
+        w = share[j]
+        for t in range(k):
+            apart = free[j * k + t] - w * mean[t]
+            stretch, narrow = scale[t] ** (1.0 - w), scale[t] ** w
+            z = apart / narrow
+            g = grad[j, t]
+            free_grad[j * k + t] += g * stretch - z / narrow
+            mean_grad[t] += g * (1.0 - w * stretch) + w * z / narrow
+            log_scale_grad[t] += g * (1.0 - w) * stretch * apart + w * z * z - w
+
+
+# log odds below which a state cannot change a sum in double precision
+NEGLIGIBLE = -40.0
+
+
+@kernel
+def state_likelihood(
+    starts: Array,
+    cell: Array,
+    gold: Array,
+    weight: Array,
+    truth: Array,
+    ruled_out: float,
+    log_share: Array,
+    table: Array,
+    share_grad: Array,
+    table_grad: Array,
+) -> float:
+    """Sum over items of the log probability of their labels, the states summed out.
+
+    `table` is log P(label | state) as [cell, state], `truth` the class of each state, `ruled_out`
+    what counts as the logarithm of a known truth that is another. Gradients are added to
+    `share_grad` [state] and `table_grad` [cell, state].
+    """
+    n_states = len(log_share)
+    p = np.empty(n_states)
+    value = 0.0
+    for i in range(len(gold)):
+        for s in range(n_states):
+            p[s] = log_share[s]
+        for n in range(starts[i], starts[i + 1]):
+            c = cell[n]
+            for s in range(n_states):
+                p[s] += table[c, s]
+        if gold[i] >= 0:
+            for s in range(n_states):
+                if truth[s] != gold[i]:
+                    p[s] += ruled_out
+        top = p[0]
+        for s in range(1, n_states):
+            top = max(top, p[s])
+        total = 0.0
+        for s in range(n_states):
+            below = p[s] - top
+            p[s] = math.exp(below) if below > NEGLIGIBLE else 0.0
+            total += p[s]
+        value += weight[i] * (top + math.log(total))
+        # the gradient of a log sum of exponentials is the share of each term, P(state | labels)
+        for s in range(n_states):
+            p[s] *= weight[i] / total
+            share_grad[s] += p[s]
+        for n in range(starts[i], starts[i + 1]):
+            c = cell[n]
+            for s in range(n_states):
+                table_grad[c, s] += p[s]
+    return value

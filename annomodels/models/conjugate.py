@@ -72,7 +72,7 @@ class ConjugateModel(ConfusionModel):
 
     def draw(self, counts: Floats, sizes: Floats, state: State, key: int, iteration: int) -> None:
         """Gibbs step: parameters given counts, in place."""
-        from annomodels.kernels.parameters import draw_parameters
+        from annomodels.kernels.rows import draw_parameters
 
         draw_parameters(
             counts, sizes, *self.priors(state), key, iteration,
@@ -81,7 +81,7 @@ class ConjugateModel(ConfusionModel):
 
     def log_prior(self, state: State) -> float:
         """Log prior density of prevalence, confusion and population."""
-        from annomodels.kernels.parameters import log_prior
+        from annomodels.kernels.rows import log_prior
 
         found = log_prior(*self.priors(state), state.log_prevalence, state.log_confusion)
         return float(found)

@@ -61,7 +61,7 @@ class WriteTruth:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        from annomodels.kernels.bookkeeping import entropies
+        from annomodels.kernels.products import entropies
 
         number = partition.number
         with pq.ParquetFile(items_path(Path(self.scan), number)) as file:

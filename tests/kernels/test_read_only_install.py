@@ -23,7 +23,7 @@ def refusing(*args, dir=None, **options):
 tempfile.TemporaryFile = refusing
 import numpy as np
 from annomodels.kernels import compile as compiling
-from annomodels.kernels.bookkeeping import close_batch
+from annomodels.kernels.products import close_batch
 
 batch, total, square = np.ones((3, 2)), np.zeros((3, 2)), np.zeros((3, 2))
 close_batch(batch, 2, total, square, 0, 3)

@@ -134,7 +134,7 @@ def test_em_never_goes_down(base, rng):
 
 def test_draws_of_the_rates_have_their_conditional_distribution(rng):
     """Given counts and a firm population, rates are Beta with pseudo-counts and counts added."""
-    from annomodels.kernels.parameters import draw_parameters
+    from annomodels.kernels.rows import draw_parameters
 
     model = Answering(resolve("dawid-skene"), coders=2, concentration=LogNormal(6.0, 1e-4))
     state = model.sample_parameters(2, 2, rng)

@@ -50,7 +50,7 @@ def test_one_group_is_the_hierarchical_model_draw_by_draw():
 def test_the_kernel_of_groups_does_the_same_with_one_group(population, rng):
     """The path through the kernel of groups, which one group alone does not take in a fit."""
     from annomodels.kernels.groups import Groups
-    from annomodels.kernels.parameters import draw_parameters, log_prior
+    from annomodels.kernels.rows import draw_parameters, log_prior
 
     model = am.HierarchicalDawidSkene(population=population)
     counts = rng.integers(0, 6, (4, 3, 3))

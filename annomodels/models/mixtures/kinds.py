@@ -86,7 +86,7 @@ class HonestAndSpammers(HierarchicalDawidSkene):
 
     def draw(self, counts: Floats, sizes: Floats, state: State, key: int, iteration: int) -> None:
         """Gibbs step: who is a spammer with the rows integrated out, then all parameters."""
-        from annomodels.kernels.parameters import draw_parameters
+        from annomodels.kernels.rows import draw_parameters
 
         own = np.array([key, iteration], dtype=np.uint64)
         # far from where the stream of the items' own variables is, which has the same key
