@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +12,9 @@ from annomodels.cli.options import Writing
 from annomodels.cli.session import note, plural, warn
 
 if TYPE_CHECKING:
-    from annomodels.io.writers.catalog import Writer
+    import pandas as pd
 
-__all__ = ["gold_back", "put"]
+    from annomodels.io.writers.catalog import Writer
 
 
 def put(writer: Writer, given: Any, writing: Writing, spreadsheet: bool) -> None:
@@ -32,22 +33,13 @@ def put(writer: Writer, given: Any, writing: Writing, spreadsheet: bool) -> None
     """
     from annomodels.cli.places import write_file
     from annomodels.cli.tables import emit, emit_text
-    from annomodels.io.writers.catalog import formulas
-    from annomodels.io.writing import WRITERS, guarded, write_table
+    from annomodels.io.writing import WRITERS, write_table
 
     made = writer.make(given)
     if isinstance(made, str):
         emit_text(made, writing)
         return
-    if spreadsheet:
-        made = made.map(guarded)
-    else:
-        found = formulas(cell for name in made.columns for cell in made[name])
-        if found:
-            warn(
-                f"{plural(found, 'cell')} would be taken for a formula by a spreadsheet; "
-                "add --spreadsheet if people open the file in one."
-            )
+    (made,) = guarded_tables([made], spreadsheet)
     path = str(writing.output or "-")
     endings = [suffix[1:].lower() for suffix in Path(path).suffixes if suffix.lower() != ".gz"]
     form = writing.form or writer.form or (endings[-1] if endings else "")
@@ -58,6 +50,29 @@ def put(writer: Writer, given: Any, writing: Writing, spreadsheet: bool) -> None
         note(f"Wrote {path}.")
     else:
         emit(made, Writing(writing.form or writer.form or "", writing.output, writing.force))
+
+
+def guarded_tables(tables: Sequence[pd.DataFrame], spreadsheet: bool) -> list[pd.DataFrame]:
+    """Put an apostrophe before cells that a spreadsheet would compute, or warn of them.
+
+    Parameters
+    ----------
+    tables
+        What is about to be written.
+    spreadsheet
+        Whether people open the files in a spreadsheet.
+    """
+    from annomodels.io.writers.catalog import formulas
+    from annomodels.io.writing import guarded
+
+    if spreadsheet:
+        return [table.map(guarded) for table in tables]
+    if found := formulas(cell for table in tables for name in table for cell in table[name]):
+        warn(
+            f"{plural(found, 'cell')} would be taken for a formula by a spreadsheet; "
+            "add --spreadsheet if people open the file in one."
+        )
+    return list(tables)
 
 
 def gold_back(

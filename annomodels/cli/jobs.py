@@ -42,6 +42,8 @@ class Job:
         Whether the report is drawn.
     known
         File with truth that the report judges the gold labels by.
+    spreadsheet
+        Whether texts that a spreadsheet would compute get an apostrophe.
     """
 
     data: str
@@ -53,6 +55,7 @@ class Job:
     anonymise: bool
     report: bool
     known: str | None = None
+    spreadsheet: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +115,15 @@ def one_question(job: Job, output: str) -> Outcome:
         fit = fit_data(anonymous(labels), job.sampling, "not shown", model)
     else:
         fit = fit_data(labels, job.sampling, current().command)
-    write_outputs(fit, output, names, threshold=job.threshold, target=job.target, known=known)
+    write_outputs(
+        fit,
+        output,
+        names,
+        threshold=job.threshold,
+        target=job.target,
+        known=known,
+        spreadsheet=job.spreadsheet,
+    )
     check = fit.check()
     folder = Path(output)
     main_file = folder / ("report.html" if job.report else "gold.csv")

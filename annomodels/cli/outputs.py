@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from annomodels.cli.back import guarded_tables
 from annomodels.cli.places import filled_folder
 from annomodels.cli.session import note, warn
 from annomodels.cli.summary import gold_table
@@ -13,8 +14,6 @@ from annomodels.cli.tables import to_text
 from annomodels.cli.terminal import Stages
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from annomodels.fitting.fit import Fit
 
 __all__ = ["names_of", "write_outputs"]
@@ -36,6 +35,7 @@ def write_outputs(
     threshold: float | None,
     target: float | None,
     known: Mapping[Any, Any] | None = None,
+    spreadsheet: bool = False,
 ) -> None:
     """Write all outputs beside the folder, then move them in.
 
@@ -51,6 +51,8 @@ def write_outputs(
         As for ``annomodels gold`` and ``annomodels coders``.
     known
         Truth that the report judges the gold labels by.
+    spreadsheet
+        Whether to put an apostrophe before texts that a spreadsheet would take for formulas.
     """
     from annomodels.reporting.facts import Facts
     from annomodels.reporting.methods import methods
@@ -62,10 +64,15 @@ def write_outputs(
     with filled_folder(folder) as beside, Stages() as stages:
         stages("making the tables", 0.0)
         gold = fit.gold(threshold)
-        _write(gold_table(gold, threshold, soft=False), beside / "gold.csv")
-        _write(facts.coders.table, beside / "coders.csv")
-        _write(fit.items().table, beside / "items.csv")
-        _write(fit.agreement().table, beside / "agreement.csv")
+        tables = {
+            "gold.csv": gold_table(gold, threshold, soft=False),
+            "coders.csv": facts.coders.table,
+            "items.csv": fit.items().table,
+            "agreement.csv": fit.agreement().table,
+        }
+        safe = guarded_tables(list(tables.values()), spreadsheet)
+        for name, table in zip(tables, safe, strict=True):
+            (beside / name).write_text(to_text(table, "csv"), encoding="utf-8", newline="")
         (beside / "methods.md").write_text(methods(facts, told), encoding="utf-8")
         fit.save(beside / "fit.nc")
         stages("making the tables", 1.0)
@@ -77,7 +84,3 @@ def write_outputs(
         note(f"note: {text}")
     if stale:
         warn(f"{Path(folder) / _REPORT} is of an earlier run.")
-
-
-def _write(table: pd.DataFrame, path: Path) -> None:
-    path.write_text(to_text(table, "csv"), encoding="utf-8", newline="")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from annomodels.cli.back import guarded_tables
 from annomodels.cli.places import check_folder, filled_folder
 from annomodels.cli.sampling import verdict_lines
 from annomodels.cli.session import warn
@@ -87,7 +88,7 @@ def stream_run(
             facts = Facts(result, job.target)
             settled = job.threshold is not None
             result.write_gold(folder / GOLD, job.threshold, only_settled=settled)
-            _table(result, job.target, folder)
+            _table(result, job.target, folder, job.spreadsheet)
             (folder / METHODS).write_text(methods(facts, told), encoding="utf-8")
             stages("making the tables", 1.0)
             if job.report:
@@ -99,8 +100,9 @@ def stream_run(
     return _written(result, stream, output, fill, names, as_json)
 
 
-def _table(result: Fit, target: float | None, folder: Path) -> None:
-    text = to_text(result.coders(target).table, "csv")
+def _table(result: Fit, target: float | None, folder: Path, spreadsheet: bool = False) -> None:
+    (table,) = guarded_tables([result.coders(target).table], spreadsheet)
+    text = to_text(table, "csv")
     (folder / CODERS).write_text(text, encoding="utf-8", newline="")
 
 

@@ -259,3 +259,18 @@ def test_methods_of_other_models_and_of_em(model: str) -> None:
     assert "R-hat was" not in text
     assert "nan" not in text
     assert ("paun2018" in text) == (model == "pooled")
+
+
+def test_texts_that_a_spreadsheet_would_compute_are_counted_or_guarded(call, tmp_path) -> None:
+    path = tmp_path / "evil.csv"
+    rows = [f"=1+{i},{coder},{i % 2}" for i in range(6) for coder in ("ana", "@ben")]
+    path.write_text("\n".join(["item,coder,label", *rows]) + "\n")
+    few = ("--draws", 50, "--chains", 2, "--no-report", "--allow-unconverged")
+    done = call("run", path, "-o", tmp_path / "a", *few)
+    assert done.code == 0, done.err
+    assert "would be taken for a formula by a spreadsheet; add --spreadsheet" in done.err
+    assert "\n=1+0," in (tmp_path / "a" / "gold.csv").read_text()
+    done = call("run", path, "-o", tmp_path / "b", "--spreadsheet", *few)
+    assert "taken for a formula" not in done.err
+    assert "\n'=1+0," in (tmp_path / "b" / "gold.csv").read_text()
+    assert "\n'@ben," in (tmp_path / "b" / "coders.csv").read_text()

@@ -43,6 +43,11 @@ __all__ = ["command"]
     help="Truth of some items (item,truth), held back from the fit: the report judges by it.",
 )
 @click.option("--anonymise", is_flag=True, help="Leave the names of coders out of all outputs.")
+@click.option(
+    "--spreadsheet",
+    is_flag=True,
+    help="Put an apostrophe before texts that a spreadsheet would take for formulas.",
+)
 @click.option("--no-report", is_flag=True, help="Do not draw report.html.")
 @click.option(
     "--every-question",
@@ -75,6 +80,7 @@ def command(
     target: float | None,
     known: str | None,
     anonymise: bool,
+    spreadsheet: bool,
     no_report: bool,
     every_question: bool,
     stream: bool,
@@ -96,7 +102,10 @@ def command(
 
     if known is not None and no_report:
         raise click.UsageError("--known is for the report: leave out --no-report.")
-    job = Job(data, reading, sampling, force, threshold, target, anonymise, not no_report, known)
+    shown = not no_report
+    job = Job(
+        data, reading, sampling, force, threshold, target, anonymise, shown, known, spreadsheet
+    )
     if stream:
         from annomodels.cli.streamed import stream_run
 
