@@ -27,7 +27,7 @@ demo: $(VENV)/.ready
 	@$(BIN)/annomodels run dataset:anesthesia -o demo-out --force
 
 quick: $(VENV)/.ready-test
-	$(PYTEST) -m "not nuts and not calibration and not slow" $(PYTEST_ARGS)
+	HYPOTHESIS_PROFILE=quick $(PYTEST) -m "not nuts and not calibration and not slow" $(PYTEST_ARGS)
 
 test: $(VENV)/.ready-test
 	$(PYTEST) -m "not calibration" $(PYTEST_ARGS)

@@ -18,10 +18,21 @@ _SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile(
     "ci", deadline=None, derandomize=True, print_blob=True, suppress_health_check=_SLOW_IS_FINE
 )
-settings.register_profile(
-    "dev", deadline=None, max_examples=30, suppress_health_check=_SLOW_IS_FINE
-)
+for _name, _examples in (("dev", 30), ("quick", 10)):
+    settings.register_profile(
+        _name, deadline=None, max_examples=_examples, suppress_health_check=_SLOW_IS_FINE
+    )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "dev"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Examples in docstrings that fit something are slow."""
+    for item in items:
+        test = getattr(item, "dtest", None)
+        if test is not None and any(
+            word in example.source for example in test.examples for word in ("fit(", "report(")
+        ):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")

@@ -178,7 +178,7 @@ NAMES = st.one_of(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=5 * settings().max_examples)
 @given(st.lists(st.one_of(st.tuples(NAMES, NAMES, NAMES), st.lists(NAMES, max_size=4), NAMES)))
 def test_any_rows_give_annotations_or_a_sentence(rows: list[object]) -> None:
     problems: tuple[Problem, ...] = ()

@@ -15,6 +15,7 @@ def test_there_are_three_examples() -> None:
     assert [path.stem for path in EXAMPLES] == ["ambiguous_items", "gold_standard", "poor_coders"]
 
 
+@pytest.mark.calibration
 @pytest.mark.parametrize("script", EXAMPLES, ids=lambda path: path.stem)
 def test_the_example_runs_and_leaves_nothing_behind(script: Path, tmp_path: Path) -> None:
     run = subprocess.run(

@@ -14,6 +14,7 @@ def fit():
     return am.fit(data, chains=2, draws=100, warmup=50, seed=1, extend=False)
 
 
+@pytest.mark.slow
 def test_a_fit_comes_back_whole(fit, tmp_path):
     path = fit.save(tmp_path / "fit.nc")
     back = am.load(path)
@@ -44,6 +45,7 @@ def test_names_gold_groups_and_texts_survive_saving(tmp_path):
     np.testing.assert_array_equal(back.group, data.group)
 
 
+@pytest.mark.slow
 def test_set_valued_labels_survive_saving(tmp_path):
     labels = [frozenset("x"), frozenset("xy"), frozenset()]
     rows = [(i, c, labels[(i + (c == "c")) % 3]) for i in range(12) for c in "abc"]
@@ -101,6 +103,7 @@ def test_data_from_which_nothing_can_be_learnt_are_refused_with_all_reasons():
         am.fit(apart)
 
 
+@pytest.mark.slow
 def test_a_set_without_signal_does_not_yield_confident_labels():
     rng = np.random.default_rng(0)
     rows = [(i, j, int(rng.integers(3))) for i in range(100) for j in range(5)]

@@ -65,6 +65,7 @@ def outputs() -> list[str]:
     return found
 
 
+@pytest.mark.calibration
 def test_two_processes_print_the_same(outputs: list[str]) -> None:
     assert outputs[0] == outputs[1]
 

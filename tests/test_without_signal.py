@@ -31,6 +31,7 @@ def random_labels(shares, coders, n_items=150, per_item=5, gold=None):
     return am.Annotations.from_records(rows, labels=range(len(shares)), gold=gold)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_the_recommended_model_settles_no_label_and_says_why(case):
     shares, coders, name = CASES[case]
@@ -47,6 +48,7 @@ def test_the_recommended_model_settles_no_label_and_says_why(case):
         assert gold.table["probability"].max() < 0.95
 
 
+@pytest.mark.slow
 def test_known_gold_stays_settled_and_labels_with_signal_do():
     known = {i: i % 2 for i in range(10)}
     table = am.fit(random_labels((0.85, 0.15), 5, gold=known), **OPTIONS).gold().table

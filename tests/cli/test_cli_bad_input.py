@@ -149,6 +149,7 @@ def _outputs(command: str, votes: Path, saved: Path) -> list[object]:
 WRITERS = ("check", "agree", "datasets", "gold", "coders", "items", "report", "fit", "doctor")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", WRITERS)
 def test_outputs_that_exist_stay_without_force(command, votes, saved, tmp_path, call) -> None:
     target = tmp_path / "there.txt"
@@ -168,6 +169,7 @@ def test_outputs_below_a_file_or_in_no_folder(command, votes, saved, tmp_path, c
     assert [p.name for p in tmp_path.iterdir()] == ["votes.csv"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", WRITERS)
 def test_a_full_disk_leaves_nothing(
     command, votes, saved, tmp_path, call, monkeypatch: pytest.MonkeyPatch

@@ -114,6 +114,7 @@ def test_agree_by_pair_takes_two_coders_and_their_items(votes: Path, call) -> No
     assert percent == pytest.approx({("ana", "ben"): 1.0, ("ana", "cem"): 0.5, ("ben", "cem"): 0.5})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["table", "tsv", "csv", "json", "md", "tex"])
 @pytest.mark.parametrize("by", ["label", "item", "coder", "pair"])
 def test_every_part_has_every_form(by: str, form: str, call) -> None:
@@ -168,6 +169,7 @@ def test_a_gate_looks_at_every_part(votes: Path, call) -> None:
     assert "of coder ana" not in done.err
 
 
+@pytest.mark.slow
 def test_quiet_says_nothing_and_verbose_says_more(votes: Path, call) -> None:
     assert call("agree", "dataset:anesthesia", "-q").err == ""
     few = ["--draws", 20, "--warmup", 10, "--chains", 2, "--allow-unconverged", "--force"]
@@ -204,6 +206,7 @@ def test_soft_gold_sums_to_one(saved: Path, call, tmp_path: Path) -> None:
         assert parts[row["label"]] == pytest.approx(float(row["probability"]), rel=1e-5)
 
 
+@pytest.mark.slow
 def test_coders_and_items_are_the_tables_of_the_fit(saved: Path, call) -> None:
     fit = am.load(saved)
     rows = json.loads(call("coders", saved, "--target", ".8", "--json").out)
@@ -220,6 +223,7 @@ def test_a_folder_of_a_run_stands_for_its_fit(saved: Path, call) -> None:
     assert call("gold", saved.parent).out == call("gold", saved).out
 
 
+@pytest.mark.slow
 def test_report_writes_one_page(saved: Path, call, tmp_path: Path) -> None:
     page = tmp_path / "r.html"
     done = call("report", saved, "-o", page)

@@ -21,6 +21,7 @@ def fits(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["item", "label"])
 def test_the_models_are_ranked(fits, call, by):
     done = call("compare", fits / "pooled.nc", fits / "dawid-skene.nc", "--by", by, "--json")

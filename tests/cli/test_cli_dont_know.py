@@ -5,11 +5,14 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+import pytest
+
 import annomodels as am
 
 FIT = ("--chains", 2, "--draws", 60, "--warmup", 30, "--allow-unconverged")
 
 
+@pytest.mark.slow
 def test_dont_know_is_learnt_and_reported(tmp_path: Path, call) -> None:
     path, out = tmp_path / "votes.csv", tmp_path / "fit.nc"
     rows = [

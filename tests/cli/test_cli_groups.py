@@ -20,6 +20,7 @@ def groups(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_groups_of_a_file_are_those_of_the_fit(votes: Path, groups: Path, call, tmp_path) -> None:
     out = tmp_path / "fit.nc"
     done = call("fit", votes, "-o", out, "--groups", groups, *FIT)

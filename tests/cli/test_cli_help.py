@@ -141,6 +141,7 @@ def test_a_defect_is_one_sentence_and_a_traceback_only_with_debug(monkeypatch, c
     assert "Traceback" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_colour_only_on_a_terminal(votes: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "annomodels", "check", "no-such-file.csv"],

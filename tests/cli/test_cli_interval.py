@@ -55,6 +55,7 @@ def test_the_other_commands_say_where_numbers_belong(call, ratings: Path, tmp_pa
     assert wrong.code == 2
 
 
+@pytest.mark.slow
 def test_a_fit_starts_from_an_earlier_one(call, votes: Path, tmp_path: Path) -> None:
     first, second = tmp_path / "first.nc", tmp_path / "second.nc"
     few = ("--draws", 50, "--chains", 2, "--allow-unconverged")

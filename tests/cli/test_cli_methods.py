@@ -11,6 +11,7 @@ import annomodels as am
 from annomodels.reporting.methods import bibtex, methods, methods_latex
 
 
+@pytest.mark.slow
 def test_each_form_is_what_the_function_gives(saved: Path, tmp_path: Path, call) -> None:
     fit = am.load(saved)
     command = str(fit.tree.attrs["command"])

@@ -24,6 +24,7 @@ def crowd(tmp_path_factory):
     return path
 
 
+@pytest.mark.slow
 def test_next_gives_what_the_fit_gives_and_says_when_to_stop(crowd, call):
     done = call("next", crowd, "--budget", 7)
     assert done.code == 0, done.err

@@ -24,6 +24,7 @@ def labels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_pattern_is_streamed_into_a_folder(labels: Path, call, tmp_path: Path) -> None:
     pattern, out = labels / "*.parquet", tmp_path / "out"
     done = call("fit", pattern, "--stream", "-o", out, "--json", "--cache", tmp_path / "kept", *RUN)
@@ -39,6 +40,7 @@ def test_a_pattern_is_streamed_into_a_folder(labels: Path, call, tmp_path: Path)
     assert found.tree.attrs["command"].startswith("annomodels fit")
 
 
+@pytest.mark.slow
 def test_a_stream_may_be_spread_and_written_down(labels: Path, call, tmp_path: Path) -> None:
     told = ("fit", labels / "all.csv", "--stream", *RUN)
     assert call(*told, "-o", tmp_path / "here").code == 0
@@ -49,6 +51,7 @@ def test_a_stream_may_be_spread_and_written_down(labels: Path, call, tmp_path: P
     pd.testing.assert_frame_equal(here, other)
 
 
+@pytest.mark.slow
 def test_nothing_is_overwritten_unasked(labels: Path, call, tmp_path: Path) -> None:
     told = ("fit", labels / "all.csv", "--stream", "-o", tmp_path / "out", "--engine", "em")
     assert call(*told).code == 0

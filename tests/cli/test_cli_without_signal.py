@@ -28,6 +28,7 @@ def noise(request, tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_run_settles_nothing_and_says_why(noise, call, tmp_path):
     folder = tmp_path / "out"
     done = call("run", noise, "-o", folder, *FEW, "--no-report", "--json")
@@ -41,6 +42,7 @@ def test_run_settles_nothing_and_says_why(noise, call, tmp_path):
     assert {row["settled"] for row in rows} == {"false"}
 
 
+@pytest.mark.slow
 def test_fit_and_gold_say_so_too(noise, call, tmp_path):
     fit = tmp_path / "fit.nc"
     done = call("fit", noise, "-o", fit, *FEW)

@@ -116,6 +116,7 @@ def test_all_coefficients_of_the_file_are_here_or_in_the_breakdowns():
     assert sum("ci" in case.get("also_expected", {}) for case in MINE) == 38
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", LABELS, ids=[case["id"] for case in LABELS])
 def test_case(case):
     data = am.Annotations.from_records(records(case))
@@ -145,6 +146,7 @@ def test_case_of_units(case, moved, rng):
     check(case, am.alpha_u(units, given["category"]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "case", [c for c in LABELS if c["data"]], ids=[c["id"] for c in LABELS if c["data"]]
 )

@@ -102,6 +102,7 @@ def test_kappa_of_two_coders_is_linear_too(rng):
     assert ratio == pytest.approx(math.sqrt(40 / 39))
 
 
+@pytest.mark.slow
 def test_errors_are_the_spread_of_simulated_values():
     """400 data sets of 150 items: the mean error is the standard deviation of the values."""
     rng = np.random.default_rng(1969)
@@ -114,6 +115,7 @@ def test_errors_are_the_spread_of_simulated_values():
     assert np.mean(errors, axis=0) == pytest.approx(spread, rel=0.09)
 
 
+@pytest.mark.slow
 def test_error_under_chance_is_the_spread_of_guesses():
     rng = np.random.default_rng(1979)
     values, errors = [], []

@@ -130,6 +130,7 @@ def test_an_item_is_its_pairs_and_its_influence_is_leaving_it_out(distance, rows
         close(table.loc[item, "share"], part / everything if everything else 0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance", [*DISTANCES, "ordinal"])
 @given(rows=sparse())
 def test_without_a_coder_is_the_data_without_them(distance, rows):
@@ -147,9 +148,10 @@ def test_without_a_coder_is_the_data_without_them(distance, rows):
         close(table.loc[coder, "difference"], expected - whole)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("convention", ["krippendorff", "gwet", "pairs", "listwise"])
 @pytest.mark.parametrize("name", ["s", "k", "multi_kappa", "ac1", "irsq", "percent"])
-@settings(max_examples=40)  # for each of 24
+@settings(max_examples=settings().max_examples // 2)  # for each of 24
 @given(rows=sparse())
 def test_without_a_coder_for_every_coefficient_and_convention(name, convention, rows):
     table = table_of(rows, "coder", name, missing=convention)
@@ -159,6 +161,7 @@ def test_without_a_coder_for_every_coefficient_and_convention(name, convention, 
         close(table.loc[coder, "without"], expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance", DISTANCES)
 @given(rows=sparse())
 def test_a_coder_against_the_rest_is_a_table_of_two_sides(distance, rows):
@@ -194,8 +197,9 @@ def test_the_observed_agreement_of_the_coders_makes_up_that_of_the_data(rows):
     close(mean, am.agreement(data_of(rows), "percent", draws=0).value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["alpha", "kappa", "s", "ac1", "percent"])
-@settings(max_examples=60)
+@settings(max_examples=settings().max_examples)
 @given(rows=sparse())
 def test_a_pair_of_coders_is_the_data_of_the_two(name, rows):
     table = table_of(rows, "pair", name)

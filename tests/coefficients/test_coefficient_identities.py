@@ -1,4 +1,4 @@
-"""What must hold between coefficients, whatever the data: each tried on 500 data sets or more."""
+"""What must hold between coefficients, whatever the data: each tried on hundreds of data sets."""
 
 import math
 
@@ -13,7 +13,9 @@ from annomodels.coefficients.sets import SET_DISTANCES, set_distance
 
 CLOSE = {"abs": 1e-9, "nan_ok": True}
 SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.filter_too_much]
-often = settings(max_examples=500, deadline=None, suppress_health_check=SLOW_IS_FINE)
+often = settings(
+    max_examples=5 * settings().max_examples, deadline=None, suppress_health_check=SLOW_IS_FINE
+)
 
 
 def coded(n_coders=(2, 5), missing=True, n_labels=4, n_items=(2, 12)):
@@ -56,6 +58,7 @@ def defined(*values):
     return not any(math.isnan(x) for x in values)
 
 
+@pytest.mark.slow
 @often
 @given(coded(n_coders=(2, 2)))
 def test_pi_is_at_most_kappa(rows):
@@ -65,6 +68,7 @@ def test_pi_is_at_most_kappa(rows):
         assert pi <= kappa + 1e-9
 
 
+@pytest.mark.slow
 @often
 @given(coded(missing=False))
 def test_k_is_at_most_multi_kappa(rows):
@@ -73,6 +77,7 @@ def test_k_is_at_most_multi_kappa(rows):
         assert k <= multi + 1e-9
 
 
+@pytest.mark.slow
 @often
 @given(coded())
 def test_k_is_at_most_s_over_the_used_labels(rows):
@@ -86,6 +91,7 @@ def test_k_is_at_most_s_over_the_used_labels(rows):
     assert k <= s + 1e-9
 
 
+@pytest.mark.slow
 @often
 @given(coded(n_coders=(2, 2)))
 def test_two_coders_need_one_name_only(rows):
@@ -97,6 +103,7 @@ def test_two_coders_need_one_name_only(rows):
     assert others == pytest.approx([kappa] * 4, **CLOSE)
 
 
+@pytest.mark.slow
 @often
 @given(coded(missing=False))
 def test_alpha_is_k_with_a_small_sample_correction(rows):
@@ -105,6 +112,7 @@ def test_alpha_is_k_with_a_small_sample_correction(rows):
     assert alpha == pytest.approx(1 - (1 - k) * (n - 1) / n, **CLOSE)
 
 
+@pytest.mark.slow
 @often
 @given(coded(), st.sampled_from(["krippendorff", "gwet", "pairs", "pairwise"]))
 def test_weighted_forms_are_the_plain_ones_under_the_nominal_distance(rows, missing):
@@ -113,6 +121,7 @@ def test_weighted_forms_are_the_plain_ones_under_the_nominal_distance(rows, miss
     assert found[:2] == pytest.approx(found[2:], **CLOSE)
 
 
+@pytest.mark.slow
 @often
 @given(coded(missing=False), st.sampled_from(list(COEFFICIENTS)))
 def test_conventions_agree_on_complete_data(rows, name):
@@ -126,6 +135,7 @@ def test_conventions_agree_on_complete_data(rows, name):
     assert found == pytest.approx([found[0]] * len(found), **CLOSE)
 
 
+@pytest.mark.slow
 @often
 @given(coded(), st.sampled_from(["nominal", "ordinal", "interval", "ratio", "linear"]))
 def test_alpha_passes_over_items_with_one_label(rows, distance):
@@ -135,6 +145,7 @@ def test_alpha_passes_over_items_with_one_label(rows, distance):
     )
 
 
+@pytest.mark.slow
 @often
 @given(coded(), st.floats(0.01, 100))
 def test_alpha_does_not_depend_on_the_unit_of_the_distance(rows, unit):
@@ -161,6 +172,7 @@ def renamed(rows, random):
 CLASSICAL = ("percent", "s", "k", "multi_kappa", "light_kappa", "alpha", "ac1")
 
 
+@pytest.mark.slow
 @often
 @given(coded(), st.randoms(use_true_random=False))
 def test_names_and_order_of_coders_items_and_labels_do_not_matter(rows, random):
@@ -179,6 +191,7 @@ def test_names_and_order_do_not_matter_to_the_others(rows, random):
     assert found == pytest.approx(values(rows, names), **CLOSE)
 
 
+@pytest.mark.slow
 @often
 @given(coded())
 def test_counting_every_item_twice_changes_only_alpha_and_irsq(rows):
@@ -187,6 +200,7 @@ def test_counting_every_item_twice_changes_only_alpha_and_irsq(rows):
     assert values(twice, names) == pytest.approx(values(rows, names), **CLOSE)
 
 
+@pytest.mark.slow
 @often
 @given(coded())
 def test_interval_alpha_is_quadratic_alpha(rows):
@@ -195,6 +209,7 @@ def test_interval_alpha_is_quadratic_alpha(rows):
         assert value(rows, "alpha", distance=distance) == pytest.approx(interval, **CLOSE)
 
 
+@pytest.mark.slow
 @often
 @given(coded(n_coders=(2, 4), n_labels=2))
 def test_two_labels_have_one_alpha(rows):
@@ -205,6 +220,7 @@ def test_two_labels_have_one_alpha(rows):
         )
 
 
+@pytest.mark.slow
 @often
 @given(coded(), st.sampled_from(["ordinal", "interval", "linear"]), st.randoms())
 def test_coders_and_items_may_change_names_under_any_distance(rows, distance, random):
@@ -217,6 +233,7 @@ def test_coders_and_items_may_change_names_under_any_distance(rows, distance, ra
     assert found == pytest.approx(values(rows, names, distance=distance), **CLOSE)
 
 
+@pytest.mark.slow
 @often
 @given(coded(), st.sampled_from(["krippendorff", "pairs", "pairwise"]))
 def test_kappa_of_a_constant_coder_is_zero(rows, missing):
@@ -230,6 +247,7 @@ def test_kappa_of_a_constant_coder_is_zero(rows, missing):
 LABEL_SETS = st.frozensets(st.integers(0, 5), min_size=1)
 
 
+@pytest.mark.slow
 @often
 @given(LABEL_SETS, LABEL_SETS)
 def test_masi_is_at_least_passonneau_and_dice_at_most_jaccard(a, b):
@@ -238,6 +256,7 @@ def test_masi_is_at_least_passonneau_and_dice_at_most_jaccard(a, b):
     assert distance["dice"] <= distance["jaccard"] + 1e-12
 
 
+@pytest.mark.slow
 @often
 @given(st.lists(st.tuples(LABEL_SETS, LABEL_SETS), min_size=2, max_size=8))
 def test_set_alphas_keep_the_order_of_observed_disagreement(pairs):

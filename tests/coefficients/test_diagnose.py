@@ -39,6 +39,7 @@ def rows_with_gaps(draw):
     return [*rows, (99, "a", 1), (99, "b", 2), (98, "a", 1), (98, "b", 1)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance", ["nominal", "interval"])
 @given(rows=rows_with_gaps())
 def test_shares_are_those_of_the_pairs_of_labels(distance, rows):
@@ -132,6 +133,7 @@ def test_one_label_only_is_said_to_leave_nothing_to_tell_apart():
     assert not found.label_pairs["share"].any()
 
 
+@pytest.mark.slow
 @given(rows=rows_with_gaps())
 def test_any_data_can_be_diagnosed_and_no_verdict_word_appears(rows):
     found = am.diagnose(am.Annotations.from_records(rows), draws=30)
@@ -236,6 +238,7 @@ def test_what_cannot_be_diagnosed_is_refused(name, word):
         am.diagnose(am.datasets.load("trains"), name)
 
 
+@pytest.mark.slow
 def test_among_hundreds_of_equal_coders_hardly_one_is_named(rng):
     """Every coder is the same, so whatever is named is named by chance."""
     named = []

@@ -28,6 +28,7 @@ KNOWN = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "convention"), KNOWN)
 @pytest.mark.parametrize("values", [25, None])
 def test_nodes_change_nothing(rng, monkeypatch, name, convention, values):

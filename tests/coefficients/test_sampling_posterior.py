@@ -231,6 +231,7 @@ def test_draws_without_a_value_are_counted(rng):
     assert (found.undefined_share > 0) == ("undefined in" in found.note)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n_coders", "name", "prevalence"),
     [(2, "kappa", 0.5), (2, "kappa", 0.9), (3, "alpha", 0.5), (3, "alpha", 0.9)],

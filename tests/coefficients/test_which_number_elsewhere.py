@@ -95,6 +95,7 @@ def test_a_row_names_a_coefficient_and_says_what_it_rests_on(row):
     assert f"| `{row.call}` | `{row.ours}` |" in as_markdown()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "row",
     [row for row in ELSEWHERE if row.basis == "cases"],

@@ -66,6 +66,7 @@ def test_text_types_have_rows_of_their_own_and_K_needs_no_distance(folder: Path,
     assert len({row["part"] for row in rows(capsys.readouterr().out)}) == 6
 
 
+@pytest.mark.slow
 def test_the_folder_holds_report_tables_and_silver_chains(folder: Path, tmp_path, capsys) -> None:
     out = tmp_path / "out"
     assert main(["coref", str(folder), "-o", str(out), "--draws", "100", "-q"]) == 0

@@ -192,6 +192,7 @@ def test_chain_tables_with_several_chains_of_one_mention(tmp_path: Path) -> None
     assert text.layers["c"].judgments["0:4-5"].is_ambiguous
 
 
+@pytest.mark.calibration
 @pytest.mark.shared
 def test_ezcoref(shared: Path) -> None:
     folder = shared / "data" / "ezcoref"

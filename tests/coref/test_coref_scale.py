@@ -19,6 +19,7 @@ def coders(mentions: int, number: int, longest: int) -> dict[str, dict[int, int]
     return out
 
 
+@pytest.mark.slow
 def test_pairs_links_and_scores_of_a_hundred_thousand_mentions() -> None:
     made = coders(100_000, 2, 4_000)
     cells = pair_table(*made.values())
@@ -27,6 +28,7 @@ def test_pairs_links_and_scores_of_a_hundred_thousand_mentions() -> None:
     assert 0 < found["ceaf_e"].f1 < 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chain", ["partial", "incl-", "excl+", "cluster-own"])
 def test_chains_of_twenty_coders(chain: str) -> None:
     text = document("t", coders(2_000, 20, 150), order=range(2_000))

@@ -27,6 +27,7 @@ def _case(name, rng, n_items=4):
     return model, codes, values
 
 
+@pytest.mark.slow
 @models
 def test_likelihood_and_truth_equal_enumeration(name, rng):
     from annomodels.kernels.decisions import count_true
@@ -43,6 +44,7 @@ def test_likelihood_and_truth_equal_enumeration(name, rng):
         np.testing.assert_allclose(counted, number, atol=1e-10)
 
 
+@pytest.mark.slow
 @models
 def test_joint_densities_of_gibbs_and_pymc_are_one(name, rng):
     model, codes, _ = _case(name, rng, n_items=8)
@@ -62,6 +64,7 @@ def test_joint_densities_of_gibbs_and_pymc_are_one(name, rng):
         assert float(total) == pytest.approx(likelihood + model.log_prior(values), rel=1e-9)
 
 
+@pytest.mark.slow
 @models
 def test_prior_draws_have_the_moments_that_the_model_states(name, rng):
     model = MODELS[name]
@@ -77,6 +80,7 @@ def test_prior_draws_have_the_moments_that_the_model_states(name, rng):
     np.testing.assert_allclose(share, expected, atol=0.02)
 
 
+@pytest.mark.slow
 def test_priors_exclude_the_swap_of_true_and_false(rng):
     model = MentionPairs()
     means = np.array([model.sample_parameters(1, 1, rng).mean for _ in range(20_000)])

@@ -23,6 +23,7 @@ MODELS = {"pairs": MentionPairs(), "single or none": SingleTruth(none=True)}
 models = pytest.mark.parametrize("name", MODELS)
 
 
+@pytest.mark.calibration
 @models
 def test_gibbs_and_nuts_agree(name, rng):
     model = MODELS[name]
@@ -147,6 +148,7 @@ def table():
     return table_of(codes)
 
 
+@pytest.mark.slow
 @models
 def test_the_order_of_rows_changes_nothing(name, table):
     options = {"model": MODELS[name], "draws": 2000, "chains": 2}
@@ -156,6 +158,7 @@ def test_the_order_of_rows_changes_nothing(name, table):
     assert one.coders().table.equals(two.coders().table)
 
 
+@pytest.mark.slow
 @models
 def test_names_of_coders_and_candidates_mean_nothing(name, table):
     other = table.assign(

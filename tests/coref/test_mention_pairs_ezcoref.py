@@ -29,6 +29,7 @@ def test_majority_voting_has_the_accuracy_on_record(study, data):
     assert study.majority(labels, gold).accuracy == pytest.approx(0.8347, abs=5e-5)
 
 
+@pytest.mark.calibration
 @pytest.mark.parametrize("name", ["mention-pair", "single-truth"])
 def test_models_beat_majority_voting_on_the_whole_set(study, data, name):
     labels, gold = data

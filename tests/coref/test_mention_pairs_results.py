@@ -65,6 +65,7 @@ def test_repeated_rows_count_once():
     assert (one.accepted == two.accepted).all()
 
 
+@pytest.mark.slow
 def test_links_and_chains_follow_the_most_probable_antecedents(fit):
     links = fit.links().table
     first = links[links["item"].str.startswith("t0#")]

@@ -122,6 +122,7 @@ def by_enumeration(table: list[list[Any]], name: str, empty: str) -> tuple[float
     return d_o / n, d_e / (n * (n - 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("empty", ["subset", "disjoint"])
 @pytest.mark.parametrize("name", sorted(SIZE_DISTANCES))
 @given(table=tables)
@@ -156,9 +157,10 @@ def texts(draw: st.DrawFn) -> Any:
     return document_of_judgments("t", coders, order=order, turns=["t1", "t2"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["masi", "passonneau", "dice"])
 @pytest.mark.parametrize("chain", sorted(CONDITIONS))
-@settings(max_examples=60)  # for each of many conditions and distances
+@settings(max_examples=settings().max_examples // 2)  # for each of many conditions and distances
 @given(text=texts())
 def test_every_condition_equals_its_written_out_labels(chain: str, name: str, text: Any) -> None:
     """Labels are cut from base sets without being written; here they are written, and compared."""

@@ -49,6 +49,7 @@ def key(model, data):
     return compiled.graph_key(built(model, data))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", list(MODELS))
 def test_other_data_of_any_size_have_the_same_graph(model):
     first = key(model, crowd(1, model))
@@ -56,6 +57,7 @@ def test_other_data_of_any_size_have_the_same_graph(model):
     assert key(model, crowd(3, model, n_items=70)) == first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["dawid-skene", "guess-level", "beta-binomial-by-item"])
 def test_known_gold_of_other_items_has_the_same_graph(model):
     first = key(model, crowd(1, model, gold=3))
@@ -71,6 +73,7 @@ def test_groups_of_coders_are_data():
     assert key(am.HierarchicalDawidSkene(), data) != first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "other",
     [
@@ -87,6 +90,7 @@ def test_other_priors_and_models_have_graphs_of_their_own(other):
     assert key(other, crowd(1)) != key("hierarchical", crowd(1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options", [{"difficulty": 2.0}, {"nodes": 11}, {"by_class": True}, {"guessing": Beta(2, 8)}]
 )
@@ -100,6 +104,7 @@ def test_parameters_of_another_number_have_a_graph_of_their_own(other):
     assert key("mace", crowd(1, **other)) != key("mace", crowd(1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [None, 1.0], ids=["exact", "rounded"])
 def test_the_interval_model_shares_its_graph(step):
     def of(seed, n_items=12):
@@ -116,6 +121,7 @@ def test_the_interval_model_shares_its_graph(step):
     assert of(1) == of(2) != of(1, n_items=13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [
@@ -228,6 +234,7 @@ MODELS_TO_RUN = {
 }
 
 
+@pytest.mark.calibration
 @pytest.mark.nuts
 @pytest.mark.parametrize(
     "name",
@@ -250,7 +257,12 @@ def test_a_second_fit_does_not_compile_and_draws_as_the_first_would(name, count)
 
 @pytest.mark.nuts
 @pytest.mark.parametrize(
-    "model", ["scalar-difficulty", "logistic-random-effects", "item-difficulty"]
+    "model",
+    [
+        pytest.param("scalar-difficulty", marks=pytest.mark.calibration),
+        pytest.param("logistic-random-effects", marks=pytest.mark.calibration),
+        "item-difficulty",
+    ],
 )
 def test_models_with_loops_of_their_own_compile_nothing(model, count):
     fit = am.fit(crowd(1, model), model, **OPTIONS)

@@ -56,11 +56,13 @@ def assert_same(fit, reference):
         np.testing.assert_allclose(found, wanted, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_the_draws_are_those_of_one_process(data, client):
     reference = am.fit(data, **OPTIONS)
     assert_same(am.fit(data, executor=client, partitions=5, **OPTIONS), reference)
 
 
+@pytest.mark.slow
 def test_parameters_that_are_brought_to_all_machines_first(data, client, monkeypatch):
     from annomodels.executors import dask
 
@@ -97,6 +99,7 @@ def test_large_parameters_are_shared_and_pieces_mapped(client, monkeypatch):
     assert crew.map(abs, [-1, -2, -3, -4]) == [1, 2, 3, 4]
 
 
+@pytest.mark.calibration
 @pytest.mark.skipif(os.name == "nt", reason="signals work differently there")
 @pytest.mark.parametrize("settle", [1e9, 0.1], ids=["crowded", "settling"])
 def test_killing_one_of_three_machines_twice_changes_nothing(data, own_client, monkeypatch, settle):
@@ -124,6 +127,7 @@ def test_killing_one_of_three_machines_twice_changes_nothing(data, own_client, m
     assert_same(fit, reference)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals work differently there")
 def test_a_machine_that_dies_in_the_middle_of_a_call_is_replaced(own_client, monkeypatch, tmp_path):
     """By one that is there, which has two places then, and by a new one when that has come."""
@@ -154,6 +158,7 @@ def test_a_machine_that_dies_in_the_middle_of_a_call_is_replaced(own_client, mon
     assert crew.settle() == []
 
 
+@pytest.mark.calibration
 @pytest.mark.skipif(os.name == "nt", reason="signals work differently there")
 def test_a_call_is_lost_with_the_machine_it_went_to_wherever_its_place_is_now(own_client, tmp_path):
     """Another group of chains may have noticed first, and have moved the place."""

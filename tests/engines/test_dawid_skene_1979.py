@@ -75,6 +75,7 @@ def test_em_leaves_the_same_patients_uncertain(em, data):
     assert certain == data.n_items - 3
 
 
+@pytest.mark.slow
 def test_random_starts_find_better_optima_than_the_votes(data):
     fit = am.fit(data, am.DawidSkene.unsmoothed(), engine="em", starts=300, seed=1)
     found = float(fit.tree["sample_stats"]["log_likelihood"].values[0, 0])
@@ -89,7 +90,11 @@ def test_random_starts_find_better_optima_than_the_votes(data):
 
 # the reference figures carry an error of their own: .0004 for the prevalence, three digits else
 @pytest.mark.parametrize(
-    ("engine", "draws"), [("gibbs", 8000), pytest.param("nuts", 2500, marks=pytest.mark.nuts)]
+    ("engine", "draws"),
+    [
+        ("gibbs", 8000),
+        pytest.param("nuts", 2500, marks=[pytest.mark.nuts, pytest.mark.calibration]),
+    ],
 )
 def test_posterior_agrees_with_the_reference(data, engine, draws):
     fit = am.fit(data, PRIORS, engine=engine, draws=draws, seed=3)

@@ -30,6 +30,7 @@ def simulated(seed, k, n_items, n_coders, per_item, scale):
     return am.Annotations.from_records(rows, labels=list(range(k))), truth, delta, ability
 
 
+@pytest.mark.calibration
 def test_truth_difficulty_and_ability_are_recovered():
     data, truth, delta, ability = simulated(3, 3, 150, 8, 8, 1.0)
     fit = am.fit(data, "scalar-difficulty", chains=2, draws=400, seed=1)
@@ -49,6 +50,7 @@ def test_truth_difficulty_and_ability_are_recovered():
     assert fit.tree["sample_stats"]["diverging"].values.mean() <= 0.0025
 
 
+@pytest.mark.calibration
 def test_chains_started_in_swapped_classes_find_back(monkeypatch):
     data, truth, _, _ = simulated(5, 2, 150, 6, 6, 0.8)
     good = nuts.start_point

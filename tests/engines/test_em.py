@@ -65,6 +65,7 @@ def slow():
     return simulate(np.random.default_rng(3), n_items=400, n_coders=60, per_item=3, accuracy=0.6)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FAMILY)
 def test_leaps_save_passes_and_end_in_the_same_mode(slow, name):
     model = resolve(name)

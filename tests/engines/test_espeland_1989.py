@@ -33,11 +33,13 @@ def difficulty(caries):
     return am.fit(caries, model, chains=2, seed=1)
 
 
+@pytest.mark.slow
 def test_dawid_skene_does_not_give_the_patterns(caries, by_coder):
     assert chi_square(by_coder, caries) == pytest.approx(131, abs=3)
     np.testing.assert_allclose(by_votes(by_coder, caries), VOTES["by coder"], atol=2.5)
 
 
+@pytest.mark.slow
 def test_nor_does_one_matrix_for_all(caries):
     pooled = am.fit(caries, "pooled", draws=300, seed=1)
     assert chi_square(pooled, caries) == pytest.approx(3177, abs=15)

@@ -27,6 +27,7 @@ def _same(first, second):
     np.testing.assert_allclose(p_truth(first), p_truth(second), atol=1e-12)
 
 
+@pytest.mark.slow
 def test_threads_and_partitions_do_not_change_the_draws(data):
     options = {"chains": 2, "draws": 120, "warmup": 50, "seed": 4, "extend": False}
     reference = am.fit(data, threads=1, partitions=1, **options)
@@ -34,6 +35,7 @@ def test_threads_and_partitions_do_not_change_the_draws(data):
         _same(reference, am.fit(data, threads=threads, partitions=partitions, **options))
 
 
+@pytest.mark.slow
 def test_the_seed_decides(data):
     options = {"chains": 2, "draws": 60, "warmup": 50, "extend": False}
     _same(am.fit(data, seed=9, **options), am.fit(data, seed=9, **options))
@@ -65,6 +67,7 @@ def ctrl_c():
     signal.signal(signal.SIGINT, before)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals work differently there")
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_keeps_what_was_sampled(data):
@@ -92,6 +95,7 @@ def test_ctrl_c_in_the_warm_up_has_nothing_to_keep(data):
         am.fit(data, warmup=5000, draws=1000, seed=1, progress=press)
 
 
+@pytest.mark.slow
 def test_draws_beyond_the_memory_are_thinned(data):
     per_draw = data.n_coders * 9 * 8 * 2
     fit = am.fit(data, chains=2, draws=1000, seed=1, memory=per_draw * 200, extend=False)
@@ -99,6 +103,7 @@ def test_draws_beyond_the_memory_are_thinned(data):
     assert fit.tree["posterior"]["confusion"].dtype == np.float32
 
 
+@pytest.mark.slow
 def test_chains_that_have_not_mixed_run_on():
     data, _ = simulate(np.random.default_rng(3), n_items=150, n_coders=60, per_item=3, accuracy=0.6)
     fit = am.fit(data, draws=150, warmup=20, seed=1)
@@ -108,6 +113,7 @@ def test_chains_that_have_not_mixed_run_on():
     assert float(fit.tree.attrs["ess_min"]) > float(alone.tree.attrs["ess_min"])
 
 
+@pytest.mark.slow
 def test_progress_is_told_and_ends_at_one(data):
     told = []
     am.fit(data, chains=2, draws=60, warmup=50, seed=1, progress=lambda *a: told.append(a))

@@ -81,6 +81,7 @@ MARKED = [
 ]
 
 
+@pytest.mark.calibration
 @pytest.mark.parametrize("case", MARKED)
 def test_gibbs_and_nuts_agree_within_monte_carlo_error(case, request):
     model, load = CASES[case]

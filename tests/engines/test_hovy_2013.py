@@ -23,6 +23,7 @@ def _reference(shared, name):
 
 
 # accuracy of the authors' program on the gold labels, and how many labels it may give otherwise
+@pytest.mark.calibration
 @pytest.mark.parametrize(("name", "accuracy"), [("snow_rte", 0.92625), ("snow_temp", 435 / 462)])
 @pytest.mark.parametrize(("engine", "apart"), [("em", 0.03), ("gibbs", 0.04)])
 def test_labels_probabilities_and_competences_of_the_authors_program(

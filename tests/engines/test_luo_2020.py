@@ -24,6 +24,7 @@ def gwsd(shared):
     return data, np.array([found[item] for item in data.items])
 
 
+@pytest.mark.slow
 def test_luo_2020_stance_ranks_items_as_the_posterior_of_the_authors(gwsd):
     data, theirs = gwsd
     assert (data.n_items, data.n_coders, len(data)) == (2050, 398, 16400)

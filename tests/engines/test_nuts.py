@@ -11,6 +11,7 @@ import annomodels as am
 pytestmark = pytest.mark.nuts
 
 
+@pytest.mark.calibration
 def test_the_logit_normal_model_recovers_truth_and_skill():
     rng = np.random.default_rng(6)
     data, truth = simulate(rng, n_items=200, n_coders=6, per_item=4)
@@ -27,7 +28,9 @@ def test_the_logit_normal_model_recovers_truth_and_skill():
         assert low < right < high
 
 
-@pytest.mark.parametrize("model", ["dawid-skene", "scalar-difficulty"])
+@pytest.mark.parametrize(
+    "model", [pytest.param("dawid-skene", marks=pytest.mark.calibration), "scalar-difficulty"]
+)
 @pytest.mark.usefixtures("counting_clock")
 def test_a_time_limit_keeps_the_draws_of_all_chains_that_got_far(model, monkeypatch):
     """A sampler that would go on is stopped; one chain has hardly begun, and nutpie pads it."""

@@ -43,8 +43,13 @@ QUANTILE_ERRORS = np.array([2.67, 1.25, 2.67])
 SCALES = {"specificity": (2.0, 2.8, 3.9), "sensitivity": (6.9, 10.9, 17.6)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("engine", "n"), [("gibbs", 2000), pytest.param("nuts", 1000, marks=pytest.mark.nuts)]
+    ("engine", "n"),
+    [
+        ("gibbs", 2000),
+        pytest.param("nuts", 1000, marks=[pytest.mark.nuts, pytest.mark.calibration]),
+    ],
 )
 def test_carpenter_2008_beta_binomial(rte, engine, n):
     data, truth = rte
@@ -71,6 +76,7 @@ def test_carpenter_2008_beta_binomial(rte, engine, n):
         assert (np.abs(np.log(got / expected)) < 4 * error).all(), (name, got)
 
 
+@pytest.mark.slow
 def test_the_default_gets_at_most_60_items_wrong(rte):
     data, truth = rte
     fit = am.fit(data, seed=1)

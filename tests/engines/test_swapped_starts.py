@@ -39,6 +39,7 @@ def in_place(fit):
     return [bool((order == np.arange(len(order))).all()) for order in found]
 
 
+@pytest.mark.calibration
 @pytest.mark.parametrize("name", ["snow_rte", "dog"])
 @pytest.mark.parametrize("model", ["dawid-skene", "hierarchical"])
 def test_chains_find_the_names_of_their_classes(shared, name, model, monkeypatch):

@@ -45,6 +45,7 @@ def thinned(data, few) -> int:
     return int(few.tree.attrs["thin"])
 
 
+@pytest.mark.slow
 def test_as_many_iterations_are_made_as_draws_were_asked_for(data, few, whole):
     thin = thinned(data, few)
     kept = draws(few, "prevalence").shape[1]
@@ -70,6 +71,7 @@ def test_rhat_is_that_of_every_iteration(data, few, whole):
     assert f"{few.tree.attrs['rhat_max']:.3f}" in str(few.check())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["dawid-skene", "mace", "one-coin", "hierarchical"])
 def test_parts_elsewhere_give_the_same(data, model):
     here = am.fit(data, model, **FEW)
@@ -78,6 +80,7 @@ def test_parts_elsewhere_give_the_same(data, model):
     np.testing.assert_array_equal(draws(here, "confusion"), draws(there, "confusion"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("executor", [None, "threads"])
 def test_a_run_that_goes_on_has_the_same_diagnostics(
     data, few, executor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -246,6 +246,7 @@ def little_memory() -> Iterator[None]:
     assert kilobytes("VmHWM") - before < 1_000_000
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not os.access("/proc/self/clear_refs", os.W_OK), reason="Only Linux can forget an earlier peak."
 )
@@ -254,12 +255,14 @@ def test_the_peak_of_memory_is_seen() -> None:
         bytearray(os.urandom(1024) * 1_100_000)
 
 
+@pytest.mark.slow
 def test_damaged_exports_of_our_own(own_exports: Any, tmp_path: Path) -> None:
     with little_memory():
         done = rounds_of(own_exports, tmp_path, ROUNDS // 2)
     assert done >= ROUNDS // 2 - len(own_exports)
 
 
+@pytest.mark.slow
 def test_damaged_exports_of_every_shape(formats: Path, tmp_path: Path) -> None:
     exports: dict[str, Any] = {}
     for path in sorted(formats.iterdir()):

@@ -45,6 +45,7 @@ def limited(code: str, megabytes: int) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="memory can be limited on Linux only")
 @pytest.mark.parametrize("kind", ["gzip", "zip", "xlsx"])
 def test_bombs_are_refused_in_little_memory(kind: str, tmp_path: Path) -> None:
@@ -76,6 +77,7 @@ except AnnotationError as error:
     assert path.stat().st_size < 2_000_000
 
 
+@pytest.mark.slow
 def test_an_honest_archive_may_shrink_a_lot(tmp_path: Path) -> None:
     text = "item,coder,label\n" + "".join(f"t{n},{c},x\n" for n in range(50_000) for c in "ab")
     path = tmp_path / "votes.csv.gz"
@@ -232,6 +234,7 @@ def big_tasks(path: Path, megabytes: int) -> int:
     return number
 
 
+@pytest.mark.slow
 def test_large_json_is_read_piece_by_piece(tmp_path: Path, monkeypatch: Any) -> None:
     path = tmp_path / "big.json"
     number = big_tasks(path, 30)

@@ -227,6 +227,7 @@ def test_toloka_and_appen_rows_hold_what_is_settled(tmp_path: Path) -> None:
     assert [row[2:4] for row in appen[1:]] == [["TRUE", "pos"], ["TRUE", "neg"]]
 
 
+@pytest.mark.slow
 def test_gold_of_a_fit_needs_nothing_else(tmp_path: Path) -> None:
     crowd = am.datasets.load("crowd")
     fit = am.fit(crowd.select(items=crowd.items[:30]), engine="em", seed=1)

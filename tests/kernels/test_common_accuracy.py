@@ -66,6 +66,7 @@ def sampled(strength, beta, *, joint, draws):
     return chain(counts, scale, np.array([strength, *beta, 1.0]), joint, draws)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strength", [4.0, 40.0, 300.0])
 def test_draws_agree_with_a_grid(strength):
     beta = Diagonal(strength, 0.7, 10.0).beta

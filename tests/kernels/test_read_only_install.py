@@ -31,6 +31,7 @@ print(compiling.CACHED, total.sum())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("closed", "kept"),
     [(["annomodels/kernels"], "True"), (["annomodels/kernels", "annomodels/numba"], "False")],

@@ -138,6 +138,7 @@ def test_odds_of_a_spammer_compare_the_rows_a_coder_has(rng):
         assert found[j] == pytest.approx(np.log(q / (1 - q)) + habit - own)
 
 
+@pytest.mark.calibration
 @pytest.mark.parametrize("first", [False, True])
 def test_rows_of_an_earlier_fit_stay_with_their_coder_beside_spammers(first, rng):
     """Coder 1 of three, the first or none before them a spammer, has rows of their own."""
@@ -165,6 +166,7 @@ def test_rows_of_an_earlier_fit_stay_with_their_coder_beside_spammers(first, rng
     assert ((1.0, 0.0) in seen) == first
 
 
+@pytest.mark.calibration
 def test_a_fit_has_the_populations_of_the_groups_inside(rng):
     data = am.datasets.load("caries")
     data = data.select(items=data.items[:150])
@@ -182,6 +184,7 @@ def test_a_fit_has_the_populations_of_the_groups_inside(rng):
     assert table["population"].notna().all()
 
 
+@pytest.mark.slow
 def test_the_second_fit_knows_the_coders_of_the_first_inside_another_model():
     data = am.datasets.load("anesthesia")
     first, second = data.select(items=data.items[:25]), data.select(items=data.items[25:])

@@ -50,6 +50,7 @@ def pymc_point(density, pymc_model, x):
     return point
 
 
+@pytest.mark.slow
 @cases
 def test_value_and_variables_are_those_of_the_pymc_model(case, rng):
     model, data = crowd(case, rng, gold=case not in WITHOUT_GOLD)
@@ -74,6 +75,7 @@ def test_value_and_variables_are_those_of_the_pymc_model(case, rng):
             np.testing.assert_allclose(found[variable.name], expected, rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.slow
 @cases
 def test_the_gradient_is_that_of_the_value(case, rng):
     """Against differences of two sides, at points near and far."""
@@ -98,6 +100,7 @@ def test_there_and_back(case, rng):
     np.testing.assert_allclose(density.unconstrained(density.constrained(x)), x, atol=1e-12)
 
 
+@pytest.mark.slow
 @cases
 def test_the_start_is_finite(case, rng):
     model, data = crowd(case, rng)

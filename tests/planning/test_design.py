@@ -24,6 +24,7 @@ def test_votes_of_equal_coders_are_right_as_often_as_the_binomial_says():
     assert found.loc[3, "alpha"] == pytest.approx(0.36, abs=0.02)
 
 
+@pytest.mark.slow
 def test_more_labels_give_better_gold_and_more_items_narrower_intervals():
     found = am.design(
         items=[50, 200], coders=12, labels_per_item=[2, 6], replications=12, target=0.999, seed=1
@@ -89,6 +90,7 @@ def pilots():
     return [am.fit(am.simulate(n, 8, 2, 4, **crowd).annotations, **options) for n in (20, 600)]
 
 
+@pytest.mark.slow
 def test_a_pilot_hands_its_uncertainty_on(pilots):
     spread = []
     for pilot in pilots:

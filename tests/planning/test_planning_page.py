@@ -7,10 +7,13 @@ import io
 import re
 from pathlib import Path
 
+import pytest
+
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "planning.md"
 BLOCK = re.compile(r"^```python\n(.*?)^```\n+```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
+@pytest.mark.slow
 def test_the_page_prints_what_it_says() -> None:
     names: dict[str, object] = {"__name__": "__main__"}
     found = BLOCK.findall(PAGE.read_text("utf-8"))

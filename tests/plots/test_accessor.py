@@ -60,6 +60,7 @@ def test_every_plot_is_a_method_with_the_same_options() -> None:
         assert [(p.name, p.default) for p in own] == [(p.name, p.default) for p in theirs]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
 def test_it_draws_what_the_function_draws(name: str, fit: am.Fit) -> None:
     made = getattr(fit.plot, name)(*ARGUMENTS.get(name, ()))
@@ -69,6 +70,7 @@ def test_it_draws_what_the_function_draws(name: str, fit: am.Fit) -> None:
     assert svgs[0] == svgs[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - {"ranks"}))
 def test_given_axes_are_drawn_on_and_their_neighbours_left_alone(name: str, fit: am.Fit) -> None:
     figure = Figure((8, 4), layout="constrained")
@@ -94,6 +96,7 @@ class _Nowhere:
         """Do nothing."""
 
 
+@pytest.mark.slow
 def test_matplotlib_loads_when_something_is_drawn() -> None:
     code = (
         "import annomodels as am, sys\n"

@@ -70,6 +70,7 @@ def texts(svg):
     return [node.text for node in ElementTree.fromstring(svg).iter("text")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PLOTS)
 def test_each_plot_becomes_a_small_described_svg(name, anesthesia):
     figure = PLOTS[name](anesthesia)
@@ -90,6 +91,7 @@ def test_each_plot_becomes_a_small_described_svg(name, anesthesia):
         assert reference in ids
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PLOTS)
 def test_colours_follow_the_page_and_fonts_are_not_fixed(name, anesthesia):
     svg = plots.inline(PLOTS[name](anesthesia), "k", "t", "d")
@@ -104,6 +106,7 @@ def test_drawing_twice_gives_the_same_bytes(anesthesia):
     assert drawn[0] == drawn[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(set(PLOTS) - {"ranks"}))
 def test_plots_do_without_intervals(name, glance):
     svg = plots.inline(PLOTS[name](glance), "k", "t", "d")
@@ -143,6 +146,7 @@ def test_the_forest_shows_forty_of_ten_thousand_coders(rng):
     assert len(svg) < 40_000
 
 
+@pytest.mark.slow
 def test_fifty_labels_fit_into_prevalence_and_confusion(rng):
     names = [f"label {k} with a name that is far too long for any axis" for k in range(50)]
     fit = unfitted(made_up(400, 8, names, rng), rng)
@@ -160,6 +164,7 @@ def test_strange_names_are_drawn_as_text(rng):
     assert "<script>" not in svg
 
 
+@pytest.mark.slow
 def test_the_simplex_is_for_three_labels_only(rng, anesthesia):
     fit = am.fit(made_up(80, 6, ["a", "b", "c"], rng), engine="em", seed=1)
     svg = plots.inline(plots.simplex(fit), "k", "t", "d")

@@ -22,6 +22,7 @@ def fit() -> am.Fit:
     return am.fit(data, chains=2, draws=200, seed=3)
 
 
+@pytest.mark.slow
 def test_every_key_that_is_cited_has_its_entry_and_no_other(fit: am.Fit) -> None:
     text = methods_latex(fit)
     cited = {key for keys in re.findall(r"\\citep\{([^}]*)\}", text) for key in keys.split(",")}
@@ -33,6 +34,7 @@ def test_every_key_that_is_cited_has_its_entry_and_no_other(fit: am.Fit) -> None
     assert entries[0] == "carpenter2008"
 
 
+@pytest.mark.slow
 def test_markdown_names_each_source_it_lists(fit: am.Fit) -> None:
     text = methods(fit)
     for source in references(fit):
@@ -41,6 +43,7 @@ def test_markdown_names_each_source_it_lists(fit: am.Fit) -> None:
     assert "(Carpenter 2008; Dawid & Skene 1979)" in text
 
 
+@pytest.mark.slow
 def test_names_are_escaped_for_each_format(fit: am.Fit) -> None:
     assert r"(a\_b, 50 %, \#\{c\} and d\\e)" in methods(fit)
     assert r"(a\_b, 50~\%, \#\{c\} and d\textbackslash{}e)" in methods_latex(fit)

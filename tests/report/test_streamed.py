@@ -39,6 +39,7 @@ def both(tmp_path_factory):
     return am.fit(data, **RUN), am.fit(whole, **RUN)
 
 
+@pytest.mark.slow
 def test_the_tally_is_that_of_the_gold_standard_in_memory(both):
     streamed, wanted = both
     found, gold = tally(streamed), wanted.gold().table
@@ -61,6 +62,7 @@ def test_the_tally_is_that_of_the_gold_standard_in_memory(both):
     assert found.open["probability"].min() == pytest.approx(open_items["probability"].min())
 
 
+@pytest.mark.slow
 def test_the_page_says_what_is_known_and_what_is_not(both, tmp_path):
     streamed, wanted = both
     html = am.report(streamed, tmp_path / "page.html", target=0.7).read_text("utf-8")
@@ -99,6 +101,7 @@ def test_what_needs_the_labels_in_memory_is_refused(both, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_an_anonymous_page_names_nobody(both, tmp_path):
     streamed, wanted = both
     page = am.report(streamed, tmp_path / "page.html", anonymise=True).read_text("utf-8")

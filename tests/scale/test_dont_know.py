@@ -86,6 +86,7 @@ def test_a_scan_sets_aside_what_reading_sets_aside(
     assert set(said) <= set(found.notes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["hierarchical", "mace", "pooled"])
 def test_a_fit_learns_from_them_as_in_memory_or_leaves_them_out(
     both: tuple[am.Scanned, am.Annotations, Path], model: str
@@ -109,6 +110,7 @@ def test_a_fit_learns_from_them_as_in_memory_or_leaves_them_out(
         assert p == pytest.approx(wanted.tree["truth"]["p_truth"].values, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_em_learns_from_them_as_in_memory(both: tuple[am.Scanned, am.Annotations, Path]) -> None:
     scan, data, _ = both
     found = am.fit(scan, engine="em", seed=1)
@@ -119,6 +121,7 @@ def test_em_learns_from_them_as_in_memory(both: tuple[am.Scanned, am.Annotations
     assert "counts as no answer" in " ".join(found.coders().notes)
 
 
+@pytest.mark.slow
 def test_a_fit_with_them_is_saved_and_not_taken_for_one_without(
     both: tuple[am.Scanned, am.Annotations, Path], tmp_path: Path
 ) -> None:

@@ -77,6 +77,7 @@ def assert_same_items(fit: am.Fit, wanted: am.Fit) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_gibbs_draws_are_those_of_a_fit_in_memory_bit_for_bit(
     scans: dict[str, am.Scanned], model: str
@@ -96,6 +97,7 @@ def test_gibbs_draws_are_those_of_a_fit_in_memory_bit_for_bit(
     assert modes[0] == modes[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_em_is_that_of_a_fit_in_memory(scans: dict[str, am.Scanned], model: str) -> None:
     data = scans["gold"]
@@ -125,6 +127,7 @@ def test_em_keeps_the_best_of_many_starts(scans: dict[str, am.Scanned]) -> None:
     assert found.tree.attrs["starts"] == 4
 
 
+@pytest.mark.slow
 def test_summaries_are_those_of_a_fit_in_memory(scans: dict[str, am.Scanned]) -> None:
     data = scans["gold"]
     found, wanted = am.fit(data, **RUN), am.fit(data.to_annotations(), **RUN)
@@ -139,6 +142,7 @@ def test_summaries_are_those_of_a_fit_in_memory(scans: dict[str, am.Scanned]) ->
     assert "prevalence: no 0." in repr(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
 def test_the_gold_standard_is_that_of_a_fit_in_memory(
     scans: dict[str, am.Scanned], ending: str, tmp_path: Path
@@ -204,6 +208,7 @@ def test_what_was_sampled_is_kept_when_a_run_is_interrupted(scans: dict[str, am.
         am.fit(scans["open"], "dawid-skene", **run, executor=Stops(5))
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_from_its_checkpoint(scans: dict[str, am.Scanned], tmp_path: Path) -> None:
     run = {**RUN, "draws": 100, "checkpoint": tmp_path / "run.h5"}
     part = am.fit(scans["open"], "dawid-skene", **run, executor=Stops(60))
@@ -295,6 +300,7 @@ def test_temporary_folders_go_with_the_fit(scans: dict[str, am.Scanned]) -> None
     assert not folder.exists()
 
 
+@pytest.mark.slow
 def test_a_scan_without_signal_settles_nothing_but_what_is_known(tmp_path: Path) -> None:
     rng = np.random.default_rng(2)
     rows = [

@@ -34,6 +34,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_folder_goes_with_its_keeper(folder: Path) -> None:
     keeper = Keeper()
     assert keeper.folder.parent == folder

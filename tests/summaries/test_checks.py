@@ -80,6 +80,7 @@ def test_one_chain_is_cut_in_two(good, make):
     assert finding(result, "R-hat")["value"] < 1.02
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("attrs", "name", "words"),
     [
@@ -151,6 +152,7 @@ def test_groups_without_common_items_are_named(make):
     assert any("2 groups without common items" in sentence for sentence in result.sentences)
 
 
+@pytest.mark.slow
 def test_few_labels_per_coder_suggest_the_hierarchical_model(make):
     world = make.world(n_items=100, n_coders=50, per_item=5)
     tree = make.gibbs(world.data, chains=4, draws=300)
@@ -160,6 +162,7 @@ def test_few_labels_per_coder_suggest_the_hierarchical_model(make):
     assert "labels per coder" not in set(other.table["name"])
 
 
+@pytest.mark.slow
 def test_hard_items_make_probabilities_too_sure(make):
     world = make.world(n_items=400, n_coders=10, per_item=6, accuracy=0.9)
     rng = np.random.default_rng(5)

@@ -15,6 +15,7 @@ def fit():
     return am.fit(am.datasets.load("crowd"), chains=2, draws=150, warmup=100, seed=1)
 
 
+@pytest.mark.slow
 def test_the_curve_is_the_mean_probability_of_the_surest_items(fit):
     found = coverage(fit.tree, fit.data)
     sure = np.sort(fit.tree["truth"]["p_truth"].values.max(axis=1))[::-1]
@@ -39,6 +40,7 @@ def test_known_truth_is_left_out_of_the_curve(fit):
     assert "50 items" in found.notes[0]
 
 
+@pytest.mark.slow
 def test_one_draw_gives_a_curve_without_a_band():
     glance = am.fit(am.datasets.load("anesthesia"), engine="em", seed=1)
     found = coverage(glance.tree, glance.data)

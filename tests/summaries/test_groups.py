@@ -80,6 +80,7 @@ def grouped(fit) -> am.Fit:
     return am.fit(fit.data, model, chains=2, draws=400, seed=1)
 
 
+@pytest.mark.slow
 def test_groups_of_the_model_are_not_drawn_together(fit, grouped) -> None:
     ours = grouped.groups()
     table = ours.table.set_index("group")

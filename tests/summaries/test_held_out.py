@@ -48,6 +48,7 @@ def _without(data, keep):
     return am.Annotations.from_records(rows, labels=range(3), gold=gold)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["item", "label"])
 def test_estimates_equal_refits_without_the_point(small, by):
     fit = am.fit(small, "dawid-skene", **OPTIONS)
@@ -122,6 +123,7 @@ def caries():
     return {name: am.fit(data, name, seed=1) for name in ("dawid-skene", "hierarchical", "pooled")}
 
 
+@pytest.mark.slow
 def test_espeland_and_handelman_1989_elpd_of_dawid_skene(caries):
     """-7476.4 nats over 3,869 X-rays, as the field's tables have it for Dawid-Skene."""
     assert held_out(caries["dawid-skene"].tree, caries["dawid-skene"].data).total == pytest.approx(

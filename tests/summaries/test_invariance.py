@@ -44,6 +44,7 @@ def test_names_of_labels_in_another_order_give_the_same_gold(make):
         np.testing.assert_allclose(first[column], second[column])
 
 
+@pytest.mark.slow
 def test_all_summaries_of_the_real_engines(make):
     """Hierarchical Gibbs and EM on the same crowd: every table has its rows."""
     from annomodels.fitting.run import fit

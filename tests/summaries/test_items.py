@@ -68,6 +68,7 @@ def test_disagreement_counts_pairs(make):
     np.testing.assert_allclose(items(tree, data).table["disagreement"], [0.5, np.nan, 0])
 
 
+@pytest.mark.slow
 def test_few_items_are_contested_when_the_model_is_true(make):
     for n_labels, per_item in ((2, 10), (4, 6)):
         accuracy = np.linspace(0.5, 0.95, 15)
@@ -78,6 +79,7 @@ def test_few_items_are_contested_when_the_model_is_true(make):
         assert (table["quadrant"] == "contested").mean() <= 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_labels", [3, 5])
 def test_ambiguous_items_are_ranked_better_than_by_entropy(make, n_labels):
     scores = []

@@ -283,6 +283,7 @@ def at_random(data, budget, rng):
     return [free[n] for n in rng.choice(len(free), budget, replace=False)]
 
 
+@pytest.mark.calibration
 def test_labels_chosen_so_beat_labels_chosen_at_random():
     rng = np.random.default_rng(5)
     options = {"chains": 2, "draws": 150, "warmup": 100, "extend": False}

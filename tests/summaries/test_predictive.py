@@ -39,6 +39,7 @@ def caries(make):
     return data, make.gibbs(data, chains=2, draws=200, warmup=150)
 
 
+@pytest.mark.slow
 def test_caries_rejects_dawid_skene_espeland_handelman_1989(caries):
     data, tree = caries
     found = predictive(tree, data)
@@ -58,6 +59,7 @@ def test_caries_rejects_dawid_skene_espeland_handelman_1989(caries):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_labels", "per_item"), [(2, 5), (4, 6)])
 def test_a_true_model_is_not_rejected(make, n_labels, per_item):
     accuracy = np.linspace(0.5, 0.95, 15)
@@ -113,6 +115,7 @@ def test_what_is_significant_must_also_matter():
     assert not rows.realised("large", np.full(200, 1.06), seen).fits
 
 
+@pytest.mark.slow
 def test_dawid_skene_of_the_package_is_rejected_on_caries(caries):
     from annomodels.fitting.run import fit
 

@@ -79,6 +79,7 @@ def drawn_from_priors(model, data, n=3):
     return {key: np.stack([np.asarray(values[key]) for values in each]) for key in each[0]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(MODELS))
 def test_priors_of_every_model_are_found(name, small):
     model = MODELS[name]().bound(small)
@@ -91,6 +92,7 @@ def test_priors_of_every_model_are_found(name, small):
     assert len(weighed) >= 2
 
 
+@pytest.mark.slow
 def test_weighing_agrees_with_fitting_again(small):
     def fit(power):
         right, wrong = power * (5.6 - 1) + 1, power * (2.4 - 1) + 1
@@ -114,6 +116,7 @@ def test_weighing_agrees_with_fitting_again(small):
         assert abs(wanted - mean) > 0.003  # else the line above would hold without weights
 
 
+@pytest.mark.slow
 def test_priors_of_many_rows():
     data = simulated(20)
 
@@ -156,6 +159,7 @@ def test_few_labels_are_sensitive_and_many_are_not():
     assert "Sensitive to the priors" in few.notes[1]
 
 
+@pytest.mark.slow
 def test_one_value_tells_nothing(small):
     found = am.fit(small, engine="em").prior_sensitivity()
     assert found.table.empty

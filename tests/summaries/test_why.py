@@ -134,6 +134,7 @@ def test_em_has_no_intervals(make) -> None:
     assert why(tree, data, "t").table["low"].isna().all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["guess-level", "ambiguous"])
 def test_sums_hold_for_models_whose_items_have_states(model: str) -> None:
     data = am.datasets.load("trains")
