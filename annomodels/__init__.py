@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     )
     from annomodels.fitting.compare import compare
     from annomodels.fitting.fit import Fit
-    from annomodels.fitting.interval import IntervalFit, fit_interval, load_interval
     from annomodels.fitting.load import load
     from annomodels.fitting.run import fit
     from annomodels.io.reading import read, read_spans
@@ -104,7 +103,6 @@ _WHERE = {
     "HonestAndSpammers": "annomodels.models",
     "InferenceWarning": "annomodels.errors",
     "Interval": "annomodels.models",
-    "IntervalFit": "annomodels.fitting.interval",
     "ItemDifficulty": "annomodels.models",
     "LogisticRandomEffects": "annomodels.models",
     "LogitNormalDawidSkene": "annomodels.models",
@@ -137,9 +135,7 @@ _WHERE = {
     "diagnose": "annomodels.coefficients.parts.diagnose",
     "easy_hard": "annomodels.coefficients.easy_hard",
     "fit": "annomodels.fitting.run",
-    "fit_interval": "annomodels.fitting.interval",
     "load": "annomodels.fitting.load",
-    "load_interval": "annomodels.fitting.interval",
     "prior_from": "annomodels.summaries.earlier",
     "read": "annomodels.io.reading",
     "read_spans": "annomodels.io.reading",
@@ -181,7 +177,6 @@ __all__ = [
     "HonestAndSpammers",
     "InferenceWarning",
     "Interval",
-    "IntervalFit",
     "ItemDifficulty",
     "LogisticRandomEffects",
     "LogitNormalDawidSkene",
@@ -217,9 +212,7 @@ __all__ = [
     "diagnose",
     "easy_hard",
     "fit",
-    "fit_interval",
     "load",
-    "load_interval",
     "models",
     "prior_from",
     "priors",

@@ -36,10 +36,9 @@ def show(
 def loaded(path: str) -> Fit:
     """Load a fit, and say on stderr if it is not to be trusted."""
     from annomodels.cli.loading import load_fit
-    from annomodels.summaries.checks import check
 
     fit = load_fit(path)
-    found = check(fit.tree, fit.data, ())  # posterior predictive checks never forbid the use
+    found = fit.check(predictive=False)  # which never forbids the use
     if not found:
         warn("This fit is not to be trusted: " + " ".join(found.sentences))
     return fit

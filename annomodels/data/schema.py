@@ -92,18 +92,22 @@ class RawResult:
     pool
         Of an opinion pool: ``weight``, shape [draw, model], ``error``, shape [draw], and
         ``member_log_p``, shape [model, item, truth].
+    groups
+        Of a truth that is no class: variables with their dimensions, by group of the tree. The
+        group ``truth`` then stands for that of the class probabilities, which are empty.
     """
 
     posterior: dict[str, AnyArray]
     lp: AnyArray
-    p_truth: AnyArray
-    p_truth_mcse: AnyArray
-    conditional_entropy: AnyArray
+    p_truth: AnyArray = field(default_factory=lambda: np.empty((0, 0)))
+    p_truth_mcse: AnyArray = field(default_factory=lambda: np.empty((0, 0)))
+    conditional_entropy: AnyArray = field(default_factory=lambda: np.empty(0))
     stats: dict[str, AnyArray] = field(default_factory=dict)
     attrs: dict[str, Any] = field(default_factory=dict)
     item_values: dict[str, AnyArray] = field(default_factory=dict)
     p_state: AnyArray | None = None
     pool: dict[str, AnyArray] = field(default_factory=dict)
+    groups: dict[str, dict[str, tuple[tuple[str, ...], AnyArray]]] = field(default_factory=dict)
 
 
 def names(data: Annotations) -> dict[str, list[str]]:
@@ -178,7 +182,10 @@ def conform(result: RawResult, data: Annotations, model: Declared) -> xr.DataTre
             "/": xr.Dataset(attrs=plain_attrs(result.attrs, described)),
             "/posterior": dataset(posterior),
             "/sample_stats": dataset(stats),
-            "/truth": dataset(truth),
+            **{
+                f"/{name}": dataset(part)
+                for name, part in ({"truth": truth} | result.groups).items()
+            },
             **({"/items": dataset(items)} if items else {}),
             **({"/pool": dataset(pool)} if pool else {}),
             "/observed_data": observed,

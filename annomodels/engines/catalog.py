@@ -11,10 +11,17 @@ from annomodels.models.base import Model
 
 __all__ = ["ENGINES", "choose", "runner"]
 
-ENGINES: dict[str, str] = {
-    "gibbs": "annomodels.engines.gibbs",
-    "nuts": "annomodels.engines.nuts",
-    "em": "annomodels.engines.em",
+# module by engine, and by what the truth is
+ENGINES: dict[str, dict[str, str]] = {
+    "gibbs": {
+        "class": "annomodels.engines.gibbs",
+        "number": "annomodels.engines.interval",
+    },
+    "nuts": {
+        "class": "annomodels.engines.nuts",
+        "number": "annomodels.engines.interval_nuts",
+    },
+    "em": {"class": "annomodels.engines.em"},
 }
 
 
@@ -56,7 +63,7 @@ def choose(model: Model, engine: str = "auto") -> str:
     return engine
 
 
-def runner(engine: str) -> Callable[..., Any]:
-    """Load an engine and give its ``run``."""
-    run: Callable[..., Any] = importlib.import_module(ENGINES[engine]).run
+def runner(engine: str, truth: str = "class") -> Callable[..., Any]:
+    """Load an engine and give its ``run`` for models of such a truth."""
+    run: Callable[..., Any] = importlib.import_module(ENGINES[engine][truth]).run
     return run

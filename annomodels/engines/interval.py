@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from annomodels.data.annotations import Annotations
 from annomodels.data.mixing import ess, rhat
+from annomodels.data.schema import RawResult
+from annomodels.engines.checkpoint import require_no_checkpoint
 from annomodels.engines.settings import Clock, Settings
-from annomodels.errors import EngineError
+from annomodels.errors import EngineError, NotApplicable
 from annomodels.models.interval import POPULATION, Interval
 from annomodels.models.numeric import NumericLabels
+from annomodels.models.parameters import watched_draws
+from annomodels.types import AnyArray, Floats
 
-__all__ = [
-    "BATCHES",
-    "TRUTHS",
-    "NumericChain",
-    "NumericResult",
-    "cut_at_ends",
-    "gibbs",
-    "in_units",
-    "watched",
-]
-
-Floats = NDArray[np.float64]
 BATCHES = 20
-BUSIEST = 100
+KEPT_TRUTHS = 400
 MOST_THIN = 16
 GOOD_RHAT, GOOD_ESS = 1.01, 400
 # work of an iteration for each label, in the unit of `Settings.patience`
@@ -59,6 +52,8 @@ class NumericResult:
         The same of the difficulty, [item].
     attrs
         Plain values about the run.
+    diverging
+        Whether a draw of NUTS diverged, [chain, draw].
     """
 
     posterior: dict[str, Floats]
@@ -70,6 +65,10 @@ class NumericResult:
     difficulty: Floats
     difficulty_sd: Floats
     attrs: dict[str, Any] = field(default_factory=dict)
+    diverging: AnyArray | None = None
+
+
+Sampler = Callable[[Interval, NumericLabels, Settings], NumericResult]
 
 
 class NumericChain:
@@ -119,6 +118,53 @@ class NumericChain:
         )  # fmt: skip
 
 
+def run(model: Interval, data: Annotations, settings: Settings) -> RawResult:
+    """Sample the posterior of numeric labels; :func:`gibbs` says how."""
+    return raw(gibbs, model, data, settings)
+
+
+def raw(engine: Sampler, model: Interval, data: Annotations, settings: Settings) -> RawResult:
+    """Let an engine sample, and put what it gives into the form of all results."""
+    require_no_checkpoint(model.title, "gibbs or nuts", settings)
+    if settings.executor is not None:
+        raise NotApplicable(
+            f"executor= serves models of classes, not the {model.title} model. Leave it out."
+        )
+    labels = model.encode(data)
+    result = engine(model, labels, settings)
+    watched = watched_draws(model.parameters(), result.posterior, data.per_coder)
+    r, n = rhat(watched), ess(watched)
+    told = not np.isnan(r).all()
+    draws = result.truth.reshape(-1, data.n_items)
+    low, high = np.quantile(draws, [0.025, 0.975], axis=0)
+    truth = {
+        "truth_mean": result.truth_mean,
+        "truth_sd": result.truth_sd,
+        "truth_low": low,
+        "truth_high": high,
+        "truth_mcse": result.truth_mcse,
+    }
+    some = draws[:: -(-len(draws) // KEPT_TRUTHS)].astype(np.float32)
+    return RawResult(
+        result.posterior,
+        result.log_likelihood,
+        stats={} if result.diverging is None else {"diverging": result.diverging},
+        item_values={"difficulty": result.difficulty, "difficulty_sd": result.difficulty_sd},
+        groups={
+            "truth": {name: (("item",), values) for name, values in truth.items()},
+            "truth_draws": {"truth": (("sample", "item"), some)},
+        },
+        attrs={
+            "centre": labels.centre,
+            "unit": labels.unit,
+            "ends": list(labels.ends),
+            "rhat_max": float(np.nanmax(r)) if told else float("nan"),
+            "ess_min": float(np.nanmin(n)) if told else float("nan"),
+            **result.attrs,
+        },
+    )
+
+
 def gibbs(model: Interval, labels: NumericLabels, settings: Settings) -> NumericResult:
     """Sample the posterior by blocked Gibbs steps; chains that have not mixed run on, thinned.
 
@@ -160,7 +206,7 @@ def gibbs(model: Interval, labels: NumericLabels, settings: Settings) -> Numeric
                 break
             work += settings.chains * draws * thin * LOOKS * len(labels.y)
             room = settings.extend and thin < MOST_THIN and 3 * work <= settings.patience
-            if not room or _mixed(_posterior(chains, n, labels), labels, settings):
+            if not room or _mixed(model, _posterior(chains, n, labels), labels):
                 break
             thin *= 2
     if n < 1:
@@ -206,20 +252,8 @@ def in_units(posterior: dict[str, Floats], labels: NumericLabels) -> dict[str, F
     return out
 
 
-def watched(posterior: dict[str, Floats], labels: NumericLabels) -> tuple[list[str], Floats]:
-    """Names and draws [chain, draw, parameter] of what must have mixed."""
-    busiest = np.argsort(-np.bincount(labels.coder), kind="stable")[:BUSIEST]
-    logs = [np.log(np.maximum(posterior[name], 1e-12)) for name in POPULATION[1:]]
-    parts = [posterior["truth_mean"][..., None], np.stack(logs, axis=2)]
-    names = [name.replace("_", " ") for name in POPULATION]
-    for name in ("bias", "scale"):
-        parts.append(posterior[name][:, :, busiest])
-        names += [f"{name} of coder {j}" for j in busiest]
-    return names, np.concatenate(parts, axis=2)
-
-
-def _mixed(posterior: dict[str, Floats], labels: NumericLabels, settings: Settings) -> bool:
-    draws = watched(posterior, labels)[1]
+def _mixed(model: Interval, posterior: dict[str, Floats], labels: NumericLabels) -> bool:
+    draws = watched_draws(model.parameters(), posterior, np.bincount(labels.coder))
     r, n = rhat(draws), ess(draws)
     if np.isnan(r).all():
         return True

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from annomodels.data.annotations import Annotations
+from annomodels.data.schema import RawResult
 from annomodels.engines.compiled import compiled
 from annomodels.engines.interval import (
     BATCHES,
@@ -13,14 +14,17 @@ from annomodels.engines.interval import (
     NumericResult,
     cut_at_ends,
     in_units,
+    raw,
 )
 from annomodels.engines.settings import Clock, Settings
 from annomodels.models.interval import POPULATION, Interval
 from annomodels.models.numeric import NumericLabels
+from annomodels.types import Floats
 
-__all__ = ["nuts", "truth_given"]
 
-Floats = NDArray[np.float64]
+def run(model: Interval, data: Annotations, settings: Settings) -> RawResult:
+    """Sample the posterior of numeric labels; :func:`nuts` says how."""
+    return raw(nuts, model, data, settings)
 
 
 def nuts(model: Interval, labels: NumericLabels, settings: Settings) -> NumericResult:
@@ -77,7 +81,6 @@ def nuts(model: Interval, labels: NumericLabels, settings: Settings) -> NumericR
         "thin": 1,
         "seconds": clock.seconds,
         "stopped": "",
-        "divergences": int(tree["sample_stats"].to_dataset()["diverging"].values.sum()),
     }
     result = NumericResult(
         in_units(posterior, labels),
@@ -89,6 +92,7 @@ def nuts(model: Interval, labels: NumericLabels, settings: Settings) -> NumericR
         hard.mean(axis=(0, 1)),
         hard.std(axis=(0, 1)),
         attrs,
+        tree["sample_stats"].to_dataset()["diverging"].values,
     )
     return cut_at_ends(result, labels)
 

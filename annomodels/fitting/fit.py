@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -111,17 +112,27 @@ class Fit:
             )
         return answering(self.kind, verb)
 
-    def check(self) -> Check:
+    def check(self, *, predictive: bool = True) -> Check:
         """Say whether the result can be trusted, in sentences.
 
-        Of a scan, whether the model reproduces the labels is not looked at.
+        Parameters
+        ----------
+        predictive
+            Whether to look at whether the model reproduces the labels, which takes longest and
+            never forbids the use by itself. Without the labels in memory, it is not looked at.
         """
-        seen = () if self.lacks("predictive") else (self._once("predictive")[1],)
-        checked: Check = self._once("check", *seen)
+        if self.lacks("predictive"):
+            checked: Check = self._once("check")
+        elif predictive:
+            checked = self._once("check", self._once("predictive")[1])
+        else:
+            checked = self.answer("check")(self.tree, self.data, ())
         return checked
 
     def gold(self, threshold: float | None = None) -> Summary:
         """Give the gold standard: label, probability, runner-up and why, one row per item.
+
+        Of numbers, the true value of each item with its 95 % interval.
 
         Parameters
         ----------
@@ -181,6 +192,8 @@ class Fit:
     def coders(self, target: float | None = None) -> Summary:
         """Give accuracy, chance-corrected skill, information and kind, one row per coder.
 
+        Of numbers, bias, scale, noise and reliability.
+
         Parameters
         ----------
         target
@@ -204,7 +217,10 @@ class Fit:
         return self._table("groups", groups=groups, by_labels=by_labels)
 
     def items(self) -> Summary:
-        """Give entropy, surprise and a reason for each flagged item, one row per item."""
+        """Give entropy, surprise and a reason for each flagged item, one row per item.
+
+        Of numbers, the difficulty of items.
+        """
         return self._table("items")
 
     def labels(self, *, pairs: bool = False) -> Summary:
@@ -223,7 +239,10 @@ class Fit:
         return self._table("prevalence")
 
     def agreement(self) -> Summary:
-        """Give coefficients three ways: value, sampling posterior, model-implied posterior."""
+        """Give coefficients three ways: value, sampling posterior, model-implied posterior.
+
+        Of numbers, interval alpha, what the model implies for it, and for two new coders.
+        """
         return self._table("agreement")
 
     def predictive(self) -> Summary:
@@ -274,14 +293,23 @@ class Fit:
 
     def _once(self, verb: str, *known: Any, **options: Any) -> Any:
         """Answer a verb, or hand out the answer that was given before; `known` changes nothing."""
+        options = {name: value for name, value in options.items() if value is not None}
         try:
             key = verb, frozenset(options.items())
             if key in self._known:
                 return self._known[key]
         except TypeError:  # names in a list, or a mapping
-            return self.answer(verb)(self.tree, self.data, *known, **options)
-        answered = self.answer(verb)(self.tree, self.data, *known, **options)
-        self._known[key] = answered
+            key = None
+        function = self.answer(verb)
+        strange = sorted(set(options) - set(signature(function).parameters))
+        if strange:
+            raise NotApplicable(
+                f"{verb}() of a fit of the {self.model.title} model takes no "
+                f"{'= and no '.join(strange)}=."
+            )
+        answered = function(self.tree, self.data, *known, **options)
+        if key is not None:
+            self._known[key] = answered
         return answered
 
     def _table(self, verb: str, **options: Any) -> Summary:

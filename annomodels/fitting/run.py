@@ -15,7 +15,6 @@ from annomodels.fitting.fit import Fit
 from annomodels.models.base import Model
 from annomodels.models.catalog import resolve, with_no_answers
 from annomodels.models.encoded import expanded
-from annomodels.models.fittable import require_fittable
 
 if TYPE_CHECKING:
     from annomodels.models.mixtures.opinion_pool import OpinionPool
@@ -151,12 +150,12 @@ def _refuse_others(engine: str, **options: Any) -> None:
 
 
 def _in_memory(data: Annotations, model: Model, engine: str, settings: Settings) -> Fit:
-    require_fittable(data)
+    model.require_fittable(data)
     resolved = model.bound(data)
     silent = data.unanswered is not None and len(data.unanswered) > 0
     resolved = with_no_answers(resolved, data) if silent else resolved.reported
     seen = expanded(data) if resolved.shadows else data
-    result = runner(engine)(resolved, seen, settings)
+    result = runner(engine, model.truth)(resolved, seen, settings)
     if resolved.pools:
         from annomodels.engines.pooling import pooled
 

@@ -8,23 +8,34 @@ from typing import Any
 
 # what the truth of an item is, and where the labels are
 Kind = tuple[str, str]
-CLASSES, SCAN = ("class", "memory"), ("class", "disk")
+CLASSES, SCAN, NUMBERS = ("class", "memory"), ("class", "disk"), ("number", "memory")
 
 # Each function takes the tree of results, the data, and what the verb is told besides; those of
 # plots take the fit.
 VERBS: dict[str, dict[Kind, str]] = {
-    "agreement": {CLASSES: "annomodels.summaries.agreement:agreement"},
+    "agreement": {
+        CLASSES: "annomodels.summaries.agreement:agreement",
+        NUMBERS: "annomodels.summaries.numbers:agreement",
+    },
     "check": {
         CLASSES: "annomodels.summaries.checks:check",
         SCAN: "annomodels.scale.summaries:check",
+        NUMBERS: "annomodels.summaries.numbers:check",
     },
     "coders": {
         CLASSES: "annomodels.summaries.coders:coders",
         SCAN: "annomodels.scale.summaries:coders",
+        NUMBERS: "annomodels.summaries.numbers:coders",
     },
-    "gold": {CLASSES: "annomodels.summaries.gold:gold"},
+    "gold": {
+        CLASSES: "annomodels.summaries.gold:gold",
+        NUMBERS: "annomodels.summaries.numbers:gold",
+    },
     "groups": {CLASSES: "annomodels.summaries.groups:groups"},
-    "items": {CLASSES: "annomodels.summaries.items:items"},
+    "items": {
+        CLASSES: "annomodels.summaries.items:items",
+        NUMBERS: "annomodels.summaries.numbers:items",
+    },
     "labels": {CLASSES: "annomodels.summaries.labels:scheme"},
     "next": {CLASSES: "annomodels.summaries.next_labels:next_labels"},
     "predictive": {CLASSES: "annomodels.summaries.predictive:aspects"},
@@ -63,6 +74,7 @@ VERBS: dict[str, dict[Kind, str]] = {
 
 # why a kind of fit has no answer: for a verb, or (under "") for all others
 REASONS: dict[Kind, dict[str, str]] = {
+    NUMBERS: {"": "numbers have no classes"},
     CLASSES: {"write_gold": "the gold standard fits into memory, use gold()"},
     SCAN: {
         "": "needs the labels in memory, fit am.scan(...).to_annotations()",

@@ -12,7 +12,7 @@ import numpy as np
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
-from annomodels.models.encoded import Encoded
+from annomodels.models.fittable import require_fittable
 from annomodels.models.parameters import Parameter
 from annomodels.priors import Dirichlet, Rows, from_dict, to_dict
 from annomodels.priors.shares import dirichlet_like
@@ -124,13 +124,13 @@ class Model(ABC):
         """Story and priors in sentences."""
 
     @abstractmethod
-    def build(self, codes: Encoded, coords: dict[str, list[str]]) -> Any:
+    def build(self, codes: Any, coords: dict[str, list[str]]) -> Any:
         """Build the PyMC model with the truth (and what else is discrete) summed out.
 
         Parameters
         ----------
         codes
-            The patterns of labels.
+            The labels as the model sees them, of classes an :class:`Encoded`.
         coords
             Names of the dimensions truth, label and coder, and of :meth:`coords`.
 
@@ -139,14 +139,24 @@ class Model(ABC):
         pymc.Model
         """
 
-    @property
-    @abstractmethod
-    def starter(self) -> Model:
-        """The conjugate model whose mode is the starting point."""
+    def require_fittable(self, data: Annotations) -> None:
+        """Refuse data from which this model has nothing to learn.
 
-    @abstractmethod
+        Raises
+        ------
+        AnnotationError
+            With all reasons why not.
+        """
+        require_fittable(data)
+
+    @property
+    def starter(self) -> Model:
+        """The conjugate model whose mode is the starting point, where the truth is a class."""
+        raise NotImplementedError(self.name)
+
     def pymc_start(self, state: State) -> dict[str, Floats]:
         """Values of the PyMC variables that correspond to a state of the starting model."""
+        raise NotImplementedError(self.name)
 
     def sampler_start(self, state: State) -> dict[str, Floats]:
         """Values of the PyMC variables for NUTS to start from; by default :meth:`pymc_start`."""

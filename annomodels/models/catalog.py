@@ -56,6 +56,13 @@ MODELS = Catalogue(
     }
 )
 
+# models of a truth that is no class
+OTHERS = Catalogue(
+    {
+        "interval": "interval:Interval",
+    }
+)
+
 # how coders label in models whose items have states, or whether they do; not models of their own
 PARTS = Catalogue(
     {
@@ -68,7 +75,7 @@ PARTS = Catalogue(
 # what ``annomodels.models`` shows: class name -> place
 PLACES = {
     place.partition(":")[2]: place
-    for place in (*MODELS.data.values(), *PARTS.data.values(), "interval:Interval")
+    for place in (*MODELS.data.values(), *OTHERS.data.values(), *PARTS.data.values())
 }
 
 
@@ -78,7 +85,7 @@ def resolve(model: str | Model) -> Model:
     Parameters
     ----------
     model
-        A model or one of the names in ``MODELS``.
+        A model or one of the names in ``MODELS`` and ``OTHERS``.
 
     Raises
     ------
@@ -92,14 +99,9 @@ def resolve(model: str | Model) -> Model:
     """
     if not isinstance(model, str):
         return model
-    if model in MODELS:
-        return MODELS[model]()
-    if model == "interval":
-        raise NotApplicable(
-            "The interval model is for labels that are numbers and has a call of its own: "
-            "am.fit_interval(data), or annomodels interval DATA -o FOLDER."
-        )
-    raise NotApplicable(f"There is no model {model!r}. Use one of {', '.join(MODELS)}.")
+    if model in MODELS or model in OTHERS:
+        return class_of(model)()
+    raise NotApplicable(f"There is no model {model!r}. Use one of {', '.join([*MODELS, *OTHERS])}.")
 
 
 def with_no_answers(model: Model, data: Annotations) -> Model:
@@ -128,7 +130,10 @@ def from_dict(data: dict[str, Any]) -> Model:
 
 def class_of(name: str) -> type[Model]:
     """Load the model, or the part of models, that has a name."""
-    return MODELS[name] if name in MODELS else PARTS[name]
+    for table in (MODELS, OTHERS, PARTS):
+        if name in table:
+            return table[name]
+    raise KeyError(name)
 
 
 def _parts(plain: Any) -> Iterator[str]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from annomodels.data.annotations import Annotations
+from annomodels.models.base import Model
 from annomodels.models.numeric import NumericLabels, numeric_labels
 from annomodels.models.observed import observed, observed_sparse
-from annomodels.priors import HalfNormal, LogNormal, from_dict, to_dict
+from annomodels.models.parameters import Parameter
+from annomodels.priors import HalfNormal, LogNormal
 from annomodels.types import Floats
 
 # parameters of the populations, in the order in which the sampler holds them
@@ -22,7 +24,7 @@ POPULATION = (
 
 
 @dataclass(frozen=True)
-class Interval:
+class Interval(Model):
     r"""Gaussian truth; every coder has a bias, a scale and a noise, every item a difficulty.
 
     .. math::
@@ -84,6 +86,7 @@ class Interval:
     name: ClassVar[str] = "interval"
     title: ClassVar[str] = "interval"
     citation: ClassVar[str] = "Shrout & Fleiss (1979), Raykar et al. (2010)"
+    truth: ClassVar[Literal["class", "number", "link"]] = "number"
     engines: ClassVar[tuple[str, ...]] = ("gibbs", "nuts")
 
     location: float = 1.0
@@ -107,6 +110,26 @@ class Interval:
             raise ValueError(f"The step must be 0 or more, not {self.step!r}.")
         if self.ends is not None and not self.ends[0] < self.ends[1]:
             raise ValueError(f"The ends must be in order, not {self.ends!r}.")
+
+    @property
+    def proper(self) -> bool:
+        """Whether all priors are proper, as sampling needs."""
+        return True
+
+    def parameters(self, n_labels: int = 2) -> tuple[Parameter, ...]:
+        """Declare the variables of the posterior, in units of the labels."""
+        mean, *positive = POPULATION
+        return (
+            Parameter(mean),
+            *(Parameter(name, (), "positive") for name in positive),
+            Parameter("bias", ("coder",)),
+            Parameter("scale", ("coder",)),
+            Parameter("noise_sd", ("coder",), "positive", watched=""),
+        )
+
+    def require_fittable(self, data: Annotations) -> None:
+        """Refuse data without numbers, or that cannot tell noise from truth."""
+        self.encode(data)
 
     def encode(self, data: Annotations) -> NumericLabels:
         """Bring annotations into the standard units, steps and ends of this model."""
@@ -249,26 +272,6 @@ class Interval:
                 pm.Potential("known", pt.sum(pm.logp(own, known[places])))
             pm.Potential("labels", _log_cells(v, labels))
         return model
-
-    def to_dict(self) -> dict[str, Any]:
-        """Write the model down as plain data."""
-        values = {f.name: getattr(self, f.name) for f in fields(self)}
-        simple = (float, int, type(None))
-        plain = {
-            k: v if isinstance(v, simple) else list(v) if isinstance(v, tuple) else to_dict(v)
-            for k, v in values.items()
-        }
-        return {"name": self.name, "priors": plain}
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Interval:
-        """Read back what :meth:`to_dict` wrote."""
-        priors = data["priors"].items()
-        values: dict[str, Any] = {k: from_dict(v) if isinstance(v, dict) else v for k, v in priors}
-        fixed: dict[str, Any] = {}
-        for name, value in values.items():
-            fixed[name] = tuple(value) if isinstance(value, list) else value
-        return cls(**fixed)
 
 
 def _log_likelihood(xp: Any, v: dict[str, Any], labels: NumericLabels) -> Any:

@@ -95,7 +95,7 @@ class Parameter:
             values = np.sort(values, axis=2 + self.along.index(dim))
         if self.positive:
             values = np.log(np.maximum(values, TINY))
-        return np.asarray(values, dtype=np.float64).reshape(*prevalence.shape[:2], -1)
+        return np.asarray(values, dtype=np.float64).reshape(*values.shape[:2], -1)
 
     def labels(self, sizes: Mapping[str, int], coords: Mapping[str, Sequence[Any]]) -> list[str]:
         """Names of these columns for people."""
@@ -129,7 +129,8 @@ def watched_draws(
     volume
         Number or share of labels by coder.
     """
-    prevalence = np.asarray(posterior["prevalence"], dtype=np.float64)
+    # numbers have no classes, and nothing that is weighed by their prevalence
+    prevalence = np.asarray(posterior.get("prevalence", np.empty((0, 0, 0))), dtype=np.float64)
     coders = busiest_coders(volume)
     return np.concatenate(
         [

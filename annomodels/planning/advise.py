@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from annomodels.data.annotations import Annotations
 from annomodels.errors import AnnotationError, NotApplicable
+from annomodels.models.catalog import class_of
 from annomodels.models.fittable import require_fittable
 from annomodels.planning.facts import Facts, facts_of
-from annomodels.planning.rules import ALSO, ELSEWHERE, FIRST, holding
+from annomodels.planning.rules import ALSO, FIRST, holding
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,7 +58,7 @@ class Advice:
         """The Python that fits the model."""
         if not self.model:
             return ""
-        return ELSEWHERE.get(self.model, f'am.fit(data, "{self.model}")')
+        return f'am.fit(data, "{self.model}")'
 
     def to_dict(self) -> dict[str, Any]:
         """Give everything but the fit as plain data."""
@@ -124,7 +125,7 @@ def advise(
     if fit is not None:
         if fit.tree.attrs["data_fingerprint"] != data.fingerprint:
             raise NotApplicable("The fit is of other data: give a fit of these.")
-    elif check and first.model not in ELSEWHERE:
+    elif check and class_of(first.model).truth == "class":
         from annomodels.fitting.run import fit as run
 
         fit = run(data, first.model, seed=seed, **options)

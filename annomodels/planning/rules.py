@@ -10,16 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
-from annomodels.models.catalog import MODELS
+from annomodels.models.catalog import MODELS, OTHERS
 from annomodels.planning.facts import Facts
 
 FEW = 20  # labels of the median coder below which a confusion matrix of each is hardly learnt
 SEVERAL, MANY = 3, 10  # labels of the median item from which difficulty, and two readings, show
 ENOUGH_GOLD = 20
 CROWD = 15
-
-ELSEWHERE = {"interval": "am.fit_interval(data)"}
-"""Models that have a verb of their own."""
 
 
 @dataclass(frozen=True)
@@ -149,5 +146,5 @@ def holding(rules: tuple[Rule, ...], facts: Facts) -> list[Rule]:
     return [
         rule
         for rule in rules
-        if (rule.model in MODELS or rule.model in ELSEWHERE) and rule.when(facts)
+        if (rule.model in MODELS or rule.model in OTHERS) and rule.when(facts)
     ]

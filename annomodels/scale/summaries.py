@@ -15,7 +15,7 @@ from annomodels.scale.scanned import Scanned
 from annomodels.scale.truths import read_truths
 from annomodels.scale.unanswered import with_answers
 from annomodels.summaries import coders as in_memory
-from annomodels.summaries.checks import VERDICTS, Check
+from annomodels.summaries.checks import Check, judged
 from annomodels.summaries.draws import model_of, thinned
 from annomodels.summaries.findings_data import group_finding, overlap_finding, volume_finding
 from annomodels.summaries.findings_fit import fit_findings
@@ -47,8 +47,6 @@ def check(tree: xr.DataTree, data: Scanned) -> Check:
         With the limits of :func:`annomodels.summaries.checks.check`, without the findings on
         whether the model reproduces the labels.
     """
-    import pandas as pd
-
     findings = [
         *fit_findings(tree, data.shell()),
         overlap_finding(data.compared_items / data.n_items),
@@ -57,16 +55,12 @@ def check(tree: xr.DataTree, data: Scanned) -> Check:
     ]
     if model_of(tree).alone:
         findings.append(volume_finding(data.per_coder))
-    bad = sorted((f for f in findings if f.severity), key=lambda finding: -finding.severity)
-    columns = ["name", "value", "limit", "ok", "sentence"]
-    table = pd.DataFrame([finding.row() for finding in findings], columns=columns)
-    sentences = [finding.sentence for finding in bad] or [
+    return judged(
+        findings,
         f"The chains agree (R-hat at most {findings[0].value:.3f}, at least "
         f"{findings[1].value:,.0f} effective draws); whether the model reproduces the labels was "
-        "not looked at."
-    ]
-    worst = max(finding.severity for finding in findings)
-    return Check(VERDICTS[worst], tuple(dict.fromkeys(sentences)), table)
+        "not looked at.",
+    )
 
 
 def coders(tree: xr.DataTree, data: Scanned, target: float | None = None) -> Summary:

@@ -85,15 +85,20 @@ def check(tree: xr.DataTree, data: Annotations, aspects: Sequence[Aspect] | None
     >>> found.verdict
     'check'
     """
-    import pandas as pd
-
     findings = [*fit_findings(tree, data), *data_findings(tree, data)]
     findings += model_findings(tree, data, aspects)
+    return judged(findings, _all_well(findings))
+
+
+def judged(findings: Sequence[Finding], well: str) -> Check:
+    """Give the verdict that findings lead to; `well` is the sentence where none is bad."""
+    import pandas as pd
+
     worst = max(finding.severity for finding in findings)
     bad = sorted((f for f in findings if f.severity), key=lambda finding: -finding.severity)
     columns = ["name", "value", "limit", "ok", "sentence"]
     table = pd.DataFrame([finding.row() for finding in findings], columns=columns)
-    sentences = [finding.sentence for finding in bad] or [_all_well(findings)]
+    sentences = [finding.sentence for finding in bad] or [well]
     return Check(VERDICTS[worst], tuple(dict.fromkeys(sentences)), table)
 
 

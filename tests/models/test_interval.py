@@ -18,7 +18,7 @@ from annomodels.engines.interval import gibbs
 from annomodels.engines.settings import Settings
 from annomodels.models.interval import POPULATION, Interval
 from annomodels.models.numeric import NumericLabels, numeric_labels
-from annomodels.summaries.interval import implied_alpha
+from annomodels.summaries.numbers import implied_alpha
 
 Values = dict[str, NDArray[Any]]
 MODEL = Interval(centre=0.0, unit=1.0)
@@ -257,13 +257,13 @@ def test_ranks_of_true_values_are_uniform(steps: bool) -> None:
 def test_names_and_units_do_not_matter(rng) -> None:
     _, labels = made(rng, n_items=60, n_coders=6, each=4, **TYPICAL)
     data = annotations(labels)
-    one = am.fit_interval(data, seed=3, chains=2, draws=1500)
+    one = am.fit(data, "interval", seed=3, chains=2, draws=1500)
     rows = [
         (f"x{99 - data.items[i]}", f"c{9 - data.coders[j]}", 50 + 10 * data.labels[y])
         for i, j, y in zip(data.item, data.coder, data.label, strict=True)
     ]
     other = am.Annotations.from_records(rows[::-1], scale="interval")
-    two = am.fit_interval(other, seed=4, chains=2, draws=1500)
+    two = am.fit(other, "interval", seed=4, chains=2, draws=1500)
     value = two.gold().table.set_index("item")["value"]
     value = value.reindex([f"x{99 - i}" for i in data.items]).to_numpy()
     first = one.gold().table
@@ -276,7 +276,7 @@ def test_the_tables_say_what_the_draws_say(rng, tmp_path: Path) -> None:
     values["scale"][0], values["bias"][1] = -1.0, 3.0
     y = MODEL.sample_labels(values, labels.item, labels.coder, rng)
     labels = replace(labels, y=y)
-    fit = am.fit_interval(annotations(labels), Interval(step=0.0), seed=1, chains=2, draws=500)
+    fit = am.fit(annotations(labels), Interval(step=0.0), seed=1, chains=2, draws=500)
     coders = fit.coders().table
     assert coders["kind"][0] == "reversed"
     assert coders["kind"][1] == "biased"
@@ -287,21 +287,17 @@ def test_the_tables_say_what_the_draws_say(rng, tmp_path: Path) -> None:
     assert set(fit.items().table["reason"]) <= {"", "contested", "few labels"}
     agreement = fit.agreement().table.set_index("coefficient")
     assert agreement["value"]["gold"] > agreement["value"]["alpha"]
-    loaded = am.load_interval(fit.save(tmp_path / "fit.nc"))
+    loaded = am.load(fit.save(tmp_path / "fit.nc"))
     assert loaded.model == fit.model
     assert repr(loaded) == repr(fit)
     assert loaded.gold().table.equals(gold)
-    with pytest.raises(am.NotApplicable, match="load_interval"):
-        am.load(tmp_path / "fit.nc")
     assert loaded.check().verdict in ("trust", "check", "do not use")
 
 
 def test_implied_alpha_is_the_alpha_of_many_labels(rng) -> None:
     _, labels = made(rng, n_items=4000, n_coders=4, each=4, **TYPICAL)
     data = annotations(labels)
-    fit = am.fit_interval(
-        data, Interval(step=0.0), seed=1, chains=1, draws=200, warmup=200, extend=False
-    )
+    fit = am.fit(data, Interval(step=0.0), seed=1, chains=1, draws=200, warmup=200, extend=False)
     direct = am.agreement(data, "alpha", draws=0).value
     assert np.median(implied_alpha(fit.tree, data)) == pytest.approx(direct, abs=0.01)
 
@@ -310,27 +306,33 @@ def test_the_check_sees_a_scale_with_ends(rng) -> None:
     _, labels = made(rng, n_items=60, n_coders=6, each=5, **TYPICAL)
     cut = replace(labels, y=np.clip(labels.y, -0.4, 0.8))
     none = Interval(ends=(-np.inf, np.inf))
-    fit = am.fit_interval(annotations(cut), none, seed=1, chains=2, draws=300)
+    fit = am.fit(annotations(cut), none, seed=1, chains=2, draws=300)
     assert any("beyond -0.4 and 0.8" in sentence for sentence in fit.check().sentences)
-    free = am.fit_interval(annotations(labels), seed=1, chains=2, draws=300)
+    free = am.fit(annotations(labels), "interval", seed=1, chains=2, draws=300)
     assert not any("beyond" in sentence for sentence in free.check().sentences)
 
 
 def test_what_cannot_be_fitted_is_refused_in_a_sentence() -> None:
     words = am.Annotations.from_records([(1, "a", "x"), (1, "b", "y")])
     with pytest.raises(am.NotApplicable, match="numbers"):
-        am.fit_interval(words)
+        am.fit(words, "interval")
     same = am.Annotations.from_records([(1, "a", 2), (1, "b", 2)], scale="interval")
     with pytest.raises(am.AnnotationError, match="nothing to learn"):
-        am.fit_interval(same)
+        am.fit(same, "interval")
     alone = am.Annotations.from_records([(1, "a", 2), (2, "a", 3)], scale="interval")
     with pytest.raises(am.AnnotationError, match="one coder"):
-        am.fit_interval(alone)
+        am.fit(alone, "interval")
     numbers = am.Annotations.from_records([(1, "a", 2), (1, "b", 3)], scale="interval")
-    with pytest.raises(am.NotApplicable, match="fit_interval"):
-        am.fit(numbers, "interval")
+    fit = am.fit(numbers.replace(scale="interval"), "interval", draws=20, warmup=20, seed=1)
+    assert fit.lacks("why") == "numbers have no classes"
+    with pytest.raises(am.NotApplicable, match="no classes"):
+        fit.why()
+    with pytest.raises(am.NotApplicable, match="takes no threshold="):
+        fit.gold(0.9)
+    with pytest.raises(am.NotApplicable, match="executor="):
+        am.fit(numbers, "interval", executor="threads")
     with pytest.raises(am.NotApplicable, match="gibbs"):
-        am.fit_interval(numbers, engine="em")
+        am.fit(numbers, "interval", engine="em")
 
 
 @pytest.mark.slow
@@ -338,7 +340,7 @@ def test_items_that_all_coders_give_the_same_number_do_no_harm(rng) -> None:
     _, labels = made(rng, n_items=120, n_coders=8, each=6, **TYPICAL)
     y = labels.y.copy()
     y[np.isin(labels.item, np.arange(50))] = -1.0
-    fit = am.fit_interval(annotations(replace(labels, y=y)), seed=1, chains=2)
+    fit = am.fit(annotations(replace(labels, y=y)), "interval", seed=1, chains=2)
     gold = fit.gold().table
     assert np.isfinite(gold["value"]).all()
     assert (gold["value"][:50] + 1).abs().max() < 0.75

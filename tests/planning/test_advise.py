@@ -88,7 +88,7 @@ def test_labels_that_are_numbers_have_a_verb_of_their_own():
     rows = [(i, j, i + j) for i in range(40) for j in range(3)]
     found = am.advise(am.Annotations.from_records(rows, scale="interval"), check=True)
     assert found.model == "interval"
-    assert found.call == "am.fit_interval(data)"
+    assert found.call == 'am.fit(data, "interval")'
     assert found.fit is None
 
 

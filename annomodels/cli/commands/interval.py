@@ -57,7 +57,7 @@ def command(
     from annomodels.cli.session import current, detail, note, warn
     from annomodels.cli.tables import to_json, to_text
     from annomodels.cli.terminal import Stages
-    from annomodels.fitting.interval import fit_interval
+    from annomodels.fitting.run import fit as run
 
     if sampling.model not in ("hierarchical", "interval"):
         raise click.UsageError("This command fits the interval model: leave out --model.")
@@ -68,8 +68,9 @@ def command(
     note(repr(labels))
     say_notes(labels)
     with Stages() as stages:
-        fit = fit_interval(
+        fit = run(
             labels,
+            "interval",
             engine=sampling.engine,
             chains=sampling.chains,
             draws=sampling.draws,

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.coefficients.agreement import agreement as classical
 from annomodels.data.annotations import Annotations
+from annomodels.summaries.checks import Check, judged
 from annomodels.summaries.draws import interval
+from annomodels.summaries.findings import CHECK, FINE, Finding
+from annomodels.summaries.findings_fit import fit_findings
 from annomodels.summaries.summary import Summary
+from annomodels.types import Floats
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["agreement", "coders", "gold", "implied_alpha", "items"]
-
-Floats = NDArray[np.float64]
-
 FEWEST_LABELS = 5
 USELESS = 0.1
 CONTESTED = 1.25
+BEYOND = 0.05
 
 
 def gold(tree: xr.DataTree, data: Annotations) -> Summary:
@@ -273,6 +274,48 @@ def agreement(tree: xr.DataTree, data: Annotations, draws: int = 2000) -> Summar
         )
     kept = xr.Dataset({name: (("sample",), values) for name, (values, _) in known.items()})
     return Summary("Agreement", pd.DataFrame(rows), kept, ())
+
+
+def check(tree: xr.DataTree, data: Annotations) -> Check:
+    """Look at the chains and at the ends of the scale.
+
+    Limits: those of :func:`annomodels.summaries.checks.check` on the run; at most 5 % of the labels
+    expected beyond the largest and smallest label given.
+
+    Parameters
+    ----------
+    tree
+        Result of a fit of the interval model.
+    data
+        What was fitted.
+    """
+    findings = [*fit_findings(tree, data), _beyond(tree, data)]
+    return judged(findings, " ".join(finding.sentence for finding in findings[:2]))
+
+
+def _beyond(tree: xr.DataTree, data: Annotations) -> Finding:
+    """Look for a scale with ends: expected share of labels beyond those that were given."""
+    from scipy.special import ndtr
+
+    posterior = tree["posterior"].to_dataset()
+    found = {name: posterior[name].values.mean(axis=(0, 1)) for name in posterior}
+    truth = tree["truth"].to_dataset()["truth_mean"].values
+    hard = tree["items"].to_dataset()["difficulty"].values
+    y = data.values[data.label]
+    mu = found["truth_mean"]
+    mean = mu + found["bias"][data.coder] + found["scale"][data.coder] * (truth[data.item] - mu)
+    sd = hard[data.item] * found["noise_sd"][data.coder]
+    # at an end that the model knows, labels may pile up
+    open_low, open_high = np.isinf(json.loads(tree.attrs["ends"]))
+    below, above = ndtr((y.min() - mean) / sd), ndtr((mean - y.max()) / sd)
+    share = float((open_low * below + open_high * above).mean())
+    text = f"The model expects {share:.1%} of the labels beyond {y.min():g} and {y.max():g}."
+    if share > BEYOND:
+        text += (
+            " The scale seems to have ends: name them (am.Interval(ends=...)), else the truth "
+            "near them is pulled inwards."
+        )
+    return Finding("beyond the ends", share, BEYOND, text, CHECK if share > BEYOND else FINE)
 
 
 def _flat(tree: xr.DataTree, name: str) -> Floats:
