@@ -12,6 +12,7 @@ import numpy as np
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
+from annomodels.models.encoded import Encoded
 from annomodels.models.fittable import require_fittable
 from annomodels.models.parameters import Parameter
 from annomodels.priors import Dirichlet, Rows, from_dict, to_dict
