@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from importlib import import_module
 from threading import Event, Thread
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -27,13 +27,14 @@ from annomodels.engines.partitioned_gibbs import in_memory
 from annomodels.engines.settings import Clock, Settings
 from annomodels.engines.stages import StagedRun, looks, room_for
 from annomodels.engines.starts import random_shares, state_from_shares, vote_shares
-from annomodels.engines.state_chain import StateChain
 from annomodels.errors import NotApplicable
 from annomodels.executors.choose import team
 from annomodels.models.base import State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded, encode
-from annomodels.models.mixtures.state_model import StateModel
+
+if TYPE_CHECKING:
+    from annomodels.models.mixtures.state_model import StateModel
 
 __all__ = ["run"]
 
@@ -143,6 +144,8 @@ class _Run(StagedRun):
         states = _starts(model, codes, settings)
         self.chains: Sequence[Any]
         if model.by_states:
+            from annomodels.engines.state_chain import StateChain
+
             self.traces = False
             self.chains = [
                 StateChain(cast("StateModel", model), codes, state, int(key), relabel)
