@@ -57,6 +57,17 @@ class Problem:
         return "\n".join(lines)
 
 
+def printable(text: str) -> str:
+    r"""Text of the system, such as the name of a file, with bytes that are no UTF-8 as escapes.
+
+    Examples
+    --------
+    >>> print(printable(b"\xff.csv".decode("utf-8", "surrogateescape")))
+    \xff.csv
+    """
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
 class AnnomodelsError(Exception):
     """Base of all errors that this package raises on purpose."""
 

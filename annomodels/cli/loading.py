@@ -11,7 +11,7 @@ import click
 
 from annomodels.cli.options import Reading
 from annomodels.cli.session import note
-from annomodels.errors import AnnotationError, NotApplicable, Problem
+from annomodels.errors import AnnotationError, NotApplicable, Problem, printable
 
 if TYPE_CHECKING:
     from annomodels.data.annotations import Annotations
@@ -82,7 +82,7 @@ def stem(name: str) -> str:
     """Give a short name for where data came from."""
     if name == "-":
         return "standard input"
-    return name.removeprefix(PREFIX) if name.startswith(PREFIX) else Path(name).name
+    return name.removeprefix(PREFIX) if name.startswith(PREFIX) else printable(Path(name).name)
 
 
 def _bundled(name: str, reading: Reading) -> Annotations:

@@ -14,6 +14,7 @@ import click
 from annomodels.cli.exits import DONE, explain
 from annomodels.cli.lazy import LazyGroup
 from annomodels.cli.session import Session, warn
+from annomodels.errors import printable
 
 __all__ = ["cli", "main"]
 
@@ -79,7 +80,7 @@ def main(args: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if args is None else args)
     if "_ANNOMODELS_COMPLETE" in os.environ:
         cli.main(words, prog_name="annomodels")
-    session = Session(command=shlex.join(["annomodels", *words]))
+    session = Session(command=printable(shlex.join(["annomodels", *words])))
     _accept_any_text()
     with warnings.catch_warnings():
         _tame_warnings(session)

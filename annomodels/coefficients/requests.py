@@ -18,6 +18,7 @@ from annomodels.coefficients.metrics import DistanceLike, make_distance
 from annomodels.coefficients.reasons import explain
 from annomodels.coefficients.rows import with_labels
 from annomodels.data.annotations import Annotations
+from annomodels.data.names import plain_mapping
 from annomodels.errors import AnnotationError, NotApplicable, Problem
 from annomodels.types import Floats
 
@@ -137,7 +138,8 @@ def _by_name(given: Mapping[Any, Any], names: Sequence[Hashable]) -> dict[Any, A
     known = set(names)
     spelt = {str(name): name for name in names}
     return {
-        key if key in known else spelt.get(str(key), key): value for key, value in given.items()
+        key if key in known else spelt.get(str(key), key): value
+        for key, value in plain_mapping(given, "item").items()
     }
 
 

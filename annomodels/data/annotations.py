@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from annomodels.data.coded import SCALES, Coded, Ints, Scale
 from annomodels.data.coding import chosen_rows, code, code_gold, subset
+from annomodels.data.names import plain_cells, plain_mapping, plain_names
 from annomodels.data.setting_aside import SetAside
 from annomodels.data.validation import from_rows, remarks
 from annomodels.errors import AnnotationError
@@ -27,6 +28,13 @@ class Annotations(Coded):
     their order. Items, coders and undeclared labels are sorted by name (numbers by value), so
     nothing depends on the order of the rows. Build it with :func:`annomodels.read`,
     :meth:`from_records` or :meth:`from_frame`.
+
+    Names are texts, numbers, truth values and frozensets of these, and what is given becomes such
+    a value everywhere in the same way. NumPy's values become Python's; a Decimal or Fraction an
+    integer or the nearest float; dates, times and Timestamps texts as ISO 8601 writes them,
+    durations seconds, bytes the UTF-8 text in them; a member of an Enum its name, or its value if
+    it is itself a text or a number; tuples, paths and UUIDs the text that they print. Equal numbers
+    are one name (1 and 1.0 are 1). True beside 1, complex numbers and anything else are refused.
 
     Parameters
     ----------
@@ -211,6 +219,17 @@ class Annotations(Coded):
         dont_know: Sequence[Hashable] = (),
     ) -> Annotations:
         """Code columns without missing cells; `rows` are their row numbers in the file."""
+        items, problems = plain_cells(items, "item", source)
+        coders, found = plain_cells(coders, "coder", source)
+        values, wrong = plain_cells(values, "label", source)
+        if problems or found or wrong:
+            raise AnnotationError([*problems, *found, *wrong])
+        labels = (
+            labels if labels is None or isinstance(labels, str) else plain_names(labels, "label")
+        )
+        gold = None if gold is None else plain_mapping(gold, "item", "label")
+        group = None if group is None else plain_mapping(group, "item", "group")
+        texts = None if texts is None else plain_mapping(texts, "item")
         aside = SetAside(dont_know)
         items, coders, values, rows = aside.split(items, coders, values, rows)
         fields = code(
@@ -225,9 +244,9 @@ class Annotations(Coded):
             source=source,
             rows=rows,
         )
-        found = remarks(fields["item"], fields["coder"], fields["label"])
+        said = remarks(fields["item"], fields["coder"], fields["label"])
         fields |= aside.coded(fields["items"], fields["coders"])
-        all_notes = (*notes, *fields.pop("notes"), *found, *aside.notes)
+        all_notes = (*notes, *fields.pop("notes"), *said, *aside.notes)
         return cls(**fields, scale=scale, skips=skips, source=source, notes=all_notes)
 
     # -- changes, each a copy -------------------------------------------------------------------
@@ -269,7 +288,8 @@ class Annotations(Coded):
         AnnotationError
             When a truth is not in the label set.
         """
-        return self.replace(gold=code_gold(gold, self.items, self.labels))
+        known = plain_mapping(gold, "item", "label")
+        return self.replace(gold=code_gold(known, self.items, self.labels))
 
     def select(
         self,
@@ -290,9 +310,9 @@ class Annotations(Coded):
         """
         keep = np.ones(len(self), dtype=bool)
         if items is not None:
-            keep &= chosen_rows(set(items), self.items, self.item)
+            keep &= chosen_rows(set(plain_names(items, "item")), self.items, self.item)
         if coders is not None:
-            keep &= chosen_rows(set(coders), self.coders, self.coder)
+            keep &= chosen_rows(set(plain_names(coders, "coder")), self.coders, self.coder)
         if not keep.any():
             raise AnnotationError("No annotation is left by this selection.")
         kept, kept_coders, item, coder = subset(keep, self.item, self.coder)

@@ -1,11 +1,21 @@
-"""Names of items, coders and labels as text; the same text in every process."""
+"""Names of items, coders and labels: plain values of Python, and their text in every process."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import datetime
+import math
+import numbers
+import os
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from decimal import Decimal
+from enum import Enum
 from typing import Any
 
-__all__ = ["label_text", "quoted"]
+import numpy as np
+
+from annomodels.errors import AnnotationError, Problem
+
+_PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
 def label_text(name: Any) -> str:
@@ -48,3 +58,200 @@ def quoted(name: Hashable) -> str:
 def _place(member: Any) -> tuple[int, float, str]:
     number = isinstance(member, (int, float))
     return (0, float(member), "") if number else (1, 0.0, label_text(member))
+
+
+def plain_name(name: Any) -> Any:
+    """Turn a name into a text, a number, True, False or a frozenset of these.
+
+    Texts, numbers and truth values of NumPy become those of Python. A Decimal or Fraction is an
+    integer where it is whole, else the nearest float. Dates, times and Timestamps are texts as ISO
+    8601 writes them, durations are seconds, bytes are the UTF-8 text in them. A member of an Enum
+    that is a text or a number (StrEnum, IntEnum) is that, any other is its name. Tuples, paths,
+    UUIDs, and periods and intervals of pandas are the text that they print. Sets are sets of such
+    names. What is missing stays as it is.
+
+    Parameters
+    ----------
+    name
+        What stands for an item, a coder or a label.
+
+    Raises
+    ------
+    TypeError
+        When it is anything else, such as a complex number or an object of no known kind.
+
+    Examples
+    --------
+    >>> import datetime, decimal
+    >>> plain_name(np.int64(3)), plain_name(decimal.Decimal("2.50")), plain_name(b"no")
+    (3, 2.5, 'no')
+    >>> plain_name(datetime.date(2024, 2, 1)), plain_name(frozenset({np.str_("a")}))
+    ('2024-02-01', frozenset({'a'}))
+    """
+    kind = type(name)
+    if kind in _PLAIN or kind.__name__ in ("NAType", "NaTType"):
+        return name
+    if isinstance(name, Enum) and not isinstance(name, (str, int, float)):
+        return name.name
+    if isinstance(name, (datetime.timedelta, np.timedelta64)):  # NumPy's is an integer too
+        seconds = float(name / np.timedelta64(1, "s"))
+        return int(seconds) if seconds.is_integer() else seconds
+    if isinstance(name, (str, bool, np.bool_, numbers.Real, Decimal)):
+        return _text_or_number(name)
+    if isinstance(name, bytes):
+        return name.decode()
+    if isinstance(name, np.datetime64):
+        return name if np.isnat(name) else _moment(name)
+    if isinstance(name, (datetime.date, datetime.time)):
+        return name.isoformat()
+    if isinstance(name, frozenset):
+        return frozenset(_whole(plain_name(member)) for member in name)
+    if isinstance(name, tuple):
+        return "(" + ", ".join(label_text(plain_name(part)) for part in name) + ")"
+    if isinstance(name, os.PathLike) or kind.__name__ in ("UUID", "Period", "Interval"):
+        return str(name)
+    raise TypeError(f"{kind.__name__!r}")
+
+
+def _text_or_number(name: Any) -> Any:
+    if isinstance(name, str):
+        return str(name.value) if isinstance(name, Enum) else str(name)
+    if isinstance(name, (bool, np.bool_)):
+        return bool(name)
+    if isinstance(name, numbers.Integral):
+        return int(name)
+    if isinstance(name, (float, np.floating)) or not math.isfinite(name):
+        return float(name)
+    return int(name) if name == int(name) else float(name)
+
+
+def _whole(name: Any) -> Any:
+    return int(name) if type(name) is float and name.is_integer() else name
+
+
+def _moment(name: np.datetime64) -> str:
+    exact = name.astype("datetime64[us]")
+    value = exact.item() if exact == name else None
+    if not isinstance(value, datetime.datetime):  # finer than a microsecond, or out of range
+        return str(name)
+    is_day = np.datetime_data(name.dtype)[0] in ("Y", "M", "W", "D")
+    return value.date().isoformat() if is_day else value.isoformat()
+
+
+class _Seen:
+    """Names of one kind as they are turned, and what is wrong with them."""
+
+    def __init__(self, word: str) -> None:
+        self.word = word
+        self.truths: set[Any] = set()
+        self.numbers: dict[Any, set[type]] = {}
+        self.wrong: dict[str, Any] = {}
+
+    def take(self, name: Any) -> Any:
+        """Turn a name, and remember numbers and truth values, which Python takes for equal."""
+        try:
+            plain = plain_name(name)
+        except (TypeError, ValueError, ArithmeticError):
+            self.wrong.setdefault(repr(type(name).__name__), name)
+            return None
+        for part in plain if isinstance(plain, frozenset) else (plain,):
+            if isinstance(part, bool):
+                self.truths.add(part)
+            elif isinstance(part, (int, float)) and part in (0, 1):
+                self.numbers.setdefault(part, set()).add(type(part))
+        return plain
+
+    def problems(self, source: str) -> list[Problem]:
+        """Say what cannot be a name, and which names Python cannot tell apart."""
+        out = []
+        if self.wrong:
+            kinds, shown = ", ".join(self.wrong), next(iter(self.wrong.values()))
+            what = f"A name of {self._some} is no text, number or date but {kinds}: {shown!r:.60}."
+            out.append(Problem(what, source, f"Turn the {self.word}s into texts first."))
+        both = sorted(self.truths & self.numbers.keys())
+        if both:
+            what = f"The {self.word} {both[0]!r} occurs as truth value and as number."
+            remedy = "Write truth values as texts, such as 'true', or as numbers."
+            out.append(Problem(what, source, remedy))
+        return out
+
+    @property
+    def _some(self) -> str:
+        return f"{'an' if self.word[0] in 'aeiou' else 'a'} {self.word}"
+
+
+def plain_cells(cells: Any, word: str, source: str = "") -> tuple[Any, list[Problem]]:
+    """Turn a column of names into plain ones, with what is wrong with them.
+
+    Equal numbers are one name: 1 and 1.0 in one column are 1.
+
+    Parameters
+    ----------
+    cells
+        The names; cells that cannot be hashed stay, to be reported with their rows.
+    word
+        "item", "coder" or "label", for messages.
+    source
+        Name of the file, for messages.
+
+    Examples
+    --------
+    >>> plain_cells([np.int64(2), 1.0, "a"], "item")
+    ([2, 1, 'a'], [])
+    """
+    if isinstance(cells, np.ndarray):
+        if cells.dtype.kind in "iufU" and cells.dtype.char != "g":
+            return cells, []
+        cells = list(cells) if cells.dtype.kind in "mM" else cells.tolist()
+    types = set(map(type, cells))
+    if types <= {str} or types <= {int, str} or types <= {float, str} or types <= {bool, str}:
+        return cells, []
+    seen = _Seen(word)
+    known: dict[Any, Any] = {}
+    out = []
+    for cell in cells:
+        try:
+            key = (type(cell), cell, _kinds(cell))
+            if key not in known:
+                known[key] = seen.take(cell)
+            out.append(known[key])
+        except TypeError:  # cannot be hashed
+            out.append(cell)
+    if {int, float} <= set(map(type, out)):
+        out = [_whole(cell) for cell in out]
+    return out, seen.problems(source)
+
+
+def _kinds(cell: Any) -> Any:
+    """Types within a set: Python takes {True} and {1} for equal."""
+    return frozenset(map(type, cell)) if isinstance(cell, frozenset) else None
+
+
+def plain_names(names: Iterable[Any], word: str) -> list[Any]:
+    """Turn names that a user gave, to look them up or to declare them, into plain ones.
+
+    Raises
+    ------
+    AnnotationError
+        When one cannot be a name.
+    """
+    if not isinstance(names, Iterable):
+        what = f"Names of {word}s were expected, but this is {type(names).__name__!r}."
+        raise AnnotationError(Problem(what, remedy=f"Give a list of {word}s."))
+    cells, problems = plain_cells(list(names), word)
+    if problems:
+        raise AnnotationError(problems)
+    return list(cells)
+
+
+def plain_mapping(given: Mapping[Any, Any], key: str, value: str = "") -> dict[Any, Any]:
+    """Turn the keys of a mapping into plain names, and its values where they are names too.
+
+    Raises
+    ------
+    AnnotationError
+        When one cannot be a name.
+    """
+    values: Sequence[Any] = list(given.values())
+    values = plain_names(values, value) if value else values
+    return dict(zip(plain_names(given, key), values, strict=True))

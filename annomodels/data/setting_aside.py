@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.data.names import label_text
+from annomodels.data.names import label_text, plain_names
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, Problem
 
@@ -35,7 +35,7 @@ class SetAside:
     def __init__(self, dont_know: Sequence[Hashable]) -> None:
         if isinstance(dont_know, str):
             dont_know = [dont_know]
-        self.names = tuple(dict.fromkeys(dont_know))
+        self.names = tuple(dict.fromkeys(plain_names(dont_know, "label")))
         self.place = {label_text(name): n for n, name in enumerate(self.names)}
         self.rows: list[tuple[Any, Any, int]] = []
         self.notes: tuple[str, ...] = ()

@@ -56,6 +56,8 @@ def is_missing(value: Any) -> bool:
         return False
     try:
         return bool(value != value)
+    except ArithmeticError:  # a signalling NaN
+        return True
     except TypeError:  # pandas.NA refuses to be true or false
         return type(value).__name__ == "NAType"
     except ValueError:  # an array; it is reported as a cell that is no name
@@ -142,6 +144,9 @@ def from_rows(
     wrong: list[int] = []
     empty: list[int] = []
     skips = 0
+    if not isinstance(rows, Iterable):
+        what = f"Rows were expected, but this is {type(rows).__name__!r}."
+        raise AnnotationError(Problem(what, source, "Give triples (item, coder, label)."))
     for number, row in enumerate(rows, 1):
         if isinstance(row, (str, bytes, Set, Mapping)):  # three of them, but in no order
             wrong.append(number)

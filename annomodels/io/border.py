@@ -15,7 +15,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from annomodels.errors import AnnomodelsError, AnnotationError, MissingDependency, Problem
+from annomodels.errors import (
+    AnnomodelsError,
+    AnnotationError,
+    MissingDependency,
+    Problem,
+    printable,
+)
 
 STDIN = "standard input"
 LARGEST = 512_000_000  # bytes of a pipe, or of one file in an archive
@@ -125,15 +131,9 @@ def needs(package: str, what: str) -> MissingDependency:
     return MissingDependency(str(Problem(sentence, remedy=remedy)))
 
 
-def shown(name: str | os.PathLike[str]) -> str:
-    r"""Name of a file as text that can be printed, whatever its bytes are.
-
-    Examples
-    --------
-    >>> print(shown(b"\xff.csv".decode("utf-8", "surrogateescape")))
-    \xff.csv
-    """
-    return os.fspath(name).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+def shown(path: str | os.PathLike[str]) -> str:
+    """Path as text that can be printed, whatever its bytes are."""
+    return printable(os.fspath(path))
 
 
 def name_of(path: str | os.PathLike[str]) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
-from annomodels.data.names import label_text
+from annomodels.data.names import label_text, plain_names
 from annomodels.errors import NotApplicable
 
 if TYPE_CHECKING:
@@ -141,6 +141,7 @@ def _advice(kind: str, bias: str, bits: float, mean: float) -> str:
 
 def _codes(data: Annotations, names: Sequence[Hashable]) -> Ints:
     known = {name: j for j, name in enumerate(data.coders)}
+    names = plain_names(names, "coder")
     missing = [label_text(name) for name in names if name not in known]
     if missing or not names:
         text = ", ".join(missing[:5]) or "nobody"

@@ -31,7 +31,7 @@ from annomodels.coefficients.parts.setup import Setup
 from annomodels.coefficients.reasons import WITH_VALUE, before, diagnose, explain, used_items
 from annomodels.coefficients.rows import Rows, collapse, prepare
 from annomodels.coefficients.weights import make_sample
-from annomodels.data.names import quoted
+from annomodels.data.names import plain_names, quoted
 from annomodels.errors import NotApplicable
 from annomodels.types import Bools, Floats
 
@@ -155,6 +155,7 @@ def _positive(setup: Setup, undefined: Undefined, positive: Hashable | None) -> 
             'undefined="label-given" asks whether a label was given at all, so name it: positive= '
             f"one of {names}."
         )
+    (positive,) = plain_names([positive], "label")
     if positive not in setup.data.labels:
         raise NotApplicable(f"positive={positive!r} is no label. Use one of {names}.")
     return setup.data.labels.index(positive)
