@@ -227,7 +227,7 @@ def _kinds(cell: Any) -> Any:
     return frozenset(map(type, cell)) if isinstance(cell, frozenset) else None
 
 
-def plain_names(names: Iterable[Any], word: str) -> list[Any]:
+def plain_names(names: Any, word: str) -> list[Any]:
     """Turn names that a user gave, to look them up or to declare them, into plain ones.
 
     Raises

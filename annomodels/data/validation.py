@@ -130,9 +130,7 @@ def _short(text: str) -> str:
     return text if len(text) <= 40 else text[:37] + "..."
 
 
-def from_rows(
-    rows: Iterable[Sequence[Any]], source: str
-) -> tuple[list[Any], list[Any], list[Any], list[int], int]:
+def from_rows(rows: Any, source: str) -> tuple[list[Any], list[Any], list[Any], list[int], int]:
     """Split (item, coder, label) rows into columns.
 
     Gives items, coders, labels, their row numbers and the number of skipped labels.

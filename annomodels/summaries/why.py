@@ -133,7 +133,7 @@ def _overturned(data: Annotations, best: NDArray[Any]) -> NDArray[np.int64]:
 def _places(data: Annotations, items: Hashable | Iterable[Hashable]) -> NDArray[np.int64]:
     """Numbers of the items that were named, each by its name or the text of its name."""
     one = isinstance(items, (str, bytes, frozenset)) or not isinstance(items, Iterable)
-    wanted: Sequence[Hashable] = plain_names([items] if one else items, "item")  # type: ignore[list-item, arg-type]
+    wanted: Sequence[Hashable] = plain_names([items] if one else items, "item")
     place: dict[Hashable, int] = {label_text(name): i for i, name in enumerate(data.items)}
     place |= {name: i for i, name in enumerate(data.items)}
     for name in wanted:
