@@ -9,8 +9,7 @@ from annomodels.data.annotations import Annotations
 from annomodels.errors import AnnotationError, NotApplicable
 from annomodels.models.catalog import class_of
 from annomodels.models.fittable import require_fittable
-from annomodels.planning.facts import Facts, facts_of
-from annomodels.planning.rules import ALSO, FIRST, holding
+from annomodels.planning.rules import ALSO, FIRST, Facts, facts_of, holding
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,9 +11,8 @@ import numpy as np
 
 from annomodels.errors import NotApplicable
 from annomodels.models.base import Model
-from annomodels.planning.trials import Trial, trial
+from annomodels.planning.trials import Trial, World, assumed, like_pilot, trial
 from annomodels.planning.verdicts import Row, sentences, verdict
-from annomodels.planning.worlds import World, assumed, like_pilot
 from annomodels.summaries.summary import Summary
 from annomodels.types import Floats
 

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
-from annomodels.planning.crowds import KINDS, Accuracy, draw_coders
-from annomodels.planning.workload import PerItem, Workload, assign
+from annomodels.planning.crowds import KINDS, Accuracy, PerItem, Workload, assign, draw_coders
 from annomodels.priors import Beta, Dirichlet
 from annomodels.types import Floats, Ints
 

@@ -1,9 +1,10 @@
-"""One study carried out on paper: made-up labels, fitted, and compared with their truth."""
+"""The made-up worlds that a study is tried out on, and what a trial shows."""
 
 from __future__ import annotations
 
 import warnings
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +14,99 @@ from annomodels.errors import AnnotationError
 from annomodels.fitting.run import fit
 from annomodels.models.base import Model
 from annomodels.models.fittable import require_fittable
-from annomodels.types import Ints
+from annomodels.planning.crowds import Workload, assign
+from annomodels.planning.simulate import simulate
+from annomodels.summaries.draws import choices, thinned
+from annomodels.summaries.gains import StateDraws, state_draws
+from annomodels.summaries.newcomers import new_coders
+from annomodels.types import Floats, Ints
+
+if TYPE_CHECKING:
+    from annomodels.fitting.fit import Fit
+
+World = Callable[[int, int, int, int], tuple[Annotations, Ints]]
+"""Makes annotations and their truth from numbers of items, coders, labels per item, and a seed."""
+
+DRAWS = 400
+
+
+def assumed(**assumptions: Any) -> World:
+    """Make data from stated assumptions, the arguments of :func:`annomodels.simulate`.
+
+    Examples
+    --------
+    >>> assumed(labels=3, accuracy=0.9)(50, 6, 2, 1)[0]
+    50 items × 6 coders × 3 labels · 100 annotations · 2–2 labels per item
+    """
+
+    def world(items: int, coders: int, per_item: int, seed: int) -> tuple[Annotations, Ints]:
+        made = simulate(items, coders, labels_per_item=per_item, seed=seed, **assumptions)
+        return made.annotations, made.truth
+
+    return world
+
+
+def like_pilot(pilot: Fit, workload: Workload = "even") -> World:
+    """Make data like those of a pilot, every time from another draw of its posterior.
+
+    The coders are new ones from the population where the model has one and its items are no more
+    than their class; else coders of the pilot, drawn with replacement, each with the confusion
+    matrix of this draw. So what the pilot does not tell stays open.
+
+    Parameters
+    ----------
+    pilot
+        A fit of the pilot.
+    workload
+        How the work is shared, see :func:`annomodels.planning.crowds.assign`.
+    """
+    tree, data = pilot.tree, pilot.data
+    draws = state_draws(thinned(tree, data, DRAWS))
+    population = draws.truth is None and new_coders(tree, 1) is not None
+
+    def world(items: int, coders: int, per_item: int, seed: int) -> tuple[Annotations, Ints]:
+        rng = np.random.default_rng(seed)
+        s = int(rng.integers(len(draws.share)))
+        if population:
+            emission = _newcomers(pilot, len(draws.share), s, coders, seed)
+        else:
+            emission = draws.emission[s, rng.integers(data.n_coders, size=coders)]
+        item, coder = assign(items, coders, per_item, workload, rng)
+        state, truth = _items(draws, s, items, rng)
+        label = choices(emission[coder, state[item]], rng.random(len(item)))
+        made = Annotations(
+            item=item.astype(np.int32),
+            coder=coder.astype(np.int32),
+            label=label.astype(np.int32),
+            items=tuple(range(items)),
+            coders=tuple(range(coders)),
+            labels=data.labels,
+            scale=data.scale,
+            declared=True,
+        )
+        return made, truth
+
+    return world
+
+
+def _items(draws: StateDraws, s: int, n: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
+    """Draw the states and truths of new items."""
+    share = np.broadcast_to(draws.share[s], (n, draws.share.shape[1]))
+    state = choices(share, rng.random(n))
+    if draws.truth is None:
+        return state, state
+    return state, choices(draws.truth[s][state], rng.random(n))
+
+
+def _newcomers(pilot: Fit, n_draws: int, s: int, coders: int, seed: int) -> Floats:
+    """Draw new coders of one draw, [coder, truth, label]; they come in pairs."""
+    found: list[Floats] = []
+    for number in range(-(-coders // 2)):
+        pair = new_coders(pilot.tree, n_draws, seed=seed * 10_000 + number)
+        if pair is not None:
+            found += [pair.first[s], pair.second[s]]
+    return np.stack(found[:coders])
+
 
 RUN: dict[str, Any] = {"chains": 1, "draws": 200, "warmup": 100, "extend": False, "threads": 1}
 ALPHA_DRAWS = 500

@@ -47,4 +47,4 @@ def test_loops_are_kept_where_they_can_be(closed: list[str], kept: str, tmp_path
         env={**environment, "XDG_CACHE_HOME": str(tmp_path)},
     )
     assert done.stdout.split() == [kept, "3.0"]
-    assert bool(list(tmp_path.rglob("bookkeeping.close_batch*.nbi"))) == (kept == "True")
+    assert bool(list(tmp_path.rglob("products.close_batch*.nbi"))) == (kept == "True")

@@ -10,8 +10,7 @@ import pytest
 import annomodels as am
 from annomodels.models.catalog import MODELS
 from annomodels.planning import rules
-from annomodels.planning.facts import Facts, facts_of
-from annomodels.planning.rules import ALSO, FIRST, holding
+from annomodels.planning.rules import ALSO, FIRST, Facts, facts_of, holding
 
 USUAL = Facts(500, 8, 3, 2000, 4.0, 250.0, 1.0, "nominal", 0, 0, 0.8)
 

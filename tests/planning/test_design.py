@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import annomodels as am
-from annomodels.planning.trials import trial, vote_accuracy
+from annomodels.planning.trials import _items, assumed, like_pilot, trial, vote_accuracy
 from annomodels.planning.verdicts import verdict
-from annomodels.planning.worlds import _items, assumed, like_pilot
 from annomodels.summaries.gains import StateDraws
 
 

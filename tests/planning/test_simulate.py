@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import annomodels as am
-from annomodels.planning.crowds import KINDS
-from annomodels.planning.workload import assign
+from annomodels.planning.crowds import KINDS, assign
 
 
 def said(made):

@@ -59,8 +59,8 @@ def command(
     from annomodels.cli.places import check_file, check_writing
     from annomodels.cli.session import note
     from annomodels.cli.tables import emit
+    from annomodels.planning.crowds import Workload
     from annomodels.planning.simulate import simulate
-    from annomodels.planning.workload import Workload
 
     check_writing(writing)
     if truth is not None:
