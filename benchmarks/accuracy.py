@@ -45,8 +45,9 @@ BINS = 10
 
 INTRODUCTION = """
 Vote: majority vote; P(truth) is the share of the votes with 1/2 added to each label. EM:
-Dawid-Skene by maximum likelihood, without smoothing, started from the votes. DS: `am.DawidSkene()`
-with its anchored prior, by Gibbs. Default: hierarchical Dawid-Skene, `am.fit(data)`, by Gibbs.
+Dawid-Skene by maximum likelihood, without smoothing, started from the votes. DS:
+`am.models.DawidSkene()` with its anchored prior, by Gibbs. Default: hierarchical Dawid-Skene,
+`am.fit(data)`, by Gibbs.
 Labels of the ordinal set (web) are taken as nominal.
 
 *Accuracy* is the share of items whose most probable label is the true one, in per cent; a tie of n
@@ -142,8 +143,8 @@ def measure(name: str, reduced: bool, seed: int) -> Result:
     size: dict[str, Any] = {}
     if reduced:
         size = {"chains": 2, "draws": 300, "warmup": 200, "extend": False}
-    em = am.fit(data, am.DawidSkene.unsmoothed(), engine="em", starts=1, seed=seed)
-    plain = am.fit(data, am.DawidSkene(), seed=seed, **size)
+    em = am.fit(data, am.models.DawidSkene.unsmoothed(), engine="em", starts=1, seed=seed)
+    plain = am.fit(data, am.models.DawidSkene(), seed=seed, **size)
     begun = time.perf_counter()
     default = am.fit(data, seed=seed, **size)
     seconds = time.perf_counter() - begun

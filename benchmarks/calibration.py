@@ -62,7 +62,7 @@ class Case:
 def believed(name: str) -> ConfusionModel:
     """Give the model of a name; where coders belong to groups, with two of them."""
     model = resolve(name)
-    if isinstance(model, am.GroupedCoders):
+    if isinstance(model, am.models.GroupedCoders):
         rows = [(0, j, j % 2) for j in range(CODERS)]
         half = replace(model, groups={j: f"group {2 * j // CODERS}" for j in range(CODERS)})
         model = half.bound(am.Annotations.from_records(rows))

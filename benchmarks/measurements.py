@@ -94,7 +94,7 @@ def gibbs(path: str, draws: int, seed: int) -> dict[str, Any]:
     data = dataset(path)
     begun = time.perf_counter()
     fit = am.fit(
-        data, am.DawidSkene(), chains=CHAINS, draws=draws, warmup=WARMUP, threads=CHAINS,
+        data, am.models.DawidSkene(), chains=CHAINS, draws=draws, warmup=WARMUP, threads=CHAINS,
         seed=seed, extend=False,
     )  # fmt: skip
     posterior = {str(k): v.values for k, v in fit.tree["posterior"].to_dataset().items()}
@@ -115,7 +115,7 @@ def nuts(path: str, draws: int, seed: int) -> dict[str, Any]:
             marks[stage] = time.perf_counter()
 
     fit = am.fit(
-        data, am.DawidSkene(), engine="nuts", chains=CHAINS, draws=draws, warmup=300,
+        data, am.models.DawidSkene(), engine="nuts", chains=CHAINS, draws=draws, warmup=300,
         threads=CHAINS, seed=seed, progress=mark, target_accept=0.8,  # nutpie's default
     )  # fmt: skip
     posterior = {str(k): v.values for k, v in fit.tree["posterior"].to_dataset().items()}
@@ -190,7 +190,7 @@ def em(path: str, draws: int, seed: int) -> dict[str, Any]:
     from annomodels.engines.starts import state_from_shares, vote_shares
     from annomodels.models.encoded import encode
 
-    model = am.DawidSkene.unsmoothed()
+    model = am.models.DawidSkene.unsmoothed()
     codes = encode(dataset(path))
     start = state_from_shares(model, codes, vote_shares(codes))
 

@@ -126,7 +126,7 @@ def main() -> int:
     asked = parser.parse_args()
     browsing, looking = neighbour("browser"), neighbour("looking")
     browsing.PATIENCE = 600.0  # a long run should not end because the machine is busy
-    warnings.simplefilter("ignore", am.InferenceWarning)
+    warnings.simplefilter("ignore", am.errors.InferenceWarning)
     wrong = 0
     with tempfile.TemporaryDirectory() as scratch, browsing.Browser() as browser:
         folder = asked.keep or Path(scratch)

@@ -91,7 +91,7 @@ def pool(parts: dict[str, Floats], truth: Ints, known: Ints) -> Floats:
 
     The truth of the items of the numbers `known` teaches the weights.
     """
-    model = am.OpinionPool()
+    model = am.models.OpinionPool()
     log_p = member_beliefs(model, [parts[name] for name in model.names])
     return pooled_truth(log_p, draw_pool(model, log_p[:, known], truth[known]))[0]
 
@@ -112,7 +112,7 @@ def without_gold(seed: int, draws: int, name: str) -> dict[str, Any]:
             model: (right(p, truth), log_loss(p, truth), calibration_error(p, truth))
             for model, p in found.items()
         },
-        "p_truth": {model: found[model] for model in am.OpinionPool().names},
+        "p_truth": {model: found[model] for model in am.models.OpinionPool().names},
     }
 
 

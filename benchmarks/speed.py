@@ -86,8 +86,8 @@ REDUCED = Plan(
 )
 
 INTRODUCTION = f"""
-All samplers fit the same model, `am.DawidSkene()`, to the same simulated labels (coders with an
-accuracy of about .7), with {measurements.CHAINS} chains of the given number of draws. *Smallest
+All samplers fit the same model, `am.models.DawidSkene()`, to the same simulated labels (coders with
+an accuracy of about .7), with {measurements.CHAINS} chains of the given number of draws. *Smallest
 ESS*: the smallest bulk effective sample size among the prevalence and the accuracy of the 100
 busiest coders. *Seconds* are those of the call that samples, in a process that has loaded its
 libraries: for Gibbs from `am.fit` to its result, for NumPyro with compiling, for nutpie without;

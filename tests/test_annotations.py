@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annomodels import AnnotationError, Annotations, Problem
+from annomodels import Annotations
+from annomodels.errors import AnnotationError, Problem
 
 ROWS = [("t2", "ben", "no"), ("t10", "ana", "yes"), ("t2", "ana", "yes"), ("t10", "ben", "yes")]
 

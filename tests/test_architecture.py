@@ -276,10 +276,18 @@ def test_the_help_of_the_command_line_is_light() -> None:
     assert not modules_after(code) & {*HEAVY, "arviz", "numpy", "pandas", "xarray", "scipy"}
 
 
+PUBLIC = {
+    *("Annotations", "Fit", "Summary", "read", "read_spans", "scan", "write", "write_gold"),
+    *("agreement", "breakdown", "diagnose", "compare", "fit", "load", "prior_from", "report"),
+    *("advise", "design", "simulate"),
+    *("models", "priors", "coefficients", "coref", "datasets", "errors", "compat"),
+}
+
+
 def test_every_public_name_exists_and_is_described() -> None:
     import annomodels
 
-    assert sorted(annomodels.__all__) == annomodels.__all__
+    assert annomodels.__all__ == sorted(PUBLIC)
     assert not [name for name in annomodels.__all__ if not getattr(annomodels, name).__doc__]
 
 

@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 
 import annomodels as am
-from annomodels import Aggregator, AnnotationError, NotApplicable
+from annomodels.compat import Aggregator
+from annomodels.errors import AnnotationError, NotApplicable
 
 
 @pytest.fixture(scope="module")

@@ -57,7 +57,7 @@ def test_set_valued_labels_survive_saving(tmp_path):
 def test_a_file_is_not_overwritten_unasked(fit, tmp_path):
     path = tmp_path / "fit.nc"
     path.write_text("mine")
-    with pytest.raises(am.AnnomodelsError, match="file of this name"):
+    with pytest.raises(am.errors.AnnomodelsError, match="file of this name"):
         fit.save(path)
     assert path.read_text() == "mine"
     fit.save(path, force=True)
@@ -72,14 +72,14 @@ def test_an_interrupted_save_leaves_the_old_file(fit, tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(type(fit.tree), "to_netcdf", full)
-    with pytest.raises(am.AnnomodelsError, match="disk is full"):
+    with pytest.raises(am.errors.AnnomodelsError, match="disk is full"):
         fit.save(path, force=True)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
 
 
 def test_saving_into_a_folder_that_is_not_there_is_said(fit, tmp_path):
-    with pytest.raises(am.AnnomodelsError, match="folder"):
+    with pytest.raises(am.errors.AnnomodelsError, match="folder"):
         fit.save(tmp_path / "no" / "fit.nc")
 
 
@@ -87,19 +87,19 @@ def test_saving_into_a_folder_that_is_not_there_is_said(fit, tmp_path):
 def test_files_that_are_no_fits_are_refused(content, tmp_path):
     path = tmp_path / "x.nc"
     path.write_bytes(content)
-    with pytest.raises(am.AnnotationError, match="not a fit"):
+    with pytest.raises(am.errors.AnnotationError, match="not a fit"):
         am.load(path)
-    with pytest.raises(am.AnnotationError, match="no such file"):
+    with pytest.raises(am.errors.AnnotationError, match="no such file"):
         am.load(tmp_path / "missing.nc")
 
 
 def test_data_from_which_nothing_can_be_learnt_are_refused_with_all_reasons():
     one = am.Annotations.from_records([(1, "a", "x"), (2, "a", "x")])
-    with pytest.raises(am.AnnotationError) as caught:
+    with pytest.raises(am.errors.AnnotationError) as caught:
         am.fit(one)
     assert len(caught.value.problems) == 2
     apart = am.Annotations.from_records([(1, "a", "x"), (1, "a", "y"), (2, "b", "y")])
-    with pytest.raises(am.AnnotationError, match="No item was labelled by two coders"):
+    with pytest.raises(am.errors.AnnotationError, match="No item was labelled by two coders"):
         am.fit(apart)
 
 
@@ -133,7 +133,9 @@ def test_what_a_fit_lacks_is_said_and_calling_it_says_the_same(fit, tmp_path):
     assert not fit.lacks("gold")
     reason = fit.lacks("write_gold")
     assert "memory" in reason
-    with pytest.raises(am.NotApplicable, match=reason.replace("(", r"\(").replace(")", r"\)")):
+    with pytest.raises(
+        am.errors.NotApplicable, match=reason.replace("(", r"\(").replace(")", r"\)")
+    ):
         fit.write_gold(tmp_path / "gold.csv")
 
 
@@ -152,5 +154,5 @@ def test_every_verb_is_a_method_that_names_a_function_which_is_there(fit):
 
 
 def test_options_that_the_engine_does_not_know_are_refused_in_one_message(fit):
-    with pytest.raises(am.NotApplicable, match=r"starts= \(em\), target_accept= \(nuts\)"):
+    with pytest.raises(am.errors.NotApplicable, match=r"starts= \(em\), target_accept= \(nuts\)"):
         am.fit(fit.data, engine="gibbs", starts=3, target_accept=0.8)

@@ -11,7 +11,7 @@ dimensions. A file imports only from those on the floors below it:
    ``reasons`` (why there is no value, and what a reader should know);
 4. ``coder_pairs`` and ``own`` (statistics that tables do not hold), ``requests`` (what was asked);
 5. ``evaluation`` (any coefficients of one sample), ``result``;
-6. ``agreement``, the public verb; ``easy_hard`` (how to read a value).
+6. ``agreement``, the public verb; ``easy_and_hard`` (how to read a value).
 
 Three folders build on them: ``analytic/`` (errors as other packages have them), ``continuum/``
 (units on a continuum) and ``parts/`` (agreement in parts, and where disagreement comes from).
@@ -27,17 +27,19 @@ if TYPE_CHECKING:
     from annomodels.coefficients.catalogue import table
     from annomodels.coefficients.continuum.alpha import alpha_u
     from annomodels.coefficients.continuum.units import Units
-    from annomodels.coefficients.easy_hard import EasyHard, easy_hard
+    from annomodels.coefficients.easy_and_hard import EasyHard, easy_hard
+    from annomodels.coefficients.parts.comparison import compare_agreement
 
 _WHERE = {
-    "EasyHard": "easy_hard",
+    "EasyHard": "easy_and_hard",
     "Units": "continuum.units",
     "alpha_u": "continuum.alpha",
-    "easy_hard": "easy_hard",
+    "compare_agreement": "parts.comparison",
+    "easy_hard": "easy_and_hard",
     "table": "catalogue",
 }
 
-__all__ = ["EasyHard", "Units", "alpha_u", "easy_hard", "table"]
+__all__ = ["EasyHard", "Units", "alpha_u", "compare_agreement", "easy_hard", "table"]
 
 
 def __getattr__(name: str) -> Any:

@@ -151,7 +151,7 @@ def agreement(
 
     Returns
     -------
-    An :class:`~annomodels.Agreement` for one coefficient, else a panel of them.
+    An :class:`~annomodels.coefficients.result.Agreement` for one coefficient, else a panel of them.
 
     Raises
     ------

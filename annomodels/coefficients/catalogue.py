@@ -36,7 +36,7 @@ _ELSEWHERE = {
     ),
     "alphau": (
         "Alpha for units on a continuum takes other data than labels of items. "
-        "Use annomodels.alpha_u(annomodels.Units.from_records(...))."
+        "Use annomodels.coefficients.alpha_u(annomodels.coefficients.Units.from_records(...))."
     ),
 }
 _ELSEWHERE |= {
@@ -182,7 +182,8 @@ def table() -> pd.DataFrame:
       then needs) a chance level for every item;
     * ``draws``, ``model``: whether it has a sampling posterior, and whether it follows from the
       draws of a fitted model;
-    * ``analytic``: methods of :meth:`annomodels.Agreement.analytic`, the default first;
+    * ``analytic``: methods of :meth:`annomodels.coefficients.result.Agreement.analytic`, the
+      default first;
     * ``citation``, ``doi``: where it comes from.
 
     Examples

@@ -51,7 +51,7 @@ class Coefficient:
         panel.
     analytic
         Analytic errors and intervals it has, the default first; see
-        :meth:`annomodels.Agreement.analytic`.
+        :meth:`annomodels.coefficients.result.Agreement.analytic`.
     implied
         Whether it follows from the joint distribution of coders' labels, and so from a model.
     own
@@ -393,4 +393,4 @@ UNITIZING = Coefficient(
     missing=(),
     implied=False,
 )
-"""The coefficient of :func:`annomodels.alpha_u`, which takes other data than labels of items."""
+"""The coefficient of :func:`annomodels.coefficients.alpha_u`, whose data are no labels of items."""

@@ -86,7 +86,7 @@ def read(
         Names for the identifiers of coders: a mapping, or a file with it (JSON, or two columns).
     units
         What the items are where coders marked stretches of text: "exact", "token", "overlap", or
-        "chain" for chains of mentions. See :meth:`annomodels.Spans.units`.
+        "chain" for chains of mentions. See :meth:`annomodels.io.span_builder.Spans.units`.
     models
         Whether predictions of models in the export count as coders ("model:NAME").
     sets

@@ -47,7 +47,7 @@ class Span:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SpanTable:
-    """Fields of :class:`annomodels.Spans` (described there), and the tables made of them."""
+    """Fields of :class:`annomodels.io.span_builder.Spans` (see there), and tables made of them."""
 
     spans: tuple[Span, ...]
     seen: Mapping[str, tuple[str, ...]]

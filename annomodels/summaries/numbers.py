@@ -312,8 +312,8 @@ def _beyond(tree: xr.DataTree, data: Annotations) -> Finding:
     text = f"The model expects {share:.1%} of the labels beyond {y.min():g} and {y.max():g}."
     if share > BEYOND:
         text += (
-            " The scale seems to have ends: name them (am.Interval(ends=...)), else the truth "
-            "near them is pulled inwards."
+            " The scale seems to have ends: name them (am.models.Interval(ends=...)), else the "
+            "truth near them is pulled inwards."
         )
     return Finding("beyond the ends", share, BEYOND, text, CHECK if share > BEYOND else FINE)
 

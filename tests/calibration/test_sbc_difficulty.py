@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.calibration, pytest.mark.nuts]
 REDUCED = os.environ.get("ANNOMODELS_CALIBRATION") == "reduced"
 REPLICATIONS = 40 if REDUCED else 300
 CODERS, ITEMS, DRAWS, RANKS = 4, 80, 500, 20
-MODEL = am.ScalarDifficulty()
+MODEL = am.models.ScalarDifficulty()
 
 
 def compiled(monkeypatch=None):

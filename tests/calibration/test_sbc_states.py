@@ -51,7 +51,7 @@ def test_ranks_are_uniform_and_intervals_cover(sbc, name):
 
 
 def test_the_study_finds_a_wrong_prior(sbc):
-    model = am.EasyHardItems()
+    model = am.models.EasyHardItems()
     source = dataclasses.replace(model, easy=Beta(60.0, 1.0))
     found = sbc.run(sbc.Case(model, 2, source), REPLICATIONS, seed=20)
     assert found.p_value("easy_share[0]") < 0.001

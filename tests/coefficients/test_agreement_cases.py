@@ -142,8 +142,10 @@ def test_case_of_units(case, moved, rng):
             ("u", f"c{-c}", 7 - last + end, 7 - first + end, x) for _, c, first, last, x in rows
         ]
         rows, begin = [rows[n] for n in rng.permutation(len(rows))], 7
-    units = am.Units.from_records(rows, lengths=given["continuum_length"], begins=begin)
-    check(case, am.alpha_u(units, given["category"]))
+    units = am.coefficients.Units.from_records(
+        rows, lengths=given["continuum_length"], begins=begin
+    )
+    check(case, am.coefficients.alpha_u(units, given["category"]))
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ import pytest
 
 import annomodels as am
 from annomodels.errors import AnnotationError, NotApplicable
+from annomodels.io.span_builder import Spans
 
 
 def random_units(rng, texts=4, coders=3, length=40, labels="xy"):
@@ -62,21 +63,21 @@ def by_hand(rows, length, coders, texts, weights, label):
 
 def test_definition_by_hand_for_each_label_and_all(rng):
     rows = random_units(rng)
-    units = am.Units.from_records(rows, lengths=40)
+    units = am.coefficients.Units.from_records(rows, lengths=40)
     parts = [by_hand(rows, 40, 3, 4, [1] * 4, label) for label in "xy"]
     for label, (d_o, d_e) in zip("xy", parts, strict=True):
-        found = am.alpha_u(units, label, draws=0)
+        found = am.coefficients.alpha_u(units, label, draws=0)
         assert (found.observed, found.expected) == pytest.approx((d_o, d_e))
         assert found.value == pytest.approx(1 - d_o / d_e)
     observed, expected = np.sum(parts, axis=0)
-    assert am.alpha_u(units, draws=0).value == pytest.approx(1 - observed / expected)
+    assert am.coefficients.alpha_u(units, draws=0).value == pytest.approx(1 - observed / expected)
 
 
 def test_draws_are_weighted_texts(rng):
     from annomodels.coefficients.continuum.alpha import layer
 
     rows = random_units(rng)
-    units = am.Units.from_records(rows, lengths=40)
+    units = am.coefficients.Units.from_records(rows, lengths=40)
     weights = np.array([[2.0, 1, 0, 1], [0.3, 0.2, 2.5, 1.0]])
     d_o, d_e = layer(units, 0).disagreement(weights)
     for n in (0, 1):
@@ -91,17 +92,19 @@ def test_posterior_over_texts():
         for c in range(2):
             shift = int(rng.integers(-3, 4)) if t % 3 else 0
             rows.append((t, c, max(start + shift, 0), start + 20, "x"))
-    units = am.Units.from_records(rows, lengths=100)
-    found = am.alpha_u(units)
+    units = am.coefficients.Units.from_records(rows, lengths=100)
+    found = am.coefficients.alpha_u(units)
     low, high = found.interval()
     assert low < found.value < high
     assert high - low < 0.2
     assert found.p_above(0.8) > 0.99
-    assert np.array_equal(found.draws, am.alpha_u(units).draws)
+    assert np.array_equal(found.draws, am.coefficients.alpha_u(units).draws)
     assert "40 texts, 2 coders, 80 units" in repr(found)
     assert found.definition.citation == "Krippendorff 1995"
     halves = [
-        am.alpha_u(am.Units.from_records([r for r in rows if r[0] % 2 == h], lengths=100))
+        am.coefficients.alpha_u(
+            am.coefficients.Units.from_records([r for r in rows if r[0] % 2 == h], lengths=100)
+        )
         for h in (0, 1)
     ]
     assert abs(halves[0].value - halves[1].value) < 0.15
@@ -109,30 +112,30 @@ def test_posterior_over_texts():
 
 def test_same_units_are_full_agreement_and_disjoint_ones_are_below_0():
     same = [("t", c, 2, 9, "x") for c in "ab"]
-    assert am.alpha_u(am.Units.from_records(same, lengths=20)).value == 1
+    assert am.coefficients.alpha_u(am.coefficients.Units.from_records(same, lengths=20)).value == 1
     apart = [("t", "a", 0, 5, "x"), ("t", "b", 10, 15, "x")]
-    assert am.alpha_u(am.Units.from_records(apart, lengths=20)).value < 0
+    assert am.coefficients.alpha_u(am.coefficients.Units.from_records(apart, lengths=20)).value < 0
 
 
 def test_texts_that_one_coder_worked_on_do_not_count():
     rows = [("t", "a", 2, 9, "x"), ("t", "b", 3, 9, "x"), ("u", "a", 0, 50, "x")]
     done = [("t", "a"), ("t", "b"), ("u", "a")]
-    units = am.Units.from_records(rows, lengths={"t": 20, "u": 60}, done=done)
-    alone = am.Units.from_records(rows[:2], lengths=20)
-    found = am.alpha_u(units)
-    assert found.value == pytest.approx(am.alpha_u(alone).value)
+    units = am.coefficients.Units.from_records(rows, lengths={"t": 20, "u": 60}, done=done)
+    alone = am.coefficients.Units.from_records(rows[:2], lengths=20)
+    found = am.coefficients.alpha_u(units)
+    assert found.value == pytest.approx(am.coefficients.alpha_u(alone).value)
     assert (found.n_items, found.n_labels, found.reason) == (1, 2, "too_few_items")
     assert found.convention == "texts that two coders worked on"
 
 
 def test_a_coder_who_marked_nothing_disagrees():
     rows = [("t", "a", 2, 9, "x")]
-    silent = am.Units.from_records(rows, lengths=20, coders=["a", "b"])
-    assert am.alpha_u(silent).value < 0
-    found = am.alpha_u(am.Units.from_records(rows, lengths=20))
+    silent = am.coefficients.Units.from_records(rows, lengths=20, coders=["a", "b"])
+    assert am.coefficients.alpha_u(silent).value < 0
+    found = am.coefficients.alpha_u(am.coefficients.Units.from_records(rows, lengths=20))
     assert (np.isnan(found.value), found.reason) == (True, "one_coder")
-    empty = am.Units.from_records([], lengths={"t": 20}, coders=["a", "b"])
-    found = am.alpha_u(empty)
+    empty = am.coefficients.Units.from_records([], lengths={"t": 20}, coders=["a", "b"])
+    found = am.coefficients.alpha_u(empty)
     assert (np.isnan(found.value), found.reason) == (True, "no_variation")
 
 
@@ -141,11 +144,13 @@ def test_frames_give_what_records_give(frame, rng):
     rows = random_units(rng)
     table = pd.DataFrame(rows, columns=["doc", "who", "from", "to", "tag"])
     names = {"text": "doc", "coder": "who", "start": "from", "end": "to", "label": "tag"}
-    made = am.Units.from_frame(frame(table.to_dict("list")), lengths=40, **names)
-    value = am.alpha_u(am.Units.from_records(rows, lengths=40), draws=0).value
-    assert am.alpha_u(made, draws=0).value == pytest.approx(value)
+    made = am.coefficients.Units.from_frame(frame(table.to_dict("list")), lengths=40, **names)
+    value = am.coefficients.alpha_u(
+        am.coefficients.Units.from_records(rows, lengths=40), draws=0
+    ).value
+    assert am.coefficients.alpha_u(made, draws=0).value == pytest.approx(value)
     with pytest.raises(AnnotationError, match="There is no column 'coder'"):
-        am.Units.from_frame(frame(table.to_dict("list")), lengths=40)
+        am.coefficients.Units.from_frame(frame(table.to_dict("list")), lengths=40)
 
 
 def test_spans_of_an_export_are_units():
@@ -154,8 +159,8 @@ def test_spans_of_an_export_are_units():
 
     marks = (Span("d", "ana", "NE", 0, 4, "PER"), Span("d", "ben", "NE", 0, 9, "PER"))
     seen = {"d": ("ana", "ben", "eve")}
-    spans = am.Spans(marks, seen, texts={"d": "Anna Lee sings."})
-    units = am.Units.from_frame(
+    spans = Spans(marks, seen, texts={"d": "Anna Lee sings."})
+    units = am.coefficients.Units.from_frame(
         spans.table,
         text="document",
         lengths={name: len(text) for name, text in spans.texts.items()},
@@ -163,8 +168,8 @@ def test_spans_of_an_export_are_units():
     )
     assert (units.n_coders, units.length.tolist()) == (3, [15])
     rows = [("d", "ana", 0, 4, "PER"), ("d", "ben", 0, 9, "PER")]
-    same = am.Units.from_records(rows, lengths=15, coders=["ana", "ben", "eve"])
-    assert am.alpha_u(units).value == am.alpha_u(same).value
+    same = am.coefficients.Units.from_records(rows, lengths=15, coders=["ana", "ben", "eve"])
+    assert am.coefficients.alpha_u(units).value == am.coefficients.alpha_u(same).value
 
 
 def test_all_problems_of_units_at_once():
@@ -181,7 +186,7 @@ def test_all_problems_of_units_at_once():
     ]
     done = [("t", "a"), ("t", "b")]
     with pytest.raises(AnnotationError) as error:
-        am.Units.from_records(rows, lengths={"t": 100}, coders=["a", "b"], done=done)
+        am.coefficients.Units.from_records(rows, lengths={"t": 100}, coders=["a", "b"], done=done)
     assert len(error.value.problems) == 10
     for words in (
         "overlap in text 't'",
@@ -201,12 +206,12 @@ def test_all_problems_of_units_at_once():
 
 def test_what_does_not_fit():
     with pytest.raises(AnnotationError, match="list is no data frame"):
-        am.Units.from_frame([1, 2], lengths=9)
+        am.coefficients.Units.from_frame([1, 2], lengths=9)
     with pytest.raises(AnnotationError, match=r"'t' is not a pair \(text, coder\)"):
-        am.Units.from_records([("t", "a", 0, 5, "x")], lengths=9, done=["t"])
-    units = am.Units.from_records([("t", c, 0.5, 4, "x") for c in "ab"], lengths=20)
+        am.coefficients.Units.from_records([("t", "a", 0, 5, "x")], lengths=9, done=["t"])
+    units = am.coefficients.Units.from_records([("t", c, 0.5, 4, "x") for c in "ab"], lengths=20)
     with pytest.raises(NotApplicable, match="Nobody used the label 'y'"):
-        am.alpha_u(units, "y")
+        am.coefficients.alpha_u(units, "y")
     with pytest.raises(NotApplicable, match=r"Units\.from_records"):
-        am.alpha_u([("t", "a", 0, 5, "x")])
-    assert "Positions are not whole numbers" in repr(am.alpha_u(units))
+        am.coefficients.alpha_u([("t", "a", 0, 5, "x")])
+    assert "Positions are not whole numbers" in repr(am.coefficients.alpha_u(units))

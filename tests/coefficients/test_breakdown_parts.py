@@ -142,7 +142,7 @@ def test_undefined_groups_take_the_number_asked_for():
     ],
 )
 def test_what_cannot_be_taken_apart_is_refused_with_a_remedy(options, word):
-    with pytest.raises(am.NotApplicable, match=word):
+    with pytest.raises(am.errors.NotApplicable, match=word):
         am.breakdown(TRAINS, **options)
 
 

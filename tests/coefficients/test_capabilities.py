@@ -244,6 +244,9 @@ def test_names_of_other_packages(typed, name):
 
 
 def test_names_that_mean_several_things_or_another_verb():
-    for name, words in (("icc", "six coefficients"), ("alpha_u", "annomodels.alpha_u")):
+    for name, words in (
+        ("icc", "six coefficients"),
+        ("alpha_u", "annomodels.coefficients.alpha_u"),
+    ):
         with pytest.raises(NotApplicable, match=words):
             am.agreement(made(2), name)

@@ -146,7 +146,7 @@ def test_every_reason_is_a_sentence():
         ("icc_1", {}, "It needs labels that are numbers. Use alpha"),
         ("icc", {}, "'icc' stands for six coefficients"),
         ("s_item", {}, "needs a chance level for every item"),
-        ("alpha_u", {}, "annomodels.alpha_u"),
+        ("alpha_u", {}, "annomodels.coefficients.alpha_u"),
         ("bias", {"labels": ["A", "B", "C"]}, "the label set has 3"),
         ("kappa", {"margins": {"A": 0.5, "B": 0.5}}, "These take margins: pi, k, alpha"),
         ("k", {"chance": [0.5, 0.5, 0.5, 0.5]}, "These do: s_item"),

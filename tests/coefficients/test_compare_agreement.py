@@ -24,15 +24,15 @@ def test_the_value_is_the_difference_of_the_coefficients(rng):
     for name in ("alpha", "k", "s", "percent", "multi_kappa", "light_kappa"):
         expected = am.agreement(one, name, draws=0).value - am.agreement(two, name, draws=0).value
         for same in (True, False):
-            found = am.compare_agreement(one, two, name, same_items=same, draws=50)
+            found = am.coefficients.compare_agreement(one, two, name, same_items=same, draws=50)
             assert found.value == pytest.approx(expected)
             assert found.low < found.value < found.high
 
 
 def test_the_same_data_twice_differ_by_nothing(rng):
     data = make(rng, rng.integers(0, 2, 50), 0.8)
-    paired = am.compare_agreement(data, data, same_items=True, draws=500)
-    apart = am.compare_agreement(data, data, draws=500)
+    paired = am.coefficients.compare_agreement(data, data, same_items=True, draws=500)
+    apart = am.coefficients.compare_agreement(data, data, draws=500)
     # Only the chance items tell the two rounds apart.
     assert paired.value == apart.value == 0
     assert paired.high - paired.low < 0.5 * (apart.high - apart.low)
@@ -43,7 +43,7 @@ def test_the_same_data_twice_differ_by_nothing(rng):
 def test_items_of_one_round_only_count_in_that_round(rng):
     truth = rng.integers(0, 2, 40)
     one, two = make(rng, truth, 0.9), make(rng, truth, 0.8, items=range(20, 60))
-    found = am.compare_agreement(one, two, same_items=True, draws=200)
+    found = am.coefficients.compare_agreement(one, two, same_items=True, draws=200)
     assert found.notes[0].startswith("20 items")
     expected = am.agreement(one, "alpha", draws=0).value - am.agreement(two, "alpha", draws=0).value
     assert found.value == pytest.approx(expected)
@@ -53,7 +53,7 @@ def test_other_label_sets_are_said(rng):
     one = make(rng, rng.integers(0, 2, 30), 0.9)
     rows = [(i, c, "xyz"[(i + (c == "a")) % 3]) for i in range(30) for c in "ab"]
     two = am.Annotations.from_records(rows)
-    found = am.compare_agreement(one, two, same_items=True, draws=50)
+    found = am.coefficients.compare_agreement(one, two, same_items=True, draws=50)
     assert any("2 and 3 labels" in note for note in found.notes)
     assert np.isfinite(found.draws).all()
 
@@ -61,13 +61,13 @@ def test_other_label_sets_are_said(rng):
 def test_what_cannot_be_compared_is_refused(rng):
     one = make(rng, rng.integers(0, 2, 10), 0.9)
     two = make(rng, rng.integers(0, 2, 10), 0.9, items=[f"i{n}" for n in range(10)])
-    with pytest.raises(am.NotApplicable, match="no item has the same name"):
-        am.compare_agreement(one, two, same_items=True)
-    with pytest.raises(am.NotApplicable, match="two coders"):
-        am.compare_agreement(one, two, "kappa")
+    with pytest.raises(am.errors.NotApplicable, match="no item has the same name"):
+        am.coefficients.compare_agreement(one, two, same_items=True)
+    with pytest.raises(am.errors.NotApplicable, match="two coders"):
+        am.coefficients.compare_agreement(one, two, "kappa")
     lone = am.Annotations.from_records([(1, "a", 0), (2, "a", 1)])
-    with pytest.raises(am.NotApplicable, match="second data set is undefined"):
-        am.compare_agreement(one, lone)
+    with pytest.raises(am.errors.NotApplicable, match="second data set is undefined"):
+        am.coefficients.compare_agreement(one, lone)
 
 
 @pytest.mark.slow
@@ -91,7 +91,9 @@ def test_intervals_of_differences_cover_the_truth(same, rng):
                     labels=[0, 1],
                 )
             )
-        found = am.compare_agreement(*rounds, "s", same_items=same, draws=400, seed=replication)
+        found = am.coefficients.compare_agreement(
+            *rounds, "s", same_items=same, draws=400, seed=replication
+        )
         # S = 2 A_o - 1 and A_o = p^2 + (1 - p)^2 for an item of accuracy p.
         easy = [p * p + (1 - p) ** 2 for p in (0.95, 0.88)]
         expected = 2 * 0.6 * (easy[0] - easy[1])

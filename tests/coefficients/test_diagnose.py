@@ -234,7 +234,7 @@ def test_real_crowds_are_diagnosed_with_known_spammers(shared):
     ("name", "word"), [("light_kappa", "pair"), ("icc_1", "numbers"), ("nothing", "no coefficient")]
 )
 def test_what_cannot_be_diagnosed_is_refused(name, word):
-    with pytest.raises(am.NotApplicable, match=word):
+    with pytest.raises(am.errors.NotApplicable, match=word):
         am.diagnose(am.datasets.load("trains"), name)
 
 

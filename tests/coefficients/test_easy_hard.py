@@ -9,7 +9,7 @@ from annomodels.errors import NotApplicable
 
 def test_boxcars_of_the_tutorial():
     """A_o = .88 and A_e = .5: 24 % hard items, 12 of the 88 % agreed were guessed."""
-    found = am.easy_hard(0.88, 0.5)
+    found = am.coefficients.easy_hard(0.88, 0.5)
     assert found.hard == pytest.approx(0.24)
     assert found.guessed == pytest.approx(0.12 / 0.88)
     assert found.wrong == pytest.approx(0.12)
@@ -23,7 +23,9 @@ def test_simulated_easy_and_hard_items(rng):
     hard = rng.random(n) < 0.3
     labels = np.where(hard, rng.choice(3, (2, n), p=p), truth)
     rows = [(i, c, int(labels[c, i])) for i in range(n) for c in (0, 1)]
-    found = am.easy_hard(am.agreement(am.Annotations.from_records(rows), "k", draws=200))
+    found = am.coefficients.easy_hard(
+        am.agreement(am.Annotations.from_records(rows), "k", draws=200)
+    )
     agreed = labels[0] == labels[1]
     assert found.hard == pytest.approx(hard.mean(), abs=0.012)
     assert found.guessed == pytest.approx(hard[agreed].mean(), abs=0.012)
@@ -37,7 +39,7 @@ def test_simulated_easy_and_hard_items(rng):
 def test_draws_are_those_of_the_coefficient():
     data = am.datasets.load("anesthesia")
     kappa = am.agreement(data, "k")
-    found = am.easy_hard(kappa)
+    found = am.coefficients.easy_hard(kappa)
     assert found.draws["hard"] == pytest.approx(1 - kappa.draws)
     assert found.hard == pytest.approx(1 - kappa.value)
     assert "42% (" in found.sentence
@@ -45,23 +47,23 @@ def test_draws_are_those_of_the_coefficient():
 
 
 def test_less_agreement_than_guesses_has_no_reading():
-    found = am.easy_hard(0.2, 0.5)
+    found = am.coefficients.easy_hard(0.2, 0.5)
     assert np.isnan([found.hard, found.guessed, found.wrong]).all()
     assert "no reading" in found.sentence
     rows = [(i, c, 1) for i in range(5) for c in (0, 1)]
     constant = am.agreement(am.Annotations.from_records(rows), "k")
-    assert "no reading" in am.easy_hard(constant).sentence
+    assert "no reading" in am.coefficients.easy_hard(constant).sentence
 
 
 def test_what_does_not_fit():
     data = am.datasets.load("anesthesia")
     with pytest.raises(NotApplicable, match="no expected agreement"):
-        am.easy_hard(am.agreement(data, "percent", draws=0))
+        am.coefficients.easy_hard(am.agreement(data, "percent", draws=0))
     with pytest.raises(NotApplicable, match="no expected agreement"):
-        am.easy_hard(am.agreement(data, "alpha", distance="interval", draws=0))
+        am.coefficients.easy_hard(am.agreement(data, "alpha", distance="interval", draws=0))
     with pytest.raises(NotApplicable, match=r"agreement=88 should be a share"):
-        am.easy_hard(88, 0.5)
+        am.coefficients.easy_hard(88, 0.5)
     with pytest.raises(NotApplicable, match="expected=None should be a share"):
-        am.easy_hard(0.88)
+        am.coefficients.easy_hard(0.88)
     with pytest.raises(NotApplicable, match="a coefficient has its own"):
-        am.easy_hard(am.agreement(data, "k", draws=0), 0.5)
+        am.coefficients.easy_hard(am.agreement(data, "k", draws=0), 0.5)

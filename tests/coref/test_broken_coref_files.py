@@ -18,7 +18,7 @@ ENTITY = CORPUS_ENTITIES
 
 
 def problems(path: object, **options: object) -> list[tuple[str, str]]:
-    with pytest.raises(am.AnnotationError) as caught:
+    with pytest.raises(am.errors.AnnotationError) as caught:
         read(path, **options)  # type: ignore[arg-type]
     assert all(problem.remedy for problem in caught.value.problems)
     return [(problem.what, problem.where) for problem in caught.value.problems]

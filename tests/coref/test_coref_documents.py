@@ -37,7 +37,7 @@ def test_a_span_is_its_words() -> None:
 
 @pytest.mark.parametrize("tokens", [(), (-1,), (0.5,), ("a",), None])
 def test_a_span_needs_positions(tokens: Any) -> None:
-    with pytest.raises(am.AnnotationError, match="are no positions of words"):
+    with pytest.raises(am.errors.AnnotationError, match="are no positions of words"):
         Span(tokens)
 
 
@@ -55,7 +55,7 @@ def test_everything_is_frozen() -> None:
 
 
 def test_a_head_is_one_of_the_words() -> None:
-    with pytest.raises(am.AnnotationError, match="head of 'm' is word 9"):
+    with pytest.raises(am.errors.AnnotationError, match="head of 'm' is word 9"):
         Markable("m", Span((3, 4)), head=9)
 
 
@@ -64,7 +64,7 @@ def test_all_problems_of_a_layer_are_told_at_once() -> None:
         "twin": Markable("twin", Span((2,))),
         "other": Markable("x", Span((7,))),
     }
-    with pytest.raises(am.AnnotationError) as caught:
+    with pytest.raises(am.errors.AnnotationError) as caught:
         Layer(
             "ana",
             held,
@@ -98,7 +98,7 @@ def test_all_problems_of_a_layer_are_told_at_once() -> None:
 
 def test_a_document_checks_spans_and_coders() -> None:
     layer = Layer("ana", marks(0, 9))
-    with pytest.raises(am.AnnotationError) as caught:
+    with pytest.raises(am.errors.AnnotationError) as caught:
         Document("t", ("a", "b"), layers={"ben": layer})
     assert [p.what for p in caught.value.problems] == [
         "The layer of 'ana' is filed under 'ben'.",
@@ -144,7 +144,7 @@ def test_spans_not_ids_tell_what_coders_share() -> None:
 )
 def test_wrong_clusters_are_answered_in_words(clusters: Any, message: str) -> None:
     for call in (link_table, pair_table):
-        with pytest.raises(am.AnnotationError, match=message):
+        with pytest.raises(am.errors.AnnotationError, match=message):
             call(clusters, clusters)
 
 
@@ -176,7 +176,7 @@ def test_mentions_of_one_coder_only() -> None:
     x, y = [{"a", "b", "x"}], [{"a", "b", "y"}]
     assert tuple(pair_table(x, y)) == tuple(pair_table(x, y, missing="drop")) == (1, 0, 0, 0)
     assert tuple(pair_table(x, y, missing="singleton")) == (1, 2, 2, 1)
-    with pytest.raises(am.AnnotationError, match="not about the same mentions"):
+    with pytest.raises(am.errors.AnnotationError, match="not about the same mentions"):
         pair_table(x, y, missing="error")
 
 
@@ -210,7 +210,9 @@ def test_the_frame_for_the_mention_pair_model_names_antecedents_by_their_words()
 def test_a_corpus_is_a_document_or_several_with_names_of_their_own() -> None:
     text = document("t", {"a": [{1, 2}], "b": [{1}, {2}]})
     assert agreement(text, "cluster").value == agreement([text], "cluster").value
-    with pytest.raises(am.AnnotationError, match="Documents have the same name: 't'"):
+    with pytest.raises(am.errors.AnnotationError, match="Documents have the same name: 't'"):
         agreement([text, text], "cluster")
-    with pytest.raises(am.AnnotationError, match="A Document was expected, but this is 'str'"):
+    with pytest.raises(
+        am.errors.AnnotationError, match="A Document was expected, but this is 'str'"
+    ):
         agreement(["t"], "cluster")  # type: ignore[list-item]

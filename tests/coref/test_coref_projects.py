@@ -74,7 +74,9 @@ def test_files_of_their_own_are_named_by_the_user(project: Path) -> None:
 def test_several_layers_of_chains_are_listed_and_one_can_be_named(project: Path) -> None:
     other = project / "annotation" / "d.txt" / "ana.tsv"
     other.write_text(webanno(CHAINS["ana"], "#T_CH=my.BridgeLink"), "utf-8")
-    with pytest.raises(am.AnnotationError, match=r"2 layers: 'BridgeLink', 'CoreferenceLink'"):
+    with pytest.raises(
+        am.errors.AnnotationError, match=r"2 layers: 'BridgeLink', 'CoreferenceLink'"
+    ):
         read(project)
     (text,) = read(project, relations="CoreferenceLink")
     assert clusters(text, "ben") == [["0", "3"], ["3-4", "6"]]

@@ -94,7 +94,7 @@ def test_a_coder_against_the_others() -> None:
     assert table["difference"][0] == pytest.approx(by_text[0] - by_text[1])
     assert (table["low"] < table["with_others"]).all()
     assert table["alone"][0] > 3 * table["alone"][1:].max()
-    with pytest.raises(am.NotApplicable, match="draws=0"):
+    with pytest.raises(am.errors.NotApplicable, match="draws=0"):
         coder_table(texts, draws=0)
 
 
@@ -121,7 +121,7 @@ def test_every_row_says_what_it_is() -> None:
     assert by_text["part"].unique().tolist() == ["t0", "t1", "t2"]
     own = by_text[by_text["coefficient"] == "pair_kappa"].set_index("part")
     assert own["value"]["t1"] == pytest.approx(pair_agreement(texts[1]).mean)
-    with pytest.raises(am.NotApplicable, match="by='coder'"):
+    with pytest.raises(am.errors.NotApplicable, match="by='coder'"):
         agreement_table(texts, by="coder")  # type: ignore[arg-type]
 
 
@@ -144,7 +144,7 @@ def test_the_page_stands_alone_and_escapes_what_users_wrote(tmp_path: Path) -> N
     assert "no model was fitted" in made
     target = report_links(collect(document("t", clusters), draws=20), tmp_path / "r.html")
     assert target.read_text("utf-8").startswith("\n<!DOCTYPE html>") or "<!DOCTYPE html>" in made
-    with pytest.raises(am.AnnotationError, match="exists already"):
+    with pytest.raises(am.errors.AnnotationError, match="exists already"):
         report_links(collect(document("t", clusters), draws=20), target)
 
 

@@ -89,11 +89,11 @@ def test_single_mentions_can_be_left_out() -> None:
 
 def test_wrong_requests_are_answered_in_words(tmp_path: Path) -> None:
     two = document("t", {"a": [[1, 2]], "b": [[1], [2]]})
-    with pytest.raises(am.AnnotationError, match="2 coders; a file holds one"):
+    with pytest.raises(am.errors.AnnotationError, match="2 coders; a file holds one"):
         write(two, tmp_path / "x.jsonl")
-    with pytest.raises(am.AnnotationError, match="no coder 'c'"):
+    with pytest.raises(am.errors.AnnotationError, match="no coder 'c'"):
         write(two, tmp_path / "x.jsonl", "c")
-    with pytest.raises(am.NotApplicable, match="'jsonlines' or 'conll'"):
+    with pytest.raises(am.errors.NotApplicable, match="'jsonlines' or 'conll'"):
         write(two, tmp_path / "x.xml", "a")
     write(two, tmp_path / "x.jsonl", "a")
     with pytest.raises(OutputError, match="a file of this name"):
@@ -124,7 +124,7 @@ def test_silver_chains_are_a_layer_with_probabilities(tmp_path: Path) -> None:
     assert all(p > 0.9 for p in line["p_link"][0][1:])
     # no link is probable enough: every mention is alone
     assert all(len(g) == 1 for one in fit.silver(texts, 1.0) for g in one.layers["silver"].groups)
-    with pytest.raises(am.AnnotationError, match="in none of the documents"):
+    with pytest.raises(am.errors.AnnotationError, match="in none of the documents"):
         fit.silver(texts[:3])
     write(silver, tmp_path / "s.conll")
     assert len(read(tmp_path / "s.conll")) == 8

@@ -59,7 +59,7 @@ def test_expected_disagreement_by_drawing_places() -> None:
 
 
 def test_what_cannot_be_measured_is_said() -> None:
-    with pytest.raises(am.AnnotationError) as caught:
+    with pytest.raises(am.errors.AnnotationError) as caught:
         unitized_alpha([(0, 3, "a", "x"), (2, 3, "a", "x"), (8, 5, "a", "x")], 0, 10)
     assert [problem.what for problem in caught.value.problems] == [
         "The unit from 8 to 13 lies beyond text 'the text', which goes from 0 to 10.",

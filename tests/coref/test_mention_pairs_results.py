@@ -180,7 +180,7 @@ def test_a_swap_of_true_and_false_is_told():
 
 
 def test_short_runs_warn():
-    with pytest.warns(am.InferenceWarning, match="have not mixed"):
+    with pytest.warns(am.errors.InferenceWarning, match="have not mixed"):
         fit_pairs(_table(texts=4), draws=10, warmup=0, chains=4)
 
 
@@ -189,13 +189,13 @@ def test_one_chain_says_that_mixing_is_unknown():
 
 
 def test_bad_tables_are_refused_with_all_problems():
-    with pytest.raises(am.AnnotationError, match="no column coder and no column label"):
+    with pytest.raises(am.errors.AnnotationError, match="no column coder and no column label"):
         fit_pairs(pd.DataFrame({"item": ["a"]}))
     holes = pd.DataFrame({"item": ["a", None], "coder": ["x", "y"], "label": ["", "DN()"]})
-    with pytest.raises(am.AnnotationError) as caught:
+    with pytest.raises(am.errors.AnnotationError) as caught:
         fit_pairs(holes)
     assert [problem.where for problem in caught.value.problems] == ["row 2", "row 1"]
-    with pytest.raises(am.AnnotationError, match="no judgments"):
+    with pytest.raises(am.errors.AnnotationError, match="no judgments"):
         fit_pairs(_table().iloc[:0])
 
 
@@ -212,15 +212,15 @@ def test_bad_tables_are_refused_with_all_problems():
     ids=str,
 )
 def test_options_that_do_not_exist_are_refused(options, message):
-    with pytest.raises(am.NotApplicable, match=message):
+    with pytest.raises(am.errors.NotApplicable, match=message):
         fit_pairs(_table(), **options)
 
 
 def test_thresholds_must_be_probabilities(fit):
     for call in (fit.links, fit.chains, fit.ambiguous):
-        with pytest.raises(am.NotApplicable, match="between 0 and 1"):
+        with pytest.raises(am.errors.NotApplicable, match="between 0 and 1"):
             call(1.5)
-    with pytest.raises(am.NotApplicable, match="prob=0"):
+    with pytest.raises(am.errors.NotApplicable, match="prob=0"):
         fit.coders(prob=0)
 
 

@@ -99,9 +99,9 @@ def test_texts_without_any_pair_and_without_mentions() -> None:
     assert set(kappas(np.arange(3), np.arange(3), np.ones((2, 3)))) == {1.0}
     assert set(kappas(one, one, np.ones((2, 3)))) == {1.0}
     assert np.isnan(pair_draws([{1}], [{1}], 5)).all()
-    with pytest.raises(am.NotApplicable, match="No text has two mentions"):
+    with pytest.raises(am.errors.NotApplicable, match="No text has two mentions"):
         pair_posterior(document("t", {"a": [{1}], "b": [{1}]}))
-    with pytest.raises(am.NotApplicable, match="draws=0"):
+    with pytest.raises(am.errors.NotApplicable, match="draws=0"):
         pair_draws([{1}], [{1}], 0)
 
 
@@ -133,7 +133,7 @@ def test_three_quantities(rng: np.random.Generator) -> None:
     assert (table["kappa"] <= table["high"]).all()
     assert found.summary()["quantity"].tolist() == ["these_texts", "mean_over_texts", "new_text"]
     assert "mean_over_texts" in repr(found)
-    with pytest.raises(am.NotApplicable, match="prob=90"):
+    with pytest.raises(am.errors.NotApplicable, match="prob=90"):
         found.table(90)
 
 

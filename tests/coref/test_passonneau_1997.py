@@ -67,7 +67,9 @@ def test_table_2_the_link_table_of_ca1_and_ca3() -> None:
 
 
 def test_the_two_codings_must_be_about_the_same_mentions() -> None:
-    with pytest.raises(am.AnnotationError, match=r"1 mention\(s\) only in the second: \"\"?\"?D'"):
+    with pytest.raises(
+        am.errors.AnnotationError, match=r"1 mention\(s\) only in the second: \"\"?\"?D'"
+    ):
         link_table(sets(CA1), CA3)
 
 
@@ -118,7 +120,7 @@ def test_negative_cells_are_flagged(cases: dict[str, Any], place: int) -> None:
     case = cases["negative_link_cell"][place]
     x, y = sets(case["x"]), sets(case["y"])
     if min(case["abcd"]) < 0:
-        with pytest.warns(am.DataWarning, match="negative cell"):
+        with pytest.warns(am.errors.DataWarning, match="negative cell"):
             cells = link_table(x, y)
         assert not cells.valid
         assert math.isnan(cells.kappa)

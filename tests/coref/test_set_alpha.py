@@ -217,7 +217,9 @@ def test_a_function_as_distance_goes_through_the_coefficients() -> None:
     ],
 )
 def test_wrong_requests_are_answered_in_words(call: Any, message: str) -> None:
-    with pytest.raises((am.NotApplicable, am.AnnotationError, AttributeError), match=message):
+    with pytest.raises(
+        (am.errors.NotApplicable, am.errors.AnnotationError, AttributeError), match=message
+    ):
         call()
 
 

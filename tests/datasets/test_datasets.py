@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from annomodels import AnnotationError, Annotations, datasets
+from annomodels import Annotations, datasets
+from annomodels.errors import AnnotationError
 
 
 def patterns(rows: list[tuple[str, str, str]]) -> Counter[str]:

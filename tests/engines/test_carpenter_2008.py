@@ -32,7 +32,7 @@ QUANTILES = (0.025, 0.5, 0.975)
 
 
 @dataclass(frozen=True)
-class BugsLogistic(am.ScalarDifficulty):
+class BugsLogistic(am.models.ScalarDifficulty):
     """The logistic model with the report's priors and its bounds, densities not normalised."""
 
     def build(self, codes, coords):
@@ -103,7 +103,7 @@ def test_entailment_under_the_report_s_program(shared):
 def test_entailment_without_the_bounds(shared):
     """Pairs that are entailed as reported, and the others with wider populations."""
     data, truth = shared_set(shared, "snow_rte")
-    model = am.ScalarDifficulty.carpenter()
+    model = am.models.ScalarDifficulty.carpenter()
     fit = am.fit(data, model, chains=2, draws=600, warmup=500, seed=1)
     assert abs(int((p_truth(fit).argmax(axis=1) != truth).sum()) - 55) <= 2
     found = quantiles(fit, "mean_ability", 1)

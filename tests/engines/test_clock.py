@@ -62,7 +62,7 @@ FITS = {
     "few draws": lambda data: am.fit(data, memory=data.n_coders * 9 * 8 * 40, **OPTIONS),
     "states": lambda data: am.fit(data, "guess-level", engine="gibbs", **OPTIONS),
     "em": lambda data: am.fit(data, "dawid-skene", engine="em", seed=1),
-    "numbers": lambda _: am.fit_interval(numbers(), **OPTIONS),
+    "numbers": lambda _: am.fit(numbers(), "interval", **OPTIONS),
 }
 
 

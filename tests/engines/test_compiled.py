@@ -67,22 +67,22 @@ def test_known_gold_of_other_items_has_the_same_graph(model):
 
 def test_groups_of_coders_are_data():
     data = crowd(1)
-    first = key(am.GroupedCoders(groups={"c0": "a", "c1": "a"}), data)
-    assert key(am.GroupedCoders(groups={"c3": "a"}), data) == first
-    assert key(am.GroupedCoders(groups={"c3": "a", "c4": "b"}), data) != first
-    assert key(am.HierarchicalDawidSkene(), data) != first
+    first = key(am.models.GroupedCoders(groups={"c0": "a", "c1": "a"}), data)
+    assert key(am.models.GroupedCoders(groups={"c3": "a"}), data) == first
+    assert key(am.models.GroupedCoders(groups={"c3": "a", "c4": "b"}), data) != first
+    assert key(am.models.HierarchicalDawidSkene(), data) != first
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "other",
     [
-        am.HierarchicalDawidSkene(prevalence=Dirichlet(2.0)),
-        am.HierarchicalDawidSkene(population=Diagonal(300.0, 0.8, 10.0)),
-        am.HierarchicalDawidSkene(population=Diagonal(300.0, 0.7)),
-        am.HierarchicalDawidSkene.carpenter(),
-        am.DawidSkene(),
-        am.Answering(kinds=("?",)),
+        am.models.HierarchicalDawidSkene(prevalence=Dirichlet(2.0)),
+        am.models.HierarchicalDawidSkene(population=Diagonal(300.0, 0.8, 10.0)),
+        am.models.HierarchicalDawidSkene(population=Diagonal(300.0, 0.7)),
+        am.models.HierarchicalDawidSkene.carpenter(),
+        am.models.DawidSkene(),
+        am.models.Answering(kinds=("?",)),
     ],
     ids=["prevalence", "accuracy", "fixed accuracy", "concentration", "model", "wrapped"],
 )
@@ -96,7 +96,7 @@ def test_other_priors_and_models_have_graphs_of_their_own(other):
 )
 def test_other_options_have_graphs_of_their_own(options):
     data = crowd(1)
-    assert key(am.ScalarDifficulty(**options), data) != key("scalar-difficulty", data)
+    assert key(am.models.ScalarDifficulty(**options), data) != key("scalar-difficulty", data)
 
 
 @pytest.mark.parametrize("other", [{"n_coders": 7}, {"n_labels": 4}], ids=["coders", "labels"])
@@ -227,7 +227,7 @@ MODELS_TO_RUN = {
     "pooled": "pooled",
     "Dawid-Skene": "dawid-skene",
     "hierarchical": "hierarchical",
-    "ambiguous": am.Ambiguous(coders=am.HierarchicalDawidSkene()),
+    "ambiguous": am.models.Ambiguous(coders=am.models.HierarchicalDawidSkene()),
     "ordinal": "ordinal",
     "MACE": "mace",
     "by item": "beta-binomial-by-item",
@@ -310,5 +310,5 @@ def test_fields_of_a_model_that_other_data_change_are_found():
 
 
 def test_a_model_is_a_value_and_its_copy_shares_the_graph():
-    model = am.HierarchicalDawidSkene()
+    model = am.models.HierarchicalDawidSkene()
     assert key(replace(model), crowd(1)) == key(model, crowd(1))

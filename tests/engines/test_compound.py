@@ -201,7 +201,7 @@ def test_what_was_drawn_before_an_interrupt_is_kept(stop_at, chains, draws, quic
 
 def test_an_interrupt_before_the_first_draw_says_so(quick):
     settings = replace(told("chain 1, draw 100")[0], warmup=150)
-    with pytest.raises(am.EngineError, match="kept no draw"):
+    with pytest.raises(am.errors.EngineError, match="kept no draw"):
         sample_compound(small(DATA), START, settings)
 
 
@@ -222,7 +222,7 @@ def test_a_time_limit_is_shared_by_the_chains(draws_in_time, chains, quick, monk
     monkeypatch.setattr(compound, "Clock", Counted)
     settings = replace(SETTINGS, time_limit=10.0)
     if not chains:
-        with pytest.raises(am.EngineError, match="kept no draw"):
+        with pytest.raises(am.errors.EngineError, match="kept no draw"):
             sample_compound(small(DATA), START, settings)
         return
     tree, stopped = sample_compound(small(DATA), START, settings)
@@ -253,7 +253,9 @@ def crowd(seed, n_items):
 
 @pytest.mark.nuts
 @pytest.mark.calibration
-@pytest.mark.parametrize("model", [am.Spammers(), am.Ambiguous()], ids=lambda m: m.name)
+@pytest.mark.parametrize(
+    "model", [am.models.Spammers(), am.models.Ambiguous()], ids=lambda m: m.name
+)
 def test_a_second_fit_does_not_compile_and_draws_as_the_first_would(model, count, monkeypatch):
     monkeypatch.setattr(compound, "LEAST_WARMUP", 100)
     data = crowd(2, 30)

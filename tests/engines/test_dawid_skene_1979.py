@@ -41,7 +41,7 @@ BAYES_DIAGONALS = [
     [0.825, 0.722, 0.690, 0.650],
     [0.863, 0.652, 0.604, 0.630],
 ]
-PRIORS = am.DawidSkene(Dirichlet(3.0), Diagonal(8.0, 0.6))
+PRIORS = am.models.DawidSkene(Dirichlet(3.0), Diagonal(8.0, 0.6))
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def em(data):
-    return am.fit(data, am.DawidSkene.unsmoothed(), engine="em", starts=1, seed=1)
+    return am.fit(data, am.models.DawidSkene.unsmoothed(), engine="em", starts=1, seed=1)
 
 
 def test_em_from_the_votes_ends_where_the_paper_does(em):
@@ -77,7 +77,7 @@ def test_em_leaves_the_same_patients_uncertain(em, data):
 
 @pytest.mark.slow
 def test_random_starts_find_better_optima_than_the_votes(data):
-    fit = am.fit(data, am.DawidSkene.unsmoothed(), engine="em", starts=300, seed=1)
+    fit = am.fit(data, am.models.DawidSkene.unsmoothed(), engine="em", starts=300, seed=1)
     found = float(fit.tree["sample_stats"]["log_likelihood"].values[0, 0])
     assert found == pytest.approx(BEST_KNOWN, abs=1e-3)
     import json

@@ -100,7 +100,7 @@ def test_leaps_are_made_by_default(slow):
 
 def test_shares_of_zero_stay_zero(slow):
     """Maximum likelihood, where what was never said is impossible."""
-    model = am.DawidSkene(am.priors.Dirichlet(0.0), am.priors.Diagonal(0.0, 0.5))
+    model = am.models.DawidSkene(am.priors.Dirichlet(0.0), am.priors.Diagonal(0.0, 0.5))
     codes = encode(slow)
     start = state_from_shares(model, codes, vote_shares(codes))
     plain, leaping = climb(model, codes, start, accelerate=False), climb(model, codes, start)
@@ -122,7 +122,7 @@ def test_free_parameters_are_the_parameters(slow, name):
 
 def test_parts_of_a_pass_give_the_same_on_any_number_of_threads(monkeypatch):
     data, _ = simulate(np.random.default_rng(5), n_items=400)
-    model, codes = am.DawidSkene(), encode(data)
+    model, codes = am.models.DawidSkene(), encode(data)
     start = state_from_shares(model, codes, vote_shares(codes))
     whole = climb(model, codes, start)
     monkeypatch.setattr(em, "PART", 150)

@@ -24,12 +24,12 @@ def caries():
 
 @pytest.fixture(scope="module")
 def by_coder(caries):
-    return am.fit(caries, am.HierarchicalDawidSkene.carpenter(), draws=2000, seed=1)
+    return am.fit(caries, am.models.HierarchicalDawidSkene.carpenter(), draws=2000, seed=1)
 
 
 @pytest.fixture(scope="module")
 def difficulty(caries):
-    model = am.ScalarDifficulty(difficulty=1.0, difficulty_fixed=True)
+    model = am.models.ScalarDifficulty(difficulty=1.0, difficulty_fixed=True)
     return am.fit(caries, model, chains=2, seed=1)
 
 

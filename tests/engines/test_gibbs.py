@@ -133,7 +133,7 @@ def test_swapped_classes_are_put_in_order():
     np.testing.assert_array_equal(canonical_order(_state([0, 1, 2]), volume), [0, 1, 2])
     for order in ([1, 0, 2], [2, 0, 1], [1, 2, 0]):
         state = _state(order)
-        back = am.DawidSkene().ordered(state, canonical_order(state, volume))
+        back = am.models.DawidSkene().ordered(state, canonical_order(state, volume))
         np.testing.assert_allclose(back.log_prevalence, _state([0, 1, 2]).log_prevalence)
         np.testing.assert_allclose(back.log_confusion, _state([0, 1, 2]).log_confusion)
 
@@ -143,7 +143,7 @@ def test_chains_started_in_the_mirror_mode_come_back_in_order(monkeypatch, data)
     import annomodels.engines.gibbs as gibbs
 
     data, truth = simulate(np.random.default_rng(5), n_labels=2, n_coders=6, per_item=5)
-    model = am.DawidSkene(confusion=am.priors.Diagonal(2.0, 0.5))
+    model = am.models.DawidSkene(confusion=am.priors.Diagonal(2.0, 0.5))
     straight = am.fit(data, model, chains=2, draws=300, seed=1)
     turned = gibbs.vote_shares
     monkeypatch.setattr(gibbs, "vote_shares", lambda codes: turned(codes)[:, ::-1].copy())

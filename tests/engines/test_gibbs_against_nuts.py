@@ -24,11 +24,13 @@ def _crowd():
 CASES = {
     "anesthesia, Dawid-Skene": ("dawid-skene", lambda _: am.datasets.load("anesthesia")),
     "anesthesia, hierarchical": (
-        am.HierarchicalDawidSkene(population=Diagonal(20, 0.7), concentration=LogNormal(10, 0.5)),
+        am.models.HierarchicalDawidSkene(
+            population=Diagonal(20, 0.7), concentration=LogNormal(10, 0.5)
+        ),
         lambda _: am.datasets.load("anesthesia"),
     ),
     "simulated with gold, two groups of coders": (
-        am.GroupedCoders(
+        am.models.GroupedCoders(
             population=Diagonal(20, 0.7),
             concentration=LogNormal(10, 0.5),
             prevalence=Dirichlet(3),
@@ -37,7 +39,9 @@ CASES = {
         lambda _: _with_gold(2),
     ),
     "simulated with gold, labels that are no class": (
-        am.Answering(am.DawidSkene(prevalence=Dirichlet(3)), concentration=LogNormal(10, 0.5)),
+        am.models.Answering(
+            am.models.DawidSkene(prevalence=Dirichlet(3)), concentration=LogNormal(10, 0.5)
+        ),
         lambda _: _with_dont_know(),
     ),
     "caries, Dawid-Skene": ("dawid-skene", lambda _: am.datasets.load("caries")),
@@ -48,7 +52,7 @@ CASES = {
         "class-conditional",
         lambda _: am.datasets.load("anesthesia"),
     ),
-    "simulated with gold, MACE": (am.Mace(competence=Beta(2, 2)), lambda _: _with_gold()),
+    "simulated with gold, MACE": (am.models.Mace(competence=Beta(2, 2)), lambda _: _with_gold()),
     "made-up crowd, MACE": ("mace", lambda _: _crowd()),
     "simulated with gold, Dawid-Skene": ("dawid-skene", lambda _: _with_gold()),
 }
@@ -113,15 +117,15 @@ def _agree(gibbs, nuts, of=lambda posterior: posterior):
 
 
 # firm priors, so that both engines need few draws
-FIRM = am.HierarchicalDawidSkene(
+FIRM = am.models.HierarchicalDawidSkene(
     population=Diagonal(20, 0.7), concentration=LogNormal(10, 0.5), prevalence=Dirichlet(3)
 )
 STATE_CASES = {
     "consensus": Consensus(FIRM),
-    "guess-level": am.GuessLevel(FIRM, levels=(0.2, 0.7), weights=Dirichlet(3.0)),
-    "easy-hard": am.EasyHardItems(FIRM),
-    "ambiguous": am.Ambiguous(FIRM),
-    "readings": am.Readings(FIRM, pseudo_items=(0.5, 1.0, 3.0, 2.0)),
+    "guess-level": am.models.GuessLevel(FIRM, levels=(0.2, 0.7), weights=Dirichlet(3.0)),
+    "easy-hard": am.models.EasyHardItems(FIRM),
+    "ambiguous": am.models.Ambiguous(FIRM),
+    "readings": am.models.Readings(FIRM, pseudo_items=(0.5, 1.0, 3.0, 2.0)),
 }
 
 
@@ -162,10 +166,12 @@ def _whatever_subtypes_are_called(posterior):
 
 @pytest.mark.calibration
 def test_gibbs_and_nuts_agree_on_subtypes():
-    rows = am.SubtypeRows(Dirichlet(4, (0.35, 0.15, 0.35, 0.15)), Diagonal(10.0, 0.7))
+    rows = am.models.SubtypeRows(Dirichlet(4, (0.35, 0.15, 0.35, 0.15)), Diagonal(10.0, 0.7))
     data = _few_with_gold()
-    gibbs = am.fit(data, am.Subtypes(rows), engine="gibbs", chains=2, draws=8000, seed=1)
-    nuts = am.fit(data, am.Subtypes(rows), engine="nuts", chains=2, draws=1000, warmup=400, seed=1)
+    gibbs = am.fit(data, am.models.Subtypes(rows), engine="gibbs", chains=2, draws=8000, seed=1)
+    nuts = am.fit(
+        data, am.models.Subtypes(rows), engine="nuts", chains=2, draws=1000, warmup=400, seed=1
+    )
     _agree(gibbs, nuts, _whatever_subtypes_are_called)
 
 
@@ -180,7 +186,7 @@ def test_a_model_with_kinds_of_coders_is_sampled_by_a_compound_step(time_limit):
     data = _few_with_gold().select(items=range(10))
     settings = {"engine": "nuts", "chains": 2, "draws": 20, "warmup": 10, "time_limit": time_limit}
     if time_limit:
-        with pytest.raises(am.EngineError, match="kept no draw"):
+        with pytest.raises(am.errors.EngineError, match="kept no draw"):
             am.fit(data, Spammers(KINDS), **settings)
         return
     posterior = am.fit(data, Spammers(KINDS), **settings).tree["posterior"]

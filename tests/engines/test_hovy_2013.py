@@ -30,7 +30,7 @@ def test_labels_probabilities_and_competences_of_the_authors_program(
     name, accuracy, engine, apart, shared
 ):
     data, chances, competence, gold = _reference(shared, name)
-    fit = am.fit(data, am.Mace.hovy(), engine=engine, seed=1)
+    fit = am.fit(data, am.models.Mace.hovy(), engine=engine, seed=1)
     p_truth = fit.tree["truth"]["p_truth"].values
     same = p_truth.argmax(axis=1) == chances.argmax(axis=1)
     assert (~same).sum() <= 1

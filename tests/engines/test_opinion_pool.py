@@ -14,7 +14,7 @@ from annomodels.engines.pooling import member_beliefs, pooled_truth
 from annomodels.priors import Beta
 
 OPTIONS = {"chains": 2, "draws": 200, "warmup": 100, "seed": 1, "extend": False}
-ONE = am.OpinionPool(others=(), weights=(0.6,))
+ONE = am.models.OpinionPool(others=(), weights=(0.6,))
 
 
 def beliefs(rng, n_models, n_items, k=3, sharp=3.0):
@@ -31,7 +31,7 @@ def data():
 
 @pytest.mark.slow
 def test_the_density_is_that_of_the_pymc_model(rng):
-    pool = am.OpinionPool()
+    pool = am.models.OpinionPool()
     log_p, truth = beliefs(rng, 3, 12)
     model = pool.build_pool(log_p, truth)
     weight = np.exp(rng.normal(-1, 1, (5, 3)))
@@ -49,7 +49,7 @@ def test_the_density_is_that_of_the_pymc_model(rng):
 @pytest.mark.slow
 @pytest.mark.parametrize("n_items", [0, 1, 30, 500])
 def test_draws_agree_with_a_grid(rng, n_items):
-    pool = am.OpinionPool(others=(), weights=(0.6,), error=Beta(1.0, 20.0))
+    pool = am.models.OpinionPool(others=(), weights=(0.6,), error=Beta(1.0, 20.0))
     log_p, truth = beliefs(rng, 1, n_items)
     log_w = np.log(0.6) + 0.5 * np.linspace(-5, 5, 201)
     e = (np.arange(120) + 0.5) / 300
@@ -75,7 +75,7 @@ def test_a_narrow_posterior_far_from_the_prior_is_found(rng):
     """Models that know nothing: weights near 0, or an error near 1."""
     log_p, _ = beliefs(rng, 3, 1500, sharp=0.0)
     truth = rng.integers(3, size=1500)
-    pool = am.OpinionPool()
+    pool = am.models.OpinionPool()
     found = draw_pool(pool, log_p, truth)
     p, _ = pooled_truth(log_p, found)
     assert abs(p[np.arange(1500), truth].mean() - 1 / 3) < 0.02
@@ -84,7 +84,7 @@ def test_a_narrow_posterior_far_from_the_prior_is_found(rng):
 def test_known_truth_teaches_whom_to_believe(rng):
     good, truth = beliefs(rng, 1, 400, sharp=4.0)
     noise, _ = beliefs(rng, 1, 400, sharp=0.0)
-    pool = am.OpinionPool(others=(am.DawidSkene(),), weights=(0.5, 0.5))
+    pool = am.models.OpinionPool(others=(am.models.DawidSkene(),), weights=(0.5, 0.5))
     found = draw_pool(pool, np.concatenate([good, noise]), truth)
     assert found.weight[:, 0].mean() > 0.6 > 0.25 > found.weight[:, 1].mean()
 
@@ -154,7 +154,7 @@ def test_a_run_that_is_ended_keeps_the_readings(data):
 )
 def test_what_is_no_pool_is_refused(wrong):
     with pytest.raises(ValueError, match="An opinion pool needs"):
-        am.OpinionPool(**wrong)
+        am.models.OpinionPool(**wrong)
 
 
 def test_beliefs_have_a_floor():

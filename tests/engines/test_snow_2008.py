@@ -23,7 +23,7 @@ def test_em_reaches_the_known_likelihoods(shared):
     expected["snow_wsd"] = (-178.978, 0.9944)
     for name, (log_likelihood, accuracy) in expected.items():
         data, truth = shared_set(shared, name)
-        fit = am.fit(data, am.DawidSkene.unsmoothed(), engine="em", starts=1, seed=1)
+        fit = am.fit(data, am.models.DawidSkene.unsmoothed(), engine="em", starts=1, seed=1)
         found = float(fit.tree["sample_stats"]["log_likelihood"].values[0, 0])
         assert found == pytest.approx(log_likelihood, abs=6e-4), name
         right = (p_truth(fit).argmax(axis=1) == truth).mean()
@@ -53,7 +53,7 @@ SCALES = {"specificity": (2.0, 2.8, 3.9), "sensitivity": (6.9, 10.9, 17.6)}
 )
 def test_carpenter_2008_beta_binomial(rte, engine, n):
     data, truth = rte
-    model = am.HierarchicalDawidSkene.carpenter()
+    model = am.models.HierarchicalDawidSkene.carpenter()
     fit = am.fit(data, model, engine=engine, draws=n, seed=2)
     p = p_truth(fit)
     wrong = int((p.argmax(axis=1) != truth).sum())

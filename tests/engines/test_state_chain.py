@@ -46,7 +46,7 @@ class Everything(StateModel):
     title: ClassVar[str] = "everything"
     citation: ClassVar[str] = ""
 
-    coders: am.DawidSkene = field(default_factory=am.DawidSkene)
+    coders: am.models.DawidSkene = field(default_factory=am.models.DawidSkene)
     told: str = "truths"
 
     def layout(self, n_labels):
@@ -100,7 +100,7 @@ def test_each_kind_of_variable_is_given_what_concerns_it(told, rng):
 def test_a_variable_that_the_layout_does_not_have_is_no_truth(told):
     chain = chain_of(Unheard(told=told))
     chain._pass(chain.nowhere, False)
-    with pytest.raises(am.EngineError, match="does not know what unheard"):
+    with pytest.raises(am.errors.EngineError, match="does not know what unheard"):
         chain._draw()
 
 

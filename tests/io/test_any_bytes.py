@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annomodels import AnnotationError, Annotations, read
+from annomodels import Annotations, read
+from annomodels.errors import AnnotationError
 from annomodels.io.formats import FORMATS
 
 CELL = st.one_of(

@@ -10,7 +10,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from annomodels import AnnotationError, Annotations
+from annomodels import Annotations
+from annomodels.errors import AnnotationError
 
 CELLS: dict[str, list[Any]] = {
     "item": ["t1", "t1", "t2", "t2"],

@@ -21,7 +21,8 @@ from typing import Any
 
 import pytest
 
-from annomodels import AnnotationError, Annotations, MissingDependency, NotApplicable, read
+from annomodels import Annotations, read
+from annomodels.errors import AnnotationError, MissingDependency, NotApplicable
 from annomodels.io.formats import FORMATS
 from annomodels.io.reading import read_spans
 from annomodels.io.spans import SpanTable

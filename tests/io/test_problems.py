@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from annomodels import AnnotationError, read
-from annomodels.errors import Problem
+from annomodels import read
+from annomodels.errors import AnnotationError, Problem
 from annomodels.io import border
 
 

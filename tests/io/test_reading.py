@@ -16,7 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annomodels import AnnotationError, Annotations, read
+from annomodels import Annotations, read
+from annomodels.errors import AnnotationError
 
 # The made-up table of tests/formats: 4 items, 3 coders, 10 labels.
 CANON = {

@@ -15,7 +15,8 @@ import pandas as pd
 import pytest
 
 import annomodels as am
-from annomodels import AnnotationError, MissingDependency, read, read_spans
+from annomodels import read, read_spans
+from annomodels.errors import AnnotationError, MissingDependency
 from annomodels.io import objects
 from annomodels.io.archives import open_zip
 from annomodels.io.xmlsafe import check_xml

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from annomodels import AnnotationError, Annotations, read
+from annomodels import Annotations, read
+from annomodels.errors import AnnotationError
 from annomodels.io.formats import FORMATS, chosen
 from annomodels.io.reading import read_spans
 from annomodels.io.source import Options, Source

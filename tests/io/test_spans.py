@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import annomodels as am
-from annomodels import AnnotationError, read, read_spans
+from annomodels import read, read_spans
+from annomodels.errors import AnnotationError
 from annomodels.io.span_builder import Spans
 from annomodels.io.spans import Span, to_code_points
 from annomodels.io.units import UNITS

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from annomodels import AnnotationError, Annotations, read
+from annomodels import Annotations, read
+from annomodels.errors import AnnotationError
 
 Put = Callable[..., Path]
 

@@ -59,14 +59,14 @@ def test_every_way_to_write_it_is_the_same_truth(file, text: str) -> None:
     ],
 )
 def test_what_is_wrong_is_said(file, text: str, said: str) -> None:
-    with pytest.raises(am.AnnotationError, match=said):
+    with pytest.raises(am.errors.AnnotationError, match=said):
         truths_of(file(text), am.Annotations.from_records(ROWS))
 
 
 def test_truth_that_the_fit_was_told_cannot_judge_it(file) -> None:
     data = am.Annotations.from_records(ROWS).with_gold({1: "x"})
     path = file("item,truth\n1,x\n")
-    with pytest.raises(am.AnnotationError, match="was told it"):
+    with pytest.raises(am.errors.AnnotationError, match="was told it"):
         truths_of(path, data)
     assert truths_of(file("item,truth\n1,x\n2,y\n", "more.csv"), data) == {1: "x", 2: "y"}
 
@@ -82,7 +82,7 @@ def test_whatever_stands_in_the_file_it_is_truth_or_a_problem_in_words(tmp_path,
     path = tmp_path / "truth"
     path.write_bytes(content)
     found = {}
-    with contextlib.suppress(am.AnnotationError):
+    with contextlib.suppress(am.errors.AnnotationError):
         found = truths_of(path, am.Annotations.from_records(ROWS))
     assert set(found) <= {1, 2, 3}
     assert set(found.values()) <= {"x", "y"}

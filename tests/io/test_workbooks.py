@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from annomodels import AnnotationError, MissingDependency, read
+from annomodels import read
 from annomodels.cli.main import main
+from annomodels.errors import AnnotationError, MissingDependency
 
 LONG = pd.DataFrame(
     {"item": [1, 1, 2, 2], "coder": list("abab"), "label": ["NA", "x", "None", "x"]}

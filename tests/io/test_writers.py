@@ -15,8 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import annomodels as am
-from annomodels import AnnomodelsError, AnnotationError, Annotations, NotApplicable, read
+from annomodels import Annotations, read
 from annomodels.cli.commands import convert, gold
+from annomodels.errors import AnnomodelsError, AnnotationError, NotApplicable
 from annomodels.io.writers.catalog import BACKS, LAYOUTS
 
 ROWS = [

@@ -8,7 +8,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from annomodels import AnnomodelsError, read
+from annomodels import read
+from annomodels.errors import AnnomodelsError
 from annomodels.io.writing import OutputError, atomic_path, guarded, write_table
 
 FRAME = pd.DataFrame({"item": ["t1", "t1"], "coder": ["a", "b"], "label": ["NA", "=1"]})

@@ -173,12 +173,12 @@ def test_dont_know_is_missing_to_coefficients_and_survives_selection(rng):
     assert data.fingerprint != plain.fingerprint
     assert data.without_dont_know().fingerprint == plain.fingerprint
     empty = RawResult({}, np.zeros((1, 1)), *np.zeros((2, 6, 2)), np.zeros(6))
-    tree = conform(empty, data, am.DawidSkene())
+    tree = conform(empty, data, am.models.DawidSkene())
     back = annotations_of(tree)
     np.testing.assert_array_equal(back.unanswered, data.unanswered)
     assert back.dont_know == ("dk",)
 
 
 def test_only_labels_that_are_no_class_are_refused():
-    with pytest.raises(am.AnnotationError, match="Every label is one that is no class"):
+    with pytest.raises(am.errors.AnnotationError, match="Every label is one that is no class"):
         am.Annotations.from_records([(1, "a", "dk")], dont_know="dk")

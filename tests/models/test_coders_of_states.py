@@ -18,11 +18,13 @@ from annomodels.models.encoded import encode
 from annomodels.models.mixtures.kinds import HonestAndSpammers, Spammers
 from annomodels.priors import CoderRows, Diagonal
 
-GROUPS = am.GroupedCoders(population=Diagonal(30.0, 0.7, 10.0), groups={0: "a", 2: "a"}, rest="b")
+GROUPS = am.models.GroupedCoders(
+    population=Diagonal(30.0, 0.7, 10.0), groups={0: "a", 2: "a"}, rest="b"
+)
 # coder 1 comes back; so does one who labels nothing here
 ROWS = ((9.0, 2.0, 1.0), (3.0, 5.0, 2.0), (0.5, 1.5, 4.0))
 BACK = (CoderRows(ROWS, ("0", "1", "2"), "1"), CoderRows(ROWS[::-1], ("0", "1", "2"), "gone"))
-RETURNING = am.HierarchicalDawidSkene(returning=BACK)
+RETURNING = am.models.HierarchicalDawidSkene(returning=BACK)
 KINDS = HonestAndSpammers(population=Diagonal(30.0, 0.7, 10.0), returning=BACK)
 
 INSIDE = {
@@ -56,13 +58,13 @@ def test_coders_are_bound_with_the_model_and_written_down(name, coders, rng):
     assert from_dict(bound.to_dict()) == bound
     strangers = tiny(rng, n_labels=2)
     if coders is GROUPS:
-        with pytest.raises(am.AnnotationError, match="no coder of the data: 2"):
+        with pytest.raises(am.errors.AnnotationError, match="no coder of the data: 2"):
             with_coders(name, coders).bound(tiny(rng, n_coders=2))
     elif coders is not KINDS:
         from annomodels.priors import Rows
 
         earlier = replace(coders, population=Rows(ROWS, ("0", "1", "2")))
-        with pytest.raises(am.NotApplicable, match="the data have 0, 1"):
+        with pytest.raises(am.errors.NotApplicable, match="the data have 0, 1"):
             with_coders(name, earlier).bound(strangers)
 
 
@@ -171,9 +173,9 @@ def test_a_fit_has_the_populations_of_the_groups_inside(rng):
     data = am.datasets.load("caries")
     data = data.select(items=data.items[:150])
     groups = {name: "x" if n < 2 else "y" for n, name in enumerate(data.coders)}
-    inside = am.GroupedCoders(groups=groups)
+    inside = am.models.GroupedCoders(groups=groups)
     fit = am.fit(
-        data, am.EasyHardItems(inside), chains=2, draws=30, warmup=20, seed=3, extend=False
+        data, am.models.EasyHardItems(inside), chains=2, draws=30, warmup=20, seed=3, extend=False
     )
     posterior = fit.tree["posterior"].to_dataset()
     assert posterior["group_population"].dims == ("chain", "draw", "coder_group", "truth", "label")
@@ -190,9 +192,9 @@ def test_the_second_fit_knows_the_coders_of_the_first_inside_another_model():
     first, second = data.select(items=data.items[:25]), data.select(items=data.items[25:])
     options = {"chains": 2, "draws": 60, "warmup": 30, "seed": 2, "extend": False}
     earlier = am.prior_from(am.fit(first, **options))
-    known = am.fit(second, am.Ambiguous(earlier), **options)
+    known = am.fit(second, am.models.Ambiguous(earlier), **options)
     assert known.model.coders.places == (0, 1, 2, 3, 4)
-    new = am.fit(second, am.Ambiguous(replace(earlier, returning=())), **options)
+    new = am.fit(second, am.models.Ambiguous(replace(earlier, returning=())), **options)
 
     def width(fit):
         return fit.tree["posterior"]["perceived_confusion"].values.std(axis=(0, 1)).mean()

@@ -18,13 +18,13 @@ from annomodels.priors import Diagonal
 
 def grouped(data, **priors):
     """Coders 0 and 2 in one group, the others in another."""
-    return am.GroupedCoders(groups={0: "a", 2: "a"}, rest="b", **priors).bound(data)
+    return am.models.GroupedCoders(groups={0: "a", 2: "a"}, rest="b", **priors).bound(data)
 
 
 @pytest.mark.slow
 def test_one_group_is_the_hierarchical_model_draw_by_draw():
     data = am.datasets.load("anesthesia")
-    one = am.GroupedCoders(groups=dict.fromkeys(data.coders, "all"))
+    one = am.models.GroupedCoders(groups=dict.fromkeys(data.coders, "all"))
     for engine in ("gibbs", "em"):
         fits = [
             am.fit(
@@ -37,7 +37,7 @@ def test_one_group_is_the_hierarchical_model_draw_by_draw():
                 seed=4,
                 **({"starts": 2} if engine == "em" else {"extend": False}),
             )
-            for model in (one, am.HierarchicalDawidSkene())
+            for model in (one, am.models.HierarchicalDawidSkene())
         ]
         posteriors = [fit.tree["posterior"].to_dataset() for fit in fits]
         assert set(posteriors[0]) == set(posteriors[1])
@@ -52,7 +52,7 @@ def test_the_kernel_of_groups_does_the_same_with_one_group(population, rng):
     from annomodels.kernels.groups import Groups
     from annomodels.kernels.rows import draw_parameters, log_prior
 
-    model = am.HierarchicalDawidSkene(population=population)
+    model = am.models.HierarchicalDawidSkene(population=population)
     counts = rng.integers(0, 6, (4, 3, 3))
     sizes = np.array([5, 9, 2])
     results = []
@@ -121,7 +121,7 @@ def test_classes_change_places_in_all_groups(rng):
     right = np.array([0.6, 0.8])
     held = {"group_population": mean, "group_concentration": concentration, "group_accuracy": right}
     state = State(rng.random(3), rng.random((4, 3, 3)), held)
-    model = am.GroupedCoders(members=(0, 1, 0, 1))
+    model = am.models.GroupedCoders(members=(0, 1, 0, 1))
     found = model.ordered(state, np.array([1, 2, 0])).population
     np.testing.assert_array_equal(found["group_population"][:, 1], mean[:, 0])
     np.testing.assert_array_equal(found["group_concentration"][:, 0], concentration[:, 2])
@@ -136,5 +136,5 @@ def test_groups_are_written_down_and_strange_names_refused(rng):
     assert from_dict(model.to_dict()) == model
     assert model.groups == (("0", "a"), ("1", "b"), ("2", "a"))
     assert "a, b" in model.describe()[-1]
-    with pytest.raises(am.AnnotationError, match="1 is no coder of the data: nobody"):
-        am.GroupedCoders(groups={"nobody": "a"}).bound(data)
+    with pytest.raises(am.errors.AnnotationError, match="1 is no coder of the data: nobody"):
+        am.models.GroupedCoders(groups={"nobody": "a"}).bound(data)

@@ -314,24 +314,24 @@ def test_the_check_sees_a_scale_with_ends(rng) -> None:
 
 def test_what_cannot_be_fitted_is_refused_in_a_sentence() -> None:
     words = am.Annotations.from_records([(1, "a", "x"), (1, "b", "y")])
-    with pytest.raises(am.NotApplicable, match="numbers"):
+    with pytest.raises(am.errors.NotApplicable, match="numbers"):
         am.fit(words, "interval")
     same = am.Annotations.from_records([(1, "a", 2), (1, "b", 2)], scale="interval")
-    with pytest.raises(am.AnnotationError, match="nothing to learn"):
+    with pytest.raises(am.errors.AnnotationError, match="nothing to learn"):
         am.fit(same, "interval")
     alone = am.Annotations.from_records([(1, "a", 2), (2, "a", 3)], scale="interval")
-    with pytest.raises(am.AnnotationError, match="one coder"):
+    with pytest.raises(am.errors.AnnotationError, match="one coder"):
         am.fit(alone, "interval")
     numbers = am.Annotations.from_records([(1, "a", 2), (1, "b", 3)], scale="interval")
     fit = am.fit(numbers.replace(scale="interval"), "interval", draws=20, warmup=20, seed=1)
     assert fit.lacks("why") == "numbers have no classes"
-    with pytest.raises(am.NotApplicable, match="no classes"):
+    with pytest.raises(am.errors.NotApplicable, match="no classes"):
         fit.why()
-    with pytest.raises(am.NotApplicable, match="takes no threshold="):
+    with pytest.raises(am.errors.NotApplicable, match="takes no threshold="):
         fit.gold(0.9)
-    with pytest.raises(am.NotApplicable, match="executor="):
+    with pytest.raises(am.errors.NotApplicable, match="executor="):
         am.fit(numbers, "interval", executor="threads")
-    with pytest.raises(am.NotApplicable, match="gibbs"):
+    with pytest.raises(am.errors.NotApplicable, match="gibbs"):
         am.fit(numbers, "interval", engine="em")
 
 

@@ -86,12 +86,15 @@ def test_every_picture_is_drawn_with_plates_that_hold_their_nodes(plates):
 def test_the_page_of_the_default_has_its_priors():
     page = (FOLDER / "hierarchical.md").read_text("utf-8")
     rows = (FOLDER / "dawid-skene.md").read_text("utf-8")
-    prior, population = am.DawidSkene().confusion, am.HierarchicalDawidSkene().population
+    prior, population = (
+        am.models.DawidSkene().confusion,
+        am.models.HierarchicalDawidSkene().population,
+    )
     share = round(100 * prior.accuracy)
     assert f"\n{prior.strength:g} pseudo-labels, {share} % of them on the right label" in rows
     assert f"\n{population.strength:g} pseudo-labels." in page
     assert f"mean is {round(100 * population.accuracy)} %" in page
     assert f"as much as {population.certainty:g} labels" in page
-    concentration = am.HierarchicalDawidSkene().concentration
+    concentration = am.models.HierarchicalDawidSkene().concentration
     assert isinstance(concentration, am.priors.LogNormal)
     assert f"median {concentration.median:g}." in page

@@ -26,21 +26,23 @@ def test_a_model_is_a_value(name):
 
 
 def test_a_changed_prior_survives_being_written_down():
-    model = am.HierarchicalDawidSkene(Dirichlet(2), Diagonal(50, 0.8), Pareto(1.5, 1.0))
+    model = am.models.HierarchicalDawidSkene(Dirichlet(2), Diagonal(50, 0.8), Pareto(1.5, 1.0))
     assert from_dict(model.to_dict()) == model
-    assert model != am.HierarchicalDawidSkene()
+    assert model != am.models.HierarchicalDawidSkene()
 
 
 def test_unknown_models_and_engines_are_named_with_what_there_is():
     data = am.datasets.load("anesthesia")
-    with pytest.raises(am.NotApplicable, match="hierarchical, groups, dawid-skene, class-cond"):
+    with pytest.raises(
+        am.errors.NotApplicable, match="hierarchical, groups, dawid-skene, class-cond"
+    ):
         am.fit(data, "bayes")
-    with pytest.raises(am.NotApplicable, match="auto, gibbs, nuts, em"):
+    with pytest.raises(am.errors.NotApplicable, match="auto, gibbs, nuts, em"):
         am.fit(data, engine="stan")
-    with pytest.raises(am.NotApplicable, match="does not serve"):
+    with pytest.raises(am.errors.NotApplicable, match="does not serve"):
         am.fit(data, "logit-normal", engine="gibbs")
-    with pytest.raises(am.NotApplicable, match="proper priors"):
-        am.fit(data, am.DawidSkene.unsmoothed(), engine="gibbs")
+    with pytest.raises(am.errors.NotApplicable, match="proper priors"):
+        am.fit(data, am.models.DawidSkene.unsmoothed(), engine="gibbs")
 
 
 @pytest.mark.parametrize(

@@ -18,17 +18,23 @@ from annomodels.priors import Beta, Dirichlet
 
 SKEWED = Dirichlet(2.0, shares=(0.6, 0.3, 0.1))
 CASES = {
-    "two labels": (2, am.ScalarDifficulty()),
-    "vague": (2, am.ScalarDifficulty.carpenter()),
-    "fixed": (2, am.ScalarDifficulty.carpenter(1.0)),
-    "no difficulty": (3, am.ScalarDifficulty(difficulty=0.0, difficulty_fixed=True)),
-    "three labels": (3, am.ScalarDifficulty(by_class=True, prevalence=SKEWED)),
-    "everything": (4, am.ScalarDifficulty(by_class=True, discrimination=0.5, guessing=Beta(1, 4))),
-    "random effects": (2, am.LogisticRandomEffects(coder_scale=0.7, item_scale=1.5)),
-    "random effects, three labels": (3, am.LogisticRandomEffects(prevalence=SKEWED, nodes=30)),
-    "item difficulty": (2, am.ItemDifficulty(location_spread=2.0)),
-    "item difficulty, four labels": (4, am.ItemDifficulty(item_scale=0.5, nodes=40)),
-    "guessing": (2, am.ScalarDifficulty(guessing=Beta(2, 9), nodes=9, accuracy=0.8)),
+    "two labels": (2, am.models.ScalarDifficulty()),
+    "vague": (2, am.models.ScalarDifficulty.carpenter()),
+    "fixed": (2, am.models.ScalarDifficulty.carpenter(1.0)),
+    "no difficulty": (3, am.models.ScalarDifficulty(difficulty=0.0, difficulty_fixed=True)),
+    "three labels": (3, am.models.ScalarDifficulty(by_class=True, prevalence=SKEWED)),
+    "everything": (
+        4,
+        am.models.ScalarDifficulty(by_class=True, discrimination=0.5, guessing=Beta(1, 4)),
+    ),
+    "random effects": (2, am.models.LogisticRandomEffects(coder_scale=0.7, item_scale=1.5)),
+    "random effects, three labels": (
+        3,
+        am.models.LogisticRandomEffects(prevalence=SKEWED, nodes=30),
+    ),
+    "item difficulty": (2, am.models.ItemDifficulty(location_spread=2.0)),
+    "item difficulty, four labels": (4, am.models.ItemDifficulty(item_scale=0.5, nodes=40)),
+    "guessing": (2, am.models.ScalarDifficulty(guessing=Beta(2, 9), nodes=9, accuracy=0.8)),
 }
 WITHOUT_GOLD = ("two labels", "everything", "random effects", "item difficulty, four labels")
 cases = pytest.mark.parametrize("case", CASES)
@@ -124,14 +130,14 @@ def test_far_away_the_density_is_low_and_no_error(far, rng):
 
 def test_a_model_that_is_derived_has_its_own_pymc_model(rng):
     @dataclasses.dataclass(frozen=True)
-    class Derived(am.ScalarDifficulty):
+    class Derived(am.models.ScalarDifficulty):
         pass
 
     codes = encode(tiny(rng))
-    assert isinstance(am.ScalarDifficulty().density(codes), DifficultyDensity)
+    assert isinstance(am.models.ScalarDifficulty().density(codes), DifficultyDensity)
     assert Derived().density(codes) is None
-    assert am.HierarchicalDawidSkene().density(codes) is None
-    assert isinstance(am.ItemDifficulty().density(codes), RandomEffectsDensity)
+    assert am.models.HierarchicalDawidSkene().density(codes) is None
+    assert isinstance(am.models.ItemDifficulty().density(codes), RandomEffectsDensity)
 
 
 @pytest.mark.nuts

@@ -14,9 +14,11 @@ from annomodels.summaries.convergence import convergence
 
 CHAINS, DRAWS = 4, 300
 VARIANTS = {
-    "groups": am.GroupedCoders(groups={"c0": "x", "c1": "x"}),
-    "discrimination": am.ScalarDifficulty(discrimination=0.5, guessing=am.priors.Beta(1.0, 1.0)),
-    "pool of one": am.OpinionPool(others=(), weights=(1.0,)),
+    "groups": am.models.GroupedCoders(groups={"c0": "x", "c1": "x"}),
+    "discrimination": am.models.ScalarDifficulty(
+        discrimination=0.5, guessing=am.priors.Beta(1.0, 1.0)
+    ),
+    "pool of one": am.models.OpinionPool(others=(), weights=(1.0,)),
 }
 NAMES = [*(name for name in MODELS if name not in ("groups", "opinion-pool")), *VARIANTS]
 
@@ -103,7 +105,7 @@ def test_what_is_not_watched_belongs_to_single_coders_and_shows_in_what_is(name:
 def test_a_hyperparameter_in_two_places_forbids_the_use() -> None:
     """The fit of the review: six hyperparameters of one chain moved by 50."""
     data = am.datasets.load("anesthesia")
-    model = am.Ordinal().bound(data)
+    model = am.models.Ordinal().bound(data)
     posterior = made_up(model, data, np.random.default_rng(1))
     for name in ("cuts", "shift_scale", "spread_scale", "lapse_scale", "lapse_location"):
         posterior[name][0] += 50
@@ -114,7 +116,7 @@ def test_a_hyperparameter_in_two_places_forbids_the_use() -> None:
 
 def test_a_variable_that_nobody_declares_is_refused() -> None:
     data = data_of(2)
-    model = am.DawidSkene()
+    model = am.models.DawidSkene()
     posterior = made_up(model, data, np.random.default_rng(1))
     with pytest.raises(ValueError, match=r"dawid-skene does not declare tempo.*own_parameters"):
         tree_of(model, data, {**posterior, "tempo": np.zeros((CHAINS, DRAWS))})
@@ -132,7 +134,7 @@ def test_engine_and_check_give_the_same_numbers() -> None:
 def test_exchangeable_things_are_seen_through_what_their_order_does_not_change() -> None:
     """Two chains that number subtypes differently agree; two with other sizes do not."""
     data = data_of(2)
-    model, rng = am.Subtypes(), np.random.default_rng(2)
+    model, rng = am.models.Subtypes(), np.random.default_rng(2)
     posterior = made_up(model, data, rng)
     share = rng.dirichlet([40.0, 10.0, 30.0, 20.0], (CHAINS, DRAWS))
     swapped = share.copy()

@@ -20,12 +20,12 @@ from annomodels.models.encoded import encode
 from annomodels.models.states import marginals
 from annomodels.priors import Beta, Pareto
 
-FULL = am.ScalarDifficulty(discrimination=0.5, guessing=Beta(1, 4), nodes=41, by_class=True)
+FULL = am.models.ScalarDifficulty(discrimination=0.5, guessing=Beta(1, 4), nodes=41, by_class=True)
 VARIANTS = {
-    "default": am.ScalarDifficulty(nodes=41),
-    "by class": am.ScalarDifficulty(by_class=True, nodes=41),
-    "fixed": am.ScalarDifficulty.carpenter(1.0),
-    "no difficulty": am.ScalarDifficulty.carpenter(0.0),
+    "default": am.models.ScalarDifficulty(nodes=41),
+    "by class": am.models.ScalarDifficulty(by_class=True, nodes=41),
+    "fixed": am.models.ScalarDifficulty.carpenter(1.0),
+    "no difficulty": am.models.ScalarDifficulty.carpenter(0.0),
     "discrimination and guessing": FULL,
 }
 
@@ -95,7 +95,7 @@ def test_nodes_of_a_beta_distribution_have_its_moments(a, b):
 
 def test_quadrature_is_good_enough_for_many_labels_of_an_item():
     """Relative error of P(labels of an item) with the nodes of the default, half of them right."""
-    model = am.ScalarDifficulty()
+    model = am.models.ScalarDifficulty()
     nodes, weights = normal_nodes(model.nodes)
     worst = {}
     for n in (5, 10, 20, 40):
@@ -167,11 +167,11 @@ def test_a_coder_with_many_labels_is_centred():
 
 def test_more_labels_than_two_or_too_many_of_an_item_are_refused_in_words(rng):
     data = tiny(rng, n_labels=3)
-    with pytest.raises(am.NotApplicable, match=r"two labels, not 3.*scalar-difficulty"):
+    with pytest.raises(am.errors.NotApplicable, match=r"two labels, not 3.*scalar-difficulty"):
         am.fit(data, "beta-binomial-by-item", draws=10)
     two = tiny(rng, n_labels=2)
-    with pytest.raises(am.NotApplicable, match=r"BetaBinomialByItem\(nodes="):
-        am.fit(two, am.BetaBinomialByItem(nodes=1), draws=10)
+    with pytest.raises(am.errors.NotApplicable, match=r"BetaBinomialByItem\(nodes="):
+        am.fit(two, am.models.BetaBinomialByItem(nodes=1), draws=10)
 
 
 def compiled(model, data, gradient=False):
@@ -211,7 +211,7 @@ def test_pymc_density_equals_numerical_integration(variant, k, gold, rng):
 
 @pytest.mark.nuts
 def test_by_item_density_equals_the_beta_binomial_and_its_quadrature(rng):
-    model = am.BetaBinomialByItem(concentration=Pareto(1.5, 1.0))
+    model = am.models.BetaBinomialByItem(concentration=Pareto(1.5, 1.0))
     data = tiny(rng, n_labels=2, gold=True)
     codes, built, kept, function = compiled(model, data)
     start = built.initial_point()
@@ -236,7 +236,7 @@ def test_by_item_density_equals_the_beta_binomial_and_its_quadrature(rng):
 def test_by_item_density_of_coins_that_are_all_alike(rng):
     """A concentration of some 1e60, where differences of log gamma functions are noise."""
     data = tiny(rng, n_labels=2, gold=True)
-    _, built, kept, function = compiled(am.BetaBinomialByItem(), data)
+    _, built, kept, function = compiled(am.models.BetaBinomialByItem(), data)
     point = built.initial_point()
     (name,) = (key for key in point if key.startswith("concentration"))
     point[name] = np.full_like(point[name], 140.0)

@@ -147,8 +147,8 @@ def test_difficult_items_lead_to_difficulty_and_pooled_to_coders():
 def test_fits_of_other_data_and_stray_options_are_refused():
     made, other = (am.simulate(60, 5, 2, 3, seed=seed).annotations for seed in (1, 2))
     fit = am.fit(made, seed=1, **OPTIONS)
-    with pytest.raises(am.NotApplicable, match="of other data"):
+    with pytest.raises(am.errors.NotApplicable, match="of other data"):
         am.advise(other, fit=fit)
-    with pytest.raises(am.NotApplicable, match="go with check=True"):
+    with pytest.raises(am.errors.NotApplicable, match="go with check=True"):
         am.advise(made, draws=100)
     assert np.isfinite(facts_of(made).agreement)

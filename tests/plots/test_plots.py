@@ -62,7 +62,7 @@ def unfitted(data, rng):
         conditional_entropy=np.zeros(data.n_items),
         attrs={"engine": "gibbs", "seed": 1, "chains": 2, "draws": 10, "warmup": 5, "seconds": 1.0},
     )
-    model = am.DawidSkene()
+    model = am.models.DawidSkene()
     return am.Fit(data, model, conform(result, data, model))
 
 
@@ -114,7 +114,7 @@ def test_plots_do_without_intervals(name, glance):
 
 
 def test_rank_plots_of_a_fit_without_draws_are_refused(glance):
-    with pytest.raises(am.NotApplicable, match="need draws"):
+    with pytest.raises(am.errors.NotApplicable, match="need draws"):
         plots.ranks(glance)
 
 
@@ -169,7 +169,7 @@ def test_the_simplex_is_for_three_labels_only(rng, anesthesia):
     fit = am.fit(made_up(80, 6, ["a", "b", "c"], rng), engine="em", seed=1)
     svg = plots.inline(plots.simplex(fit), "k", "t", "d")
     assert {"a", "b", "c"} <= set(texts(svg))
-    with pytest.raises(am.NotApplicable, match="3 labels, and these data have 4"):
+    with pytest.raises(am.errors.NotApplicable, match="3 labels, and these data have 4"):
         plots.simplex(anesthesia)
 
 
@@ -186,7 +186,7 @@ def test_items_at_one_place_are_one_bubble():
 
 
 def test_the_matrix_of_a_coder_who_is_not_there_names_some_who_are(anesthesia):
-    with pytest.raises(am.NotApplicable, match=r"no coder 'zoe'.*first coders are 1, 2"):
+    with pytest.raises(am.errors.NotApplicable, match=r"no coder 'zoe'.*first coders are 1, 2"):
         plots.confusion_matrix(anesthesia, "zoe")
 
 
@@ -231,5 +231,5 @@ def test_the_heatmap_puts_coders_of_one_mind_side_by_side(rng):
 
 
 def test_the_heatmap_is_refused_for_many_coders(rng):
-    with pytest.raises(am.NotApplicable, match="2 to 60 coders, and these data have 100"):
+    with pytest.raises(am.errors.NotApplicable, match="2 to 60 coders, and these data have 100"):
         plots.pairwise_heatmap(made_up(100, 100, ["a", "b"], rng))

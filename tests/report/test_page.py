@@ -201,7 +201,7 @@ def test_the_same_fit_gives_the_same_bytes(crowd, tmp_path):
 def test_a_file_that_exists_is_not_replaced(crowd, tmp_path):
     path = tmp_path / "report.html"
     path.write_text("precious")
-    with pytest.raises(am.AnnotationError, match="exists already"):
+    with pytest.raises(am.errors.AnnotationError, match="exists already"):
         report(crowd, path)
     assert path.read_text() == "precious"
     report(crowd, path, force=True)
@@ -211,7 +211,7 @@ def test_a_file_that_exists_is_not_replaced(crowd, tmp_path):
 
 @pytest.mark.parametrize(("where", "what"), [("no/such/r.html", "no such folder"), (".", "folder")])
 def test_a_place_that_cannot_be_written_is_named_before_the_work(where, what, tmp_path):
-    with pytest.raises(am.AnnotationError, match=what):
+    with pytest.raises(am.errors.AnnotationError, match=what):
         report(None, tmp_path / where)  # type: ignore[arg-type]
 
 
@@ -221,7 +221,7 @@ def test_nothing_is_left_behind_when_writing_fails(crowd, tmp_path, monkeypatch)
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.replace", full)
-    with pytest.raises(am.AnnotationError, match="No space left"):
+    with pytest.raises(am.errors.AnnotationError, match="No space left"):
         report(crowd, tmp_path / "report.html")
     assert not list(tmp_path.iterdir())
 
@@ -286,7 +286,7 @@ def test_truth_that_was_held_back_tests_the_probabilities(crowd, tmp_path):
     text = section(report(told, tmp_path / "told.html").read_text("utf-8"), "money")
     assert "The truth of 30 items was given to the model, so it cannot test" in text
     assert "held back," not in text
-    with pytest.raises(am.NotApplicable, match="given to the fit"):
+    with pytest.raises(am.errors.NotApplicable, match="given to the fit"):
         report(told, tmp_path / "none.html", known=known)
 
 

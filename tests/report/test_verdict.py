@@ -83,7 +83,7 @@ def test_a_target_changes_what_is_asked_of_coders(crowd):
     n = crowd.data.n_coders
     assert int(re.match(r"\d+", strict)[0]) > n // 2
     assert "0 are expected to be below the target" in lax
-    with pytest.raises(am.NotApplicable, match="between 0 and 1"):
+    with pytest.raises(am.errors.NotApplicable, match="between 0 and 1"):
         verdict(crowd, target=70)
 
 

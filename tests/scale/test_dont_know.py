@@ -12,6 +12,7 @@ import pytest
 import annomodels as am
 from annomodels.errors import AnnotationError
 from annomodels.scale import scanning, sorting
+from annomodels.scale.scanned import Scanned
 
 KINDS = ["?", "unsure"]
 RUN: dict[str, Any] = {"chains": 2, "draws": 40, "warmup": 10, "seed": 3, "extend": False}
@@ -46,7 +47,7 @@ def crowd(n_items: int = 300, n_coders: int = 12) -> pd.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[am.Scanned, am.Annotations, Path]:
+def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[Scanned, am.Annotations, Path]:
     """Scan the crowd in many small blocks, from two files, and read it."""
     folder = tmp_path_factory.mktemp("crowd")
     frame = crowd()
@@ -66,7 +67,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[am.Scanned, am.Annot
 
 
 def test_a_scan_sets_aside_what_reading_sets_aside(
-    both: tuple[am.Scanned, am.Annotations, Path],
+    both: tuple[Scanned, am.Annotations, Path],
 ) -> None:
     found, wanted, folder = both
     again = am.scan(folder / "parts", dont_know=KINDS, cache=folder / "kept")
@@ -89,7 +90,7 @@ def test_a_scan_sets_aside_what_reading_sets_aside(
 @pytest.mark.slow
 @pytest.mark.parametrize("model", ["hierarchical", "mace", "pooled"])
 def test_a_fit_learns_from_them_as_in_memory_or_leaves_them_out(
-    both: tuple[am.Scanned, am.Annotations, Path], model: str
+    both: tuple[Scanned, am.Annotations, Path], model: str
 ) -> None:
     scan, data, _ = both
     for found, wanted in (
@@ -111,7 +112,7 @@ def test_a_fit_learns_from_them_as_in_memory_or_leaves_them_out(
 
 
 @pytest.mark.slow
-def test_em_learns_from_them_as_in_memory(both: tuple[am.Scanned, am.Annotations, Path]) -> None:
+def test_em_learns_from_them_as_in_memory(both: tuple[Scanned, am.Annotations, Path]) -> None:
     scan, data, _ = both
     found = am.fit(scan, engine="em", seed=1)
     wanted = am.fit(data, engine="em", seed=1, starts=1)
@@ -123,20 +124,20 @@ def test_em_learns_from_them_as_in_memory(both: tuple[am.Scanned, am.Annotations
 
 @pytest.mark.slow
 def test_a_fit_with_them_is_saved_and_not_taken_for_one_without(
-    both: tuple[am.Scanned, am.Annotations, Path], tmp_path: Path
+    both: tuple[Scanned, am.Annotations, Path], tmp_path: Path
 ) -> None:
     scan, _, _ = both
     found = am.fit(scan, engine="em", seed=1)
     folder = found.save(tmp_path / "fit")
     again = am.load(folder, scan)
     pd.testing.assert_frame_equal(again.coders().table, found.coders().table)
-    with pytest.raises(am.NotApplicable, match="other labels"):
+    with pytest.raises(am.errors.NotApplicable, match="other labels"):
         am.load(folder, scan.without_dont_know())
     assert scan.without_dont_know().without_dont_know().dont_know == ()
 
 
 def test_a_cache_knows_which_labels_were_set_aside(
-    both: tuple[am.Scanned, am.Annotations, Path], tmp_path: Path
+    both: tuple[Scanned, am.Annotations, Path], tmp_path: Path
 ) -> None:
     _, _, folder = both
     data = folder / "all.csv"

@@ -18,6 +18,7 @@ from annomodels.executors.team import Call, Serial
 from annomodels.io.writing import OutputError
 from annomodels.scale import scanning, sorting
 from annomodels.scale.blocks import FilePartition
+from annomodels.scale.scanned import Scanned
 
 RUN: dict[str, Any] = {"chains": 2, "draws": 40, "warmup": 10, "seed": 3, "extend": False}
 MODELS = ["hierarchical", "dawid-skene", "class-conditional", "one-coin", "mace", "pooled"]
@@ -45,7 +46,7 @@ def crowd(n_items: int = 600, n_coders: int = 25, seed: int = 0) -> pd.DataFrame
 
 
 @pytest.fixture(scope="module")
-def scans(tmp_path_factory: pytest.TempPathFactory) -> dict[str, am.Scanned]:
+def scans(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Scanned]:
     """Scan the crowd with and without its gold, in many small blocks."""
     folder = tmp_path_factory.mktemp("crowd")
     crowd().to_parquet(folder / "labels.parquet", row_group_size=300)
@@ -80,7 +81,7 @@ def assert_same_items(fit: am.Fit, wanted: am.Fit) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_gibbs_draws_are_those_of_a_fit_in_memory_bit_for_bit(
-    scans: dict[str, am.Scanned], model: str
+    scans: dict[str, Scanned], model: str
 ) -> None:
     data = scans["gold" if model == "mace" else "open"]
     assert len(data.blocks) > 10
@@ -99,7 +100,7 @@ def test_gibbs_draws_are_those_of_a_fit_in_memory_bit_for_bit(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
-def test_em_is_that_of_a_fit_in_memory(scans: dict[str, am.Scanned], model: str) -> None:
+def test_em_is_that_of_a_fit_in_memory(scans: dict[str, Scanned], model: str) -> None:
     data = scans["gold"]
     found = am.fit(data, model, engine="em", seed=1)
     wanted = am.fit(data.to_annotations(), model, engine="em", seed=1, starts=1)
@@ -110,9 +111,9 @@ def test_em_is_that_of_a_fit_in_memory(scans: dict[str, am.Scanned], model: str)
     assert found.tree.attrs["passes"] == wanted.tree.attrs["passes"]
 
 
-def test_groups_of_coders_are_fitted_as_in_memory(scans: dict[str, am.Scanned]) -> None:
+def test_groups_of_coders_are_fitted_as_in_memory(scans: dict[str, Scanned]) -> None:
     data = scans["open"]
-    model = am.GroupedCoders(groups={name: str(n % 2) for n, name in enumerate(data.coders)})
+    model = am.models.GroupedCoders(groups={name: str(n % 2) for n, name in enumerate(data.coders)})
     found, wanted = (am.fit(d, model, **RUN) for d in (data, data.to_annotations()))
     for name in ("confusion", "group_population"):
         draws, reference = (fit.tree["posterior"][name].values for fit in (found, wanted))
@@ -120,7 +121,7 @@ def test_groups_of_coders_are_fitted_as_in_memory(scans: dict[str, am.Scanned]) 
     pd.testing.assert_frame_equal(found.coders().table, wanted.coders().table)
 
 
-def test_em_keeps_the_best_of_many_starts(scans: dict[str, am.Scanned]) -> None:
+def test_em_keeps_the_best_of_many_starts(scans: dict[str, Scanned]) -> None:
     found = am.fit(scans["open"], "dawid-skene", engine="em", seed=1, starts=4)
     one = am.fit(scans["open"], "dawid-skene", engine="em", seed=1)
     assert found.tree["sample_stats"]["lp"].item() >= one.tree["sample_stats"]["lp"].item()
@@ -128,7 +129,7 @@ def test_em_keeps_the_best_of_many_starts(scans: dict[str, am.Scanned]) -> None:
 
 
 @pytest.mark.slow
-def test_summaries_are_those_of_a_fit_in_memory(scans: dict[str, am.Scanned]) -> None:
+def test_summaries_are_those_of_a_fit_in_memory(scans: dict[str, Scanned]) -> None:
     data = scans["gold"]
     found, wanted = am.fit(data, **RUN), am.fit(data.to_annotations(), **RUN)
     pd.testing.assert_frame_equal(found.coders(0.8).table, wanted.coders(0.8).table)
@@ -145,7 +146,7 @@ def test_summaries_are_those_of_a_fit_in_memory(scans: dict[str, am.Scanned]) ->
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
 def test_the_gold_standard_is_that_of_a_fit_in_memory(
-    scans: dict[str, am.Scanned], ending: str, tmp_path: Path
+    scans: dict[str, Scanned], ending: str, tmp_path: Path
 ) -> None:
     data = scans["gold"]
     found, wanted = am.fit(data, **RUN), am.fit(data.to_annotations(), **RUN)
@@ -164,7 +165,7 @@ def test_the_gold_standard_is_that_of_a_fit_in_memory(
         found.write_gold(tmp_path / "gold.xlsx")
 
 
-def test_a_fit_is_saved_and_loaded(scans: dict[str, am.Scanned], tmp_path: Path) -> None:
+def test_a_fit_is_saved_and_loaded(scans: dict[str, Scanned], tmp_path: Path) -> None:
     found = am.fit(scans["open"], "dawid-skene", engine="em", seed=1)
     folder = found.save(tmp_path / "fit")
     again = am.load(folder, scans["open"])
@@ -197,7 +198,7 @@ class Stops(Serial):
         return super().outcomes(calls)
 
 
-def test_what_was_sampled_is_kept_when_a_run_is_interrupted(scans: dict[str, am.Scanned]) -> None:
+def test_what_was_sampled_is_kept_when_a_run_is_interrupted(scans: dict[str, Scanned]) -> None:
     run = {**RUN, "draws": 500}
     found = am.fit(scans["open"], "dawid-skene", **run, executor=Stops(100))
     assert found.tree.attrs["stopped"] == "interrupted"
@@ -209,7 +210,7 @@ def test_what_was_sampled_is_kept_when_a_run_is_interrupted(scans: dict[str, am.
 
 
 @pytest.mark.slow
-def test_a_run_goes_on_from_its_checkpoint(scans: dict[str, am.Scanned], tmp_path: Path) -> None:
+def test_a_run_goes_on_from_its_checkpoint(scans: dict[str, Scanned], tmp_path: Path) -> None:
     run = {**RUN, "draws": 100, "checkpoint": tmp_path / "run.h5"}
     part = am.fit(scans["open"], "dawid-skene", **run, executor=Stops(60))
     assert part.tree.attrs["draws"] < 60
@@ -254,7 +255,7 @@ def test_threads_share_the_chains_of_one_block(
 
 
 def test_a_block_is_held_where_there_is_no_other(
-    scans: dict[str, am.Scanned], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    scans: dict[str, Scanned], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One block is in memory in every pass anyway; of many, one at a time is."""
     opened: list[int] = []
@@ -271,7 +272,7 @@ def test_a_block_is_held_where_there_is_no_other(
         assert len(opened) == (2 + passes) * len(data.blocks)
 
 
-def test_em_gives_the_best_step_when_it_is_interrupted(scans: dict[str, am.Scanned]) -> None:
+def test_em_gives_the_best_step_when_it_is_interrupted(scans: dict[str, Scanned]) -> None:
     found = am.fit(scans["open"], "dawid-skene", engine="em", seed=1, executor=Stops(9))
     whole = am.fit(scans["open"], "dawid-skene", engine="em", seed=1)
     assert found.tree.attrs["stopped"] == "interrupted"
@@ -279,7 +280,7 @@ def test_em_gives_the_best_step_when_it_is_interrupted(scans: dict[str, am.Scann
     assert 0 < np.abs(p - wanted).max() < 0.2
 
 
-def test_models_and_engines_that_need_memory_say_so(scans: dict[str, am.Scanned]) -> None:
+def test_models_and_engines_that_need_memory_say_so(scans: dict[str, Scanned]) -> None:
     for model, engine in (("dawid-skene", "nuts"), ("logit-normal", "auto"), ("easy-hard", "auto")):
         with pytest.raises(NotApplicable, match="needs the labels in memory"):
             am.fit(scans["open"], model, engine=engine)
@@ -292,7 +293,7 @@ def test_one_coder_is_nothing_to_learn_from(tmp_path: Path) -> None:
         am.fit(am.scan(tmp_path / "a.csv"))
 
 
-def test_temporary_folders_go_with_the_fit(scans: dict[str, am.Scanned]) -> None:
+def test_temporary_folders_go_with_the_fit(scans: dict[str, Scanned]) -> None:
     found = am.fit(scans["open"], "pooled", engine="em", seed=1)
     folder = found.truth.parent
     assert folder.is_dir()

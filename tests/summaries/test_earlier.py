@@ -98,7 +98,7 @@ def test_it_is_a_model_like_any_other(batches, tmp_path, model) -> None:
     assert am.load(fit.save(tmp_path / "fit.nc")).model == fit.model
     em = am.fit(two, prior, engine="em", seed=1)
     assert np.abs(mean_of(em, "prevalence") - mean_of(fit, "prevalence")).max() < 0.05
-    with pytest.raises(am.NotApplicable, match="em"):
+    with pytest.raises(am.errors.NotApplicable, match="em"):
         am.prior_from(em)
 
 
@@ -107,15 +107,15 @@ def test_labels_must_be_the_same(batches) -> None:
     (one, two, _), _ = batches
     prior = am.prior_from(fitted(one))
     renamed = two.replace(labels=("x", "y", "z"))
-    with pytest.raises(am.NotApplicable, match="labels 0, 1, 2"):
+    with pytest.raises(am.errors.NotApplicable, match="labels 0, 1, 2"):
         am.fit(renamed, prior)
-    with pytest.raises(am.NotApplicable, match="cannot be taken"):
+    with pytest.raises(am.errors.NotApplicable, match="cannot be taken"):
         am.prior_from(am.fit(one, "mace", chains=1, draws=50, seed=1))
 
 
-def informed() -> am.HierarchicalDawidSkene:
+def informed() -> am.models.HierarchicalDawidSkene:
     own = ((6.0, 2.0), (1.0, 3.0))
-    return am.HierarchicalDawidSkene(
+    return am.models.HierarchicalDawidSkene(
         Dirichlet(2.0, (0.3, 0.7)),
         Rows(((40.0, 10.0), (15.0, 45.0)), ("0", "1")),
         returning=(CoderRows(own, ("0", "1"), "1"),),

@@ -61,12 +61,12 @@ def test_one_judge_against_people_is_that_coder(fit) -> None:
 
 
 def test_what_cannot_be_compared_is_refused(fit) -> None:
-    with pytest.raises(am.AnnotationError, match="no coder of the data"):
+    with pytest.raises(am.errors.AnnotationError, match="no coder of the data"):
         fit.groups({"nobody": "human"})
-    with pytest.raises(am.NotApplicable, match="No coder has a group"):
+    with pytest.raises(am.errors.NotApplicable, match="No coder has a group"):
         fit.groups({})
     pooled = am.fit(fit.data, "pooled", engine="em", starts=1, seed=1)
-    with pytest.raises(am.NotApplicable, match="one confusion matrix"):
+    with pytest.raises(am.errors.NotApplicable, match="one confusion matrix"):
         pooled.groups(GROUPS)
     em = am.fit(fit.data, engine="em", starts=1, seed=1)
     table = em.groups(GROUPS).table
@@ -76,7 +76,7 @@ def test_what_cannot_be_compared_is_refused(fit) -> None:
 @pytest.fixture(scope="module")
 def grouped(fit) -> am.Fit:
     """Fit the same labels with a population of their own for the two programs."""
-    model = am.GroupedCoders(groups={"m0": "program", "m1": "program"}, rest="person")
+    model = am.models.GroupedCoders(groups={"m0": "program", "m1": "program"}, rest="person")
     return am.fit(fit.data, model, chains=2, draws=400, seed=1)
 
 

@@ -147,13 +147,13 @@ def test_the_comparison_ranks_and_says_what_cannot_be_told_apart(caries):
 
 def test_what_cannot_be_compared_is_refused(caries, small):
     first = caries["dawid-skene"]
-    with pytest.raises(am.NotApplicable, match="two or more"):
+    with pytest.raises(am.errors.NotApplicable, match="two or more"):
         am.compare([first])
-    with pytest.raises(am.NotApplicable, match="different data"):
+    with pytest.raises(am.errors.NotApplicable, match="different data"):
         am.compare([first, am.fit(small, chains=2, draws=60, seed=1, extend=False)])
-    with pytest.raises(am.NotApplicable, match="1 draw"):
+    with pytest.raises(am.errors.NotApplicable, match="1 draw"):
         am.compare([first, am.fit(first.data, "dawid-skene", engine="em", seed=1)])
-    with pytest.raises(am.NotApplicable, match="item, label"):
+    with pytest.raises(am.errors.NotApplicable, match="item, label"):
         am.compare([first, first], by="coder")
 
 

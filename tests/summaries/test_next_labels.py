@@ -254,7 +254,7 @@ def test_it_says_when_to_stop(make):
     ids=str,
 )  # fmt: skip
 def test_impossible_wishes_are_refused(crowd_fit, wrong):
-    with pytest.raises(am.NotApplicable, match=r"Use one|Give a|give a|Name some"):
+    with pytest.raises(am.errors.NotApplicable, match=r"Use one|Give a|give a|Name some"):
         crowd_fit[1].next(**wrong)
 
 

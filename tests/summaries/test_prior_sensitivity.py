@@ -39,7 +39,7 @@ def all_draws(monkeypatch):
 
 
 def test_what_is_weighed_in_the_hierarchical_model(small):
-    model = am.HierarchicalDawidSkene()
+    model = am.models.HierarchicalDawidSkene()
     rng = np.random.default_rng(1)
     drawn = [model.pymc_start(model.sample_parameters(4, 2, rng)) for _ in range(5)]
     values = {name: np.stack([each[name] for each in drawn]) for name in drawn[0]}
@@ -59,7 +59,7 @@ def test_shares_that_were_rounded_to_nothing(small):
         "prevalence": np.array([[1.0, 0.0]]),
         "accuracy": np.array([[1.0, 0.0, 0.5, 0.9]]),
     }
-    found, weighed = log_chosen_priors(am.OneCoin(), small, values)
+    found, weighed = log_chosen_priors(am.models.OneCoin(), small, values)
     assert weighed == ["prevalence", "accuracy"]
     assert np.isfinite(found).all()
 
@@ -97,7 +97,7 @@ def test_weighing_agrees_with_fitting_again(small):
     def fit(power):
         right, wrong = power * (5.6 - 1) + 1, power * (2.4 - 1) + 1
         rows = Diagonal(right + wrong, right / (right + wrong))
-        model = am.Pooled(Dirichlet(power * (6.0 - 1) + 1), rows)
+        model = am.models.Pooled(Dirichlet(power * (6.0 - 1) + 1), rows)
         return am.fit(small, model, chains=4, draws=8000, seed=1)
 
     fitted = fit(1.0)
@@ -123,7 +123,9 @@ def test_priors_of_many_rows():
     def fit(power):
         right, wrong = power * (14.0 - 1) + 1, power * (6.0 - 1) + 1
         rows = Diagonal(right + wrong, right / (right + wrong))
-        return am.fit(data, am.DawidSkene(Dirichlet(1.0), rows), chains=4, draws=4000, seed=1)
+        return am.fit(
+            data, am.models.DawidSkene(Dirichlet(1.0), rows), chains=4, draws=4000, seed=1
+        )
 
     found = fit(1.0).prior_sensitivity()
     rows = found.table[found.table["what"] == "accuracy"]

@@ -192,13 +192,14 @@ def alpha_u(
     >>> rows = [("tape", "a", 225, 295, "c"), ("tape", "a", 370, 400, "c"),
     ...         ("tape", "b", 220, 300, "c"), ("tape", "b", 355, 375, "c"),
     ...         ("tape", "b", 400, 420, "c")]
-    >>> found = am.alpha_u(am.Units.from_records(rows, lengths=300, begins=150))
+    >>> units = am.coefficients.Units.from_records(rows, lengths=300, begins=150)
+    >>> found = am.coefficients.alpha_u(units)
     >>> round(found.observed, 4), round(found.expected, 4), round(found.value, 4)
     (0.0144, 0.0532, 0.7286)
     """
     if not isinstance(units, Units):
         raise NotApplicable(
-            "alpha_u takes units of a continuum: annomodels.Units.from_records(...). "
+            "alpha_u takes units of a continuum: annomodels.coefficients.Units.from_records(...). "
             "For labels of items use annomodels.agreement."
         )
     if label is not None and label not in units.labels:

@@ -43,7 +43,7 @@ class Units:
     --------
     >>> import annomodels as am
     >>> rows = [("t1", "ana", 0, 4, "quote"), ("t1", "ben", 1, 4, "quote")]
-    >>> am.Units.from_records(rows, lengths={"t1": 20})
+    >>> am.coefficients.Units.from_records(rows, lengths={"t1": 20})
     2 units in 1 text by 2 coders, 1 label
     """
 

@@ -71,7 +71,7 @@ def breakdown(
 
     Returns
     -------
-    A :class:`~annomodels.Breakdown`.
+    A :class:`~annomodels.coefficients.parts.results.Breakdown`.
 
     Raises
     ------

@@ -128,7 +128,8 @@ def compare_agreement(
 
     Returns
     -------
-    A :class:`~annomodels.Difference`: value, interval, P(difference > 0).
+    A :class:`~annomodels.coefficients.parts.comparison.Difference`: value, interval,
+    P(difference > 0).
 
     Raises
     ------
@@ -143,7 +144,7 @@ def compare_agreement(
     >>> import annomodels as am
     >>> data = am.datasets.load("anesthesia")
     >>> one, two = data.select(coders=data.coders[:2]), data.select(coders=data.coders[3:])
-    >>> am.compare_agreement(one, two, "kappa", same_items=True, draws=500)
+    >>> am.coefficients.compare_agreement(one, two, "kappa", same_items=True, draws=500)
     Cohen's kappa, first - second = -0.02... [-0..., 0...] · P(> 0) = ...
     """
     if resample == "auto" and (first.group is None or second.group is None):

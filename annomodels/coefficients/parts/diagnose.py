@@ -74,7 +74,8 @@ def diagnose(
 
     Returns
     -------
-    A :class:`~annomodels.Diagnosis`: sentences, and the tables they rest on.
+    A :class:`~annomodels.coefficients.parts.results.Diagnosis`: sentences, and the tables they
+    rest on.
 
     Raises
     ------

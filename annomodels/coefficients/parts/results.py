@@ -29,7 +29,8 @@ class Breakdown:
     title
         What the table shows.
     table
-        One row for each part. value, observed and expected as in :class:`~annomodels.Agreement`;
+        One row for each part. value, observed and expected as in
+        :class:`~annomodels.coefficients.result.Agreement`;
         low and high are a 95 % interval.
     draws
         Draws of the sampling posterior: variables with the dimensions (draw, part), and ``whole``
