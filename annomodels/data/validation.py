@@ -308,6 +308,20 @@ def variants(values: Iterable[Any], word: str) -> list[str]:
     return notes
 
 
+def overlap_notes(n_coders: int, shared_items: int, components: Callable[[], int]) -> list[str]:
+    """Say what stands in the way of comparing coders; parts of the crowd are asked for last."""
+    if n_coders == 1:
+        return ["There is only one coder, so nothing can be said about agreement."]
+    if not shared_items:
+        return ["No item was labelled by two coders, so there is no agreement to measure."]
+    if (parts := components()) > 1:
+        return [
+            f"The coders fall into {parts} groups that share no item, "
+            "so they are compared through the model only."
+        ]
+    return []
+
+
 def remarks(item: NDArray[Any], coder: NDArray[Any], label: NDArray[Any]) -> list[str]:
     """Say what is worth knowing about coded annotations, sorted by item and coder."""
     notes = []
@@ -318,19 +332,9 @@ def remarks(item: NDArray[Any], coder: NDArray[Any], label: NDArray[Any]) -> lis
             f"{counted(int(same.sum()), 'label')} given by a coder who had labelled the item "
             "before; all are kept."
         )
-    if n_coders == 1:
-        notes.append("There is only one coder, so nothing can be said about agreement.")
-    else:
-        firsts = np.concatenate([[True], ~same])
-        if not (np.bincount(item[firsts], minlength=n_items) > 1).any():
-            notes.append("No item was labelled by two coders, so there is no agreement to measure.")
-        else:
-            parts = len(np.unique(components(item, coder)))
-            if parts > 1:
-                notes.append(
-                    f"The coders fall into {parts} groups that share no item, "
-                    "so they are compared through the model only."
-                )
+    firsts = np.concatenate([[True], ~same])
+    shared = int((np.bincount(item[firsts], minlength=n_items) > 1).sum())
+    notes += overlap_notes(n_coders, shared, lambda: len(np.unique(components(item, coder))))
     if (label == label[0]).all():
         notes.append("All annotations carry the same label.")
     return notes

@@ -153,60 +153,20 @@ def buckets_of(keys: Array, places: Array, edges: Array, edge_places: Array, out
 
 
 @kernel
-def key_words(keys: Array, places: Array, skip: int, words: Array) -> None:
-    """Fill numbers [word, name] that sort as the bytes of the keys after the first `skip` do."""
-    for i in range(len(places) - 1):
-        at, end = places[i] + skip, places[i + 1]
-        for w in range(words.shape[0]):
-            word = np.uint64(0)
-            for n in range(at + 8 * w, at + 8 * w + 8):
-                word = word << np.uint64(8)
-                if n < end:
-                    word |= np.uint64(keys[n])
-            words[w, i] = word
+def in_order(codes: Array, order: Array, starts: Array, out: Array) -> None:
+    """Fill rows by code, equal ones as they stand in `order`: counts say where each code begins.
 
-
-@kernel
-def common_start(keys: Array, places: Array) -> int:
-    """Count the first bytes that all keys share."""
-    size = places[1] - places[0]
-    for i in range(1, len(places) - 1):
-        size = min(size, places[i + 1] - places[i])
-        n = 0
-        while n < size and keys[places[i] + n] == keys[places[0] + n]:
-            n += 1
-        size = n
-    return int(size)
-
-
-@kernel
-def group(rank: Array, coder: Array, starts: Array, order: Array) -> None:
-    """Fill the order of rows by item, then coder, equal rows as they stood.
-
-    `starts` [item + 1] is filled with where the rows of each item begin.
+    `starts` [code + 1], zero before, is filled with these beginnings. Linear in the rows, and
+    sorting by one code after another sorts by several, the last of them first.
     """
-    n_items = len(starts) - 1
-    for n in range(len(rank)):
-        starts[rank[n] + 1] += 1
-    for i in range(n_items):
-        starts[i + 1] += starts[i]
+    for n in range(len(codes)):
+        starts[codes[n] + 1] += 1
+    for code in range(len(starts) - 1):
+        starts[code + 1] += starts[code]
     place = starts[:-1].copy()
-    for n in range(len(rank)):
-        order[place[rank[n]]] = n
-        place[rank[n]] += 1
-    for i in range(n_items):
-        lo, hi = starts[i], starts[i + 1]
-        if hi - lo > 32:
-            rows = order[lo:hi].copy()
-            order[lo:hi] = rows[np.argsort(coder[rows], kind="mergesort")]
-            continue
-        for n in range(lo + 1, hi):
-            row = order[n]
-            at = n
-            while at > lo and coder[order[at - 1]] > coder[row]:
-                order[at] = order[at - 1]
-                at -= 1
-            order[at] = row
+    for row in order:
+        out[place[codes[row]]] = row
+        place[codes[row]] += 1
 
 
 @inlined
@@ -221,20 +181,18 @@ def root_of(parent: Array, j: int) -> int:
 @kernel
 def survey(
     starts: Array, coder: Array, label: Array, n_labels: int,
-    per_coder: Array, pairs: Array, same: Array, parent: Array, found: Array,
-) -> None:  # fmt: skip
+    pairs: Array, same: Array, parent: Array,
+) -> tuple[int, int, int]:  # fmt: skip
     """Add what sorted labels say of their coders.
 
-    `per_coder` counts labels, `pairs` and `same` [coder] count pairs of labels of one coder on one
-    item and those that are equal, `parent` joins coders who share an item. `found` counts repeats,
-    repeats that differ from the label before, items with two coders, and holds the fewest and most
-    labels of an item.
+    `pairs` and `same` [coder] count pairs of labels of one coder on one item and those that are
+    equal, `parent` joins coders who share an item. Gives the number of repeats, of repeats that
+    differ from the label before, and of items with two coders.
     """
+    repeats, conflicts, shared = 0, 0, 0
     votes = np.zeros(n_labels, dtype=np.int64)
     for i in range(len(starts) - 1):
         lo, hi = starts[i], starts[i + 1]
-        found[3] = min(found[3], hi - lo)
-        found[4] = max(found[4], hi - lo)
         first = root_of(parent, coder[lo])
         at = lo
         while at < hi:
@@ -242,7 +200,6 @@ def survey(
             j = coder[at]
             while stop < hi and coder[stop] == j:
                 stop += 1
-            per_coder[j] += stop - at
             other = root_of(parent, j)
             if other != first:
                 parent[other] = first
@@ -251,11 +208,12 @@ def survey(
                 for n in range(at, stop):
                     votes[label[n]] += 1
                     if n > at:
-                        found[0] += 1
-                        found[1] += label[n] != label[n - 1]
+                        repeats += 1
+                        conflicts += label[n] != label[n - 1]
                 pairs[j] += (stop - at) * (stop - at - 1) // 2
                 for k in range(n_labels):
                     same[j] += votes[k] * (votes[k] - 1) // 2
             if at == lo and stop < hi:
-                found[2] += 1
+                shared += 1
             at = stop
+    return repeats, conflicts, shared

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from annomodels.data.validation import LONGEST_LABEL, some
+from annomodels.data.validation import LONGEST_LABEL, SHOWN, at_rows, counted, some
 from annomodels.errors import AnnotationError, Problem
-from annomodels.scale.chunks import Chunk
-from annomodels.scale.places import Places
-from annomodels.scale.repeated import marks
+from annomodels.io.chunks import Chunk
 from annomodels.scale.spill import Spill
+from annomodels.types import AnyArray, Bools
 
-__all__ = ["SILENT", "Intake", "Register"]
-
-Codes = NDArray[np.int32]
 # a row without a label has the label -1; one with the m-th label that is no class has SILENT - m
 SILENT = -2
 MOST_LABELS = 1000
+LISTED = 20  # stretches of rows that get a problem of their own
+DECLARE = "declare the labels with labels=[...] (--labels)"
+REMEDIES = {
+    "item": "Name the item of every label, or drop the rows.",
+    "coder": "Name the coder of every label, or drop the rows.",
+    "label": "Declare all labels with labels=[...] (--labels), or fix the rows.",
+}
 
 
 class Register:
@@ -36,17 +42,63 @@ class Register:
         self.codes: dict[Any, int] = {name: n for n, name in enumerate(names)}
         self.counts: dict[Any, int] = dict.fromkeys(names, 0)
 
-    def code(self, column: Any) -> tuple[Codes, list[str]]:
-        """Give the cells of a text column as numbers, and the distinct texts."""
-        coded = column.dictionary_encode()
-        values = coded.dictionary.to_pylist()
-        here = np.array(
-            [self.codes.setdefault(name, len(self.codes)) for name in values], dtype=np.int32
-        )
-        indices = coded.indices.to_numpy()
-        for name, n in zip(values, np.bincount(indices, minlength=len(values)), strict=True):
-            self.counts[name] = self.counts.get(name, 0) + int(n)
-        return here[indices], values
+    def code(self, column: Any, rows: AnyArray) -> AnyArray:
+        """Give the texts in some rows of a coded column as numbers."""
+        codes = column.indices.to_numpy()[rows]
+        counts = np.bincount(codes, minlength=len(column.dictionary))
+        used = np.flatnonzero(counts)
+        number = np.full(len(counts), -1, dtype=np.int32)
+        for place, name in zip(
+            used, column.dictionary.take(pa.array(used)).to_pylist(), strict=True
+        ):
+            number[place] = self.codes.setdefault(name, len(self.codes))
+            self.counts[name] = self.counts.get(name, 0) + int(counts[place])
+        out: AnyArray = number[codes]
+        return out
+
+
+@dataclass
+class Places:
+    """Rows in question by what is wrong, the column and the stretch of the file."""
+
+    wrong: dict[tuple[str, str, str], tuple[int, list[int]]] = field(default_factory=dict)
+    more: dict[tuple[str, str], int] = field(default_factory=dict)
+    _chunks: list[tuple[int, str, int]] = field(default_factory=list)
+
+    def report(self, what: str, role: str, chunk: Chunk, chosen: Bools) -> None:
+        """Note rows of a chunk that have something wrong."""
+        at = np.flatnonzero(chosen)
+        key = (what, role, chunk.place)
+        if not len(at):
+            return
+        if key not in self.wrong and len(self.wrong) >= LISTED:
+            self.more[what, role] = self.more.get((what, role), 0) + len(at)
+            return
+        n, rows = self.wrong.get(key, (0, []))
+        self.wrong[key] = (n + len(at), [*rows, *(chunk.first + at).tolist()][:SHOWN])
+
+    def problems(self, columns: dict[str, str]) -> list[Problem]:
+        """Give all that was noted, in the order of the files."""
+        out = []
+        for (what, role, place), (n, rows) in self.wrong.items():
+            where = at_rows(place, rows) + (f" and {n - len(rows):,} more" if n > len(rows) else "")
+            where += f", column {columns[role]!r}"
+            out.append(Problem(f"{counted(n, 'row')} {what}.", where, REMEDIES[role]))
+        for (what, role), n in self.more.items():
+            where = f"further row groups and files, column {columns[role]!r}"
+            out.append(Problem(f"{counted(n, 'further row')} {what}.", where, REMEDIES[role]))
+        return out
+
+    def number(self, chunk: Chunk, begin: int) -> AnyArray:
+        """Give the rows of a chunk numbers from `begin` on, as `where` understands it."""
+        self._chunks.append((begin, chunk.place, chunk.first))
+        return np.arange(begin, begin + len(chunk))
+
+    def where(self, number: int) -> str:
+        """Say where a numbered row stands."""
+        n = bisect.bisect_right(self._chunks, number, key=lambda chunk: chunk[0]) - 1
+        begin, place, first = self._chunks[n]
+        return f"{place}, row {first + number - begin}"
 
 
 class Intake:
@@ -67,8 +119,7 @@ class Intake:
     dont_know
         Labels that are no class.
     once
-        Whether rows that repeat an annotation id are to be found; see
-        :mod:`annomodels.scale.repeated`.
+        Whether rows that repeat an annotation id are to be found.
     """
 
     def __init__(
@@ -84,7 +135,7 @@ class Intake:
         self.spill = spill
         self.columns = columns
         self.declared = declared
-        self.missing = sorted({"", *missing})
+        self.missing = {"", *missing}
         self.coders = Register()
         self.labels = Register(declared or ())
         self.truths = Register(declared or ())
@@ -99,93 +150,96 @@ class Intake:
 
     def take(self, chunk: Chunk) -> None:
         """Check, code and spill the rows of a chunk."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
+        columns = chunk.columns
         if not len(chunk):
             return
-        columns = chunk.columns
-        absent = pa.array(self.missing, pa.large_string())
-        others = self._of_others(chunk)
-        skipped = ~others & self._of(columns["label"], self.missing)
-        blank = {
-            role: ~others & pc.equal(columns[role], "").to_numpy(zero_copy_only=False)
-            for role in ("item", "coder")
-        }
-        for role, empty in blank.items():
-            self._report(f"without {'an item' if role == 'item' else 'a coder'}", role,
-                         chunk, np.flatnonzero(empty & ~skipped))  # fmt: skip
-        bad = others | blank["item"] | (blank["coder"] & ~skipped)
-        asked = ~bad & ~skipped
-        silent = asked & self._of(columns["label"], list(self.dont_know.codes))
-        given = np.flatnonzero(asked & ~silent)
+        ours = self._of_question(chunk)
+        skipped = ours & _among(columns["label"], self.missing)
         self.skips += int(skipped.sum())
-        out: dict[str, NDArray[Any]] = {}
+        nameless = {role: _among(columns[role], {""}) for role in ("item", "coder")}
+        for role, blank in nameless.items():
+            what = f"without {'an item' if role == 'item' else 'a coder'}"
+            self.places.report(what, role, chunk, ours & blank & ~skipped)
+        kept = ours & ~nameless["item"] & (skipped | ~nameless["coder"])
+        asked = kept & ~skipped
+        silent = asked & _among(columns["label"], set(self.dont_know.codes))
+        given = asked & ~silent
         label = np.full(len(chunk), -1, dtype=np.int32)
         coder = np.zeros(len(chunk), dtype=np.int32)
-        taken = pa.array(given)
-        label[given], distinct = self.labels.code(columns["label"].take(taken))
-        coder[given], _ = self.coders.code(columns["coder"].take(taken))
+        label[given] = self.labels.code(columns["label"], given)
+        label[silent] = SILENT - self.dont_know.code(columns["label"], silent)
+        coder[asked] = self.coders.code(columns["coder"], asked)
         self.answering.update(np.unique(coder[given]).tolist())
-        if silent.any():
-            unknown = pa.array(np.flatnonzero(silent))
-            label[silent] = SILENT - self.dont_know.code(columns["label"].take(unknown))[0]
-            coder[silent], _ = self.coders.code(columns["coder"].take(unknown))
-        self._look_at_labels(chunk, label, distinct)
-        kept = np.flatnonzero(~bad)
-        out["coder"], out["label"] = coder[kept], label[kept]
+        self._look_at_labels(chunk, label)
+        out = {"item": columns["item"].indices.to_numpy()[kept]}
+        out |= {"coder": coder[kept], "label": label[kept]}
         if "gold" in columns:
-            known = columns["gold"].take(pa.array(kept))
-            gold, _ = self.truths.code(known)
-            gold[pc.is_in(known, absent).to_numpy(zero_copy_only=False)] = -1
-            out["gold"] = gold
-            out["row"] = self.places.number(chunk, kept)
+            known = kept & ~_among(columns["gold"], self.missing)
+            gold = np.full(len(chunk), -1, dtype=np.int32)
+            gold[known] = self.truths.code(columns["gold"], known)
+            out |= {"gold": gold[kept], "row": self.places.number(chunk, self.rows)[kept]}
         if self.once:
-            out["once"] = marks(columns, kept)
-        item = columns["item"].take(pa.array(kept)).dictionary_encode()
-        out["item"] = item.indices.to_numpy()
-        self.spill.add(item.dictionary, out)
+            out["once"] = _marks(columns)[kept]
+        self.spill.add(columns["item"].dictionary, out)
         self.rows += len(chunk)
 
-    def _of(self, column: Any, texts: Sequence[str]) -> NDArray[np.bool_]:
-        """Rows whose text is one of some."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
+    def _of_question(self, chunk: Chunk) -> Bools:
+        """Rows of the question that was asked for."""
+        ours = np.ones(len(chunk), dtype=bool)
+        if "question" in chunk.columns:
+            self.questions.code(chunk.columns["question"], ours)
+            if self.question is not None:
+                return _among(chunk.columns["question"], {self.question})
+        return ours
 
-        if not texts:
-            return np.zeros(len(column), dtype=bool)
-        found = pc.is_in(column, pa.array(texts, pa.large_string()))
-        return np.asarray(found.to_numpy(zero_copy_only=False))
-
-    def _of_others(self, chunk: Chunk) -> NDArray[np.bool_]:
-        """Rows of other questions than the one that was asked for."""
-        if "question" not in chunk.columns:
-            return np.zeros(len(chunk), dtype=bool)
-        code, _ = self.questions.code(chunk.columns["question"])
-        if self.question is None:
-            return np.zeros(len(chunk), dtype=bool)
-        return np.asarray(code != self.questions.codes.get(self.question, -1))
-
-    def _look_at_labels(self, chunk: Chunk, label: Codes, distinct: list[str]) -> None:
+    def _look_at_labels(self, chunk: Chunk, label: AnyArray) -> None:
         """Say which labels are not declared, too long or too many."""
         if self.declared is not None:
-            self._report("with a label outside the declared set", "label",
-                         chunk, np.flatnonzero(label >= len(self.declared)))  # fmt: skip
+            what = "with a label outside the declared set"
+            self.places.report(what, "label", chunk, label >= len(self.declared))
             return
-        long = [self.labels.codes[text] for text in distinct if len(text) > LONGEST_LABEL]
-        if long:
-            self._report(f"with a label of more than {LONGEST_LABEL} characters", "label",
-                         chunk, np.flatnonzero(np.isin(label, long)))  # fmt: skip
+        what = f"with a label of more than {LONGEST_LABEL} characters"
+        long = [n for text, n in self.labels.codes.items() if len(text) > LONGEST_LABEL]
+        self.places.report(what, "label", chunk, np.isin(label, long))
         if len(self.labels.codes) > MOST_LABELS:
             what = f"There are more than {MOST_LABELS:,} different labels."
-            where = f"{chunk.file}, column {self.columns['label']!r}, labels "
-            remedy = (
-                "This looks like free text or measurements: name the column that holds the labels, "
-                "or declare the labels with labels=[...] (--labels)."
+            where = f"{chunk.place}, column {self.columns['label']!r}, labels "
+            remedy = "This looks like free text or measurements: name the column that holds the "
+            problem = Problem(
+                what, where + some(self.labels.codes), f"{remedy}labels, or {DECLARE}."
             )
-            found = Problem(what, where + some(list(self.labels.codes)), remedy)
-            raise AnnotationError([*self.places.problems(self.columns), found])
+            raise AnnotationError([*self.places.problems(self.columns), problem])
 
-    def _report(self, what: str, role: str, chunk: Chunk, at: NDArray[np.int64]) -> None:
-        if len(at):
-            self.places.report(what, role, chunk, at)
+
+def _among(column: Any, texts: set[str]) -> Bools:
+    """Rows of a coded column whose text is one of some."""
+    chosen = pc.is_in(column.dictionary, pa.array(sorted(texts), pa.large_string()))
+    out: Bools = chosen.to_numpy(zero_copy_only=False)[column.indices.to_numpy()]
+    return out
+
+
+def _marks(columns: dict[str, Any]) -> AnyArray:
+    """Give each row a number for annotation id, coder and label together; 0 without an id.
+
+    The numbers have 64 bits, and only rows of one item are compared: two different rows are taken
+    for one with a probability of one in 10^19 for each pair.
+
+    Examples
+    --------
+    >>> cells = {"id": ["1", "1", "", "1"], "coder": ["a", "a", "a", "b"], "label": ["x"] * 4}
+    >>> columns = {name: pa.array(texts).dictionary_encode() for name, texts in cells.items()}
+    >>> first, second, none, other = _marks(columns).tolist()
+    >>> first == second, first == other, none
+    (True, False, 0)
+    """
+    from pandas.util import hash_array
+
+    rows = len(columns["label"])
+    if "id" not in columns:
+        return np.zeros(rows, dtype=np.uint64)
+    mark = np.zeros(rows, dtype=np.uint64)
+    for role in ("id", "coder", "label"):
+        texts = columns[role].dictionary.to_numpy(zero_copy_only=False)
+        hashes = hash_array(texts.astype(object), hash_key=role.ljust(16), categorize=False)
+        mark += hashes[columns[role].indices.to_numpy()]
+    return np.where(_among(columns["id"], {""}), np.uint64(0), np.maximum(mark, np.uint64(1)))

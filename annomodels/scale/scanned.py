@@ -6,12 +6,12 @@ import dataclasses
 import hashlib
 import json
 from collections.abc import Hashable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations, Scale
 from annomodels.data.validation import counted
@@ -26,14 +26,20 @@ from annomodels.scale.blocks import (
 )
 from annomodels.scale.keeper import Keeper
 from annomodels.scale.shell import Shell
-from annomodels.scale.unanswered import unanswered_rows
+from annomodels.types import Ints
 
-__all__ = ["ABOUT", "VERSION", "Scanned", "load_scan", "save_scan"]
-
-VERSION = 3
+VERSION = 4
 ABOUT = "scan.json"
-CODERS, SILENT = "coders.parquet", "unanswered_"
-Ints = NDArray[np.int64]
+# what is counted while blocks are written, and all that is written beside them
+ARRAYS = ("per_coder", "per_label", "repeated_pairs", "repeats_agree", "unanswered")
+COUNTS = (
+    *ARRAYS, "repeats", "conflicts", "shared_items", "compared_items", "components", "fewest",
+    "most", "n_gold",
+)  # fmt: skip
+SAVED = (
+    *COUNTS, "coders", "labels", "scale", "declared", "blocks", "skips", "source", "notes",
+    "fingerprint", "dont_know",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -213,7 +219,7 @@ class Scanned:
             names += pq.read_table(self.items_file(number), columns=["item"])["item"].to_pylist()
         gold = np.concatenate([part.gold for part in codes])
         silent = [
-            unanswered_rows(part.open(), part.first, self.n_coders)
+            _unanswered_rows(part.open(), part.first, self.n_coders)
             for part in (self.sources(answering=True).partitions if self.dont_know else ())
         ]
         return Annotations(
@@ -254,32 +260,12 @@ class Scanned:
 
 def save_scan(scanned: Scanned) -> None:
     """Write what is known of the blocks beside them."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    coders = {
-        "coder": pa.array(scanned.coders, pa.large_string()),
-        "n": pa.array(scanned.per_coder),
-        "pairs": pa.array(scanned.repeated_pairs),
-        "same": pa.array(scanned.repeats_agree),
-        **{f"{SILENT}{m}": pa.array(times) for m, times in enumerate(scanned.unanswered)},
-    }
-    pq.write_table(pa.table(coders), scanned.folder / CODERS)
-    names = ("scale", "declared", "repeats", "conflicts", "shared_items", "compared_items")
-    about = {
-        name: getattr(scanned, name)
-        for name in (*names, "components", "fewest", "most", "n_gold", "skips", "source")
-    }
-    about |= {
-        "version": VERSION,
-        "fingerprint": scanned.fingerprint,
-        "labels": list(scanned.labels),
-        "per_label": scanned.per_label.tolist(),
-        "dont_know": list(scanned.dont_know),
-        "notes": list(scanned.notes),
-        "blocks": [list(asdict(block).values()) for block in scanned.blocks],
-    }
-    (scanned.folder / ABOUT).write_text(json.dumps(about, indent=1), "utf-8")
+    about: dict[str, Any] = {"version": VERSION}
+    for name in SAVED:
+        value = getattr(scanned, name)
+        about[name] = value.tolist() if isinstance(value, np.ndarray) else value
+    about["blocks"] = [dataclasses.astuple(block) for block in scanned.blocks]
+    (scanned.folder / ABOUT).write_text(json.dumps(about), "utf-8")
 
 
 def load_scan(folder: Path, keeper: Keeper | None = None) -> Scanned:
@@ -290,27 +276,26 @@ def load_scan(folder: Path, keeper: Keeper | None = None) -> Scanned:
     EngineError
         When the folder holds no scan of this version.
     """
-    import pyarrow.parquet as pq
-
     try:
         about = json.loads((folder / ABOUT).read_text("utf-8"))
         if about.pop("version") != VERSION:
             raise EngineError(f"{folder} was written by another version: scan again.")
-        about["labels"], about["notes"] = tuple(about["labels"]), tuple(about["notes"])
-        about["dont_know"] = tuple(about["dont_know"])
-        about["per_label"] = np.array(about["per_label"], dtype=np.int64)
-        about["blocks"] = tuple(Block(*sizes) for sizes in about["blocks"])
-        coders = pq.read_table(folder / CODERS)
-        silent = [coders[f"{SILENT}{m}"].to_numpy() for m in range(len(about["dont_know"]))]
-    except (OSError, ValueError, KeyError) as error:
+        values = {name: about[name] for name in SAVED}
+        values["blocks"] = tuple(Block(*sizes) for sizes in about["blocks"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise EngineError(f"{folder} holds no scan.") from error
-    return Scanned(
-        folder=folder,
-        coders=tuple(coders["coder"].to_pylist()),
-        per_coder=coders["n"].to_numpy(),
-        repeated_pairs=coders["pairs"].to_numpy(),
-        repeats_agree=coders["same"].to_numpy(),
-        unanswered=np.array(silent, dtype=np.int64).reshape(-1, len(coders)),
-        _keeper=keeper,
-        **about,
-    )
+    for name in ("coders", "labels", "notes", "dont_know"):
+        values[name] = tuple(values[name])
+    for name in ARRAYS:
+        values[name] = np.array(values[name], dtype=np.int64)
+    values["unanswered"] = values["unanswered"].reshape(-1, len(values["coders"]))
+    return Scanned(folder=folder, _keeper=keeper, **values)
+
+
+def _unanswered_rows(codes: Any, first: int, n_coders: int) -> Ints:
+    """Give the rows [item, coder, kind] of an opened expanded block, items from `first` on."""
+    item = first + np.repeat(np.arange(codes.n_patterns), np.diff(codes.starts))
+    said = (codes.row >= n_coders) & (codes.label == 1)
+    kind, coder = np.divmod(codes.row[said].astype(np.int64) - n_coders, n_coders)
+    rows = np.column_stack([item[said], coder, kind])
+    return rows[np.lexsort(rows.T[::-1])]

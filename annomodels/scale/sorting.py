@@ -9,21 +9,25 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+import pyarrow as pa
+import pyarrow.compute as pc
 
+from annomodels.data.annotations import Annotations
 from annomodels.data.validation import SHOWN, counted, some
 from annomodels.errors import Problem
-from annomodels.scale.blocks import BLOCK_LABELS, Block, cuts, write_block
-from annomodels.scale.intake import SILENT
-from annomodels.scale.naturalorder import keys_of, ranks
-from annomodels.scale.places import Places
-from annomodels.scale.repeated import repeats
-from annomodels.scale.spill import BUCKET_ROWS, Bucket, cut_again
-from annomodels.scale.unanswered import Expansion, expansion
-
-__all__ = ["Census", "Recoding", "sort_buckets", "used_truths"]
-
-Ints = NDArray[Any]
+from annomodels.models.encoded import expanded
+from annomodels.scale.blocks import (
+    BLOCK_LABELS,
+    Block,
+    cuts,
+    expanded_path,
+    write_block,
+    write_codes,
+)
+from annomodels.scale.intake import SILENT, Places
+from annomodels.scale.naturalorder import keys_of
+from annomodels.scale.spill import BUCKET_ROWS, Bucket, Columns
+from annomodels.types import AnyArray, Bools, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,9 +46,9 @@ class Recoding:
         Number of labels that are no class.
     """
 
-    coder: Ints
-    label: Ints
-    gold: Ints
+    coder: AnyArray
+    label: AnyArray
+    gold: AnyArray
     known: Mapping[str, int] | None = None
     n_labels: int = 0
     n_kinds: int = 0
@@ -52,36 +56,37 @@ class Recoding:
 
 @dataclass(eq=False)
 class Census:
-    """What is counted while blocks are written."""
+    """What is counted while blocks are written; most of it as :class:`Scanned` names it.
 
-    per_coder: Ints
-    pairs: Ints
-    same: Ints
-    parent: Ints
-    # how often each label was given, shape [label], and each that is no class, [kind, coder]
-    per_label: Ints
-    unanswered: Ints
-    # repeats, repeats that differ, items with two coders, fewest and most labels of an item
-    found: Ints = field(default_factory=lambda: np.array([0, 0, 0, np.iinfo(np.int64).max, 0]))
+    ``unlabelled`` and ``silent`` count items without a label, and with none but those that are no
+    class; ``dropped`` rows that repeat an annotation id, and those among them without a label.
+    """
+
+    n_coders: int
+    n_labels: int
+    n_kinds: int
+    repeats: int = 0
+    conflicts: int = 0
+    shared_items: int = 0
+    compared_items: int = 0
+    fewest: int = np.iinfo(np.int64).max
+    most: int = 0
+    n_gold: int = 0
     blocks: list[Block] = field(default_factory=list)
     unlabelled: int = 0
-    # items that have no label but those that are no class
     silent: int = 0
-    # rows that repeat an annotation id, and those among them without a label
     dropped: int = 0
     dropped_skips: int = 0
-    compared: int = 0
-    known: int = 0
-    conflicts: int = 0
+    # items with two truths, and the first of them with the place of the second truth
+    two_truths: int = 0
     examples: list[tuple[str, str]] = field(default_factory=list)
 
-    @classmethod
-    def of(cls, n_coders: int, n_labels: int, n_kinds: int = 0) -> Census:
-        """Begin to count."""
-        per_coder, pairs, same = (np.zeros(n_coders, dtype=np.int64) for _ in range(3))
-        unanswered = np.zeros((n_kinds, n_coders), dtype=np.int64)
-        per_label = np.zeros(n_labels, dtype=np.int64)
-        return cls(per_coder, pairs, same, np.arange(n_coders), per_label, unanswered)
+    def __post_init__(self) -> None:
+        shape = (3, self.n_coders)
+        self.per_coder, self.repeated_pairs, self.repeats_agree = np.zeros(shape, dtype=np.int64)
+        self.per_label = np.zeros(self.n_labels, dtype=np.int64)
+        self.unanswered = np.zeros((self.n_kinds, self.n_coders), dtype=np.int64)
+        self._parent = np.arange(self.n_coders)
 
     @property
     def n_items(self) -> int:
@@ -91,29 +96,47 @@ class Census:
     @property
     def components(self) -> int:
         """In how many parts that share no item the coders fall."""
-        return int((self.parent == np.arange(len(self.parent))).sum())
+        return int((self._parent == np.arange(self.n_coders)).sum())
+
+    def count(self, starts: Ints, coder: AnyArray, label: AnyArray, gold: AnyArray) -> None:
+        """Count sorted labels of whole items."""
+        from annomodels.kernels.ordering import survey
+
+        per_item = np.diff(starts)
+        self.fewest = min(self.fewest, int(per_item.min()))
+        self.most = max(self.most, int(per_item.max()))
+        self.n_gold += int((gold >= 0).sum())
+        self.compared_items += int(((per_item > 1) | (gold >= 0)).sum())
+        self.per_coder += np.bincount(coder, minlength=self.n_coders)
+        self.per_label += np.bincount(label, minlength=self.n_labels)
+        repeats, conflicts, shared = survey(
+            starts, coder, label, self.n_labels,
+            self.repeated_pairs, self.repeats_agree, self._parent,
+        )  # fmt: skip
+        self.repeats += repeats
+        self.conflicts += conflicts
+        self.shared_items += shared
 
     def problems(self, column: str) -> list[Problem]:
         """Say which items have more than one known truth."""
-        if not self.conflicts:
+        if not self.two_truths:
             return []
         names = [name for name, _ in self.examples]
-        more = " ..." if self.conflicts > len(names) else ""
-        what = f"{counted(self.conflicts, 'item')} with more than one gold: {some(names)}{more}."
+        more = " ..." if self.two_truths > len(names) else ""
+        what = f"{counted(self.two_truths, 'item')} with more than one gold: {some(names)}{more}."
         where = "; ".join(place for _, place in self.examples) + f", column {column!r}"
         return [Problem(what, where, "Give every item one gold.")]
 
 
-def used_truths(buckets: Iterable[Bucket], wanted: Ints) -> set[int]:
+def used_truths(buckets: Iterable[Bucket], wanted: AnyArray) -> set[int]:
     """Which of some truths, by their numbers, are known of items that somebody labelled."""
-    found: set[int] = set()
+    used: set[int] = set()
     for bucket in buckets:
         names, columns = bucket.read()
-        labelled = np.zeros(len(names), dtype=bool)
-        labelled[columns["item"][columns["label"] >= 0]] = True
+        labelled = _having(names, columns["item"], columns["label"] >= 0)
         gold = columns["gold"][labelled[columns["item"]]]
-        found |= set(np.unique(gold[np.isin(gold, wanted)]).tolist())
-    return found
+        used |= set(np.unique(gold[np.isin(gold, wanted)]).tolist())
+    return used
 
 
 def sort_buckets(
@@ -142,10 +165,10 @@ def sort_buckets(
     bucket_rows, block_labels
         Rows that a bucket should hold, and labels that a block may hold.
     """
-    census = Census.of(int(recoding.coder.max()) + 1, recoding.n_labels, recoding.n_kinds)
+    census = Census(int(recoding.coder.max()) + 1, recoding.n_labels, recoding.n_kinds)
     total, done = sum(bucket.rows for bucket in buckets), 0
     for bucket in buckets:
-        for part in cut_again(bucket, bucket_rows):
+        for part in bucket.cut(bucket_rows):
             _sort(part, folder, recoding, places, census, block_labels)
             part.path.unlink()
         done += bucket.rows
@@ -161,115 +184,127 @@ def _sort(
     census: Census,
     block_labels: int,
 ) -> None:
-    import pyarrow as pa
-
-    from annomodels.kernels.ordering import group, survey
-
-    names, columns = _once(*bucket.read(), census)
-    given = columns["label"] >= 0
-    labelled, asked = (
-        np.bincount(columns["item"][rows], minlength=len(names)) > 0
-        for rows in (given, columns["label"] <= SILENT)
+    names, columns = bucket.read()
+    if "once" in columns:
+        columns = _once(columns, census)
+    given, silent = columns["label"] >= 0, columns["label"] <= SILENT
+    present, labelled, asked = (
+        _having(names, columns["item"], rows) for rows in (slice(None), given, silent)
     )
-    census.unlabelled += int((~labelled & ~asked).sum())
-    census.silent += int((~labelled & asked).sum())
+    census.unlabelled += int((present & ~labelled & ~asked).sum())
+    census.silent += int((asked & ~labelled).sum())
     if not labelled.any():
         return
-    kept = np.flatnonzero(labelled)
-    names = names.take(pa.array(kept))
-    order, rank = ranks(keys_of(names))
-    names = names.take(pa.array(order))
+    names = names.filter(pa.array(labelled))
+    order = pc.sort_indices(keys_of(names)).to_numpy()
     place = np.full(len(labelled), -1, dtype=np.int64)
-    place[kept] = rank
-    item = place[columns["item"][given]]
-    coder = recoding.coder[columns["coder"][given]]
-    label = recoding.label[columns["label"][given]]
-    starts = np.zeros(len(names) + 1, dtype=np.int64)
-    rows = np.empty(len(item), dtype=np.int64)
-    group(item, coder, starts, rows)
-    coder, label = coder[rows], label[rows]
-    gold = _gold(names, columns, place, recoding, places, census)
-    survey(
-        starts, coder, label, recoding.n_labels,
-        census.per_coder, census.pairs, census.same, census.parent, census.found,
-    )  # fmt: skip
-    census.compared += int(((np.diff(starts) > 1) | (gold >= 0)).sum())
-    census.per_label += np.bincount(label, minlength=recoding.n_labels)
-    whole = _with_unanswered(columns, place, recoding, census, (starts, coder, label))
-    edges = cuts(starts, block_labels)
-    for lo, hi in pairwise(edges):
-        begin, end = int(starts[lo]), int(starts[hi])
-        write_block(
-            folder, len(census.blocks), names.slice(lo, hi - lo), starts[lo : hi + 1] - begin,
-            coder[begin:end], label[begin:end], gold[lo:hi],
-        )  # fmt: skip
-        if whole is not None:
-            whole.write(folder, len(census.blocks), lo, hi, gold[lo:hi])
-        census.blocks.append(Block(census.n_items, hi - lo, end - begin))
+    place[np.flatnonzero(labelled)[order]] = np.arange(len(names))
+    names = names.take(pa.array(order))
+    columns["item"] = place[columns["item"]]
+    gold = _gold(names, columns, recoding, places, census)
+    starts, coder, label = _by_item_and_coder(
+        columns["item"][given],
+        recoding.coder[columns["coder"][given]],
+        recoding.label[columns["label"][given]],
+        (len(names), census.n_coders),
+    )
+    census.count(starts, coder, label, gold)
+    layers = [(starts, coder, label)]
+    if recoding.n_kinds:
+        rows = {name: cells[silent] for name, cells in columns.items()}
+        layers.append(_with_unanswered(rows, recoding, census, layers[0]))
+    for lo, hi in pairwise(cuts(starts, block_labels)):
+        number = len(census.blocks)
+        block, *more = (_between(lo, hi, *codes) for codes in layers)
+        write_block(folder, number, names.slice(lo, hi - lo), *block, gold[lo:hi])
+        for whole in more:
+            write_codes(expanded_path(folder, number), *whole, gold[lo:hi])
+        census.blocks.append(Block(census.n_items, hi - lo, int(starts[hi] - starts[lo])))
 
 
-def _once(names: Any, columns: dict[str, Ints], census: Census) -> tuple[Any, dict[str, Ints]]:
+def _between(
+    lo: int, hi: int, starts: Ints, coder: AnyArray, label: AnyArray
+) -> tuple[Ints, AnyArray, AnyArray]:
+    """Give the sorted codes of some items by themselves."""
+    rows = slice(int(starts[lo]), int(starts[hi]))
+    return starts[lo : hi + 1] - starts[lo], coder[rows], label[rows]
+
+
+def _having(names: Any, item: AnyArray, rows: AnyArray | slice) -> Bools:
+    """Which names have some of the rows."""
+    return np.bincount(item[rows], minlength=len(names)) > 0
+
+
+def _by_item_and_coder(
+    item: AnyArray, coder: AnyArray, label: AnyArray, sizes: tuple[int, int]
+) -> tuple[Ints, AnyArray, AnyArray]:
+    """Give where items begin, and coders and labels; equal rows stay in their order."""
+    from annomodels.kernels.ordering import in_order
+
+    rows, by_coder = np.empty((2, len(item)), dtype=np.int64)
+    starts = np.zeros(sizes[0] + 1, dtype=np.int64)
+    in_order(coder, np.arange(len(item)), np.zeros(sizes[1] + 1, dtype=np.int64), by_coder)
+    in_order(item, by_coder, starts, rows)
+    return starts, coder[rows], label[rows]
+
+
+def _once(columns: Columns, census: Census) -> Columns:
     """Leave out rows that repeat an annotation id with the same item, coder and label."""
-    if "once" not in columns:
-        return names, columns
-    again = repeats(columns["item"], columns["once"])
+    item, mark = columns["item"], columns["once"]
+    order = np.lexsort((mark, item))  # rows that are alike stay in their order
+    first, second = order[:-1], order[1:]
+    again = np.zeros(len(item), dtype=bool)
+    again[second] = (
+        (item[first] == item[second]) & (mark[first] == mark[second]) & (mark[second] > 0)
+    )
     census.dropped += int(again.sum())
     census.dropped_skips += int((again & (columns["label"] == -1)).sum())
-    return names, {name: values[~again] for name, values in columns.items()}
+    return {name: cells[~again] for name, cells in columns.items()}
 
 
 def _with_unanswered(
-    columns: Mapping[str, Ints],
-    place: Ints,
-    recoding: Recoding,
-    census: Census,
-    codes: tuple[Ints, Ints, Ints],
-) -> Expansion | None:
-    """Count labels that are no class, and put them beside the sorted codes of the others."""
-    if not recoding.n_kinds:
-        return None
-    n_coders = census.unanswered.shape[1]
-    silent = np.flatnonzero(columns["label"] <= SILENT)
-    item, kind = place[columns["item"][silent]], SILENT - columns["label"][silent]
-    coder = recoding.coder[columns["coder"][silent]]
-    known = (item >= 0) & (coder >= 0)
-    rows = np.column_stack([item[known], coder[known], kind[known]])
+    columns: Columns, recoding: Recoding, census: Census, codes: tuple[Ints, AnyArray, AnyArray]
+) -> tuple[Ints, AnyArray, AnyArray]:
+    """Count labels that are no class, and put them beside the sorted codes of the others.
+
+    Each coder gets a shadow for each kind, whose label is whether that was said: what
+    :func:`annomodels.models.encoded.expanded` gives in memory.
+    """
+    starts, coder, label = codes
+    n_items = len(starts) - 1
+    item, kind = columns["item"], SILENT - columns["label"]
+    rows = np.column_stack([item, recoding.coder[columns["coder"]], kind])
+    rows = rows[(rows[:, 0] >= 0) & (rows[:, 1] >= 0)]
     np.add.at(census.unanswered, (rows[:, 2], rows[:, 1]), 1)
-    return expansion(*codes, rows, n_coders, recoding.n_kinds)
+    whole = expanded(
+        Annotations(
+            item=np.repeat(np.arange(n_items), np.diff(starts)), coder=coder, label=label,
+            items=(), coders=tuple(range(census.n_coders)), labels=(),
+            dont_know=tuple(range(census.n_kinds)), unanswered=rows[np.lexsort(rows.T[::-1])],
+        )
+    )  # fmt: skip
+    begins = np.searchsorted(whole.item, np.arange(n_items + 1))
+    return begins, whole.coder, whole.label
 
 
 def _gold(
-    names: Any,
-    columns: Mapping[str, Ints],
-    place: Ints,
-    recoding: Recoding,
-    places: Places,
-    census: Census,
-) -> Ints:
-    """Known truth of the items, -1 where unknown."""
+    names: Any, columns: Columns, recoding: Recoding, places: Places, census: Census
+) -> AnyArray:
+    """Known truth of the sorted items, -1 where unknown."""
     gold = np.full(len(names), -1, dtype=np.int32)
     if recoding.known is not None:
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         known = pa.array(list(recoding.known), pa.large_string())
         codes = np.array([*recoding.known.values(), -1], dtype=np.int32)
-        found = pc.fill_null(pc.index_in(names, value_set=known), len(codes) - 1)
-        gold = codes[found.to_numpy()]
+        gold = codes[pc.fill_null(pc.index_in(names, value_set=known), len(codes) - 1).to_numpy()]
     elif "gold" in columns:
-        item = place[columns["item"]]
-        chosen = np.flatnonzero((columns["gold"] >= 0) & (item >= 0))
-        item, value = item[chosen], columns["gold"][chosen]
-        backwards = np.arange(len(chosen) - 1, -1, -1)
-        gold[item[backwards]] = value[backwards]  # the first that was said
+        chosen = (columns["gold"] >= 0) & (columns["item"] >= 0)
+        item, value, row = (columns[name][chosen] for name in ("item", "gold", "row"))
+        gold[item[::-1]] = value[::-1]  # the first that was said
         other = gold[item] != value
-        if other.any():
-            twice, first = np.unique(item[other], return_index=True)
-            census.conflicts += len(twice)
-            rows = columns["row"][chosen][other][first]
-            for i, row in zip(twice, rows, strict=True):
-                if len(census.examples) < SHOWN:
-                    census.examples.append((names[int(i)].as_py(), places.where(int(row))))
+        twice, first = np.unique(item[other], return_index=True)
+        census.two_truths += len(twice)
+        for i, number in list(zip(twice, row[other][first], strict=True))[:SHOWN]:
+            if len(census.examples) < SHOWN:
+                census.examples.append((names[int(i)].as_py(), places.where(int(number))))
         gold = np.where(gold >= 0, recoding.gold[gold], -1).astype(np.int32)
-    census.known += int((gold >= 0).sum())
     return gold

@@ -13,8 +13,8 @@ from annomodels.errors import NotApplicable
 from annomodels.io.writing import atomic_path
 from annomodels.scale.scanned import Scanned
 from annomodels.scale.truths import read_truths
-from annomodels.scale.unanswered import with_answers
 from annomodels.summaries import coders as in_memory
+from annomodels.summaries.answers import answer_sentences
 from annomodels.summaries.checks import Check, judged
 from annomodels.summaries.draws import model_of, thinned
 from annomodels.summaries.findings_data import group_finding, overlap_finding, volume_finding
@@ -22,11 +22,10 @@ from annomodels.summaries.findings_fit import fit_findings
 from annomodels.summaries.findings_model import signal_finding
 from annomodels.summaries.gold import DEFAULT_THRESHOLD
 from annomodels.summaries.signal import doubtful, mean_skill
+from annomodels.summaries.summary import Summary
 
 if TYPE_CHECKING:
     import xarray as xr
-
-    from annomodels.summaries.summary import Summary
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
@@ -67,7 +66,11 @@ def coders(tree: xr.DataTree, data: Scanned, target: float | None = None) -> Sum
     """Give the table of :func:`annomodels.summaries.coders.coders`, from counts and draws."""
     shell = data.shell()
     found = in_memory.coders(tree, shell, target=target)
-    return with_answers(found, tree, shell, data.unanswered)
+    if not data.unanswered.any():
+        return found
+    table = found.table.assign(dont_know=data.unanswered.sum(axis=0))
+    notes = (*found.notes, *answer_sentences(tree, shell, int(data.unanswered.sum())))
+    return Summary(found.title, table, found.draws, notes)
 
 
 def believed(tree: xr.DataTree, data: Scanned) -> bool:

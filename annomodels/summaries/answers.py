@@ -58,7 +58,7 @@ def answer_columns(tree: xr.DataTree, data: Annotations) -> dict[str, NDArray[An
     }
 
 
-def answer_sentences(tree: xr.DataTree, data: Annotations) -> tuple[str, ...]:
+def answer_sentences(tree: xr.DataTree, data: Annotations, asked: int) -> tuple[str, ...]:
     """Say of which class coders give no answer most often, or that the model does not learn it.
 
     Parameters
@@ -67,12 +67,13 @@ def answer_sentences(tree: xr.DataTree, data: Annotations) -> tuple[str, ...]:
         Result of a fit.
     data
         What was fitted.
+    asked
+        How often there was no answer.
     """
-    if data.unanswered is None or not len(data.unanswered):
+    if not asked:
         return ()
     kinds = "/".join(map(label_text, data.dont_know))
     posterior = tree["posterior"].to_dataset()
-    asked = len(data.unanswered)
     if NO_ANSWER_MEAN.name not in posterior:
         return (f"Missing to this model: {asked:,} times {kinds}.",)
     mean = _rates(posterior[NO_ANSWER_MEAN.name].values.astype(float).sum(axis=-1))

@@ -127,7 +127,8 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
     sensitivity = draws.sensitivity.mean(axis=0)
     for k, label in enumerate(data.labels):
         columns[f"sensitivity_{label_text(label)}"] = sensitivity[:, k]
-    notes = (*_notes(kind, tree, data), *sentences(tree), *answer_sentences(tree, data))
+    asked = 0 if data.unanswered is None else len(data.unanswered)
+    notes = (*_notes(kind, tree, data), *sentences(tree), *answer_sentences(tree, data, asked))
     return Summary("Coders", pd.DataFrame(columns), _named(draws, data), notes)
 
 

@@ -10,7 +10,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from annomodels.scale import chunks, scanning, spill
+from annomodels.io.tables import chunks
+from annomodels.scale import scanning, spill
 from annomodels.scale.scanning import scan
 
 K, PER_ITEM = 4, 5
@@ -21,8 +22,9 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chunks, buckets and samples of some thousand rows."""
     monkeypatch.setattr(chunks, "ROWS", 4000)
     monkeypatch.setattr(scanning, "SAMPLED_ROWS", 100)
+    monkeypatch.setattr(scanning, "BUCKET_ROWS", 4000)
 
-    def edges(samples: list[object], rows: int) -> list[bytes]:
+    def edges(samples: list[object], rows: int) -> object:
         return spill.edges_of(samples, rows, 4000)
 
     monkeypatch.setattr(scanning, "edges_of", edges)

@@ -69,13 +69,14 @@ def test_many_small_buckets_and_blocks_change_nothing(
     folder, wanted = read
     whole = scan(folder / "parts", gold="gold")
 
-    def edges(samples: list[object], rows: int) -> list[bytes]:
+    def edges(samples: list[object], rows: int) -> object:
         return spill.edges_of(samples, rows, 700)
 
     def sort(*given: object) -> sorting.Census:
         # the buckets are larger than four times this, so all are cut again
         return sorting.sort_buckets(*given, bucket_rows=100, block_labels=64)  # type: ignore[arg-type]
 
+    monkeypatch.setattr(scanning, "BUCKET_ROWS", 700)
     monkeypatch.setattr(scanning, "edges_of", edges)
     monkeypatch.setattr(scanning, "sort_buckets", sort)
     found = scan(folder / "parts", gold="gold")

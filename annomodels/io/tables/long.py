@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from annomodels.data.validation import check_hashable, counted, some
@@ -12,8 +13,6 @@ from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Columns, assemble, find_roles, matched, named_column
 from annomodels.io.tables.questions import choose_question, question_column
 from annomodels.io.tables.table import Table
-
-__all__ = ["is_long", "read_long"]
 
 GOLD_WORDS = ("gold", "truth", "gold_label", "gold label", "true_label", "ground_truth")
 
@@ -55,7 +54,8 @@ def read_long(source: Source, options: Options) -> Columns:
     table, notes = _without_repeats(table, names)
     cells = {role: table.columns[name] for role, name in names.items()}
     columns = assemble(cells, table.rows, table.source, names, options.is_skip)
-    columns.notes = [*table.notes, *notes, *columns.notes, *_ignored(table, names, asked)]
+    ignored = unused_columns(table.header, (*names.values(), asked), "gold" in names)
+    columns.notes = [*table.notes, *notes, *columns.notes, *ignored]
     return columns
 
 
@@ -111,8 +111,8 @@ def _one_question(table: Table, options: Options) -> tuple[Table, list[Problem],
 
 def _without_repeats(table: Table, names: dict[str, str]) -> tuple[Table, list[str]]:
     """Drop rows with an annotation id that has been seen with the same item, coder and label."""
-    ids = next((n for n in table.header if n.strip().casefold() == "annotation_id"), None)
-    if ids is None or ids in names.values():
+    ids = ids_column(table.header, names.values())
+    if ids is None:
         return table, []
     columns = [table.columns[ids], *(table.columns[names[role]] for role in ("item", "coder"))]
     seen: set[tuple[Any, ...]] = set()
@@ -141,13 +141,23 @@ def _without_repeats(table: Table, names: dict[str, str]) -> tuple[Table, list[s
     return (table.take(keep) if dropped else table), notes
 
 
-def _ignored(table: Table, names: dict[str, str], asked: str) -> list[str]:
-    left = [name for name in table.header if name not in names.values() and name != asked]
-    left = [name for name in left if name.strip().casefold() != "annotation_id"]
-    notes = []
-    if left:
-        notes.append(f"{'Column' if len(left) == 1 else 'Columns'} not used: {some(left)}.")
-    if "gold" not in names:
+def ids_column(header: Sequence[str], used: Collection[str]) -> str | None:
+    """Column that holds annotation ids; None where there is none, or it holds something else.
+
+    Examples
+    --------
+    >>> ids_column(["item", "Annotation_ID"], ["item"])
+    'Annotation_ID'
+    """
+    ids = next((name for name in header if name.strip().casefold() == "annotation_id"), None)
+    return None if ids in used else ids
+
+
+def unused_columns(header: Sequence[str], used: Collection[str], gold: bool) -> list[str]:
+    """Say which columns are not used, and which of them may hold known gold."""
+    left = [name for name in header if name not in (*used, ids_column(header, ()))]
+    notes = [f"{'Column' if len(left) == 1 else 'Columns'} not used: {some(left)}."] if left else []
+    if not gold:
         notes += [
             f"Column {name!r} may hold known gold: say gold={name!r} (--gold-column {name}) "
             "to use it."

@@ -1,0 +1,265 @@
+"""Files to chunks of coded text columns, some megabytes at a time, each knowing where it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pyarrow import csv
+
+from annomodels.data.validation import counted
+from annomodels.errors import AnnotationError, Problem
+from annomodels.io.border import first_line, guarded, shown
+from annomodels.io.tables.delimited import delimiter_of, first_row
+
+ROWS = 1 << 20
+BYTES = 1 << 24
+HEAD = 1 << 18
+ENDINGS = {".parquet": "parquet", ".pq": "parquet", ".csv": "delimited", ".tsv": "delimited"}
+
+
+@dataclass(frozen=True, eq=False)
+class Chunk:
+    """Some rows of a file: text columns by role, and where they stand.
+
+    Parameters
+    ----------
+    place
+        File and row group in words.
+    first
+        Row number of the first row, as people count in that file.
+    columns
+        Dictionary arrays of ``large_string`` by role, without gaps: what is missing is the empty
+        text.
+    """
+
+    place: str
+    first: int
+    columns: dict[str, Any]
+
+    def __len__(self) -> int:
+        return len(self.columns["item"])
+
+
+@dataclass(eq=False)
+class File:
+    """A Parquet or delimited file that is read in chunks.
+
+    Parameters
+    ----------
+    path
+        Where it is.
+    header
+        Names of its columns.
+    delimiter
+        Delimiter of a text; empty for Parquet.
+    problems
+        What is wrong with its rows, known when all chunks have been read.
+    """
+
+    path: Path
+    header: tuple[str, ...]
+    delimiter: str = ""
+    problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """Path in messages."""
+        return shown(self.path)
+
+    @property
+    def rows(self) -> int:
+        """Number of rows, for texts guessed from the length of the first lines."""
+        with guarded(self.name):
+            if not self.delimiter:
+                return int(pq.read_metadata(self.path).num_rows)
+            with self.path.open("rb") as file:
+                head = file.read(HEAD)
+            return int(self.path.stat().st_size / max(len(head) / max(head.count(b"\n"), 1), 1))
+
+    def fractional(self, names: Sequence[str]) -> set[str]:
+        """Columns of floats that are not all whole numbers, so that they keep their fractions."""
+        fractional: set[str] = set()
+        if not self.delimiter:
+            with guarded(self.name), pq.ParquetFile(self.path) as file:
+                schema = file.schema_arrow
+                floats = [n for n in names if pa.types.is_floating(schema.field(n).type)]
+                for batch in file.iter_batches(ROWS, columns=floats) if floats else ():
+                    fractional |= {name for name in floats if _is_fractional(batch.column(name))}
+        return fractional
+
+    def sample(self, name: str, fractional: set[str], groups: int, rows: int) -> list[Any]:
+        """Take some cells of a column from all over the file; of texts, from its beginning."""
+        if self.delimiter:
+            chunk = next(self.chunks({"item": name}, fractional), None)
+            return (
+                [] if chunk is None else [chunk.columns["item"].slice(0, rows).dictionary_decode()]
+            )
+        out = []
+        with guarded(self.name), pq.ParquetFile(self.path) as file:
+            n = file.num_row_groups
+            for group in sorted({int(g) for g in np.linspace(0, n - 1, min(groups, n))}):
+                batch = next(file.iter_batches(ROWS, [group], columns=[name]), None)
+                if batch is not None:
+                    chosen = np.linspace(0, len(batch) - 1, min(rows, len(batch))).astype(int)
+                    cells = batch.column(0).take(pa.array(np.unique(chosen)))
+                    out.append(coded(cells, name in fractional).dictionary_decode())
+        return out
+
+    def chunks(self, names: dict[str, str], fractional: set[str]) -> Iterator[Chunk]:
+        """Read the columns of the roles from the first row to the last.
+
+        Parameters
+        ----------
+        names
+            Column of each role.
+        fractional
+            Columns of floats that are not all whole.
+        """
+        batches = self._texts if self.delimiter else self._parquet
+        group, first = 0, 2 if self.delimiter else 1
+        for group, batch in batches(list(dict.fromkeys(names.values()))):
+            place = f"{self.name}, row group {group}" if group else self.name
+            columns = {}
+            for role, name in names.items():
+                with guarded(f"{place}, column {name!r}"):
+                    column = batch.column(batch.schema.get_field_index(name))
+                    columns[role] = coded(column, name in fractional)
+            yield Chunk(place, first, columns)
+            first += batch.num_rows
+
+    def _parquet(self, columns: list[str]) -> Iterator[tuple[int, Any]]:
+        # few texts in many rows: decoded once for each text instead of once for each row
+        with guarded(self.name):
+            file = pq.ParquetFile(self.path, read_dictionary=columns)
+        with file:
+            for group in range(file.num_row_groups):
+                with guarded(f"{self.name}, row group {group + 1}"):
+                    for batch in file.iter_batches(ROWS, [group], columns=columns):
+                        yield group + 1, batch
+
+    def _texts(self, columns: list[str]) -> Iterator[tuple[int, Any]]:
+        ragged: list[int] = []
+
+        def skip(row: Any) -> str:
+            ragged.append(int(row.number or 0))
+            return "skip"
+
+        options = (
+            csv.ReadOptions(block_size=BYTES, use_threads=False),
+            csv.ParseOptions(
+                delimiter=self.delimiter, newlines_in_values=True, invalid_row_handler=skip
+            ),
+            csv.ConvertOptions(
+                column_types=dict.fromkeys(columns, pa.large_string()),
+                include_columns=columns,
+                strings_can_be_null=False,
+            ),
+        )
+        try:
+            for batch in csv.open_csv(self.path, *options):
+                yield 0, batch
+        except (pa.ArrowException, OSError) as error:
+            what = f"The text cannot be read as a table: {first_line(error)}."
+            remedy = "Save it as UTF-8 with one delimiter, and close all quotes."
+            raise AnnotationError(Problem(what, self.name, remedy)) from error
+        if ragged:
+            what = f"{counted(len(ragged), 'row')} of another width than the header."
+            where = next((f"{self.name}, row {n}" for n in ragged if n), self.name)
+            remedy = "Quote cells that hold the delimiter, or fill in the missing cells."
+            self.problems.append(Problem(what, where, remedy))
+
+
+def opened(path: Path) -> File:
+    """Look at the header of a file.
+
+    Parameters
+    ----------
+    path
+        A Parquet file, or a text with a header and delimiters, perhaps gzipped.
+
+    Raises
+    ------
+    AnnotationError
+        When it is neither, or damaged.
+    """
+    name = shown(path)
+    with guarded(name):
+        with path.open("rb") as file:
+            is_parquet = file.read(4) == b"PAR1"
+        kind = "parquet" if is_parquet else kind_of(path)
+        if kind == "parquet":
+            return File(path, tuple(pq.read_schema(path).names))
+        if kind is None:
+            what = "Only Parquet files and texts with delimiters are streamed."
+            raise AnnotationError(Problem(what, name, "Export the labels as Parquet or CSV."))
+        with pa.input_stream(str(path)) as stream:
+            head = stream.read(HEAD).decode("utf-8-sig", "replace")
+    if not head.strip():
+        raise AnnotationError(Problem("The file is empty.", name, "Export the labels again."))
+    delimiter = delimiter_of(head)
+    return File(path, tuple(first_row(head, delimiter)), delimiter)
+
+
+def kind_of(path: Path) -> str | None:
+    """Tell from its ending whether a file is Parquet, a delimited text, or neither."""
+    suffixes = [s.lower() for s in path.suffixes if s.lower() != ".gz"]
+    return ENDINGS.get(suffixes[-1]) if suffixes else None
+
+
+def coded(column: Any, fractional: bool) -> Any:
+    """Code the cells of an Arrow column as the texts that ``annomodels.read`` makes of them.
+
+    Parameters
+    ----------
+    column
+        An Arrow array.
+    fractional
+        Whether floats keep their fractions; else they are whole numbers.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> coded(pa.array([1.0, None, 2.0, 1.0]), False).to_pylist()
+    ['1', '', '2', '1']
+    """
+    if pa.types.is_null(column.type):
+        column = column.cast(pa.large_string())
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    values, codes = column.dictionary, column.indices
+    kind = values.type
+    if pa.types.is_integer(kind) or pa.types.is_boolean(kind) or _is_text(kind):
+        names = pc.fill_null(values.cast(pa.large_string()), "")
+    else:
+        texts = [_text(value, fractional) for value in values.to_pylist()]
+        places = {text: n for n, text in enumerate(dict.fromkeys(texts))}
+        names = pa.array(list(places), pa.large_string())
+        codes = pa.array([places[text] for text in texts], pa.int32()).take(codes)
+    if codes.null_count:
+        codes = pc.fill_null(codes.cast(pa.int32()), len(names))
+        names = pa.concat_arrays([names, pa.array([""], pa.large_string())])
+    return pa.DictionaryArray.from_arrays(codes.cast(pa.int32()), names)
+
+
+def _is_text(kind: Any) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _text(value: Any, fractional: bool) -> str:
+    if value is None or value != value:
+        return ""
+    if isinstance(value, float) and not fractional and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def _is_fractional(column: Any) -> bool:
+    column = column.filter(pc.is_finite(column))
+    return bool(pc.any(pc.not_equal(pc.floor(column), column)).as_py())
