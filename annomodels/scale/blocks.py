@@ -70,7 +70,7 @@ class FilePartition:
         Folder for what engines put on disk meanwhile.
     silent
         How many matrices beyond those of the coders give labels that are no votes; see
-        :mod:`annomodels.scale.unanswered`.
+        :func:`annomodels.models.encoded.expanded`.
     """
 
     path: str

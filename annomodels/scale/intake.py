@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from annomodels.data.validation import LONGEST_LABEL, SHOWN, at_rows, counted, some
 from annomodels.errors import AnnotationError, Problem
-from annomodels.io.chunks import Chunk
+from annomodels.io.tables.chunks import Chunk
 from annomodels.scale.spill import Spill
 from annomodels.types import AnyArray, Bools
 

@@ -265,3 +265,19 @@ def test_a_column_named_question_may_hold_the_items(tmp_path: Path) -> None:
     frame.to_csv(tmp_path / "a.csv", index=False)
     found = scan(tmp_path / "a.csv", item="question").to_annotations()
     assert_same(found, am.read(tmp_path / "a.csv", item="question"))
+
+
+def test_files_that_libraries_choke_on_are_a_problem_of_the_file(tmp_path: Path) -> None:
+    (tmp_path / "long.csv").write_text(f'item,coder,label,"{"x" * 150_000}"\na,b,c,d\n')
+    assert scan(tmp_path / "long.csv").coders == ("b",)
+    (tmp_path / "quote.csv").write_text('item,coder,label\na,"' + "x\n" * 100_000)
+    table(300).to_parquet(tmp_path / "damaged.parquet")
+    data = (tmp_path / "damaged.parquet").read_bytes()
+    (tmp_path / "damaged.parquet").write_bytes(data[:40] + b"\xff" * 200 + data[240:])
+    pq.write_table(
+        pa.table({"item": [["a"], ["b"]], "coder": ["x", "y"], "label": ["1", "2"]}),
+        tmp_path / "lists.parquet",
+    )
+    for name in ("quote.csv", "damaged.parquet", "lists.parquet"):
+        with pytest.raises(AnnotationError, match=name):
+            scan(tmp_path / name)
