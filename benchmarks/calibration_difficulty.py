@@ -24,7 +24,7 @@ from calibration import Case, Floats, Ints, Study
 
 import annomodels as am
 from annomodels.data.schema import names
-from annomodels.engines.nuts import start_point
+from annomodels.engines.pymc.nuts import start_point
 from annomodels.engines.settings import Settings
 from annomodels.models import resolve
 from annomodels.models.base import Model

@@ -120,9 +120,9 @@ def gibbs(work: Path, n: int, seed: int) -> Measured:
 
 def loaded(work: Path, n: int, seed: int) -> Any:
     """Bring labels into memory and pass over them once."""
-    from annomodels.engines.jobs import parameters_of, sampled
-    from annomodels.engines.partition import cut
-    from annomodels.engines.spread import Spread
+    from annomodels.engines.source.jobs import parameters_of, sampled
+    from annomodels.engines.source.partition import cut
+    from annomodels.engines.source.spread import Spread
     from annomodels.engines.starts import state_from_shares, vote_shares
     from annomodels.executors.team import Serial
     from annomodels.models.catalog import resolve

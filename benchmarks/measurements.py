@@ -196,7 +196,7 @@ def em(path: str, draws: int, seed: int) -> dict[str, Any]:
 
     def run(iterations: int) -> float:
         begun = time.perf_counter()
-        climb(model, codes, start, tolerance=float("-inf"), max_iterations=iterations)
+        climb(model, codes, start, tolerance=float("-inf"), max_passes=iterations)
         return time.perf_counter() - begun
 
     run(1)

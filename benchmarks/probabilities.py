@@ -21,8 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import annomodels as am
-from annomodels.engines.pool_weights import draw_pool
-from annomodels.engines.pooling import member_beliefs, pooled_truth
+from annomodels.engines.pooling import draw_pool, member_beliefs, pooled_truth
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -94,7 +94,7 @@ def measured(model: str, seed: int) -> dict[str, Any]:
     from pymc.step_methods import CompoundStep
 
     import annomodels as am
-    from annomodels.engines import steps
+    from annomodels.engines.pymc import steps
 
     compiled: list[str] = []
     sampling = 0.0

@@ -100,14 +100,14 @@ def scan(work: Path, n: int, seed: int) -> Measured:
 
 def one_pass(work: Path, n: int, seed: int, kind: str) -> Measured:
     """Measure a pass, in memory on one or two threads, or streamed on one."""
-    from annomodels.engines.held import HELD
-    from annomodels.engines.jobs import parameters_of, sampled
-    from annomodels.engines.partition import cut
-    from annomodels.engines.spread import Spread
+    from annomodels.engines.source.held import HELD
+    from annomodels.engines.source.jobs import parameters_of, sampled
+    from annomodels.engines.source.partition import cut
+    from annomodels.engines.source.spread import Spread
+    from annomodels.engines.starts import start_states
     from annomodels.executors.team import Serial, Threads
     from annomodels.models.catalog import resolve
     from annomodels.models.encoded import encode
-    from annomodels.scale.starts import start_states
 
     data = scanned(work, n)
     model = resolve("dawid-skene").bound(data.shell())

@@ -12,7 +12,6 @@ import multiprocessing
 import sys
 import time
 from contextlib import ExitStack, suppress
-from copy import deepcopy
 from typing import Any
 
 import common
@@ -70,9 +69,9 @@ def laps(
     place: int, gate: Any, found: Any, labels: int, coders: int, seed: int, keep: bool
 ) -> None:
     """Draw for half of the items, alone (the first of two) and beside the other, in turn."""
-    from annomodels.engines.held import Block
-    from annomodels.engines.jobs import Keeping, sampled
-    from annomodels.engines.partition import MemoryPartition
+    from annomodels.engines.source.held import Block
+    from annomodels.engines.source.jobs import Keeping, sampled
+    from annomodels.engines.source.partition import MemoryPartition
 
     codes = crowd(labels // 2, coders, seed + place)
     _, state = start_of(codes)
@@ -116,9 +115,9 @@ def of_two_processes(labels: int, coders: int, seed: int, keep: bool) -> float:
 
 def pace(codes: Any, team: Any, seed: int, stage: str = "sampling") -> float:
     """Seconds of an iteration, between two reports on a stage that are `STEPS` iterations apart."""
-    from annomodels.engines.partition import cut
-    from annomodels.engines.partitioned_gibbs import sample_source
+    from annomodels.engines.gibbs import sample_parts
     from annomodels.engines.settings import Settings
+    from annomodels.engines.source.partition import cut
 
     seen: list[tuple[float, float]] = []
     warmup = DRAWS if stage == "warm-up" else WARMUP
@@ -129,13 +128,12 @@ def pace(codes: Any, team: Any, seed: int, stage: str = "sampling") -> float:
             if seen[-1][0] - seen[0][0] >= STEPS:
                 raise KeyboardInterrupt  # a run that is interrupted ends with what it has
 
-    model, state = start_of(codes)
+    model, _ = start_of(codes)
     settings = Settings(
         chains=CHAINS, draws=DRAWS, warmup=warmup, seed=seed, extend=False, progress=progress
     )
-    starts = [deepcopy(state) for _ in range(CHAINS)]
     with suppress(KeyboardInterrupt):
-        sample_source(model, cut(codes, team.places), settings, team, starts, True)
+        sample_parts(model, cut(codes, team.places), settings, team)
     (first, begun), (last, ended) = seen[0], seen[-1]
     return (ended - begun) / (last - first)
 

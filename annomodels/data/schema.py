@@ -95,6 +95,8 @@ class RawResult:
     groups
         Of a truth that is no class: variables with their dimensions, by group of the tree. The
         group ``truth`` then stands for that of the class probabilities, which are empty.
+    on_disk
+        Where P(truth) is, of labels on disk, see :mod:`annomodels.engines.source.disk`.
     """
 
     posterior: dict[str, AnyArray]
@@ -108,6 +110,7 @@ class RawResult:
     p_state: AnyArray | None = None
     pool: dict[str, AnyArray] = field(default_factory=dict)
     groups: dict[str, dict[str, tuple[tuple[str, ...], AnyArray]]] = field(default_factory=dict)
+    on_disk: Any = None
 
 
 def names(data: Annotations) -> dict[str, list[str]]:

@@ -23,16 +23,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.engines.settings import Clock
 from annomodels.errors import EngineError
 from annomodels.models.base import State
 from annomodels.models.conjugate import ConjugateModel
+from annomodels.types import Floats
 
-__all__ = ["Ascent", "ascend", "climb_rounds"]
-
-Floats = NDArray[np.float64]
 # expected counts [row, label, truth], sizes [truth] and log likelihood of a state
 Expectation = Callable[[State], tuple[Floats, Floats, float]]
 

@@ -9,8 +9,6 @@ from typing import Any
 from annomodels.errors import NotApplicable
 from annomodels.models.base import Model
 
-__all__ = ["ENGINES", "choose", "runner"]
-
 # module by engine, and by what the truth is
 ENGINES: dict[str, dict[str, str]] = {
     "gibbs": {
@@ -18,7 +16,7 @@ ENGINES: dict[str, dict[str, str]] = {
         "number": "annomodels.engines.interval",
     },
     "nuts": {
-        "class": "annomodels.engines.nuts",
+        "class": "annomodels.engines.pymc.nuts",
         "number": "annomodels.engines.interval_nuts",
     },
     "em": {"class": "annomodels.engines.em"},

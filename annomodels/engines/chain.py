@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from copy import deepcopy
-from dataclasses import replace
 from threading import Event
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.engines.kept import Kept
 from annomodels.engines.relabel import canonical_order
@@ -17,66 +14,112 @@ from annomodels.engines.trace import Trace
 from annomodels.models.base import State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded
+from annomodels.types import AnyArray, Floats
 
-__all__ = ["Chain"]
-
-Mapper = Callable[[Callable[[int], float], Iterable[int]], Iterable[float]]
 # labels * classes that go through one call, about a tenth of a second
 CALL = 20_000_000
 
 
 class Chain:
-    """A Gibbs chain that can be advanced a slice at a time.
+    """A Gibbs chain: it draws parameters from counts that it is given, or from items of its own.
 
     Parameters
     ----------
     model
         Says how counts become parameters.
-    codes
-        The items, not collapsed.
+    volume
+        Share of the labels that each confusion matrix gave, shape [row].
     state
         Where to begin; changed in place.
     key
         Key of all random numbers of the chain.
     relabel
         Whether kept draws are brought into the canonical order of the classes.
-    partitions
-        Number of parts a pass is split into.
-    mapper
-        Maps a function over the parts; the built-in ``map`` or a pool's.
+    codes
+        All items, not collapsed, where the chain goes through them itself (:meth:`advance`);
+        without them others do, and call :meth:`take`.
     """
 
     def __init__(
         self,
         model: ConjugateModel,
-        codes: Encoded,
+        volume: Floats,
         state: State,
         key: int,
         relabel: bool,
-        partitions: int,
-        mapper: Mapper,
+        codes: Encoded | None = None,
     ) -> None:
-        self.model, self.codes, self.state = model, codes, state
+        self.model, self.volume, self.state, self.codes = model, volume, state, codes
         self.key = np.uint64(key)
         self.relabel = relabel
-        self.mapper = mapper
         self.iteration = 0
-        self.volume = codes.volume
-        edges = np.searchsorted(
-            codes.starts, np.linspace(0, codes.starts[-1], partitions + 1), side="left"
-        )
-        edges[0], edges[-1] = 0, codes.n_patterns
-        self.edges = [int(edge) for edge in edges]
+        self.identity = np.arange(len(state.log_prevalence))
+        self.ordered = -1, self.identity  # iteration, and the order of the classes in it
+        if codes is not None:
+            self._own(codes)
+
+    def _own(self, codes: Encoded) -> None:
+        """Make room for counts of items that are here."""
         k = codes.n_labels
         # half the memory is half the cache: passes with 32 bits take three quarters of the time
         whole = np.int32 if len(codes.row) <= np.iinfo(np.int32).max else np.int64
-        self.counts: NDArray[Any] = np.zeros((partitions, codes.n_rows, k, k), dtype=whole)
-        self.sizes: NDArray[Any] = np.zeros((partitions, k), dtype=np.int64)
-        self.identity = np.arange(k)
+        self.counts: AnyArray = np.zeros((codes.n_rows, k, k), dtype=whole)
+        self.sizes: AnyArray = np.zeros(k, dtype=np.int64)
         self.at_once = max(1, CALL // (len(codes.row) * k))
-        # what an iteration that keeps nothing is given in place of room for draws
-        self.nowhere = Kept(_empty(codes), 0, single=False)
-        self.nowhere.make_room(model.pymc_start(state))
+        self.nowhere = self._no_room(False)
+
+    def _no_room(self, single: bool) -> Kept:
+        """Give what an iteration that keeps nothing gets in place of room for draws."""
+        kept = Kept(0, len(self.identity), 0, single)
+        kept.make_room(self.model.pymc_start(self.state))
+        return kept
+
+    def room(self, draws: int, single: bool) -> Kept:
+        """Make room for some draws, and for what they say of the chain's own items."""
+        items = 0 if self.codes is None else self.codes.n_patterns
+        return Kept(items, len(self.identity), draws, single)
+
+    def trace(self, room: int) -> Trace:
+        """Make room for what is watched of some iterations."""
+        return Trace(self.model, self.volume, self.relabel, room)
+
+    def order(self) -> AnyArray:
+        """Give the new place of each class in draws that are kept."""
+        if self.relabel and self.ordered[0] != self.iteration:
+            self.ordered = self.iteration, canonical_order(self.state, self.volume)
+        return self.ordered[1]
+
+    def take(
+        self, kept: Kept | None, counts: AnyArray, sizes: AnyArray, log_likelihood: float
+    ) -> None:
+        """Complete an iteration after its pass: keep the parameters, and draw new ones.
+
+        Parameters
+        ----------
+        kept
+            Where to keep them; None where this iteration is not kept.
+        counts, sizes
+            Counts [row, label, truth] and class sizes [truth] of all items.
+        log_likelihood
+            That of the parameters, with the truth summed out.
+        """
+        if kept is not None:
+            order = self.order()
+            self._store(order, kept)
+            lp = log_likelihood + self.model.log_prior(self.state)
+            kept.note(log_likelihood, lp, bool((order != self.identity).any()))
+        whole = counts.astype(np.int64)
+        self.model.draw(whole, sizes, self.state, self.key, self.iteration)  # type: ignore[arg-type]
+        self.iteration += 1
+
+    def _store(self, order: AnyArray, kept: Kept) -> None:
+        """Write the parameters by the same lines as many iterations in one call do."""
+        from annomodels.kernels.iterations import store
+
+        state, source = self.state, self.model.source(self.state)
+        store(kept.n, order, state.log_prevalence, state.log_confusion, source, *self._places(kept))
+
+    # -- with items of its own ----------------------------------------------------------------
 
     def advance(self, iterations: int, thin: int, kept: Kept | None, stop: Event) -> None:
         """Run some iterations, keeping every `thin`-th in `kept`."""
@@ -84,73 +127,56 @@ class Chain:
         if kept is not None:
             kept.make_room(self.model.pymc_start(self.state))
         while self.iteration < end and not stop.is_set():
-            if len(self.edges) == 2 and (kept is None or kept.trace is None):
+            if kept is None or kept.trace is None:
                 self._many(min(end, self.iteration + self.at_once), thin, kept)
             else:
-                self._one(kept, self.iteration % thin == 0)
-
-    def room(self, draws: int, single: bool) -> Kept:
-        """Make room for some draws."""
-        return Kept(self.codes, draws, single)
+                kept.trace.note(self.state)
+                self._one(kept if self.iteration % thin == 0 else None)
 
     def compile(self, single: bool) -> None:
         """Have the loops compiled, or loaded, by doing nothing with them."""
-        self.nowhere = Kept(self.nowhere.codes, 0, single)
-        self.nowhere.make_room(self.model.pymc_start(self.state))
+        self.nowhere = self._no_room(single)
         self._many(self.iteration, 1, None)
 
     def compile_steps(self, single: bool) -> None:
         """Do the same for iterations one by one: take a step from a copy of the state."""
         state, self.state = self.state, deepcopy(self.state)
-        room = Kept(self.nowhere.codes, 1, single)
+        room = Kept(0, len(self.identity), 1, single)
         room.make_room(self.model.pymc_start(self.state))
         self._store(self.identity, room)
         self.model.log_prior(self.state)
-        self._one(None, False)
+        self._one(None)
         self.state, self.iteration = state, self.iteration - 1
 
     def _many(self, end: int, thin: int, kept: Kept | None) -> None:
         """Run up to iteration `end` in one call, or until classes may have been swapped."""
         from annomodels.kernels.iterations import iterate
 
+        assert self.codes is not None
         state, prior = self.state, self.model.priors(self.state)
         target = self.nowhere if kept is None else kept
         self.iteration = iterate(
             *self.codes.arrays, *prior, state.log_prevalence, state.log_confusion, self.key,
             self.iteration, end, 0 if kept is None else thin, self.volume, self.relabel,
-            self._order(), self.counts[0], self.sizes[0], target.sums, target.book,
-            *self._places(target),
+            self.order(), self.counts, self.sizes, target.sums, target.book, *self._places(target),
         )  # fmt: skip
 
-    def trace(self, room: int) -> Trace:
-        """Make room for what is watched of some iterations."""
-        return Trace(self.model, self.volume, self.relabel, room)
+    def _one(self, kept: Kept | None) -> None:
+        """Run one iteration."""
+        from annomodels.kernels.passes import sampled_pass
+        from annomodels.kernels.products import chances
 
-    def _one(self, kept: Kept | None, keep: bool) -> None:
-        """Run one iteration with its pass split into parts."""
-        if kept is not None and kept.trace is not None:
-            kept.trace.note(self.state)
-        kept = kept if keep else None
-        order = self.identity if kept is None else self._order()
-        log_likelihood = self._pass(order, kept)
-        if kept is not None:
-            self._store(order, kept)
-            lp = log_likelihood + self.model.log_prior(self.state)
-            kept.note(log_likelihood, lp, bool((order != self.identity).any()))
-        counts, sizes = self._totals()
-        self.model.draw(counts, sizes, self.state, self.key, self.iteration)  # type: ignore[arg-type]
-        self.iteration += 1
-
-    def _totals(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Sum counts and class sizes over the parts."""
-        return self.counts.sum(axis=0), self.sizes.sum(axis=0)
-
-    def _store(self, order: NDArray[Any], kept: Kept) -> None:
-        """Write the parameters by the same lines as many iterations in one call do."""
-        from annomodels.kernels.iterations import store
-
-        state, source = self.state, self.model.source(self.state)
-        store(kept.n, order, state.log_prevalence, state.log_confusion, source, *self._places(kept))
+        assert self.codes is not None
+        self.counts.fill(0)
+        self.sizes.fill(0)
+        target = self.nowhere if kept is None else kept
+        order = self.identity if kept is None else self.order()
+        found = sampled_pass(
+            *self.codes.arrays, chances(self.state.log_prevalence, self.state.log_confusion),
+            self.key, self.iteration, order, kept is not None, 0, self.codes.n_patterns,
+            self.counts, self.sizes, target.batch, target.entropy,
+        )  # fmt: skip
+        self.take(kept, self.counts, self.sizes, float(found))
 
     def _places(self, kept: Kept) -> tuple[Any, Any]:
         """Where an iteration writes draws: of all models, and of what the rows come from."""
@@ -160,33 +186,3 @@ class Chain:
             confusion = confusion[:, None]
         common = (held["prevalence"], confusion, kept.log_likelihood, kept.lp)
         return common, self.model.draw_places(held, kept.lp.astype(kept.dtype))
-
-    def _order(self) -> NDArray[Any]:
-        return canonical_order(self.state, self.volume) if self.relabel else self.identity
-
-    def _pass(self, order: NDArray[Any], kept: Kept | None) -> float:
-        """Draw the truth of all items in parts; gives the log likelihood of the parameters."""
-        from annomodels.kernels.passes import sampled_pass
-        from annomodels.kernels.products import chances
-
-        self.counts.fill(0)
-        self.sizes.fill(0)
-        target = self.nowhere if kept is None else kept
-        given = chances(self.state.log_prevalence, self.state.log_confusion)
-
-        def part(n: int) -> float:
-            return float(
-                sampled_pass(
-                    *self.codes.arrays, given, self.key, self.iteration, order, kept is not None,
-                    self.edges[n], self.edges[n + 1], self.counts[n], self.sizes[n],
-                    target.batch, target.entropy,
-                )
-            )  # fmt: skip
-
-        return sum(self.mapper(part, range(len(self.edges) - 1)))
-
-
-def _empty(codes: Encoded) -> Encoded:
-    """No items, of the same kind."""
-    none = codes.gold[:0]
-    return replace(codes, starts=codes.starts[:1], row=none, label=none, gold=none, inverse=none)

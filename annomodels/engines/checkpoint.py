@@ -10,31 +10,24 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import signal
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.engines.kept import Kept
 from annomodels.engines.settings import Settings
 from annomodels.errors import NotApplicable
 from annomodels.models.base import Model, State
+from annomodels.types import AnyArray
 
-__all__ = [
-    "Checkpoint",
-    "Saved",
-    "identity",
-    "new_seed",
-    "no_checkpoint",
-    "open_checkpoint",
-    "require_no_checkpoint",
-]
-
-VERSION = 2
+VERSION = 3
 WORDS = {
     "data": "of other data",
     "model": "of another model or of other priors",
@@ -71,7 +64,7 @@ class Saved:
     """
 
     place: dict[str, Any]
-    arrays: dict[str, NDArray[Any]]
+    arrays: dict[str, AnyArray]
 
     @property
     def stage(self) -> int:
@@ -98,7 +91,7 @@ class Saved:
         """Iteration of each chain."""
         return [int(n) for n in self.place["iterations"]]
 
-    def part(self, prefix: str) -> dict[str, NDArray[Any]]:
+    def part(self, prefix: str) -> dict[str, AnyArray]:
         """Arrays whose names begin so, by the rest of their names."""
         return {
             name.removeprefix(prefix): values
@@ -147,7 +140,7 @@ class Checkpoint:
     every: float = 60.0
     belongs: dict[str, Any] = field(default_factory=dict)
     saved: Saved | None = None
-    written: float = field(default_factory=time.monotonic)
+    written: float = field(default_factory=lambda: time.monotonic())
 
     @property
     def due(self) -> bool:
@@ -158,7 +151,7 @@ class Checkpoint:
         self, place: dict[str, Any], chains: Sequence[Any], kept: Sequence[Kept] | None
     ) -> None:
         """Write down where chains stand and what they kept."""
-        arrays: dict[str, NDArray[Any]] = {}
+        arrays: dict[str, AnyArray] = {}
         for n, chain in enumerate(chains):
             arrays |= state_arrays(n, chain.state)
             if kept is None or not kept[n].n:
@@ -179,7 +172,7 @@ class Checkpoint:
         }
         self.put(place, arrays)
 
-    def put(self, place: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+    def put(self, place: dict[str, Any], arrays: dict[str, AnyArray]) -> None:
         """Write the file beside its place and move it there when it is whole."""
         if self.path is None:
             return
@@ -196,15 +189,10 @@ class Checkpoint:
         self.written = time.monotonic()
 
 
-def state_arrays(n: int | str, state: State) -> dict[str, NDArray[Any]]:
+def state_arrays(n: int | str, state: State) -> dict[str, AnyArray]:
     """Parameters of a chain by name."""
     held = {"log_prevalence": state.log_prevalence, "log_confusion": state.log_confusion}
     return {f"{n}/state/{name}": v for name, v in {**held, **state.population}.items()}
-
-
-def no_checkpoint() -> Checkpoint:
-    """Give a checkpoint that writes nothing."""
-    return Checkpoint(None)
 
 
 def open_checkpoint(settings: Settings, belongs: dict[str, Any]) -> Checkpoint:
@@ -218,7 +206,7 @@ def open_checkpoint(settings: Settings, belongs: dict[str, Any]) -> Checkpoint:
     if settings.checkpoint is None:
         if settings.resume:
             raise NotApplicable("resume=True (--resume) needs a checkpoint=FILE (--checkpoint).")
-        return no_checkpoint()
+        return Checkpoint(None)
     path = Path(settings.checkpoint)
     if not path.parent.is_dir():
         raise NotApplicable(f"There is no folder {path.parent} for the checkpoint {path.name}.")
@@ -292,3 +280,43 @@ def _compare(path: Path, there: dict[str, Any], here: dict[str, Any]) -> None:
             f"{path} is a checkpoint {' and '.join(said)}. Give its own, or begin anew with "
             "another file."
         )
+
+
+class Interrupts:
+    """Notes Ctrl-C and SIGTERM within a ``with``; a second one acts at once.
+
+    Outside the main thread nothing is noted, for signals come to the main thread only.
+
+    Parameters
+    ----------
+    watch
+        Whether to note anything.
+    """
+
+    def __init__(self, watch: bool) -> None:
+        self.watch = watch and threading.current_thread() is threading.main_thread()
+        self.noted = False
+        self.before: dict[int, Any] = {}
+
+    def __enter__(self) -> Interrupts:
+        if self.watch:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                self.before[number] = signal.signal(number, self._note)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._restore()
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self.noted = True
+        self._restore()
+
+    def _restore(self) -> None:
+        for number, handler in self.before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+        self.before = {}
+
+    def check(self) -> None:
+        """Raise KeyboardInterrupt if one was noted."""
+        if self.noted:
+            raise KeyboardInterrupt

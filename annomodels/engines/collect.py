@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.data.mixing import mixing, worst
 from annomodels.data.schema import RawResult
@@ -14,8 +13,8 @@ from annomodels.engines.kept import Kept, StateKept
 from annomodels.engines.trace import traced, watched_of
 from annomodels.models.base import Model
 from annomodels.models.encoded import Encoded
+from annomodels.types import AnyArray
 
-Floats = NDArray[Any]
 SWAPPED_FROM = 0.5
 
 
@@ -63,8 +62,8 @@ def collect(model: Model, kept: Sequence[Kept], codes: Encoded, attrs: dict[str,
 def collect_parameters(
     model: Model,
     kept: Sequence[Kept],
-    volume: Floats,
-    gaps: Floats,
+    volume: AnyArray,
+    gaps: AnyArray,
     attrs: dict[str, Any],
     **of_items: Any,
 ) -> RawResult:
@@ -110,7 +109,9 @@ def collect_parameters(
     return RawResult(posterior=posterior, lp=lp, stats=stats, attrs=attrs, **of_items)
 
 
-def _of_states(kept: Sequence[Kept], inverse: Floats) -> tuple[dict[str, Floats], Floats | None]:
+def _of_states(
+    kept: Sequence[Kept], inverse: AnyArray
+) -> tuple[dict[str, AnyArray], AnyArray | None]:
     """Average what the states of the items stand for, and P(state), over all draws."""
     parts = [part for part in kept if isinstance(part, StateKept)]
     if not parts:
@@ -118,7 +119,7 @@ def _of_states(kept: Sequence[Kept], inverse: Floats) -> tuple[dict[str, Floats]
     n = sum(part.n for part in parts)
     mean = np.sum([part.value_sum for part in parts], axis=0) / n
     square = np.sum([part.value_square for part in parts], axis=0) / n
-    out: dict[str, Floats] = {}
+    out: dict[str, AnyArray] = {}
     for row, name in enumerate(parts[0].value_names):
         out[name] = mean[row, inverse]
         spread = np.maximum(square[row] - mean[row] ** 2, 0.0)
@@ -130,10 +131,10 @@ def _of_states(kept: Sequence[Kept], inverse: Floats) -> tuple[dict[str, Floats]
 
 
 def chain_modes(
-    p_truth: Floats,
-    weight: Floats,
-    log_likelihood: Floats,
-    prevalence: Floats,
+    p_truth: AnyArray,
+    weight: AnyArray,
+    log_likelihood: AnyArray,
+    prevalence: AnyArray,
     distance: float = 0.05,
 ) -> list[dict[str, Any]]:
     """Group chains by what they say of the items; more than one group means several modes.
@@ -155,7 +156,7 @@ def chain_modes(
     return _modes(_gaps(p_truth, weight), log_likelihood, prevalence, distance)
 
 
-def _gaps(p_truth: Floats, weight: Floats) -> Floats:
+def _gaps(p_truth: AnyArray, weight: AnyArray) -> AnyArray:
     """Mean total variation distance of each pair of chains."""
     chains = len(p_truth)
     gaps = np.zeros((chains, chains))
@@ -167,7 +168,7 @@ def _gaps(p_truth: Floats, weight: Floats) -> Floats:
 
 
 def _modes(
-    gaps: Floats, log_likelihood: Floats, prevalence: Floats, distance: float = 0.05
+    gaps: AnyArray, log_likelihood: AnyArray, prevalence: AnyArray, distance: float = 0.05
 ) -> list[dict[str, Any]]:
     """Group chains whose distance is small."""
     groups: list[list[int]] = []

@@ -1,179 +1,57 @@
-"""EM from many starts with a census of modes: a first look, and a start for NUTS."""
+"""EM from many starts with a census of modes: a first look, and a start for NUTS.
+
+Parameters go out to where the items lie, in one part or many, and expected counts come back.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.schema import RawResult
 from annomodels.engines.acceleration import Ascent, climb_rounds
-from annomodels.engines.checkpoint import identity
-from annomodels.engines.climb_log import ClimbLog
-from annomodels.engines.partition import cut
-from annomodels.engines.partitioned_em import class_probabilities, climb_source
+from annomodels.engines.checkpoint import Interrupts, identity, open_checkpoint, state_arrays
 from annomodels.engines.relabel import canonical_order
 from annomodels.engines.settings import Clock, Settings
-from annomodels.engines.spread import Spread
-from annomodels.engines.starts import random_shares, state_from_shares, vote_shares
+from annomodels.engines.source.disk import LabelsOnDisk, opened
+from annomodels.engines.source.jobs import distances, expected, parameters_of, soft, weighed
+from annomodels.engines.source.partition import Source, cut
+from annomodels.engines.source.spread import Spread
+from annomodels.engines.starts import start_states
 from annomodels.executors.choose import team
+from annomodels.executors.team import Team
 from annomodels.models.base import State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded, encode
+from annomodels.types import AnyArray, Floats
 
-__all__ = ["Mode", "climb", "run"]
-
-Floats = NDArray[np.float64]
-Mapper = Callable[..., Iterable[Any]]
-# labels of a part of a pass, and most parts
+# labels of a part of a pass in memory, and most parts
 PART, MOST_PARTS = 100_000, 8
+# starts in memory; a climb over labels on disk takes long, so there it is one
+STARTS = 10
+# mean distance of class probabilities below which two modes are one
+SAME_MODE = 0.005
 
 
 @dataclass
-class Mode:
+class Mode(Ascent):
     """A local maximum.
 
     Parameters
     ----------
-    state
-        The parameters there.
-    objective
-        Log likelihood plus the log prior on the scale of log-ratios.
-    log_likelihood
-        Log likelihood with the truth summed out.
     p_truth
         Class probabilities of the patterns, shape [pattern, truth].
-    trace
-        Objective by iteration since the population was last set.
-    start
-        Number of the start that led here; 0 is the votes.
-    passes
-        Number of passes over the items in all rounds.
     """
 
-    state: State
-    objective: float
-    log_likelihood: float
     p_truth: Floats
-    trace: list[float]
-    start: int = 0
-    passes: int = 0
 
 
-def expect(
-    codes: Encoded, state: State, mapper: Mapper = map, items: bool = True
-) -> tuple[Floats, Floats, Floats, float]:
-    """E-step: expected counts, sizes, class probabilities and the log likelihood.
-
-    Parameters
-    ----------
-    codes, state
-        Data and parameters.
-    mapper
-        Maps a function over parts of the items; the built-in ``map`` or a pool's.
-    items
-        Whether the class probabilities are wanted; else they are empty.
-    """
-    from annomodels.kernels.passes import soft_pass
-    from annomodels.kernels.products import chances
-
-    k = codes.n_labels
-    arrays, weight = codes.arrays, codes.weight
-    p_truth = np.empty((codes.n_patterns if items else 0, k))
-    given = chances(state.log_prevalence, state.log_confusion)
-
-    def part(edges: tuple[int, int]) -> tuple[Floats, Floats, float]:
-        counts, sizes = np.zeros((codes.n_rows, k, k)), np.zeros(k)
-        found = soft_pass(
-            *arrays, weight, given, *edges, counts, sizes, p_truth
-        )  # fmt: skip
-        return counts, sizes, float(found)
-
-    found = list(mapper(part, _parts(codes)))
-    counts, sizes, log_likelihood = found[0]
-    for more in found[1:]:
-        counts += more[0]
-        sizes += more[1]
-        log_likelihood += more[2]
-    return counts, sizes, p_truth, log_likelihood
-
-
-def _parts(codes: Encoded) -> list[tuple[int, int]]:
-    """First and last items of parts with about as many labels.
-
-    How many depends on the data alone, so that the same sums are added on every machine.
-    """
-    n = len(codes.row)
-    parts = max(1, min(MOST_PARTS, n // PART))
-    edges = np.searchsorted(codes.starts, np.linspace(0, n, parts + 1)).tolist()
-    edges[0], edges[-1] = 0, codes.n_patterns
-    return list(pairwise(edges))
-
-
-def climb(
-    model: ConjugateModel,
-    codes: Encoded,
-    state: State,
-    *,
-    tolerance: float = 1e-11,
-    max_iterations: int = 5000,
-    clock: Clock | None = None,
-    accelerate: bool = True,
-    turn: int = 0,
-    each: Callable[[State, int], None] | None = None,
-    threads: int | None = None,
-) -> Mode:
-    """Iterate E and M to a local maximum, with leaps where that is slow.
-
-    The population of a hierarchical model is held while EM climbs and set anew from the expected
-    counts between rounds (empirical Bayes). Passes over many labels use `threads` threads, without
-    it as many as there are cores.
-
-    Raises
-    ------
-    EngineError
-        When the likelihood is not a number.
-    """
-    with ThreadPoolExecutor(Settings(threads=threads).workers) as pool:
-        mapper: Mapper = pool.map if len(codes.row) >= 2 * PART else map
-        found = climb_rounds(
-            model,
-            lambda state: _without_items(codes, state, mapper),
-            state,
-            tolerance=tolerance,
-            max_passes=max_iterations,
-            clock=clock,
-            accelerate=accelerate,
-            turn=turn,
-            each=each,
-        )
-        return _mode(found, expect(codes, found.state, mapper)[2])
-
-
-def _mode(found: Ascent, p_truth: Floats) -> Mode:
-    return Mode(
-        found.state,
-        found.objective,
-        found.log_likelihood,
-        p_truth,
-        found.trace,
-        passes=found.passes,
-    )
-
-
-def _without_items(codes: Encoded, state: State, mapper: Mapper) -> tuple[Floats, Floats, float]:
-    counts, sizes, _, log_likelihood = expect(codes, state, mapper, items=False)
-    return counts, sizes, log_likelihood
-
-
-def run(model: ConjugateModel, data: Annotations, settings: Settings) -> RawResult:
+def run(model: ConjugateModel, data: Annotations | LabelsOnDisk, settings: Settings) -> RawResult:
     """Climb from the votes and from random starts; the best mode is the result.
 
     Parameters
@@ -181,7 +59,7 @@ def run(model: ConjugateModel, data: Annotations, settings: Settings) -> RawResu
     model
         A model with conjugate parameters.
     data
-        The annotations.
+        The annotations, or a scan of them.
     settings
         The options of the run.
 
@@ -191,126 +69,245 @@ def run(model: ConjugateModel, data: Annotations, settings: Settings) -> RawResu
         One chain with one draw; ``attrs["modes"]`` is the census.
     """
     clock = Clock(settings.time_limit)
-    codes = encode(data, shared=model.shared)
-    volume = codes.volume
-    rng = np.random.default_rng(settings.seed)
-    relabel = settings.relabel and model.swappable and data.gold is None
-    log = ClimbLog(settings, identity(data.fingerprint, model, "em", settings))
-    modes: list[Mode] = []
-    stopped = ""
-    with ExitStack() as stack:
-        climber = _climber(model, codes, settings, clock, stack)
-        stack.enter_context(log)
-        try:
-            for start in range(max(1, settings.starts)):
-                settings.tell("em", start / settings.starts, f"start {start + 1}")
-                shares = (
-                    random_shares(codes, rng, votes=0.5 * (start % 2))
-                    if start
-                    else vote_shares(codes)
-                )
-                state, turn = log.begin(start, state_from_shares(model, codes, shares))
-                mode = climber(state, turn, log.each)
-                log.finish(mode.state)
-                modes.append(_canonical(model, mode, volume, relabel))
-                modes[-1].start = start
-                if clock.over:
-                    stopped = "time limit"
-                    break
-        except KeyboardInterrupt:
-            if not modes:
-                raise
-            stopped = "interrupted"
-    settings.tell("em", 1.0)
-    best = max(modes, key=lambda mode: mode.objective)
-    return _result(model, codes, best, modes, clock, stopped, settings)
+    crew = team(settings.executor or "threads", settings.threads)
+    try:
+        if isinstance(data, Annotations):
+            codes = encode(data, shared=model.shared)
+            parts = settings.partitions or (crew.places if settings.executor else _parts(codes))
+            source: Source = cut(codes, parts, data.fingerprint)
+        else:
+            source = opened(data, model)
+        if settings.starts is None:
+            settings = replace(settings, starts=STARTS if isinstance(data, Annotations) else 1)
+        return _Census(model, source, settings, clock).taken(crew)
+    finally:
+        if crew is not settings.executor:
+            crew.close()
 
 
-Climber = Callable[[State, int, Callable[[State, int], None]], Mode]
+class _Census:
+    """Climbs from many starts, and what they found; a checkpoint holds how far they are.
 
+    A climb that goes on after an interruption may leap from other points than one that was not
+    interrupted; it ends in the same mode.
+    """
 
-def _climber(
-    model: ConjugateModel, codes: Encoded, settings: Settings, clock: Clock, stack: ExitStack
-) -> Climber:
-    """How to climb: here, or with the executor that the options name."""
-    if settings.executor is None:
-        return lambda state, turn, each: climb(
-            model, codes, state, clock=clock, turn=turn, each=each, threads=settings.threads
+    def __init__(
+        self, model: ConjugateModel, source: Source, settings: Settings, clock: Clock
+    ) -> None:
+        self.model, self.source, self.settings, self.clock = model, source, settings, clock
+        belongs = identity(source.fingerprint, model, "em", settings)
+        self.checkpoint = open_checkpoint(settings, belongs)
+        self.interrupts = Interrupts(settings.checkpoint is not None)
+        self.modes: list[Ascent] = []
+        self.now: tuple[State, int] | None = None  # where the climb stands, and in which round
+        self.stopped, self.passes = "", 0
+
+    def taken(self, crew: Team) -> RawResult:
+        """Climb from all starts; give the best mode."""
+        settings, source, model = self.settings, self.source, self.model
+        n_starts = max(1, settings.starts or 1)
+        settings.tell("starting", 0.0)
+        weights = [0.5 * (n % 2) for n in range(1, n_starts)]
+        starts = start_states(model, source, settings.seed, weights)
+        with Spread(source, crew) as spread:
+            climb_from = partial(climb_source, model, spread, clock=self.clock)
+            with self.interrupts:
+                try:
+                    for number, start in enumerate(starts):
+                        state, turn = self._begin(number, start)
+                        self.modes.append(climb_from(state, turn=turn, each=self._each))
+                        self.now = None
+                        if self.checkpoint.due:
+                            self._write()
+                        if self.clock.over:
+                            self.stopped = "time limit"
+                            break
+                except KeyboardInterrupt:
+                    self.stopped = "interrupted"
+                    if not self.modes:
+                        if self.now is None:
+                            raise
+                        # the only climb goes no further than this
+                        state, turn = self.now
+                        self.modes.append(climb_from(state, turn=turn, max_passes=1))
+            if settings.relabel and model.swappable and not source.has_gold:
+                for mode in self.modes:
+                    order = canonical_order(mode.state, source.volume)
+                    mode.state = model.ordered(mode.state, order)
+            gaps = mode_distances(spread, [mode.state for mode in self.modes])
+            best = max(range(len(self.modes)), key=lambda n: self.modes[n].objective)
+            parts = class_probabilities(spread, self.modes[best].state, source.finish)
+        settings.tell("em", 1.0)
+        mode = self.modes[best]
+        values = model.pymc_start(mode.state)
+        return RawResult(
+            posterior={name: value[None, None] for name, value in values.items()},
+            lp=np.array([[mode.objective]]),
+            stats={"log_likelihood": np.array([[mode.log_likelihood]])},
+            attrs={
+                "engine": "em",
+                "iterations": len(mode.trace),
+                "passes": mode.passes,
+                "best_start": best,
+                "modes": census(self.modes, gaps),
+                "seconds": self.clock.seconds,
+                "stopped": self.stopped,
+                "starts": n_starts,
+            },
+            **source.gathered(parts),
         )
-    crew = team(settings.executor, settings.threads)
-    if crew is not settings.executor:
-        stack.callback(crew.close)
-    spread = stack.enter_context(Spread(cut(codes, settings.partitions or crew.places), crew))
 
-    def far(state: State, turn: int, each: Callable[[State, int], None]) -> Mode:
-        found = climb_source(model, spread, state, clock=clock, turn=turn, each=each)
-        return _mode(found, np.concatenate(class_probabilities(spread, found.state)))
+    def _begin(self, number: int, state: State) -> tuple[State, int]:
+        """Give the state and the round to begin a start with: the saved ones if there are any."""
+        saved = self.checkpoint.saved
+        done = -1 if saved is None else int(saved.place["done"])
+        if saved is None or number > done:
+            return state, 0
+        if number < done:  # one round is enough to know that it ends there
+            return saved.state(number), 2 if state.population else 0
+        turn = saved.place["turn"]
+        return (state, 0) if turn is None else (saved.state("now"), int(turn))
 
-    return far
+    def _each(self, state: State, turn: int) -> None:
+        """Note where the climb stands; write when it is time, and stop when interrupted."""
+        self.now, self.passes = (state, turn), self.passes + 1
+        share, start = len(self.modes) / max(1, self.settings.starts or 1), len(self.modes) + 1
+        self.settings.tell("em", share, f"start {start}, step {self.passes}")
+        if self.checkpoint.due or self.interrupts.noted:
+            self._write()
+        self.interrupts.check()
+
+    def _write(self) -> None:
+        arrays: dict[str, AnyArray] = {}
+        for n, mode in enumerate(self.modes):
+            arrays |= state_arrays(n, mode.state)
+        turn = None
+        if self.now is not None:
+            turn = self.now[1]
+            arrays |= state_arrays("now", self.now[0])
+        self.checkpoint.put({"done": len(self.modes), "turn": turn}, arrays)
 
 
-def _canonical(model: ConjugateModel, mode: Mode, volume: Floats, relabel: bool) -> Mode:
-    if relabel:
-        order = canonical_order(mode.state, volume)
-        mode.state = model.ordered(mode.state, order)
-        mode.p_truth = mode.p_truth[:, np.argsort(order)]
-    return mode
+def climb_source(model: ConjugateModel, spread: Spread, state: State, **options: Any) -> Ascent:
+    """Climb to a local maximum, the items where they lie.
+
+    Parameters
+    ----------
+    model
+        A model with conjugate parameters.
+    spread
+        The data, spread over a team.
+    state
+        Where to begin.
+    **options
+        Those of :func:`annomodels.engines.acceleration.climb_rounds`.
+    """
+
+    def expectation(state: State) -> tuple[Floats, Floats, float]:
+        counts, sizes, found = spread.sum(expected, parameters_of(state, spread.team.here))
+        return counts, sizes, float(found)
+
+    return climb_rounds(model, expectation, state, **options)
 
 
-def _result(
+def class_probabilities(
+    spread: Spread, state: State, finish: Callable[..., Any] | None = None
+) -> list[Any]:
+    """Class probabilities of each partition's items [item, truth], or what `finish` makes of them.
+
+    Parameters
+    ----------
+    spread
+        The data, spread over a team.
+    state
+        The parameters.
+    finish
+        Called with partition and class probabilities where the partition lies; its result is what
+        comes back.
+    """
+    return spread.each(weighed, parameters_of(state, spread.team.here), finish)
+
+
+def mode_distances(spread: Spread, states: Sequence[State]) -> Floats:
+    """Mean total variation distance of what states say of the items, shape [state, state]."""
+    if len(states) < 2:
+        return np.zeros((len(states), len(states)))
+    known = [parameters_of(state, spread.team.here) for state in states]
+    (gaps,) = spread.sum(distances, known)
+    return np.asarray(gaps / spread.source.n_items)
+
+
+def climb(
     model: ConjugateModel,
     codes: Encoded,
-    best: Mode,
-    modes: list[Mode],
-    clock: Clock,
-    stopped: str,
-    settings: Settings,
-) -> RawResult:
-    from annomodels.kernels.products import entropies
+    state: State,
+    *,
+    threads: int | None = None,
+    **options: Any,
+) -> Mode:
+    """Climb to a local maximum of data in memory.
 
-    p = best.p_truth[codes.inverse]
-    posterior = {name: values[None, None] for name, values in model.pymc_start(best.state).items()}
-    return RawResult(
-        posterior=posterior,
-        lp=np.array([[best.objective]]),
-        p_truth=p,
-        p_truth_mcse=np.full_like(p, np.nan),
-        conditional_entropy=entropies(p),
-        stats={"log_likelihood": np.array([[best.log_likelihood]])},
-        attrs={
-            "engine": "em",
-            "iterations": len(best.trace),
-            "passes": best.passes,
-            "best_start": best.start,
-            "modes": census(modes, codes.weight),
-            "seconds": clock.seconds,
-            "stopped": stopped,
-            "starts": settings.starts,
-        },
-    )
+    Passes over many labels use `threads` threads, without it as many as there are cores.
+
+    Raises
+    ------
+    EngineError
+        When the likelihood is not a number.
+    """
+    parts = _parts(codes)
+    crew = team("threads" if parts > 1 else None, threads)
+    try:
+        with Spread(cut(codes, parts), crew) as spread:
+            found = climb_source(model, spread, state, **options)
+            p_truth = np.concatenate(class_probabilities(spread, found.state))
+    finally:
+        crew.close()
+    return Mode(**vars(found), p_truth=p_truth)
 
 
-def census(modes: list[Mode], weight: Floats, distance: float = 0.005) -> list[dict[str, Any]]:
+def _parts(codes: Encoded) -> int:
+    """Give the number of parts of data in memory.
+
+    It depends on the data alone, so that the same sums are added on every machine.
+    """
+    return max(1, min(MOST_PARTS, len(codes.row) // PART))
+
+
+def expect(codes: Encoded, state: State) -> tuple[Floats, Floats, Floats, float]:
+    """E-step: expected counts, sizes, class probabilities and the log likelihood."""
+    from annomodels.kernels.products import chances
+
+    given = chances(state.log_prevalence, state.log_confusion)
+    return soft(codes.arrays, codes.weight, codes.n_rows, given)
+
+
+def census(modes: Sequence[Ascent], gaps: Floats) -> list[dict[str, Any]]:
     """Modes that differ in what they say of the items, best first, with the share of the starts.
 
-    Two modes are one when their class probabilities differ by less than `distance` on average.
+    Two modes are one when their class probabilities differ by less than half a percent on average.
+
+    Parameters
+    ----------
+    modes
+        Where the climbs ended; the first one began at the votes.
+    gaps
+        Mean total variation distances of their class probabilities, shape [mode, mode].
     """
-    found: list[tuple[Mode, list[int]]] = []
-    for mode in sorted(modes, key=lambda mode: -mode.objective):
-        for known, starts in found:
-            gap = 0.5 * np.abs(known.p_truth - mode.p_truth).sum(axis=1)
-            if gap @ weight < distance * weight.sum():
-                starts.append(mode.start)
-                break
+    groups: list[list[int]] = []
+    for n in sorted(range(len(modes)), key=lambda n: -modes[n].objective):
+        known = next((group for group in groups if gaps[n, group[0]] < SAME_MODE), None)
+        if known is None:
+            groups.append([n])
         else:
-            found.append((mode, [mode.start]))
+            known.append(n)
     return [
         {
-            "lp": mode.objective,
-            "log_likelihood": mode.log_likelihood,
-            "share": len(starts) / len(modes),
-            "from_votes": 0 in starts,
-            "prevalence": np.exp(mode.state.log_prevalence).round(6).tolist(),
+            "lp": modes[group[0]].objective,
+            "log_likelihood": modes[group[0]].log_likelihood,
+            "share": len(group) / len(modes),
+            "from_votes": 0 in group,
+            "prevalence": np.exp(modes[group[0]].state.log_prevalence).round(6).tolist(),
         }
-        for mode, starts in found
+        for group in groups
     ]

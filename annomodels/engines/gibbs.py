@@ -1,8 +1,9 @@
 """Blocked Gibbs sampling for models that are conjugate given the truth.
 
 Each iteration draws the truth of all items given the parameters, then all parameters given the
-counts. Chains run in threads; a pass over many items is split into parts. Random numbers depend on
-chain, iteration and item only, so neither changes the draws.
+counts. Items that are here in one part each chain goes through by itself, in a thread; where there
+are several parts, here, on disk or on a cluster, the chains take their steps together. Random
+numbers depend on chain, iteration and item only, so neither changes the draws.
 """
 
 from __future__ import annotations
@@ -13,35 +14,39 @@ from importlib import import_module
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
-
 from annomodels.data.annotations import Annotations
 from annomodels.data.schema import RawResult
 from annomodels.engines.chain import Chain
-from annomodels.engines.checkpoint import identity, open_checkpoint, require_no_checkpoint
-from annomodels.engines.collect import collect
-from annomodels.engines.interrupts import Interrupts
+from annomodels.engines.checkpoint import Interrupts, require_no_checkpoint
+from annomodels.engines.collect import collect, collect_parameters
 from annomodels.engines.kept import Kept
-from annomodels.engines.partition import cut
-from annomodels.engines.partitioned_gibbs import in_memory
+from annomodels.engines.rounds import Rounds
 from annomodels.engines.settings import Clock, Settings
-from annomodels.engines.stages import StagedRun, looks, room_for
-from annomodels.engines.starts import random_shares, state_from_shares, vote_shares
+from annomodels.engines.source.disk import LabelsOnDisk, opened
+from annomodels.engines.source.jobs import recount
+from annomodels.engines.source.partition import Source, cut
+from annomodels.engines.source.spread import Spread
+from annomodels.engines.stages import StagedRun, chain_keys, looks, room_for
+from annomodels.engines.starts import start_states
 from annomodels.errors import NotApplicable
 from annomodels.executors.choose import team
-from annomodels.models.base import State
+from annomodels.executors.team import Team
+from annomodels.models.base import Model
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded, encode
 
 if TYPE_CHECKING:
     from annomodels.models.mixtures.state_model import StateModel
 
-__all__ = ["run"]
-
+# labels from which threads that have no chain take a part of the items
 SPLIT_FROM = 200_000
+# weight of the votes where chains begin, the others at random
+VOTES = 0.7
 
 
-def run(model: ConjugateModel | StateModel, data: Annotations, settings: Settings) -> RawResult:
+def run(
+    model: ConjugateModel | StateModel, data: Annotations | LabelsOnDisk, settings: Settings
+) -> RawResult:
     """Sample the posterior.
 
     Chains that have not mixed by their last kept draw run on: what was kept becomes warm-up, the
@@ -52,7 +57,7 @@ def run(model: ConjugateModel | StateModel, data: Annotations, settings: Setting
     model
         A model with conjugate parameters.
     data
-        The annotations.
+        The annotations, or a scan of them.
     settings
         The options of the run.
 
@@ -66,17 +71,71 @@ def run(model: ConjugateModel | StateModel, data: Annotations, settings: Setting
     KeyboardInterrupt
         When interrupted before the first draw.
     """
-    _require_family(model, settings)
-    codes = encode(data, shared=model.shared, collapse=False)
-    relabel = settings.relabel and _may_swap(model, data)
+    if not model.by_counts:
+        _require_nothing_else(model, settings)
+    crew = team(settings.executor or "threads", settings.threads)
+    try:
+        if not isinstance(data, Annotations):
+            return sample_parts(cast("ConjugateModel", model), opened(data, model), settings, crew)
+        codes = encode(data, shared=model.shared, collapse=False)
+        parts = _parts(codes, settings, crew) if model.by_counts else 1
+        if parts > 1 or settings.executor is not None:
+            source = cut(codes, parts, data.fingerprint)
+            return sample_parts(cast("ConjugateModel", model), source, settings, crew)
+        return sample_apart(model, codes, settings, data.fingerprint)
+    finally:
+        if crew is not settings.executor:
+            crew.close()
+
+
+def _require_nothing_else(model: Model, settings: Settings) -> None:
+    require_no_checkpoint(model.title, "gibbs", settings)
     if settings.executor is not None:
-        crew = team(settings.executor, settings.threads)
-        parts = crew.parts(len(codes.row), codes.n_rows * codes.n_labels**2)
-        source = cut(codes, settings.partitions or parts, data.fingerprint)
-        begin = _starts(model, codes, settings)
-        return in_memory(cast("ConjugateModel", model), source, settings, crew, begin, relabel)
+        raise NotApplicable(
+            "executor= serves the models whose items have one true class and nothing else "
+            f"(pooled to hierarchical), not the {model.title} model. Leave it out."
+        )
+
+
+def _parts(codes: Encoded, settings: Settings, crew: Team) -> int:
+    """Give the number of parts that data in memory are cut into."""
+    if settings.partitions is not None:
+        return settings.partitions
+    if settings.executor is not None:
+        return crew.parts(len(codes.row), codes.n_rows * codes.n_labels**2)
+    spare = settings.workers // settings.chains
+    return max(1, spare) if len(codes.row) >= SPLIT_FROM else 1
+
+
+def _relabels(model: Model, settings: Settings, has_gold: bool) -> bool:
+    return settings.relabel and model.coder_model.swappable and not has_gold
+
+
+def sample_parts(
+    model: ConjugateModel, source: Source, settings: Settings, crew: Team
+) -> RawResult:
+    """Sample with chains that take their steps together, over the parts of a source."""
+    settings.tell("starting", 0.0)
+    starts = start_states(model, source, settings.seed, [VOTES] * (settings.chains - 1))
+    relabel = _relabels(model, settings, source.has_gold)
+    with Spread(source, crew) as spread, ThreadPoolExecutor(settings.workers) as pool:
+        run_ = Rounds(model, spread, settings, pool, starts, relabel)
+        with Interrupts(True) as run_.interrupts:
+            run_.sample(*room_for(source.n_rows, source.n_labels, settings))
+        kept, _ = run_.result
+        parts, gaps = run_.items(kept)
+    of_items = source.gathered(parts)
+    return collect_parameters(
+        model, kept, source.volume, gaps / source.n_items, run_.attrs, **of_items
+    )
+
+
+def sample_apart(
+    model: ConjugateModel | StateModel, codes: Encoded, settings: Settings, fingerprint: str
+) -> RawResult:
+    """Sample with chains that each go through all items, in threads."""
     with ThreadPoolExecutor(settings.workers) as pool:
-        run_ = _Run(model, codes, settings, pool, relabel, data.fingerprint)
+        run_ = _Threads(model, codes, settings, pool, fingerprint)
         draws, single = room_for(codes.n_rows, codes.n_labels, settings)
         settings.tell("compiling", 0.0)
         run_.chains[0].compile(single)
@@ -90,33 +149,8 @@ def run(model: ConjugateModel | StateModel, data: Annotations, settings: Setting
     return collect(model, run_.result[0], codes, run_.attrs)
 
 
-def _require_family(model: ConjugateModel | StateModel, settings: Settings) -> None:
-    if model.by_counts:
-        return
-    require_no_checkpoint(model.title, "gibbs", settings)
-    if settings.executor is not None:
-        raise NotApplicable(
-            "executor= serves the models whose items have one true class and nothing else "
-            f"(pooled to hierarchical), not the {model.title} model. Leave it out."
-        )
-
-
-def _may_swap(model: ConjugateModel | StateModel, data: Annotations) -> bool:
-    return model.coder_model.swappable and data.gold is None
-
-
-def _starts(model: ConjugateModel | StateModel, codes: Encoded, settings: Settings) -> list[State]:
-    """Where the chains begin: the first at the votes, the others near them."""
-    rng = np.random.default_rng(settings.seed)
-    states = []
-    for n in range(settings.chains):
-        shares = random_shares(codes, rng, votes=0.7) if n else vote_shares(codes)
-        states.append(state_from_shares(cast("ConjugateModel", model.starter), codes, shares))
-    return states
-
-
-class _Run(StagedRun):
-    """Chains in threads of this process."""
+class _Threads(StagedRun):
+    """Chains in threads of this process, each with all items."""
 
     def __init__(
         self,
@@ -124,44 +158,31 @@ class _Run(StagedRun):
         codes: Encoded,
         settings: Settings,
         pool: ThreadPoolExecutor,
-        relabel: bool,
         fingerprint: str,
     ) -> None:
-        belongs = identity(fingerprint, model, "gibbs", settings)
         work = looks(len(codes.row), codes.n_rows, codes.n_labels)
         if model.by_states:
             work += 3 * len(codes.row) * model.n_states(codes.n_labels)
-        super().__init__(settings, work, open_checkpoint(settings, belongs))
+        super().__init__(model, fingerprint, settings, work)
         self.codes, self.pool = codes, pool
         self.stop = Event()
-        self.interrupts = Interrupts(False)
-        spare = max(1, settings.workers // settings.chains)
-        parts = settings.partitions or (spare if len(codes.row) >= SPLIT_FROM else 1)
-        # parts wait for nothing but the processor, so they have threads of their own
-        self.parts_pool = ThreadPoolExecutor(parts) if parts > 1 else None
-        mapper = self.parts_pool.map if self.parts_pool is not None else map
-        keys = np.random.SeedSequence(settings.seed).generate_state(settings.chains, np.uint64)
-        states = _starts(model, codes, settings)
+        relabel = _relabels(model, settings, bool((codes.gold >= 0).any()))
+        votes = [VOTES] * (settings.chains - 1)
+        starter = cast("ConjugateModel", model.starter)
+        starts = start_states(starter, cut(codes, 1), settings.seed, votes)
+        each = zip(starts, chain_keys(settings), strict=True)
         self.chains: Sequence[Any]
         if model.by_states:
             from annomodels.engines.state_chain import StateChain
 
             self.traces = False
-            self.chains = [
-                StateChain(cast("StateModel", model), codes, state, int(key), relabel)
-                for state, key in zip(states, keys, strict=True)
-            ]
+            of_states = cast("StateModel", model)
+            self.chains = [StateChain(of_states, codes, state, key, relabel) for state, key in each]
         else:
+            of_counts = cast("ConjugateModel", model)
             self.chains = [
-                Chain(cast("ConjugateModel", model), codes, state, int(key), relabel, parts, mapper)
-                for state, key in zip(states, keys, strict=True)
+                Chain(of_counts, codes.volume, state, key, relabel, codes) for state, key in each
             ]
-
-    def sample(self, draws: int, single: bool) -> None:
-        """Warm up, then run stages until the chains have mixed."""
-        super().sample(draws, single)
-        if self.parts_pool is not None:
-            self.parts_pool.shutdown()
 
     def slice(self, steps: Sequence[int], thin: int, kept: list[Kept] | None, limit: Any) -> None:
         """Advance the chains, each in a thread."""
@@ -189,6 +210,4 @@ class _Run(StagedRun):
 
     def refill(self, chain: int, kept: Kept) -> None:
         """Take up again what draws that a checkpoint held say of the items."""
-        from annomodels.engines.recount import recount
-
         recount(self.codes, kept)

@@ -6,7 +6,6 @@ import numpy as np
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.schema import RawResult
-from annomodels.engines.compiled import compiled
 from annomodels.engines.interval import (
     BATCHES,
     TRUTHS,
@@ -16,6 +15,7 @@ from annomodels.engines.interval import (
     in_units,
     raw,
 )
+from annomodels.engines.pymc.compiled import compiled
 from annomodels.engines.settings import Clock, Settings
 from annomodels.models.interval import POPULATION, Interval
 from annomodels.models.numeric import NumericLabels

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.engines.trace import Trace
-from annomodels.models.encoded import Encoded
-
-__all__ = ["Kept", "StateKept"]
+from annomodels.types import AnyArray
 
 BATCHES = 20
 # numbers of P(state) to keep for the items
@@ -22,28 +17,27 @@ class Kept:
 
     Parameters
     ----------
-    codes
-        The items.
+    n_items, n_classes
+        Sizes; no item where what draws say of the items is summed elsewhere.
     draws
         Number of draws to make room for.
     single
         Whether draws are kept in single precision.
     """
 
-    def __init__(self, codes: Encoded, draws: int, single: bool) -> None:
-        self.codes = codes
+    def __init__(self, n_items: int, n_classes: int, draws: int, single: bool) -> None:
         self.room = draws
         self.dtype = np.float32 if single else np.float64
-        self.arrays: dict[str, NDArray[Any]] = {}
+        self.arrays: dict[str, AnyArray] = {}
         # what is watched of all iterations, where few draws are kept
         self.trace: Trace | None = None
         self.log_likelihood = np.zeros(draws)
         self.lp = np.zeros(draws)
-        shape = (codes.n_patterns, codes.n_labels)
+        shape = (n_items, n_classes)
         self.batch = np.zeros(shape)
         self.p_sum = np.zeros(shape)
         self.p_square = np.zeros(shape)
-        self.entropy = np.zeros(codes.n_patterns)
+        self.entropy = np.zeros(n_items)
         # draws, draws in the open batch, batches, relabelled draws, length of a batch
         self.book = np.array([0, 0, 0, 0, max(1, draws // BATCHES)])
 
@@ -63,18 +57,18 @@ class Kept:
         return int(self.book[3])
 
     @property
-    def sums(self) -> tuple[NDArray[Any], ...]:
+    def sums(self) -> tuple[AnyArray, ...]:
         """Sums over the draws: of the open batch, of all batches, of squares, of entropies."""
         return self.batch, self.p_sum, self.p_square, self.entropy
 
-    def make_room(self, variables: dict[str, NDArray[Any]]) -> None:
+    def make_room(self, variables: dict[str, AnyArray]) -> None:
         """Make room for draws of variables of these shapes."""
         if not self.arrays:
             for name, values in variables.items():
                 self.arrays[name] = np.empty((self.room, *np.shape(values)), dtype=self.dtype)
 
     def add(
-        self, variables: dict[str, NDArray[Any]], log_likelihood: float, lp: float, moved: bool
+        self, variables: dict[str, AnyArray], log_likelihood: float, lp: float, moved: bool
     ) -> None:
         """Keep one draw; its class probabilities are in `batch` already."""
         self.make_room(variables)
@@ -95,8 +89,7 @@ class Kept:
         """Turn the current batch into one more batch mean."""
         from annomodels.kernels.products import close_batch
 
-        items = self.codes.n_patterns
-        close_batch(self.batch, self.book[1], self.p_sum, self.p_square, 0, items)
+        close_batch(self.batch, self.book[1], self.p_sum, self.p_square, 0, len(self.batch))
         self.book[1] = 0
         self.book[2] += 1
 
@@ -111,8 +104,8 @@ class StateKept(Kept):
 
     Parameters
     ----------
-    codes
-        The items.
+    n_items, n_classes
+        Sizes.
     draws
         Number of draws to make room for.
     single
@@ -124,16 +117,22 @@ class StateKept(Kept):
     """
 
     def __init__(
-        self, codes: Encoded, draws: int, single: bool, n_states: int, value_names: list[str]
+        self,
+        n_items: int,
+        n_classes: int,
+        draws: int,
+        single: bool,
+        n_states: int,
+        value_names: list[str],
     ) -> None:
-        super().__init__(codes, draws, single)
-        items = codes.n_patterns
+        super().__init__(n_items, n_classes, draws, single)
+        items = n_items
         self.value_names = value_names
         self.p_state = np.zeros((items if items * n_states <= MOST_STATES else 0, n_states))
         self.value_sum = np.zeros((len(value_names), items))
         self.value_square = np.zeros((len(value_names), items))
 
     @property
-    def places(self) -> tuple[NDArray[Any], ...]:
+    def places(self) -> tuple[AnyArray, ...]:
         """Where a pass adds: truth, entropy, states, values and their squares."""
         return self.batch, self.entropy, self.p_state, self.value_sum, self.value_square

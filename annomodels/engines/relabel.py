@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.models.base import State
+from annomodels.types import Floats, Ints
 
-__all__ = ["canonical_order", "joint_table"]
 
-
-def joint_table(state: State, volume: NDArray[np.float64]) -> NDArray[np.float64]:
+def joint_table(state: State, volume: Floats) -> Floats:
     """P(truth, label) of a label chosen at random, shape [truth, label].
 
     Parameters
@@ -24,7 +22,7 @@ def joint_table(state: State, volume: NDArray[np.float64]) -> NDArray[np.float64
     return np.asarray((rows * np.exp(state.log_prevalence)).T)
 
 
-def canonical_order(state: State, volume: NDArray[np.float64]) -> NDArray[np.int64]:
+def canonical_order(state: State, volume: Floats) -> Ints:
     """Give each class its new place, so that the share of right labels is as large as possible.
 
     For two classes this is the mirror test, for more an optimal assignment.

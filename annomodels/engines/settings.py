@@ -8,8 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Clock", "Progress", "Settings"]
-
 Progress = Callable[[str, float, str], None]
 
 
@@ -24,7 +22,7 @@ class Settings:
     seed
         Seed of all random numbers.
     starts
-        Number of starting points of ``em``; the first is the votes.
+        Number of starting points of ``em``, the first at the votes; 10 in memory, 1 on disk.
     relabel
         Whether classes are brought into their canonical order.
     extend
@@ -62,7 +60,7 @@ class Settings:
     draws: int = 1000
     warmup: int = 500
     seed: int = 1
-    starts: int = 10
+    starts: int | None = None
     relabel: bool = True
     extend: bool = True
     patience: float = 4e10
@@ -99,7 +97,7 @@ class Clock:
     """Wall time of a run against its limit; `before` are the seconds before it was resumed."""
 
     limit: float | None = None
-    began: float = field(default_factory=time.perf_counter)
+    began: float = field(default_factory=lambda: time.perf_counter())
     before: float = 0.0
 
     @property

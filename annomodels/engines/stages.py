@@ -13,13 +13,12 @@ from typing import Any
 import numpy as np
 
 from annomodels.data.mixing import mixing, worst
-from annomodels.engines.checkpoint import Checkpoint, Saved, no_checkpoint
+from annomodels.engines.checkpoint import Interrupts, Saved, identity, open_checkpoint
 from annomodels.engines.kept import Kept
 from annomodels.engines.settings import Clock, Settings
 from annomodels.engines.trace import traced, watched_of
 from annomodels.errors import EngineError
-
-__all__ = ["FEWEST_DRAWS", "StagedRun", "room_for"]
+from annomodels.models.base import Model
 
 SLICE_SECONDS = 0.4
 FIRST_SLICE = 20
@@ -42,17 +41,23 @@ def looks(n_annotations: int, n_rows: int, n_labels: int) -> int:
     return (n_annotations + 20 * n_rows * n_labels) * n_labels
 
 
+def chain_keys(settings: Settings) -> list[int]:
+    """Give the key of all random numbers of each chain."""
+    keys = np.random.SeedSequence(settings.seed).generate_state(settings.chains, np.uint64)
+    return [int(key) for key in keys]
+
+
 class StagedRun(ABC):
     """Chains, and the stages they went through.
 
     Parameters
     ----------
+    model, fingerprint
+        The model, and a text that changes when the data change: a checkpoint is of these.
     settings
         The options of the run.
     work
         That of one iteration of one chain, in the unit of `Settings.patience`.
-    checkpoint
-        Where the run is written down; None for nowhere.
     """
 
     chains: Sequence[Any]
@@ -60,9 +65,11 @@ class StagedRun(ABC):
     traces = True
     slice_seconds = SLICE_SECONDS
 
-    def __init__(self, settings: Settings, work: int, checkpoint: Checkpoint | None = None) -> None:
+    def __init__(self, model: Model, fingerprint: str, settings: Settings, work: int) -> None:
         self.settings, self.work = settings, work
-        self.checkpoint = checkpoint or no_checkpoint()
+        belongs = identity(fingerprint, model, "gibbs", settings)
+        self.checkpoint = open_checkpoint(settings, belongs)
+        self.interrupts = Interrupts(False)
         self.clock = Clock(settings.time_limit)
         self.stopped, self.hurried = "", False
         self.stages: list[tuple[list[Kept], int]] = []

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Callable, Sequence
+from functools import partial
 
+import numpy as np
+
+from annomodels.engines.source.partition import Source, cut
 from annomodels.models.base import State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded
-
-__all__ = ["random_shares", "soft_counts", "state_from_shares", "vote_shares"]
-
-Floats = NDArray[np.float64]
+from annomodels.types import Floats
 
 
 def vote_shares(codes: Encoded) -> Floats:
@@ -41,20 +41,53 @@ def random_shares(codes: Encoded, rng: np.random.Generator, votes: float) -> Flo
     return clamp(votes * vote_shares(codes) + (1.0 - votes) * noise, codes)
 
 
-def soft_counts(codes: Encoded, shares: Floats) -> tuple[Floats, Floats]:
-    """Give counts [row, label, truth] and sizes [truth] that class shares of the patterns imply."""
-    k = codes.n_labels
-    weighted = shares * codes.weight[:, None]
-    cell = codes.row.astype(np.int64) * k + codes.label
-    pattern = np.repeat(np.arange(codes.n_patterns), np.diff(codes.starts))
-    counts = np.empty((codes.n_rows * k, k))
-    for truth in range(k):
-        counts[:, truth] = np.bincount(
-            cell, weights=weighted[pattern, truth], minlength=codes.n_rows * k
-        )
-    return counts.reshape(codes.n_rows, k, k), weighted.sum(axis=0)
+def start_states(
+    model: ConjugateModel, source: Source, seed: int, weights: Sequence[float]
+) -> list[State]:
+    """Give the parameters at which runs begin, the first at the votes, the others near them.
+
+    Parameters
+    ----------
+    model
+        The model.
+    source
+        The data.
+    seed
+        Seed of the random numbers.
+    weights
+        Weight of the votes against random shares, one for each further run.
+    """
+    rng = np.random.default_rng(seed)
+    ways: list[Callable[[Encoded], Floats]] = [lambda codes: vote_shares(codes)]
+    ways += [partial(_near_votes, rng=rng, votes=weight) for weight in weights]
+    return [_state(model, source, shares) for shares in ways]
+
+
+def _near_votes(codes: Encoded, rng: np.random.Generator, votes: float) -> Floats:
+    return random_shares(codes, rng, votes)
+
+
+def _state(model: ConjugateModel, source: Source, shares_of: Callable[[Encoded], Floats]) -> State:
+    """Parameters at their mode given class shares, summed part after part in one order."""
+    k = source.n_labels
+    counts, sizes = np.zeros((source.n_rows * k, k)), np.zeros((1, k))
+    cells = np.arange(len(counts))
+    for number, partition in enumerate(source.partitions):
+        codes = partition.open()
+        weighted = shares_of(codes) * codes.weight[:, None]
+        pattern = np.repeat(np.arange(codes.n_patterns), np.diff(codes.starts))
+        cell = codes.cell.astype(np.int64)
+        if number:  # sums run on, as those of one part do
+            cell = np.concatenate([cells, cell])
+        for truth in range(k):
+            values = weighted[pattern, truth]
+            if number:
+                values = np.concatenate([counts[:, truth], values])
+            counts[:, truth] = np.bincount(cell, values, minlength=len(counts))
+        sizes = np.concatenate([sizes, weighted]).sum(axis=0, keepdims=True)
+    return model.start(counts.reshape(-1, k, k), sizes[0])
 
 
 def state_from_shares(model: ConjugateModel, codes: Encoded, shares: Floats) -> State:
     """Parameters at their mode given class shares of the patterns."""
-    return model.start(*soft_counts(codes, shares))
+    return _state(model, cut(codes, 1), lambda _: shares)

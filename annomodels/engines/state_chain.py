@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from threading import Event
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.engines.kept import StateKept
 from annomodels.engines.relabel import canonical_order
@@ -16,10 +14,8 @@ from annomodels.models.encoded import Encoded
 from annomodels.models.mixtures.layout import ExtraRow, Factor, Judgement, Truths
 from annomodels.models.mixtures.state_model import StateModel, cached_layout
 from annomodels.models.states import SMALLEST
+from annomodels.types import AnyArray
 
-__all__ = ["StateChain"]
-
-Floats = NDArray[Any]
 MIRROR_EVERY = 10  # iterations of the warm-up between looks for swapped classes
 
 
@@ -67,8 +63,14 @@ class StateChain:
 
     def room(self, draws: int, single: bool) -> StateKept:
         """Make room for some draws."""
+        codes = self.codes
         return StateKept(
-            self.codes, draws, single, len(self.layout.base), sorted(self.layout.values)
+            codes.n_patterns,
+            codes.n_labels,
+            draws,
+            single,
+            len(self.layout.base),
+            sorted(self.layout.values),
         )
 
     def compile(self, single: bool) -> None:
@@ -94,7 +96,7 @@ class StateChain:
                     self.state = self.model.coders.ordered(self.state, order)
             self.iteration += 1
 
-    def _values(self) -> dict[str, Floats]:
+    def _values(self) -> dict[str, AnyArray]:
         held = {name: values.copy() for name, values in self.items.items()}
         values = {**self.model.coders.pymc_start(self.state), **held}
         return self.model.finish(values)
@@ -134,7 +136,7 @@ class StateChain:
             shape = np.maximum(shape, 1e-300)
             self.items[name] = shape / shape.sum(axis=-1, keepdims=True)
 
-    def _given(self, name: str, rng: np.random.Generator) -> Floats:
+    def _given(self, name: str, rng: np.random.Generator) -> AnyArray:
         """Count what the items and labels say of one of the items' own variables."""
         layout = self.layout
         for factor in layout.factors:
@@ -152,17 +154,17 @@ class StateChain:
             "truth or judgement of its layout has that name. Use engine nuts."
         )
 
-    def _chosen(self, factor: Factor) -> Floats:
+    def _chosen(self, factor: Factor) -> AnyArray:
         """Items by choice of a factor, those that it does not concern left out."""
         mine = factor.choice >= 0
         return np.bincount(factor.choice[mine], self.sizes[mine], minlength=len(factor.alpha))
 
-    def _labels_of_row(self, n: int, row: ExtraRow) -> Floats:
+    def _labels_of_row(self, n: int, row: ExtraRow) -> AnyArray:
         """Labels that came from the n-th extra row, by coder if each has one."""
         counts = self.extra[:, n].reshape(self.codes.n_rows, -1)
         return counts if row.by_coder else counts.sum(axis=0)
 
-    def _classes_of_gold(self, truths: Truths, rng: np.random.Generator) -> Floats:
+    def _classes_of_gold(self, truths: Truths, rng: np.random.Generator) -> AnyArray:
         """Perceived class by truth of the items whose truth is known, drawn where states mix."""
         out = np.zeros(truths.alpha.shape)
         for s, truth in zip(*np.nonzero(self.golds), strict=True):
@@ -170,7 +172,7 @@ class StateChain:
             out[:, truth] += rng.multinomial(self.golds[s, truth], weight / weight.sum())
         return out
 
-    def _ways_of_gold(self, judgement: Judgement, rng: np.random.Generator) -> Floats:
+    def _ways_of_gold(self, judgement: Judgement, rng: np.random.Generator) -> AnyArray:
         """Count in which way the known truths followed from the states, drawn."""
         out = np.zeros(len(judgement.alpha))
         for s, truth in zip(*np.nonzero(self.golds), strict=True):

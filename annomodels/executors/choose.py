@@ -9,8 +9,6 @@ from typing import Any
 from annomodels.errors import NotApplicable
 from annomodels.executors.team import Borrowed, Serial, Team, Threads, size_of
 
-__all__ = ["is_dask", "spread_map", "team"]
-
 
 def team(executor: Any, places: int | None = None) -> Team:
     """Give the team that an ``executor=`` stands for.

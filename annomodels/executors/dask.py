@@ -12,8 +12,6 @@ from typing import Any
 from annomodels.errors import EngineError
 from annomodels.executors.team import Call, Lost, Team, add
 
-__all__ = ["DaskTeam"]
-
 # bytes of parameters from which they are brought to every machine once instead of with each call
 SHARED_FROM = 1_000_000
 # results that are added in one place; more are added in a tree on the cluster

@@ -10,8 +10,6 @@ from typing import Any
 
 from annomodels.executors.team import Call, Lost, Team
 
-__all__ = ["Processes"]
-
 
 class Processes(Team):
     """Processes of this machine, each a place that keeps what it was given.

@@ -8,8 +8,6 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import reduce
 from typing import Any
 
-__all__ = ["Borrowed", "Call", "Lost", "Serial", "Team", "Threads", "add"]
-
 # labels that a part has at the least for each count that is made of them
 LABELS_PER_CELL = 4
 

@@ -15,6 +15,7 @@ from annomodels.fitting.fit import Fit
 from annomodels.models.base import Model
 from annomodels.models.catalog import resolve, with_no_answers
 from annomodels.models.encoded import expanded
+from annomodels.models.fittable import require_learnable
 
 if TYPE_CHECKING:
     from annomodels.models.mixtures.opinion_pool import OpinionPool
@@ -121,46 +122,32 @@ def fit(
     resolved = resolve(model)
     name = choose(resolved, engine)
     _refuse_others(name, starts=starts, extend=extend, memory=memory, target_accept=target_accept)
-    on_disk = not isinstance(data, Annotations)
     settings = Settings(
         chains=chains, draws=draws, warmup=warmup,
         seed=new_seed(checkpoint=checkpoint, resume=resume) if seed is None else seed,
-        starts=starts or (1 if on_disk else 10), relabel=relabel, extend=extend,
+        starts=starts, relabel=relabel, extend=extend,
         target_accept=target_accept, time_limit=time_limit, threads=threads,
         partitions=partitions, memory=memory, executor=executor, checkpoint=checkpoint,
         checkpoint_every=checkpoint_every, resume=resume, progress=progress,
     )  # fmt: skip
-    if not isinstance(data, Annotations):
-        from annomodels.scale.running import fit_scanned
-
-        return Fit(data, *fit_scanned(data, resolved, name, settings))
-    return _in_memory(data, resolved, name, settings)
-
-
-def _refuse_others(engine: str, **options: Any) -> None:
-    """Refuse options that the engine does not know, all of them in one message."""
-    strange = {
-        key: OF_ENGINES[key][1]
-        for key, value in options.items()
-        if value != OF_ENGINES[key][0] and engine not in OF_ENGINES[key][1]
-    }
-    if strange:
-        whose = ", ".join(f"{key}= ({' or '.join(known)})" for key, known in strange.items())
-        raise NotApplicable(f"The engine {engine!r} does not know {whose}. Leave them out.")
-
-
-def _in_memory(data: Annotations, model: Model, engine: str, settings: Settings) -> Fit:
-    model.require_fittable(data)
-    resolved = model.bound(data)
-    silent = data.unanswered is not None and len(data.unanswered) > 0
-    resolved = with_no_answers(resolved, data) if silent else resolved.reported
-    seen = expanded(data) if resolved.shadows else data
-    result = runner(engine, model.truth)(resolved, seen, settings)
-    if resolved.pools:
+    if isinstance(data, Annotations):
+        resolved.require_fittable(data)
+        named = data
+    else:
+        _require_streamable(resolved, name)
+        require_learnable(data.labels, data.n_coders, data.shared_items > 0, data.source)
+        named = data.shell()
+    told = data.unanswered
+    silent = told is not None and (told.any() if data is not named else len(told) > 0)
+    fitted = resolved.bound(named)
+    fitted = with_no_answers(fitted, named) if silent else fitted.reported
+    seen = expanded(data) if fitted.shadows and isinstance(data, Annotations) else data
+    result = runner(name, fitted.truth)(fitted, seen, settings)
+    if fitted.pools:
         from annomodels.engines.pooling import pooled
 
-        result = pooled(cast("OpinionPool", resolved), data, result, settings)
-    result.posterior, resolved = resolved.separated(result.posterior), resolved.reported
+        result = pooled(cast("OpinionPool", fitted), named, result, settings)
+    result.posterior, fitted = fitted.separated(result.posterior), fitted.reported
     n_chains, n_draws = result.lp.shape
     result.attrs = {
         "chains": n_chains,
@@ -176,4 +163,31 @@ def _in_memory(data: Annotations, model: Model, engine: str, settings: Settings)
         "seed": settings.seed,
         "data_fingerprint": data.fingerprint,
     }
-    return Fit(data, resolved, conform(result, data, resolved))
+    written = result.on_disk
+    if written is None:
+        return Fit(data, fitted, conform(result, named, fitted))
+    result.attrs |= {"expected_errors": written.expected_errors, "blocks": written.blocks}
+    tree = conform(result, named, fitted)
+    return Fit(data, fitted, tree, written.folder, written.keeper)
+
+
+def _refuse_others(engine: str, **options: Any) -> None:
+    """Refuse options that the engine does not know, all of them in one message."""
+    strange = {
+        key: OF_ENGINES[key][1]
+        for key, value in options.items()
+        if value != OF_ENGINES[key][0] and engine not in OF_ENGINES[key][1]
+    }
+    if strange:
+        whose = ", ".join(f"{key}= ({' or '.join(known)})" for key, known in strange.items())
+        raise NotApplicable(f"The engine {engine!r} does not know {whose}. Leave them out.")
+
+
+def _require_streamable(model: Model, engine: str) -> None:
+    """Refuse models whose items are more than their class, and engines that see no parts."""
+    if not model.by_counts or engine not in ("gibbs", "em"):
+        raise NotApplicable(
+            f"The {model.title} model with the engine {engine!r} needs the labels in memory. Use a "
+            "model from pooled to hierarchical with gibbs or em, or fit "
+            "am.scan(...).to_annotations()."
+        )

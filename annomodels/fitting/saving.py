@@ -8,9 +8,9 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from annomodels.engines.source.disk import truth_path
 from annomodels.errors import Problem
 from annomodels.io.writing import OutputError, atomic_path, compression_of
-from annomodels.scale.truths import truth_path
 
 FIT, TRUTH, ABOUT = "fit.nc", "truth", "about.json"
 

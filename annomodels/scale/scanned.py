@@ -15,16 +15,16 @@ import numpy as np
 
 from annomodels.data.annotations import Annotations, Scale
 from annomodels.data.validation import counted
-from annomodels.errors import EngineError
-from annomodels.scale.blocks import (
+from annomodels.engines.source.blocks import (
     Block,
     FilePartition,
-    FileSource,
     expanded_path,
     items_path,
     labels_path,
 )
-from annomodels.scale.keeper import Keeper
+from annomodels.engines.source.disk import FileSource
+from annomodels.engines.source.keeper import Keeper
+from annomodels.errors import EngineError
 from annomodels.scale.shell import Shell
 from annomodels.types import Ints
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from annomodels.data.annotations import SCALES, Scale
 from annomodels.data.names import label_text
+from annomodels.engines.source.keeper import Keeper
 from annomodels.errors import AnnotationError, EngineError, Problem
 from annomodels.io.border import shown
 from annomodels.io.tables.chunks import opened
@@ -24,7 +25,6 @@ from annomodels.io.writing import OutputError
 from annomodels.scale.coding import final_codes, label_problems, scan_notes
 from annomodels.scale.files import Paths, columns_of, files_of, fingerprint_of
 from annomodels.scale.intake import Intake
-from annomodels.scale.keeper import Keeper
 from annomodels.scale.scanned import ABOUT, COUNTS, VERSION, Scanned, load_scan, save_scan
 from annomodels.scale.sorting import sort_buckets
 from annomodels.scale.spill import BUCKET_ROWS, Bucket, Spill, edges_of

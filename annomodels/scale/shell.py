@@ -5,13 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
-
-__all__ = ["Shell"]
-
-Ints = NDArray[np.int64]
+from annomodels.types import Ints
 
 
 def _none() -> Ints:

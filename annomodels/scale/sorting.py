@@ -14,9 +14,7 @@ import pyarrow.compute as pc
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.validation import SHOWN, counted, some
-from annomodels.errors import Problem
-from annomodels.models.encoded import expanded
-from annomodels.scale.blocks import (
+from annomodels.engines.source.blocks import (
     BLOCK_LABELS,
     Block,
     cuts,
@@ -24,6 +22,8 @@ from annomodels.scale.blocks import (
     write_block,
     write_codes,
 )
+from annomodels.errors import Problem
+from annomodels.models.encoded import expanded
 from annomodels.scale.intake import SILENT, Places
 from annomodels.scale.naturalorder import keys_of
 from annomodels.scale.spill import BUCKET_ROWS, Bucket, Columns

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from annomodels.data.names import label_text
+from annomodels.engines.source.disk import read_truths
 from annomodels.errors import NotApplicable
 from annomodels.io.writing import atomic_path
 from annomodels.scale.scanned import Scanned
-from annomodels.scale.truths import read_truths
 from annomodels.summaries import coders as in_memory
 from annomodels.summaries.answers import answer_sentences
 from annomodels.summaries.checks import Check, judged
@@ -91,7 +91,7 @@ def gold_rows(
     Parameters
     ----------
     truth
-        A table as :class:`annomodels.scale.truths.WriteTruth` writes it.
+        A table as :class:`annomodels.engines.source.disk.WriteTruth` writes it.
     labels
         Names of the labels.
     limit

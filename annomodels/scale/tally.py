@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.data.names import label_text
+from annomodels.engines.source.disk import read_truths
 from annomodels.scale.summaries import believed, gold_rows
-from annomodels.scale.truths import read_truths
 from annomodels.summaries.coverage import THRESHOLDS
 from annomodels.summaries.gold import DEFAULT_THRESHOLD
 

@@ -14,7 +14,7 @@ from crowds import p_truth, simulate
 
 import annomodels as am
 from annomodels.data.schema import names
-from annomodels.engines import compiled
+from annomodels.engines.pymc import compiled
 from annomodels.models import MODELS, resolve
 from annomodels.models.encoded import encode
 from annomodels.models.interval import Interval

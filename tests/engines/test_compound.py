@@ -13,10 +13,10 @@ from pytensor.compile.maker import FunctionMaker
 from pytensor.compile.mode import Mode
 
 import annomodels as am
-from annomodels.engines import compiled, compound
-from annomodels.engines.compound import sample_compound
+from annomodels.engines.pymc import compiled, compound
+from annomodels.engines.pymc.compound import sample_compound
+from annomodels.engines.pymc.steps import compiled_steps
 from annomodels.engines.settings import Settings
-from annomodels.engines.steps import compiled_steps
 
 WARMUP = 30
 SETTINGS = Settings(chains=2, draws=20, warmup=WARMUP, seed=3)

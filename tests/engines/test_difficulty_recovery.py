@@ -7,7 +7,7 @@ import pytest
 from crowds import draws, p_truth
 
 import annomodels as am
-from annomodels.engines import nuts
+from annomodels.engines.pymc import nuts
 
 pytestmark = pytest.mark.nuts
 

@@ -16,12 +16,11 @@ import pytest
 from crowds import draws, p_truth, simulate
 
 import annomodels as am
-from annomodels.engines import partitioned_gibbs
-from annomodels.engines.em import climb
-from annomodels.engines.itemsums import ItemSums
-from annomodels.engines.partition import cut
-from annomodels.engines.partitioned_em import class_probabilities, climb_source, mode_distances
-from annomodels.engines.spread import Spread
+from annomodels.engines import rounds
+from annomodels.engines.em import class_probabilities, climb, climb_source, mode_distances
+from annomodels.engines.source.itemsums import ItemSums
+from annomodels.engines.source.partition import cut
+from annomodels.engines.source.spread import Spread
 from annomodels.engines.starts import state_from_shares, vote_shares
 from annomodels.errors import NotApplicable
 from annomodels.executors.choose import team
@@ -161,6 +160,20 @@ def test_known_gold_is_clamped(data):
     np.testing.assert_array_equal(p_truth(fit)[-1], [1, 0, 0])
 
 
+def test_coders_who_do_not_know_have_the_same_draws():
+    """Shadows that say who answered are no voters when classes are put in order."""
+    rng = np.random.default_rng(9)
+    rows = []
+    for i in range(60):
+        for j in rng.choice(7, 4, replace=False):
+            said = "ab"[int(rng.random() < (0.8 if i % 2 else 0.3))]
+            rows.append((i, int(j), "dk" if rng.random() < 0.15 else said))
+    data = am.Annotations.from_records(rows, dont_know=["dk"])
+    for executor in ("serial", "threads"):
+        fit = am.fit(data, "dawid-skene", executor=executor, threads=2, **OPTIONS)
+        assert_same(fit, am.fit(data, "dawid-skene", **OPTIONS))
+
+
 @pytest.mark.slow
 def test_stages_that_go_on_are_the_same():
     """Sums of a stage that became warm-up are not in the result."""
@@ -181,7 +194,7 @@ class Forgetful(Serial):
     def outcomes(self, calls):
         self.calls += 1
         if self.calls % 37 == 0:
-            from annomodels.engines.held import forget
+            from annomodels.engines.source.held import forget
 
             self.lost += 1
             forget(calls[0][2][0])
@@ -225,10 +238,8 @@ def test_threads_without_a_part_have_chains_of_their_own(
     data, reference_of_four, monkeypatch, partitions, places, groups
 ):
     found = []
-    into = partitioned_gibbs._groups
-    monkeypatch.setattr(
-        partitioned_gibbs, "_groups", lambda *args: found.append(into(*args)) or found[-1]
-    )
+    into = rounds._groups
+    monkeypatch.setattr(rounds, "_groups", lambda *args: found.append(into(*args)) or found[-1])
     crew = Threads(places)
     options = {**OPTIONS, "chains": 4}
     try:
@@ -256,7 +267,7 @@ def test_an_error_in_one_group_of_chains_ends_the_run(data):
 
 
 def test_what_a_killed_run_left_behind_is_dropped(data):
-    from annomodels.engines import held
+    from annomodels.engines.source import held
 
     parts = cut(encode(data, collapse=False), 1).partitions
     held.carry_out("killed", [0], lambda block: None, (), None, False, parts)

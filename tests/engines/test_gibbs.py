@@ -140,15 +140,15 @@ def test_swapped_classes_are_put_in_order():
 
 def test_chains_started_in_the_mirror_mode_come_back_in_order(monkeypatch, data):
     """Two classes, chains started with the votes turned round: silent without relabelling."""
-    import annomodels.engines.gibbs as gibbs
+    from annomodels.engines import starts
 
     data, truth = simulate(np.random.default_rng(5), n_labels=2, n_coders=6, per_item=5)
     model = am.models.DawidSkene(confusion=am.priors.Diagonal(2.0, 0.5))
     straight = am.fit(data, model, chains=2, draws=300, seed=1)
-    turned = gibbs.vote_shares
-    monkeypatch.setattr(gibbs, "vote_shares", lambda codes: turned(codes)[:, ::-1].copy())
+    turned = starts.vote_shares
+    monkeypatch.setattr(starts, "vote_shares", lambda codes: turned(codes)[:, ::-1].copy())
     monkeypatch.setattr(
-        gibbs, "random_shares", lambda codes, rng, votes: turned(codes)[:, ::-1].copy()
+        starts, "random_shares", lambda codes, rng, votes: turned(codes)[:, ::-1].copy()
     )
     wrong = am.fit(data, model, chains=2, draws=300, seed=1, relabel=False)
     right = am.fit(data, model, chains=2, draws=300, seed=1)

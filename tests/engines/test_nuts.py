@@ -66,7 +66,7 @@ def test_concentrations_that_are_all_rounding_errors_are_ruled_out():
     """At e^60 the last digit of log gamma is some 1e12, so that its sums may hold a chain."""
     from scipy.special import gammaln
 
-    from annomodels.engines.nuts import MOST_CONCENTRATED, bound_concentrations, start_point
+    from annomodels.engines.pymc.nuts import MOST_CONCENTRATED, bound_concentrations, start_point
     from annomodels.models import resolve
     from annomodels.models.encoded import encode
 

@@ -9,8 +9,7 @@ from scipy.special import logsumexp
 from scipy.stats import beta, norm
 
 import annomodels as am
-from annomodels.engines.pool_weights import draw_pool, log_truth
-from annomodels.engines.pooling import member_beliefs, pooled_truth
+from annomodels.engines.pooling import draw_pool, log_truth, member_beliefs, pooled_truth
 from annomodels.priors import Beta
 
 OPTIONS = {"chains": 2, "draws": 200, "warmup": 100, "seed": 1, "extend": False}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from crowds import simulate
 
-from annomodels.engines.revisit import revisit_states
+from annomodels.engines.pymc.revisit import revisit_states
 from annomodels.models.continuous.item_difficulty import ItemDifficulty
 from annomodels.models.continuous.logistic_random_effects import LogisticRandomEffects
 from annomodels.models.encoded import encode

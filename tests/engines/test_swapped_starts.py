@@ -16,11 +16,11 @@ pytestmark = pytest.mark.shared
 def swapped_starts(original):
     """Every chain begins with its classes moved on by another number of places."""
 
-    def starts(model, codes, settings):
-        k = codes.n_labels
+    def starts(model, source, seed, weights):
+        k = source.n_labels
         return [
-            model.starter.ordered(state, np.roll(np.arange(k), n % k))
-            for n, state in enumerate(original(model, codes, settings), start=1)
+            model.ordered(state, np.roll(np.arange(k), n % k))
+            for n, state in enumerate(original(model, source, seed, weights), start=1)
         ]
 
     return starts
@@ -46,7 +46,7 @@ def test_chains_find_the_names_of_their_classes(shared, name, model, monkeypatch
     data, truth = shared_set(shared, name)
     options = {"chains": 4, "draws": 300, "seed": 1, "extend": False}
     wanted = right(am.fit(data, model, **options), truth)
-    monkeypatch.setattr(gibbs, "_starts", swapped_starts(gibbs._starts))
+    monkeypatch.setattr(gibbs, "start_states", swapped_starts(gibbs.start_states))
     fit = am.fit(data, model, **options)
     assert right(fit, truth) == pytest.approx(wanted, abs=0.006)
     assert in_place(fit) == [True] * 4

@@ -83,7 +83,7 @@ def density_at_the_start(model, data):
     """Log density and its gradient where chains start, and the number of free values."""
     from pymc.initial_point import make_initial_point_fn
 
-    from annomodels.engines.nuts import start_point
+    from annomodels.engines.pymc.nuts import start_point
 
     pymc_model = built(model, data)
     start = start_point(model, encode(data, shared=model.shared))

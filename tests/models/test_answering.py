@@ -10,7 +10,7 @@ import pytest
 import annomodels as am
 from annomodels.data.schema import RawResult, annotations_of, conform, names
 from annomodels.engines.em import climb, expect
-from annomodels.engines.nuts import state_of
+from annomodels.engines.pymc.nuts import state_of
 from annomodels.engines.starts import state_from_shares, vote_shares
 from annomodels.models import resolve
 from annomodels.models.answering import MEAN, SPREAD, Answering

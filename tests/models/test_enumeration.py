@@ -8,7 +8,7 @@ from enumeration import enumerate_truths, tiny
 from scipy.special import logsumexp
 
 from annomodels.engines.em import expect
-from annomodels.engines.nuts import start_point, state_of
+from annomodels.engines.pymc.nuts import start_point, state_of
 from annomodels.models import MODELS, resolve
 from annomodels.models.confusion import ConfusionModel, emission_logp
 from annomodels.models.conjugate import ConjugateModel

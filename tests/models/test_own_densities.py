@@ -10,7 +10,7 @@ from densities import built
 from enumeration import tiny
 
 import annomodels as am
-from annomodels.engines.nuts import start_point
+from annomodels.engines.pymc.nuts import start_point
 from annomodels.models.continuous.difficulty_density import DifficultyDensity
 from annomodels.models.continuous.random_effects_density import RandomEffectsDensity
 from annomodels.models.encoded import encode
@@ -156,7 +156,7 @@ def test_draws_are_those_of_the_pymc_model(model, names, monkeypatch):
     data = am.datasets.load("caries")
     options = {"chains": 4, "draws": 1000, "seed": 3}
     own = am.fit(data, model, **options)
-    monkeypatch.setattr("annomodels.engines.nuts.own_density", lambda *_: None)
+    monkeypatch.setattr("annomodels.engines.pymc.nuts.own_density", lambda *_: None)
     pymc = am.fit(data, model, **options)
     for name in ("prevalence", *names):
         both = [fit.tree["posterior"].to_dataset()[[name]] for fit in (own, pymc)]

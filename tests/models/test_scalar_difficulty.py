@@ -12,7 +12,7 @@ from scipy.special import betaln, expit
 from scipy.stats import beta, norm
 
 import annomodels as am
-from annomodels.engines.nuts import start_point
+from annomodels.engines.pymc.nuts import start_point
 from annomodels.models.continuous.centring import centred_share
 from annomodels.models.continuous.difficulty_rows import log_rows
 from annomodels.models.continuous.quadrature import beta_nodes, normal_nodes

@@ -9,7 +9,7 @@ from state_definitions import DEFINITIONS, expected, prior_draw
 
 import annomodels as am
 from annomodels.data.schema import names
-from annomodels.engines.nuts import start_point
+from annomodels.engines.pymc.nuts import start_point
 from annomodels.engines.state_chain import StateChain
 from annomodels.models import MODELS, resolve
 from annomodels.models.encoded import encode

@@ -12,12 +12,12 @@ import pandas as pd
 import pytest
 
 import annomodels as am
-from annomodels.engines import partitioned_gibbs
+from annomodels.engines import rounds
+from annomodels.engines.source.blocks import FilePartition
 from annomodels.errors import AnnotationError, NotApplicable
 from annomodels.executors.team import Call, Serial
 from annomodels.io.writing import OutputError
 from annomodels.scale import scanning, sorting
-from annomodels.scale.blocks import FilePartition
 from annomodels.scale.scanned import Scanned
 
 RUN: dict[str, Any] = {"chains": 2, "draws": 40, "warmup": 10, "seed": 3, "extend": False}
@@ -227,10 +227,8 @@ def test_threads_share_the_chains_of_one_block(
 ) -> None:
     """Also when the run is interrupted, and goes on from its checkpoint."""
     groups: list[list[list[int]]] = []
-    into = partitioned_gibbs._groups
-    monkeypatch.setattr(
-        partitioned_gibbs, "_groups", lambda *args: groups.append(into(*args)) or groups[-1]
-    )
+    into = rounds._groups
+    monkeypatch.setattr(rounds, "_groups", lambda *args: groups.append(into(*args)) or groups[-1])
     crowd().to_parquet(tmp_path / "labels.parquet")
     data = am.scan(tmp_path / "labels.parquet")
     assert len(data.blocks) == 1

@@ -102,8 +102,8 @@ def run_nuts(
     import nutpie
 
     from annomodels.coref.mentionpairs.definition import build
-    from annomodels.engines.compiled import repeatable
-    from annomodels.engines.nuts import bound_concentrations
+    from annomodels.engines.pymc.compiled import repeatable
+    from annomodels.engines.pymc.nuts import bound_concentrations
     from annomodels.kernels.decisions import count_true
 
     pymc_model = build(model, codes)

@@ -85,7 +85,7 @@ def sentences(facts: Facts) -> list[tuple[str, str]]:
             f"({widest['sd']:.3g}).",
         ),
         (
-            "Alpha",
+            "Agreement",
             f"Two further coders from the same population would agree with an alpha of "
             f"{decimal(new.value)} ({_span(new)}).",
         ),

@@ -10,13 +10,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = [
-    "compiled", "data_values", "forget", "graph_key", "holders", "kept", "repeatable",
-]  # fmt: skip
-
-Floats = NDArray[np.float64]
+from annomodels.types import Floats
 
 # some megabytes each
 KEPT = 16

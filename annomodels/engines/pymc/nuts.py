@@ -8,18 +8,17 @@ from functools import partial, reduce
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.schema import RawResult, names
 from annomodels.engines.checkpoint import require_no_checkpoint
 from annomodels.engines.collect import collect
-from annomodels.engines.compiled import compiled
-from annomodels.engines.compound import sample_compound
 from annomodels.engines.em import climb
 from annomodels.engines.kept import Kept
+from annomodels.engines.pymc.compiled import compiled
+from annomodels.engines.pymc.compound import sample_compound
+from annomodels.engines.pymc.revisit import revisit_states
 from annomodels.engines.relabel import canonical_order
-from annomodels.engines.revisit import revisit_states
 from annomodels.engines.settings import Clock, Settings
 from annomodels.engines.starts import state_from_shares, vote_shares
 from annomodels.errors import EngineError
@@ -30,14 +29,14 @@ from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.continuous.density import Density
 from annomodels.models.encoded import Encoded, encode
 from annomodels.models.parameters import Support
+from annomodels.types import AnyArray
 
-Floats = NDArray[Any]
 JITTER = 0.02
 # log gamma is known to some 1e-6 there; the priors hold less than 1e-12 beyond
 MOST_CONCENTRATED = 1e9
 
 
-def start_point(model: Model, codes: Encoded) -> dict[str, Floats]:
+def start_point(model: Model, codes: Encoded) -> dict[str, AnyArray]:
     """Values of the PyMC variables to start from: the mode that EM reaches from the votes."""
     starter = cast("ConjugateModel", model.starter)
     if not starter.by_counts:
@@ -88,7 +87,7 @@ def run(model: Model, data: Annotations, settings: Settings) -> RawResult:
     return result
 
 
-Drawn = tuple[dict[str, Floats], Floats, Floats, str]
+Drawn = tuple[dict[str, AnyArray], AnyArray, AnyArray, str]
 
 
 def _chains(
@@ -122,7 +121,7 @@ def _chains(
 
 
 def _stepped(
-    pymc_model: Any, start: dict[str, Floats], settings: Settings, wanted: set[str]
+    pymc_model: Any, start: dict[str, AnyArray], settings: Settings, wanted: set[str]
 ) -> Drawn:
     """Run the step methods of PyMC, where something discrete is left."""
     whole = {v.name for v in pymc_model.free_RVs if v.dtype.startswith("int")}
@@ -151,7 +150,7 @@ def sampled_from(density: Density, start: Mapping[str, Any]) -> Any:
     begin = density.unconstrained(start)
     density.value(begin)  # loads the loops, or compiles them
 
-    def shown_at(x: Floats) -> dict[str, Floats]:
+    def shown_at(x: AnyArray) -> dict[str, AnyArray]:
         # nutpie takes arrays without gaps only
         found = density.constrained(x)
         return {name: np.require(value, np.float64, "C") for name, value in found.items()}
@@ -246,7 +245,7 @@ def _sample(code: Any, settings: Settings, clock: Clock, correlated: bool) -> tu
         return sampler.abort(), "interrupted"
 
 
-def _shake(values: Floats, support: Support, rng: np.random.Generator) -> Floats:
+def _shake(values: AnyArray, support: Support, rng: np.random.Generator) -> AnyArray:
     """Move a starting value a little, within what it may be."""
     values = np.asarray(values, dtype=float)
     noise = rng.normal(0.0, JITTER, values.shape)
@@ -262,7 +261,7 @@ def _shake(values: Floats, support: Support, rng: np.random.Generator) -> Floats
     return values + noise
 
 
-def _arrays(tree: Any, wanted: set[str]) -> tuple[dict[str, Floats], Floats, Floats]:
+def _arrays(tree: Any, wanted: set[str]) -> tuple[dict[str, AnyArray], AnyArray, AnyArray]:
     posterior = tree["posterior"].to_dataset()
     stats = tree["sample_stats"].to_dataset()
     draws = {name: posterior[name].values for name in sorted(wanted) if name in posterior}
@@ -273,7 +272,7 @@ def _arrays(tree: Any, wanted: set[str]) -> tuple[dict[str, Floats], Floats, Flo
     return draws, lp[chains, :n], diverging[chains, :n].astype(bool)
 
 
-def _complete(prevalence: Floats) -> tuple[Floats, int]:
+def _complete(prevalence: AnyArray) -> tuple[AnyArray, int]:
     """Chains and number of draws to keep: a run that was stopped pads short chains with NaN."""
     lengths = np.isfinite(prevalence[:, :, 0]).sum(axis=1)
     chains = np.flatnonzero(lengths >= lengths.max() / 2)
@@ -281,7 +280,11 @@ def _complete(prevalence: Floats) -> tuple[Floats, int]:
 
 
 def _revisit(
-    model: ConfusionModel, codes: Encoded, posterior: dict[str, Floats], lp: Floats, relabel: bool
+    model: ConfusionModel,
+    codes: Encoded,
+    posterior: dict[str, AnyArray],
+    lp: AnyArray,
+    relabel: bool,
 ) -> list[Kept]:
     """Compute P(truth) of every draw, its classes in canonical order."""
     from annomodels.kernels.passes import truth_pass
@@ -290,7 +293,7 @@ def _revisit(
     chains, draws, k = posterior["prevalence"].shape
     identity = np.arange(k)
     volume = codes.volume
-    kept = [Kept(codes, draws, single=False) for _ in range(chains)]
+    kept = [Kept(codes.n_patterns, k, draws, single=False) for _ in range(chains)]
     for chain, part in enumerate(kept):
         for draw in range(draws):
             values = {name: array[chain, draw] for name, array in posterior.items()}
@@ -318,7 +321,7 @@ def _weighted_likelihood(codes: Encoded, state: State, unweighted: float) -> flo
     return expect(codes, state)[3]
 
 
-def state_of(values: dict[str, Floats]) -> State:
+def state_of(values: dict[str, AnyArray]) -> State:
     """Give the parameters of one draw as the kernels hold them."""
     confusion = values["confusion"]
     if confusion.ndim == 2:

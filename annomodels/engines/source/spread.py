@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from annomodels.engines.held import carry_out, forget, take_from
-from annomodels.engines.partition import Source
+from annomodels.engines.source.held import carry_out, forget, take_from
+from annomodels.engines.source.partition import Source
 from annomodels.errors import EngineError
 from annomodels.executors.team import Lost, Team, add
 
-__all__ = ["Spread"]
-
 ATTEMPTS = 20
+# partitions whose results are added here one after the other, whatever the number of threads
+IN_ORDER = 8
 
 
 class Spread:
@@ -64,6 +64,8 @@ class Spread:
         """
         if counted and self.team.here and 1 < self.team.places < len(self.source.partitions):
             return self._from_a_pile(job, arguments)
+        if self.team.here and len(self.source.partitions) <= IN_ORDER:
+            return add(*self.each(job, *arguments))
         found, total = self._rounds(job, arguments, None, adding=True)
         return add(*found) if total is None else total
 

@@ -7,19 +7,18 @@ is what travels: opening it where it arrives gives the codes of its items.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from annomodels.engines.source.itemsums import ItemMeans
 from annomodels.models.encoded import Encoded
+from annomodels.types import AnyArray, Floats
 
-__all__ = ["MemoryPartition", "MemorySource", "Partition", "Source", "cut"]
-
-Floats = NDArray[np.float64]
+Finish = Callable[["Partition", Any], Any] | None
 
 
 class Partition(Protocol):
@@ -80,6 +79,13 @@ class Source(Protocol):
     def fingerprint(self) -> str:
         """A text that changes when the data change."""
 
+    @property
+    def finish(self) -> Finish:
+        """What is done, where a partition lies, with what is known of its items; None: nothing."""
+
+    def gathered(self, parts: Sequence[Any]) -> dict[str, Any]:
+        """Fields of a result that concern items, from what came back of each partition."""
+
 
 @dataclass(frozen=True, eq=False)
 class MemoryPartition:
@@ -128,11 +134,12 @@ class MemorySource:
     whole: Encoded
     partitions: tuple[MemoryPartition, ...] = field(repr=False)
     fingerprint: str = ""
+    finish: Finish = None
 
     @property
     def n_items(self) -> int:
         """Number of items."""
-        return self.whole.n_patterns
+        return len(self.whole.inverse)
 
     @property
     def n_labels(self) -> int:
@@ -152,12 +159,24 @@ class MemorySource:
     @property
     def volume(self) -> Floats:
         """Share of the labels that each confusion matrix gave, shape [row]."""
-        return np.bincount(self.whole.row, minlength=self.n_rows) / len(self.whole.row)
+        return self.whole.volume
 
     @property
     def has_gold(self) -> bool:
         """Whether the truth of any item is known."""
         return bool((self.whole.gold >= 0).any())
+
+    def gathered(self, parts: Sequence[Any]) -> dict[str, Any]:
+        """P(truth) of all items; with its Monte Carlo error where draws were taken."""
+        if isinstance(parts[0], ItemMeans):
+            names = ("p_truth", "p_truth_mcse", "conditional_entropy")
+            whole = {n: np.concatenate([getattr(part, n) for part in parts]) for n in names}
+            return {name: values[self.whole.inverse] for name, values in whole.items()}
+        from annomodels.kernels.products import entropies
+
+        p = np.concatenate(parts)[self.whole.inverse]
+        mcse = np.full_like(p, np.nan)
+        return {"p_truth": p, "p_truth_mcse": mcse, "conditional_entropy": entropies(p)}
 
 
 def cut(codes: Encoded, parts: int, fingerprint: str = "") -> MemorySource:
@@ -179,12 +198,13 @@ def cut(codes: Encoded, parts: int, fingerprint: str = "") -> MemorySource:
     >>> rows = [(i, j, (i + j) % 2) for i in range(5) for j in range(3)]
     >>> source = cut(encode(am.Annotations.from_records(rows), collapse=False), 2)
     >>> [(part.first, part.n_items, part.n_annotations) for part in source.partitions]
-    [(0, 2, 6), (2, 3, 9)]
+    [(0, 3, 9), (3, 2, 6)]
     """
     parts = max(1, min(parts, codes.n_patterns))
+    if parts == 1:
+        return MemorySource(codes, (MemoryPartition(0, codes),), fingerprint)
     wanted = np.linspace(0, codes.starts[-1], parts + 1)[1:-1]
-    inner = np.searchsorted(codes.starts, wanted, side="right") - 1
-    edges = sorted({0, *(int(edge) for edge in inner), codes.n_patterns})
+    edges = sorted({0, *np.searchsorted(codes.starts, wanted).tolist(), codes.n_patterns})
     pieces = tuple(MemoryPartition(lo, _slice(codes, lo, hi)) for lo, hi in pairwise(edges))
     return MemorySource(codes, pieces, fingerprint)
 
@@ -192,7 +212,7 @@ def cut(codes: Encoded, parts: int, fingerprint: str = "") -> MemorySource:
 def _slice(codes: Encoded, lo: int, hi: int) -> Encoded:
     """Items lo..hi with numbers of their own; labels and rows are views."""
     begin, end = int(codes.starts[lo]), int(codes.starts[hi])
-    own: dict[str, Any] = {name: getattr(codes, name)[lo:hi] for name in ("gold", "weight")}
+    own: dict[str, AnyArray] = {name: getattr(codes, name)[lo:hi] for name in ("gold", "weight")}
     return Encoded(
         starts=codes.starts[lo : hi + 1] - begin,
         row=codes.row[begin:end],
@@ -200,5 +220,6 @@ def _slice(codes: Encoded, lo: int, hi: int) -> Encoded:
         inverse=np.arange(hi - lo),
         n_rows=codes.n_rows,
         n_labels=codes.n_labels,
+        n_silent=codes.n_silent,
         **own,
     )

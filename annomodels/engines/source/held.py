@@ -8,16 +8,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from annomodels.engines.itemsums import ItemSums
-from annomodels.engines.partition import Partition
+from annomodels.engines.source.itemsums import ItemSums
+from annomodels.engines.source.partition import Partition
 from annomodels.executors.team import Lost, add
 from annomodels.models.encoded import Encoded
+from annomodels.types import AnyArray
 
-__all__ = ["Block", "carry_out", "forget", "take_from"]
-
-Sum = tuple[NDArray[Any], ...]
+Sum = tuple[AnyArray, ...]
 HELD: dict[tuple[str, int], Block] = {}
 # when a run was last heard of; what nobody asks for in hours is of a run that was killed
 HEARD: dict[str, float] = {}
@@ -49,7 +47,7 @@ class Block:
         self.held = _opened(codes) if alone or not streamed else None
         self.sums: dict[int, ItemSums] = {}
 
-    def open(self) -> tuple[tuple[NDArray[Any], ...], NDArray[Any]]:
+    def open(self) -> tuple[tuple[AnyArray, ...], AnyArray]:
         """Give what a pass begins with, and the weights of the items; may read a file."""
         return _opened(self.partition.open()) if self.held is None else self.held
 
@@ -62,11 +60,11 @@ class Block:
         return sums
 
 
-def _opened(codes: Encoded) -> tuple[tuple[NDArray[Any], ...], NDArray[Any]]:
+def _opened(codes: Encoded) -> tuple[tuple[AnyArray, ...], AnyArray]:
     return tuple(_open(values) for values in codes.arrays), _open(codes.weight)
 
 
-def _open(values: NDArray[Any]) -> NDArray[Any]:
+def _open(values: AnyArray) -> AnyArray:
     """Array that can be written to, as data in memory can: one kind, so one compiled loop."""
     return np.require(values, requirements=["C", "W"])
 

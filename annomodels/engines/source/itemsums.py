@@ -12,11 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["ItemMeans", "ItemSums", "item_means"]
-
-Floats = NDArray[np.float64]
+from annomodels.types import Floats
 
 
 @dataclass(frozen=True, eq=False)

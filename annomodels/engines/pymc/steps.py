@@ -10,13 +10,11 @@ from types import MethodType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from annomodels.engines.compiled import graph_key, holders, kept
+from annomodels.engines.pymc.compiled import graph_key, holders, kept
+from annomodels.types import AnyArray
 
-__all__ = ["Steps", "compiled_steps"]
-
-Point = dict[str, NDArray[Any]]
+Point = dict[str, AnyArray]
 
 
 def compiled_steps(pymc_model: Any, start: Mapping[str, Any]) -> Steps:
@@ -159,7 +157,7 @@ class Steps:
         steps.setup_chain(np.random.default_rng(seed).spawn(1)[0], warmup, draws)
         return steps
 
-    def values(self, point: Point) -> dict[str, NDArray[Any]]:
+    def values(self, point: Point) -> dict[str, AnyArray]:
         """Give the variables of the model, by name, at a point."""
         return dict(zip(self._names, self._values(point), strict=True))
 

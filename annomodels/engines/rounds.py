@@ -1,4 +1,4 @@
-"""Gibbs sampling over partitions that lie elsewhere: parameters go out, counts come back.
+"""Gibbs chains that step together over partitions: parameters go out, counts come back.
 
 All chains take a step together, one round of calls for each iteration: every place draws the truth
 of its items for all chains, and the parameters are drawn here. What the kept draws say of the items
@@ -13,20 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from threading import Event
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from annomodels.data.schema import RawResult
-from annomodels.engines.checkpoint import identity, open_checkpoint
-from annomodels.engines.collect import collect_parameters
-from annomodels.engines.far_chain import FarChain
-from annomodels.engines.interrupts import Interrupts
-from annomodels.engines.itemsums import ItemMeans
-from annomodels.engines.jobs import (
+from annomodels.engines.chain import Chain
+from annomodels.engines.kept import Kept
+from annomodels.engines.settings import Settings
+from annomodels.engines.source.jobs import (
     Batch,
     Keeping,
     items,
@@ -35,19 +30,13 @@ from annomodels.engines.jobs import (
     recounted,
     sampled,
 )
-from annomodels.engines.kept import Kept
-from annomodels.engines.partition import Partition, Source
-from annomodels.engines.settings import Settings
-from annomodels.engines.spread import Spread
-from annomodels.engines.stages import StagedRun, looks, room_for
+from annomodels.engines.source.spread import Spread
+from annomodels.engines.stages import StagedRun, chain_keys, looks
 from annomodels.errors import EngineError
-from annomodels.executors.team import Team
 from annomodels.models.base import State
 from annomodels.models.conjugate import ConjugateModel
+from annomodels.types import Floats
 
-__all__ = ["Sampled", "in_memory", "sample_source"]
-
-Finish = Callable[[Partition, ItemMeans], Any]
 RECOUNTS = 10
 # bytes of parameters that are sent at a time to be counted again
 RECOUNT_BYTES = 32_000_000
@@ -55,103 +44,24 @@ RECOUNT_BYTES = 32_000_000
 GROUPED_SLICE_SECONDS = 5.0
 
 
-@dataclass(frozen=True, eq=False)
-class Sampled:
-    """Result of a run over partitions.
-
-    Parameters
-    ----------
-    kept
-        What each chain kept.
-    parts
-        What is known of the items of each partition: `ItemMeans`, or what was made of them.
-    gaps
-        Mean total variation distances of the chains' class probabilities, shape [chain, chain].
-    attrs
-        What the engine says of the run.
-    """
-
-    kept: list[Kept]
-    parts: list[Any]
-    gaps: NDArray[np.float64]
-    attrs: dict[str, Any]
-
-
-def in_memory(
-    model: ConjugateModel,
-    source: Source,
-    settings: Settings,
-    team: Team,
-    starts: Sequence[State],
-    relabel: bool,
-) -> RawResult:
-    """Sample with a team and bring everything together in this process.
-
-    Parameters
-    ----------
-    model, source, settings, team, starts, relabel
-        As for :func:`sample_source`.
-    """
-    try:
-        found = sample_source(model, source, settings, team, starts, relabel)
-    finally:
-        if team is not settings.executor:
-            team.close()
-    of_items = {
-        name: np.concatenate([getattr(part, name) for part in found.parts])
-        for name in ("p_truth", "p_truth_mcse", "conditional_entropy")
-    }
-    return collect_parameters(model, found.kept, source.volume, found.gaps, found.attrs, **of_items)
-
-
-def sample_source(
-    model: ConjugateModel,
-    source: Source,
-    settings: Settings,
-    team: Team,
-    starts: Sequence[State],
-    relabel: bool,
-    finish: Finish | None = None,
-) -> Sampled:
-    """Sample the posterior of a source whose partitions lie with a team.
+class Rounds(StagedRun):
+    """Chains that take their steps together.
 
     Parameters
     ----------
     model
         A model with conjugate parameters.
-    source
-        The data.
+    spread
+        The data, spread over a team.
     settings
         The options of the run.
-    team
-        Who processes the partitions.
+    pool
+        Threads that draw parameters.
     starts
         Where each chain begins.
     relabel
         Whether kept draws are brought into the canonical order of the classes.
-    finish
-        What is done, where a partition lies, with what is known of its items: called with the
-        partition and `ItemMeans`, its result is what comes back.
-
-    Raises
-    ------
-    EngineError
-        When the time limit leaves no draw, or the team does not last.
-    KeyboardInterrupt
-        When interrupted before the first draw.
     """
-    with Spread(source, team) as spread, ThreadPoolExecutor(settings.workers) as pool:
-        run = _Run(model, spread, settings, pool, starts, relabel)
-        draws, single = room_for(source.n_rows, source.n_labels, settings)
-        with Interrupts(True) as run.interrupts:
-            run.sample(draws, single)
-        kept, _ = run.result
-        parts, gaps = run.items(kept, finish)
-        return Sampled(kept, parts, gaps / source.n_items, run.attrs)
-
-
-class _Run(StagedRun):
-    """Chains that take their steps together."""
 
     def __init__(
         self,
@@ -163,15 +73,12 @@ class _Run(StagedRun):
         relabel: bool,
     ) -> None:
         source = spread.source
-        belongs = identity(source.fingerprint, model, "gibbs", settings)
         work = looks(source.n_annotations, source.n_rows, source.n_labels)
-        super().__init__(settings, work, open_checkpoint(settings, belongs))
+        super().__init__(model, source.fingerprint, settings, work)
         self.model, self.spread, self.pool = model, spread, pool
-        self.interrupts = Interrupts(False)
-        keys = np.random.SeedSequence(settings.seed).generate_state(settings.chains, np.uint64)
-        self.keys = [int(key) for key in keys]
-        self.chains: list[FarChain] = [
-            FarChain(model, source, state, key, relabel)
+        self.keys = chain_keys(settings)
+        self.chains: list[Chain] = [
+            Chain(model, source.volume, state, key, relabel)
             for state, key in zip(starts, self.keys, strict=True)
         ]
         self.groups = _groups(len(self.chains), spread)
@@ -226,7 +133,7 @@ class _Run(StagedRun):
         keep = kept is not None and iteration % thin == 0
         keeping = None
         if keep and kept is not None and self.spread.team.keeps and behind == group:
-            orders = [self.chains[n].order(True) for n in group]
+            orders = [self.chains[n].order() for n in group]
             first = kept[group[0]]
             keeping = Keeping(self.stage, first.n, int(first.book[4]), orders, group)
         states = [self.chains[n].state for n in behind]
@@ -239,15 +146,22 @@ class _Run(StagedRun):
         def take(place: int) -> None:
             n = behind[place]
             room = None if kept is None else kept[n]
-            self.chains[n].take(room, keep, counts[place], sizes[place], float(found[place]))
+            if room is not None and room.trace is not None:
+                room.trace.note(self.chains[n].state)
+            self.chains[n].take(
+                room if keep else None, counts[place], sizes[place], float(found[place])
+            )
 
         apply = map if self.by_turns else self.pool.map
         list(apply(take, range(len(behind))))
 
-    def items(
-        self, kept: list[Kept], finish: Finish | None
-    ) -> tuple[list[Any], NDArray[np.float64]]:
-        """Collect what the draws say of the items; take up again what was lost."""
+    def items(self, kept: list[Kept]) -> tuple[list[Any], Floats]:
+        """Collect what the draws say of the items; take up again what was lost.
+
+        Gives, of each partition, `ItemMeans` or what the source makes of them, and the total
+        variation distances of the chains' class probabilities, summed over the items.
+        """
+        finish = self.spread.source.finish
         n, length = min(part.n for part in kept), int(kept[0].book[4])
         # the last stage may have been cut short, and then the one before it counts
         whole = self.stages[-1][1] == self.first_thin * 2 ** (self.stage - 1)

@@ -9,8 +9,6 @@ import weakref
 from pathlib import Path
 from typing import IO
 
-__all__ = ["Keeper", "sweep"]
-
 PREFIX, HELD = "annomodels-", "held"
 
 

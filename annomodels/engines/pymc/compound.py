@@ -6,22 +6,19 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from annomodels.engines.compiled import data_values
+from annomodels.engines.pymc.compiled import data_values
+from annomodels.engines.pymc.steps import Steps, compiled_steps
 from annomodels.engines.settings import Clock, Settings
-from annomodels.engines.steps import Steps, compiled_steps
 from annomodels.errors import EngineError
+from annomodels.types import AnyArray
 
-__all__ = ["sample_compound"]
-
-Floats = NDArray[Any]
 # NUTS learns its step size and the scales of the variables from them
 LEAST_WARMUP = 300
 
 
 def sample_compound(
-    pymc_model: Any, start: dict[str, Floats], settings: Settings
+    pymc_model: Any, start: dict[str, AnyArray], settings: Settings
 ) -> tuple[Any, str]:
     """Sample by a compound step: NUTS for what is continuous, Gibbs-Metropolis for the rest.
 
@@ -74,11 +71,13 @@ class _Chain:
     def __init__(self, settings: Settings, number: int) -> None:
         self.settings, self.number = settings, number
         self.length = 0
-        self.draws: dict[str, Floats] = {}
+        self.draws: dict[str, AnyArray] = {}
         self.logp = np.empty(settings.draws)
         self.diverging = np.zeros(settings.draws, dtype=bool)
 
-    def run(self, steps: Steps, given: dict[str, Any], point: dict[str, Floats], seed: int) -> str:
+    def run(
+        self, steps: Steps, given: dict[str, Any], point: dict[str, AnyArray], seed: int
+    ) -> str:
         """Sample, and say why sampling ended early; what was drawn until then is kept."""
         settings = self.settings
         warmup = max(settings.warmup, LEAST_WARMUP)
@@ -102,7 +101,7 @@ class _Chain:
             return "interrupted"
         return ""
 
-    def _keep(self, values: dict[str, Floats], logp: float, diverging: bool) -> None:
+    def _keep(self, values: dict[str, AnyArray], logp: float, diverging: bool) -> None:
         n = self.length
         if not self.draws:
             size = len(self.logp)

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from annomodels.engines.held import Block
-from annomodels.engines.itemsums import ItemMeans, ItemSums, item_means
-from annomodels.engines.partition import Partition
-from annomodels.engines.recount import kernel_parameters
+from annomodels.engines.kept import Kept
+from annomodels.engines.source.held import Block
+from annomodels.engines.source.itemsums import ItemMeans, ItemSums, item_means
+from annomodels.engines.source.partition import Finish
 from annomodels.models.base import State
+from annomodels.models.encoded import Encoded
+from annomodels.types import AnyArray, Floats, Ints
 
-__all__ = [
-    "Batch", "Keeping", "Parameters", "distances", "expected", "items", "parameters_of", "sampled",
-    "weighed",
-]  # fmt: skip
-
-Floats = NDArray[np.float64]
 # log prevalence [truth], log confusion [row, label, truth]; then, maybe, both without logarithm
 Parameters = tuple[Floats, ...]
-Finish = Callable[[Partition, Any], Any] | None
 MANY_CELLS = 100_000
 
 
@@ -46,7 +40,7 @@ class Keeping:
     stage: int
     draw: int
     length: int
-    orders: Sequence[NDArray[np.int64]]
+    orders: Sequence[Ints]
     chains: Sequence[int]
 
 
@@ -94,7 +88,7 @@ def sampled(
     keys: Sequence[int],
     iteration: int,
     keeping: Keeping | None,
-) -> tuple[NDArray[Any], ...]:
+) -> tuple[AnyArray, ...]:
     """Draw the truth of all items for each chain.
 
     Gives counts [chain, row, label, truth], sizes [chain, truth] and log likelihoods [chain].
@@ -130,7 +124,7 @@ def sampled(
     return wide, sizes, found
 
 
-def expected(block: Block, parameters: Parameters) -> tuple[NDArray[Any], ...]:
+def expected(block: Block, parameters: Parameters) -> tuple[AnyArray, ...]:
     """Give expected counts [row, label, truth], sizes [truth] and the log likelihood, shape []."""
     counts, sizes, _, found = _soft(block, parameters, items=False)
     return counts, sizes, np.array(found)
@@ -150,8 +144,7 @@ def distances(block: Block, states: Sequence[Parameters]) -> tuple[Floats]:
     _, weight = block.open()
     for a in range(n):
         for b in range(a):
-            gap = 0.5 * np.abs(known[a] - known[b]).sum(axis=1) @ weight
-            gaps[a, b] = gaps[b, a] = gap
+            gaps[a, b] = gaps[b, a] = 0.5 * (weight @ np.abs(known[a] - known[b])).sum()
     return (gaps,)
 
 
@@ -179,6 +172,37 @@ def recounted(block: Block, stage: int, length: int, batches: Sequence[Batch]) -
             held.note(batch.first + n)
 
 
+def kernel_parameters(prevalence: AnyArray, confusion: AnyArray) -> tuple[Floats, Floats]:
+    """Log prevalence and log confusion [row, label, truth] of a kept draw.
+
+    Parameters
+    ----------
+    prevalence
+        Shape [truth].
+    confusion
+        Shape [row, truth, label], or [truth, label] for one matrix for all coders.
+    """
+    tiny = np.finfo(float).tiny  # what single precision took for nothing is not impossible
+    rows = np.maximum(np.asarray(confusion, dtype=float), tiny)
+    rows = rows[None] if rows.ndim == 2 else rows
+    log_rows = np.ascontiguousarray(np.log(rows).transpose(0, 2, 1))
+    return np.log(np.maximum(np.asarray(prevalence, dtype=float), tiny)), log_rows
+
+
+def recount(codes: Encoded, kept: Kept) -> None:
+    """Sum the class probabilities of all kept draws anew, in the batches they were kept in."""
+    from annomodels.kernels.passes import truth_pass
+    from annomodels.kernels.products import chances
+
+    draws = zip(kept.arrays["prevalence"][: kept.n], kept.arrays["confusion"], strict=False)
+    for prevalence, confusion in draws:
+        given = chances(*kernel_parameters(prevalence, confusion))
+        truth_pass(*codes.arrays, given, 0, codes.n_patterns, kept.batch, kept.entropy)
+        kept.book[1] += 1
+        if kept.book[1] >= kept.book[4]:
+            kept.close_batch()
+
+
 def items(
     block: Block,
     chains: int,
@@ -202,15 +226,32 @@ def items(
 def _soft(
     block: Block, parameters: Parameters, items: bool = True
 ) -> tuple[Floats, Floats, Floats, float]:
+    arrays, weight = block.open()
+    return soft(arrays, weight, block.n_rows, _chances(parameters), items)
+
+
+def soft(
+    arrays: Sequence[AnyArray], weight: Floats, n_rows: int, given: Any, items: bool = True
+) -> tuple[Floats, Floats, Floats, float]:
+    """E-step: expected counts, sizes, class probabilities if wanted, and the log likelihood.
+
+    Parameters
+    ----------
+    arrays, weight
+        What a pass begins with, and the number of items of each pattern.
+    n_rows
+        Number of confusion matrices.
+    given
+        The parameters, as :func:`annomodels.kernels.products.chances` gives them.
+    items
+        Whether the class probabilities are wanted; else they are empty.
+    """
     from annomodels.kernels.passes import soft_pass
 
-    arrays, weight = block.open()
-    k = block.n_labels
-    counts, sizes = np.zeros((block.n_rows, k, k)), np.zeros(k)
-    p_truth = np.empty((block.n_items if items else 0, k))
-    found = soft_pass(
-        *arrays, weight, _chances(parameters), 0, block.n_items, counts, sizes, p_truth,
-    )  # fmt: skip
+    k, n_items = len(given[0]), len(weight)
+    counts, sizes = np.zeros((n_rows, k, k)), np.zeros(k)
+    p_truth = np.empty((n_items if items else 0, k))
+    found = soft_pass(*arrays, weight, given, 0, n_items, counts, sizes, p_truth)
     return counts, sizes, p_truth, float(found)
 
 

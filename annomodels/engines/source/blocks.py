@@ -6,31 +6,16 @@ it into memory, so that what a pass holds is one block for each thread.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.models.encoded import Encoded
-
-__all__ = [
-    "BLOCK_LABELS",
-    "Block",
-    "FilePartition",
-    "FileSource",
-    "cuts",
-    "expanded_path",
-    "items_path",
-    "labels_path",
-    "write_block",
-    "write_codes",
-]
+from annomodels.types import AnyArray
 
 BLOCK_LABELS = 1 << 19
-Ints = NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -108,21 +93,7 @@ class FilePartition:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class FileSource:
-    """All blocks, as the engines see them; see :class:`annomodels.engines.partition.Source`."""
-
-    partitions: Sequence[FilePartition]
-    n_items: int
-    n_labels: int
-    n_rows: int
-    n_annotations: int
-    volume: NDArray[np.float64]
-    has_gold: bool
-    fingerprint: str
-
-
-def cuts(starts: Ints, size: int = BLOCK_LABELS) -> list[int]:
+def cuts(starts: AnyArray, size: int = BLOCK_LABELS) -> list[int]:
     """Items at which blocks of at most `size` labels begin, and the number of items.
 
     Examples
@@ -140,7 +111,13 @@ def cuts(starts: Ints, size: int = BLOCK_LABELS) -> list[int]:
 
 
 def write_block(
-    folder: Path, number: int, names: Any, starts: Ints, coder: Ints, label: Ints, gold: Ints
+    folder: Path,
+    number: int,
+    names: Any,
+    starts: AnyArray,
+    coder: AnyArray,
+    label: AnyArray,
+    gold: AnyArray,
 ) -> None:
     """Write one block.
 
@@ -173,7 +150,9 @@ def write_block(
     pq.write_table(pa.table(columns), target, compression="zstd", use_dictionary=few_values)
 
 
-def write_codes(path: Path, starts: Ints, coder: Ints, label: Ints, gold: Ints) -> None:
+def write_codes(
+    path: Path, starts: AnyArray, coder: AnyArray, label: AnyArray, gold: AnyArray
+) -> None:
     """Write the codes of a block into one Arrow file; see :func:`write_block`."""
     import pyarrow as pa
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.engines.kept import Kept, StateKept
 from annomodels.engines.relabel import canonical_order
@@ -14,17 +12,14 @@ from annomodels.errors import EngineError
 from annomodels.models.base import Model, State
 from annomodels.models.encoded import Encoded
 from annomodels.models.states import SMALLEST
-
-__all__ = ["revisit_states"]
-
-Floats = NDArray[Any]
+from annomodels.types import AnyArray
 
 
 def revisit_states(
     model: Model,
     codes: Encoded,
-    posterior: dict[str, Floats],
-    lp: Floats,
+    posterior: dict[str, AnyArray],
+    lp: AnyArray,
     relabel: bool = False,
 ) -> Sequence[Kept]:
     """Compute P(truth), P(state) and what states stand for on every draw.
@@ -67,7 +62,7 @@ def revisit_states(
             names = sorted(found.values)
             n_states = found.share.shape[1]
             if part is None:
-                part = StateKept(codes, draws, False, n_states, names)
+                part = StateKept(codes.n_patterns, codes.n_labels, draws, False, n_states, names)
             rows = np.maximum(found.emission[0], SMALLEST).transpose(0, 2, 1)
             table = np.ascontiguousarray(rows.reshape(-1, n_states))
             numbers = np.array([found.values[name][0] for name in names]).reshape(-1, n_states)
@@ -83,7 +78,7 @@ def revisit_states(
     return kept
 
 
-def _order(values: dict[str, Floats], volume: Floats) -> Floats:
+def _order(values: dict[str, AnyArray], volume: AnyArray) -> AnyArray:
     """Place that each class should have, given what coders say of it."""
     confusion = np.asarray(values["confusion"])
     rows = np.log(np.maximum(confusion if confusion.ndim == 3 else confusion[None], SMALLEST))
@@ -92,7 +87,7 @@ def _order(values: dict[str, Floats], volume: Floats) -> Floats:
     return canonical_order(State(log_prevalence, rows), volume)
 
 
-def _reordered(model: Model, values: dict[str, Floats], back: Floats) -> dict[str, Floats]:
+def _reordered(model: Model, values: dict[str, AnyArray], back: AnyArray) -> dict[str, AnyArray]:
     """Give the classes another order in every variable that speaks of them."""
     dims = model.dims(len(back))
     out = dict(values)

@@ -1,0 +1,1 @@
+"""NUTS and PyMC's other step methods, on the PyMC models or on densities in loops of our own."""

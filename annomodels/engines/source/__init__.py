@@ -1,0 +1,4 @@
+"""Where the labels are: a whole cut into partitions, in memory, on disk or on a cluster.
+
+Jobs go to where a partition lies; what comes back is small.
+"""

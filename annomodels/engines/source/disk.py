@@ -1,0 +1,200 @@
+"""Labels on disk as a source, and P(truth) as Parquet, written where a block lies.
+
+Columns are item, n (labels), gold (known truth, or none), ``p_<label>`` for each label, entropy in
+nats, and, of a run that samples, mcse (the largest Monte Carlo error of the probabilities).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from annomodels.data.names import label_text
+from annomodels.engines.source.blocks import FilePartition, items_path
+from annomodels.engines.source.itemsums import ItemMeans
+from annomodels.engines.source.keeper import Keeper
+from annomodels.engines.source.partition import Finish
+from annomodels.models.base import Model
+from annomodels.types import Floats
+
+
+class LabelsOnDisk(Protocol):
+    """A scan, as far as engines know it."""
+
+    @property
+    def folder(self) -> Path:
+        """Where the blocks are."""
+
+    @property
+    def labels(self) -> tuple[Hashable, ...]:
+        """Names of the labels."""
+
+    def sources(
+        self, shared: bool = False, scratch: str = "", answering: bool = False
+    ) -> FileSource:
+        """Give the blocks."""
+
+
+@dataclass(frozen=True, eq=False)
+class TruthOnDisk:
+    """P(truth) that a run wrote.
+
+    Parameters
+    ----------
+    folder
+        Where the files are, one for each block.
+    expected_errors
+        Expected number of wrong labels among the most probable ones of items without known truth.
+    blocks
+        Number of the files.
+    keeper
+        Keeps the folder as long as it is needed.
+    """
+
+    folder: Path
+    expected_errors: float
+    blocks: int
+    keeper: Keeper
+
+
+@dataclass(frozen=True, eq=False)
+class FileSource:
+    """All blocks, as the engines see them; see :class:`annomodels.engines.source.partition.Source`.
+
+    Parameters
+    ----------
+    finish
+        Writes what is known of the items of a block.
+    keeper
+        Holds the folder that it is written to.
+    """
+
+    partitions: Sequence[FilePartition]
+    n_items: int
+    n_labels: int
+    n_rows: int
+    n_annotations: int
+    volume: Floats
+    has_gold: bool
+    fingerprint: str
+    finish: Finish = None
+    keeper: Keeper | None = None
+
+    def gathered(self, parts: Sequence[Written]) -> dict[str, Any]:
+        """No item in memory, and where they are on disk."""
+        assert self.keeper is not None
+        errors = sum(part.expected_errors for part in parts)
+        none = np.zeros((0, self.n_labels))
+        return {
+            "p_truth": none,
+            "p_truth_mcse": none,
+            "conditional_entropy": np.zeros(0),
+            "on_disk": TruthOnDisk(self.keeper.folder / "truth", errors, len(parts), self.keeper),
+        }
+
+
+def opened(data: LabelsOnDisk, model: Model) -> FileSource:
+    """Give the blocks of a scan, with a new folder for P(truth) and for what is summed meanwhile.
+
+    Parameters
+    ----------
+    data
+        The scan.
+    model
+        The model; where coders have shadows, whether they answered is a label too.
+    """
+    keeper = Keeper()
+    for name in ("truth", "scratch"):
+        (keeper.folder / name).mkdir()
+    labels = tuple(label_text(name) for name in data.labels)
+    write = WriteTruth(str(data.folder), str(keeper.folder / "truth"), labels)
+    source = data.sources(model.shared, str(keeper.folder / "scratch"), model.shadows)
+    return replace(source, finish=write, keeper=keeper)
+
+
+@dataclass(frozen=True, eq=False)
+class Written:
+    """What is remembered of a block.
+
+    Parameters
+    ----------
+    sums
+        Sum of the class probabilities over the items, shape [truth].
+    expected_errors
+        Expected number of wrong labels among the most probable ones.
+    """
+
+    sums: Floats
+    expected_errors: float
+
+
+@dataclass(frozen=True)
+class WriteTruth:
+    """Writes what is known of the items of a block; it is sent to where the block is processed.
+
+    Parameters
+    ----------
+    scan
+        Folder of the scan.
+    folder
+        Where the files go.
+    labels
+        Names of the labels.
+    """
+
+    scan: str
+    folder: str
+    labels: tuple[str, ...]
+
+    def __call__(self, partition: Any, result: ItemMeans | Floats) -> Written:
+        """Write the file of one block."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        from annomodels.kernels.products import entropies
+
+        number = partition.number
+        with pq.ParquetFile(items_path(Path(self.scan), number)) as file:
+            about = file.read(use_threads=False)
+        if isinstance(result, ItemMeans):
+            p, entropy = result.p_truth, result.conditional_entropy
+            mcse: Floats | None = result.p_truth_mcse.max(axis=1)
+        else:
+            p, mcse = result, None
+            entropy = entropies(p)
+        gold = about["gold"].to_numpy()
+        codes = pa.array(gold, mask=gold < 0)
+        columns = {
+            "item": about["item"],
+            "n": about["n"],
+            "gold": pa.DictionaryArray.from_arrays(codes, pa.array(self.labels)).cast(pa.string()),
+            **{f"p_{name}": pa.array(p[:, k]) for k, name in enumerate(self.labels)},
+            "entropy": pa.array(entropy),
+        }
+        if mcse is not None:
+            columns["mcse"] = pa.array(mcse)
+        target = truth_path(Path(self.folder), number)
+        partial = target.with_suffix(".partial")
+        # probabilities hardly repeat, and names never; a dictionary of them takes most of the time
+        few_values = ["n", "gold"]
+        pq.write_table(pa.table(columns), partial, compression="zstd", use_dictionary=few_values)
+        partial.replace(target)
+        open_items = gold < 0
+        return Written(p.sum(axis=0), float((1.0 - p[open_items].max(axis=1)).sum()))
+
+
+def truth_path(folder: Path, number: int) -> Path:
+    """File with P(truth) of a block."""
+    return folder / f"{number:06d}.parquet"
+
+
+def read_truths(folder: Path, n_blocks: int) -> Iterator[Any]:
+    """Give the tables of all blocks, in the order of the items."""
+    import pyarrow.parquet as pq
+
+    for number in range(n_blocks):
+        yield pq.read_table(truth_path(folder, number))
