@@ -57,6 +57,7 @@ def write_outputs(
     from annomodels.reporting.facts import Facts
     from annomodels.reporting.methods import methods
     from annomodels.reporting.page import page
+    from annomodels.reporting.sheet import write
 
     told = str(fit.tree.attrs["command"])
     facts = Facts(fit, target, known=known)
@@ -78,7 +79,7 @@ def write_outputs(
         stages("making the tables", 1.0)
         if _REPORT in names:
             stages("drawing the report", 0.0)
-            (beside / _REPORT).write_text(page(facts, told), encoding="utf-8", newline="\n")
+            write(beside / _REPORT, page(facts, told))
             stages("drawing the report", 1.0)
     for text in gold.notes:
         note(f"note: {text}")

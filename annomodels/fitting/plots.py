@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+Measure = Literal["accuracy", "skill", "bits", "reliability", "bias", "scale", "noise"]
+
+
 class FitPlots:
     """Plots of a fit, each a method that gives a matplotlib figure.
 
@@ -56,7 +59,7 @@ class FitPlots:
 
     def coders(
         self,
-        measure: Literal["accuracy", "skill", "bits"] = "accuracy",
+        measure: Measure | None = None,
         *,
         most: int = 40,
         target: float | None = None,
@@ -67,7 +70,8 @@ class FitPlots:
         Parameters
         ----------
         measure
-            What to draw: "accuracy", "skill" or "bits".
+            What to draw: "accuracy" (the default), "skill" or "bits"; where labels are numbers
+            "reliability" (the default there), "bias", "scale" or "noise".
         most
             How many coders to show at most, the most notable ones.
         target
@@ -172,3 +176,13 @@ class FitPlots:
             Axes to draw on, instead of a figure of its own.
         """
         return self._draw("simplex", ax=ax)
+
+    def values(self, *, ax: Axes | None = None) -> Figure:
+        """Draw the true values of the items, where labels are numbers.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw on, instead of a figure of its own.
+        """
+        return self._draw("values", ax=ax)

@@ -47,10 +47,14 @@ VERBS: dict[str, dict[Kind, str]] = {
     "why": {CLASSES: "annomodels.summaries.why:why"},
     "write_gold": {SCAN: "annomodels.scale.summaries:write_gold"},
     "compare": {CLASSES: "annomodels.summaries.held_out:held_out"},
-    "plot.agreement": {CLASSES: "annomodels.plots.agreement:agreement_forest"},
+    "plot.agreement": {
+        CLASSES: "annomodels.plots.agreement:agreement_forest",
+        NUMBERS: "annomodels.plots.agreement:agreement_forest",
+    },
     "plot.coders": {
         CLASSES: "annomodels.plots.coders:coder_forest",
         SCAN: "annomodels.plots.coders:coder_forest",
+        NUMBERS: "annomodels.plots.coders:coder_forest",
     },
     "plot.confusion": {
         CLASSES: "annomodels.plots.confusion:confusion_matrix",
@@ -70,12 +74,16 @@ VERBS: dict[str, dict[Kind, str]] = {
         SCAN: "annomodels.plots.ranks:ranks",
     },
     "plot.simplex": {CLASSES: "annomodels.plots.simplex:simplex"},
+    "plot.values": {NUMBERS: "annomodels.plots.values:values"},
 }
 
 # why a kind of fit has no answer: for a verb, or (under "") for all others
 REASONS: dict[Kind, dict[str, str]] = {
     NUMBERS: {"": "numbers have no classes"},
-    CLASSES: {"write_gold": "the gold standard fits into memory, use gold()"},
+    CLASSES: {
+        "write_gold": "the gold standard fits into memory, use gold()",
+        "plot.values": "items have classes and no values",
+    },
     SCAN: {
         "": "needs the labels in memory, fit am.scan(...).to_annotations()",
         "gold": "the gold standard of a scan goes to disk, use write_gold(path)",

@@ -205,7 +205,7 @@ class Facts:
         """Accuracy of the coders on every draw, shape [sample, coder]."""
         return np.asarray(self.coders.draws["accuracy"].values, dtype=float)
 
-    @cached_property
+    @property
     def settled(self) -> int:
         """Number of items with a settled label."""
         return int(self.gold.table["settled"].sum()) if self.has("gold") else self.tally.settled
