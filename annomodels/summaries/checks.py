@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -87,23 +87,25 @@ def check(tree: xr.DataTree, data: Annotations, aspects: Sequence[Aspect] | None
     """
     findings = [*fit_findings(tree, data), *data_findings(tree, data)]
     findings += model_findings(tree, data, aspects)
-    return judged(findings, lambda: _all_well(findings))
+    return judged(findings, _all_well(findings))
 
 
-def judged(findings: Sequence[Finding], well: Callable[[], str]) -> Check:
-    """Give the verdict that findings lead to; `well` gives the sentence where none is bad."""
+def judged(findings: Sequence[Finding], well: str) -> Check:
+    """Give the verdict that findings lead to; `well` is the sentence where none is bad."""
     import pandas as pd
 
     worst = max(finding.severity for finding in findings)
     bad = sorted((f for f in findings if f.severity), key=lambda finding: -finding.severity)
     columns = ["name", "value", "limit", "ok", "sentence"]
     table = pd.DataFrame([finding.row() for finding in findings], columns=columns)
-    sentences = [finding.sentence for finding in bad] or [well()]
+    sentences = [finding.sentence for finding in bad] or [well]
     return Check(VERDICTS[worst], tuple(dict.fromkeys(sentences)), table)
 
 
 def _all_well(findings: list[Finding]) -> str:
     said = {finding.name: finding.value for finding in findings}
+    if "R-hat" not in said:  # of EM, which never is without a remark
+        return ""
     looked = "use of labels" in said
     return (
         f"The chains agree (R-hat at most {said['R-hat']:.3f}, at least "
