@@ -201,3 +201,10 @@ def test_long_numbers_in_names_are_sorted_too() -> None:
     names = ["t" + "9" * 5000, "t" + "1" * 5000, "t2"]
     data = Annotations.from_records([(name, "a", "x") for name in names])
     assert data.items == (names[2], names[1], names[0])
+
+
+def test_a_notebook_shows_sizes_and_notes_without_running_what_names_say() -> None:
+    data = Annotations.from_records([("t1", "ana", "pos")], source="<script>.csv")
+    assert "&lt;script&gt;.csv" in data._repr_html_()
+    assert "<script>" not in data._repr_html_()
+    assert "<li>There is only one coder" in data._repr_html_()

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -180,3 +181,9 @@ class Coded:
         if self.gold is not None:
             parts.append(f"{int((self.gold >= 0).sum()):,} known gold")
         return " · ".join(parts)
+
+    def _repr_html_(self) -> str:
+        """Show sizes, and what reading found, as notebooks do."""
+        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
+        listed = f"<ul>{notes}</ul>" if notes else ""
+        return f"<p><b>{escape(self.source or 'Annotations')}</b>: {escape(repr(self))}</p>{listed}"

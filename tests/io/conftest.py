@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import json
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,8 @@ from typing import Any
 
 import pandas as pd
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "coref"))
 
 VOTES = [("d1", "ana", "good"), ("d1", "ben", "good"), ("d2", "ana", "bad"), ("d2", "ben", "good")]
 TEXT = {"d1": "Nice 😀 tea", "d2": "So so"}

@@ -1,8 +1,9 @@
 """Damaged exports: annotations or problems in words, quickly and in little memory, whatever comes.
 
-Every export (our own, and those in tests/formats) is damaged in many ways: bytes flipped,
-cut, doubled; keys dropped; values of another type; files lost. ANNOMODELS_FUZZ sets the number of
-inputs in all.
+Every export (our own, those in tests/formats, and files with coreference) is damaged in many ways:
+bytes flipped, cut, doubled; keys dropped; values of another type; files lost. What comes goes
+through every door: read, read_spans, scan, coref.read and the commands. ANNOMODELS_FUZZ sets the
+number of inputs in all.
 """
 
 from __future__ import annotations
@@ -13,19 +14,29 @@ import json
 import os
 import random
 import shutil
+import traceback
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
 import pytest
+from coref_files import (
+    CONLL,
+    CORPUS_ENTITIES,
+    conllu,
+    write_brat,
+    write_chains,
+    write_json,
+    write_mmax,
+)
 
-from annomodels import Annotations, read
+from annomodels import coref, read, scan
+from annomodels.cli.main import main
 from annomodels.errors import AnnotationError, MissingDependency, NotApplicable
 from annomodels.io.formats import FORMATS
 from annomodels.io.reading import read_spans
-from annomodels.io.spans import SpanTable
 
 ROUNDS = int(os.environ.get("ANNOMODELS_FUZZ", "1500"))
 ODD: list[Any] = [
@@ -164,24 +175,66 @@ OPTIONS: dict[str, dict[str, Any]] = {
 # -- the test ------------------------------------------------------------------------------------
 
 
-def outcome(path: Path, options: dict[str, Any]) -> None:
-    """Read, and fail for anything but annotations or problems in words."""
-    for way in (read, read_spans):
-        try:
-            keys = options if way is read else {}
-            result: Annotations | SpanTable = way(path, **keys)  # type: ignore[operator]
-        except AnnotationError as error:
-            problems = error.problems
-            assert problems
-            assert all(problem.what and problem.remedy for problem in problems)
-        except (NotApplicable, MissingDependency):
-            pass
-        else:
-            assert repr(result)
-            if isinstance(result, Annotations):
-                assert len(result) > 0
-                assert set(result.item.tolist()) == set(range(result.n_items))
-                assert result.label.min() >= 0
+# Commands that take a file; what they may end with: done, a gate, usage, data, an extra missing.
+COMMANDS = (
+    ("check",),
+    ("check", "--json"),
+    ("agree", "--draws", "0"),
+    ("convert", "--to", "long", "-o", "{out}/long.csv"),
+    ("gold",),
+    ("formats",),
+    ("coref", "--model", "none", "--draws", "0", "-o", "{out}/table.csv"),
+)
+ENDS = {0, 1, 2, 3, 5}
+
+
+def not_ours(error: BaseException | None) -> bool:
+    """Whether an error came from a library or the file, not from a slip in our own lines."""
+    while error is not None:
+        if isinstance(error, (IndexError, KeyError, TypeError, AttributeError, AssertionError)):
+            frames = traceback.extract_tb(error.__traceback__)
+            if frames and f"{os.sep}annomodels{os.sep}" in frames[-1].filename:
+                return False
+        error = error.__cause__
+    return True
+
+
+def in_words(door: Callable[[], Any]) -> Any:
+    """Give what a door gives; None when it refuses in words, and a failure for anything else."""
+    try:
+        return door()
+    except AnnotationError as error:
+        refused = error
+    except (NotApplicable, MissingDependency):
+        return None
+    assert refused.problems
+    assert all(problem.what for problem in refused.problems)
+    assert not_ours(refused), refused.__cause__
+    return None
+
+
+def outcome(path: Path, options: dict[str, Any], chance: random.Random) -> None:
+    """Go through every door, and fail for anything but a result or problems in words."""
+    result = in_words(lambda: read(path, **options))
+    if result is not None:
+        assert repr(result)
+        assert len(result) > 0
+        assert set(result.item.tolist()) == set(range(result.n_items))
+        assert result.label.min() >= 0
+    assert repr(in_words(lambda: read_spans(path)))
+    in_words(lambda: coref.read(path))
+    if chance.random() < 0.3:
+        place = path.parent / "made by scan"
+        in_words(lambda: scan(path, cache=place))
+        shutil.rmtree(place, ignore_errors=True)
+    if chance.random() < 0.3:
+        out = path.parent / "made by a command"
+        out.mkdir()
+        words = [word.format(out=out) for word in chance.choice(COMMANDS)]
+        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()) as said:
+            code = main([words[0], str(path), *words[1:]])
+        assert code in ENDS, (words, code, said.getvalue()[-2000:])
+        shutil.rmtree(out)
 
 
 def chosen_options(options: dict[str, Any], chance: random.Random) -> dict[str, Any]:
@@ -220,7 +273,9 @@ def rounds_of(exports: dict[str, Any], folder: Path, rounds: int) -> int:
                 (place / path).parent.mkdir(parents=True, exist_ok=True)
                 (place / path).write_bytes(content)
             try:
-                outcome(place / next(iter(hurt)).split("/")[0], chosen_options(options, chance))
+                outcome(
+                    place / next(iter(hurt)).split("/")[0], chosen_options(options, chance), chance
+                )
             except Exception as error:
                 error.add_note(f"export {name!r}, round {number}")
                 raise
@@ -261,6 +316,26 @@ def test_damaged_exports_of_our_own(own_exports: Any, tmp_path: Path) -> None:
     with little_memory():
         done = rounds_of(own_exports, tmp_path, ROUNDS // 2)
     assert done >= ROUNDS // 2 - len(own_exports)
+
+
+@pytest.mark.slow
+def test_damaged_files_with_coreference(tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    for write in (write_mmax, write_brat, write_json, write_chains):
+        (made / write.__name__).mkdir(parents=True)
+        write(made / write.__name__)
+    (made / "corefud").mkdir()
+    (made / "corefud" / "ana.conllu").write_text(conllu(CORPUS_ENTITIES), "utf-8")
+    (made / "conll").mkdir()
+    for coder in ("ana", "ben"):
+        (made / "conll" / f"{coder}.conll").write_text(CONLL, "utf-8")
+    exports: dict[str, Any] = {}
+    for path in sorted(made.iterdir()):
+        inside = sorted(p for p in path.rglob("*") if p.is_file())
+        exports[path.name] = ({p.relative_to(made).as_posix(): p.read_bytes() for p in inside}, {})
+    with little_memory():
+        done = rounds_of(exports, tmp_path, ROUNDS // 4)
+    assert done >= ROUNDS // 4 - len(exports)
 
 
 @pytest.mark.slow
