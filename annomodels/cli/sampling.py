@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
     from annomodels.models.base import Model
     from annomodels.models.grouped import GroupedCoders
-    from annomodels.summaries.checks import Check
+    from annomodels.summaries.trust.checks import Check
 
 __all__ = ["exit_code", "fit_data", "grouped_model", "verdict_lines"]
 

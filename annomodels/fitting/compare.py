@@ -12,8 +12,8 @@ import numpy as np
 from annomodels.errors import NotApplicable
 from annomodels.executors.choose import spread_map
 from annomodels.fitting.fit import Fit
-from annomodels.summaries.held_out import FEWEST_DRAWS, By, HeldOut, held_out
 from annomodels.summaries.summary import Summary
+from annomodels.summaries.trust.held_out import FEWEST_DRAWS, By, HeldOut, held_out
 
 __all__ = ["compare"]
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from annomodels.fitting.plots import FitPlots
-    from annomodels.summaries.checks import Check
-    from annomodels.summaries.gains import By
-    from annomodels.summaries.next_labels import NextLabels
+    from annomodels.summaries.next.gains import By
+    from annomodels.summaries.next.next_labels import NextLabels
+    from annomodels.summaries.trust.checks import Check
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -264,7 +264,7 @@ class Fit:
             What they shall lessen: "gold", expected wrong gold labels; "bits", uncertainty.
         **limits
             `coders`, `per_item`, `per_coder` and `stop` of
-            :func:`annomodels.summaries.next_labels.next_labels`.
+            :func:`annomodels.summaries.next.next_labels.next_labels`.
         """
         chosen: Any = self._table("next", budget=budget, by=by, **limits)
         return chosen  # type: ignore[no-any-return]

@@ -18,35 +18,37 @@ VERBS: dict[str, dict[Kind, str]] = {
         NUMBERS: "annomodels.summaries.numbers:agreement",
     },
     "check": {
-        CLASSES: "annomodels.summaries.checks:check",
+        CLASSES: "annomodels.summaries.trust.checks:check",
         SCAN: "annomodels.scale.summaries:check",
         NUMBERS: "annomodels.summaries.numbers:check",
     },
     "coders": {
-        CLASSES: "annomodels.summaries.coders:coders",
+        CLASSES: "annomodels.summaries.coders.coders:coders",
         SCAN: "annomodels.scale.summaries:coders",
         NUMBERS: "annomodels.summaries.numbers:coders",
     },
     "gold": {
-        CLASSES: "annomodels.summaries.gold:gold",
+        CLASSES: "annomodels.summaries.gold.gold:gold",
         NUMBERS: "annomodels.summaries.numbers:gold",
     },
-    "groups": {CLASSES: "annomodels.summaries.groups:groups"},
+    "groups": {CLASSES: "annomodels.summaries.coders.groups:groups"},
     "items": {
-        CLASSES: "annomodels.summaries.items:items",
+        CLASSES: "annomodels.summaries.items.items:items",
         NUMBERS: "annomodels.summaries.numbers:items",
     },
     "labels": {CLASSES: "annomodels.summaries.labels:scheme"},
-    "next": {CLASSES: "annomodels.summaries.next_labels:next_labels"},
-    "predictive": {CLASSES: "annomodels.summaries.predictive:aspects"},
+    "next": {CLASSES: "annomodels.summaries.next.next_labels:next_labels"},
+    "predictive": {CLASSES: "annomodels.summaries.trust.predictive:aspects"},
     "prevalence": {
         CLASSES: "annomodels.summaries.labels:prevalence",
         SCAN: "annomodels.summaries.labels:prevalence",
     },
-    "prior_sensitivity": {CLASSES: "annomodels.summaries.prior_sensitivity:prior_sensitivity"},
-    "why": {CLASSES: "annomodels.summaries.why:why"},
+    "prior_sensitivity": {
+        CLASSES: "annomodels.summaries.trust.prior_sensitivity:prior_sensitivity"
+    },
+    "why": {CLASSES: "annomodels.summaries.gold.why:why"},
     "write_gold": {SCAN: "annomodels.scale.summaries:write_gold"},
-    "compare": {CLASSES: "annomodels.summaries.held_out:held_out"},
+    "compare": {CLASSES: "annomodels.summaries.trust.held_out:held_out"},
     "plot.agreement": {
         CLASSES: "annomodels.plots.agreement:agreement_forest",
         NUMBERS: "annomodels.plots.agreement:agreement_forest",

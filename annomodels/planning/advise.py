@@ -143,8 +143,8 @@ def advise(
 
 def _after_check(fit: Fit, suggested: str) -> tuple[str, str]:
     """Give the model to go on with after the checks of a fit, and why."""
-    from annomodels.summaries.next_model import next_model
-    from annomodels.summaries.predictive import aspects
+    from annomodels.summaries.trust.next_model import next_model
+    from annomodels.summaries.trust.predictive import aspects
 
     name, data = fit.model.name, fit.data
     rejected = [aspect.name for aspect in aspects(fit.tree, data)[1] if not aspect.fits]

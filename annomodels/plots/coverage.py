@@ -24,7 +24,7 @@ def coverage(source: Any, *, ax: Axes | None = None) -> Figure:
     Parameters
     ----------
     source
-        A fit or its coverage summary, :func:`annomodels.summaries.coverage.coverage`.
+        A fit or its coverage summary, :func:`annomodels.summaries.trust.coverage.coverage`.
     ax
         Axes to draw on, instead of a figure of its own.
 
@@ -35,7 +35,7 @@ def coverage(source: Any, *, ax: Axes | None = None) -> Figure:
         where the probability of the label falls below .99, .95 and .8.
     """
     if not hasattr(source, "table"):
-        from annomodels.summaries.coverage import coverage as summary
+        from annomodels.summaries.trust.coverage import coverage as summary
 
         source = summary(source.tree, source.data)
     curve, table = source.draws, source.table

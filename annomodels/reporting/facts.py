@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
     from annomodels.reporting.wrong import Wrong
     from annomodels.scale.tally import Tally
-    from annomodels.summaries.checks import Check
-    from annomodels.summaries.next_labels import NextLabels
+    from annomodels.summaries.next.next_labels import NextLabels
     from annomodels.summaries.summary import Summary
+    from annomodels.summaries.trust.checks import Check
     from annomodels.types import Floats
 
 CERTAIN = 0.95  # probability from which the page says "very probably"
@@ -145,7 +145,7 @@ class Facts:
     @cached_property
     def calibration(self) -> Summary | None:
         """Gold labels against truth that was held back, if there is any."""
-        from annomodels.summaries.calibration import calibration
+        from annomodels.summaries.trust.calibration import calibration
 
         return calibration(self.tree, self.data, self.known) if self.known else None
 
@@ -174,7 +174,7 @@ class Facts:
     def coverage(self) -> Summary:
         """How many items each threshold keeps."""
         if self.has("gold"):
-            from annomodels.summaries.coverage import coverage
+            from annomodels.summaries.trust.coverage import coverage
 
             return coverage(self.tree, self.data)
         import xarray as xr

@@ -13,16 +13,16 @@ from annomodels.engines.source.disk import read_truths
 from annomodels.errors import NotApplicable
 from annomodels.io.writing import atomic_path
 from annomodels.scale.scanned import Scanned
-from annomodels.summaries import coders as in_memory
-from annomodels.summaries.answers import answer_sentences
-from annomodels.summaries.checks import Check, judged
+from annomodels.summaries.coders import coders as in_memory
+from annomodels.summaries.coders.answers import answer_sentences
 from annomodels.summaries.draws import model_of, thinned
-from annomodels.summaries.findings_data import group_finding, overlap_finding, volume_finding
-from annomodels.summaries.findings_fit import fit_findings
-from annomodels.summaries.findings_model import signal_finding
-from annomodels.summaries.gold import DEFAULT_THRESHOLD
+from annomodels.summaries.gold.gold import DEFAULT_THRESHOLD
 from annomodels.summaries.signal import doubtful, mean_skill
 from annomodels.summaries.summary import Summary
+from annomodels.summaries.trust.checks import Check, judged
+from annomodels.summaries.trust.findings_data import group_finding, overlap_finding, volume_finding
+from annomodels.summaries.trust.findings_fit import fit_findings
+from annomodels.summaries.trust.findings_model import signal_finding
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -43,7 +43,7 @@ def check(tree: xr.DataTree, data: Scanned) -> Check:
     Returns
     -------
     Check
-        With the limits of :func:`annomodels.summaries.checks.check`, without the findings on
+        With the limits of :func:`annomodels.summaries.trust.checks.check`, without the findings on
         whether the model reproduces the labels.
     """
     findings = [
@@ -63,7 +63,7 @@ def check(tree: xr.DataTree, data: Scanned) -> Check:
 
 
 def coders(tree: xr.DataTree, data: Scanned, target: float | None = None) -> Summary:
-    """Give the table of :func:`annomodels.summaries.coders.coders`, from counts and draws."""
+    """Give the table of :func:`annomodels.summaries.coders.coders.coders`, from counts."""
     shell = data.shell()
     found = in_memory.coders(tree, shell, target=target)
     if not data.unanswered.any():

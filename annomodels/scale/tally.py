@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from annomodels.data.names import label_text
 from annomodels.engines.source.disk import read_truths
 from annomodels.scale.summaries import believed, gold_rows
-from annomodels.summaries.coverage import THRESHOLDS
-from annomodels.summaries.gold import DEFAULT_THRESHOLD
+from annomodels.summaries.gold.gold import DEFAULT_THRESHOLD
+from annomodels.summaries.trust.coverage import THRESHOLDS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,8 +34,8 @@ class Tally:
     labels
         One row for each label: label, gold (items of which it is the most probable), settled.
     thresholds
-        As the table of :func:`annomodels.summaries.coverage.coverage`: threshold, kept, share,
-        accuracy, wrong; its intervals need the labels in memory and are NaN.
+        As the table of :func:`annomodels.summaries.trust.coverage.coverage`: threshold, kept,
+        share, accuracy, wrong; its intervals need the labels in memory and are NaN.
     per_item
         Number of items with 0, 1, 2, ... labels.
     open

@@ -11,8 +11,8 @@ from annomodels.coefficients.agreement import agreement as classical
 from annomodels.coefficients.implied import implied, implied_pair
 from annomodels.coefficients.result import AgreementPanel
 from annomodels.data.annotations import Annotations
+from annomodels.summaries.coders.newcomers import new_coders
 from annomodels.summaries.draws import interval, thinned
-from annomodels.summaries.newcomers import new_coders
 from annomodels.summaries.summary import Summary
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ import numpy as np
 
 from annomodels.coefficients.agreement import agreement as classical
 from annomodels.data.annotations import Annotations
-from annomodels.summaries.checks import Check, judged
 from annomodels.summaries.draws import interval
-from annomodels.summaries.findings import CHECK, FINE, Finding
-from annomodels.summaries.findings_fit import fit_findings
 from annomodels.summaries.summary import Summary
+from annomodels.summaries.trust.checks import Check, judged
+from annomodels.summaries.trust.findings import CHECK, FINE, Finding
+from annomodels.summaries.trust.findings_fit import fit_findings
 from annomodels.types import Floats
 
 if TYPE_CHECKING:
@@ -279,8 +279,8 @@ def agreement(tree: xr.DataTree, data: Annotations, draws: int = 2000) -> Summar
 def check(tree: xr.DataTree, data: Annotations) -> Check:
     """Look at the chains and at the ends of the scale.
 
-    Limits: those of :func:`annomodels.summaries.checks.check` on the run; at most 5 % of the labels
-    expected beyond the largest and smallest label given.
+    Limits: those of :func:`annomodels.summaries.trust.checks.check` on the run; at most 5 % of the
+    labels expected beyond the largest and smallest label given.
 
     Parameters
     ----------

@@ -185,7 +185,7 @@ def test_what_was_sampled_is_written_when_sampling_is_interrupted(
 
 @pytest.mark.slow
 def test_an_untrusted_fit_is_written_and_is_4(votes, call, tmp_path, monkeypatch) -> None:
-    from annomodels.summaries import checks
+    from annomodels.summaries.trust import checks
 
     real = checks.check
 

@@ -9,8 +9,8 @@ from annomodels.data.mixing import mixing, worst
 from annomodels.data.schema import RawResult, conform
 from annomodels.models import MODELS
 from annomodels.models.parameters import Parameter, watched_draws, watched_names
-from annomodels.summaries.checks import check
-from annomodels.summaries.convergence import convergence
+from annomodels.summaries.trust.checks import check
+from annomodels.summaries.trust.convergence import convergence
 
 CHAINS, DRAWS = 4, 300
 VARIANTS = {

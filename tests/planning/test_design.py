@@ -8,7 +8,7 @@ import pytest
 import annomodels as am
 from annomodels.planning.trials import _items, assumed, like_pilot, trial, vote_accuracy
 from annomodels.planning.verdicts import verdict
-from annomodels.summaries.gains import StateDraws
+from annomodels.summaries.next.gains import StateDraws
 
 
 def test_votes_of_equal_coders_are_right_as_often_as_the_binomial_says():

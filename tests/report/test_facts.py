@@ -12,7 +12,7 @@ from annomodels.reporting.health import health
 from annomodels.reporting.sections.coders import matrices
 from annomodels.reporting.sections.items import suspicious
 from annomodels.reporting.wrong import wrong_labels
-from annomodels.summaries.gold import expected_errors
+from annomodels.summaries.gold.gold import expected_errors
 
 
 @pytest.fixture(scope="module")

@@ -9,16 +9,16 @@ import pytest
 
 from annomodels.cli.outputs import names_of, write_outputs
 from annomodels.reporting.page import report
-from annomodels.summaries.checks import check
+from annomodels.summaries.trust.checks import check
 
 COSTLY = {
-    "annomodels.summaries.predictive": ("aspects",),
-    "annomodels.summaries.checks": ("check",),
+    "annomodels.summaries.trust.predictive": ("aspects",),
+    "annomodels.summaries.trust.checks": ("check",),
     "annomodels.summaries.labels": ("scheme",),
     "annomodels.summaries.merging": ("draw_values",),
     "annomodels.summaries.agreement": ("agreement",),
-    "annomodels.summaries.items": ("items",),
-    "annomodels.summaries.gold": ("gold",),
+    "annomodels.summaries.items.items": ("items",),
+    "annomodels.summaries.gold.gold": ("gold",),
     "annomodels.reporting.wrong": ("wrong_labels",),
 }
 

@@ -14,7 +14,7 @@ from annomodels.reporting.methods import methods
 from annomodels.reporting.sections.verdict import next_step, sentences
 from annomodels.scale import scanning, sorting
 from annomodels.scale.tally import tally
-from annomodels.summaries.coverage import coverage
+from annomodels.summaries.trust.coverage import coverage
 
 RUN = {"chains": 2, "draws": 100, "warmup": 50, "seed": 1, "extend": False}
 

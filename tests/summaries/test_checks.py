@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from annomodels.summaries.checks import check
-from annomodels.summaries.convergence import convergence
+from annomodels.summaries.trust.checks import check
+from annomodels.summaries.trust.convergence import convergence
 
 
 @pytest.fixture(scope="module")

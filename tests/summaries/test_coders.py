@@ -8,8 +8,8 @@ import xarray as xr
 
 from annomodels.errors import NotApplicable
 from annomodels.summaries import skills
-from annomodels.summaries.coders import coders
-from annomodels.summaries.kinds import KINDS
+from annomodels.summaries.coders.coders import coders
+from annomodels.summaries.coders.kinds import KINDS
 from annomodels.summaries.worth import coder_draws
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from annomodels.errors import NotApplicable
 from annomodels.summaries.draws import thinned
-from annomodels.summaries.evidence import contributions
-from annomodels.summaries.gold import expected_errors, gold
+from annomodels.summaries.gold.evidence import contributions
+from annomodels.summaries.gold.gold import expected_errors, gold
 
 COLUMNS = [
     "item",

@@ -8,7 +8,7 @@ import pytest
 import annomodels as am
 from annomodels.models.encoded import encode
 from annomodels.summaries.draws import thinned
-from annomodels.summaries.held_out import held_out, pointwise
+from annomodels.summaries.trust.held_out import held_out, pointwise
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +104,7 @@ def test_the_sum_over_items_equals_that_of_arviz(small):
 
 
 def test_blocks_do_not_change_the_densities(small, monkeypatch):
-    from annomodels.summaries import held_out as module
+    from annomodels.summaries.trust import held_out as module
 
     fit = am.fit(small, "dawid-skene", chains=2, draws=60, seed=1, extend=False)
     draws, codes = thinned(fit.tree, small), encode(small)

@@ -7,11 +7,11 @@ import pytest
 
 from annomodels.data.annotations import Annotations
 from annomodels.summaries.agreement import agreement
-from annomodels.summaries.checks import check
-from annomodels.summaries.coders import coders
-from annomodels.summaries.gold import gold
-from annomodels.summaries.items import items
-from annomodels.summaries.predictive import predictive
+from annomodels.summaries.coders.coders import coders
+from annomodels.summaries.gold.gold import gold
+from annomodels.summaries.items.items import items
+from annomodels.summaries.trust.checks import check
+from annomodels.summaries.trust.predictive import predictive
 
 
 @pytest.mark.parametrize("summary", [gold, coders, items, predictive])

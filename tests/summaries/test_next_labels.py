@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import annomodels as am
 from annomodels.models.states import States
-from annomodels.summaries.allocation import allocate, steps
 from annomodels.summaries.draws import Draws, thinned, truth_probabilities
-from annomodels.summaries.gains import (
+from annomodels.summaries.next.allocation import allocate, steps
+from annomodels.summaries.next.gains import (
     StateDraws,
     beliefs,
     coder_bits,
@@ -23,7 +23,7 @@ from annomodels.summaries.gains import (
     outcomes,
     state_draws,
 )
-from annomodels.summaries.next_labels import next_labels
+from annomodels.summaries.next.next_labels import next_labels
 
 
 def joint_by_enumeration(data, share, emission, truth, item, says, m):

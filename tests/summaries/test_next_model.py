@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from annomodels.models import MODELS
-from annomodels.summaries.next_model import RULES, next_model
+from annomodels.summaries.trust.next_model import RULES, next_model
 
 CASES = [
     ("dawid-skene", ["votes, chi-square"], 2, "scalar-difficulty"),

@@ -7,8 +7,8 @@ import pytest
 
 import annomodels as am
 from annomodels.data.annotations import Annotations
-from annomodels.summaries.predictive import aspects, predictive
-from annomodels.summaries.predictive_rows import Rows
+from annomodels.summaries.trust.predictive import aspects, predictive
+from annomodels.summaries.trust.predictive_rows import Rows
 
 COLUMNS = ["statistic", "observed", "expected", "low", "high", "p_value", "verdict"]
 
@@ -154,13 +154,13 @@ def test_few_draws_serve_more_than_once(make):
 
 def test_single_labels_have_no_votes_to_compare():
     data = Annotations.from_records([(i, i % 3, "ab"[i % 2]) for i in range(30)])
-    from annomodels.summaries.discrepancies import Design
+    from annomodels.summaries.trust.discrepancies import Design
 
     assert not Design(data).has_pairs
 
 
 def test_alpha_of_replicates_is_that_of_the_coefficients(rng):
-    from annomodels.summaries.discrepancies import Design
+    from annomodels.summaries.trust.discrepancies import Design
 
     rows = [(i, int(j), int(rng.integers(3))) for i in range(40) for j in rng.permutation(5)[:3]]
     rows += [(40, 0, 1), (41, 1, 2), (41, 4, 2)]

@@ -13,8 +13,8 @@ from annomodels.models.catalog import MODELS
 from annomodels.models.chosen_priors import log_chosen_priors
 from annomodels.models.encoded import encode
 from annomodels.priors import Diagonal, Dirichlet
-from annomodels.summaries import prior_sensitivity
 from annomodels.summaries.draws import thinned
+from annomodels.summaries.trust import prior_sensitivity
 
 POWERS = {"weaker": 0.8, "stronger": 1.25}
 

@@ -12,7 +12,7 @@ from annomodels.errors import NotApplicable
 from annomodels.fitting.fit import Fit
 from annomodels.models.catalog import resolve
 from annomodels.summaries.draws import thinned, truth_probabilities
-from annomodels.summaries.why import PREVALENCE, SUM, why
+from annomodels.summaries.gold.why import PREVALENCE, SUM, why
 
 
 @pytest.fixture(scope="module")

@@ -38,7 +38,7 @@ def command(fits: tuple[str, ...], by: str, writing: Writing) -> None:
     from annomodels.cli.summary import loaded
     from annomodels.cli.tables import emit
     from annomodels.fitting.compare import compare
-    from annomodels.summaries.held_out import By
+    from annomodels.summaries.trust.held_out import By
 
     if len(fits) < 2:
         raise click.UsageError("compare needs two fits or more: annomodels compare a.nc b.nc")

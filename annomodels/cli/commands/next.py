@@ -80,7 +80,7 @@ def command(
     from annomodels.cli.summary import loaded
     from annomodels.cli.tables import emit
     from annomodels.data.names import label_text
-    from annomodels.summaries.gains import By
+    from annomodels.summaries.next.gains import By
 
     check_writing(writing)
     found = loaded(fit)

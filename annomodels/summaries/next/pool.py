@@ -105,7 +105,7 @@ def with_advice(table: pd.DataFrame, bits: Floats, asked: Ints) -> pd.DataFrame:
     Parameters
     ----------
     table
-        Of :func:`annomodels.summaries.coders.coders`.
+        Of :func:`annomodels.summaries.coders.coders.coders`.
     bits
         What one label of each coder tells, shape [coder].
     asked

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
-from annomodels.summaries.answers import answer_columns, answer_sentences
+from annomodels.summaries.coders.answers import answer_columns, answer_sentences
+from annomodels.summaries.coders.kinds import KINDS, Portrait, kinds, over_use, spammers
+from annomodels.summaries.coders.populations import group_of_coders, sentences
 from annomodels.summaries.draws import interval, model_of
-from annomodels.summaries.kinds import KINDS, Portrait, kinds, over_use, spammers
-from annomodels.summaries.populations import group_of_coders, sentences
 from annomodels.summaries.summary import Summary
 from annomodels.summaries.worth import CoderDraws, coder_draws
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from annomodels.data.annotations import Annotations
-from annomodels.summaries.findings import Finding
-from annomodels.summaries.findings_data import data_findings
-from annomodels.summaries.findings_fit import fit_findings
-from annomodels.summaries.findings_model import model_findings
-from annomodels.summaries.predictive_rows import Aspect
+from annomodels.summaries.trust.findings import Finding
+from annomodels.summaries.trust.findings_data import data_findings
+from annomodels.summaries.trust.findings_fit import fit_findings
+from annomodels.summaries.trust.findings_model import model_findings
+from annomodels.summaries.trust.predictive_rows import Aspect
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,8 +70,8 @@ def check(tree: xr.DataTree, data: Annotations, aspects: Sequence[Aspect] | None
     data
         What was fitted.
     aspects
-        What :func:`annomodels.summaries.predictive.aspects` gave, if it is known; an empty sequence
-        leaves the posterior predictive checks out, of which none alone forbids the use.
+        What :func:`annomodels.summaries.trust.predictive.aspects` gave, if it is known; an empty
+        sequence leaves the posterior predictive checks out, of which none alone forbids the use.
 
     Returns
     -------

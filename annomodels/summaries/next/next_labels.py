@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
-from annomodels.summaries.allocation import Steps, allocate, choose_coders, has_labelled, steps
-from annomodels.summaries.coders import coders as coders_of
+from annomodels.summaries.coders.coders import coders as coders_of
 from annomodels.summaries.draws import SMALLEST, thinned
-from annomodels.summaries.gains import (
+from annomodels.summaries.gold.gold import expected_errors
+from annomodels.summaries.next.allocation import Steps, allocate, choose_coders, has_labelled, steps
+from annomodels.summaries.next.gains import (
     By,
     StateDraws,
     beliefs,
@@ -24,9 +25,8 @@ from annomodels.summaries.gains import (
     most_labels,
     state_draws,
 )
-from annomodels.summaries.gold import expected_errors
-from annomodels.summaries.outlook import Outlook, sentences
-from annomodels.summaries.pool import Pool, make_pool, with_advice
+from annomodels.summaries.next.outlook import Outlook, sentences
+from annomodels.summaries.next.pool import Pool, make_pool, with_advice
 from annomodels.summaries.skills import entropy_bits
 from annomodels.summaries.summary import Summary
 
@@ -80,10 +80,10 @@ def next_labels(
 
     The gain of m further labels of an item is the expected number of wrong gold labels that they
     remove (or the bits of uncertainty about the truth), averaged over everything they may turn out
-    to be and over the posterior of the parameters; see :mod:`annomodels.summaries.gains`. Labels
-    go where the gain per label is largest, counting what is planned for an item already. Each
-    label is then given to the coder whose label tells most about this item, who has not labelled
-    it and still has time.
+    to be and over the posterior of the parameters; see :mod:`annomodels.summaries.next.gains`.
+    Labels go where the gain per label is largest, counting what is planned for an item already.
+    Each label is then given to the coder whose label tells most about this item, who has not
+    labelled it and still has time.
 
     Parameters
     ----------

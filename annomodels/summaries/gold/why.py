@@ -14,8 +14,8 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text, plain_names, quoted
 from annomodels.errors import NotApplicable
 from annomodels.summaries.draws import SMALLEST, Draws, interval, thinned
-from annomodels.summaries.evidence import majority
-from annomodels.summaries.odds import along_the_path, log_odds, log_truth
+from annomodels.summaries.gold.evidence import majority
+from annomodels.summaries.gold.odds import along_the_path, log_odds, log_truth
 from annomodels.summaries.summary import Summary
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def why(
     A row is the mean of one term over the draws, in natural logarithms: +2.1 multiplies the odds
     of the gold label by exp(2.1), about 8. The last row of an item is the sum, which on every draw
     is the posterior log-odds. In models whose items have states besides their truth the odds are
-    shared out by :func:`annomodels.summaries.odds.along_the_path`.
+    shared out by :func:`annomodels.summaries.gold.odds.along_the_path`.
 
     Parameters
     ----------

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
-from annomodels.summaries.discrepancies import Design
-from annomodels.summaries.dispersion import error_dispersion
 from annomodels.summaries.draws import Draws, choices, thinned
-from annomodels.summaries.next_model import fitted_model, next_model
-from annomodels.summaries.predictive_rows import Aspect, Rows
 from annomodels.summaries.replicates import draw_labels
 from annomodels.summaries.summary import Summary
+from annomodels.summaries.trust.discrepancies import Design
+from annomodels.summaries.trust.dispersion import error_dispersion
+from annomodels.summaries.trust.next_model import fitted_model, next_model
+from annomodels.summaries.trust.predictive_rows import Aspect, Rows
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -42,7 +42,7 @@ def predictive(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
     On each draw a new truth (or state, where items have more) is drawn for every item from the
     prevalence (known gold stays), and the same coders label it anew; for "errors on the same
     items" the truth is drawn from P(truth | labels) instead, see
-    :func:`annomodels.summaries.dispersion.error_dispersion`.
+    :func:`annomodels.summaries.trust.dispersion.error_dispersion`.
 
     p_value is the share of replicates with at least the observed value (ties count half), so below
     .01 or above .99 the model does not reproduce it. The chi-square row sums

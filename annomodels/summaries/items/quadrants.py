@@ -57,7 +57,7 @@ class ItemFacts:
 
 
 def quadrants(facts: ItemFacts) -> list[str]:
-    """Sort items into quadrants; the rules stand at :func:`annomodels.summaries.items.items`."""
+    """Sort items into quadrants by the rules at :func:`annomodels.summaries.items.items.items`."""
     votes = facts.data.votes
     n = votes.sum(axis=1)
     agreeing = votes[np.arange(len(n)), facts.best]

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.errors import AnnotationError, NotApplicable, Problem
+from annomodels.summaries.coders.populations import group_of_coders, population_accuracy
 from annomodels.summaries.draws import interval
-from annomodels.summaries.populations import group_of_coders, population_accuracy
 from annomodels.summaries.summary import Summary
 from annomodels.summaries.worth import coder_draws
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from annomodels.data.annotations import Annotations
 from annomodels.summaries.draws import thinned
-from annomodels.summaries.findings import CHECK, FINE, FORBIDS, Finding
-from annomodels.summaries.next_model import fitted_model, next_model
-from annomodels.summaries.predictive import aspects
-from annomodels.summaries.predictive_rows import REJECTED, Aspect
 from annomodels.summaries.signal import NO_SIGNAL, doubtful, mean_skill, no_signal
+from annomodels.summaries.trust.findings import CHECK, FINE, FORBIDS, Finding
+from annomodels.summaries.trust.next_model import fitted_model, next_model
+from annomodels.summaries.trust.predictive import aspects
+from annomodels.summaries.trust.predictive_rows import REJECTED, Aspect
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from annomodels.data.annotations import Annotations
 from annomodels.summaries import skills
 from annomodels.summaries.draws import thinned
-from annomodels.summaries.item_states import state_columns
-from annomodels.summaries.quadrants import QUADRANTS, ItemFacts, quadrants, reasons
-from annomodels.summaries.readings import surprise
+from annomodels.summaries.items.item_states import state_columns
+from annomodels.summaries.items.quadrants import QUADRANTS, ItemFacts, quadrants, reasons
+from annomodels.summaries.items.readings import surprise
 from annomodels.summaries.summary import Summary
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from annomodels.data.annotations import Annotations
 from annomodels.data.components import components
 from annomodels.summaries.draws import model_of
-from annomodels.summaries.findings import CHECK, FORBIDS, Finding
+from annomodels.summaries.trust.findings import CHECK, FORBIDS, Finding
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from annomodels.data.annotations import Annotations
 from annomodels.errors import NotApplicable
 from annomodels.summaries.draws import thinned
-from annomodels.summaries.evidence import contributions, majority, votes_text, why_text
-from annomodels.summaries.pooling import pool_notes
+from annomodels.summaries.gold.evidence import contributions, majority, votes_text, why_text
+from annomodels.summaries.gold.pooling import pool_notes
 from annomodels.summaries.signal import doubtful, mean_skill, no_signal
 from annomodels.summaries.summary import Summary
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from annomodels.summaries.gold import TOO_SURE
+from annomodels.summaries.gold.gold import TOO_SURE
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from annomodels.data.annotations import Annotations
-from annomodels.summaries.convergence import convergence
-from annomodels.summaries.findings import CHECK, FINE, FORBIDS, Finding
+from annomodels.summaries.trust.convergence import convergence
+from annomodels.summaries.trust.findings import CHECK, FINE, FORBIDS, Finding
 
 if TYPE_CHECKING:
     import xarray as xr
