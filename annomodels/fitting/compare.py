@@ -15,8 +15,6 @@ from annomodels.fitting.fit import Fit
 from annomodels.summaries.summary import Summary
 from annomodels.summaries.trust.held_out import FEWEST_DRAWS, By, HeldOut, held_out
 
-__all__ = ["compare"]
-
 
 def compare(
     fits: Sequence[Fit] | Mapping[str, Fit], by: By = "item", executor: Any = None
@@ -50,8 +48,8 @@ def compare(
     Raises
     ------
     NotApplicable
-        When there are fewer than two fits, when they are of different data, or when one has too few
-        draws.
+        When there are fewer than two fits, when they are of different data, when one is of numbers
+        or of a scan, or when one has too few draws.
 
     References
     ----------
@@ -101,6 +99,9 @@ def _check(named: dict[str, Fit]) -> None:
     """Refuse what cannot be compared."""
     if len(named) < 2:
         raise NotApplicable(f"There is {len(named)} fit; a comparison needs two or more.")
+    for name, fit in named.items():
+        if reason := fit.lacks("compare"):
+            raise NotApplicable(f"{name} cannot be compared: {reason}.")
     prints = {name: fit.tree.attrs["data_fingerprint"] for name, fit in named.items()}
     if len(set(prints.values())) > 1:
         first, *others = prints

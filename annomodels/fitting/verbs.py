@@ -79,15 +79,26 @@ VERBS: dict[str, dict[Kind, str]] = {
     "plot.values": {NUMBERS: "annomodels.plots.values:values"},
 }
 
+IN_MEMORY = "the gold standard fits into memory, use gold()"
+NO_VALUES = "items have classes and no values"
+PLOTTED = "this plot is drawn of classes only"
 # why a kind of fit has no answer: for a verb, or (under "") for all others
 REASONS: dict[Kind, dict[str, str]] = {
-    NUMBERS: {"": "numbers have no classes"},
-    CLASSES: {
-        "write_gold": "the gold standard fits into memory, use gold()",
-        "plot.values": "items have classes and no values",
+    NUMBERS: {
+        "": "numbers have no classes",
+        "write_gold": IN_MEMORY,
+        "compare": "held-out labels are scored for classes only",
+        "next": "labels to ask for are weighed for classes only",
+        "predictive": "made-up labels are compared with the given ones for classes only",
+        "prior_sensitivity": "other priors are tried for classes only",
+        "groups": "groups of coders are compared for classes only",
+        **{f"plot.{name}": PLOTTED for name in ("difficulty", "pairwise", "predictive")},
+        **{f"plot.{name}": PLOTTED for name in ("quadrant", "ranks")},
     },
+    CLASSES: {"write_gold": IN_MEMORY, "plot.values": NO_VALUES},
     SCAN: {
         "": "needs the labels in memory, fit am.scan(...).to_annotations()",
+        "plot.values": NO_VALUES,
         "gold": "the gold standard of a scan goes to disk, use write_gold(path)",
     },
 }

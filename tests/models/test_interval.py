@@ -327,6 +327,11 @@ def test_what_cannot_be_fitted_is_refused_in_a_sentence() -> None:
     assert fit.lacks("why") == "numbers have no classes"
     with pytest.raises(am.errors.NotApplicable, match="no classes"):
         fit.why()
+    with pytest.raises(am.errors.NotApplicable, match=r"interval \(1\) cannot be compared"):
+        am.compare([fit, fit])
+    reasons = {verb: fit.lacks(verb) for verb in ("next", "plot.ranks", "write_gold")}
+    assert "numbers have no classes" not in reasons.values()
+    assert reasons["plot.ranks"] == "this plot is drawn of classes only"
     with pytest.raises(am.errors.NotApplicable, match="takes no threshold="):
         fit.gold(0.9)
     with pytest.raises(am.errors.NotApplicable, match="executor="):
