@@ -12,6 +12,7 @@ from annomodels.coefficients.parts.breakdown import breakdown as breakdown
 from annomodels.coefficients.parts.diagnose import diagnose as diagnose
 from annomodels.data.annotations import Annotations as Annotations
 from annomodels.fitting.compare import compare as compare
+from annomodels.fitting.earlier import prior_from as prior_from
 from annomodels.fitting.fit import Fit as Fit
 from annomodels.fitting.load import load as load
 from annomodels.fitting.run import fit as fit
@@ -24,7 +25,6 @@ from annomodels.planning.design import design as design
 from annomodels.planning.simulate import simulate as simulate
 from annomodels.reporting.page import report as report
 from annomodels.scale.scanning import scan as scan
-from annomodels.summaries.earlier import prior_from as prior_from
 from annomodels.summaries.summary import Summary as Summary
 
 __version__: str

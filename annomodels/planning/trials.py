@@ -16,7 +16,7 @@ from annomodels.models.base import Model
 from annomodels.models.fittable import require_fittable
 from annomodels.planning.crowds import Workload, assign
 from annomodels.planning.simulate import simulate
-from annomodels.summaries.coders.newcomers import new_coders
+from annomodels.summaries.coders.populations import new_coders
 from annomodels.summaries.draws import choices, thinned
 from annomodels.summaries.next.gains import StateDraws, state_draws
 from annomodels.types import Floats, Ints

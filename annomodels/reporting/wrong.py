@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.summaries.draws import choices, interval, thinned, truth_probabilities
-from annomodels.summaries.gold.pooling import pooled_truths
+from annomodels.summaries.gold.gold import pooled_truths
 
 __all__ = ["Wrong", "wrong_labels"]
 

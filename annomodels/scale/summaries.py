@@ -17,12 +17,11 @@ from annomodels.summaries.coders import coders as in_memory
 from annomodels.summaries.coders.answers import answer_sentences
 from annomodels.summaries.draws import model_of, thinned
 from annomodels.summaries.gold.gold import DEFAULT_THRESHOLD
-from annomodels.summaries.signal import doubtful, mean_skill
+from annomodels.summaries.skills import doubtful, mean_skill
 from annomodels.summaries.summary import Summary
-from annomodels.summaries.trust.checks import Check, judged
-from annomodels.summaries.trust.findings_data import group_finding, overlap_finding, volume_finding
-from annomodels.summaries.trust.findings_fit import fit_findings
-from annomodels.summaries.trust.findings_model import signal_finding
+from annomodels.summaries.trust.checks import Check, judged, signal_finding
+from annomodels.summaries.trust.convergence import fit_findings
+from annomodels.summaries.trust.findings import group_finding, overlap_finding, volume_finding
 
 if TYPE_CHECKING:
     import xarray as xr

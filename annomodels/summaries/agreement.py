@@ -5,22 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.coefficients.agreement import agreement as classical
 from annomodels.coefficients.implied import implied, implied_pair
 from annomodels.coefficients.result import AgreementPanel
 from annomodels.data.annotations import Annotations
-from annomodels.summaries.coders.newcomers import new_coders
+from annomodels.summaries.coders.populations import new_coders
 from annomodels.summaries.draws import interval, thinned
 from annomodels.summaries.summary import Summary
+from annomodels.types import Floats
 
 if TYPE_CHECKING:
     import xarray as xr
-
-__all__ = ["agreement", "model_implied"]
-
-Floats = NDArray[np.float64]
 
 MODEL_DRAWS = 1000
 MOST_PAIRED = 40  # coders up to which a mean over all pairs of coders is worth its time

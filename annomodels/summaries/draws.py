@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,31 +15,16 @@ from annomodels.data.annotations import Annotations
 from annomodels.models import from_dict
 from annomodels.models.base import Model
 from annomodels.models.states import States
+from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
     import xarray as xr
     from scipy.sparse import csr_array
 
-__all__ = [
-    "SMALLEST",
-    "Draws",
-    "choices",
-    "counts_matrix",
-    "evenly",
-    "interval",
-    "model_of",
-    "n_samples",
-    "state_probabilities",
-    "thinned",
-    "truth_probabilities",
-]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
 BUDGET = 256 * 2**20
 SMALLEST = 1e-12  # below it a probability counts as this: EM without a prior gives exact zeros
 SHORT = 16
+Codes = NDArray[np.integer]
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +78,12 @@ class Draws:
 
 def model_of(tree: xr.DataTree) -> Model:
     """Give the model that was fitted."""
-    return from_dict(json.loads(tree.attrs["model"]))
+    return _read_model(tree.attrs["model"])
+
+
+@lru_cache(maxsize=16)
+def _read_model(text: str) -> Model:
+    return from_dict(json.loads(text))
 
 
 def n_samples(tree: xr.DataTree) -> int:
@@ -286,3 +277,46 @@ def interval(samples: Floats, prob: float = 0.95) -> tuple[Floats, Floats]:
     tail = (1 - prob) / 2
     low, high = np.quantile(samples, [tail, 1 - tail], axis=0)
     return low, high
+
+
+def draw_labels(confusion: Floats, coder: Codes, truth: Codes, rng: np.random.Generator) -> Ints:
+    """One label for every pair of a coder and a truth.
+
+    Parameters
+    ----------
+    confusion
+        One draw, shape [coder, truth, label].
+    coder, truth
+        Codes, shape [annotation].
+    rng
+        Source of chance.
+
+    Examples
+    --------
+    >>> always = np.array([[[0.0, 1.0], [1.0, 0.0]]])
+    >>> draw_labels(always, np.array([0, 0]), np.array([0, 1]), np.random.default_rng(0))
+    array([1, 0])
+    """
+    n_truths, n_labels = confusion.shape[1:]
+    row = coder.astype(np.int64) * n_truths + truth
+    uniform = rng.random(len(row))
+    below = np.cumsum(confusion, axis=2).reshape(-1, n_labels)
+    label = np.zeros(len(row), dtype=np.int64)
+    for k in range(n_labels - 1):
+        label += uniform >= below[:, k][row]
+    return label
+
+
+def per_item(values: Floats, starts: Ints) -> Floats:
+    """Sum over the annotations of each item, zero for items without any, shape [item, ...].
+
+    Examples
+    --------
+    >>> per_item(np.array([1.0, 2.0, 4.0]), np.array([0, 2, 2, 3]))
+    array([3., 0., 4.])
+    """
+    out = np.zeros((len(starts) - 1, *values.shape[1:]))
+    full = np.flatnonzero(np.diff(starts) > 0)
+    if len(full):
+        out[full] = np.add.reduceat(values, starts[:-1][full], axis=0)
+    return out

@@ -13,8 +13,6 @@ from annomodels.models.dawid_skene import DawidSkene
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["small_fit"]
-
 
 def small_fit(n_draws: int = 100) -> tuple[xr.DataTree, Annotations]:
     """Two items, three coders, two labels; the draws lie close around accuracies .9, .9, .75.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
@@ -18,13 +17,11 @@ from annomodels.summaries.merging import (
     worth_merging,
 )
 from annomodels.summaries.summary import Summary
+from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def labels(tree: xr.DataTree, data: Annotations) -> Summary:

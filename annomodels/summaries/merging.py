@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.coefficients.agreement import agreement
 from annomodels.coefficients.evaluation import draw_values, point_values
@@ -15,14 +14,11 @@ from annomodels.coefficients.metrics import make_distance
 from annomodels.coefficients.reasons import before, diagnose
 from annomodels.data.annotations import Annotations
 from annomodels.summaries.draws import interval
+from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MOST_MERGED", "merged_alphas", "merges", "with_interval", "worth_merging"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Pair = tuple[int, int]
 Alpha = tuple[float, Floats | None]
 

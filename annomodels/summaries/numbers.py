@@ -12,8 +12,8 @@ from annomodels.data.annotations import Annotations
 from annomodels.summaries.draws import interval
 from annomodels.summaries.summary import Summary
 from annomodels.summaries.trust.checks import Check, judged
+from annomodels.summaries.trust.convergence import fit_findings
 from annomodels.summaries.trust.findings import CHECK, FINE, Finding
-from annomodels.summaries.trust.findings_fit import fit_findings
 from annomodels.types import Floats
 
 if TYPE_CHECKING:

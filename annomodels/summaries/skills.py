@@ -1,16 +1,24 @@
-"""What a confusion matrix is worth: accuracy, skill, bits; NumPy functions of draws.
-
-All take prevalence [..., truth] and confusion [..., coder, truth, label].
-"""
+"""What confusion matrices are worth: accuracy, skill, bits; of coders on every draw."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["accuracy", "bits", "entropy_bits", "says", "skill"]
+from annomodels.data.annotations import Annotations
+from annomodels.summaries.draws import n_samples
+from annomodels.types import Floats
 
-Floats = NDArray[np.float64]
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from annomodels.summaries.draws import Draws
+
+BUDGET = 256 * 2**20
+NO_SIGNAL = 0.1  # mean skill below which nothing should be believed of the truth
+DOUBT = 0.05  # probability of such a skill that is still put up with
 
 
 def accuracy(prevalence: Floats, confusion: Floats) -> Floats:
@@ -90,3 +98,140 @@ def entropy_bits(p: Floats) -> Floats:
 def _plogp(p: Floats) -> Floats:
     out: Floats = p * np.log2(np.maximum(p, 1e-300))
     return out
+
+
+@dataclass(frozen=True, eq=False)
+class CoderDraws:
+    """Draws of what coders are worth.
+
+    Parameters
+    ----------
+    accuracy, skill, bits
+        Shape [sample, coder]; as :func:`accuracy`, :func:`skill` and :func:`bits` give them.
+    sensitivity
+        P(label k | truth k), shape [sample, coder, truth].
+    over_use
+        How often the coder says a label, less its prevalence, shape [sample, coder, label].
+    prevalence
+        Shape [sample, truth].
+    """
+
+    accuracy: Floats
+    skill: Floats
+    bits: Floats
+    sensitivity: Floats
+    over_use: Floats
+    prevalence: Floats
+
+
+def coder_draws(tree: xr.DataTree, data: Annotations, budget: int = BUDGET) -> CoderDraws:
+    """Compute what coders are worth on every draw, thinned when there are very many coders.
+
+    Parameters
+    ----------
+    tree
+        Result of a fit.
+    data
+        What was fitted.
+    budget
+        Most bytes of the result. Coders are worked on in blocks, so that no array of all draws
+        and all confusion matrices is made.
+    """
+    n_labels, n_coders, total = data.n_labels, data.n_coders, n_samples(tree)
+    count = max(1, min(total, budget // (8 * n_coders * (3 + 2 * n_labels))))
+    chosen = (np.arange(count) * total) // count
+    posterior = tree["posterior"].to_dataset()
+    prevalence = posterior["prevalence"].values.reshape(total, -1)[chosen].astype(np.float64)
+    values = posterior["confusion"].values
+    values = values.reshape(total, *values.shape[2:])
+    shared = values.ndim == 3
+    if shared:
+        values = values[:, None]
+    n_blocks = values.shape[1]
+    step = max(1, budget // (32 * count * n_labels**2))
+    scalars = np.empty((3, count, n_blocks))
+    vectors = np.empty((2, count, n_blocks, n_labels))
+    for first in range(0, n_blocks, step):
+        some = slice(first, first + step)
+        part = values[chosen, some].astype(np.float64, copy=False)
+        scalars[0, :, some] = accuracy(prevalence, part)
+        scalars[1, :, some] = skill(prevalence, part)
+        scalars[2, :, some] = bits(prevalence, part)
+        vectors[0, :, some] = np.diagonal(part, axis1=-2, axis2=-1)
+        vectors[1, :, some] = says(prevalence, part) - prevalence[:, None]
+    if shared:
+        scalars = np.broadcast_to(scalars, (3, count, n_coders))
+        vectors = np.broadcast_to(vectors, (2, count, n_coders, n_labels))
+    return CoderDraws(
+        accuracy=scalars[0],
+        skill=scalars[1],
+        bits=scalars[2],
+        sensitivity=vectors[0],
+        over_use=vectors[1],
+        prevalence=prevalence,
+    )
+
+
+def mean_skill(draws: Draws, data: Annotations) -> Floats:
+    r"""Mean skill of the coders, each weighed by their labels, on every draw; shape [draw].
+
+    .. math:: \sum_j w_j \kappa_j, \quad w_j = N_j / N
+
+    The skill :math:`\kappa_j` of a coder is their accuracy against the truth beyond chance: 0 is
+    chance, 1 perfect.
+
+    Parameters
+    ----------
+    draws
+        Prevalence and confusion matrices.
+    data
+        What was fitted.
+
+    Examples
+    --------
+    >>> from annomodels.summaries.draws import thinned
+    >>> from annomodels.summaries.examples import small_fit
+    >>> tree, data = small_fit()
+    >>> bool(np.median(mean_skill(thinned(tree, data), data)) > 0.3)
+    True
+    """
+    weight = data.per_coder / data.per_coder.sum()
+    return np.asarray(skill(draws.prevalence, draws.confusion) @ weight)
+
+
+def doubtful(values: Floats) -> bool:
+    """Whether the mean skill may well be too small for any label to be believed.
+
+    Where nearly all labels are one label, a model explains them by a prevalence near 1 and is sure
+    of every item; that the coders may know nothing shows in the spread of their skill.
+
+    Examples
+    --------
+    >>> doubtful(np.linspace(0.05, 0.95, 100)), doubtful(np.linspace(0.09, 0.95, 100))
+    (True, False)
+    """
+    return bool((values < NO_SIGNAL).mean() > DOUBT)
+
+
+def no_signal(values: Floats) -> str:
+    """Say that labels with such a mean skill tell nothing, or may tell nothing.
+
+    Examples
+    --------
+    >>> no_signal(np.full(9, 0.04))[:45]
+    'The labels hardly depend on any truth: the me'
+    >>> no_signal(np.linspace(0.0, 1.0, 9))[:42]
+    'The labels may hardly depend on any truth:'
+    """
+    value = float(np.median(values))
+    scale = "where 0 is chance and 1 perfect"
+    if value < NO_SIGNAL:
+        return (
+            f"The labels hardly depend on any truth: the mean skill of the coders is {value:.2f}, "
+            f"{scale}. Do not take these labels for gold."
+        )
+    return (
+        f"The labels may hardly depend on any truth: the mean skill of the coders is {value:.2f}, "
+        f"{scale}, and below {NO_SIGNAL:g} with probability {(values < NO_SIGNAL).mean():.2f}. "
+        "More labels per item, or other coders, would tell."
+    )

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-__all__ = ["Summary"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Summary:

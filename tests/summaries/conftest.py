@@ -9,6 +9,7 @@ import pytest
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.schema import RawResult, conform
+from annomodels.models.catalog import MODELS
 from annomodels.models.dawid_skene import DawidSkene
 
 MODEL = DawidSkene()
@@ -137,7 +138,7 @@ def exact_tree(data: Annotations, prevalence, confusion, engine="gibbs", copies=
         conditional_entropy=-(p * np.log(np.maximum(p, 1e-300))).sum(1),
         attrs={"engine": engine, "stopped": ""},
     )
-    return conform(raw, data, MODEL)
+    return conform(raw, data, MODEL if theta.ndim == 3 else MODELS["pooled"]())
 
 
 class Tools(NamedTuple):

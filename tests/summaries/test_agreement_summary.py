@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from annomodels.summaries.agreement import agreement
-from annomodels.summaries.coders.newcomers import new_coders
+from annomodels.summaries.coders.populations import new_coders
 
 COLUMNS = [
     "coefficient",

@@ -172,3 +172,10 @@ def test_hard_items_make_probabilities_too_sure(make):
     result = check(make.gibbs(data, chains=4, draws=300), data)
     assert result.verdict == "check"
     assert any("P(truth) is then too sure" in sentence for sentence in result.sentences)
+
+
+def test_a_notebook_shows_the_verdict_and_its_reasons(crowd):
+    world, tree = crowd
+    shown = check(tree, world.data, ())._repr_html_()
+    assert shown.startswith("<p><strong>")
+    assert shown.count("<li>") == len(check(tree, world.data, ()).sentences)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 import xarray as xr
 
 from annomodels.errors import NotApplicable
+from annomodels.models.catalog import MODELS
 from annomodels.summaries import skills
-from annomodels.summaries.coders.coders import coders
-from annomodels.summaries.coders.kinds import KINDS
-from annomodels.summaries.worth import coder_draws
+from annomodels.summaries.coders.coders import KINDS, coders
+from annomodels.summaries.skills import coder_draws
 
 
 def test_formulas_on_a_known_matrix():
@@ -152,6 +154,7 @@ def test_shift_and_spread_of_ordered_labels_are_columns_with_intervals(crowd):
     dims = ("chain", "draw", "coder")
     posterior = posterior.assign(shift=(dims, shift), spread=(dims, np.exp(shift)))
     tree["posterior"] = xr.DataTree(posterior)
+    tree.attrs = {**tree.attrs, "model": json.dumps(MODELS["ordinal"]().to_dict())}
     table = coders(tree, world.data).table
     np.testing.assert_allclose(table["shift"], shift.mean(axis=(0, 1)))
     assert (table["shift_low"] < table["shift"]).all()

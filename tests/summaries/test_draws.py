@@ -7,10 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
-from annomodels.summaries.draws import choices, thinned, truth_probabilities
+from annomodels.summaries.draws import choices, draw_labels, per_item, thinned, truth_probabilities
 from annomodels.summaries.items.readings import TwoReadings, surprise
-from annomodels.summaries.replicates import draw_labels, per_item
-from annomodels.summaries.trust.dispersion import error_dispersion
+from annomodels.summaries.trust.discrepancies import error_dispersion
 
 
 @pytest.fixture

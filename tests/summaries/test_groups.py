@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import annomodels as am
-from annomodels.summaries.worth import coder_draws
+from annomodels.summaries.skills import coder_draws
 
 GROUPS = {f"h{j}": "human" for j in range(5)} | {f"m{j}": "model" for j in range(2)}
 

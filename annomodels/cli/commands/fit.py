@@ -83,7 +83,7 @@ def command(
     check_file(output, force)
     model = None
     if earlier is not None:
-        from annomodels.summaries.earlier import prior_from
+        from annomodels.fitting.earlier import prior_from
 
         if sampling.model != "hierarchical":
             raise click.UsageError("--prior-from uses the model of that fit: leave out --model.")

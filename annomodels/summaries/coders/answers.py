@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.models.conjugate import NO_ANSWER_MEAN, NO_ANSWER_RATE
 from annomodels.summaries.draws import interval
+from annomodels.types import AnyArray, Floats
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["answer_columns", "answer_sentences"]
-
-Floats = NDArray[np.float64]
 TELLING = 0.95
 
 
-def answer_columns(tree: xr.DataTree, data: Annotations) -> dict[str, NDArray[Any]]:
+def answer_columns(tree: xr.DataTree, data: Annotations) -> dict[str, AnyArray]:
     r"""Count times without an answer and give the rate of answers of each coder.
 
     Empty where all labels are classes.

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
 from annomodels.summaries.coders.answers import answer_columns, answer_sentences
-from annomodels.summaries.coders.kinds import KINDS, Portrait, kinds, over_use, spammers
 from annomodels.summaries.coders.populations import group_of_coders, sentences
 from annomodels.summaries.draws import interval, model_of
+from annomodels.summaries.skills import CoderDraws, coder_draws, entropy_bits
 from annomodels.summaries.summary import Summary
-from annomodels.summaries.worth import CoderDraws, coder_draws
+from annomodels.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["coders"]
+    from annomodels.summaries.skills import CoderDraws
 
-Floats = NDArray[np.float64]
+KINDS = ("good", "biased", "spammer", "adversary", "not enough evidence")
+USELESS = 0.2  # skill below which labels hardly depend on the truth
+USEFUL = 0.5  # skill from which a coder is fine
+FEWEST = 5  # labels below which nothing is said
+OVER_USE = 0.05  # share of labels, or as much again as the prevalence
+SURE = 0.95
+TELLS = 0.12  # share of the entropy of the truth from which labels tell something
 
 
 def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) -> Summary:
@@ -144,7 +150,7 @@ def _on_the_scale(tree: xr.DataTree, data: Annotations) -> dict[str, Floats]:
     return columns
 
 
-def _p_spammer(tree: xr.DataTree, spammer: NDArray[np.bool_]) -> Floats:
+def _p_spammer(tree: xr.DataTree, spammer: Bools) -> Floats:
     """P(spammer): said by the model, if it knows two kinds of coders, else by the rule."""
     posterior = tree["posterior"].to_dataset()
     kind = model_of(tree).coder_model.kind_of_coder
@@ -163,7 +169,7 @@ def _repeats(data: Annotations) -> dict[str, object]:
     return {"repeated_pairs": pairs, "repeats_agree": share}
 
 
-def _share(happened: NDArray[np.bool_]) -> Floats:
+def _share(happened: Bools) -> Floats:
     """Posterior probability; NaN when there is one draw only."""
     if len(happened) < 2:
         return np.full(happened.shape[1:], np.nan)
@@ -171,7 +177,7 @@ def _share(happened: NDArray[np.bool_]) -> Floats:
     return share
 
 
-def _portrait(draws: CoderDraws, n: NDArray[np.int64], bias: list[str]) -> Portrait:
+def _portrait(draws: CoderDraws, n: Ints, bias: list[str]) -> Portrait:
     spammer, adversary = spammers(draws)
     low, high = interval(draws.skill)
     if len(draws.skill) < 2:
@@ -212,3 +218,79 @@ def _notes(kind: list[str], tree: xr.DataTree, data: Annotations) -> tuple[str, 
             "the kinds of coders rest on that estimate alone. Use gibbs or nuts."
         )
     return tuple(notes)
+
+
+@dataclass(frozen=True, eq=False)
+class Portrait:
+    """What the word for a coder is chosen from, each of shape [coder]."""
+
+    n: Ints
+    skill_low: Floats
+    skill_high: Floats
+    p_spammer: Floats
+    p_adversary: Floats
+    bias: list[str]
+
+
+def spammers(draws: CoderDraws) -> tuple[Bools, Bools]:
+    """Tell whether a coder is a spammer, or an adversary, on each draw, shapes [sample, coder].
+
+    Examples
+    --------
+    >>> from annomodels.summaries.examples import small_fit
+    >>> from annomodels.summaries.skills import coder_draws
+    >>> spammer, adversary = spammers(coder_draws(*small_fit()))
+    >>> int(spammer.sum()), int(adversary.sum())
+    (0, 0)
+    """
+    entropy = entropy_bits(draws.prevalence)[:, None]
+    # a coder who is wrong more often than chance and still tells something has labels swapped
+    swaps = (draws.skill < 0) & (draws.bits >= TELLS * entropy)
+    spammer = (np.abs(draws.skill) < USELESS) & (draws.bits < entropy / 2) & ~swaps
+    return spammer, (draws.skill < 0) & ~spammer
+
+
+def over_use(excess: Floats, prevalence: Floats, labels: list[str]) -> list[str]:
+    """Name the label that each coder says too often; empty when none is sure.
+
+    Parameters
+    ----------
+    excess
+        How often the coder says a label, less its prevalence, shape [sample, coder, label].
+    prevalence
+        Shape [sample, label].
+    labels
+        Names.
+
+    Examples
+    --------
+    >>> over_use(np.array([[[-0.2, 0.2], [0.01, -0.01]]]), np.array([[0.5, 0.5]]), ["no", "yes"])
+    ['says yes too often', '']
+    """
+    limit = np.minimum(OVER_USE, prevalence)[:, None]
+    sure = (excess > limit).mean(axis=0) > SURE
+    size = np.where(sure, excess.mean(axis=0), -np.inf)
+    most = size.argmax(axis=1)
+    found = sure.any(axis=1).tolist()
+    return [f"says {labels[k]} too often" if f else "" for k, f in zip(most, found, strict=True)]
+
+
+def kinds(portrait: Portrait) -> list[str]:
+    """Choose one word for each coder, by the first rule that holds.
+
+    Examples
+    --------
+    >>> low, high = np.array([-0.1, 0.1, 0.7]), np.array([0.1, 0.8, 0.9])
+    >>> n, spammer, adversary = np.array([99, 6, 99]), np.array([0.97, 0.2, 0]), np.zeros(3)
+    >>> kinds(Portrait(n, low, high, spammer, adversary, ["", "", "says a too often"]))
+    ['spammer', 'not enough evidence', 'biased']
+    """
+    wide = (portrait.skill_low < USELESS) & (portrait.skill_high > USEFUL)
+    rules = [
+        (portrait.p_adversary > 0.5) & (portrait.n >= FEWEST),
+        wide | (portrait.n < FEWEST),
+        portrait.p_spammer > 0.5,
+        np.array([text != "" for text in portrait.bias], dtype=bool),
+    ]
+    words = ["adversary", "not enough evidence", "spammer", "biased"]
+    return [str(word) for word in np.select(rules, words, default="good")]

@@ -7,20 +7,19 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.errors import AnnotationError, NotApplicable, Problem
 from annomodels.summaries.coders.populations import group_of_coders, population_accuracy
 from annomodels.summaries.draws import interval
+from annomodels.summaries.skills import coder_draws
 from annomodels.summaries.summary import Summary
-from annomodels.summaries.worth import coder_draws
+from annomodels.types import Floats
 
 if TYPE_CHECKING:
     import xarray as xr
 
-Floats = NDArray[np.float64]
 MEASURES = ("accuracy", "skill", "bits")
 
 

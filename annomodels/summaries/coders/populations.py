@@ -1,23 +1,19 @@
-"""Populations of groups of coders, where a model knows such groups."""
+"""Populations of coders: those of groups, and coders who have not been seen yet."""
 
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.summaries.draws import interval, model_of
+from annomodels.types import Floats
 
 if TYPE_CHECKING:
     import xarray as xr
-
-__all__ = ["group_of_coders", "population_accuracy", "sentences"]
-
-Floats = NDArray[np.float64]
 
 
 def group_of_coders(tree: xr.DataTree, data: Annotations) -> dict[str, str]:
@@ -72,3 +68,51 @@ def sentences(tree: xr.DataTree) -> tuple[str, ...]:
             a, b, first, second = b, a, second, first
         out.append(f"P({a} better than {b}) = {(first > second).mean():.2f}.")
     return tuple(out)
+
+
+class Newcomers(NamedTuple):
+    """Two new coders for every draw: shares of the items' states, what each says in them."""
+
+    share: Floats
+    first: Floats
+    second: Floats
+
+
+def new_coders(tree: xr.DataTree, n_max: int, seed: int = 0) -> Newcomers | None:
+    """Draw two new coders from the population on every draw; None without a population.
+
+    Dirichlet populations give rows ~ Dir(concentration_k population_k), logit-normal ones rows =
+    softmax(location_k + scale_k z) with standard normal z less its mean over the labels.
+
+    Parameters
+    ----------
+    tree
+        Result of a fit.
+    n_max
+        Most draws to take.
+    seed
+        Seed of the new coders.
+
+    Returns
+    -------
+    Shares of the states, or prevalence, [sample, state] and what two coders say in each state
+    [sample, state, label].
+
+    Examples
+    --------
+    >>> from annomodels.summaries.examples import small_fit
+    >>> new_coders(small_fit()[0], 100) is None
+    True
+    """
+    posterior = tree["posterior"].to_dataset()
+    total = int(posterior.sizes["chain"] * posterior.sizes["draw"])
+    count = min(n_max, total)
+    chosen = (np.arange(count) * total) // count
+
+    def draws_of(name: str) -> Floats:
+        values = posterior[name].values
+        return values.reshape(total, *values.shape[2:])[chosen].astype(np.float64)
+
+    rng = np.random.default_rng(seed)
+    found = model_of(tree).newcomers(draws_of, rng)
+    return None if found is None else Newcomers(*found)

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
-from annomodels.summaries.draws import SMALLEST, Draws
-from annomodels.summaries.replicates import per_item
-
-__all__ = ["Evidence", "contributions", "majority", "mean_log", "votes_text", "why_text"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from annomodels.summaries.draws import SMALLEST, Draws, per_item
+from annomodels.types import Bools, Floats, Ints
 
 SHOWN = 5
 STATE_DRAWS = 20  # draws behind what a coder contributes where items have states
@@ -76,7 +70,7 @@ def contributions(draws: Draws, data: Annotations, first: Ints, second: Ints) ->
     return Evidence(item, coder, np.add.reduceat(value, at), prior)
 
 
-def _runs(data: Annotations) -> NDArray[np.bool_]:
+def _runs(data: Annotations) -> Bools:
     """Say where the labels of an item by a coder begin."""
     begins = np.ones(len(data), dtype=bool)
     begins[1:] = (data.item[1:] != data.item[:-1]) | (data.coder[1:] != data.coder[:-1])

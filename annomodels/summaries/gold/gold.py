@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.errors import NotApplicable
-from annomodels.summaries.draws import thinned
+from annomodels.models.mixtures.opinion_pool import pooled_probabilities
+from annomodels.summaries.draws import model_of, thinned
 from annomodels.summaries.gold.evidence import contributions, majority, votes_text, why_text
-from annomodels.summaries.gold.pooling import pool_notes
-from annomodels.summaries.signal import doubtful, mean_skill, no_signal
+from annomodels.summaries.skills import doubtful, mean_skill, no_signal
 from annomodels.summaries.summary import Summary
+from annomodels.types import Floats
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["DEFAULT_THRESHOLD", "TOO_SURE", "expected_errors", "gold"]
+    from annomodels.models.mixtures.opinion_pool import OpinionPool
 
 DEFAULT_THRESHOLD = 0.95
 TOO_SURE = "Such probabilities are too sure where items differ in difficulty."
-Floats = NDArray[np.float64]
 
 
 def gold(
@@ -155,3 +156,55 @@ def _notes(
     if doubtful(skills):
         notes.append(f"{no_signal(skills)} No label counts as settled, whatever its probability.")
     return tuple(notes)
+
+
+def pooled_truths(tree: xr.DataTree, most: int) -> Iterator[tuple[int, Floats]]:
+    """Go through P(truth) under draws of the pool's weights and error, [item, truth].
+
+    Parameters
+    ----------
+    tree
+        Result of a fit of an opinion pool.
+    most
+        Most draws to go through.
+    """
+    pool = tree["pool"].to_dataset()
+    log_p, weight = pool["member_log_p"].values, pool["weight"].values
+    error = pool["error"].values
+    # evenly spread: neighbouring draws may be the same one
+    chosen = np.unique(np.linspace(0, len(error) - 1, min(most, len(error))).astype(int))
+    gold = tree["observed_data"].to_dataset().get("gold")
+    known = np.full(log_p.shape[1], -1) if gold is None else gold.values
+    given = np.flatnonzero(known >= 0)
+    for n, draw in enumerate(chosen):
+        p = pooled_probabilities(log_p, weight[draw : draw + 1], error[draw : draw + 1])[0]
+        p[given] = np.eye(p.shape[1])[known[given]]
+        yield n, p
+
+
+def pool_notes(tree: xr.DataTree) -> tuple[str, ...]:
+    """Say where P(truth) comes from, if from an opinion pool.
+
+    Parameters
+    ----------
+    tree
+        Result of a fit.
+    """
+    if tree.attrs.get("unpooled"):
+        return (
+            "The run ended before all models of the opinion pool were fitted: P(truth) is that of "
+            "the readings alone.",
+        )
+    if "pool" not in tree.children:
+        return ()
+    model = cast("OpinionPool", model_of(tree))
+    pool = tree["pool"].to_dataset()
+    means = zip(model.names, pool["weight"].values.mean(axis=0), strict=True)
+    told = "gold" in tree["observed_data"].to_dataset()
+    taught = "as the known gold taught" if told else "by their prior, since no gold taught them"
+    return (
+        "P(truth) is pooled from models of the labels alone, each believed only so far: "
+        f"{', '.join(f'{name} {weight:.2g}' for name, weight in means)} ({taught}; 1 would be to "
+        f"believe a model as it stands). Of {float(pool['error'].mean()):.1%} of the items the "
+        "crowd is taken to know nothing.",
+    )

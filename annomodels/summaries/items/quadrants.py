@@ -10,11 +10,8 @@ from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
-from annomodels.summaries.replicates import per_item
-
-__all__ = ["QUADRANTS", "ItemFacts", "quadrants", "reasons"]
-
-Floats = NDArray[np.float64]
+from annomodels.summaries.draws import per_item
+from annomodels.types import Floats, Ints
 
 QUADRANTS = ("easy", "hard but settled", "needs more labels", "contested")
 SURPRISING = 0.05
@@ -47,7 +44,7 @@ class ItemFacts:
     """
 
     data: Annotations
-    best: NDArray[np.int64]
+    best: Ints
     probability: Floats
     surprise: Floats
     accuracy: Floats

@@ -6,12 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
-from annomodels.summaries.draws import SMALLEST, Draws, choices, state_probabilities
-from annomodels.summaries.replicates import draw_labels, per_item
+from annomodels.summaries.draws import (
+    SMALLEST,
+    Draws,
+    choices,
+    draw_labels,
+    per_item,
+    state_probabilities,
+)
+from annomodels.types import Floats, Ints
 
-__all__ = ["TwoReadings", "surprise"]
-
-Floats = NDArray[np.float64]
 Codes = NDArray[np.integer]
 
 FIRST = 50  # draws after which only items that may still turn out surprising go on
@@ -52,7 +56,7 @@ class TwoReadings:
         self.log_likelihood = np.log(self.likelihood)
         self.log_prevalence = np.log(np.maximum(prevalence, SMALLEST))
 
-    def __call__(self, coder: Codes, label: Codes, starts: NDArray[np.int64]) -> Floats:
+    def __call__(self, coder: Codes, label: Codes, starts: Ints) -> Floats:
         """T for each item; `starts` says where its labels begin, shape [item]."""
         row = coder.astype(np.int64) * self.n_labels + label
         support = per_item(self.votes[row], starts)

@@ -5,14 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
-
-__all__ = ["Steps", "allocate", "choose_coders", "has_labelled", "steps"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from annomodels.types import Bools, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +117,7 @@ def allocate(portions: Steps, budget: int, stop: float) -> Ints:
     return np.array(taken, dtype=np.int64)
 
 
-def has_labelled(data: Annotations, items: Ints, coders: Ints) -> NDArray[np.bool_]:
+def has_labelled(data: Annotations, items: Ints, coders: Ints) -> Bools:
     """Whether a coder has labelled an item already, shape [item, coder] of those given.
 
     Examples
@@ -142,9 +137,7 @@ def has_labelled(data: Annotations, items: Ints, coders: Ints) -> NDArray[np.boo
     return out
 
 
-def choose_coders(
-    wanted: Ints, bits: Floats, done: NDArray[np.bool_], limit: Ints
-) -> list[list[int]]:
+def choose_coders(wanted: Ints, bits: Floats, done: Bools, limit: Ints) -> list[list[int]]:
     """Choose for each item the coders whose labels tell most, as long as they have time.
 
     Parameters

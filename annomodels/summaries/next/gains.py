@@ -23,21 +23,8 @@ from scipy.special import gammaln, xlogy
 
 from annomodels.data.annotations import Annotations
 from annomodels.summaries.draws import SMALLEST, Draws, truth_probabilities
+from annomodels.types import Floats, Ints
 
-__all__ = [
-    "By",
-    "StateDraws",
-    "beliefs",
-    "coder_bits",
-    "gains",
-    "most_labels",
-    "only",
-    "outcomes",
-    "state_draws",
-]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 By = Literal["gold", "bits"]
 
 MOST_OUTCOMES = 2000

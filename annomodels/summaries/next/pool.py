@@ -7,19 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text, plain_names
 from annomodels.errors import NotApplicable
+from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["Pool", "make_pool", "with_advice"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 WORTH = 0.5  # of the crowd's mean bits per label; who tells less is not asked
 

@@ -11,13 +11,10 @@ from numpy.typing import NDArray
 from annomodels.data.annotations import Annotations
 from annomodels.errors import NotApplicable
 from annomodels.summaries.summary import Summary
+from annomodels.types import Bools, Floats
 
 if TYPE_CHECKING:
     import xarray as xr
-
-__all__ = ["calibration"]
-
-Floats = NDArray[np.float64]
 
 EDGES = (0.0, 0.5, 0.8, 0.9, 0.95, 0.99, 1.0)
 
@@ -95,7 +92,7 @@ def calibration(tree: xr.DataTree, data: Annotations, known: Mapping[Any, Any]) 
     return Summary("Calibration on known truth", pd.DataFrame(rows), kept, notes)
 
 
-def _row(name: str, sure: Floats, right: NDArray[np.bool_]) -> dict[str, Any]:
+def _row(name: str, sure: Floats, right: Bools) -> dict[str, Any]:
     from scipy.stats import beta
 
     n, k = len(right), int(right.sum())

@@ -1,9 +1,9 @@
-"""R-hat and effective draws of the parameters that must have mixed, with their names."""
+"""Findings about the run: R-hat and effective draws of what is watched, modes, swaps, stops."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,12 +11,17 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.mixing import mixing
 from annomodels.models.parameters import watched_draws, watched_names
 from annomodels.summaries.draws import model_of
+from annomodels.summaries.trust.findings import CHECK, FINE, FORBIDS, Finding
 from annomodels.types import Floats
 
 if TYPE_CHECKING:
     import xarray as xr
 
 FEWEST_DRAWS = 8
+RHAT, RHAT_WORST = 1.01, 1.05
+ESS, ESS_WORST = 400.0, 100.0
+RELABELLED = 0.01
+LONGER = "Run longer chains (more draws)."
 
 
 def convergence(tree: xr.DataTree, data: Annotations) -> tuple[list[str], Floats, Floats]:
@@ -68,3 +73,103 @@ def convergence(tree: xr.DataTree, data: Annotations) -> tuple[list[str], Floats
     # a chain that stands still has no variance: R-hat is then infinite, which is the right answer
     rhat = np.nan_to_num(rhat[varies], nan=np.inf)
     return [name for name, keep in zip(names, varies, strict=True) if keep], rhat, ess[varies]
+
+
+def fit_findings(tree: xr.DataTree, data: Annotations) -> list[Finding]:
+    """Look at what the run itself says about its results."""
+    em = tree.attrs.get("engine") == "em"
+    out = _engine() if em else _mixing(tree, data)
+    return [*out, _divergences(tree), _swapped(tree), _modes(tree, em), _stopped(tree)]
+
+
+def _engine() -> list[Finding]:
+    sentence = (
+        "The engine em gives one estimate without intervals: good for a first look. "
+        "Fit with gibbs or nuts before you rely on probabilities."
+    )
+    return [Finding("intervals", 0, 1, sentence, CHECK)]
+
+
+def _mixing(tree: xr.DataTree, data: Annotations) -> list[Finding]:
+    names, rhat, ess = convergence(tree, data)
+    if not names:
+        sentence = f"There are too few draws to see whether the chains agree. {LONGER}"
+        nan = float("nan")
+        return [
+            Finding("R-hat", nan, RHAT, sentence, FORBIDS),
+            Finding("effective draws", nan, ESS, sentence, FORBIDS),
+        ]
+    worst, at = float(rhat.max()), names[int(rhat.argmax())]
+    severity = FORBIDS if worst >= RHAT_WORST else CHECK if worst >= RHAT else FINE
+    text = f"The chains agree: R-hat is at most {worst:.3f}."
+    if severity:
+        n_bad = int((rhat >= RHAT).sum())
+        text = (
+            f"The chains do not agree: R-hat of the {at} is {worst:.3f}, and {n_bad} of "
+            f"{len(names)} watched parameters are at or above {RHAT}. {LONGER}"
+        )
+    found = [Finding("R-hat", worst, RHAT, text, severity)]
+    least, at = float(ess.min()), names[int(ess.argmin())]
+    severity = FORBIDS if least < ESS_WORST else CHECK if least < ESS else FINE
+    text = f"There are at least {least:,.0f} effective draws."
+    if severity:
+        text = (
+            f"The draws are worth only {least:,.0f} independent ones for the {at}; intervals need "
+            f"{ESS:.0f}. {LONGER}"
+        )
+    return [*found, Finding("effective draws", least, ESS, text, severity)]
+
+
+def _divergences(tree: xr.DataTree) -> Finding:
+    stats = tree["sample_stats"].to_dataset()
+    count = int(stats["diverging"].values.sum()) if "diverging" in stats else 0
+    if not count:
+        return Finding("divergences", 0, 0, "No draw diverged.")
+    share = count / stats["diverging"].size
+    text = (
+        f"{count} draws ({share:.1%}) diverged: parts of the posterior may be missing. Run a "
+        "longer warmup, or the engine gibbs where the model allows it."
+    )
+    return Finding("divergences", count, 0, text, FORBIDS if share > 0.1 else CHECK)
+
+
+def _swapped(tree: xr.DataTree) -> Finding:
+    chains = _list(tree, "swapped_chains")
+    share = float(tree.attrs.get("relabelled_share", 0.0))
+    if not chains and share <= RELABELLED:
+        return Finding("swapped classes", share, RELABELLED, "No chain swapped the classes.")
+    where = f"in chain {', '.join(str(int(n) + 1) for n in chains)}" if chains else "now and then"
+    text = (
+        f"The classes were swapped {where} ({share:.0%} of the draws) and were put back in order. "
+        "The data hardly tell which class is which: a few items of known gold would."
+    )
+    return Finding("swapped classes", share, RELABELLED, text, CHECK)
+
+
+def _modes(tree: xr.DataTree, em: bool) -> Finding:
+    modes = _list(tree, "modes")
+    if len(modes) < 2:
+        return Finding("modes", len(modes), 1, "All chains found the same solution.")
+    parts = "starts" if em else "chains"
+    shares = ", ".join(f"{mode['share']:.0%}" for mode in modes[:5])
+    gap = modes[0]["lp"] - modes[1]["lp"]
+    text = (
+        f"There are {len(modes)} different solutions (found by {shares} of the {parts}; the log "
+        f"density of the second is {gap:,.1f} lower). "
+    )
+    text += "The best was kept." if em else "They were averaged: fit again with other seeds."
+    return Finding("modes", len(modes), 1, text, CHECK)
+
+
+def _stopped(tree: xr.DataTree) -> Finding:
+    why = str(tree.attrs.get("stopped", ""))
+    if not why:
+        return Finding("stopped early", 0, 0, "The run went to its end.")
+    words = {"interrupted": "it was interrupted", "time limit": "of its time limit"}
+    text = f"The run stopped early because {words.get(why, why)}; what was sampled is used."
+    return Finding("stopped early", 1, 0, text, CHECK)
+
+
+def _list(tree: xr.DataTree, name: str) -> list[Any]:
+    value = json.loads(tree.attrs.get(name, "[]"))
+    return value if isinstance(value, list) else []

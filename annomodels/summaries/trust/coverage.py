@@ -5,19 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.summaries.draws import choices, interval, thinned, truth_probabilities
 from annomodels.summaries.summary import Summary
+from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
     import xarray as xr
-
-__all__ = ["coverage"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 THRESHOLDS = (0.5, 0.8, 0.9, 0.95, 0.99)
 _DRAWS = 400

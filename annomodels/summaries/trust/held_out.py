@@ -8,18 +8,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.models.encoded import Encoded, encode
 from annomodels.summaries.draws import SMALLEST, Draws, thinned
+from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["By", "HeldOut", "held_out", "pointwise"]
-
-Floats = NDArray[np.float64]
 By = Literal["item", "label"]
 
 DRAWS = 1000
@@ -157,7 +154,7 @@ def pointwise(draws: Draws, codes: Encoded, by: By) -> Iterator[tuple[slice, Flo
         yield inside, (whole[owner] - others).T
 
 
-def _sum_runs(values: Floats, begins: NDArray[np.int64], lengths: NDArray[np.int64]) -> Floats:
+def _sum_runs(values: Floats, begins: Ints, lengths: Ints) -> Floats:
     """Sum runs along the first axis; empty runs give 0."""
     out = np.zeros((len(begins), *values.shape[1:]))
     some = lengths > 0

@@ -5,24 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
-from annomodels.summaries.draws import Draws, choices, thinned
-from annomodels.summaries.replicates import draw_labels
+from annomodels.summaries.draws import Draws, choices, draw_labels, thinned
 from annomodels.summaries.summary import Summary
-from annomodels.summaries.trust.discrepancies import Design
-from annomodels.summaries.trust.dispersion import error_dispersion
+from annomodels.summaries.trust.discrepancies import Design, error_dispersion
 from annomodels.summaries.trust.next_model import fitted_model, next_model
 from annomodels.summaries.trust.predictive_rows import Aspect, Rows
+from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
     import xarray as xr
-
-__all__ = ["DIFFICULTY", "aspects", "predictive"]
-
-Floats = NDArray[np.float64]
 
 WORK = 2_000_000  # replicated labels
 FEWEST_DRAWS, MOST_DRAWS = 120, 400
@@ -42,7 +36,7 @@ def predictive(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
     On each draw a new truth (or state, where items have more) is drawn for every item from the
     prevalence (known gold stays), and the same coders label it anew; for "errors on the same
     items" the truth is drawn from P(truth | labels) instead, see
-    :func:`annomodels.summaries.trust.dispersion.error_dispersion`.
+    :func:`annomodels.summaries.trust.discrepancies.error_dispersion`.
 
     p_value is the share of replicates with at least the observed value (ties count half), so below
     .01 or above .99 the model does not reproduce it. The chi-square row sums
@@ -157,7 +151,7 @@ def _of_items(
     return found
 
 
-def _statistics(design: Design, label: NDArray[np.int64]) -> dict[str, Floats]:
+def _statistics(design: Design, label: Ints) -> dict[str, Floats]:
     out = {"uses": design.uses(label).ravel(), "pairs": design.pair_agreement(label)}
     if design.has_pairs:
         votes = design.votes(label)

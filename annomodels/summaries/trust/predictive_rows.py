@@ -6,14 +6,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+
+from annomodels.types import Floats
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["REJECTED", "Aspect", "Rows"]
-
-Floats = NDArray[np.float64]
 
 REJECTED = 0.01
 WORST = 3  # coders and pairs that get a row of their own

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
@@ -22,14 +21,11 @@ from annomodels.summaries.draws import (
     truth_probabilities,
 )
 from annomodels.summaries.summary import Summary
+from annomodels.types import Floats
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
-
-__all__ = ["prior_sensitivity"]
-
-Floats = NDArray[np.float64]
 
 WEAKER, STRONGER = 0.8, 1.25
 NEARBY = (0.99, 1.01)  # powers between which the sensitivity is a slope

@@ -2,35 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
-
-from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
+from annomodels.fitting.fit import Fit
 from annomodels.models.base import Earlier, Model
 from annomodels.types import Floats
 
-if TYPE_CHECKING:
-    import xarray as xr
 
-
-class Fitted(Protocol):
-    """A fit: data, model and tree."""
-
-    @property
-    def data(self) -> Annotations:
-        """What was fitted."""
-
-    @property
-    def model(self) -> Model:
-        """The model with its priors."""
-
-    @property
-    def tree(self) -> xr.DataTree:
-        """The tree of results."""
-
-
-def prior_from(fit: Fitted, *, coders: bool = True, weight: float = 1.0) -> Model:
+def prior_from(fit: Fit, *, coders: bool = True, weight: float = 1.0) -> Model:
     r"""Give a model of the same kind whose priors are the posterior of an earlier fit.
 
     Every Dirichlet prior gets the posterior's means :math:`m_l` and the total pseudo-counts
