@@ -211,10 +211,10 @@ def test_equal_numbers_are_one_name_whatever_their_order() -> None:
 )
 def test_names_that_cannot_be_told_apart_or_written_are_refused(labels: Any) -> None:
     rows = [("t1", "a", labels[0]), ("t1", "b", labels[1])]
-    with pytest.raises(am.AnnotationError, match=r"truth value and as number|no text, number"):
+    with pytest.raises(am.errors.AnnotationError, match=r"truth value and as number|no text, number"):
         am.Annotations.from_records(rows)
 
 
 def test_rows_that_are_none_are_refused_in_words() -> None:
-    with pytest.raises(am.AnnotationError, match="Rows were expected"):
+    with pytest.raises(am.errors.AnnotationError, match="Rows were expected"):
         am.Annotations.from_records(5)  # type: ignore[arg-type]
