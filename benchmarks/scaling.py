@@ -102,7 +102,7 @@ def one_pass(work: Path, n: int, seed: int, kind: str) -> Measured:
     """Measure a pass, in memory on one or two threads, or streamed on one."""
     from annomodels.engines.source.held import HELD
     from annomodels.engines.source.jobs import parameters_of, sampled
-    from annomodels.engines.source.partition import cut
+    from annomodels.engines.source.partition import codes_of, cut
     from annomodels.engines.source.spread import Spread
     from annomodels.engines.starts import start_states
     from annomodels.executors.team import Serial, Threads
@@ -112,7 +112,7 @@ def one_pass(work: Path, n: int, seed: int, kind: str) -> Measured:
     data = scanned(work, n)
     model = resolve("dawid-skene").bound(data.shell())
     streamed = data.sources()
-    (state,) = start_states(model, streamed, seed, [])
+    (state,) = start_states(model, codes_of(streamed), seed, [])
     threads = 2 if kind == "two" else 1
     whole = kind != "streamed"
     codes = encode(data.to_annotations(), collapse=False) if whole else None

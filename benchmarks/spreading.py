@@ -130,7 +130,13 @@ def pace(codes: Any, team: Any, seed: int, stage: str = "sampling") -> float:
 
     model, _ = start_of(codes)
     settings = Settings(
-        chains=CHAINS, draws=DRAWS, warmup=warmup, seed=seed, extend=False, progress=progress
+        chains=CHAINS,
+        draws=DRAWS,
+        warmup=warmup,
+        seed=seed,
+        extend=False,
+        progress=progress,
+        executor=team,
     )
     with suppress(KeyboardInterrupt):
         sample_parts(model, cut(codes, team.places), settings, team)

@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from annomodels.engines.kept import Kept
-from annomodels.engines.relabel import canonical_order
-from annomodels.engines.trace import Trace
+from annomodels.engines.kept import Kept, Trace, canonical_order
 from annomodels.models.base import State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded

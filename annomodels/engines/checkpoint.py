@@ -10,13 +10,10 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import signal
-import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -280,43 +277,3 @@ def _compare(path: Path, there: dict[str, Any], here: dict[str, Any]) -> None:
             f"{path} is a checkpoint {' and '.join(said)}. Give its own, or begin anew with "
             "another file."
         )
-
-
-class Interrupts:
-    """Notes Ctrl-C and SIGTERM within a ``with``; a second one acts at once.
-
-    Outside the main thread nothing is noted, for signals come to the main thread only.
-
-    Parameters
-    ----------
-    watch
-        Whether to note anything.
-    """
-
-    def __init__(self, watch: bool) -> None:
-        self.watch = watch and threading.current_thread() is threading.main_thread()
-        self.noted = False
-        self.before: dict[int, Any] = {}
-
-    def __enter__(self) -> Interrupts:
-        if self.watch:
-            for number in (signal.SIGINT, signal.SIGTERM):
-                self.before[number] = signal.signal(number, self._note)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._restore()
-
-    def _note(self, number: int, frame: FrameType | None) -> None:
-        self.noted = True
-        self._restore()
-
-    def _restore(self) -> None:
-        for number, handler in self.before.items():
-            signal.signal(number, signal.SIG_DFL if handler is None else handler)
-        self.before = {}
-
-    def check(self) -> None:
-        """Raise KeyboardInterrupt if one was noted."""
-        if self.noted:
-            raise KeyboardInterrupt

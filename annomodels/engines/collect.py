@@ -9,8 +9,7 @@ import numpy as np
 
 from annomodels.data.mixing import mixing, worst
 from annomodels.data.schema import RawResult
-from annomodels.engines.kept import Kept, StateKept
-from annomodels.engines.trace import traced, watched_of
+from annomodels.engines.kept import Kept, StateKept, traced, watched_of
 from annomodels.models.base import Model
 from annomodels.models.encoded import Encoded
 from annomodels.types import AnyArray

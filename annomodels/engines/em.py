@@ -15,12 +15,12 @@ import numpy as np
 from annomodels.data.annotations import Annotations
 from annomodels.data.schema import RawResult
 from annomodels.engines.acceleration import Ascent, climb_rounds
-from annomodels.engines.checkpoint import Interrupts, identity, open_checkpoint, state_arrays
-from annomodels.engines.relabel import canonical_order
-from annomodels.engines.settings import Clock, Settings
+from annomodels.engines.checkpoint import identity, open_checkpoint, state_arrays
+from annomodels.engines.kept import canonical_order
+from annomodels.engines.settings import Clock, Interrupts, Settings
 from annomodels.engines.source.disk import LabelsOnDisk, opened
 from annomodels.engines.source.jobs import distances, expected, parameters_of, soft, weighed
-from annomodels.engines.source.partition import Source, cut
+from annomodels.engines.source.partition import Source, codes_of, cut
 from annomodels.engines.source.spread import Spread
 from annomodels.engines.starts import start_states
 from annomodels.executors.choose import team
@@ -69,13 +69,15 @@ def run(model: ConjugateModel, data: Annotations | LabelsOnDisk, settings: Setti
         One chain with one draw; ``attrs["modes"]`` is the census.
     """
     clock = Clock(settings.time_limit)
-    crew = team(settings.executor or "threads", settings.threads)
+    codes = encode(data, shared=model.shared) if isinstance(data, Annotations) else None
+    # one part here is passed over in this thread
+    here = "threads" if codes is None or settings.partitions or _parts(codes) > 1 else None
+    crew = team(settings.executor or here, settings.threads)
     try:
-        if isinstance(data, Annotations):
-            codes = encode(data, shared=model.shared)
+        if codes is not None and isinstance(data, Annotations):
             parts = settings.partitions or (crew.places if settings.executor else _parts(codes))
             source: Source = cut(codes, parts, data.fingerprint)
-        else:
+        elif not isinstance(data, Annotations):
             source = opened(data, model)
         if settings.starts is None:
             settings = replace(settings, starts=STARTS if isinstance(data, Annotations) else 1)
@@ -109,12 +111,13 @@ class _Census:
         n_starts = max(1, settings.starts or 1)
         settings.tell("starting", 0.0)
         weights = [0.5 * (n % 2) for n in range(1, n_starts)]
-        starts = start_states(model, source, settings.seed, weights)
+        starts = start_states(model, codes_of(source), settings.seed, weights)
         with Spread(source, crew) as spread:
             climb_from = partial(climb_source, model, spread, clock=self.clock)
             with self.interrupts:
                 try:
                     for number, start in enumerate(starts):
+                        settings.tell("em", number / n_starts, f"start {number + 1}")
                         state, turn = self._begin(number, start)
                         self.modes.append(climb_from(state, turn=turn, each=self._each))
                         self.now = None

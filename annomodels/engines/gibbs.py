@@ -17,14 +17,13 @@ from typing import TYPE_CHECKING, Any, cast
 from annomodels.data.annotations import Annotations
 from annomodels.data.schema import RawResult
 from annomodels.engines.chain import Chain
-from annomodels.engines.checkpoint import Interrupts, require_no_checkpoint
 from annomodels.engines.collect import collect, collect_parameters
 from annomodels.engines.kept import Kept
 from annomodels.engines.rounds import Rounds
-from annomodels.engines.settings import Clock, Settings
+from annomodels.engines.settings import Clock, Interrupts, Settings
 from annomodels.engines.source.disk import LabelsOnDisk, opened
 from annomodels.engines.source.jobs import recount
-from annomodels.engines.source.partition import Source, cut
+from annomodels.engines.source.partition import Source, codes_of, cut
 from annomodels.engines.source.spread import Spread
 from annomodels.engines.stages import StagedRun, chain_keys, looks, room_for
 from annomodels.engines.starts import start_states
@@ -73,22 +72,23 @@ def run(
     """
     if not model.by_counts:
         _require_nothing_else(model, settings)
-    crew = team(settings.executor or "threads", settings.threads)
-    try:
-        if not isinstance(data, Annotations):
-            return sample_parts(cast("ConjugateModel", model), opened(data, model), settings, crew)
-        codes = encode(data, shared=model.shared, collapse=False)
-        parts = _parts(codes, settings, crew) if model.by_counts else 1
-        if parts > 1 or settings.executor is not None:
-            source = cut(codes, parts, data.fingerprint)
-            return sample_parts(cast("ConjugateModel", model), source, settings, crew)
+    by_counts = cast("ConjugateModel", model)
+    if not isinstance(data, Annotations):
+        crew = team(settings.executor or "threads", settings.threads)
+        return sample_parts(by_counts, opened(data, model), settings, crew)
+    codes = encode(data, shared=model.shared, collapse=False)
+    parts = _spare(codes, settings) if model.by_counts else 1
+    if settings.executor is None and parts == 1:
         return sample_apart(model, codes, settings, data.fingerprint)
-    finally:
-        if crew is not settings.executor:
-            crew.close()
+    crew = team(settings.executor or "threads", settings.threads)
+    if settings.executor is not None and settings.partitions is None:
+        parts = crew.parts(len(codes.row), codes.n_rows * codes.n_labels**2)
+    return sample_parts(by_counts, cut(codes, parts, data.fingerprint), settings, crew)
 
 
 def _require_nothing_else(model: Model, settings: Settings) -> None:
+    from annomodels.engines.checkpoint import require_no_checkpoint
+
     require_no_checkpoint(model.title, "gibbs", settings)
     if settings.executor is not None:
         raise NotApplicable(
@@ -97,14 +97,10 @@ def _require_nothing_else(model: Model, settings: Settings) -> None:
         )
 
 
-def _parts(codes: Encoded, settings: Settings, crew: Team) -> int:
-    """Give the number of parts that data in memory are cut into."""
-    if settings.partitions is not None:
-        return settings.partitions
-    if settings.executor is not None:
-        return crew.parts(len(codes.row), codes.n_rows * codes.n_labels**2)
-    spare = settings.workers // settings.chains
-    return max(1, spare) if len(codes.row) >= SPLIT_FROM else 1
+def _spare(codes: Encoded, settings: Settings) -> int:
+    """Give the number of parts of data in memory for which there are threads without a chain."""
+    spare = settings.workers // settings.chains if len(codes.row) >= SPLIT_FROM else 1
+    return settings.partitions or max(1, spare)
 
 
 def _relabels(model: Model, settings: Settings, has_gold: bool) -> bool:
@@ -116,18 +112,27 @@ def sample_parts(
 ) -> RawResult:
     """Sample with chains that take their steps together, over the parts of a source."""
     settings.tell("starting", 0.0)
-    starts = start_states(model, source, settings.seed, [VOTES] * (settings.chains - 1))
     relabel = _relabels(model, settings, source.has_gold)
-    with Spread(source, crew) as spread, ThreadPoolExecutor(settings.workers) as pool:
-        run_ = Rounds(model, spread, settings, pool, starts, relabel)
-        with Interrupts(True) as run_.interrupts:
-            run_.sample(*room_for(source.n_rows, source.n_labels, settings))
-        kept, _ = run_.result
-        parts, gaps = run_.items(kept)
+    try:
+        starts = start_states(model, codes_of(source), settings.seed, _weights(settings))
+        with Spread(source, crew) as spread, ThreadPoolExecutor(settings.workers) as pool:
+            run_ = Rounds(model, spread, settings, pool, starts, relabel)
+            with Interrupts(True) as run_.interrupts:
+                run_.sample(*room_for(source.n_rows, source.n_labels, settings))
+            kept, _ = run_.result
+            parts, gaps = run_.items(kept)
+    finally:
+        if crew is not settings.executor:
+            crew.close()
     of_items = source.gathered(parts)
     return collect_parameters(
         model, kept, source.volume, gaps / source.n_items, run_.attrs, **of_items
     )
+
+
+def _weights(settings: Settings) -> list[float]:
+    """Weight of the votes where chains after the first begin."""
+    return [VOTES] * (settings.chains - 1)
 
 
 def sample_apart(
@@ -167,9 +172,8 @@ class _Threads(StagedRun):
         self.codes, self.pool = codes, pool
         self.stop = Event()
         relabel = _relabels(model, settings, bool((codes.gold >= 0).any()))
-        votes = [VOTES] * (settings.chains - 1)
         starter = cast("ConjugateModel", model.starter)
-        starts = start_states(starter, cut(codes, 1), settings.seed, votes)
+        starts = start_states(starter, lambda: [codes], settings.seed, _weights(settings))
         each = zip(starts, chain_keys(settings), strict=True)
         self.chains: Sequence[Any]
         if model.by_states:

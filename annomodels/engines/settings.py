@@ -1,11 +1,14 @@
-"""What a run is told, and how it says where it is."""
+"""What a run is told, how it says where it is, and what stops it: a time limit or a signal."""
 
 from __future__ import annotations
 
 import os
+import signal
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import Any
 
 Progress = Callable[[str, float, str], None]
@@ -109,3 +112,43 @@ class Clock:
     def over(self) -> bool:
         """Whether the limit is reached."""
         return self.limit is not None and self.seconds >= self.limit
+
+
+class Interrupts:
+    """Notes Ctrl-C and SIGTERM within a ``with``; a second one acts at once.
+
+    Outside the main thread nothing is noted, for signals come to the main thread only.
+
+    Parameters
+    ----------
+    watch
+        Whether to note anything.
+    """
+
+    def __init__(self, watch: bool) -> None:
+        self.watch = watch and threading.current_thread() is threading.main_thread()
+        self.noted = False
+        self.before: dict[int, Any] = {}
+
+    def __enter__(self) -> Interrupts:
+        if self.watch:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                self.before[number] = signal.signal(number, self._note)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._restore()
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self.noted = True
+        self._restore()
+
+    def _restore(self) -> None:
+        for number, handler in self.before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+        self.before = {}
+
+    def check(self) -> None:
+        """Raise KeyboardInterrupt if one was noted."""
+        if self.noted:
+            raise KeyboardInterrupt

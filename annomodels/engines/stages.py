@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from annomodels.data.mixing import mixing, worst
-from annomodels.engines.checkpoint import Interrupts, Saved, identity, open_checkpoint
-from annomodels.engines.kept import Kept
-from annomodels.engines.settings import Clock, Settings
-from annomodels.engines.trace import traced, watched_of
+from annomodels.engines.kept import Kept, traced, watched_of
+from annomodels.engines.settings import Clock, Interrupts, Settings
 from annomodels.errors import EngineError
 from annomodels.models.base import Model
+
+if TYPE_CHECKING:
+    from annomodels.engines.checkpoint import Checkpoint, Saved
 
 SLICE_SECONDS = 0.4
 FIRST_SLICE = 20
@@ -67,8 +68,12 @@ class StagedRun(ABC):
 
     def __init__(self, model: Model, fingerprint: str, settings: Settings, work: int) -> None:
         self.settings, self.work = settings, work
-        belongs = identity(fingerprint, model, "gibbs", settings)
-        self.checkpoint = open_checkpoint(settings, belongs)
+        self.checkpoint: Checkpoint | None = None
+        if settings.checkpoint is not None or settings.resume:
+            from annomodels.engines.checkpoint import identity, open_checkpoint
+
+            belongs = identity(fingerprint, model, "gibbs", settings)
+            self.checkpoint = open_checkpoint(settings, belongs)
         self.interrupts = Interrupts(False)
         self.clock = Clock(settings.time_limit)
         self.stopped, self.hurried = "", False
@@ -93,7 +98,7 @@ class StagedRun(ABC):
     def sample(self, draws: int, single: bool) -> None:
         """Warm up, then run stages until the chains have mixed."""
         limit = self.settings.time_limit
-        saved = self.checkpoint.saved
+        saved = None if self.checkpoint is None else self.checkpoint.saved
         kept = None
         traced = single and self.traces
         if traced:  # as many iterations as draws were asked for, of which memory keeps some
@@ -203,7 +208,7 @@ class StagedRun(ABC):
                 else:
                     self.stopped = "time limit"
                 return False
-            if self.checkpoint.due:
+            if self.checkpoint is not None and self.checkpoint.due:
                 self._write(ends, thin, kept)
             pace = self.slice_seconds / max(self.clock.seconds - since, 1e-3)
             length = max(1, int(length * min(pace, 4.0)))
@@ -218,7 +223,7 @@ class StagedRun(ABC):
         return saved.ends
 
     def _write(self, ends: list[int], thin: int, kept: list[Kept] | None) -> None:
-        if self.checkpoint.path is None:
+        if self.checkpoint is None:
             return
         self.checkpoint.write(
             {"stage": self.stage, "thin": thin, "ends": ends, "seconds": self.clock.seconds},

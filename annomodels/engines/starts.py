@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 import numpy as np
 
-from annomodels.engines.source.partition import Source, cut
 from annomodels.models.base import State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded
 from annomodels.types import Floats
+
+Parts = Callable[[], Iterable[Encoded]]
 
 
 def vote_shares(codes: Encoded) -> Floats:
@@ -42,7 +43,7 @@ def random_shares(codes: Encoded, rng: np.random.Generator, votes: float) -> Flo
 
 
 def start_states(
-    model: ConjugateModel, source: Source, seed: int, weights: Sequence[float]
+    model: ConjugateModel, parts: Parts, seed: int, weights: Sequence[float]
 ) -> list[State]:
     """Give the parameters at which runs begin, the first at the votes, the others near them.
 
@@ -50,8 +51,8 @@ def start_states(
     ----------
     model
         The model.
-    source
-        The data.
+    parts
+        Opens the data, part after part.
     seed
         Seed of the random numbers.
     weights
@@ -60,34 +61,34 @@ def start_states(
     rng = np.random.default_rng(seed)
     ways: list[Callable[[Encoded], Floats]] = [lambda codes: vote_shares(codes)]
     ways += [partial(_near_votes, rng=rng, votes=weight) for weight in weights]
-    return [_state(model, source, shares) for shares in ways]
+    return [_state(model, parts, shares) for shares in ways]
 
 
 def _near_votes(codes: Encoded, rng: np.random.Generator, votes: float) -> Floats:
     return random_shares(codes, rng, votes)
 
 
-def _state(model: ConjugateModel, source: Source, shares_of: Callable[[Encoded], Floats]) -> State:
+def _state(model: ConjugateModel, parts: Parts, shares_of: Callable[[Encoded], Floats]) -> State:
     """Parameters at their mode given class shares, summed part after part in one order."""
-    k = source.n_labels
-    counts, sizes = np.zeros((source.n_rows * k, k)), np.zeros((1, k))
-    cells = np.arange(len(counts))
-    for number, partition in enumerate(source.partitions):
-        codes = partition.open()
+    counts = sizes = np.empty((0, 0))
+    for number, codes in enumerate(parts()):
+        k = codes.n_labels
+        if not number:
+            counts, sizes = np.zeros((codes.n_rows * k, k)), np.zeros((1, k))
         weighted = shares_of(codes) * codes.weight[:, None]
         pattern = np.repeat(np.arange(codes.n_patterns), np.diff(codes.starts))
         cell = codes.cell.astype(np.int64)
         if number:  # sums run on, as those of one part do
-            cell = np.concatenate([cells, cell])
+            cell = np.concatenate([np.arange(len(counts)), cell])
         for truth in range(k):
             values = weighted[pattern, truth]
             if number:
                 values = np.concatenate([counts[:, truth], values])
             counts[:, truth] = np.bincount(cell, values, minlength=len(counts))
         sizes = np.concatenate([sizes, weighted]).sum(axis=0, keepdims=True)
-    return model.start(counts.reshape(-1, k, k), sizes[0])
+    return model.start(counts.reshape(-1, *[sizes.shape[1]] * 2), sizes[0])
 
 
 def state_from_shares(model: ConjugateModel, codes: Encoded, shares: Floats) -> State:
     """Parameters at their mode given class shares of the patterns."""
-    return _state(model, cut(codes, 1), lambda _: shares)
+    return _state(model, lambda: [codes], lambda _: shares)

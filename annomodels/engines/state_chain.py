@@ -6,8 +6,7 @@ from threading import Event
 
 import numpy as np
 
-from annomodels.engines.kept import StateKept
-from annomodels.engines.relabel import canonical_order
+from annomodels.engines.kept import StateKept, canonical_order
 from annomodels.errors import EngineError
 from annomodels.models.base import State
 from annomodels.models.encoded import Encoded

@@ -213,7 +213,7 @@ def test_what_is_lost_is_sent_again_and_counted_again(data, reference, rounds):
 
 @pytest.mark.slow
 def test_groups_of_chains_that_are_cut_short_have_the_same_draws(data, monkeypatch):
-    readings = itertools.count(0.0, 0.01)
+    readings = itertools.count(0.0, 0.001)
     monkeypatch.setattr(time, "perf_counter", lambda: next(readings))  # looked at in every step
     crew = Threads(2)
     crew.rounds = 3

@@ -12,7 +12,7 @@ import pytest
 from crowds import draws, p_truth, simulate
 
 import annomodels as am
-from annomodels.engines.relabel import canonical_order
+from annomodels.engines.kept import canonical_order
 from annomodels.models.base import State
 
 

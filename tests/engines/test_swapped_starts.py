@@ -16,11 +16,12 @@ pytestmark = pytest.mark.shared
 def swapped_starts(original):
     """Every chain begins with its classes moved on by another number of places."""
 
-    def starts(model, source, seed, weights):
-        k = source.n_labels
+    def starts(model, parts, seed, weights):
+        states = original(model, parts, seed, weights)
+        k = len(states[0].log_prevalence)
         return [
             model.ordered(state, np.roll(np.arange(k), n % k))
-            for n, state in enumerate(original(model, source, seed, weights), start=1)
+            for n, state in enumerate(states, start=1)
         ]
 
     return starts

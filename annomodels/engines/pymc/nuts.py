@@ -14,11 +14,10 @@ from annomodels.data.schema import RawResult, names
 from annomodels.engines.checkpoint import require_no_checkpoint
 from annomodels.engines.collect import collect
 from annomodels.engines.em import climb
-from annomodels.engines.kept import Kept
+from annomodels.engines.kept import Kept, canonical_order
 from annomodels.engines.pymc.compiled import compiled
 from annomodels.engines.pymc.compound import sample_compound
 from annomodels.engines.pymc.revisit import revisit_states
-from annomodels.engines.relabel import canonical_order
 from annomodels.engines.settings import Clock, Settings
 from annomodels.engines.starts import state_from_shares, vote_shares
 from annomodels.errors import EngineError

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from annomodels.engines.kept import Kept, StateKept
-from annomodels.engines.relabel import canonical_order
+from annomodels.engines.kept import Kept, StateKept, canonical_order
 from annomodels.errors import EngineError
 from annomodels.models.base import Model, State
 from annomodels.models.encoded import Encoded

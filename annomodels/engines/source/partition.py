@@ -7,7 +7,7 @@ is what travels: opening it where it arrives gives the codes of its items.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Protocol
@@ -177,6 +177,11 @@ class MemorySource:
         p = np.concatenate(parts)[self.whole.inverse]
         mcse = np.full_like(p, np.nan)
         return {"p_truth": p, "p_truth_mcse": mcse, "conditional_entropy": entropies(p)}
+
+
+def codes_of(source: Source) -> Callable[[], Iterator[Encoded]]:
+    """Give what opens all partitions, one after the other."""
+    return lambda: (partition.open() for partition in source.partitions)
 
 
 def cut(codes: Encoded, parts: int, fingerprint: str = "") -> MemorySource:

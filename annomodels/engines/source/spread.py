@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from annomodels.engines.source.held import carry_out, forget, take_from
+from annomodels.engines.source.held import Block, carry_out, forget, take_from
 from annomodels.engines.source.partition import Source
 from annomodels.errors import EngineError
-from annomodels.executors.team import Lost, Team, add
+from annomodels.executors.team import Lost, Serial, Team, add
 
 ATTEMPTS = 20
 # partitions whose results are added here one after the other, whatever the number of threads
@@ -36,6 +36,10 @@ class Spread:
         self.token = secrets.token_hex(8)
         self.places = _shared_out([p.n_annotations for p in source.partitions], team.places)
         self.sent: set[int] = set()
+        # one part in this thread: nothing is carried anywhere, which a small pass would notice
+        plain = type(team).outcomes is Serial.outcomes
+        self.alone = plain and len(source.partitions) == 1
+        self.block: Block | None = None
         # rounds of several threads may be on the way at a time
         self.lock = threading.Lock()
 
@@ -48,7 +52,7 @@ class Spread:
     @property
     def complete(self) -> bool:
         """Whether all places have been sent their partitions."""
-        return len(self.sent) == len(self.places)
+        return self.alone or len(self.sent) == len(self.places)
 
     def sum(self, job: Callable[..., Any], *arguments: Any, counted: bool = False) -> Any:
         """Do a job that gives a tuple of arrays on all partitions, and add the results.
@@ -76,6 +80,10 @@ class Spread:
         own: Sequence[tuple[Any, ...]] | None = None,
     ) -> list[Any]:
         """Do a job on all partitions, and list the results; `own` are arguments of each."""
+        if self.alone and own is None:
+            if self.block is None:
+                self.block = Block(self.source.partitions[0], alone=True)
+            return [job(self.block, *arguments)]
         found, _ = self._rounds(job, arguments, own, adding=False)
         return [result for part in found for result in part]
 
