@@ -23,8 +23,8 @@ import numpy as np
 import pandas as pd
 
 from annomodels.coref.mentionpairs.fitting import fit_pairs
-from annomodels.coref.mentionpairs.model import MentionPairs, PairModel, SingleTruth
 from annomodels.coref.mentionpairs.result import PairFit
+from annomodels.models.pairs import MentionPairs, PairModel, SingleTruth
 from annomodels.priors import Beta, Dirichlet, LogNormal
 
 FLOOR = 0.001

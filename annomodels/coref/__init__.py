@@ -1,8 +1,8 @@
 """Coreference and anaphora: how reliable mentions, links, clusters and chains are.
 
 Everything public is loaded when it is first used, so that agreement without a model loads none.
-May import errors, priors, validation, annotations, coefficients, io, kernels, engines and
-summaries.
+May import errors, priors, validation, annotations, coefficients, io, kernels, models,
+engines and summaries.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from annomodels.coref.building import document, document_of_judgments
     from annomodels.coref.matching import MentionOverlap, match_mentions
     from annomodels.coref.mentionpairs.fitting import fit_pairs
-    from annomodels.coref.mentionpairs.model import MentionPairs, SingleTruth
     from annomodels.coref.mentionpairs.result import PairFit
     from annomodels.coref.mentions import (
         HeadAgreement,
@@ -54,6 +53,7 @@ if TYPE_CHECKING:
     from annomodels.data.layers import Judgment, Layer
     from annomodels.io.coref.reading import read
     from annomodels.io.coref.writing import write
+    from annomodels.models.pairs import MentionPairs, SingleTruth
 
 _WHERE = {
     "Document": "data.document",
@@ -63,12 +63,12 @@ _WHERE = {
     "LinkTable": "coref.tables",
     "Markable": "data.expressions",
     "MentionOverlap": "coref.matching",
-    "MentionPairs": "coref.mentionpairs.model",
+    "MentionPairs": "models.pairs",
     "PairFit": "coref.mentionpairs.result",
     "PairPosterior": "coref.posteriors",
     "SameExpression": "coref.mentions",
     "Score": "coref.scores",
-    "SingleTruth": "coref.mentionpairs.model",
+    "SingleTruth": "models.pairs",
     "Span": "data.expressions",
     "TextAgreement": "coref.texts",
     "TwoByTwo": "coref.tables",

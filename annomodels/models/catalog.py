@@ -60,6 +60,8 @@ MODELS = Catalogue(
 OTHERS = Catalogue(
     {
         "interval": "interval:Interval",
+        "pairs": "pairs:MentionPairs",
+        "single": "pairs:SingleTruth",
     }
 )
 

@@ -7,8 +7,8 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from annomodels.coref.mentionpairs.candidates import Candidates
-from annomodels.coref.mentionpairs.model import Parameters
+from annomodels.data.candidates import Candidates
+from annomodels.models.pairs import PairValues
 
 
 def design(rng, n_items, n_coders, per_item, n_classes=2, most=3, none=False):
@@ -36,7 +36,7 @@ def design(rng, n_items, n_coders, per_item, n_classes=2, most=3, none=False):
     )
 
 
-def simulate(model, codes, values: Parameters, rng):
+def simulate(model, codes, values: PairValues, rng):
     """Draw truths [candidate] and fill in the decisions."""
     n_kinds = values.rate.shape[1]
     truth = np.zeros(len(codes.labels), dtype=np.int64)
@@ -67,7 +67,7 @@ def simulate(model, codes, values: Parameters, rng):
     return truth
 
 
-def enumerate_truths(model, codes, values: Parameters):
+def enumerate_truths(model, codes, values: PairValues):
     """Log likelihood, P(true) [candidate] and P(none, one, several) [mention, 3] by brute force."""
     n, n_kinds = len(codes.labels), values.rate.shape[1]
     total, p, number = 0.0, np.zeros(n), np.zeros((len(codes.items), 3))

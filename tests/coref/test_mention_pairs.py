@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from pair_cases import design, enumerate_truths, simulate
 
-from annomodels.coref.mentionpairs.definition import build
+import annomodels as am
 from annomodels.coref.mentionpairs.engines import log_likelihood
-from annomodels.coref.mentionpairs.model import MentionPairs, Parameters, SingleTruth
+from annomodels.models.pairs import MentionPairs, PairValues, SingleTruth
 from annomodels.priors import Beta, Dirichlet, LogNormal, Pareto
 
 MODELS = {
@@ -48,7 +50,7 @@ def test_likelihood_and_truth_equal_enumeration(name, rng):
 @models
 def test_joint_densities_of_gibbs_and_pymc_are_one(name, rng):
     model, codes, _ = _case(name, rng, n_items=8)
-    built = build(model, codes)
+    built = model.build(codes, {})
     names = ["prevalence", "mean", "concentration", "rate"]
     wanted = built.replace_rvs_by_values([built["decisions"], *(built[each] for each in names)])
     logp = built.compile_fn(
@@ -58,7 +60,7 @@ def test_joint_densities_of_gibbs_and_pymc_are_one(name, rng):
     for _ in range(5):
         point = {key: value + rng.normal(0, 0.4, np.shape(value)) for key, value in start.items()}
         total, potential, *drawn = map(np.asarray, logp(point))
-        values = Parameters(*drawn)
+        values = PairValues(*drawn)
         likelihood = log_likelihood(model, codes, values)[0]
         assert float(potential) == pytest.approx(likelihood, rel=1e-9)
         assert float(total) == pytest.approx(likelihood + model.log_prior(values), rel=1e-9)
@@ -86,6 +88,26 @@ def test_priors_exclude_the_swap_of_true_and_false(rng):
     means = np.array([model.sample_parameters(1, 1, rng).mean for _ in range(20_000)])
     # worse than chance: sensitivity below 1 - specificity
     assert (means.sum(axis=1) < 1).mean() < 0.01
+
+
+@models
+def test_models_come_back_from_plain_data_and_declare_their_draws(name, rng):
+    from annomodels.models.catalog import from_dict
+
+    model, codes, values = _case(name, rng)
+    assert from_dict(json.loads(json.dumps(model.to_dict()))) == model
+    sizes = {
+        "class": model.n_weights(3),
+        "coder": 4,
+        "kind": len(model.coords(list("abc"))["kind"]),
+    }
+    for each in model.parameters():
+        assert getattr(values, each.name).shape == tuple(sizes[dim] for dim in each.dims)
+    assert am.models.resolve("pairs") == am.coref.MentionPairs()
+    model.require_fittable(codes)
+    data = am.datasets.load("anesthesia")
+    with pytest.raises(am.errors.NotApplicable, match=r"am\.coref\.fit_pairs"):
+        am.fit(data, model)
 
 
 @models

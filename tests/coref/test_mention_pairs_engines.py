@@ -14,8 +14,8 @@ from annomodels.coref.mentionpairs.candidates import candidates_of
 from annomodels.coref.mentionpairs.checks import monte_carlo_error
 from annomodels.coref.mentionpairs.engines import log_likelihood, run_gibbs, run_nuts
 from annomodels.coref.mentionpairs.fitting import fit_pairs
-from annomodels.coref.mentionpairs.model import MentionPairs, Parameters, SingleTruth
 from annomodels.data.mixing import ess, rhat
+from annomodels.models.pairs import MentionPairs, PairValues, SingleTruth
 
 REDUCED = os.environ.get("ANNOMODELS_CALIBRATION") == "reduced"
 REPLICATIONS = 60 if REDUCED else 400
@@ -31,7 +31,7 @@ def test_gibbs_and_nuts_agree(name, rng):
     kinds = len(model.anchor(2))
     share = np.full(model.n_weights(2), 1 / model.n_weights(2))
     rate = rng.uniform(0.65, 0.95, (4, kinds))
-    simulate(model, codes, Parameters(share, rate[0], np.ones(kinds), rate), rng)
+    simulate(model, codes, PairValues(share, rate[0], np.ones(kinds), rate), rng)
     gibbs = run_gibbs(model, codes, 2, 4000, 500, 1)
     nuts = run_nuts(model, codes, 2, 1200, 300, 1)
     for variable in ("prevalence", "mean", "rate", "concentration"):
@@ -60,7 +60,7 @@ def test_the_weight_of_a_class_that_is_hardly_ever_true_mixes():
     model = MODELS["single or none"]
     codes = design(rng, 800, 6, 4, none=True)
     rate = np.full((6, 2), 0.9)
-    simulate(model, codes, Parameters(np.array([0.7, 0.3, 0.0]), rate[0], rate[0], rate), rng)
+    simulate(model, codes, PairValues(np.array([0.7, 0.3, 0.0]), rate[0], rate[0], rate), rng)
     drawn = run_gibbs(model, codes, 2, 800, 200, 1)
     none = np.log(drawn.prevalence[:, :, 2:])
     assert none.max() < -2
@@ -119,7 +119,7 @@ def test_a_careless_coder_and_the_truth_are_found(name, rng):
     rate = rng.uniform(0.75, 0.95, (8, kinds))
     rate[3] = 0.5 if name == "pairs" else 0.35
     share = np.array([0.5, 0.45, 0.05][: model.n_weights(2)])
-    truth = simulate(model, codes, Parameters(share, rate[0], np.ones(kinds), rate), rng)
+    truth = simulate(model, codes, PairValues(share, rate[0], np.ones(kinds), rate), rng)
     drawn = run_gibbs(model, codes, 2, 500, 300, 1)
     low, high = np.quantile(drawn.rate, (0.01, 0.99), axis=(0, 1))
     assert ((low < rate) & (rate < high)).mean() > 0.85
@@ -143,7 +143,7 @@ def table():
     codes = design(rng, 80, 5, 4)
     kinds = len(MentionPairs().anchor(2))
     rate = rng.uniform(0.7, 0.95, (5, kinds))
-    values = Parameters(np.array([0.6, 0.4]), rate[0], np.ones(kinds), rate)
+    values = PairValues(np.array([0.6, 0.4]), rate[0], np.ones(kinds), rate)
     simulate(MentionPairs(), codes, values, rng)
     return table_of(codes)
 

@@ -11,7 +11,7 @@ import pytest
 import annomodels as am
 from annomodels.coref.mentionpairs.candidates import candidates_of
 from annomodels.coref.mentionpairs.fitting import fit_pairs
-from annomodels.coref.mentionpairs.model import MentionPairs, SingleTruth
+from annomodels.models.pairs import MentionPairs, SingleTruth
 from annomodels.priors import Beta
 
 # three coders; ben mistakes the fourth mention, cat gives it two readings

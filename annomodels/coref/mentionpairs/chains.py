@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.coref.mentionpairs.candidates import Candidates, antecedents_of
+from annomodels.data.candidates import Candidates, antecedents_of
 from annomodels.errors import NotApplicable
+from annomodels.types import Floats
 
 if TYPE_CHECKING:
     from annomodels.summaries.summary import Summary
 
-__all__ = ["best_candidates", "chains", "links"]
 
-Floats = NDArray[np.float64]
 SPLIT = "{n} mentions have an antecedent of several parts; they are not joined to any."
 
 

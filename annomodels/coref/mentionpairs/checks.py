@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from annomodels.coref.mentionpairs.candidates import Candidates
 from annomodels.coref.mentionpairs.engines import Draws
-from annomodels.coref.mentionpairs.model import PairModel
-
-__all__ = ["GOOD_RHAT", "check", "mixing"]
+from annomodels.data.candidates import Candidates
+from annomodels.models.pairs import PairModel
+from annomodels.models.parameters import watched_draws
 
 GOOD_RHAT, GOOD_ESS, GOOD_ERROR = 1.05, 100.0, 0.05
 FEW = 20
 SHARE = 0.02
 
 
-def mixing(drawn: Draws) -> tuple[float, float]:
-    """Largest R-hat and smallest effective sample size of what all coders share."""
+def mixing(model: PairModel, drawn: Draws) -> tuple[float, float]:
+    """Largest R-hat and smallest effective sample size of what the model says is to be watched."""
     from annomodels.data.mixing import ess, rhat
 
-    parts = drawn.prevalence, drawn.mean, np.log(drawn.concentration)
-    watched = np.concatenate([*parts, drawn.log_likelihood[:, :, None]], axis=2)
+    draws = {name: getattr(drawn, name) for name in model.dims(0)}
+    declared = watched_draws(model.parameters(), draws, np.empty(0))
+    watched = np.concatenate([declared, drawn.log_likelihood[:, :, None]], axis=2)
     r, n = rhat(watched), ess(watched)
     if np.isnan(n).all():
         return float("nan"), float("nan")
@@ -30,7 +30,7 @@ def mixing(drawn: Draws) -> tuple[float, float]:
 
 def check(model: PairModel, codes: Candidates, drawn: Draws) -> tuple[str, ...]:
     """Sentences on mixing, Monte Carlo error, coders, and the swap of true and false."""
-    r, n = mixing(drawn)
+    r, n = mixing(model, drawn)
     said = []
     if np.isnan(r):
         said.append("One chain, or too few draws: whether it has mixed cannot be told.")

@@ -8,14 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from annomodels.coref.mentionpairs.candidates import Candidates
-from annomodels.coref.mentionpairs.model import PairModel, Parameters
+from annomodels.data.candidates import Candidates
+from annomodels.models.pairs import PairModel, PairValues
+from annomodels.types import Floats
 
-__all__ = ["Draws", "log_likelihood", "run_gibbs", "run_nuts"]
-
-Floats = NDArray[np.float64]
 BATCHES = 10
 
 
@@ -36,7 +33,7 @@ class Draws:
     p_number: Floats
 
 
-def _state(values: Parameters) -> tuple[Floats, ...]:
+def _state(values: PairValues) -> tuple[Floats, ...]:
     """Weights [class, 2], logs [coder, 2, kind], means [kind, 2], concentrations [kind]."""
     share = values.prevalence
     off = np.log1p(-np.minimum(share, 1 - 1e-16))
@@ -46,7 +43,7 @@ def _state(values: Parameters) -> tuple[Floats, ...]:
     return weights, logs, mean, values.concentration.copy()
 
 
-def log_likelihood(model: PairModel, codes: Candidates, values: Parameters) -> tuple[float, Floats]:
+def log_likelihood(model: PairModel, codes: Candidates, values: PairValues) -> tuple[float, Floats]:
     """Log likelihood with the truth summed out, and P(true) of every candidate."""
     from annomodels.kernels.decisions import pair_pass, single_pass
 
@@ -101,12 +98,11 @@ def run_nuts(
     """Sample the PyMC model with nutpie, then the truth given each draw."""
     import nutpie
 
-    from annomodels.coref.mentionpairs.definition import build
     from annomodels.engines.pymc.compiled import repeatable
     from annomodels.engines.pymc.nuts import bound_concentrations
     from annomodels.kernels.decisions import count_true
 
-    pymc_model = build(model, codes)
+    pymc_model = model.build(codes, {})
     bound_concentrations(pymc_model, ("concentration",))
     with repeatable():
         compiled = nutpie.compile_pymc_model(pymc_model, backend="numba")
@@ -125,7 +121,7 @@ def run_nuts(
     none = len(codes.classes) - model.has_none if model.single else -1
     for chain in range(chains):
         for draw in range(draws):
-            values = Parameters(**{name: held[name][chain, draw] for name in names})
+            values = PairValues(**{name: held[name][chain, draw] for name in names})
             likelihood[chain, draw], p = log_likelihood(model, codes, values)
             p_batches[chain, draw * batches // draws] += p
             count_true(codes.firsts, codes.cls, none, p, number)

@@ -9,11 +9,10 @@ from typing import Any, Literal
 
 from annomodels.coref.mentionpairs.candidates import candidates_of
 from annomodels.coref.mentionpairs.engines import run_gibbs, run_nuts
-from annomodels.coref.mentionpairs.model import PairModel, model_named
 from annomodels.coref.mentionpairs.result import PairFit
 from annomodels.errors import InferenceWarning, NotApplicable
-
-__all__ = ["fit_pairs"]
+from annomodels.models.catalog import OTHERS, resolve
+from annomodels.models.pairs import PairModel
 
 
 def fit_pairs(
@@ -76,7 +75,7 @@ def fit_pairs(
     >>> fit.mentions().table["silver"].tolist()[:2]
     ['DN()', 'DO(1)']
     """
-    chosen = model_named(model)
+    chosen = _resolved(model)
     counts = {"chains": chains, "draws": draws}
     for name, value in counts.items():
         if value < 1:
@@ -96,3 +95,14 @@ def fit_pairs(
     if not fit.mixed:
         warnings.warn(fit.check()[0], InferenceWarning, stacklevel=2)
     return fit
+
+
+def _resolved(model: PairModel | str) -> PairModel:
+    """Give a model of links, or the one with that name."""
+    known = not isinstance(model, str) or model in OTHERS
+    chosen: Any = resolve(model) if known else None
+    if getattr(chosen, "truth", "") != "link":
+        raise NotApplicable(
+            f"model={model!r} should be 'pairs', 'single', a MentionPairs or a SingleTruth."
+        )
+    return chosen  # type: ignore[no-any-return]

@@ -24,13 +24,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.coref.mentionpairs.candidates import NONE, Candidates
+from annomodels.data.candidates import NONE, Candidates
 from annomodels.priors import LogNormal
-
-__all__ = ["Readers", "build_readers", "log_likelihood_of", "next_label", "read_shares"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from annomodels.types import Floats, Ints
 
 SPREAD = LogNormal(1.0, 1.5)
 """Prior of the concentrations; with 1, the second of two readers differs in one case of two."""

@@ -7,21 +7,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.coref.mentionpairs import chains, checks, readers, silver, tables
-from annomodels.coref.mentionpairs.candidates import Candidates
 from annomodels.coref.mentionpairs.engines import Draws
-from annomodels.coref.mentionpairs.model import PairModel
+from annomodels.data.candidates import Candidates
 from annomodels.data.document import Corpus, Document
 from annomodels.data.expressions import Span
+from annomodels.models.pairs import PairModel
+from annomodels.types import Floats
 
 if TYPE_CHECKING:
     from annomodels.summaries.summary import Summary
-
-__all__ = ["PairFit"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,7 +77,7 @@ class PairFit:
     @cached_property
     def mixing(self) -> tuple[float, float]:
         """Largest R-hat and smallest effective sample size of all but the rates of coders."""
-        return checks.mixing(self.drawn)
+        return checks.mixing(self.model, self.drawn)
 
     @property
     def mixed(self) -> bool:

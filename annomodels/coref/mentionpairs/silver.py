@@ -10,8 +10,6 @@ from annomodels.data.expressions import Key, Markable, Span
 from annomodels.data.layers import Layer
 from annomodels.errors import AnnotationError, Problem
 
-__all__ = ["SILVER", "link_probabilities", "silver_documents"]
-
 SILVER = "silver"
 Links = Mapping[str, tuple[str, float]]
 

@@ -5,23 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from annomodels.coref.mentionpairs.candidates import NONE, Candidates
 from annomodels.coref.mentionpairs.chains import best_candidates
 from annomodels.coref.mentionpairs.checks import monte_carlo_error
 from annomodels.coref.mentionpairs.engines import Draws
-from annomodels.coref.mentionpairs.model import PairModel
+from annomodels.data.candidates import NONE, Candidates
 from annomodels.errors import NotApplicable
+from annomodels.models.pairs import PairModel
+from annomodels.types import Floats
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from annomodels.summaries.summary import Summary
 
-__all__ = ["ambiguous", "coders", "dataset", "interpretations", "mentions"]
-
-Floats = NDArray[np.float64]
 
 NUMBERS = np.array(["none", "one", "several"])
 
@@ -42,16 +39,15 @@ def dataset(model: PairModel, codes: Candidates, drawn: Draws) -> xr.Dataset:
         coords={
             "class": list(codes.classes),
             "coder": list(codes.coders),
-            "kind": [f"{quantity} of {name}" for name, quantity in kinds(model, codes)],
+            **model.coords([name for name in codes.classes if name != NONE]),
         },
     )
 
 
 def kinds(model: PairModel, codes: Candidates) -> list[tuple[str, str]]:
     """Class and quantity of each kind of rate."""
-    quantities = ("accuracy",) if model.single else ("specificity", "sensitivity")
     names = [name for name in codes.classes if name != NONE]
-    return [(name, quantity) for name in names for quantity in quantities]
+    return [(name, quantity) for name in names for quantity in model.quantities]
 
 
 def interpretations(model: PairModel, codes: Candidates, drawn: Draws, p_next: Floats) -> Summary:

@@ -1,24 +1,25 @@
-"""What is believed about mentions and coders: priors only, no data."""
+"""Pairs of mentions and antecedents: which readings are true, judged by coders with rates."""
 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from annomodels.data.candidates import Candidates
+from annomodels.errors import NotApplicable
+from annomodels.models.base import Model
+from annomodels.models.parameters import Parameter
 from annomodels.priors import Beta, Dirichlet, LogNormal, ScalePrior
-
-__all__ = ["MentionPairs", "PairModel", "Parameters", "SingleTruth"]
-
-Floats = NDArray[np.float64]
+from annomodels.types import Floats
 
 
 @dataclass(frozen=True)
-class Parameters:
+class PairValues:
     """Values of all parameters: prevalence [class], mean and concentration [kind], rate."""
 
     prevalence: Floats
@@ -28,18 +29,46 @@ class Parameters:
 
 
 @dataclass(frozen=True)
-class PairModel(ABC):
+class PairModel(Model):
     """What both models share: rates of coders are Beta around a population's mean."""
 
-    name: ClassVar[str]
-    title: ClassVar[str]
+    truth: ClassVar[Literal["class", "number", "link"]] = "link"
+    engines: ClassVar[tuple[str, ...]] = ("gibbs", "nuts")
     single: ClassVar[bool]
+    # what a rate is of, for each class
+    quantities: ClassVar[tuple[str, ...]]
     concentration: ScalePrior = field(default_factory=lambda: LogNormal(10.0, 1.0))
 
     @property
     def has_none(self) -> bool:
         """Whether "none of these" is a candidate of its own."""
         return False
+
+    @property
+    def proper(self) -> bool:
+        """Whether all priors are proper, as sampling needs."""
+        return True
+
+    def parameters(self, n_labels: int = 2) -> tuple[Parameter, ...]:
+        """Declare the variables of the posterior; kinds are the rates of each class."""
+        return (
+            Parameter("prevalence", ("class",), "simplex" if self.single else "unit"),
+            Parameter("mean", ("kind",), "unit"),
+            Parameter("concentration", ("kind",), "positive"),
+            Parameter("rate", ("coder", "kind"), "unit", watched=""),
+        )
+
+    def require_fittable(self, data: Any) -> None:
+        """Refuse annotations, which name no antecedents."""
+        if not isinstance(data, Candidates):
+            raise NotApplicable(
+                f"The {self.title} model is of mentions and their antecedents, not of labels of "
+                "items. Use am.coref.fit_pairs(documents or a table of judgments)."
+            )
+
+    def coords(self, labels: Sequence[str]) -> dict[str, list[str]]:
+        """Names of the kinds of rates, given the names of the classes."""
+        return {"kind": [f"{q} of {name}" for name in labels for q in self.quantities]}
 
     @abstractmethod
     def prevalence_prior(self, n_classes: int) -> Floats:
@@ -53,7 +82,7 @@ class PairModel(ABC):
         """Count the classes, "none of these" included."""
         return n_classes + self.has_none
 
-    def log_prior(self, values: Parameters) -> float:
+    def log_prior(self, values: PairValues) -> float:
         """Log density of the parameters."""
         from scipy.stats import beta
 
@@ -71,7 +100,7 @@ class PairModel(ABC):
 
     def sample_parameters(
         self, n_coders: int, n_classes: int, rng: np.random.Generator
-    ) -> Parameters:
+    ) -> PairValues:
         """Draw parameters from the prior."""
         anchor = self.anchor(n_classes)
         mean = rng.beta(anchor[:, 0], anchor[:, 1])
@@ -80,15 +109,47 @@ class PairModel(ABC):
         rate = rng.beta(concentration * mean, concentration * (1 - mean), shape)
         prevalence = self._sample_prevalence(self.n_weights(n_classes), rng)
         # a rate so near to 0 or 1 that its logarithm is lost is moved to the next that is not
-        return Parameters(prevalence, mean, concentration, np.clip(rate, 1e-12, 1 - 1e-12))
+        return PairValues(prevalence, mean, concentration, np.clip(rate, 1e-12, 1 - 1e-12))
 
     @abstractmethod
     def _sample_prevalence(self, n_weights: int, rng: np.random.Generator) -> Floats:
         """Draw the prevalence from its prior."""
 
+    def build(self, codes: Candidates, coords: dict[str, list[str]]) -> Any:
+        """Build the PyMC model with the truth summed out: what all engines must target.
+
+        Variables are prevalence [class], mean and concentration [kind], rate [coder, kind].
+
+        Parameters
+        ----------
+        codes
+            Mentions, candidates and decisions.
+        coords
+            Names of the dimensions class, coder and kind; without, places.
+
+        Returns
+        -------
+        pymc.Model
+        """
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        n_classes = len(codes.classes) - self.has_none
+        anchor = self.anchor(n_classes)
+        with pm.Model(coords={"kind": range(len(anchor)), **coords}) as built:
+            prevalence = self._pymc_prevalence(len(codes.classes))
+            mean = pm.Beta("mean", anchor[:, 0], anchor[:, 1], dims="kind")
+            concentration = self.concentration.pymc("concentration", dims="kind")
+            shape = (len(codes.coders), len(anchor))
+            a, b = concentration * mean, concentration * (1 - mean)
+            rate = pm.Beta("rate", a[None], b[None], shape=shape)
+            total = (_single if self.single else _pairs)(codes, prevalence, rate, pt)
+            pm.Potential("decisions", total)
+        return built
+
     @abstractmethod
-    def describe(self) -> list[str]:
-        """Story and priors in sentences."""
+    def _pymc_prevalence(self, n: int) -> Any:
+        """Prior of the prevalence within a PyMC model."""
 
 
 @dataclass(frozen=True)
@@ -130,9 +191,12 @@ class MentionPairs(PairModel):
 
     name: ClassVar[str] = "pairs"
     title: ClassVar[str] = "mention-pair"
+    citation: ClassVar[str] = "Paun et al. (2018)"
     single: ClassVar[bool] = False
+    quantities: ClassVar[tuple[str, ...]] = ("specificity", "sensitivity")
 
-    prevalence: Beta = field(default_factory=lambda: Beta(1.0, 1.0))
+    # classes are true each for itself here, so that their shares do not add up to one
+    prevalence: Beta = field(default_factory=lambda: Beta(1.0, 1.0))  # type: ignore[assignment]
     sensitivity: Beta = field(default_factory=lambda: Beta(8.0, 4.0))
     specificity: Beta = field(default_factory=lambda: Beta(16.0, 4.0))
 
@@ -152,6 +216,11 @@ class MentionPairs(PairModel):
     def _sample_prevalence(self, n_weights: int, rng: np.random.Generator) -> Floats:
         share = rng.beta(self.prevalence.a, self.prevalence.b, n_weights)
         return np.clip(share, 1e-12, 1 - 1e-12)
+
+    def _pymc_prevalence(self, n: int) -> Any:
+        import pymc as pm
+
+        return pm.Beta("prevalence", self.prevalence.a, self.prevalence.b, shape=n)
 
     def describe(self) -> list[str]:
         """Story and priors in sentences.
@@ -207,7 +276,9 @@ class SingleTruth(PairModel):
 
     name: ClassVar[str] = "single"
     title: ClassVar[str] = "single-truth"
+    citation: ClassVar[str] = ""
     single: ClassVar[bool] = True
+    quantities: ClassVar[tuple[str, ...]] = ("accuracy",)
 
     prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
     accuracy: Beta = field(default_factory=lambda: Beta(8.0, 4.0))
@@ -236,6 +307,11 @@ class SingleTruth(PairModel):
         share = np.maximum(rng.dirichlet(self.prevalence.alpha(n_weights)), 1e-12)
         return np.asarray(share / share.sum())
 
+    def _pymc_prevalence(self, n: int) -> Any:
+        import pymc as pm
+
+        return pm.Dirichlet("prevalence", a=self.prevalence.alpha(n))
+
     def describe(self) -> list[str]:
         """Story and priors in sentences.
 
@@ -255,15 +331,37 @@ class SingleTruth(PairModel):
         ]
 
 
-def model_named(model: Any) -> PairModel:
-    """Give a model, or the one with that name."""
-    from annomodels.errors import NotApplicable
+def _by_candidate(codes: Candidates, values: Any, pt: Any) -> Any:
+    """Sum over the decisions on each candidate."""
+    return pt.inc_subtensor(pt.zeros(len(codes.labels))[codes.candidate], values)
 
-    known: dict[str, type[PairModel]] = {"pairs": MentionPairs, "single": SingleTruth}
-    if isinstance(model, PairModel):
-        return model
-    if not isinstance(model, str) or model not in known:
-        raise NotApplicable(
-            f"model={model!r} should be 'pairs', 'single', a MentionPairs or a SingleTruth."
-        )
-    return known[model]()
+
+def _pairs(codes: Candidates, prevalence: Any, rate: Any, pt: Any) -> Any:
+    kind, yes = 2 * codes.cls[codes.candidate], codes.accepted == 1
+    off, on = rate[codes.coder, kind], rate[codes.coder, kind + 1]
+    rejected = pt.where(yes, pt.log1p(-off), pt.log(off))
+    accepted = pt.where(yes, pt.log(on), pt.log1p(-on))
+    share = prevalence[codes.cls]
+    zero = pt.log1p(-share) + _by_candidate(codes, rejected, pt)
+    one = pt.log(share) + _by_candidate(codes, accepted, pt)
+    return pt.sum(pt.logaddexp(zero, one))
+
+
+def _single(codes: Candidates, prevalence: Any, rate: Any, pt: Any) -> Any:
+    n_kinds = int(rate.type.shape[1])
+    per_mention = np.diff(codes.firsts)
+    is_none = codes.cls == n_kinds
+    listed = np.add.reduceat(~is_none, codes.firsts[:-1])
+    right = rate[codes.coder, codes.cls[codes.candidate]]
+    spread = np.log(listed)[codes.mention][codes.candidate]
+    said = pt.where(codes.accepted == 1, pt.log(right), pt.log1p(-right) - spread)
+    blind = np.where(is_none, codes.judged()[codes.mention] * np.log1p(listed)[codes.mention], 0.0)
+    weight = pt.log(prevalence)[codes.cls]
+    joint = weight - blind + _by_candidate(codes, said, pt)
+    # candidates side by side in a matrix, filled up with impossible ones
+    column = np.arange(len(codes.labels)) - codes.firsts[codes.mention]
+    room = pt.as_tensor(np.full((len(codes.items), int(per_mention.max())), -np.inf))
+    place = codes.mention, column
+    top = pt.logsumexp(pt.set_subtensor(room[place], joint), axis=1)
+    norm = pt.logsumexp(pt.set_subtensor(room[place], weight), axis=1)
+    return pt.sum(top - norm)
