@@ -43,7 +43,7 @@ def fit_data(
     from annomodels.engines.catalog import choose
     from annomodels.fitting.run import fit
     from annomodels.models.catalog import resolve
-    from annomodels.models.fittable import require_fittable
+    from annomodels.models.encoded import require_fittable
 
     require_fittable(data)
     model = grouped_model(sampling) if model is None else model
@@ -91,15 +91,18 @@ def grouped_model(
     names
         What coders of the file are called in the data, where that differs.
     """
+    from annomodels.models.catalog import class_of
+
     context = click.get_current_context(silent=True)
+    grouping = class_of(sampling.model).grouping
     if sampling.groups is None:
-        if sampling.model == "groups":
-            raise click.UsageError("--model groups needs --groups FILE.", context)
+        if grouping == "must":
+            raise click.UsageError(f"--model {sampling.model} needs --groups FILE.", context)
         return None
     from annomodels.io.mappings import groups_from
     from annomodels.models.grouped import GroupedCoders
 
-    if sampling.model not in ("hierarchical", "groups"):
+    if not grouping:
         what = f"--groups goes with the hierarchical model, not with --model {sampling.model}."
         raise click.UsageError(what, context)
     groups = groups_from(sampling.groups)

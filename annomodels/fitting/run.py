@@ -14,8 +14,7 @@ from annomodels.errors import NotApplicable
 from annomodels.fitting.fit import Fit
 from annomodels.models.base import Model
 from annomodels.models.catalog import resolve, with_no_answers
-from annomodels.models.encoded import expanded
-from annomodels.models.fittable import require_learnable
+from annomodels.models.encoded import expanded, require_learnable
 
 if TYPE_CHECKING:
     from annomodels.models.mixtures.opinion_pool import OpinionPool

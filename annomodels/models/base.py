@@ -12,8 +12,7 @@ import numpy as np
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
-from annomodels.models.encoded import Encoded
-from annomodels.models.fittable import require_fittable
+from annomodels.models.encoded import Encoded, require_fittable
 from annomodels.models.parameters import Parameter
 from annomodels.priors import Dirichlet, Rows, from_dict, to_dict
 from annomodels.priors.shares import dirichlet_like
@@ -109,6 +108,8 @@ class Model(ABC):
     shadows: ClassVar[bool] = False
     # whether the matrix of a coder is learnt from nothing but the labels of that coder
     alone: ClassVar[bool] = False
+    # whether coders may, or must, be told to be of groups with a population each
+    grouping: ClassVar[Literal["", "may", "must"]] = ""
     # variable that is 1 where a coder is a spammer, of models with two kinds of coders
     kind_of_coder: ClassVar[str] = ""
     # what it believes of coders and items, in the words of the rules on which model to try next

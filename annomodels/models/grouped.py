@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -65,6 +65,7 @@ class GroupedCoders(HierarchicalDawidSkene):
     title: ClassVar[str] = "hierarchical Dawid-Skene with groups of coders"
 
     family: ClassVar[str] = ""
+    grouping: ClassVar[Literal["", "may", "must"]] = "must"
 
     groups: Mapping[Any, Any] | tuple[tuple[str, str], ...] = ()
     rest: str = "others"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,6 +62,7 @@ class HierarchicalDawidSkene(ConjugateModel):
     title: ClassVar[str] = "hierarchical Dawid-Skene"
     citation: ClassVar[str] = "Carpenter (2008)"
     family: ClassVar[str] = "matrices"
+    grouping: ClassVar[Literal["", "may", "must"]] = "may"
 
     prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
     population: Diagonal | Rows = field(default_factory=lambda: Diagonal(300.0, 0.7, 10.0))

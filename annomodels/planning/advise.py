@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from annomodels.data.annotations import Annotations
 from annomodels.errors import AnnotationError, NotApplicable
 from annomodels.models.catalog import class_of
-from annomodels.models.fittable import require_fittable
+from annomodels.models.encoded import require_fittable
 from annomodels.planning.rules import ALSO, FIRST, Facts, facts_of, holding
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from annomodels.data.annotations import Annotations
 from annomodels.errors import AnnotationError
 from annomodels.fitting.run import fit
 from annomodels.models.base import Model
-from annomodels.models.fittable import require_fittable
+from annomodels.models.encoded import require_fittable
 from annomodels.planning.crowds import Workload, assign
 from annomodels.planning.simulate import simulate
 from annomodels.summaries.coders.populations import new_coders

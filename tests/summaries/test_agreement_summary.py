@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
+from annomodels.models.catalog import MODELS
 from annomodels.summaries.agreement import agreement
 from annomodels.summaries.coders.populations import new_coders
 
@@ -96,6 +99,7 @@ def test_new_coders_follow_their_population(make):
     )
     posterior["concentration"] = (("chain", "draw", "truth"), np.tile(total, (2, 2000, 1)))
     tree["posterior"] = type(tree)(posterior)
+    tree.attrs = {**tree.attrs, "model": json.dumps(MODELS["hierarchical"]().to_dict())}
     new = new_coders(tree, 4000)
     np.testing.assert_allclose(new.first.mean(axis=0), centre, atol=0.02)
     expected = centre[:, 0] * centre[:, 1] / (total + 1)
