@@ -219,9 +219,9 @@ def looks_into_draws(tree: ast.AST) -> Iterator[str]:
 
 
 def test_no_parameter_of_a_model_is_named_outside_the_models() -> None:
-    # A word of one part is refused where draws are looked into, a compound anywhere. Numbers and
-    # pairs keep names of their own until they are models too.
-    elsewhere = ("engines.interval", "interval", "mentionpairs")
+    # A word of one part is refused where draws are looked into, a compound anywhere. Numbers
+    # keep names of their own.
+    elsewhere = ("engines.interval", "interval")
     names = declared_names() - COMMON
     found = []
     for module, tree in TREES.items():
@@ -239,7 +239,7 @@ def test_nothing_outside_the_models_asks_which_model_it_is() -> None:
     families = {"ConfusionModel", "ConjugateModel", "StateModel", "Model", *PLACES}
     found = []
     for module, tree in TREES.items():
-        if part_of(module) == "models" or "mentionpairs" in module:
+        if part_of(module) == "models":
             continue
         if not [name for name in GRAPH.get(module, ()) if part_of(name) == "models"]:
             continue  # an Ordinal of the coefficients is a distance
