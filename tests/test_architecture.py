@@ -132,12 +132,10 @@ FULL = {
     "models": 53,
     "engines": 40,
     "io": 36,
-    "cli": 30,
     "kernels": 28,
     "reporting": 28,
     "coref": 26,
     "scale": 26,
-    "cli/commands": 23,
 }
 # Small files that are a concept each: what an outsider runs or lists, or ground that all share.
 SMALL = {"__main__", "types", "datasets.caries", "datasets.info", "models.state"}

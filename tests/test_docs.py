@@ -61,7 +61,7 @@ def test_the_concepts_page_prints_what_it_says(capsys: pytest.CaptureFixture[str
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
 def test_commands_on_the_page_exist(page: Path) -> None:
-    from annomodels.cli.lazy import COMMANDS
+    from annomodels.cli.main import COMMANDS
 
     text = page.read_text("utf-8")
     used = set(re.findall(r"(?:^\$ |`)annomodels ([a-z]+)", text, flags=re.MULTILINE))

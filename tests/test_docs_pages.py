@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 import annomodels as am
-from annomodels.cli.lazy import COMMANDS
+from annomodels.cli.main import COMMANDS, load_command
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 SECTIONS = ("tutorials", "howto", "coming-from")
@@ -106,7 +106,7 @@ def test_links_and_commands_of_a_page_exist(path: Path) -> None:
 @pytest.mark.parametrize("path", PAGES, ids=name_of)
 def test_options_shown_for_commands_exist(path: Path) -> None:
     for name, rest in re.findall(r"^\$ annomodels ([a-z]+)(.*)$", path.read_text("utf-8"), re.M):
-        command = importlib.import_module(f"annomodels.cli.commands.{name}").command
+        command = load_command(name)
         known = {flag for option in command.params for flag in option.opts}
         assert set(re.findall(r"(?<= )--?[a-z][a-z-]*", rest.partition("#")[0])) <= known
 
@@ -126,7 +126,7 @@ def test_every_command_is_documented() -> None:
     assert ".. click:: annomodels.cli.main:cli" in page
     assert ":nested: full" in page
     for name in COMMANDS:  # whose help the page consists of
-        command = importlib.import_module(f"annomodels.cli.commands.{name}").command
+        command = load_command(name)
         assert len(command.help or "") > 20, name
         assert f"annomodels {name}" in (command.epilog or ""), name
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from annomodels.data.annotations import Annotations
     from annomodels.scale.scanned import Scanned
 
-__all__ = ["anonymous", "anonymous_scan", "new_names"]
-
 
 def anonymous(data: Annotations) -> Annotations:
     """Copy with coders called "coder 1", "coder 2", ..., numbered in no order of their names.

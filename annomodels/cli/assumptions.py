@@ -11,8 +11,6 @@ import click
 
 from annomodels.cli.options import gathered, split_words
 
-__all__ = ["Assumptions", "assumption_options", "numbers_from", "whole_numbers"]
-
 
 @dataclass(frozen=True)
 class Assumptions:

@@ -18,23 +18,6 @@ if TYPE_CHECKING:
     from annomodels.coref.mentionpairs.result import PairFit
     from annomodels.data.document import Document
 
-__all__ = [
-    "ATTRIBUTES",
-    "BY",
-    "COEFFICIENTS",
-    "DISTANCES",
-    "READ",
-    "SHORT",
-    "SILVER_MODELS",
-    "Asked",
-    "check_chains",
-    "is_folder",
-    "load",
-    "names_of",
-    "say",
-    "write_folder",
-]
-
 BY = ("document", "genre")
 COEFFICIENTS = ("alpha", "K")
 DISTANCES = ("passonneau", "masi", "jaccard", "dice", "nominal", "masi_dkpro")

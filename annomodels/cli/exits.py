@@ -18,19 +18,6 @@ from annomodels.errors import (
     Problem,
 )
 
-__all__ = [
-    "BUG",
-    "DATA",
-    "DONE",
-    "EXTRA",
-    "GATE",
-    "INTERRUPTED",
-    "UNTRUSTED",
-    "USAGE",
-    "CannotWrite",
-    "explain",
-]
-
 DONE, GATE, USAGE, DATA, UNTRUSTED, EXTRA = 0, 1, 2, 3, 4, 5
 BUG = 70
 INTERRUPTED = 130

@@ -15,8 +15,6 @@ import click
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Gate", "parse_gates"]
-
 COLUMNS = ("value", "low", "high", "observed", "expected", "p_above_667", "p_above_800")
 
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from annomodels.data.annotations import Annotations
     from annomodels.reporting.health import Health, Spread
 
-__all__ = ["Finding", "findings"]
-
 _SHOWN = 8
 
 

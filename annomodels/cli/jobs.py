@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from annomodels.cli.options import Reading, Sampling
-from annomodels.cli.questions import questions_of
+from annomodels.errors import AnnotationError
 
 if TYPE_CHECKING:
     from annomodels.data.annotations import Annotations
     from annomodels.fitting.fit import Fit
 
-__all__ = ["Job", "Outcome", "each_question", "folders", "one_question"]
-
 INDEX = "index.html"
+_REPORT = "report.html"
+_OTHERS = ("gold.csv", "coders.csv", "items.csv", "agreement.csv", "fit.nc", "methods.md")
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,6 @@ def one_question(job: Job, output: str) -> Outcome:
     from annomodels.cli.anonymous import anonymous, new_names
     from annomodels.cli.health import findings
     from annomodels.cli.loading import load_data, say_notes
-    from annomodels.cli.outputs import names_of, write_outputs
     from annomodels.cli.places import check_folder
     from annomodels.cli.sampling import exit_code, fit_data, grouped_model, verdict_lines
     from annomodels.cli.session import current, note
@@ -144,6 +144,76 @@ def one_question(job: Job, output: str) -> Outcome:
     )
 
 
+def names_of(*, report: bool) -> tuple[str, ...]:
+    """Give the names of the files, with or without the report."""
+    return (_REPORT, *_OTHERS) if report else _OTHERS
+
+
+def write_outputs(
+    fit: Fit,
+    folder: str,
+    names: tuple[str, ...],
+    *,
+    threshold: float | None,
+    target: float | None,
+    known: Mapping[Any, Any] | None = None,
+    spreadsheet: bool = False,
+) -> None:
+    """Write all outputs beside the folder, then move them in.
+
+    Parameters
+    ----------
+    fit
+        The fit.
+    folder
+        Where to; made when it is not there.
+    names
+        Which files, of :func:`names_of`.
+    threshold, target
+        As for ``annomodels gold`` and ``annomodels coders``.
+    known
+        Truth that the report judges the gold labels by.
+    spreadsheet
+        Whether to put an apostrophe before texts that a spreadsheet would take for formulas.
+    """
+    from annomodels.cli.places import filled_folder
+    from annomodels.cli.session import note, warn
+    from annomodels.cli.summary import gold_table
+    from annomodels.cli.tables import guarded_tables, to_text
+    from annomodels.cli.terminal import Stages
+    from annomodels.reporting.facts import Facts
+    from annomodels.reporting.methods import methods
+    from annomodels.reporting.page import page
+    from annomodels.reporting.sheet import write
+
+    told = str(fit.tree.attrs["command"])
+    facts = Facts(fit, target, known=known)
+    stale = _REPORT not in names and (Path(folder) / _REPORT).exists()
+    with filled_folder(folder) as beside, Stages() as stages:
+        stages("making the tables", 0.0)
+        gold = fit.gold(threshold)
+        tables = {
+            "gold.csv": gold_table(gold, threshold, soft=False),
+            "coders.csv": facts.coders.table,
+            "items.csv": fit.items().table,
+            "agreement.csv": fit.agreement().table,
+        }
+        safe = guarded_tables(list(tables.values()), spreadsheet)
+        for name, table in zip(tables, safe, strict=True):
+            (beside / name).write_text(to_text(table, "csv"), encoding="utf-8", newline="")
+        (beside / "methods.md").write_text(methods(facts, told), encoding="utf-8")
+        fit.save(beside / "fit.nc")
+        stages("making the tables", 1.0)
+        if _REPORT in names:
+            stages("drawing the report", 0.0)
+            write(beside / _REPORT, page(facts, told))
+            stages("drawing the report", 1.0)
+    for text in gold.notes:
+        note(f"note: {text}")
+    if stale:
+        warn(f"{Path(folder) / _REPORT} is of an earlier run.")
+
+
 def each_question(job: Job, output: str) -> tuple[str, list[Outcome]]:
     """Do the job for each question of a file, in folders of their own, and link them.
 
@@ -159,7 +229,6 @@ def each_question(job: Job, output: str) -> tuple[str, list[Outcome]]:
     str, list of Outcome
         The page with the links, and what came of each question.
     """
-    from annomodels.cli.outputs import names_of
     from annomodels.cli.places import check_folder, write_file
     from annomodels.cli.session import note
     from annomodels.reporting.index import index_page, row_of
@@ -186,6 +255,39 @@ def each_question(job: Job, output: str) -> tuple[str, list[Outcome]]:
     text = index_page(rows, source)
     write_file(page, lambda path: path.write_text(text, encoding="utf-8", newline="\n"))
     return str(page), outcomes
+
+
+def questions_of(data: str, reading: Reading) -> list[str]:
+    """Names of all questions of a file.
+
+    Parameters
+    ----------
+    data
+        Name of the file.
+    reading
+        How to read it.
+
+    Raises
+    ------
+    click.UsageError
+        When there is one question only, one was named, or the data cannot be read twice.
+    """
+    from annomodels.cli.loading import load_data
+
+    context = click.get_current_context(silent=True)
+    if reading.question is not None:
+        raise click.UsageError("Give --question or --every-question, not both.", context)
+    if data == "-":
+        what = "--every-question reads the data once for each question: give a file, not -."
+        raise click.UsageError(what, context)
+    try:
+        load_data(data, reading)
+    except AnnotationError as error:
+        found = [problem.choices for problem in error.problems if problem.choices]
+        if not found:
+            raise
+        return list(found[0])
+    raise click.UsageError("The data hold one question only: leave out --every-question.", context)
 
 
 def folders(questions: list[str]) -> list[str]:

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from annomodels.data.annotations import Annotations
     from annomodels.fitting.fit import Fit
 
-__all__ = ["PREFIX", "load_bundled", "load_data", "load_fit", "say_notes", "stem"]
-
 PREFIX = "dataset:"
 
 

@@ -13,24 +13,13 @@ import click
 from annomodels.cli.session import Session
 from annomodels.models.catalog import MODELS
 
-__all__ = [
-    "FORMATS",
-    "Reading",
-    "Sampling",
-    "Writing",
-    "common_options",
-    "examples",
-    "gathered",
-    "read_options",
-    "sample_options",
-    "split_words",
-    "write_options",
-]
-
 FORMATS = ("table", "tsv", "csv", "json", "md", "tex")
+EXECUTORS = ("threads", "processes")
 ENGINES = ("auto", "gibbs", "nuts", "em")
 UNITS = ("exact", "token", "overlap", "chain")
 SCALES = ("nominal", "ordinal", "interval", "ratio")
+
+SPREAD = "annomodels.spread"  # where a click context remembers how a run is spread
 
 Command = Callable[..., Any]
 
@@ -309,3 +298,51 @@ def _seconds(_: click.Context, parameter: click.Parameter, text: str | None) -> 
         wrong = f"{text!r} is no time; write 90, 90s, 10m or 1h30m."
         raise click.BadParameter(wrong, param=parameter)
     return total
+
+
+def spread_options(command: Command) -> Command:
+    """Add the options; :func:`annomodels.cli.sampling.spreading` gives what they say."""
+
+    def remember(ctx: click.Context, parameter: click.Parameter, value: Any) -> None:
+        if value:
+            ctx.meta.setdefault(SPREAD, {})[parameter.name] = value
+
+    def place(ctx: click.Context, parameter: click.Parameter, text: str | None) -> None:
+        if text is not None and re.fullmatch(r"local(:[1-9]\d*)?|\w+://\S+", text) is None:
+            wrong = f"{text!r} is no cluster; write tcp://HOST:PORT, local or local:4."
+            raise click.BadParameter(wrong, param=parameter)
+        remember(ctx, parameter, text)
+
+    options = (
+        click.option(
+            "--executor",
+            type=click.Choice(EXECUTORS),
+            expose_value=False,
+            callback=remember,
+            help="Where passes over the labels are carried out; the draws stay the same.",
+        ),
+        click.option(
+            "--dask",
+            metavar="ADDRESS",
+            expose_value=False,
+            callback=place,
+            help="Spread over a Dask cluster: tcp://HOST:PORT, or local:4 for four processes.",
+        ),
+        click.option(
+            "--checkpoint",
+            metavar="FILE",
+            expose_value=False,
+            callback=remember,
+            help="Write the run down every minute and when it is interrupted.",
+        ),
+        click.option(
+            "--resume",
+            is_flag=True,
+            expose_value=False,
+            callback=remember,
+            help="Go on from the checkpoint if it is there; the draws stay the same.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command

@@ -15,8 +15,6 @@ from annomodels.cli.exits import CannotWrite
 from annomodels.cli.options import Writing
 from annomodels.errors import Problem
 
-__all__ = ["check_file", "check_folder", "check_writing", "filled_folder", "write_file"]
-
 
 def check_file(path: str | Path, force: bool) -> None:
     """Make sure that a file can be written.

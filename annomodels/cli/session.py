@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 import click
 
-__all__ = ["Session", "current", "detail", "note", "plural", "say_error", "warn"]
-
 
 @dataclass
 class Session:

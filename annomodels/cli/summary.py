@@ -1,4 +1,4 @@
-"""Tables of a saved fit: one way for gold, coders and items."""
+"""Tables of a saved fit: one way for gold, coders and items, and gold for other programs."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from annomodels.fitting.fit import Fit
     from annomodels.summaries.summary import Summary
-
-__all__ = ["gold_table", "loaded", "show"]
 
 
 def show(
@@ -64,3 +62,42 @@ def gold_table(summary: Summary, threshold: float | None, soft: bool) -> pd.Data
         for name in probability["truth"].values:
             table[f"p_{name}"] = probability.sel(truth=name).values
     return table
+
+
+def gold_back(
+    path: str,
+    to: str,
+    threshold: float | None,
+    question: str,
+    writing: Writing,
+    spreadsheet: bool,
+) -> None:
+    """Write the gold labels of a saved fit so that a tool imports them.
+
+    Parameters
+    ----------
+    path
+        The fit.
+    to
+        The tool, or "parquet" for a table with the probability of each label.
+    threshold
+        When given, items below it are handed back without a label.
+    question
+        Name of the question in the tool.
+    writing, spreadsheet
+        As for :func:`put`.
+    """
+    from annomodels.cli.tables import put
+    from annomodels.io.writers.catalog import BACKS, Writer, named
+    from annomodels.io.writers.goldlist import gold_list
+
+    fit = loaded(path)
+    summary = fit.gold(threshold)
+    table = gold_table(summary, threshold, soft=True)
+    texts = dict(zip(fit.data.items, fit.data.texts or (), strict=False))
+    if to == "parquet":
+        put(Writer(to, "", lambda given: given, to), table, writing, spreadsheet)
+    else:
+        put(named(to, BACKS), gold_list(table, question, texts), writing, spreadsheet)
+    for text in summary.notes:
+        note(f"note: {text}")

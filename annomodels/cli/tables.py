@@ -1,4 +1,4 @@
-"""Tables as text: TSV, CSV, JSON, Markdown, LaTeX, or drawn on a terminal."""
+"""Tables as text: TSV, CSV, JSON, Markdown, LaTeX, drawn, or in the layout of another program."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from annomodels.cli.options import Writing
-from annomodels.cli.session import note
+from annomodels.cli.session import note, plural, warn
 from annomodels.cli.terminal import draw, drawn
 from annomodels.data.coding import natural_key
 from annomodels.data.names import label_text
@@ -21,7 +21,7 @@ from annomodels.io.tables.delimited import text_of
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["cell", "emit", "emit_text", "form_of", "plain", "to_json", "to_text"]
+    from annomodels.io.writers.catalog import Writer
 
 _BY_ENDING = {".csv": "csv", ".tsv": "tsv", ".json": "json", ".md": "md", ".tex": "tex"}
 _TEX = {
@@ -76,6 +76,63 @@ def emit_text(text: str, writing: Writing) -> None:
     path = str(writing.output)
     write_file(path, lambda beside: beside.write_text(text, encoding="utf-8", newline=""))
     note(f"Wrote {path}.")
+
+
+def put(writer: Writer, given: Any, writing: Writing, spreadsheet: bool) -> None:
+    """Write what a writer makes, and warn of cells that a spreadsheet would compute.
+
+    Parameters
+    ----------
+    writer
+        The layout.
+    given
+        What it takes.
+    writing
+        Place and form.
+    spreadsheet
+        Whether to put an apostrophe before such cells.
+    """
+    from annomodels.cli.places import write_file
+    from annomodels.io.writing import WRITERS, write_table
+
+    made = writer.make(given)
+    if isinstance(made, str):
+        emit_text(made, writing)
+        return
+    (made,) = guarded_tables([made], spreadsheet)
+    path = str(writing.output or "-")
+    endings = [suffix[1:].lower() for suffix in Path(path).suffixes if suffix.lower() != ".gz"]
+    form = writing.form or writer.form or (endings[-1] if endings else "")
+    if path == "-" and form == "parquet":
+        raise click.UsageError("Parquet goes to a file: name it with -o.")
+    if path != "-" and form in WRITERS:
+        write_file(path, lambda beside: write_table(made, beside, form, force=True))
+        note(f"Wrote {path}.")
+    else:
+        emit(made, Writing(writing.form or writer.form or "", writing.output, writing.force))
+
+
+def guarded_tables(tables: Sequence[pd.DataFrame], spreadsheet: bool) -> list[pd.DataFrame]:
+    """Put an apostrophe before cells that a spreadsheet would compute, or warn of them.
+
+    Parameters
+    ----------
+    tables
+        What is about to be written.
+    spreadsheet
+        Whether people open the files in a spreadsheet.
+    """
+    from annomodels.io.writers.catalog import formulas
+    from annomodels.io.writing import guarded
+
+    if spreadsheet:
+        return [table.map(guarded) for table in tables]
+    if found := formulas(cell for table in tables for name in table for cell in table[name]):
+        warn(
+            f"{plural(found, 'cell')} would be taken for a formula by a spreadsheet; "
+            "add --spreadsheet if people open the file in one."
+        )
+    return list(tables)
 
 
 def to_text(table: pd.DataFrame, form: str) -> str:

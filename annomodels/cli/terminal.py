@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
 
-__all__ = ["Stages", "draw", "drawn"]
-
 SECONDS_OF_A_LINE = 60.0
 _CONTROL = dict.fromkeys((*range(32), *range(127, 160)), " ")
 
@@ -87,8 +85,6 @@ class Stages:
             self._known[stage] = self._said = now
             click.echo(f"{stage} ...", err=True)
         elif now - self._said >= SECONDS_OF_A_LINE and 0 < done < 1:
-            from annomodels.cli.estimate import duration
-
             self._said = now
             left = (now - self._known[stage]) * (1 - done) / done
             click.echo(f"{stage} {done:.0%}, {duration(left)} left", err=True)
@@ -105,6 +101,21 @@ class Stages:
         )
         self._bars.start()
         return self._bars
+
+
+def duration(seconds: float) -> str:
+    """Give a length of time in words.
+
+    Examples
+    --------
+    >>> duration(3.2), duration(80), duration(4000), duration(200_000)
+    ('some 5 seconds', 'some 80 seconds', 'some 67 minutes', 'some 56 hours')
+    """
+    if seconds < 100:
+        return f"some {max(5, round(seconds / 5) * 5)} seconds"
+    if seconds < 7200:
+        return f"some {round(seconds / 60)} minutes"
+    return f"some {round(seconds / 3600)} hours"
 
 
 def _console(*, stderr: bool = False, width: int | None = None) -> Console:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import shutil
@@ -12,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from annomodels.cli.lazy import COMMANDS
+from annomodels.cli.main import COMMANDS, load_command
 
 
 def completed(words: str, *, shell: str = "bash") -> list[str]:
@@ -61,5 +60,5 @@ def test_another_shell_is_a_usage_error(call) -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_can_answer_in_json(name: str) -> None:
-    command = importlib.import_module(f"annomodels.cli.commands.{name}").command
+    command = load_command(name)
     assert "--json" in {flag for option in command.params for flag in option.opts}

@@ -8,7 +8,7 @@ import re
 import pytest
 
 import annomodels as am
-from annomodels.cli.outputs import names_of
+from annomodels.cli.jobs import names_of
 
 FEW = ("--chains", 2, "--draws", 60, "--warmup", 30, "--allow-unconverged", "--seed", 3)
 

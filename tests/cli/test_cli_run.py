@@ -14,7 +14,7 @@ import pytest
 import annomodels as am
 from annomodels.cli import sampling
 from annomodels.cli.anonymous import anonymous
-from annomodels.cli.outputs import names_of
+from annomodels.cli.jobs import names_of
 
 FEW = ("--chains", 2, "--draws", 60, "--warmup", 30, "--allow-unconverged")
 FILES = {

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import annomodels as am
 from annomodels import Annotations, read
-from annomodels.cli.commands import convert, gold
+from annomodels.cli.commands import convert, tables
 from annomodels.errors import AnnomodelsError, AnnotationError, NotApplicable
 from annomodels.io.writers.catalog import BACKS, LAYOUTS
 
@@ -247,4 +247,4 @@ def test_gold_of_a_fit_needs_nothing_else(tmp_path: Path) -> None:
 
 def test_the_command_line_knows_every_writer() -> None:
     assert tuple(LAYOUTS) == convert.TO
-    assert (*BACKS, "parquet") == gold.TO
+    assert (*BACKS, "parquet") == tables.TO

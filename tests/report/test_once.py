@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from annomodels.cli.outputs import names_of, write_outputs
+from annomodels.cli.jobs import names_of, write_outputs
 from annomodels.reporting.page import report
 from annomodels.summaries.trust.checks import check
 

@@ -13,8 +13,6 @@ from annomodels.cli.options import (
     write_options,
 )
 
-__all__ = ["command"]
-
 
 @click.command(
     "advise",

@@ -22,8 +22,6 @@ from annomodels.cli.options import (
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["command"]
-
 SHORT = ("title", "value", "low", "high", "observed", "expected", "n", "p_above_667", "p_above_800")
 
 
@@ -126,7 +124,7 @@ def _one(
     writing: Writing,
 ) -> pd.DataFrame:
     """Write the table of one question."""
-    from annomodels.cli.diagnosis import show_diagnosis
+    from annomodels.cli.breakdown import show_diagnosis
     from annomodels.cli.loading import load_data, say_notes
     from annomodels.cli.session import note
     from annomodels.cli.tables import emit
@@ -155,8 +153,8 @@ def _each_question(
     """Write one table with the coefficients of every question."""
     import pandas as pd
 
+    from annomodels.cli.jobs import questions_of
     from annomodels.cli.loading import load_data, say_notes
-    from annomodels.cli.questions import questions_of
     from annomodels.cli.session import note
     from annomodels.cli.tables import emit
     from annomodels.coefficients.agreement import agreement

@@ -6,8 +6,6 @@ import click
 
 from annomodels.cli.options import Writing, common_options, examples, write_options
 
-__all__ = ["command"]
-
 SHORT = ("model", "elpd", "difference", "difference_se", "weight", "unreliable", "verdict")
 
 

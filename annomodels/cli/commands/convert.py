@@ -13,8 +13,6 @@ from annomodels.cli.options import (
     write_options,
 )
 
-__all__ = ["command"]
-
 TO = (
     *("long", "wide", "crowd-kit", "cleanlab", "k-alpha", "recal", "mace"),
     *("label-studio", "prodigy", "argilla"),
@@ -51,10 +49,10 @@ def command(data: str, to: str, spreadsheet: bool, reading: Reading, writing: Wr
     Without -o the result goes to stdout. The ending of FILE decides between csv, tsv, json, jsonl
     and parquet for tables.
     """
-    from annomodels.cli.back import put
     from annomodels.cli.loading import load_data, say_notes
     from annomodels.cli.places import check_writing
     from annomodels.cli.session import note
+    from annomodels.cli.tables import put
     from annomodels.data.validation import all_numbers
     from annomodels.io.writers.catalog import LAYOUTS, named
 

@@ -20,8 +20,6 @@ from annomodels.cli.options import FORMATS, Writing, common_options, examples
 if TYPE_CHECKING:
     from annomodels.coref.overview import By
 
-__all__ = ["command"]
-
 
 @click.command(
     "coref",

@@ -7,8 +7,6 @@ import click
 from annomodels.cli.assumptions import Assumptions, assumption_options
 from annomodels.cli.options import Writing, common_options, examples, split_words, write_options
 
-__all__ = ["command"]
-
 SHORT = (
     *("items", "coders", "labels_per_item", "labels", "accuracy", "vote", "alpha", "alpha_width"),
     "reaches",

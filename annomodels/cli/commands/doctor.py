@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+import importlib
+import os
+import platform
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
 import click
 
 from annomodels.cli.options import Writing, common_options, examples, write_options
 
-__all__ = ["command"]
+_REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)(?:\[[^\]]*\])?\s*([^;]*)(?:;(.*))?")
+_LIMIT = re.compile(r"(>=|<=|==|<|>)\s*([\w.]+)")
+_EXTRA = re.compile(r"extra\s*==\s*['\"](\w+)['\"]")
+_MODULES = {"dkpro-cassis": "cassis"}
+_ONLY_FOR_WORK_ON_IT = {"docs"}
 
 
 @click.command("doctor", epilog=examples("annomodels doctor --json"))
@@ -21,7 +35,6 @@ def command(ctx: click.Context, writing: Writing) -> None:
     import pandas as pd
 
     from annomodels.cli.exits import DONE, EXTRA
-    from annomodels.cli.installation import facts
     from annomodels.cli.places import check_writing
     from annomodels.cli.session import note, plural
     from annomodels.cli.tables import emit
@@ -33,3 +46,120 @@ def command(ctx: click.Context, writing: Writing) -> None:
     wrong = [fact for fact in found if fact.problem]
     note(f"{plural(len(wrong), 'problem')} found." if wrong else "No problem found.")
     ctx.exit(EXTRA if any(fact.needed for fact in wrong) else DONE)
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One line of the doctor.
+
+    Parameters
+    ----------
+    name, value
+        What was looked at, and what was found.
+    problem
+        What is wrong and how to fix it; empty when all is well.
+    needed
+        Whether nothing works without it.
+    """
+
+    name: str
+    value: str
+    problem: str = ""
+    needed: bool = False
+
+
+def facts() -> list[Fact]:
+    """Look at Python, the packages, the cores, the cache of compiled code and the terminal."""
+    from annomodels import __version__
+
+    return [
+        Fact("annomodels", __version__),
+        Fact("python", platform.python_version(), "", True),
+        Fact("system", platform.platform()),
+        Fact("cores", str(_cores())),
+        *_packages(),
+        _cache(),
+        Fact("standard output", sys.stdout.encoding or "unknown"),
+    ]
+
+
+def new_enough(version: str, limits: str) -> bool:
+    """Whether a version is within limits such as ``>=1.1,<2``.
+
+    Examples
+    --------
+    >>> new_enough("6.10.1", ">=6.2,<7"), new_enough("7.0", ">=6.2,<7")
+    (True, False)
+    """
+    have = _numbers(version)
+    for sign, limit in _LIMIT.findall(limits):
+        want = _numbers(limit)
+        if sign == ">=" and have < want:
+            return False
+        if sign == "<" and have >= want:
+            return False
+    return True
+
+
+def _packages() -> Iterator[Fact]:
+    try:
+        requirements = metadata.requires("annomodels") or []
+    except metadata.PackageNotFoundError:
+        yield Fact(
+            "installation",
+            "not installed",
+            "annomodels runs from a folder without being installed: pip install annomodels",
+        )
+        return
+    for text in sorted(requirements, key=lambda text: ("extra" in text, text.lower())):
+        found = _REQUIREMENT.match(text)
+        if found:
+            name, limits, marker = found.groups()
+            extra = _EXTRA.search(marker or "")
+            if not extra or extra[1] not in _ONLY_FOR_WORK_ON_IT:
+                yield _package(name, limits.strip(), extra[1] if extra else "")
+
+
+def _package(name: str, limits: str, extra: str) -> Fact:
+    title = f"{name} (extra {extra})" if extra else name
+    try:
+        version = metadata.version(name)
+    except metadata.PackageNotFoundError:
+        if extra:
+            return Fact(title, f"not installed; pip install 'annomodels[{extra}]'")
+        return Fact(title, "not installed", f"pip install '{name}{limits}'", True)
+    if not new_enough(version, limits):
+        remedy = f"needs {limits}: pip install --upgrade '{name}{limits}'"
+        return Fact(title, version, remedy, not extra)
+    try:
+        importlib.import_module(_MODULES.get(name, name))
+    except Exception as error:  # whatever a broken package raises is what we are looking for
+        return Fact(title, version, f"cannot be imported: {error}", not extra)
+    return Fact(title, version)
+
+
+def _cache() -> Fact:
+    name = "cache of compiled code"
+    try:
+        from annomodels.kernels import compile as compiling
+    except ImportError as error:
+        return Fact(name, "unknown", f"numba cannot be imported: {error}", True)
+    if not compiling.CACHED:
+        remedy = "code is compiled anew in every run; set NUMBA_CACHE_DIR to a writable folder"
+        return Fact(name, "none", remedy)
+    own = Path(compiling.__file__).parent / "__pycache__"
+    folder = Path(os.environ.get("NUMBA_CACHE_DIR") or own)
+    n = sum(1 for _ in folder.rglob("*.nbi")) if folder.is_dir() else 0
+    state = f"{n} functions" if n else "empty: the first fit compiles for some seconds"
+    return Fact(name, f"{state} in {folder}")
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    numbers = [int(part) for part in re.findall(r"\d+", version.partition("+")[0])]
+    return tuple([*numbers, 0, 0, 0][:3])

@@ -11,10 +11,8 @@ from annomodels.cli.options import (
     examples,
     read_options,
     sample_options,
+    spread_options,
 )
-from annomodels.cli.spreading import spread_options
-
-__all__ = ["command"]
 
 
 @click.command(
@@ -71,8 +69,7 @@ def command(
     from annomodels.cli.tables import to_json
 
     if stream:
-        from annomodels.cli.streamed import stream_fit
-        from annomodels.cli.streaming import Stream
+        from annomodels.cli.streaming import Stream, stream_fit
 
         if earlier is not None:
             raise click.UsageError("--prior-from and --stream cannot both be used.")

@@ -6,8 +6,6 @@ import click
 
 from annomodels.cli.options import Writing, common_options, examples, write_options
 
-__all__ = ["command"]
-
 
 @click.command(
     "formats", epilog=examples("annomodels formats", "annomodels formats export.json --json")

@@ -13,8 +13,6 @@ from annomodels.cli.options import (
     sample_options,
 )
 
-__all__ = ["command"]
-
 FILES = ("gold.csv", "coders.csv", "items.csv", "agreement.csv", "fit.nc")
 
 

@@ -8,8 +8,6 @@ import click
 
 from annomodels.cli.options import Writing, common_options, examples
 
-__all__ = ["command"]
-
 FORMS = ("md", "tex", "bib", "json")
 
 

@@ -6,8 +6,6 @@ import click
 
 from annomodels.cli.options import Writing, common_options, examples, split_words, write_options
 
-__all__ = ["command"]
-
 SHORT = ("item", "coder", "gain", "bits", "n", "label", "probability")
 
 

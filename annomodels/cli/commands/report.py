@@ -6,8 +6,6 @@ import click
 
 from annomodels.cli.options import common_options, examples
 
-__all__ = ["command"]
-
 
 @click.command(
     "report",

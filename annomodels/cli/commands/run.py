@@ -11,10 +11,8 @@ from annomodels.cli.options import (
     examples,
     read_options,
     sample_options,
+    spread_options,
 )
-from annomodels.cli.spreading import spread_options
-
-__all__ = ["command"]
 
 
 @click.command(
@@ -107,7 +105,7 @@ def command(
         data, reading, sampling, force, threshold, target, anonymise, shown, known, spreadsheet
     )
     if stream:
-        from annomodels.cli.streamed import stream_run
+        from annomodels.cli.streaming import stream_run
 
         told = {"every_question": every_question, "as_json": as_json}
         ctx.exit(stream_run(job, output, cache=cache, **told))

@@ -7,8 +7,6 @@ import click
 from annomodels.cli.assumptions import Assumptions, assumption_options
 from annomodels.cli.options import Writing, common_options, examples, write_options
 
-__all__ = ["command"]
-
 
 @click.command(
     "simulate",
