@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from annomodels.plots import style
-from annomodels.plots.sources import summary_of
+from annomodels.plots.style import summary_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-__all__ = ["agreement_forest"]
 
 _THRESHOLDS = ((0.667, ".667"), (0.8, ".8"))
 

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from annomodels.errors import NotApplicable
 from annomodels.plots import style
-from annomodels.plots.notable import notable
-from annomodels.plots.sources import draws_of, summary_of
+from annomodels.plots.style import draws_of, summary_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,6 +31,11 @@ _AXIS = {
 }
 _NEUTRAL = {"skill": 0.0, "bias": 0.0, "scale": 1.0}
 _FROM_0_TO_1 = {"accuracy": 0.4, "skill": 0.0, "reliability": 0.0}
+
+_RANK = {
+    **{"adversary": 0, "reversed": 0, "spammer": 1, "uninformative": 1},
+    **{"biased": 2, "good": 3, "not enough evidence": 4},
+}
 
 
 def coder_forest(
@@ -95,6 +99,33 @@ def coder_forest(
     style.axes_style(ax)
     style.legend(ax, columns=3)
     return made
+
+
+def notable(coders: pd.DataFrame, most: int | None = None) -> NDArray[np.intp]:
+    """Row numbers of the coders a lead wants to see first.
+
+    Adversaries, then spammers, then biased coders, then the others, each from the worst skill
+    upwards (reliability, where labels are numbers); coders about whom too little is known come
+    last.
+
+    Parameters
+    ----------
+    coders
+        Table of ``fit.coders()``.
+    most
+        How many to keep; None keeps all.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"kind": ["good", "spammer"], "skill": [0.8, 0.0], "n": [9, 9]})
+    >>> notable(table).tolist()
+    [1, 0]
+    """
+    rank = coders["kind"].map(_RANK).fillna(3).to_numpy()
+    worth = coders["skill" if "skill" in coders else "reliability"].to_numpy(dtype=float)
+    order = np.lexsort((-coders["n"].to_numpy(), worth, rank))
+    return order if most is None else order[:most]
 
 
 def _half(summary: Summary, measure: str, chosen: NDArray[np.intp]) -> Floats | None:

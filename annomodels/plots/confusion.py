@@ -10,13 +10,11 @@ import numpy as np
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
 from annomodels.plots import style
-from annomodels.plots.tiles import tiles
+from annomodels.plots.style import tiles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-__all__ = ["confusion_matrix"]
 
 
 def confusion_matrix(fit: Any, coder: Hashable, *, ax: Axes | None = None) -> Figure:

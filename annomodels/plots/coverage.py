@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["coverage"]
-
 _MARKED = (0.8, 0.95, 0.99)
 _NEAR = 0.13  # share of the width below which texts of marks overlap
 

@@ -8,13 +8,11 @@ import numpy as np
 
 from annomodels.errors import NotApplicable
 from annomodels.plots import style
-from annomodels.plots.sources import summary_of
+from annomodels.plots.style import summary_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-__all__ = ["difficulty"]
 
 _NAMED = 40
 _MOST = 300  # items drawn at most, evenly spaced by rank

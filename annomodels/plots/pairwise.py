@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from annomodels.errors import NotApplicable
 from annomodels.plots import style
-from annomodels.plots.tiles import tiles
+from annomodels.plots.style import tiles
 from annomodels.summaries.draws import counts_matrix
 
 if TYPE_CHECKING:
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from annomodels.data.annotations import Annotations
-
-__all__ = ["pair_tables", "pairwise", "pairwise_heatmap"]
 
 Floats = NDArray[np.float64]
 _MOST = 60

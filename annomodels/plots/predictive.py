@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from annomodels.plots import style
-from annomodels.plots.sources import summary_of
+from annomodels.plots.style import summary_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-__all__ = ["predictive_votes"]
 
 _MOST = 24
 

@@ -8,13 +8,12 @@ import numpy as np
 
 from annomodels.data.names import label_text
 from annomodels.plots import style
-from annomodels.plots.sources import label_counts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["prevalence"]
+    from annomodels.types import Ints
 
 _MOST = 30
 
@@ -37,7 +36,7 @@ def prevalence(fit: Any, *, ax: Axes | None = None) -> Figure:
     """
     draws = np.asarray(fit.tree["posterior"]["prevalence"].values, dtype=float)
     draws = draws.reshape(-1, draws.shape[-1])
-    raw = label_counts(fit.data) / max(len(fit.data), 1)
+    raw = _label_counts(fit.data) / max(len(fit.data), 1)
     labels = [label_text(name) for name in fit.data.labels]
     shown = np.arange(len(labels))
     if len(labels) > _MOST:
@@ -68,3 +67,9 @@ def prevalence(fit: Any, *, ax: Axes | None = None) -> Figure:
     style.axes_style(ax)
     style.legend(ax)
     return made
+
+
+def _label_counts(data: Any) -> Ints:
+    """How often each label was given, in memory or in a scan, shape [label]."""
+    counted: Ints | None = getattr(data, "per_label", None)
+    return np.bincount(data.label, minlength=data.n_labels) if counted is None else counted

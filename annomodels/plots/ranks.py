@@ -13,8 +13,6 @@ from annomodels.plots import style
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["ranks"]
-
 _COLOURS = (style.BLUE, style.ORANGE, style.GREEN, style.PURPLE)
 _BINS = 15
 

@@ -9,14 +9,12 @@ import numpy as np
 
 from annomodels.errors import NotApplicable
 from annomodels.plots import style
-from annomodels.plots.bubbles import draw_bubbles
-from annomodels.plots.sources import summary_of
+from annomodels.plots.quadrant import draw_bubbles
+from annomodels.plots.style import summary_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-__all__ = ["simplex"]
 
 _HEIGHT = math.sqrt(3) / 2
 _CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, _HEIGHT]])

@@ -1,4 +1,4 @@
-"""The look that all plots share: colours, sizes, and how names of coders and labels are written.
+"""The look that all plots share: colours, sizes, tiles, how names of coders and labels are written.
 
 Every colour here has a name in :data:`VARIABLES`; the report replaces it by that CSS variable, so
 that one drawing serves light and dark pages. The hues are those of Okabe and Ito, which people
@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
+
+import numpy as np
 
 from annomodels.data.names import label_text
 
@@ -19,28 +21,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = [
-    "BLUE",
-    "GREEN",
-    "GREY",
-    "INK",
-    "KINDS",
-    "LINE",
-    "MUTED",
-    "ORANGE",
-    "PURPLE",
-    "QUADRANTS",
-    "VARIABLES",
-    "WIDTH",
-    "axes_style",
-    "canvas",
-    "clean",
-    "figure",
-    "legend",
-    "mathless",
-    "short",
-    "told_apart",
-]
+    from annomodels.summaries.summary import Summary
+    from annomodels.types import Floats
 
 INK = "#1c2530"
 MUTED = "#566270"
@@ -81,6 +63,8 @@ QUADRANTS = {
 
 WIDTH = 4.9  # inches; the page shows a figure about 1.4 times as large
 _SIZE = 9.0
+_MOST_NUMBERS = 12  # tiles of a side with their numbers
+_MOST_NAMES = 60  # tiles of a side with their names
 _OWN: WeakSet[Any] = WeakSet()  # figures that were made here
 
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -245,3 +229,68 @@ def legend(ax: Axes, columns: int = 2) -> None:
         ax.figure.legend(handles, labels, loc="outside upper left", **look)
     else:  # other axes may stand beside these
         ax.legend(handles, labels, loc="lower left", bbox_to_anchor=(0.0, 1.0), **look)
+
+
+def tiles(ax: Axes, values: Floats, rows: Sequence[str], columns: Sequence[str]) -> None:
+    """Draw a matrix of values in -1..1 as tiles: blue above zero, orange below, NaN empty.
+
+    Parameters
+    ----------
+    ax
+        Where to draw.
+    values
+        The matrix, shape [row, column].
+    rows, columns
+        Names of its rows and columns.
+    """
+    from matplotlib.colors import to_rgb
+
+    known = np.isfinite(values)
+    strength = np.where(known, np.abs(np.clip(values, -1, 1)), 0.0)
+    pixels = np.empty((*values.shape, 4))
+    pixels[...] = (*to_rgb(BLUE), 1.0)
+    pixels[np.where(known, values, 0.0) < 0, :3] = to_rgb(ORANGE)
+    # Tiles stay half transparent at most, so that ink is readable on them in both themes.
+    pixels[..., 3] = np.where(known, 0.04 + 0.5 * strength, 0.0)
+    ax.imshow(pixels, interpolation="none", aspect="auto")
+    small = 8.5 if len(rows) <= 8 else 7.0
+    if max(values.shape) <= _MOST_NUMBERS:
+        for (r, c), value in np.ndenumerate(values):
+            text = f"{value:.2f}".replace("0.", ".") if np.isfinite(value) else "–"
+            ax.text(c, r, text, ha="center", va="center", fontsize=small, color=INK)
+    # About sixty small digits fit side by side below the tiles.
+    wide = sum(len(short(name, 12)) + 1 for name in columns) > 60
+    named = max(values.shape) <= _MOST_NAMES
+    ax.set_xticks(
+        np.arange(len(columns)) if named else [],
+        [mathless(short(name, 12)) for name in columns] if named else [],
+        rotation=90 if wide else 0,
+    )
+    ax.set_yticks(
+        np.arange(len(rows)) if named else [],
+        [mathless(short(name, 16)) for name in rows] if named else [],
+    )
+    axes_style(ax, grid="")
+    ax.tick_params(labelsize=small, labelcolor=INK)
+
+
+def summary_of(source: Any, name: str) -> Summary:
+    """Summary `name` of a fit, or the summary itself.
+
+    Parameters
+    ----------
+    source
+        A fit or a summary.
+    name
+        Method of the fit, such as "coders".
+    """
+    made: Summary = source if hasattr(source, "table") else getattr(source, name)()
+    return made
+
+
+def draws_of(summary: Summary, name: str) -> Floats | None:
+    """Draws of a variable, shape [sample, ...]; None when there is no more than one draw."""
+    if name not in summary.draws:
+        return None
+    values = np.asarray(summary.draws[name].values, dtype=float)
+    return values if len(values) > 1 else None

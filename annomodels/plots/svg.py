@@ -14,8 +14,6 @@ from annomodels.plots.style import VARIABLES
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["inline"]
-
 _HREF = "{http://www.w3.org/1999/xlink}href"
 _NUMBER = re.compile(r"-?\d+\.\d{3,}")
 _COLOUR = re.compile("|".join(map(re.escape, VARIABLES)))

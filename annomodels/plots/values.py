@@ -8,7 +8,7 @@ import numpy as np
 
 from annomodels.errors import NotApplicable
 from annomodels.plots import style
-from annomodels.plots.sources import summary_of
+from annomodels.plots.style import summary_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import platform
 from collections.abc import Mapping, Sequence
@@ -12,7 +13,6 @@ import numpy as np
 
 from annomodels.errors import NotApplicable
 from annomodels.plots.style import clean, short
-from annomodels.reporting.anonymous import anonymised
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.parts import Badge, Part, Section, badge_of
 from annomodels.reporting.sections import sections_of
@@ -280,3 +280,25 @@ def _meta(facts: Facts) -> list[tuple[str, str]]:
         ("Seed", str(fit.seed)),
         ("Versions", versions),
     ]
+
+
+def anonymised(fit: Any) -> Any:
+    """Copy of a fit whose coders are called "coder 1" to "coder J".
+
+    The numbers are shuffled, so that they do not follow the alphabet; the same data always give
+    the same numbers. Name of the file and notes of the reader, which may hold names, are dropped.
+
+    Parameters
+    ----------
+    fit
+        A fit.
+    """
+    data = fit.data
+    shuffle = np.random.default_rng(int(data.fingerprint, 16)).permutation(data.n_coders)
+    names = tuple(f"coder {n + 1}" for n in shuffle)
+    tree = fit.tree.copy()
+    posterior = tree["posterior"].to_dataset()
+    if "coder" in posterior.coords:
+        tree["posterior"] = type(tree)(posterior.assign_coords(coder=list(names)))
+    nameless = dataclasses.replace(data, coders=names, source="", notes=())
+    return dataclasses.replace(fit, data=nameless, tree=tree)

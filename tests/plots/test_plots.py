@@ -174,7 +174,7 @@ def test_the_simplex_is_for_three_labels_only(rng, anesthesia):
 
 
 def test_items_at_one_place_are_one_bubble():
-    from annomodels.plots.bubbles import bubbles, draw_bubbles
+    from annomodels.plots.quadrant import bubbles, draw_bubbles
 
     rng = np.random.default_rng(1)
     x, y = rng.random(100_000), rng.random(100_000)

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 import annomodels as am
-from annomodels.reporting.anonymous import anonymised
-from annomodels.reporting.facts import Facts
+from annomodels.reporting.facts import Facts, wrong_labels
 from annomodels.reporting.health import health
+from annomodels.reporting.page import anonymised
 from annomodels.reporting.sections.coders import matrices
 from annomodels.reporting.sections.items import suspicious
-from annomodels.reporting.wrong import wrong_labels
 from annomodels.summaries.gold.gold import expected_errors
 
 

@@ -19,7 +19,7 @@ COSTLY = {
     "annomodels.summaries.agreement": ("agreement",),
     "annomodels.summaries.items.items": ("items",),
     "annomodels.summaries.gold.gold": ("gold",),
-    "annomodels.reporting.wrong": ("wrong_labels",),
+    "annomodels.reporting.facts": ("wrong_labels",),
 }
 
 

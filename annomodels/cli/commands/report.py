@@ -50,8 +50,7 @@ def command(
     from annomodels.cli.tables import to_json
     from annomodels.cli.terminal import Stages
     from annomodels.io.mappings import truths_of
-    from annomodels.reporting.anonymous import anonymised
-    from annomodels.reporting.page import report
+    from annomodels.reporting.page import anonymised, report
 
     check_file(output, force)
     loaded = load_fit(fit)

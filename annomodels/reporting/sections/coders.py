@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from annomodels import plots
-from annomodels.plots.notable import notable
+from annomodels.plots.coders import notable
 from annomodels.plots.pairwise import pairwise
 from annomodels.plots.style import short, told_apart
 from annomodels.reporting import grid

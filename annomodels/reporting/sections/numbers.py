@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from annomodels import plots
-from annomodels.plots.notable import notable
+from annomodels.plots.coders import notable
 from annomodels.plots.style import short
 from annomodels.reporting import grid
 from annomodels.reporting.facts import Facts

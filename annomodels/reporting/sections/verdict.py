@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from annomodels.plots.sources import draws_of
-from annomodels.plots.style import short
+from annomodels.plots.style import draws_of, short
 from annomodels.reporting.facts import CERTAIN, Facts
 from annomodels.reporting.parts import Part, Rows, Section
 from annomodels.reporting.words import count, interval, listed, number, percent, share_interval

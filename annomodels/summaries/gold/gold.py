@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.errors import NotApplicable
-from annomodels.models.mixtures.opinion_pool import pooled_probabilities
 from annomodels.summaries.draws import model_of, thinned
 from annomodels.summaries.gold.evidence import contributions, majority, votes_text, why_text
 from annomodels.summaries.skills import doubtful, mean_skill, no_signal
@@ -168,6 +167,8 @@ def pooled_truths(tree: xr.DataTree, most: int) -> Iterator[tuple[int, Floats]]:
     most
         Most draws to go through.
     """
+    from annomodels.models.mixtures.opinion_pool import pooled_probabilities
+
     pool = tree["pool"].to_dataset()
     log_p, weight = pool["member_log_p"].values, pool["weight"].values
     error = pool["error"].values
