@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "docs"))
+DOCS = str(Path(__file__).resolve().parents[2] / "docs")
+
+sys.path.insert(0, DOCS)
+importlib.import_module("elsewhere")
+sys.path.remove(DOCS)
