@@ -11,8 +11,10 @@ import pytest
 
 import annomodels as am
 
+pytestmark = pytest.mark.slow
+
 # The files whose code may run. A change that needs more has taken a detour, or should say why here.
-MOST = {"agreement": 32, "first fit": 73, "second fit": 30, "run": 243, "coref": 146}
+MOST = {"agreement": 20, "first fit": 46, "second fit": 30, "run": 175, "coref": 95}
 
 TRACER = """
 import sys
@@ -80,7 +82,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize(
     "way",
-    [pytest.param(w, marks=pytest.mark.slow if w in ("run", "coref") else ()) for w in WAYS],
+    list(WAYS),
 )
 def test_a_way_through_the_package_is_short(way: str, folder: Path) -> None:
     code = f"{TRACER}\n{WAYS[way]}\nprint('files:', *sorted(SEEN))"

@@ -79,6 +79,7 @@ def test_two_processes_print_the_same(outputs: list[str]) -> None:
     assert outputs[0] == outputs[1]
 
 
+@pytest.mark.slow
 def test_no_table_shows_python_code(outputs: list[str]) -> None:
     assert "frozenset" not in outputs[0]
     assert "\nFalse\n" in outputs[0]  # neither does the report
@@ -157,6 +158,7 @@ TWO = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", TWO)
 def test_names_of_any_kind_go_all_the_way(kind: str, tmp_path: Path) -> None:
     one, two, *plain = TWO[kind]

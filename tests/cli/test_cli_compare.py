@@ -8,6 +8,8 @@ import pytest
 
 import annomodels as am
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def fits(tmp_path_factory):
@@ -21,7 +23,6 @@ def fits(tmp_path_factory):
     return folder
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("by", ["item", "label"])
 def test_the_models_are_ranked(fits, call, by):
     done = call("compare", fits / "pooled.nc", fits / "dawid-skene.nc", "--by", by, "--json")

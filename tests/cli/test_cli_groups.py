@@ -9,6 +9,8 @@ import pytest
 
 import annomodels as am
 
+pytestmark = pytest.mark.slow
+
 FIT = ("--chains", 2, "--draws", 40, "--warmup", 20, "--allow-unconverged")
 
 
@@ -20,7 +22,6 @@ def groups(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.slow
 def test_groups_of_a_file_are_those_of_the_fit(votes: Path, groups: Path, call, tmp_path) -> None:
     out = tmp_path / "fit.nc"
     done = call("fit", votes, "-o", out, "--groups", groups, *FIT)

@@ -8,10 +8,11 @@ import pytest
 
 import annomodels as am
 
+pytestmark = pytest.mark.slow
+
 FEW = ("--chains", 2, "--draws", 60, "--warmup", 30, "--seed", 1, "--allow-unconverged")
 
 
-@pytest.mark.slow
 def test_the_report_of_a_fit_is_judged_by_it(call, saved: Path, tmp_path: Path) -> None:
     table = am.load(saved).gold().table.head(20)
     truth = tmp_path / "truth.csv"
@@ -23,7 +24,6 @@ def test_the_report_of_a_fit_is_judged_by_it(call, saved: Path, tmp_path: Path) 
     assert "Of 20 items whose truth was held back, 20 gold labels are right" in page.read_text()
 
 
-@pytest.mark.slow
 def test_a_run_is_judged_by_it_and_not_told_it(call, votes: Path, tmp_path: Path) -> None:
     truth = tmp_path / "truth.json"
     truth.write_text('{"t1": "pos", "t2": "neg", "elsewhere": "neg"}')
@@ -54,7 +54,6 @@ def test_it_is_for_one_question_and_for_the_report(call, votes: Path, tmp_path: 
     assert "choose it with --question" in done.err
 
 
-@pytest.mark.slow
 def test_an_anonymous_report_tells_no_name_on_stdout_either(call, saved, tmp_path) -> None:
     done = call("report", saved, "-o", tmp_path / "p.html", "--anonymise", "--json")
     assert done.code == 0

@@ -10,6 +10,8 @@ import pytest
 import annomodels as am
 from annomodels.cli.jobs import names_of
 
+pytestmark = pytest.mark.slow
+
 FEW = ("--chains", 2, "--draws", 60, "--warmup", 30, "--allow-unconverged", "--seed", 3)
 
 
@@ -25,7 +27,6 @@ def survey(tmp_path):
     return path
 
 
-@pytest.mark.slow
 def test_each_question_gets_a_folder_and_the_index_links_them(call, survey, tmp_path) -> None:
     out = tmp_path / "out"
     done = call("run", survey, "-o", out, "--every-question", *FEW, "--json")
@@ -70,7 +71,6 @@ def test_the_option_is_refused_where_it_makes_no_sense(call, survey, votes, tmp_
     assert not out.exists()
 
 
-@pytest.mark.slow
 def test_a_report_compares_the_fits_it_is_given(call, votes, tmp_path) -> None:
     for model in ("hierarchical", "pooled"):
         words = ("fit", votes, "-o", tmp_path / f"{model}.nc", "--model", model, *FEW)

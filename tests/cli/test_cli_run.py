@@ -16,6 +16,8 @@ from annomodels.cli import sampling
 from annomodels.cli.anonymous import anonymous
 from annomodels.cli.jobs import names_of
 
+pytestmark = pytest.mark.slow
+
 FEW = ("--chains", 2, "--draws", 60, "--warmup", 30, "--allow-unconverged")
 FILES = {
     "report.html",
@@ -42,7 +44,6 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return folder, "annomodels " + " ".join(str(word) for word in words)
 
 
-@pytest.mark.slow
 def test_a_run_writes_its_files_and_nothing_else(crowd) -> None:
     folder, _ = crowd
     assert names_in(folder) == FILES == set(names_of(report=True))
@@ -81,7 +82,6 @@ def test_a_run_on_made_up_coders_finds_the_planted_truth(crowd) -> None:
     assert right >= max(votes, 0.9 * len(known))
 
 
-@pytest.mark.slow
 def test_stdout_is_report_and_verdict(votes: Path, call, tmp_path: Path) -> None:
     done = call("run", votes, "-o", tmp_path / "out", *FEW)
     assert done.code == 0
@@ -102,7 +102,6 @@ def test_json_names_the_files(votes: Path, call, tmp_path: Path) -> None:
     assert facts["engine"] == "gibbs"
 
 
-@pytest.mark.slow
 def test_files_that_exist_stay_and_are_all_named(
     votes: Path, call, tmp_path: Path, monkeypatch
 ) -> None:
@@ -132,7 +131,6 @@ def test_an_output_that_is_a_file_or_below_one(votes: Path, call, tmp_path: Path
     assert names_in(tmp_path) == {"votes.csv"}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("culprit", ["report.html", "fit.nc"])
 def test_a_full_disk_leaves_no_folder(votes, call, tmp_path, monkeypatch, culprit: str) -> None:
     """The disk fills up while the last files are written; new folders go as well."""
@@ -161,7 +159,6 @@ def test_an_interrupt_after_sampling_leaves_no_folder(votes, call, tmp_path, mon
     assert names_in(tmp_path) == {"votes.csv"}
 
 
-@pytest.mark.slow
 def test_what_was_sampled_is_written_when_sampling_is_interrupted(
     votes, call, tmp_path, monkeypatch
 ) -> None:
@@ -183,7 +180,6 @@ def test_what_was_sampled_is_written_when_sampling_is_interrupted(
     assert (tmp_path / "x.nc").exists()
 
 
-@pytest.mark.slow
 def test_an_untrusted_fit_is_written_and_is_4(votes, call, tmp_path, monkeypatch) -> None:
     from annomodels.summaries.trust import checks
 
@@ -204,7 +200,6 @@ def test_an_untrusted_fit_is_written_and_is_4(votes, call, tmp_path, monkeypatch
     assert "not to be trusted" in call("gold", tmp_path / "a.nc", "-q").err
 
 
-@pytest.mark.slow
 def test_no_output_of_an_anonymous_run_holds_a_name(call, tmp_path: Path) -> None:
     path = tmp_path / "Wilhelmina.csv"
     rows = [

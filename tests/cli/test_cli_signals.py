@@ -12,7 +12,7 @@ import pytest
 
 ANNOMODELS = [sys.executable, "-m", "annomodels"]
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")]
 
 
 def start(*words: object, **options: object) -> subprocess.Popen[str]:
@@ -42,7 +42,6 @@ def wait_for_line(process: subprocess.Popen[str], start_of_line: str) -> list[st
     raise AssertionError("".join(lines))
 
 
-@pytest.mark.slow
 def test_ctrl_c_while_sampling_keeps_what_was_sampled(tmp_path: Path) -> None:
     import annomodels as am
 
@@ -75,7 +74,6 @@ def test_ctrl_c_elsewhere_is_one_sentence(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("counting_clock")
 def test_the_time_limit_is_kept_and_said(call, tmp_path: Path) -> None:
     few = ["--chains", 2, "--warmup", 20, "--draws", 500_000, "--time-limit", "2s"]
@@ -85,7 +83,6 @@ def test_the_time_limit_is_kept_and_said(call, tmp_path: Path) -> None:
     assert (tmp_path / "fit.nc").exists()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("words", [["--help"], ["datasets"], ["check", "dataset:crowd", "--json"]])
 def test_a_closed_pipe_is_silent(words: list[str]) -> None:
     read, write = os.pipe()
@@ -98,7 +95,6 @@ def test_a_closed_pipe_is_silent(words: list[str]) -> None:
     assert done.returncode == 0
 
 
-@pytest.mark.slow
 def test_head_takes_the_first_line_only() -> None:
     command = f"set -o pipefail; {sys.executable} -m annomodels datasets caries -q | head -1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=900)
@@ -107,7 +103,6 @@ def test_head_takes_the_first_line_only() -> None:
     assert done.returncode == 0
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 def test_standard_output_on_a_full_disk() -> None:
     with open("/dev/full", "w") as full:
@@ -120,7 +115,6 @@ def test_standard_output_on_a_full_disk() -> None:
     assert "Exception ignored" not in done.stderr
 
 
-@pytest.mark.slow
 def test_progress_bars_and_drawn_tables_only_on_a_terminal(tmp_path: Path) -> None:
     """The same call with and without a terminal, by way of a pseudo-terminal."""
     pty = pytest.importorskip("pty")

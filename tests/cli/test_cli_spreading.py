@@ -14,6 +14,8 @@ import pytest
 
 import annomodels as am
 
+pytestmark = pytest.mark.slow
+
 SIZE = ["--chains", "2", "--draws", "30", "--warmup", "20", "--allow-unconverged"]
 
 
@@ -35,7 +37,6 @@ def confusion(path: Path) -> np.ndarray:
     return am.load(path).tree["posterior"]["confusion"].values
 
 
-@pytest.mark.slow
 def test_executors_and_checkpoints_change_no_number(call, labels: str, tmp_path: Path) -> None:
     plain, threads, again = (tmp_path / f"{name}.nc" for name in ("plain", "threads", "again"))
     common = [*SIZE, "--model", "one-coin"]
@@ -82,7 +83,6 @@ def test_what_cannot_be_is_said(call, labels, tmp_path, words, code, sentence) -
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 def test_sigterm_writes_the_run_down(labels: str, tmp_path: Path) -> None:
     """As the queue of a cluster ends a job: the checkpoint is there, and the next job goes on."""

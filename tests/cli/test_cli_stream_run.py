@@ -15,6 +15,8 @@ import annomodels as am
 from annomodels.cli import streaming
 from annomodels.executors.team import Call, Serial
 
+pytestmark = pytest.mark.slow
+
 RUN = ("--chains", 2, "--draws", 60, "--warmup", 20, "--seed", 3, "--allow-unconverged")
 EM = ("--engine", "em", "--seed", 3)
 OUTPUTS = {
@@ -44,7 +46,6 @@ def unsure(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.slow
 def test_a_streamed_run_writes_what_a_scan_can_know(unsure: Path, call, tmp_path: Path) -> None:
     asked = ("--dont-know", "?", "--target", 0.9, "--threshold", 0.97, *RUN)
     streamed, whole = tmp_path / "streamed", tmp_path / "whole"
@@ -72,7 +73,6 @@ def test_a_streamed_run_writes_what_a_scan_can_know(unsure: Path, call, tmp_path
     assert fit.tree.attrs["command"] == about["command"]
 
 
-@pytest.mark.slow
 def test_a_streamed_run_answers_in_json(labels: Path, call, tmp_path: Path) -> None:
     out = tmp_path / "out"
     words = ("run", labels, "--stream", "--json", "--no-report", *EM, "-o")
@@ -125,7 +125,6 @@ class Stops(Serial):
         return super().outcomes(calls)
 
 
-@pytest.mark.slow
 def test_an_interrupted_run_is_written_and_goes_on(
     labels: Path, call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -171,7 +170,6 @@ def test_other_files_of_the_folder_stay(labels: Path, call, tmp_path: Path) -> N
     assert [path.name for path in (out / "truth").iterdir()] == ["000000.parquet"]
 
 
-@pytest.mark.slow
 def test_a_streamed_run_may_name_nobody(unsure: Path, call, tmp_path: Path) -> None:
     groups = tmp_path / "groups.csv"
     groups.write_text("coder,group\nana,paid\nben,paid\ncem,free\ndan,free\n")

@@ -17,6 +17,8 @@ from annomodels.coref.mentionpairs.fitting import fit_pairs
 from annomodels.data.mixing import ess, rhat
 from annomodels.models.pairs import MentionPairs, PairValues, SingleTruth
 
+pytestmark = pytest.mark.slow
+
 REDUCED = os.environ.get("ANNOMODELS_CALIBRATION") == "reduced"
 REPLICATIONS = 60 if REDUCED else 400
 MODELS = {"pairs": MentionPairs(), "single or none": SingleTruth(none=True)}
@@ -148,7 +150,6 @@ def table():
     return table_of(codes)
 
 
-@pytest.mark.slow
 @models
 def test_the_order_of_rows_changes_nothing(name, table):
     options = {"model": MODELS[name], "draws": 2000, "chains": 2}
@@ -158,7 +159,6 @@ def test_the_order_of_rows_changes_nothing(name, table):
     assert one.coders().table.equals(two.coders().table)
 
 
-@pytest.mark.slow
 @models
 def test_names_of_coders_and_candidates_mean_nothing(name, table):
     other = table.assign(

@@ -14,6 +14,8 @@ from annomodels.coref.mentionpairs.fitting import fit_pairs
 from annomodels.models.pairs import MentionPairs, SingleTruth
 from annomodels.priors import Beta
 
+pytestmark = pytest.mark.slow
+
 # three coders; ben mistakes the fourth mention, cat gives it two readings
 SAID = {
     "ana": ["DN()", "DO(1)", "DO(2)", "DO(3)", "DN()", "DO(1&5)"],
@@ -65,7 +67,6 @@ def test_repeated_rows_count_once():
     assert (one.accepted == two.accepted).all()
 
 
-@pytest.mark.slow
 def test_links_and_chains_follow_the_most_probable_antecedents(fit):
     links = fit.links().table
     first = links[links["item"].str.startswith("t0#")]

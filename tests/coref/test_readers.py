@@ -12,6 +12,8 @@ from scipy.special import logsumexp
 from annomodels.coref.mentionpairs import readers
 from annomodels.coref.mentionpairs.candidates import candidates_of
 
+pytestmark = pytest.mark.slow
+
 
 def _codes(said):
     rows = [(f"t#{i:04}", f"c{j}", x) for i, xs in enumerate(said) for j, x in enumerate(xs)]

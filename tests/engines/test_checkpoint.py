@@ -18,7 +18,10 @@ import annomodels as am
 from annomodels.engines.chain import Chain
 from annomodels.errors import NotApplicable
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals work differently there")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(os.name == "nt", reason="signals work differently there"),
+]
 
 OPTIONS = {"chains": 2, "draws": 700, "warmup": 60, "seed": 4, "extend": False}
 EVERY = {"checkpoint_every": 0.0}
@@ -79,7 +82,6 @@ def press(number, at_stage, at_share=0.0):
     return progress
 
 
-@pytest.mark.slow
 def test_a_run_that_was_killed_goes_on(tmp_path, data, reference):
     path = str(tmp_path / "run.checkpoint")
     script = KILLED.format(folder=str(Path(__file__).parent), path=path, options=OPTIONS)
@@ -90,7 +92,6 @@ def test_a_run_that_was_killed_goes_on(tmp_path, data, reference):
     assert [each.name for each in tmp_path.iterdir()] == ["run.checkpoint"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("executor", [None, "threads"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_run_that_was_interrupted_goes_on(tmp_path, data, reference, executor, number):
@@ -115,7 +116,6 @@ def test_an_interrupted_warm_up_goes_on_elsewhere(tmp_path, data, reference):
     assert_same(am.fit(data, resume=True, executor="threads", **there), reference)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("stage", ["warm-up", "sampling"])
 @pytest.mark.parametrize("executor", [None, "threads"])
 def test_chains_that_stand_at_different_iterations_go_on(
@@ -138,7 +138,6 @@ def test_chains_that_stand_at_different_iterations_go_on(
     assert_same(am.fit(data, resume=True, executor=executor, **there), reference)
 
 
-@pytest.mark.slow
 def test_stages_go_on(tmp_path):
     """Interrupted in a stage that followed another, of draws kept in single precision."""
     data, _ = simulate(np.random.default_rng(3), n_items=150, n_coders=60, per_item=3, accuracy=0.6)

@@ -14,6 +14,8 @@ from annomodels.engines.settings import Settings
 from annomodels.engines.stages import looks
 from annomodels.models import resolve
 
+pytestmark = pytest.mark.slow
+
 OPTIONS = {"draws": 100, "warmup": 20, "chains": 2, "seed": 1}
 
 

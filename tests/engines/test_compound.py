@@ -18,6 +18,8 @@ from annomodels.engines.pymc.compound import sample_compound
 from annomodels.engines.pymc.steps import compiled_steps
 from annomodels.engines.settings import Settings
 
+pytestmark = pytest.mark.slow
+
 WARMUP = 30
 SETTINGS = Settings(chains=2, draws=20, warmup=WARMUP, seed=3)
 START = {"s": np.array(0.5), "m": np.array(0.1), "z": np.array([0, 1, 1])}
@@ -85,7 +87,6 @@ def assert_same(found, wanted):
         np.testing.assert_array_equal(found[name], array)
 
 
-@pytest.mark.slow
 def test_the_draws_are_those_of_pymc(quick):
     import pymc as pm
 
@@ -101,7 +102,6 @@ def test_the_draws_are_those_of_pymc(quick):
         np.testing.assert_array_equal(tree[group][name].values[1], wanted[group][name].values[0])
 
 
-@pytest.mark.slow
 def test_other_data_are_sampled_without_compiling_as_if_they_were_the_first(quick, count):
     model = small(MORE_DATA)
     sample_compound(small(DATA), START, SETTINGS)
@@ -159,7 +159,6 @@ def test_another_prior_compiles_anew(quick, count):
     assert len(count) == 2 * made
 
 
-@pytest.mark.slow
 def test_steps_that_were_not_used_for_long_are_dropped(quick, count, monkeypatch):
     monkeypatch.setattr(compiled, "KEPT", 1)
     first = compiled_steps(small(DATA), START)
@@ -180,7 +179,6 @@ def told(stop_at):
     return replace(SETTINGS, draws=270, warmup=WARMUP, progress=progress), heard
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("stop_at", "chains", "draws"),
     [("chain 1, draw 200", 1, 170), ("chain 2, draw 100", 1, 270), ("chain 2, draw 200", 2, 170)],
@@ -230,7 +228,6 @@ def test_a_time_limit_is_shared_by_the_chains(draws_in_time, chains, quick, monk
     assert tree["posterior"]["m"].shape == (chains, draws_in_time + 1 - WARMUP)
 
 
-@pytest.mark.slow
 def test_fits_in_threads_do_not_take_each_others_data(quick, count):
     data = [DATA, MORE_DATA, (5.0, 5.0), (-3.0,)]
     wanted = [values(sample_compound(small(each), START, SETTINGS)[0]) for each in data]

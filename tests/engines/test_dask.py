@@ -14,6 +14,8 @@ from crowds import draws, p_truth, simulate
 
 import annomodels as am
 
+pytestmark = pytest.mark.slow
+
 distributed = pytest.importorskip("distributed")
 
 OPTIONS = {"chains": 2, "draws": 60, "warmup": 20, "seed": 4, "extend": False}
@@ -56,13 +58,11 @@ def assert_same(fit, reference):
         np.testing.assert_allclose(found, wanted, atol=1e-12)
 
 
-@pytest.mark.slow
 def test_the_draws_are_those_of_one_process(data, client):
     reference = am.fit(data, **OPTIONS)
     assert_same(am.fit(data, executor=client, partitions=5, **OPTIONS), reference)
 
 
-@pytest.mark.slow
 def test_parameters_that_are_brought_to_all_machines_first(data, client, monkeypatch):
     from annomodels.executors import dask
 
@@ -127,7 +127,6 @@ def test_killing_one_of_three_machines_twice_changes_nothing(data, own_client, m
     assert_same(fit, reference)
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals work differently there")
 def test_a_machine_that_dies_in_the_middle_of_a_call_is_replaced(own_client, monkeypatch, tmp_path):
     """By one that is there, which has two places then, and by a new one when that has come."""

@@ -9,6 +9,8 @@ from patterns import by_votes, chi_square
 
 import annomodels as am
 
+pytestmark = pytest.mark.slow
+
 VOTES = {
     "by coder": (1834.6, 1156.9, 313.1, 289.7, 215.9, 58.8),
     "difficulty": (1870.4, 1078.9, 399.8, 241.6, 184.0, 94.3),
@@ -33,13 +35,11 @@ def difficulty(caries):
     return am.fit(caries, model, chains=2, seed=1)
 
 
-@pytest.mark.slow
 def test_dawid_skene_does_not_give_the_patterns(caries, by_coder):
     assert chi_square(by_coder, caries) == pytest.approx(131, abs=3)
     np.testing.assert_allclose(by_votes(by_coder, caries), VOTES["by coder"], atol=2.5)
 
 
-@pytest.mark.slow
 def test_nor_does_one_matrix_for_all(caries):
     pooled = am.fit(caries, "pooled", draws=300, seed=1)
     assert chi_square(pooled, caries) == pytest.approx(3177, abs=15)

@@ -29,6 +29,8 @@ from annomodels.executors.team import Lost, Serial, Threads
 from annomodels.models import resolve
 from annomodels.models.encoded import encode
 
+pytestmark = pytest.mark.slow
+
 # not a multiple of the length of a batch, so that some draws are left over
 OPTIONS = {"chains": 2, "draws": 130, "warmup": 30, "seed": 4, "extend": False}
 FAMILY = ["pooled", "one-coin", "class-conditional", "mace", "dawid-skene", "hierarchical"]
@@ -69,7 +71,6 @@ def assert_same(fit, reference):
     assert [mode["share"] for mode in modes] == [mode["share"] for mode in wanted]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("executor", ["serial", "threads"])
 @pytest.mark.parametrize("partitions", [None, 5])
 def test_here_and_in_threads(data, reference, executor, partitions):
@@ -134,7 +135,6 @@ def test_a_borrowed_pool_of_threads(data, reference):
         assert_same(am.fit(data, executor=pool, **OPTIONS), reference)
 
 
-@pytest.mark.slow
 def test_a_borrowed_pool_of_processes_keeps_nothing_in_its_place(data, reference):
     context = multiprocessing.get_context("forkserver")
     with ProcessPoolExecutor(2, mp_context=context) as pool:
@@ -174,7 +174,6 @@ def test_coders_who_do_not_know_have_the_same_draws():
         assert_same(fit, am.fit(data, "dawid-skene", **OPTIONS))
 
 
-@pytest.mark.slow
 def test_stages_that_go_on_are_the_same():
     """Sums of a stage that became warm-up are not in the result."""
     data, _ = simulate(np.random.default_rng(3), n_items=150, n_coders=60, per_item=3, accuracy=0.6)
@@ -211,7 +210,6 @@ def test_what_is_lost_is_sent_again_and_counted_again(data, reference, rounds):
     assert crew.lost > 3
 
 
-@pytest.mark.slow
 def test_groups_of_chains_that_are_cut_short_have_the_same_draws(data, monkeypatch):
     readings = itertools.count(0.0, 0.001)
     monkeypatch.setattr(time, "perf_counter", lambda: next(readings))  # looked at in every step
@@ -230,7 +228,6 @@ def test_groups_of_chains_that_are_cut_short_have_the_same_draws(data, monkeypat
         np.testing.assert_array_equal(draws(cut_short, name), draws(wanted, name))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("partitions", "places", "groups"), [(1, 3, 3), (1, 8, 4), (3, 2, 2), (2, 2, 1), (5, 2, 1)]
 )

@@ -8,6 +8,8 @@ from crowds import mean_and_error, p_truth, simulate
 
 import annomodels as am
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def data():
@@ -18,7 +20,6 @@ def _records(data):
     return list(data.to_frame().itertuples(index=False, name=None))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["gibbs", "em"])
 def test_shuffled_rows_give_the_same_draws(data, engine, rng):
     rows = _records(data)
@@ -34,7 +35,6 @@ def test_shuffled_rows_give_the_same_draws(data, engine, rng):
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("model", ["hierarchical", "dawid-skene", "pooled"])
 def test_renamed_items_coders_and_labels_move_with_their_names(data, model, rng):
     new_item = {name: f"i{n}" for name, n in zip(data.items, rng.permutation(1000), strict=False)}

@@ -12,6 +12,8 @@ import annomodels as am
 from annomodels.engines.pooling import draw_pool, log_truth, member_beliefs, pooled_truth
 from annomodels.priors import Beta
 
+pytestmark = pytest.mark.slow
+
 OPTIONS = {"chains": 2, "draws": 200, "warmup": 100, "seed": 1, "extend": False}
 ONE = am.models.OpinionPool(others=(), weights=(0.6,))
 
@@ -28,7 +30,6 @@ def data():
     return simulate(np.random.default_rng(2), n_items=60, n_coders=15, n_labels=3, per_item=5)
 
 
-@pytest.mark.slow
 def test_the_density_is_that_of_the_pymc_model(rng):
     pool = am.models.OpinionPool()
     log_p, truth = beliefs(rng, 3, 12)
@@ -45,7 +46,6 @@ def test_the_density_is_that_of_the_pymc_model(rng):
         assert whole(point) - logp(point) == pytest.approx(mine, abs=1e-8)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("n_items", [0, 1, 30, 500])
 def test_draws_agree_with_a_grid(rng, n_items):
     pool = am.models.OpinionPool(others=(), weights=(0.6,), error=Beta(1.0, 20.0))
@@ -69,7 +69,6 @@ def test_draws_agree_with_a_grid(rng, n_items):
         assert 0.85 < values.std() / spread < 1.15
 
 
-@pytest.mark.slow
 def test_a_narrow_posterior_far_from_the_prior_is_found(rng):
     """Models that know nothing: weights near 0, or an error near 1."""
     log_p, _ = beliefs(rng, 3, 1500, sharp=0.0)
@@ -88,7 +87,6 @@ def test_known_truth_teaches_whom_to_believe(rng):
     assert found.weight[:, 0].mean() > 0.6 > 0.25 > found.weight[:, 1].mean()
 
 
-@pytest.mark.slow
 def test_probabilities_are_those_of_the_definition(data):
     labels, _ = data
     fit = am.fit(labels, "opinion-pool", **OPTIONS)
@@ -105,7 +103,6 @@ def test_probabilities_are_those_of_the_definition(data):
     assert np.isfinite(fit.tree["truth"]["p_truth_mcse"].values).all()
 
 
-@pytest.mark.slow
 def test_known_gold_changes_weights_and_is_kept(data):
     labels, truth = data
     wrong = {item: int((truth[labels.items.index(item)] + 1) % 3) for item in range(15)}
@@ -122,7 +119,6 @@ def test_known_gold_changes_weights_and_is_kept(data):
     np.testing.assert_allclose(before, after)
 
 
-@pytest.mark.slow
 def test_a_fit_can_be_saved_and_says_where_its_probabilities_come_from(data, tmp_path):
     fit = am.fit(data[0], "opinion-pool", **OPTIONS)
     again = am.load(fit.save(tmp_path / "fit.nc"))

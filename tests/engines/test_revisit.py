@@ -11,6 +11,8 @@ from annomodels.models.continuous.item_difficulty import ItemDifficulty
 from annomodels.models.continuous.logistic_random_effects import LogisticRandomEffects
 from annomodels.models.encoded import encode
 
+pytestmark = pytest.mark.slow
+
 
 def _draws(model, rng, n_coders, k, draws=6):
     shape = (1, draws, k, k - 1)

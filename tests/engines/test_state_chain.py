@@ -15,6 +15,8 @@ from annomodels.models.mixtures.layout import ExtraRow, Factor, Judgement, Layou
 from annomodels.models.mixtures.state_model import StateModel
 from annomodels.models.parameters import Parameter
 
+pytestmark = pytest.mark.slow
+
 EYE = np.eye(2)
 FACTORS = (
     Factor("tempo", np.ones(2), np.array([0, 1, -1, 1]), ("slow", "quick")),

@@ -17,6 +17,8 @@ from annomodels.models.encoded import encode
 from annomodels.models.mixtures.kinds import FAR
 from annomodels.models.mixtures.state_model import StateModel
 
+pytestmark = pytest.mark.slow
+
 SMALL = {"chains": 2, "draws": 200, "warmup": 150, "seed": 3, "extend": False}
 GIBBS = [name for name, model in MODELS.items() if "gibbs" in model.engines]
 SWAPPABLE = [
@@ -48,7 +50,6 @@ def mixed_crowd(rng, n_items=160, n_coders=20, per_item=10, k=3):
     return am.Annotations.from_records(records, labels=range(k)), ambiguous, spammer
 
 
-@pytest.mark.slow
 def test_ambiguous_items_and_spammers_are_found():
     data, ambiguous, spammer = mixed_crowd(np.random.default_rng(5))
     fit = am.fit(data, "ambiguous", **SMALL)
@@ -59,7 +60,6 @@ def test_ambiguous_items_and_spammers_are_found():
     assert p[spammer[coders]].min() > 0.5 > p[~spammer[coders]].max()
 
 
-@pytest.mark.slow
 def test_spammers_are_found_on_plain_items():
     data, _, spammer = mixed_crowd(np.random.default_rng(6))
     fit = am.fit(data, "spammers", **SMALL)
@@ -83,7 +83,6 @@ def test_subtypes_help_where_coders_err_together():
     assert loss["subtypes"] < loss["hierarchical"] - 0.02, loss
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", GIBBS)
 def test_labels_at_random_make_no_confident_gold(name):
     rng = np.random.default_rng(8)
@@ -98,7 +97,6 @@ def test_labels_at_random_make_no_confident_gold(name):
     assert fit.check().verdict == "do not use"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("k", [2, 4])
 @pytest.mark.parametrize("name", SWAPPABLE)
 def test_a_start_with_swapped_classes_is_put_right(name, k):

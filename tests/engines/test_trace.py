@@ -13,6 +13,8 @@ import annomodels as am
 from annomodels.data.mixing import ess, rhat
 from annomodels.models.parameters import watched_draws
 
+pytestmark = pytest.mark.slow
+
 # room for a hundred draws of eight coders
 FEW = {"chains": 2, "draws": 350, "warmup": 42, "seed": 4, "extend": False, "memory": 90_000}
 
@@ -45,7 +47,6 @@ def thinned(data, few) -> int:
     return int(few.tree.attrs["thin"])
 
 
-@pytest.mark.slow
 def test_as_many_iterations_are_made_as_draws_were_asked_for(data, few, whole):
     thin = thinned(data, few)
     kept = draws(few, "prevalence").shape[1]
@@ -71,7 +72,6 @@ def test_rhat_is_that_of_every_iteration(data, few, whole):
     assert f"{few.tree.attrs['rhat_max']:.3f}" in str(few.check())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("model", ["dawid-skene", "mace", "one-coin", "hierarchical"])
 def test_parts_elsewhere_give_the_same(data, model):
     here = am.fit(data, model, **FEW)
@@ -80,7 +80,6 @@ def test_parts_elsewhere_give_the_same(data, model):
     np.testing.assert_array_equal(draws(here, "confusion"), draws(there, "confusion"))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("executor", [None, "threads"])
 def test_a_run_that_goes_on_has_the_same_diagnostics(
     data, few, executor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -11,6 +11,8 @@ from annomodels.kernels.common_accuracy import draw_accuracy, draw_common, fill_
 from annomodels.kernels.population import draw_population
 from annomodels.priors import Diagonal, LogNormal
 
+pytestmark = pytest.mark.slow
+
 CONCENTRATION = LogNormal(10.0, 1.0)
 ROWS = np.array([[[8, 2], [1, 6]], [[5, 0], [2, 2]], [[3, 3], [0, 9]], [[0, 0], [1, 1]]])
 
@@ -66,7 +68,6 @@ def sampled(strength, beta, *, joint, draws):
     return chain(counts, scale, np.array([strength, *beta, 1.0]), joint, draws)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("strength", [4.0, 40.0, 300.0])
 def test_draws_agree_with_a_grid(strength):
     beta = Diagonal(strength, 0.7, 10.0).beta

@@ -18,6 +18,8 @@ from annomodels.models.encoded import encode
 from annomodels.models.mixtures.kinds import HonestAndSpammers, Spammers
 from annomodels.priors import CoderRows, Diagonal
 
+pytestmark = pytest.mark.slow
+
 GROUPS = am.models.GroupedCoders(
     population=Diagonal(30.0, 0.7, 10.0), groups={0: "a", 2: "a"}, rest="b"
 )
@@ -186,7 +188,6 @@ def test_a_fit_has_the_populations_of_the_groups_inside(rng):
     assert table["population"].notna().all()
 
 
-@pytest.mark.slow
 def test_the_second_fit_knows_the_coders_of_the_first_inside_another_model():
     data = am.datasets.load("anesthesia")
     first, second = data.select(items=data.items[:25]), data.select(items=data.items[25:])

@@ -14,6 +14,8 @@ from annomodels.models.confusion import ConfusionModel, emission_logp
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import encode
 
+pytestmark = pytest.mark.slow
+
 CONFUSION = [name for name, model in MODELS.items() if issubclass(model, ConfusionModel)]
 DESIGNS = [(2, False), (3, False), (3, True)]
 

@@ -20,6 +20,8 @@ from annomodels.models.interval import POPULATION, Interval
 from annomodels.models.numeric import NumericLabels, numeric_labels
 from annomodels.summaries.numbers import implied_alpha
 
+pytestmark = pytest.mark.slow
+
 Values = dict[str, NDArray[Any]]
 MODEL = Interval(centre=0.0, unit=1.0)
 
@@ -89,7 +91,6 @@ def test_the_labels_of_an_item_are_jointly_normal(rng) -> None:
     assert found == pytest.approx(total, rel=1e-9)
 
 
-@pytest.mark.slow
 def test_the_truth_is_summed_out_as_an_integral_does_it(rng) -> None:
     values, labels = made(rng, n_items=3, known=1)
     found = MODEL.log_density(values, labels) - MODEL.log_density(values, without_labels(labels))
@@ -114,7 +115,6 @@ def test_the_truth_is_summed_out_as_an_integral_does_it(rng) -> None:
     assert found == pytest.approx(total, rel=1e-6)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("steps", [False, True], ids=["exact", "steps with ends"])
 def test_the_pymc_model_has_the_density_of_the_definition(rng, steps: bool) -> None:
     values, labels = made(rng, known=1)
@@ -239,7 +239,6 @@ def assert_uniform(found: dict[str, NDArray[Any]], bins: int, p: float) -> None:
         assert chisquare(counts).pvalue > p, (name, counts)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("steps", [False, True], ids=["exact", "steps with ends"])
 def test_ranks_of_true_values_are_uniform_in_a_small_study(steps: bool) -> None:
     assert_uniform(ranks(60, 1, steps), 5, 1e-4)
@@ -270,7 +269,6 @@ def test_names_and_units_do_not_matter(rng) -> None:
     assert (np.abs((value - 50) / 10 - first["value"]) < 0.25 * first["sd"]).all()
 
 
-@pytest.mark.slow
 def test_the_tables_say_what_the_draws_say(rng, tmp_path: Path) -> None:
     values, labels = made(rng, n_items=80, n_coders=6, each=5, **TYPICAL)
     values["scale"][0], values["bias"][1] = -1.0, 3.0
@@ -340,7 +338,6 @@ def test_what_cannot_be_fitted_is_refused_in_a_sentence() -> None:
         am.fit(numbers, "interval", engine="em")
 
 
-@pytest.mark.slow
 def test_items_that_all_coders_give_the_same_number_do_no_harm(rng) -> None:
     _, labels = made(rng, n_items=120, n_coders=8, each=6, **TYPICAL)
     y = labels.y.copy()

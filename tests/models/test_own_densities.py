@@ -16,6 +16,8 @@ from annomodels.models.continuous.random_effects_density import RandomEffectsDen
 from annomodels.models.encoded import encode
 from annomodels.priors import Beta, Dirichlet
 
+pytestmark = pytest.mark.slow
+
 SKEWED = Dirichlet(2.0, shares=(0.6, 0.3, 0.1))
 CASES = {
     "two labels": (2, am.models.ScalarDifficulty()),
@@ -56,7 +58,6 @@ def pymc_point(density, pymc_model, x):
     return point
 
 
-@pytest.mark.slow
 @cases
 def test_value_and_variables_are_those_of_the_pymc_model(case, rng):
     model, data = crowd(case, rng, gold=case not in WITHOUT_GOLD)
@@ -81,7 +82,6 @@ def test_value_and_variables_are_those_of_the_pymc_model(case, rng):
             np.testing.assert_allclose(found[variable.name], expected, rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.slow
 @cases
 def test_the_gradient_is_that_of_the_value(case, rng):
     """Against differences of two sides, at points near and far."""
@@ -106,7 +106,6 @@ def test_there_and_back(case, rng):
     np.testing.assert_allclose(density.unconstrained(density.constrained(x)), x, atol=1e-12)
 
 
-@pytest.mark.slow
 @cases
 def test_the_start_is_finite(case, rng):
     model, data = crowd(case, rng)

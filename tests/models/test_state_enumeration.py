@@ -17,6 +17,8 @@ from annomodels.models.mixtures.readings import Readings
 from annomodels.models.mixtures.state_model import StateModel
 from annomodels.models.states import SMALLEST
 
+pytestmark = pytest.mark.slow
+
 STATE_MODELS = [name for name, model in MODELS.items() if issubclass(model, StateModel)]
 
 

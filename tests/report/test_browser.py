@@ -24,9 +24,13 @@ def _neighbour(name):
 
 
 browsing, looking = _neighbour("browser"), _neighbour("looking")
-pytestmark = pytest.mark.skipif(
-    browsing.binary() is None, reason="There is no Chromium here; ANNOMODELS_CHROMIUM may name one."
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        browsing.binary() is None,
+        reason="There is no Chromium here; ANNOMODELS_CHROMIUM may name one.",
+    ),
+]
 
 
 @pytest.fixture(scope="module")

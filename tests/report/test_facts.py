@@ -13,6 +13,8 @@ from annomodels.reporting.sections.coders import matrices
 from annomodels.reporting.sections.items import suspicious
 from annomodels.summaries.gold.gold import expected_errors
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def point():
@@ -34,7 +36,6 @@ def test_health_of_a_table_counted_by_hand():
     assert (found.per_item.least, found.per_item.median, found.per_item.most) == (1, 1.0, 3)
 
 
-@pytest.mark.slow
 def test_expected_wrong_labels_are_those_of_the_gold_summary(crowd):
     wrong = wrong_labels(crowd)
     p = crowd.tree["truth"]["p_truth"].values
@@ -44,7 +45,6 @@ def test_expected_wrong_labels_are_those_of_the_gold_summary(crowd):
     assert wrong.gold < wrong.vote
 
 
-@pytest.mark.slow
 def test_known_truth_is_never_counted_as_wrong(crowd):
     names = crowd.data.labels
     data = crowd.data.with_gold(dict.fromkeys(crowd.data.items[:40], names[0]))
@@ -55,7 +55,6 @@ def test_known_truth_is_never_counted_as_wrong(crowd):
     assert wrong.gold == pytest.approx(float((1 - open_items.max(axis=1)).sum()))
 
 
-@pytest.mark.slow
 def test_one_draw_gives_no_interval(point):
     wrong = wrong_labels(point)
     assert np.isfinite(wrong.gold)

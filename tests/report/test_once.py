@@ -11,6 +11,8 @@ from annomodels.cli.jobs import names_of, write_outputs
 from annomodels.reporting.page import report
 from annomodels.summaries.trust.checks import check
 
+pytestmark = pytest.mark.slow
+
 COSTLY = {
     "annomodels.summaries.trust.predictive": ("aspects",),
     "annomodels.summaries.trust.checks": ("check",),

@@ -16,6 +16,8 @@ import annomodels as am
 from annomodels.reporting.grid import MOST
 from annomodels.reporting.page import report, verdict
 
+pytestmark = pytest.mark.slow
+
 VOID = {"meta", "link", "br", "img", "input", "hr"}
 
 
@@ -69,7 +71,6 @@ def html(request):
     return request.getfixturevalue(f"{request.param}_html")
 
 
-@pytest.mark.slow
 def test_the_page_is_sound_markup_with_one_name_for_each_part(html):
     markup = Markup(html)
     ids = Counter(attrs["id"] for _, attrs in markup.elements if "id" in attrs)
@@ -166,7 +167,6 @@ def test_tables_hold_the_numbers_of_the_summaries(crowd, crowd_html):
     assert f"{first['accuracy']:.2f}" in table[: table.index(rows[1])]
 
 
-@pytest.mark.slow
 def test_an_anonymous_page_names_no_coder_and_no_file(crowd, tmp_path):
     named = report(crowd, tmp_path / "named.html", command="run secret.csv").read_text("utf-8")
     fit = am.Fit(crowd.data.replace(source="secret.csv"), crowd.model, crowd.tree)
@@ -181,7 +181,6 @@ def test_an_anonymous_page_names_no_coder_and_no_file(crowd, tmp_path):
     assert f"coder {crowd.data.n_coders}<" in html
 
 
-@pytest.mark.slow
 def test_without_intervals_the_page_says_so(tmp_path):
     fit = am.fit(am.datasets.load("anesthesia"), engine="em", seed=1)
     html = report(fit, tmp_path / "r.html").read_text("utf-8")
@@ -191,13 +190,11 @@ def test_without_intervals_the_page_says_so(tmp_path):
     assert "fig-ranks" not in html
 
 
-@pytest.mark.slow
 def test_the_same_fit_gives_the_same_bytes(crowd, tmp_path):
     pages = [report(crowd, tmp_path / f"{n}.html").read_bytes() for n in range(2)]
     assert pages[0] == pages[1]
 
 
-@pytest.mark.slow
 def test_a_file_that_exists_is_not_replaced(crowd, tmp_path):
     path = tmp_path / "report.html"
     path.write_text("precious")
@@ -215,7 +212,6 @@ def test_a_place_that_cannot_be_written_is_named_before_the_work(where, what, tm
         report(None, tmp_path / where)  # type: ignore[arg-type]
 
 
-@pytest.mark.slow
 def test_nothing_is_left_behind_when_writing_fails(crowd, tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
@@ -226,7 +222,6 @@ def test_nothing_is_left_behind_when_writing_fails(crowd, tmp_path, monkeypatch)
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.slow
 def test_a_long_table_says_where_the_rest_is(tmp_path, rng):
     rows = [
         (i, f"c{(i * 3 + j) % 400}", int(rng.random() < 0.5)) for i in range(900) for j in range(3)
@@ -255,7 +250,6 @@ def test_the_scheme_section_names_the_label_that_is_used_worst(crowd, crowd_html
     assert "What merging two labels would do" in text
 
 
-@pytest.mark.slow
 def test_two_labels_are_not_said_to_be_mergeable(tmp_path):
     rows = [(i, j, int(i % 2 == 0 or j == i)) for i in range(12) for j in range(3)]
     fit = am.fit(am.Annotations.from_records(rows), chains=2, draws=100, warmup=50, seed=1)
@@ -276,7 +270,6 @@ def test_the_money_section_says_what_thresholds_keep_and_what_to_label_next(crow
     assert "fig-coverage-title" in crowd_html
 
 
-@pytest.mark.slow
 def test_truth_that_was_held_back_tests_the_probabilities(crowd, tmp_path):
     best = crowd.gold().table
     known = dict(zip(best["item"][:30], best["label"][:30], strict=True))
@@ -290,7 +283,6 @@ def test_truth_that_was_held_back_tests_the_probabilities(crowd, tmp_path):
         report(told, tmp_path / "none.html", known=known)
 
 
-@pytest.mark.slow
 def test_another_model_is_compared_when_it_is_given(crowd, crowd_html, tmp_path):
     assert "One model was fitted" in section(crowd_html, "believe")
     other = am.fit(crowd.data, "pooled", chains=2, draws=100, warmup=50, seed=1)
@@ -302,7 +294,6 @@ def test_another_model_is_compared_when_it_is_given(crowd, crowd_html, tmp_path)
     assert found["verdict"].iloc[1] in text
 
 
-@pytest.mark.slow
 def test_what_only_some_models_know_of_items_is_shown(crowd, tmp_path):
     rng = np.random.default_rng(0)
     n = crowd.data.n_items

@@ -16,6 +16,8 @@ from annomodels.scale import scanning, sorting
 from annomodels.scale.tally import tally
 from annomodels.summaries.trust.coverage import coverage
 
+pytestmark = pytest.mark.slow
+
 RUN = {"chains": 2, "draws": 100, "warmup": 50, "seed": 1, "extend": False}
 
 
@@ -39,7 +41,6 @@ def both(tmp_path_factory):
     return am.fit(data, **RUN), am.fit(whole, **RUN)
 
 
-@pytest.mark.slow
 def test_the_tally_is_that_of_the_gold_standard_in_memory(both):
     streamed, wanted = both
     found, gold = tally(streamed), wanted.gold().table
@@ -62,7 +63,6 @@ def test_the_tally_is_that_of_the_gold_standard_in_memory(both):
     assert found.open["probability"].min() == pytest.approx(open_items["probability"].min())
 
 
-@pytest.mark.slow
 def test_the_page_says_what_is_known_and_what_is_not(both, tmp_path):
     streamed, wanted = both
     html = am.report(streamed, tmp_path / "page.html", target=0.7).read_text("utf-8")
@@ -101,7 +101,6 @@ def test_what_needs_the_labels_in_memory_is_refused(both, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.slow
 def test_an_anonymous_page_names_nobody(both, tmp_path):
     streamed, wanted = both
     page = am.report(streamed, tmp_path / "page.html", anonymise=True).read_text("utf-8")

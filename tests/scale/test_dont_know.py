@@ -14,6 +14,8 @@ from annomodels.errors import AnnotationError
 from annomodels.scale import scanning, sorting
 from annomodels.scale.scanned import Scanned
 
+pytestmark = pytest.mark.slow
+
 KINDS = ["?", "unsure"]
 RUN: dict[str, Any] = {"chains": 2, "draws": 40, "warmup": 10, "seed": 3, "extend": False}
 
@@ -87,7 +89,6 @@ def test_a_scan_sets_aside_what_reading_sets_aside(
     assert set(said) <= set(found.notes)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("model", ["hierarchical", "mace", "pooled"])
 def test_a_fit_learns_from_them_as_in_memory_or_leaves_them_out(
     both: tuple[Scanned, am.Annotations, Path], model: str
@@ -111,7 +112,6 @@ def test_a_fit_learns_from_them_as_in_memory_or_leaves_them_out(
         assert p == pytest.approx(wanted.tree["truth"]["p_truth"].values, abs=1e-9)
 
 
-@pytest.mark.slow
 def test_em_learns_from_them_as_in_memory(both: tuple[Scanned, am.Annotations, Path]) -> None:
     scan, data, _ = both
     found = am.fit(scan, engine="em", seed=1)
@@ -122,7 +122,6 @@ def test_em_learns_from_them_as_in_memory(both: tuple[Scanned, am.Annotations, P
     assert "counts as no answer" in " ".join(found.coders().notes)
 
 
-@pytest.mark.slow
 def test_a_fit_with_them_is_saved_and_not_taken_for_one_without(
     both: tuple[Scanned, am.Annotations, Path], tmp_path: Path
 ) -> None:

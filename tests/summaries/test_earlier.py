@@ -12,6 +12,8 @@ from annomodels.models import from_dict
 from annomodels.models.encoded import encode
 from annomodels.priors import CoderRows, Dirichlet, Rows
 
+pytestmark = pytest.mark.slow
+
 K, CODERS, ITEMS = 3, 8, 120
 
 
@@ -44,7 +46,6 @@ def mean_of(fit, name):
     return fit.tree["posterior"][name].mean(("chain", "draw")).values
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("model", ["hierarchical", "pooled"])
 def test_batches_one_after_the_other_are_both_at_once(batches, model) -> None:
     (one, two, both), _ = batches
@@ -62,7 +63,6 @@ def test_batches_one_after_the_other_are_both_at_once(batches, model) -> None:
     assert gap < 0.6 * gap_alone
 
 
-@pytest.mark.slow
 def test_the_population_goes_on_and_new_coders_join_it(batches) -> None:
     (one, two, both), _ = batches
     first = fitted(one)
@@ -75,7 +75,6 @@ def test_the_population_goes_on_and_new_coders_join_it(batches) -> None:
     assert everyone_new.returning == ()
 
 
-@pytest.mark.slow
 def test_weight_discounts_the_earlier_evidence(batches) -> None:
     (one, *_), _ = batches
     first = fitted(one)
@@ -86,7 +85,6 @@ def test_weight_discounts_the_earlier_evidence(batches) -> None:
         am.prior_from(first, weight=0)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("model", ["hierarchical", "pooled", "dawid-skene"])
 def test_it_is_a_model_like_any_other(batches, tmp_path, model) -> None:
     (one, two, _), _ = batches
@@ -102,7 +100,6 @@ def test_it_is_a_model_like_any_other(batches, tmp_path, model) -> None:
         am.prior_from(em)
 
 
-@pytest.mark.slow
 def test_labels_must_be_the_same(batches) -> None:
     (one, two, _), _ = batches
     prior = am.prior_from(fitted(one))
@@ -127,7 +124,6 @@ def small(rng) -> am.Annotations:
     return am.Annotations.from_records(rows, labels=[0, 1], gold={0: 1})
 
 
-@pytest.mark.slow
 def test_the_densities_of_gibbs_and_pymc_differ_by_a_constant(rng) -> None:
     data = small(rng)
     model = informed().bound(data)

@@ -10,6 +10,8 @@ from annomodels.models.encoded import encode
 from annomodels.summaries.draws import thinned
 from annomodels.summaries.trust.held_out import held_out, pointwise
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def small():
@@ -48,7 +50,6 @@ def _without(data, keep):
     return am.Annotations.from_records(rows, labels=range(3), gold=gold)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("by", ["item", "label"])
 def test_estimates_equal_refits_without_the_point(small, by):
     fit = am.fit(small, "dawid-skene", **OPTIONS)
@@ -123,7 +124,6 @@ def caries():
     return {name: am.fit(data, name, seed=1) for name in ("dawid-skene", "hierarchical", "pooled")}
 
 
-@pytest.mark.slow
 def test_espeland_and_handelman_1989_elpd_of_dawid_skene(caries):
     """-7476.4 nats over 3,869 X-rays, as the field's tables have it for Dawid-Skene."""
     assert held_out(caries["dawid-skene"].tree, caries["dawid-skene"].data).total == pytest.approx(

@@ -25,6 +25,8 @@ from annomodels.summaries.next.gains import (
 )
 from annomodels.summaries.next.next_labels import next_labels
 
+pytestmark = pytest.mark.slow
+
 
 def joint_by_enumeration(data, share, emission, truth, item, says, m):
     """P(truth, labels y_1 .. y_m) of an item, every factor multiplied out; labels -> [truth].
