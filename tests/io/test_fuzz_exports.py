@@ -208,7 +208,7 @@ def in_words(door: Callable[[], Any]) -> Any:
     except (NotApplicable, MissingDependency):
         return None
     assert refused.problems
-    assert all(problem.what for problem in refused.problems)
+    assert all(problem.what and problem.remedy for problem in refused.problems)
     assert not_ours(refused), refused.__cause__
     return None
 
