@@ -4,9 +4,8 @@ Law: imports nothing from the rest of the package. Each prior gives its log dens
 arrays (used by the Gibbs sampler and by tests); the models hand the same numbers to PyMC.
 """
 
-from annomodels.priors.plain import from_dict, to_dict
 from annomodels.priors.scales import HalfNormal, LogNormal, Pareto, ScalePrior
-from annomodels.priors.shares import Beta, CoderRows, Diagonal, Dirichlet, Rows
+from annomodels.priors.shares import Beta, CoderRows, Diagonal, Dirichlet, Rows, from_dict, to_dict
 
 __all__ = [
     "Beta",

@@ -7,11 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["HalfNormal", "LogNormal", "Pareto", "ScalePrior"]
-
-Floats = NDArray[np.float64]
+from annomodels.types import Floats
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,9 @@ def files_of(paths: Paths) -> list[Path]:
                 hits = [p for p in place.rglob("*") if p.is_file() and kind_of(p)]
                 hits = [p for p in hits if not p.name.startswith(".")]
             elif place.exists():
-                hits = [place]
+                hits = [place] if place.is_file() else []
+                what = "This is a pipe or a device, and a scan reads its files more than once."
+                remedy = "Save what it gives in a file first."
             else:
                 is_pattern = any(mark in pattern for mark in MAGIC)
                 what = "No file has such a name." if is_pattern else "There is no such file."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -160,6 +161,13 @@ def test_columns_and_files_that_are_not_there(tmp_path: Path) -> None:
         scan(tmp_path / "3.parquet")
     with pytest.raises(AnnotationError, match="No file has such a name"):
         scan(str(tmp_path / "*.csv"))
+
+
+def test_a_pipe_or_a_device_is_refused_at_once(tmp_path):
+    os.mkfifo(tmp_path / "votes.csv")
+    with pytest.raises(AnnotationError, match="pipe or a device") as caught:
+        scan([tmp_path / "votes.csv", "/dev/zero"])
+    assert len(caught.value.problems) == 2
 
 
 def test_free_text_is_not_taken_for_labels(tmp_path: Path) -> None:
