@@ -30,7 +30,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         test = getattr(item, "dtest", None)
         if test is not None and any(
-            word in example.source for example in test.examples for word in ("fit(", "report(")
+            word in example.source
+            for example in test.examples
+            for word in ("fit(", "fit_predict(", "report(")
         ):
             item.add_marker(pytest.mark.slow)
 

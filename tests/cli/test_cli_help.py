@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -37,15 +36,10 @@ def test_help_imports_nothing_heavy(words: list[str]) -> None:
     assert imported.isdisjoint(HEAVY)
 
 
-def test_help_takes_less_than_a_third_of_a_second() -> None:
-    took = []
-    for _ in range(5):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        _python("-m", "annomodels", "--help")
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        # of the processor: what others do on this machine is not to be measured
-        took.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    assert min(took) < 0.3
+def test_help_loads_few_modules() -> None:
+    """Some 130, a third of which Python starts with: what takes time is loading them."""
+    done = _python("-X", "importtime", "-m", "annomodels", "--help")
+    assert done.stderr.count("import time:") < 250
 
 
 def test_the_table_of_commands_is_the_folder_of_commands() -> None:

@@ -14,8 +14,6 @@ import os
 from dataclasses import dataclass
 
 import numpy as np
-import pymc as pm
-import pytensor.tensor as pt
 import pytest
 from crowds import draws, p_truth, shared_set
 from patterns import chi_square
@@ -36,6 +34,9 @@ class BugsLogistic(am.models.ScalarDifficulty):
     """The logistic model with the report's priors and its bounds, densities not normalised."""
 
     def build(self, codes, coords):
+        import pymc as pm
+        import pytensor.tensor as pt
+
         nodes, weights = np.polynomial.legendre.leggauss(11)
         with pm.Model(coords=coords) as model:
             prevalence = pm.Dirichlet("prevalence", a=np.ones(2), dims="truth")

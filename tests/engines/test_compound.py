@@ -6,11 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
-import pytensor
 import pytest
 from crowds import p_truth, simulate
-from pytensor.compile.maker import FunctionMaker
-from pytensor.compile.mode import Mode
 
 import annomodels as am
 from annomodels.engines.pymc import compiled, compound
@@ -47,6 +44,9 @@ def small(data, spread=3.0, **discrete):
 @pytest.fixture
 def quick(monkeypatch):
     """No numba: it would compile these small models for longer than they are sampled."""
+    import pytensor
+    from pytensor.compile.mode import Mode
+
     monkeypatch.setattr(compound, "LEAST_WARMUP", WARMUP)
     with pytensor.config.change_flags(mode=Mode("vm", "fast_run")):
         yield
@@ -63,6 +63,8 @@ def _forget():
 @pytest.fixture
 def count(monkeypatch):
     """Functions that PyTensor made, whatever asked for them."""
+    from pytensor.compile.maker import FunctionMaker
+
     found = []
     create = FunctionMaker.create
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from arviz_stats.base import array_stats
 
 from annomodels.data.mixing import ess, rhat
 
@@ -17,6 +16,8 @@ def autoregressive(rng, chains, draws, parameters, rho):
 
 
 def by_arviz(draws, name):
+    from arviz_stats.base import array_stats
+
     columns = np.ascontiguousarray(np.moveaxis(draws, 2, 0))
     return getattr(array_stats, name)(columns, chain_axis=1, draw_axis=2)
 

@@ -62,6 +62,7 @@ def tree_of(model, data: Annotations, posterior: dict[str, np.ndarray]):
     return conform(result, data, model)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_watched_parameter_of_every_model_is_seen_by_check(name: str) -> None:
     """One chain of each variable moves; R-hat, and with it the verdict, must say so."""
@@ -122,6 +123,7 @@ def test_a_variable_that_nobody_declares_is_refused() -> None:
         tree_of(model, data, {**posterior, "tempo": np.zeros((CHAINS, DRAWS))})
 
 
+@pytest.mark.slow
 def test_engine_and_check_give_the_same_numbers() -> None:
     data = am.datasets.load("anesthesia")
     for options in ({"model": "hierarchical"}, {"model": "spammers"}, {"chains": 1}):

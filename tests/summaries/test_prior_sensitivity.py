@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pymc as pm
 import pytest
 from scipy.stats import beta, dirichlet, lognorm
 
@@ -66,6 +65,8 @@ def test_shares_that_were_rounded_to_nothing(small):
 
 def drawn_from_priors(model, data, n=3):
     """Draws of the variables of the result from the PyMC model, [sample, ...]."""
+    import pymc as pm
+
     known = names(data)
     coords = {dim: known[dim] for dim in ("truth", "label", "coder")}
     coords |= model.coords(coords["label"])
