@@ -13,7 +13,6 @@ from annomodels.fitting.run import fit
 if TYPE_CHECKING:
     from annomodels.models.base import Model
 
-__all__ = ["Aggregator"]
 
 ITEM, CODER, LABEL, GOLD = "task", "worker", "label", "agg_label"
 

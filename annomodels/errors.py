@@ -8,17 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-__all__ = [
-    "AnnomodelsError",
-    "AnnotationError",
-    "DataWarning",
-    "EngineError",
-    "InferenceWarning",
-    "MissingDependency",
-    "NotApplicable",
-    "Problem",
-]
-
 
 @dataclass(frozen=True)
 class Problem:

@@ -19,7 +19,6 @@ from annomodels.errors import AnnotationError, Problem
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["SCALES", "Coded", "Ints", "Scale"]
 
 Scale = Literal["nominal", "ordinal", "interval", "ratio"]
 SCALES: tuple[Scale, ...] = ("nominal", "ordinal", "interval", "ratio")

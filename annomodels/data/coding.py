@@ -27,8 +27,6 @@ from annomodels.data.validation import (
 )
 from annomodels.errors import AnnotationError, Problem
 
-__all__ = ["chosen_rows", "code", "code_gold", "natural_key", "subset"]
-
 _DIGITS = re.compile(r"(\d+)")
 _NUMBER_STARTS = frozenset("+-.0123456789 \t\n\r\v\f")
 

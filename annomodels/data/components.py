@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["components"]
-
 
 def components(item: NDArray[Any], coder: NDArray[Any]) -> NDArray[np.int64]:
     """Give the part that each coder belongs to; coders of different parts share no item.

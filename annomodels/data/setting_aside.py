@@ -12,8 +12,6 @@ from annomodels.data.names import label_text, plain_names
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, Problem
 
-__all__ = ["SetAside"]
-
 
 class SetAside:
     """Rows whose label is no class.

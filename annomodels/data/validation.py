@@ -15,25 +15,6 @@ from annomodels.data.components import components
 from annomodels.data.names import label_text
 from annomodels.errors import AnnotationError, Problem
 
-__all__ = [
-    "all_numbers",
-    "at_rows",
-    "check_hashable",
-    "check_labels",
-    "check_names",
-    "check_numbers",
-    "check_order",
-    "check_types",
-    "counted",
-    "from_rows",
-    "is_blank",
-    "is_hashable",
-    "is_missing",
-    "remarks",
-    "some",
-    "variants",
-]
-
 SHOWN = 5
 LONGEST_LABEL = 200
 MANY_LABELS = 50

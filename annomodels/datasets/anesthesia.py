@@ -5,8 +5,6 @@ from __future__ import annotations
 from annomodels.data.annotations import Annotations
 from annomodels.datasets.info import Dataset
 
-__all__ = ["ABOUT", "load"]
-
 ABOUT = Dataset(
     "anesthesia",
     "45 patients, 5 anaesthetists, fitness on a scale from 1 to 4; the first graded thrice",

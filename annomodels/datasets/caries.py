@@ -5,8 +5,6 @@ from __future__ import annotations
 from annomodels.data.annotations import Annotations
 from annomodels.datasets.info import Dataset
 
-__all__ = ["ABOUT", "COUNTS", "load"]
-
 ABOUT = Dataset(
     "caries",
     "3,869 dental X-rays, 5 dentists, caries (1) or none (0)",

@@ -11,8 +11,6 @@ from types import MappingProxyType
 from annomodels.data.annotations import Annotations
 from annomodels.datasets.info import Dataset
 
-__all__ = ["ABOUT", "CrowdTruth", "crowd_truth", "load"]
-
 LABELS = ("neg", "neu", "pos")
 PREVALENCE = (0.35, 0.25, 0.40)
 N_ITEMS, N_CODERS, PER_ITEM = 200, 24, 8

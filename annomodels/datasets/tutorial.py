@@ -8,8 +8,6 @@ from functools import partial
 from annomodels.data.annotations import Annotations
 from annomodels.datasets.info import Dataset
 
-__all__ = ["TABLES", "TRAINS", "load_table", "load_trains"]
-
 SOURCE = (
     "Carpenter & Poesio (2010), Statistical models of the annotation process, tutorial at LREC; "
     "the measures are those of Artstein & Poesio (2008), Inter-coder agreement for computational "

@@ -9,8 +9,6 @@ from annomodels.data.validation import check_names, is_missing, variants
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.tables.columns import Columns, assemble, find_roles, named_column
 
-__all__ = ["cells_of", "columns_of"]
-
 SOURCE = "data frame"
 
 

@@ -11,8 +11,6 @@ from annomodels.io.source import Options
 from annomodels.io.spans import GOLD, Span, SpanTable
 from annomodels.io.tables.columns import Columns
 
-__all__ = ["UNITS", "columns_of_spans", "described"]
-
 NONE = "(none)"
 _WORD = re.compile(r"\w+|[^\w\s]")
 

@@ -24,14 +24,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-__all__ = [
-    "WRITERS",
-    "OutputError",
-    "atomic_path",
-    "compression_of",
-    "guarded",
-    "write_table",
-]
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 _SENTENCES = {

@@ -11,6 +11,7 @@ from annomodels.errors import NotApplicable
 from annomodels.plots import style
 from annomodels.plots.style import tiles
 from annomodels.summaries.draws import counts_matrix
+from annomodels.types import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from annomodels.data.annotations import Annotations
 
-Floats = NDArray[np.float64]
 _MOST = 60
 
 

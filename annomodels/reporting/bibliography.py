@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-__all__ = ["Source", "by_citation", "by_doi", "sources", "sources_of"]
-
 _ENTRY = re.compile(r"^@(\w+)\{(\w+),\n(.*?)\n\}$", re.M | re.S)
 _FIELD = re.compile(r"^  (\w+) = \{(.*)\},?$", re.M)
 _PLACES = ("journal", "booktitle", "institution", "publisher", "howpublished")

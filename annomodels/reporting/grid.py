@@ -13,22 +13,6 @@ from annomodels.reporting.words import decimal
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "MOST",
-    "Cell",
-    "Column",
-    "Table",
-    "chance",
-    "estimate",
-    "figure",
-    "integer",
-    "name",
-    "quantity",
-    "real",
-    "tabulate",
-    "tag",
-    "words",
-]
 
 MOST = 200  # rows of a table
 _LONGEST = 60

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["count", "decimal", "interval", "listed", "number", "percent", "share_interval"]
-
 
 def percent(value: float) -> str:
     """Share as percent, with the digits it deserves.

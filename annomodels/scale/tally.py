@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-__all__ = ["Tally", "tally"]
-
 MOST = 200  # items that are named
 
 

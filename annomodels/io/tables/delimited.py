@@ -13,8 +13,6 @@ from contextlib import contextmanager
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.tables.columns import matched
 
-__all__ = ["DELIMITERS", "delimiter_of", "records_of"]
-
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 LOOKED_AT = 200  # records that decide on the delimiter
 _SEP_LINE = re.compile(r'\A"?sep=([,;\t|])"?\r?\n', re.IGNORECASE)

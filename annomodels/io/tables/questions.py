@@ -9,8 +9,6 @@ from typing import Any
 from annomodels.data.validation import counted, some
 from annomodels.errors import Problem
 
-__all__ = ["choose_question", "question_column"]
-
 
 def question_column(
     header: Sequence[str], taken: Collection[Any], asked: Any, source: str

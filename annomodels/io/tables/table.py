@@ -11,8 +11,6 @@ from annomodels.data.validation import at_rows, counted, some
 from annomodels.errors import Problem
 from annomodels.io.tables.delimited import DELIMITERS
 
-__all__ = ["Table", "from_records"]
-
 
 @dataclass
 class Table:

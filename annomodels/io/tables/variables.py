@@ -13,8 +13,6 @@ from annomodels.errors import Problem
 from annomodels.io.tables.questions import choose_question
 from annomodels.io.tables.table import Table
 
-__all__ = ["Grid", "grid_of", "one_variable", "several", "variables_beside"]
-
 # Where a name such as frame_anna or tone2 is cut in two.
 _CUTS = (
     re.compile(r"(.+)[_. -]([^_. -]+)"),

@@ -14,8 +14,6 @@ from annomodels.io.tables.long import GOLD_WORDS
 from annomodels.io.tables.table import Table
 from annomodels.io.tables.variables import Grid, grid_of, one_variable, several
 
-__all__ = ["is_wide", "looks_like_counts", "read_wide"]
-
 TEXT_WORDS = ("text", "sentence", "comment", "comments", "document", "doc", "group", "batch")
 
 

@@ -9,8 +9,6 @@ from annomodels.io.tables.columns import Columns
 from annomodels.io.tools.judgements import Judgements
 from annomodels.io.tools.tables import answer_columns, item_column, rows_of, usable
 
-__all__ = ["is_appen", "is_appen_aggregated", "read_appen", "refuse_appen"]
-
 UNIT, CODER = "_unit_id", "_worker_id"
 
 

@@ -10,8 +10,6 @@ from annomodels.io.tables.columns import Columns
 from annomodels.io.tools.judgements import Judgements
 from annomodels.io.tools.tables import item_column, rows_of, usable
 
-__all__ = ["is_argilla", "is_argilla_table", "read_argilla", "read_argilla_table"]
-
 _USERS = ".responses.users"
 _NOT_COUNTED = {"draft": "they are drafts", "pending": "they are pending"}
 

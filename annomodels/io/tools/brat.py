@@ -12,8 +12,6 @@ from annomodels.io.source import Options, Source
 from annomodels.io.span_builder import SpanBuilder, Spans
 from annomodels.io.spans import Span
 
-__all__ = ["is_brat", "spans_of_brat"]
-
 _MARK = re.compile(r"^(T\d+)\t(\S+) (\d{1,9} \d{1,9}(?:;\d{1,9} \d{1,9})*)(?:\t|$)")
 _ATTRIBUTE = re.compile(r"^[AM]\d+\t(\S+) (T\d+)(?: (.+))?$")
 _LINK = re.compile(r"^R\d+\t(\S*[Cc]oref\S*) \S+?:(T\d+) \S+?:(T\d+)")

@@ -16,8 +16,6 @@ from annomodels.io.spans import Span
 from annomodels.io.tools.projects import parts_of
 from annomodels.io.xmlsafe import check_xml
 
-__all__ = ["is_cas", "spans_of_cas"]
-
 _TYPES = "TypeSystem.xml"
 _STRUCTURE = frozenset(
     [

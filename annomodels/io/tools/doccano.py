@@ -14,8 +14,6 @@ from annomodels.io.tables.columns import Columns, matched
 from annomodels.io.tools.judgements import Judgements
 from annomodels.io.tools.tables import rows_of, usable
 
-__all__ = ["is_doccano", "is_doccano_alone", "read_doccano", "refuse_doccano", "spans_of_doccano"]
-
 ENDINGS = (".jsonl", ".json", ".csv", ".txt")
 NO_CODERS = (
     "doccano wrote no names of coders into this export, because the project shares its labels "

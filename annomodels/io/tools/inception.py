@@ -9,8 +9,6 @@ from annomodels.io.tables.columns import Columns
 from annomodels.io.tools.judgements import Judgements
 from annomodels.io.tools.tables import rows_of, usable
 
-__all__ = ["is_inception", "read_inception"]
-
 OWN = ("Type", "Collection", "Document", "Layer", "Feature", "Position", "Flags")
 NOT_MARKED, NO_LABEL = "<no annotation>", "<no label>"
 

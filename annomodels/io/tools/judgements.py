@@ -12,8 +12,6 @@ from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Columns, named_column
 from annomodels.io.tables.questions import choose_question
 
-__all__ = ["Judgements", "Unreadable", "name_of_value", "values_of"]
-
 _JOINERS = ("|", " + ", " / ", " & ", "; ", " ~ ")
 
 

@@ -12,8 +12,6 @@ from annomodels.io.tables.columns import Columns
 from annomodels.io.tools.judgements import Judgements
 from annomodels.io.tools.tables import WHOLE, answers_in, prefixed, rows_of, usable
 
-__all__ = ["is_mturk", "read_mturk"]
-
 _NUMBERED = re.compile(r"^(.*?)(\d+)$")
 _BOXES = frozenset(("true", "false", "on", ""))
 

@@ -14,8 +14,6 @@ from annomodels.io.tables.columns import Columns
 from annomodels.io.tools.judgements import Judgements
 from annomodels.io.tools.tables import rows_of, usable
 
-__all__ = ["is_potato", "read_potato", "spans_of_potato"]
-
 STATE = "user_state.json"
 ITEM, CODER = "instance_id", "user_id"
 _NO = frozenset(("", "false", "0", "off", "none"))

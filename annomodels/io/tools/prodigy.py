@@ -14,8 +14,6 @@ from annomodels.io.spans import Span
 from annomodels.io.tables.columns import Columns
 from annomodels.io.tools.judgements import Judgements
 
-__all__ = ["is_prodigy", "read_prodigy", "spans_of_prodigy"]
-
 _UNNAMED = re.compile(r"(?:^|-)\d{4}-\d{2}-\d{2}_\d{2}-\d{2}-\d{2}$")
 
 

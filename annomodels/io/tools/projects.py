@@ -9,8 +9,6 @@ from annomodels.io.archives import Members, open_zip
 from annomodels.io.source import Source
 from annomodels.io.spans import GOLD
 
-__all__ = ["Part", "parts_of"]
-
 _NOT_CODERS = frozenset(("INITIAL_CAS", "TypeSystem", "project", "exportedproject"))
 _CURATED = "CURATION_USER"
 

@@ -11,8 +11,6 @@ from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Columns
 from annomodels.io.tools.judgements import Judgements
 
-__all__ = ["is_qualtrics", "read_qualtrics"]
-
 _MARK = '{"ImportId":'
 _PREVIEW = ("Survey Preview", "1")
 _FINISHED = ("true", "1", "wahr", "ja", "yes")

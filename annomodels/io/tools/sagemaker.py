@@ -11,8 +11,6 @@ from annomodels.io.tables.columns import Columns
 from annomodels.io.tools.judgements import Judgements
 from annomodels.io.tools.tables import answers_in
 
-__all__ = ["is_manifest", "is_sagemaker", "read_sagemaker", "refuse_manifest"]
-
 FOLDER = "worker-response/"
 ALL = ".annotationsFromAllWorkers"
 

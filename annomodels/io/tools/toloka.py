@@ -7,8 +7,6 @@ from annomodels.io.tables.columns import Columns
 from annomodels.io.tools.judgements import Judgements
 from annomodels.io.tools.tables import prefixed, rows_of, usable
 
-__all__ = ["is_toloka", "is_toloka_aggregated", "read_toloka", "refuse_toloka"]
-
 _NOT_DONE = {"SKIPPED", "EXPIRED"}
 
 

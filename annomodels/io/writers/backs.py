@@ -11,14 +11,6 @@ from annomodels.io.writers.goldlist import GoldItem, GoldList
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "appen_tests",
-    "argilla_suggestions",
-    "label_studio_predictions",
-    "label_studio_review",
-    "prodigy_review",
-    "toloka_golden",
-]
 
 NAME = "annomodels"
 

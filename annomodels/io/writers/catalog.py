@@ -18,8 +18,6 @@ from annomodels.io.writing import FORMULA_STARTS, atomic_path, guarded, write_ta
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["BACKS", "LAYOUTS", "Writer", "formulas", "named", "write", "write_gold"]
-
 
 @dataclass(frozen=True)
 class Writer:

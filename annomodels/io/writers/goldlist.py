@@ -14,7 +14,6 @@ from annomodels.errors import AnnotationError, Problem
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["GoldItem", "GoldList", "gold_list"]
 
 NEEDED = ("item", "label", "probability")
 

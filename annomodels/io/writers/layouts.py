@@ -16,18 +16,6 @@ from annomodels.errors import AnnotationError, Problem
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "argilla",
-    "cleanlab",
-    "crowd_kit",
-    "k_alpha",
-    "label_studio",
-    "long",
-    "mace",
-    "prodigy",
-    "recal",
-    "wide",
-]
 
 QUESTION = "label"
 
