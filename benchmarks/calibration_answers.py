@@ -75,7 +75,7 @@ def sample(model: Answering, data: am.Annotations, seed: int) -> dict[str, Float
     """Give thinned draws of one chain that begins as the first chain of a fit does."""
     codes = encode(expanded(data), collapse=False)
     start: State = state_from_shares(model, codes, vote_shares(codes))
-    chain = Chain(model, codes, start, seed, False, 1, map)
+    chain = Chain(model, codes.volume, start, seed, False, codes)
     stop = Event()
     chain.advance(WARMUP + -WARMUP % THIN, 1, None, stop)
     kept = chain.room(RANKS, False)
