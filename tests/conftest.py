@@ -18,7 +18,7 @@ _SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile(
     "ci", deadline=None, derandomize=True, print_blob=True, suppress_health_check=_SLOW_IS_FINE
 )
-for _name, _examples in (("dev", 30), ("quick", 10)):
+for _name, _examples in (("dev", 20), ("quick", 10)):
     settings.register_profile(
         _name, deadline=None, max_examples=_examples, suppress_health_check=_SLOW_IS_FINE
     )

@@ -55,7 +55,7 @@ def short_chains(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(am, "fit", quick)
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("path", RUN, ids=name_of)
 @pytest.mark.usefixtures("short_chains")
 @pytest.mark.filterwarnings("ignore::annomodels.errors.InferenceWarning")  # so few draws

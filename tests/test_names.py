@@ -79,7 +79,7 @@ def test_two_processes_print_the_same(outputs: list[str]) -> None:
     assert outputs[0] == outputs[1]
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_no_table_shows_python_code(outputs: list[str]) -> None:
     assert "frozenset" not in outputs[0]
     assert "\nFalse\n" in outputs[0]  # neither does the report
@@ -158,8 +158,14 @@ TWO = {
 }
 
 
+FEW = {"np.int64", "date", "Enum", "frozenset"}  # one of each way to become plain
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", TWO)
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(k, marks=[] if k in FEW else pytest.mark.calibration) for k in TWO],
+)
 def test_names_of_any_kind_go_all_the_way(kind: str, tmp_path: Path) -> None:
     one, two, *plain = TWO[kind]
     coders = [one, two, "third"] if isinstance(plain[0], (str, frozenset)) else [one, two, 77]

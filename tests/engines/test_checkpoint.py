@@ -138,6 +138,7 @@ def test_chains_that_stand_at_different_iterations_go_on(
     assert_same(am.fit(data, resume=True, executor=executor, **there), reference)
 
 
+@pytest.mark.calibration
 def test_stages_go_on(tmp_path):
     """Interrupted in a stage that followed another, of draws kept in single precision."""
     data, _ = simulate(np.random.default_rng(3), n_items=150, n_coders=60, per_item=3, accuracy=0.6)

@@ -68,7 +68,13 @@ FITS = {
 }
 
 
-@pytest.mark.parametrize("name", list(FITS))
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if name in ("memory", "em") else pytest.mark.calibration)
+        for name in FITS
+    ],
+)
 def test_slow_and_busy_machines_change_nothing(name, data, monkeypatch):
     wanted = FITS[name](data)
     if name not in ("em", "numbers"):

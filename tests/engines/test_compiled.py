@@ -49,7 +49,7 @@ def key(model, data):
     return compiled.graph_key(built(model, data))
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("model", list(MODELS))
 def test_other_data_of_any_size_have_the_same_graph(model):
     first = key(model, crowd(1, model))

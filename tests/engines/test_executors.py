@@ -174,6 +174,7 @@ def test_coders_who_do_not_know_have_the_same_draws():
         assert_same(fit, am.fit(data, "dawid-skene", **OPTIONS))
 
 
+@pytest.mark.calibration
 def test_stages_that_go_on_are_the_same():
     """Sums of a stage that became warm-up are not in the result."""
     data, _ = simulate(np.random.default_rng(3), n_items=150, n_coders=60, per_item=3, accuracy=0.6)

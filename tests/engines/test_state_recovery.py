@@ -83,6 +83,7 @@ def test_subtypes_help_where_coders_err_together():
     assert loss["subtypes"] < loss["hierarchical"] - 0.02, loss
 
 
+@pytest.mark.calibration
 @pytest.mark.parametrize("name", GIBBS)
 def test_labels_at_random_make_no_confident_gold(name):
     rng = np.random.default_rng(8)

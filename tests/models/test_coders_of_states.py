@@ -87,6 +87,7 @@ def idle(model, values):
     return total
 
 
+@pytest.mark.calibration
 @pytest.mark.nuts
 @pytest.mark.parametrize(("name", "coders"), CASES)
 def test_pymc_density_is_the_definition_plus_the_prior(name, coders, rng):

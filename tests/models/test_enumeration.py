@@ -117,6 +117,7 @@ def test_pymc_density_equals_enumeration_plus_prior(name, gold, rng):
         assert np.ptp(differences) < 1e-8 * max(1.0, abs(differences[0]))
 
 
+@pytest.mark.calibration
 @pytest.mark.nuts
 @pytest.mark.parametrize("name", CONFUSION)
 def test_gradient_is_finite_at_the_start(name, rng):

@@ -77,6 +77,7 @@ def test_graded_response_density_equals_integration(gold, rng):
         np.testing.assert_allclose(np.diff(ndtr(edges)), values["prevalence"], atol=1e-8)
 
 
+@pytest.mark.calibration
 @pytest.mark.nuts
 @pytest.mark.parametrize("model", [Ordinal(), GradedResponse()], ids=lambda m: m.name)
 def test_start_has_finite_density_and_gradient(model, rng):

@@ -58,6 +58,7 @@ def pymc_point(density, pymc_model, x):
     return point
 
 
+@pytest.mark.calibration
 @cases
 def test_value_and_variables_are_those_of_the_pymc_model(case, rng):
     model, data = crowd(case, rng, gold=case not in WITHOUT_GOLD)
@@ -82,6 +83,7 @@ def test_value_and_variables_are_those_of_the_pymc_model(case, rng):
             np.testing.assert_allclose(found[variable.name], expected, rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.calibration
 @cases
 def test_the_gradient_is_that_of_the_value(case, rng):
     """Against differences of two sides, at points near and far."""

@@ -69,6 +69,7 @@ def log_prior(values):
     return total
 
 
+@pytest.mark.calibration
 @pytest.mark.nuts
 @pytest.mark.parametrize("name", MODELS)
 def test_start_has_finite_density_and_gradient(name, rng):

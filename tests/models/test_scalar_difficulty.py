@@ -252,6 +252,7 @@ def test_by_item_density_of_coins_that_are_all_alike(rng):
     assert float(potential) == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.calibration
 @pytest.mark.nuts
 @pytest.mark.parametrize(("variant", "k"), [("default", 2), ("discrimination and guessing", 3)])
 def test_the_start_is_finite_and_has_the_right_shapes(variant, k, rng):

@@ -123,6 +123,7 @@ def test_pymc_density_is_the_definition_plus_the_prior(name, gold, rng):
     assert np.ptp(differences) < 1e-6 * max(1.0, abs(ours))
 
 
+@pytest.mark.calibration
 @pytest.mark.nuts
 @pytest.mark.parametrize("name", STATE_MODELS)
 def test_start_has_finite_density_and_gradient(name, rng):

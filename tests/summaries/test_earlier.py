@@ -85,6 +85,7 @@ def test_weight_discounts_the_earlier_evidence(batches) -> None:
         am.prior_from(first, weight=0)
 
 
+@pytest.mark.calibration
 @pytest.mark.parametrize("model", ["hierarchical", "pooled", "dawid-skene"])
 def test_it_is_a_model_like_any_other(batches, tmp_path, model) -> None:
     (one, two, _), _ = batches

@@ -50,6 +50,7 @@ def _without(data, keep):
     return am.Annotations.from_records(rows, labels=range(3), gold=gold)
 
 
+@pytest.mark.calibration
 @pytest.mark.parametrize("by", ["item", "label"])
 def test_estimates_equal_refits_without_the_point(small, by):
     fit = am.fit(small, "dawid-skene", **OPTIONS)

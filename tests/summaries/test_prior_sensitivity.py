@@ -80,7 +80,7 @@ def drawn_from_priors(model, data, n=3):
     return {key: np.stack([np.asarray(values[key]) for values in each]) for key in each[0]}
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("name", list(MODELS))
 def test_priors_of_every_model_are_found(name, small):
     model = MODELS[name]().bound(small)
