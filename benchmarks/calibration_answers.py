@@ -1,4 +1,4 @@
-"""Simulation-based calibration of labels that are no class, under Gibbs (Talts et al. 2018).
+"""Simulation-based calibration of labels that are not classes, under Gibbs (Talts et al. 2018).
 
     python benchmarks/calibration_answers.py [--reduced] [--models hierarchical]
 
@@ -128,8 +128,8 @@ def replicate(case: Case, seed: int, number: int) -> tuple[dict[str, Ints], dict
 
 
 INTRODUCTION = f"""
-**Labels that are no class.** Each replication draws parameters from the prior, {ITEMS} items that
-{PER_ITEM} of {CODERS} coders are asked about (the true label of {KNOWN} is known), who answers
+**Labels that are not classes.** Each replication draws parameters from the prior, {ITEMS} items
+that {PER_ITEM} of {CODERS} coders are asked about (the true label of {KNOWN} is known), who answers
 and what, and fits the model by Gibbs: {WARMUP} iterations of warm-up, then every {THIN}th draw
 until there are {RANKS}. `no_answer` are the rates of no answer by coder and class, `no_answer_mean`
 and `no_answer_concentration` their population. *p* is that of a chi-square test of uniform ranks in

@@ -98,7 +98,7 @@ def test_labels_outside_the_declared_set_are_named_with_their_rows() -> None:
 
 @pytest.mark.parametrize(
     ("labels", "message"),
-    [([], "empty"), (["no", "yes", "no"], "twice"), ("no,yes", "one text"), ([["no"]], "list")],
+    [([], "empty"), (["no", "yes", "no"], "twice"), ("no,yes", "a single text"), ([["no"]], "list")],
 )
 def test_a_wrong_label_set_is_refused(labels: list[str], message: str) -> None:
     with pytest.raises(AnnotationError, match=message):
@@ -151,7 +151,7 @@ def test_a_selection_keeps_the_label_set_and_what_belongs_to_the_items() -> None
     assert data.gold is not None
     assert data.gold.tolist() == [1]
     assert Annotations.from_records(ROWS).select(coders=["ben"]).coders == ("ben",)
-    with pytest.raises(AnnotationError, match="No annotation"):
+    with pytest.raises(AnnotationError, match="leaves no annotations"):
         data.select(coders=["zed"])
 
 

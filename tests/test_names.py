@@ -219,7 +219,7 @@ def test_equal_numbers_are_one_name_whatever_their_order() -> None:
 )
 def test_names_that_cannot_be_told_apart_or_written_are_refused(labels: Any) -> None:
     rows = [("t1", "a", labels[0]), ("t1", "b", labels[1])]
-    with pytest.raises(am.errors.AnnotationError, match=r"as number|no text, number"):
+    with pytest.raises(am.errors.AnnotationError, match=r"as number|not a text, number"):
         am.Annotations.from_records(rows)
 
 

@@ -142,7 +142,7 @@ def _genre(pattern: str | None) -> Any:
     try:
         found = re.compile(pattern)
     except re.error as error:
-        raise click.UsageError(f"--genre-of {pattern!r} is no pattern: {error}.") from None
+        raise click.UsageError(f"--genre-of {pattern!r} is not a valid pattern: {error}.") from None
     if found.groups < 1:
         raise click.UsageError(f"--genre-of {pattern!r} has no group: write for example '(.*)_'.")
 

@@ -87,7 +87,7 @@ def _read(error: BaseException) -> tuple[int, str]:
     return BUG, str(
         Problem(
             f"Something failed inside annomodels: {type(error).__name__}: {_first_line(error)}",
-            remedy="Run it again with --debug and report the traceback: this is a defect.",
+            remedy="Run it again with --debug and report the traceback: this is a bug.",
         )
     )
 

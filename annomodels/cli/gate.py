@@ -89,7 +89,7 @@ def _parse(text: str) -> Gate:
         name, column, sign, limit = found.groups()
         value = float(limit)
     except ValueError:
-        message = f"--fail-if {text!r} is no gate; write for example 'alpha<0.667'."
+        message = f"--fail-if {text!r} is not a gate; write for example 'alpha<0.667'."
         raise click.UsageError(message, context) from None
     column = column or "value"
     if column not in COLUMNS:

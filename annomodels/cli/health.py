@@ -83,15 +83,15 @@ def _labels(data: Annotations, facts: Health) -> list[Finding]:
 
 def _single(facts: Health) -> Finding:
     n = facts.single
-    remark = f"{plural(n, 'item')} with one label: no agreement can be seen there." if n else ""
+    remark = f"{plural(n, 'item')} with one label: they say nothing about agreement." if n else ""
     return Finding("items with one label", n, remark)
 
 
 def _coders(facts: Health) -> list[Finding]:
     from annomodels.reporting.health import FEW
 
-    few = f"Little can be said about {_some(facts.few)}." if facts.few else ""
-    same = f"They gave one and the same label always: {_some(facts.constant)}."
+    few = f"There is too little data on {_some(facts.few)}." if facts.few else ""
+    same = f"They always gave the same label: {_some(facts.constant)}."
     return [
         Finding(f"coders below {FEW} labels", len(facts.few), few, _texts(facts.few)),
         Finding(
@@ -109,7 +109,7 @@ def _overlap(facts: Health) -> Finding:
         return Finding("overlap groups", n)
     sizes = ", ".join(str(size) for size in facts.components[:_SHOWN])
     more = ", ..." if n > _SHOWN else ""
-    return Finding("overlap groups", n, f"They hold {sizes}{more} items and share no coder.")
+    return Finding("overlap groups", n, f"They have {sizes}{more} items and no coder in common.")
 
 
 def _spread(counts: Spread) -> str:

@@ -211,7 +211,7 @@ def write_outputs(
     for text in gold.notes:
         note(f"note: {text}")
     if stale:
-        warn(f"{Path(folder) / _REPORT} is of an earlier run.")
+        warn(f"{Path(folder) / _REPORT} is from an earlier run.")
 
 
 def each_question(job: Job, output: str) -> tuple[str, list[Outcome]]:
@@ -287,7 +287,7 @@ def questions_of(data: str, reading: Reading) -> list[str]:
         if not found:
             raise
         return list(found[0])
-    raise click.UsageError("The data hold one question only: leave out --every-question.", context)
+    raise click.UsageError("The data have only one question: leave out --every-question.", context)
 
 
 def folders(questions: list[str]) -> list[str]:

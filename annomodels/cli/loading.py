@@ -69,7 +69,7 @@ def load_fit(name: str) -> Fit:
             raise
         raise AnnotationError(
             Problem(
-                "The file is no saved fit.",
+                "The file is not a saved fit.",
                 name,
                 "Give the file that `annomodels fit DATA -o fit.nc` wrote.",
             )

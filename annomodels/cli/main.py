@@ -28,7 +28,7 @@ COMMANDS: dict[str, str] = {
     "gold": "Gold label of each item with its probability, from a saved fit.",
     "coders": "Quality of each coder with intervals, from a saved fit.",
     "items": "Which items are easy, hard, contested or in need of labels, from a saved fit.",
-    "labels": "How frequent, well used and often confused each label is, from a saved fit.",
+    "labels": "How frequent, how well used and how often confused each label is, from a saved fit.",
     "next": "Which labels to ask for next, and by whom, from a saved fit.",
     "compare": "Which of several saved fits predicts held-out items or labels best.",
     "methods": "The methods section to paste, as Markdown, LaTeX or BibTeX, from a saved fit.",
@@ -37,9 +37,9 @@ COMMANDS: dict[str, str] = {
     "convert": "Any export to a long table, or to the layout of another program.",
     "formats": "What can be read and written, and how each format is recognised.",
     "datasets": "List the bundled data sets, or write one to a file.",
-    "simulate": "Made-up labels of coders and items as you assume them to be.",
+    "simulate": "Made-up labels, from coders and items as you assume them to be.",
     "design": "How many coders and labels per item reach a target, from assumptions or a pilot.",
-    "completion": "The script that lets bash, zsh or fish complete commands and options.",
+    "completion": "A script that lets bash, zsh or fish complete commands and options.",
     "doctor": "Versions, cores, caches, and what is wrong with this installation.",
 }
 """One line of help for each command; the command ``x`` is ``command`` in ``commands/x.py``."""
@@ -56,7 +56,7 @@ DATA is a file, - for standard input, or dataset:NAME for bundled data.
 
 \b
 Exit codes: 0 done; 1 a gate failed; 2 usage; 3 data cannot be read or understood;
-4 written, but the inference is not to be trusted; 5 an optional package is missing;
+4 written, but the inference cannot be trusted; 5 an optional package is missing;
 130 interrupted (what was sampled is saved)."""
 
 
@@ -95,7 +95,7 @@ class LazyGroup(click.Group):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            text = f"{error.format_message()} Options stand after the command."
+            text = f"{error.format_message()} Put options after the command."
             raise click.UsageError(text, ctx) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -151,7 +151,7 @@ def main(args: Sequence[str] | None = None) -> int:
     -------
     int
         0 done; 1 a gate failed; 2 usage; 3 data cannot be read or understood; 4 written, but the
-        inference is not to be trusted; 5 an optional package is missing; 70 a defect; 130
+        inference cannot be trusted; 5 an optional package is missing; 70 a defect; 130
         interrupted.
     """
     words = list(sys.argv[1:] if args is None else args)

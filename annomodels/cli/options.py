@@ -127,10 +127,10 @@ def read_options(command: Command) -> Command:
             "--dont-know",
             multiple=True,
             metavar="LABEL",
-            help="A label that is no class (unsure); models learn who says it of what.",
+            help="A label that is not a class, such as unsure; models learn who uses it and when.",
         ),
         click.option(
-            "--input-format", default="auto", metavar="NAME", help="Format of DATA; else found out."
+            "--input-format", default="auto", metavar="NAME", help="Format of DATA; else detected."
         ),
         click.option("--question", metavar="NAME", help="Which question of several to read."),
         click.option(
@@ -152,7 +152,7 @@ def read_options(command: Command) -> Command:
             "--delimiter",
             metavar="SIGN",
             callback=lambda _, __, text: {"tab": "\t", "\\t": "\t"}.get(text, text),
-            help="Delimiter of DATA (tab for a tab); else found out.",
+            help="Delimiter of DATA (tab for a tab); else detected.",
         ),
         click.option("--sheet", metavar="NAME", help="Sheet of an Excel workbook."),
     ]
@@ -173,14 +173,14 @@ def sample_options(command: Command) -> Command:
         click.option(
             "--groups",
             metavar="FILE",
-            help="Group of each coder (two columns, or JSON): populations of their own.",
+            help="Group of each coder (two columns, or JSON): each a population.",
         ),
         click.option(
             "--engine",
             type=click.Choice(ENGINES),
             default="auto",
             show_default=True,
-            help="How it is computed; em is a first look without intervals.",
+            help="How to compute the fit; em gives a first look without intervals.",
         ),
         click.option(
             "--chains", type=at_least_one, default=4, show_default=True, help="Number of chains."
@@ -212,7 +212,7 @@ def sample_options(command: Command) -> Command:
         click.option(
             "--allow-unconverged",
             is_flag=True,
-            help="Exit with 0 although the inference is not to be trusted.",
+            help="Exit with 0 even if the inference cannot be trusted.",
         ),
     ]
     return gathered(command, options, "sampling", Sampling)
@@ -295,7 +295,7 @@ def _seconds(_: click.Context, parameter: click.Parameter, text: str | None) -> 
     hours, minutes, seconds = (float(part or 0) for part in found.groups()) if found else (0, 0, 0)
     total = 3600 * hours + 60 * minutes + seconds
     if total <= 0:
-        wrong = f"{text!r} is no time; write 90, 90s, 10m or 1h30m."
+        wrong = f"{text!r} is not a time; write 90, 90s, 10m or 1h30m."
         raise click.BadParameter(wrong, param=parameter)
     return total
 
@@ -309,7 +309,7 @@ def spread_options(command: Command) -> Command:
 
     def place(ctx: click.Context, parameter: click.Parameter, text: str | None) -> None:
         if text is not None and re.fullmatch(r"local(:[1-9]\d*)?|\w+://\S+", text) is None:
-            wrong = f"{text!r} is no cluster; write tcp://HOST:PORT, local or local:4."
+            wrong = f"{text!r} is not a cluster; write tcp://HOST:PORT, local or local:4."
             raise click.BadParameter(wrong, param=parameter)
         remember(ctx, parameter, text)
 
@@ -319,7 +319,7 @@ def spread_options(command: Command) -> Command:
             type=click.Choice(EXECUTORS),
             expose_value=False,
             callback=remember,
-            help="Where passes over the labels are carried out; the draws stay the same.",
+            help="Where passes over the labels are run; the draws stay the same.",
         ),
         click.option(
             "--dask",
@@ -333,14 +333,14 @@ def spread_options(command: Command) -> Command:
             metavar="FILE",
             expose_value=False,
             callback=remember,
-            help="Write the run down every minute and when it is interrupted.",
+            help="Save the state of the run every minute and when it is interrupted.",
         ),
         click.option(
             "--resume",
             is_flag=True,
             expose_value=False,
             callback=remember,
-            help="Go on from the checkpoint if it is there; the draws stay the same.",
+            help="Continue from the checkpoint if it exists; the draws stay the same.",
         ),
     )
     for option in reversed(options):

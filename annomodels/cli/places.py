@@ -56,7 +56,9 @@ def check_folder(
     """
     folder = Path(folder)
     if folder.exists() and not folder.is_dir():
-        _raise_all([Problem("The output is to be a folder, but is a file.", str(folder), _OTHER)])
+        _raise_all(
+            [Problem("The output must be a folder, but this is a file.", str(folder), _OTHER)]
+        )
     if folder.is_dir():
         problems = [p for name in names for p in _file_problems(folder / name, force)]
         problems += [p for name in inner for p in _inner_problems(folder / name, force)]
@@ -115,7 +117,7 @@ _OTHER = "Choose another place with -o."
 
 def _file_problems(path: Path, force: bool) -> list[Problem]:
     if path.is_dir():
-        return [Problem("The output is to be a file, but is a folder.", str(path), _OTHER)]
+        return [Problem("The output must be a file, but this is a folder.", str(path), _OTHER)]
     if path.exists():
         if _is_special(path):
             return []
@@ -128,7 +130,7 @@ def _file_problems(path: Path, force: bool) -> list[Problem]:
     if path.parent.is_dir():
         writable = os.access(path.parent, os.W_OK | os.X_OK)
         return [] if writable else [_no_permission(path.parent)]
-    remedy = "Make the folder first, or choose another place with -o."
+    remedy = "Create the folder first, or choose another place with -o."
     return [Problem("The folder of the output does not exist.", str(path.parent), remedy)]
 
 
@@ -137,9 +139,15 @@ def _inner_problems(path: Path, force: bool) -> list[Problem]:
     if not path.exists():
         return []
     if not path.is_dir():
-        return [Problem("The output is to be a folder, but is a file.", str(path), _OTHER)]
+        return [Problem("The output must be a folder, but this is a file.", str(path), _OTHER)]
     if not all(file.suffix == ".parquet" and file.is_file() for file in path.iterdir()):
-        return [Problem("This folder holds other files than it would.", str(path), _OTHER)]
+        return [
+            Problem(
+                "This folder contains files that are not outputs of this command.",
+                str(path),
+                _OTHER,
+            )
+        ]
     if not force:
         remedy = "Use --force to overwrite it, or choose another place with -o."
         return [Problem("The output exists already.", str(path), remedy)]
@@ -169,7 +177,7 @@ def _parent_problems(folder: Path) -> list[Problem]:
         except PermissionError:
             return [_no_permission(parent)]
         if not stat.S_ISDIR(kind):
-            what = "The output folder cannot be made: a part of its path is a file."
+            what = "The output folder cannot be created: a part of its path is a file."
             return [Problem(what, str(parent), _OTHER)]
         if not os.access(parent, os.W_OK | os.X_OK):
             return [_no_permission(parent)]
@@ -189,7 +197,7 @@ def _one_for_existing(problems: list[Problem], folder: Path) -> list[Problem]:
 
 
 def _no_permission(folder: Path) -> Problem:
-    return Problem("The folder of the output may not be written to.", str(folder), _OTHER)
+    return Problem("You may not write to the output folder.", str(folder), _OTHER)
 
 
 def _raise_all(problems: list[Problem]) -> None:

@@ -146,7 +146,7 @@ def exit_code(fit: Fit, check: Check, sampling: Sampling) -> int:
     if _stopped(fit) == "interrupted":
         return INTERRUPTED
     if check.verdict == "do not use" and not sampling.allow_unconverged:
-        warn("The outputs were written, but the inference is not to be trusted.")
+        warn("The outputs were written, but the inference cannot be trusted.")
         return UNTRUSTED
     return DONE
 

@@ -174,7 +174,7 @@ def _written(
         fill(beside)
     for name in (REPORT, METHODS):
         if name not in names and (folder / name).exists():
-            warn(f"{folder / name} is of an earlier run.")
+            warn(f"{folder / name} is from an earlier run.")
     places = {
         "report": str(folder / REPORT) if REPORT in names else None,
         "files": [str(folder / name) for name in (*names, TRUTH)],

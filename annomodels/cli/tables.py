@@ -129,8 +129,8 @@ def guarded_tables(tables: Sequence[pd.DataFrame], spreadsheet: bool) -> list[pd
         return [table.map(guarded) for table in tables]
     if found := formulas(cell for table in tables for name in table for cell in table[name]):
         warn(
-            f"{plural(found, 'cell')} would be taken for a formula by a spreadsheet; "
-            "add --spreadsheet if people open the file in one."
+            f"{plural(found, 'cell')} would be read as a formula by a spreadsheet; "
+            "add --spreadsheet if people will open the file in one."
         )
     return list(tables)
 

@@ -185,7 +185,8 @@ def agreement(
     if labels is not None:
         if not isinstance(labels, Iterable):
             raise NotApplicable(
-                f"labels={labels!r} is no label set. Name the labels, also those that nobody used."
+                f"labels={labels!r} is not a label set. Name all labels, including those that "
+                "nobody used."
             )
         data = with_labels(data, tuple(labels))
     shares = None
@@ -249,7 +250,7 @@ def _number(undefined: Any) -> float:
     hint = ""
     if undefined == "label-given":
         hint = ' The rules of "label-given" are about groups of items.'
-    raise NotApplicable(f"undefined={undefined!r} is no number. Give one, for instance 0.{hint}")
+    raise NotApplicable(f"undefined={undefined!r} is not a number. Give one, for instance 0.{hint}")
 
 
 def by_group(data: Annotations, resample: Resample) -> bool:

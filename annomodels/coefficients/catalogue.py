@@ -30,7 +30,7 @@ _AFFIXES = re.compile(
 
 _ELSEWHERE = {
     "icc": (
-        "'icc' stands for six coefficients. One label each: icc_1 (coders differ from item to "
+        "'icc' can mean six coefficients. For one label each: icc_1 (coders differ from item to "
         "item), icc_a1 (absolute agreement), icc_c1 (consistency); the mean of the coders' "
         "labels: icc_1k, icc_ak, icc_ck."
     ),
@@ -88,7 +88,7 @@ def find(name: str) -> Coefficient:
     ('kappa', 'ac1')
     """
     if not isinstance(name, str):
-        raise NotApplicable(f"A coefficient is asked for by its name, and {name!r} is no name.")
+        raise NotApplicable(f"A coefficient is chosen by its name, and {name!r} is not a name.")
     plain = _plain(name)
     if plain in _BY_ALIAS:
         return _BY_ALIAS[plain]

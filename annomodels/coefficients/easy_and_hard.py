@@ -68,8 +68,8 @@ class EasyHard:
         """The reading in words."""
         if math.isnan(self.hard):
             return (
-                "There is no reading by easy and hard items: agreement is not defined, or lower "
-                "than guesses would give."
+                "There is no reading in terms of easy and hard items: agreement is not defined, or "
+                "lower than guesses would give."
             )
         low, high = self.interval()
         span = "" if math.isnan(low) else f" ({low:.0%} to {min(high, 1.0):.0%})"

@@ -132,7 +132,7 @@ def _sets(name: str, labels: Sequence[Hashable]) -> Distance:
     wrong = [repr(label) for label in labels if not isinstance(label, Set)]
     if wrong:
         raise NotApplicable(
-            f"The distance {name!r} needs labels that are sets, but these are none: "
+            f"The distance {name!r} needs labels that are sets, but these are not sets: "
             f"{', '.join(wrong[:5])}. Give each label as a frozenset."
         )
     _few(labels)
@@ -229,7 +229,7 @@ def numeric_distance(name: str, x: Floats, labels: Sequence[str], ordered: bool)
     if name in NUMBERS_ONLY and not numeric:
         words = [label for label, value in zip(labels, x, strict=True) if not np.isfinite(value)]
         raise NotApplicable(
-            f"The distance {name!r} needs numbers, but these labels are none: "
+            f"The distance {name!r} needs numbers, but these labels are not numbers: "
             f"{', '.join(words[:5])}. Use nominal or ordinal, or fix the labels."
         )
     if not (numeric or ordered):

@@ -251,7 +251,7 @@ def interval_warnings(rows: Rows, labels: Sequence[Hashable]) -> list[str]:
     elif counts[rarest] < 2 * RARE:
         notes.append(
             f"Only {counts[rarest]} pairable labels are {quoted(labels[rarest])}. A label that is "
-            f"to be expected less than {RARE} times may well come up so often, and then these "
+            f"expected fewer than {RARE} times may well come up so often, and then these "
             "intervals are rough."
         )
     return notes

@@ -54,7 +54,7 @@ def label_margins(data: Annotations, margins: MarginsLike) -> tuple[Annotations,
     if not isinstance(margins, Mapping):
         raise AnnotationError(
             Problem(
-                f"margins={margins!r} is no mapping from labels to shares.",
+                f"margins={margins!r} is not a mapping from labels to shares.",
                 remedy='Give the share of each label, for instance margins={"no": .9, "yes": .1}.',
             )
         )
@@ -207,7 +207,7 @@ def make_requests(
     """
     if missing is not None and missing not in CONVENTION_NAMES:
         raise NotApplicable(
-            f"missing={missing!r} is no convention. Use one of {', '.join(CONVENTION_NAMES)}."
+            f"missing={missing!r} is not a convention. Use one of {', '.join(CONVENTION_NAMES)}."
         )
     given = None if distance is None else _distance(data, distance)
     single = isinstance(name, str) and name != "all"
@@ -260,7 +260,7 @@ def _entries(data: Annotations, name: Names, chance: bool) -> list[Coefficient]:
         names = tuple(name)
     else:
         raise NotApplicable(
-            f"A coefficient is asked for by its name, and {name!r} is no name. "
+            f"A coefficient is chosen by its name, and {name!r} is not a name. "
             'Give a name, several, "all", or nothing.'
         )
     if not names:
@@ -292,12 +292,12 @@ def _check(
     only = "interval" if entry.numeric else "nominal"
     if given is not None and not entry.weighted and given.name not in ("nominal", only):
         raise NotApplicable(
-            f"{entry.title} knows no distance but {only}. "
+            f"{entry.title} takes no distance but {only}. "
             f"These take {given.name!r}: {_those('weighted')}."
         )
     if missing is not None and missing not in entry.missing:
         raise NotApplicable(
-            f"{entry.title} does not know the convention {missing!r}. "
+            f"{entry.title} does not support the convention {missing!r}. "
             f"Use one of {', '.join(entry.missing)}."
         )
     if margins is not None and not entry.margins:

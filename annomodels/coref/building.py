@@ -99,7 +99,7 @@ def document_of_judgments(
         judged = [one for one in names if one in categories or one in pointers]
         strange = [one for one in [*categories, *pointers] if one not in spans]
         if strange:
-            what = f"{strange[0]!r} is judged, but it is no markable."
+            what = f"{strange[0]!r} is judged, but is not a markable."
             remedy = "Name it in `order`, or in `turns`."
             raise AnnotationError(Problem(what, f"coder {coder}", remedy))
         judgments = {

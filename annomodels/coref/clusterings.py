@@ -61,7 +61,7 @@ def groups_of(clusters: Clusters, name: str, *, keep_first: bool = False) -> lis
         found.append(list(dict.fromkeys(members)))
     if twice:
         names = some(dict.fromkeys(map(str, twice)))
-        what = f"{len(set(twice)):,} mention(s) stand in two clusters: {names}."
+        what = f"{len(set(twice)):,} mention(s) are in two clusters: {names}."
         if not keep_first:
             remedy = "A mention belongs to one cluster; merge the clusters or choose one."
             raise AnnotationError(Problem(what, name, remedy))
@@ -80,11 +80,11 @@ def _sets(clusters: Iterable[Any] | Mapping[Any, Any], name: str) -> list[list[A
         return list(found.values())
     remedy = 'Give clusters such as [{"a", "b"}, {"c"}], or {"a": 1, "b": 1, "c": 2}.'
     if isinstance(clusters, (str, bytes)) or not isinstance(clusters, Iterable):
-        raise AnnotationError(Problem(f"{clusters!r} is no clustering.", name, remedy))
+        raise AnnotationError(Problem(f"{clusters!r} is not a clustering.", name, remedy))
     out = []
     for cluster in clusters:
         if isinstance(cluster, (str, bytes)) or not isinstance(cluster, Iterable):
-            what = f"{cluster!r} is no cluster, that is, no set of mentions."
+            what = f"{cluster!r} is not a cluster, that is, not a set of mentions."
             raise AnnotationError(Problem(what, name, remedy))
         out.append(list(cluster))
     return out

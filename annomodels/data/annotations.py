@@ -61,7 +61,7 @@ class Annotations(Coded):
     notes
         What reading found worth saying.
     dont_know
-        Labels that are no class, such as "don't know"; they are not among `labels`.
+        Labels that are not classes, such as "don't know"; they are not among `labels`.
     unanswered
         Who gave such a label to which item: codes of item, coder and of the place in `dont_know`,
         shape [time, 3]; None without any.
@@ -102,8 +102,8 @@ class Annotations(Coded):
         source
             Where the rows come from, for messages.
         dont_know
-            Labels that are no class, such as "don't know": coefficients count them as missing, and
-            models learn from who says so of what, see :class:`annomodels.models.Answering`.
+            Labels that are not classes, such as "don't know": coefficients count them as missing,
+            and models learn from who gives them, see :class:`annomodels.models.Answering`.
 
         Raises
         ------
@@ -272,7 +272,7 @@ class Annotations(Coded):
         )
 
     def without_dont_know(self) -> Annotations:
-        """Copy in which labels that are no class are missing, also to models."""
+        """Copy in which labels that are not classes are missing, also to models."""
         return self.replace(dont_know=(), unanswered=None)
 
     def with_gold(self, gold: Mapping[Any, Any]) -> Annotations:
@@ -314,7 +314,7 @@ class Annotations(Coded):
         if coders is not None:
             keep &= chosen_rows(set(plain_names(coders, "coder")), self.coders, self.coder)
         if not keep.any():
-            raise AnnotationError("No annotation is left by this selection.")
+            raise AnnotationError("This selection leaves no annotations.")
         kept, kept_coders, item, coder = subset(keep, self.item, self.coder)
         return self.replace(
             item=item,

@@ -85,7 +85,7 @@ def code(
         for problem in check_hashable(cells, word, source, rows)
     ]
     if isinstance(labels, str):
-        what = f"The label set is one text, {labels!r}."
+        what = f"The label set is a single text, {labels!r}."
         problems.append(Problem(what, remedy="Give a list of labels."))
     if problems:
         raise AnnotationError(problems)

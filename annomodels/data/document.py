@@ -170,7 +170,7 @@ def documents_of(corpus: Corpus) -> Sequence[Document]:
         remedy = "Use am.coref.read for files and am.coref.document for clusters in memory."
         problems.append(Problem(what, remedy=remedy))
     if not found:
-        problems.append(Problem("There is no document.", remedy="Give at least one."))
+        problems.append(Problem("There are no documents.", remedy="Give at least one."))
     twice = sorted(name for name, times in Counter(names).items() if times > 1)
     if twice:
         what = f"Documents have the same name: {some(twice)}."
@@ -192,7 +192,7 @@ def _problems(document: Document) -> Iterator[Problem]:
         if beyond:
             one = beyond[0]
             what = (
-                f"{len(beyond):,} markable(s) lie beyond the last word: {one.id!r} has word "
+                f"{len(beyond):,} markable(s) are beyond the last word: {one.id!r} has word "
                 f"{one.span.end}, but the words are 0 to {length - 1}."
             )
             yield Problem(what, where, "Check that text and markables belong together.")

@@ -38,7 +38,7 @@ class Span:
         except TypeError:
             tokens = ()
         if not tokens or tokens[0] < 0:
-            what = f"{self.tokens!r} are no positions of words."
+            what = f"{self.tokens!r} are not positions of words."
             remedy = "Give at least one position, counted from 0, such as Span((3, 4))."
             raise AnnotationError(Problem(what, remedy=remedy))
         object.__setattr__(self, "tokens", tokens)
@@ -117,7 +117,7 @@ class Markable:
 
     def __post_init__(self) -> None:
         if self.head is not None and self.head not in self.span.tokens:
-            what = f"The head of {self.id!r} is word {self.head}, which is none of its words."
+            what = f"The head of {self.id!r} is word {self.head}, which is not one of its words."
             remedy = f"Give one of {', '.join(map(str, self.span.tokens[:8]))}, or no head."
             raise AnnotationError(Problem(what, remedy=remedy))
 

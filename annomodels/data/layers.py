@@ -205,8 +205,8 @@ def _problems(layer: Layer) -> Iterable[Problem]:
         yield from unknown(cluster, "A cluster holds")
         twice = sorted(one for one in cluster if owner.setdefault(one, n) != n)
         if twice:
-            what = f"{twice[0]!r} stands in two clusters."
-            yield Problem(what, where, "Merge the clusters, or take it out of one of them.")
+            what = f"{twice[0]!r} is in two clusters."
+            yield Problem(what, where, "Merge the clusters, or remove it from one of them.")
     for pair in layer.near_identity:
         yield from unknown(pair, "A near-identity link names")
         if len(pair) != 2:

@@ -166,7 +166,9 @@ class _Seen:
         out = []
         if self.wrong:
             kinds, shown = ", ".join(self.wrong), next(iter(self.wrong.values()))
-            what = f"A name of {self._some} is no text, number or date but {kinds}: {shown!r:.60}."
+            what = (
+                f"A name of {self._some} is not a text, number or date but {kinds}: {shown!r:.60}."
+            )
             out.append(Problem(what, source, f"Turn the {self.word}s into texts first."))
         both = sorted(self.truths & self.numbers.keys())
         if both:

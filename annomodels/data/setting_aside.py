@@ -1,4 +1,4 @@
-"""Labels that are no class are taken out of the columns before these are coded."""
+"""Labels that are not classes are taken out of the columns before these are coded."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from annomodels.errors import AnnotationError, Problem
 
 
 class SetAside:
-    """Rows whose label is no class.
+    """Rows whose label is not a class.
 
     Parameters
     ----------
     dont_know
-        The labels that are no class, as they are or as text.
+        The labels that are not classes, as they are or as text.
 
     Examples
     --------
@@ -39,7 +39,7 @@ class SetAside:
         self.notes: tuple[str, ...] = ()
 
     def kind(self, value: Any) -> int:
-        """Which of the labels that are no class a label is; -1 for none."""
+        """Which of the labels that are not classes a label is; -1 for none."""
         return self.place.get(label_text(value), -1)
 
     def split(
@@ -56,8 +56,10 @@ class SetAside:
         kept = [n for n, kind in enumerate(kinds) if kind < 0]
         self.rows = [(items[n], coders[n], kind) for n, kind in enumerate(kinds) if kind >= 0]
         if self.rows and not kept:
-            what = "Every label is one that is no class."
-            raise AnnotationError(Problem(what, remedy="See that dont_know= names the right one."))
+            what = "None of the labels is a class."
+            raise AnnotationError(
+                Problem(what, remedy="Check that dont_know= names the right label.")
+            )
         numbers = [n + 1 if rows is None else int(rows[n]) for n in kept]
         left = [[column[n] for n in kept] for column in (items, coders, values)]
         return left[0], left[1], left[2], numbers
@@ -77,7 +79,7 @@ class SetAside:
             if item in item_of and coder in coder_of
         ]
         self.notes = tuple(
-            f"Left out, having no other label than {'/'.join(self.place)}: "
+            f"Left out, because they have no label but {'/'.join(self.place)}: "
             f"{counted(len(left), word)}."
             for left, word in (
                 ({item for item, _, _ in self.rows if item not in item_of}, "item"),

@@ -147,7 +147,7 @@ def from_rows(rows: Any, source: str) -> tuple[list[Any], list[Any], list[Any], 
     problems = []
     if wrong:
         what = f"{counted(len(wrong), 'row')} not of the shape (item, coder, label)."
-        problems.append(Problem(what, at_rows(source, wrong), "Give three values a row."))
+        problems.append(Problem(what, at_rows(source, wrong), "Give three values per row."))
     if empty:
         what = f"{counted(len(empty), 'row')} without an item or a coder."
         remedy = "Name the item and the coder of every label."
@@ -260,7 +260,7 @@ def check_names(names: Iterable[Any], word: str, source: str) -> list[Problem]:
             broken.append(name)
     if not broken:
         return []
-    what = f"{counted(len(broken), word)} with half a character: {some(broken)}."
+    what = f"{counted(len(broken), word)} with broken characters: {some(broken)}."
     return [Problem(what, source, "Fix the text where it was exported.")]
 
 
@@ -292,13 +292,13 @@ def variants(values: Iterable[Any], word: str) -> list[str]:
 def overlap_notes(n_coders: int, shared_items: int, components: Callable[[], int]) -> list[str]:
     """Say what stands in the way of comparing coders; parts of the crowd are asked for last."""
     if n_coders == 1:
-        return ["There is only one coder, so nothing can be said about agreement."]
+        return ["There is only one coder, so agreement cannot be measured."]
     if not shared_items:
-        return ["No item was labelled by two coders, so there is no agreement to measure."]
+        return ["No item was labelled by two coders, so agreement cannot be measured."]
     if (parts := components()) > 1:
         return [
-            f"The coders fall into {parts} groups that share no item, "
-            "so they are compared through the model only."
+            f"The coders fall into {parts} groups with no item in "
+            "common, so coders of different groups are compared only through the model."
         ]
     return []
 
@@ -310,8 +310,8 @@ def remarks(item: NDArray[Any], coder: NDArray[Any], label: NDArray[Any]) -> lis
     same = (item[1:] == item[:-1]) & (coder[1:] == coder[:-1])
     if same.any():
         notes.append(
-            f"{counted(int(same.sum()), 'label')} given by a coder who had labelled the item "
-            "before; all are kept."
+            f"{counted(int(same.sum()), 'label')} given by a coder who had already labelled "
+            "the item; all are kept."
         )
     firsts = np.concatenate([[True], ~same])
     shared = int((np.bincount(item[firsts], minlength=n_items) > 1).sum())

@@ -261,7 +261,7 @@ def _read(path: Path) -> tuple[dict[str, Any], Saved]:
     except MemoryError:
         raise
     except Exception:  # the library raises whatever its archives met
-        sentence = f"{path} is no checkpoint, or it is damaged."
+        sentence = f"{path} is not a checkpoint, or it is damaged."
     raise NotApplicable(f"{sentence} Give another file, or begin anew without --resume.")
 
 

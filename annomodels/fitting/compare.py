@@ -152,7 +152,7 @@ def _verdict(gap: float, error: float) -> str:
     # differences below 4 nats are not resolved whatever their standard error says (Sivula et al.
     # 2020, doi:10.48550/arXiv.2008.10296)
     if gap > -4 or gap > -2 * error:
-        return "as good as the best, as far as these data tell"
+        return "as good as the best, as far as these data show"
     return "worse" if gap > -4 * error else "clearly worse"
 
 

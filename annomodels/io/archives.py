@@ -147,7 +147,7 @@ def open_folder(path: Path) -> Members:
                 raise AnnotationError(Problem(what, shown(path), "Give the folder of one export."))
     outside = [name for name in outside if not _is_litter(name)]
     if outside:
-        what = f"{counted(len(outside), 'link')} out of the folder: {some(outside)}."
+        what = f"{counted(len(outside), 'link')} outside the folder: {some(outside)}."
         raise AnnotationError(Problem(what, shown(path), "Copy the files into the folder."))
     return Members(str(path), names, lambda name: (path / name).read_bytes())
 
@@ -187,7 +187,7 @@ def _refuse(infos: dict[str, zipfile.ZipInfo], size: int, name: str) -> None:
         if ".." in path.parts or path.is_absolute() or member[1:2] == ":"
     ]
     if out:
-        what = f"{counted(len(out), 'name')} in the archive leads out of it: {some(out)}."
+        what = f"{counted(len(out), 'name')} in the archive points outside it: {some(out)}."
         problems.append(Problem(what, name, "Do not trust this file; ask for another export."))
     if any(info.flag_bits & 1 for info in infos.values()):
         what = "The archive is locked with a password."
@@ -197,7 +197,7 @@ def _refuse(infos: dict[str, zipfile.ZipInfo], size: int, name: str) -> None:
     if len(infos) > MOST_FILES or worst > LARGEST or (whole > FREE and whole > RATIO * size):
         what = (
             f"The archive unpacks to {counted(len(infos), 'file')} with {whole:,} bytes "
-            f"from {size:,}, as no export does."
+            f"from {size:,}, which no export does."
         )
         remedy = "If you trust it, unpack it yourself and give the folder."
         problems.append(Problem(what, name, remedy))

@@ -106,7 +106,7 @@ def _damage(where: str, error: Exception, thing: str) -> Problem:
     if isinstance(error, UnicodeError):
         return Problem(f"The text cannot be decoded: {said}.", where, "Save it as UTF-8.")
     if isinstance(error, (LookupError, TypeError, AttributeError, AssertionError)):
-        what = f"The {thing} cannot be understood ({type(error).__name__}: {said})."
+        what = f"The {thing} cannot be read ({type(error).__name__}: {said})."
         remedy = "Export it again. If other programs read it, please report it, with --debug."
         return Problem(what, where, remedy)
     return Problem(f"The {thing} is damaged: {said}.", where, remedy)
@@ -171,7 +171,7 @@ def _is_device(about: os.stat_result) -> bool:
 
 
 def _device(where: str) -> Problem:
-    what = "This is a device, not a file: what it gives may never end."
+    what = "This is a device, not a file: reading it may never end."
     return Problem(what, where, "Give a file, or - for the standard input.")
 
 
@@ -331,7 +331,7 @@ def decoded(data: bytes, source: str, encoding: str | None = None) -> str:
     nul = text.find("\0")
     if nul >= 0:
         row = text.count("\n", 0, nul) + 1
-        what = "There is a NUL byte, so this is no text or UTF-16 without its mark."
+        what = "There is a NUL byte, so this is either not text, or UTF-16 without its mark."
         remedy = "Save it as UTF-8, or say encoding='utf-16-le' if it comes from Windows."
         raise AnnotationError(Problem(what, f"{source}, row {row}", remedy))
     return text.removeprefix("\ufeff")

@@ -355,7 +355,7 @@ def chosen(name: str, source: Source, options: Options) -> Format:
             raise AnnotationError(Problem(f"There is no format {name!r}.", remedy=remedy))
         if found.name not in PLAIN and not found.fits(source, options):
             _refuse(source, options)
-            what = f"This is not in the format {name!r}, which is known by: {found.signature}."
+            what = f"This is not in the format {name!r}, which is recognised by: {found.signature}."
             remedy = "Leave format to 'auto' (leave out --input-format), or export it again."
             raise AnnotationError(Problem(what, source.name, remedy))
         return found
@@ -382,6 +382,6 @@ def _unknown_folder(source: Source) -> Problem:
     problem = unreadable(Path(source.path)) if source.is_folder else None
     if problem is not None:
         return problem
-    what = f"The archive is in no known format; it holds {some(names)}."
+    what = f"The archive is not in a known format; it contains {some(names)}."
     remedy = "Give one of its files, or say what it is with format=... (--input-format)."
     return Problem(what, source.name, remedy)

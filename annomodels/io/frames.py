@@ -96,6 +96,6 @@ def _eager(frame: Any) -> Any:
         )
         raise AnnotationError(Problem(what, remedy=remedy)) from None
     except ValueError as error:  # names of columns that occur twice
-        remedy = "Give every column a name of its own."
+        remedy = "Give every column its own name."
         raise AnnotationError(Problem(str(error).splitlines()[0], SOURCE, remedy)) from None
     return table.collect() if isinstance(table, nw.LazyFrame) else table

@@ -46,7 +46,7 @@ def names_from(given: Mapping[Any, Any] | str | os.PathLike[str] | None) -> dict
         rows = [row for row in records_of(text, source, ",")[0] if any(row)]
         if rows and all(len(row) == 2 for row in rows):
             return dict(rows)
-    what = "This is no table of names of coders."
+    what = "This is not a table of coder names."
     remedy = 'Write {"identifier": "name"} as JSON, or two columns as CSV.'
     raise AnnotationError(Problem(what, source, remedy))
 
@@ -71,7 +71,7 @@ def groups_from(path: str | os.PathLike[str]) -> dict[str, str]:
     except AnnotationError as error:
         if not any("no table of names" in problem.what for problem in error.problems):
             raise
-        what = "This is no table of groups of coders."
+        what = "This is not a table of coder groups."
         remedy = 'Write {"coder": "group"} as JSON, or two columns, coder and group, as CSV.'
         raise AnnotationError(Problem(what, name_of(path), remedy)) from error
     if found.get("coder") == "group":
@@ -91,7 +91,8 @@ def rename_coders(columns: Columns, names: Mapping[str, str]) -> None:
     after = {names.get(coder, coder) for coder in before}
     if len(after) < len(before):
         columns.notes.append(
-            f"{len(before):,} identifiers stand for {len(after):,} coders by the names given."
+            f"{len(before):,} identifiers belong to {len(after):,} coders according to the "
+            "names given."
         )
 
 
@@ -120,7 +121,7 @@ def truths_from(path: str | os.PathLike[str]) -> dict[str, str]:
     if text.lstrip()[:1] == "{":
         value = json_value(text, source)
         if any(isinstance(truth, (dict, list)) for truth in value.values()):
-            raise AnnotationError(Problem("This is no table of truths.", source, _REMEDY))
+            raise AnnotationError(Problem("This is not a table of truths.", source, _REMEDY))
         pairs = [(str(item), "" if t is None else label_text(t)) for item, t in value.items()]
     else:
         pairs = _pairs(text, source)
@@ -133,7 +134,7 @@ def truths_from(path: str | os.PathLike[str]) -> dict[str, str]:
         what = f"{counted(len(set(twice)), 'item')} with more than one truth: {some(twice)}."
         raise AnnotationError(Problem(what, source, "Keep one row for each item."))
     if not found:
-        raise AnnotationError(Problem("There is no truth in the file.", source, _REMEDY))
+        raise AnnotationError(Problem("The file contains no truths.", source, _REMEDY))
     return found
 
 
@@ -157,8 +158,8 @@ def truths_of(path: str | os.PathLike[str], data: Annotations) -> dict[Hashable,
     items = {label_text(item): item for item in data.items}
     labels = {label_text(label): label for label in data.labels}
     if not any(item in items for item in given):
-        what = f"No item of the file is in the data: {some(list(given))}."
-        remedy = f"Use the names that items have there, such as {some(list(items)[:3])}."
+        what = f"None of the items in the file is in the data: {some(list(given))}."
+        remedy = f"Use the names that the items have in the data, such as {some(list(items)[:3])}."
         raise AnnotationError(Problem(what, source, remedy))
     found: dict[Hashable, Hashable] = {
         items[item]: labels.get(truth, truth) for item, truth in given.items() if item in items
@@ -166,8 +167,8 @@ def truths_of(path: str | os.PathLike[str], data: Annotations) -> dict[Hashable,
     told = np.zeros(data.n_items, bool) if data.gold is None else data.gold >= 0
     tests = data.with_gold(found).gold
     if not ((np.asarray(tests) >= 0) & ~told).any():
-        what = "The data hold the truth of all these items, so the fit was told it."
-        remedy = "Fit without the truth that you hold back: leave out --gold-column."
+        what = "The data contain the truth of all these items, so the fit has already seen it."
+        remedy = "Fit without the truth that you want to hold back: leave out --gold-column."
         raise AnnotationError(Problem(what, source, remedy))
     return found
 
@@ -181,7 +182,7 @@ def _pairs(text: str, source: str) -> list[tuple[str, str]]:
     places = _places(rows[0])
     if places is None:
         if any(len(row) != 2 for row in rows):
-            raise AnnotationError(Problem("This is no table of truths.", source, _REMEDY))
+            raise AnnotationError(Problem("This is not a table of truths.", source, _REMEDY))
         return [(row[0], row[1]) for row in rows]
     item, truth = places
     ragged = [row for row in rows if len(row) <= max(places)]

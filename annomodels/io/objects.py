@@ -30,7 +30,7 @@ def json_value(text: str, source: str) -> Any:
         raise AnnotationError(Problem(what, where, "Export the labels again.")) from error
     except RecursionError:
         what = "The JSON is nested too deeply."
-        raise AnnotationError(Problem(what, source, "Export one record a line.")) from None
+        raise AnnotationError(Problem(what, source, "Export one record per line.")) from None
 
 
 def json_lines(text: str, source: str) -> tuple[list[Any], list[int]]:
@@ -155,7 +155,7 @@ def _elements(events: Iterable[tuple[str, Any]], source: str) -> Iterator[Any]:
                 places.append(value)
             if len(places) > DEEPEST:
                 what = "The JSON is nested too deeply."
-                raise AnnotationError(Problem(what, source, "Export one record a line."))
+                raise AnnotationError(Problem(what, source, "Export one record per line."))
         if len(places) == 1 and places[0]:
             yield places[0].pop()
 

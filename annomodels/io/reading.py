@@ -76,7 +76,7 @@ def read(
     question
         Which question to read when there are several; they are never mixed.
     dont_know
-        Labels that are no class, such as ["don't know"]: missing to coefficients, while models
+        Labels that are not classes, such as ["don't know"]: missing to coefficients, while models
         learn from who gives them to what; see :class:`annomodels.models.Answering`.
     missing
         Further texts that stand for no label, such as ["NA"].
@@ -205,7 +205,7 @@ def read_spans(
     with guarded(source.name):
         source, form = _found(format, source, options)
         if not form.spans:
-            what = f"The format {form.name!r} holds no marked stretches of text."
+            what = f"The format {form.name!r} contains no marked stretches of text."
             remedy = "Read it with annomodels.read."
             raise AnnotationError(Problem(what, source.name, remedy))
         return form.marks(source, options)
@@ -221,7 +221,7 @@ def _found(format: str, source: Source, options: Options) -> tuple[Source, Forma
             raise
     only = source.member(inside.names[0])
     if only.inside is not None:
-        what, remedy = "It is an archive in an archive.", "Unpack it and give what is in it."
+        what, remedy = "This is an archive inside an archive.", "Unpack it and give its contents."
         raise AnnotationError(Problem(what, source.name, remedy))
     return only, chosen(format, only, options)
 
@@ -229,7 +229,7 @@ def _found(format: str, source: Source, options: Options) -> tuple[Source, Forma
 def _columns(form: Format, source: Source, options: Options, units: str | None) -> Columns:
     if units is not None:
         if not form.spans:
-            what = f"The format {form.name!r} holds no marked stretches of text."
+            what = f"The format {form.name!r} contains no marked stretches of text."
             remedy = "Leave out units=... (--units)."
             raise AnnotationError(Problem(what, source.name, remedy))
         from annomodels.io.units import columns_of_spans
@@ -239,10 +239,10 @@ def _columns(form: Format, source: Source, options: Options, units: str | None) 
         from annomodels.io.units import described
 
         spans = form.marks(source, options)
-        what = f"This format marks stretches of text, which are no items yet: {spans!r}."
+        what = f"This format marks stretches of text, which are not items yet: {spans!r}."
         remedy = "Say what the items are with units=... (--units). " + described()
         if any(span.chain for span in spans.spans):
-            remedy += " For coreference, take annomodels.coref.read (annomodels coref)."
+            remedy += " For coreference, use annomodels.coref.read (annomodels coref)."
         raise AnnotationError(Problem(what, source.name, remedy))
     return form.columns(source, options)
 

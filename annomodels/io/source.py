@@ -45,7 +45,7 @@ class Options:
         for field in fields(self):
             value = getattr(self, field.name)
             if "str | None" in str(field.type) and value is not None and not isinstance(value, str):
-                what = f"{field.name}={value!r} is no name."
+                what = f"{field.name}={value!r} is not a name."
                 raise AnnotationError(Problem(what, remedy="Give the name as text."))
 
     @property

@@ -155,7 +155,7 @@ class SpanBuilder:
             where = f"{self.source}, {', '.join(self._wrong[:5])}"
             raise AnnotationError(Problem(what, where, "Export the annotations again."))
         if not self._spans:
-            what = "There is no span in it."
+            what = "It contains no spans."
             remedy = "Export the annotations of all coders, in a format with spans."
             raise AnnotationError(Problem(what, self.source, remedy))
         ordered = sorted(

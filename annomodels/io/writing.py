@@ -32,7 +32,7 @@ _SENTENCES = {
     errno.EACCES: ("You may not write here.", "Choose another folder, or ask for permission."),
     errno.EPERM: ("You may not write here.", "Choose another folder, or ask for permission."),
     errno.EROFS: ("This disk is read-only.", "Choose another folder."),
-    errno.ENOENT: ("There is no such folder.", "Make the folder first, or choose another."),
+    errno.ENOENT: ("There is no such folder.", "Create the folder first, or choose another."),
     errno.ENOTDIR: ("A part of the path is a file, not a folder.", "Choose another path."),
     errno.EISDIR: ("There is a folder of this name.", "Choose another name."),
     errno.ENAMETOOLONG: ("The file name is too long.", "Choose a shorter name."),

@@ -1,4 +1,4 @@
-"""Coders who may say "don't know": labels that are no class, beside any model of coders."""
+"""Coders who may say "don't know": labels that are not classes, beside any model of coders."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ class Answering(ConjugateModel):
     Several kinds follow each other: the second is said with a probability given that the first is
     not.
 
-    It is put around a model by :func:`annomodels.fit` where the data have labels that are no class.
+    :func:`annomodels.fit` puts it around a model when the data have labels that are not classes.
 
     Parameters
     ----------
     base
         How coders answer, when they do.
     kinds
-        The labels that are no class, in order; :meth:`bound` says it.
+        The labels that are not classes, in order; :meth:`bound` says it.
     rate
         Prior of the mean rates of the coders, the same for each class and kind.
     concentration
@@ -87,7 +87,7 @@ class Answering(ConjugateModel):
     @property
     def title(self) -> str:  # type: ignore[override]
         """Name in sentences."""
-        return f"{self.base.title} with labels that are no class"
+        return f"{self.base.title} with labels that are not classes"
 
     @property
     def swappable(self) -> bool:  # type: ignore[override]

@@ -114,7 +114,7 @@ def with_no_answers(model: Model, data: Annotations) -> Model:
     model
         A model that knows the data.
     data
-        Annotations with labels that are no class.
+        Annotations with labels that are not classes.
     """
     if model.shadows or model.shared or not model.by_counts:
         return model

@@ -175,7 +175,7 @@ def expanded(data: Annotations) -> Expanded:
     Parameters
     ----------
     data
-        Annotations with labels that are no class.
+        Annotations with labels that are not classes.
 
     Examples
     --------

@@ -98,7 +98,7 @@ class GroupedCoders(HierarchicalDawidSkene):
         Raises
         ------
         AnnotationError
-            When a name with a group is no coder of the data.
+            When a name with a group is not a coder of the data.
         """
         known = super().bound(data)
         given = dict(self._pairs)
@@ -107,8 +107,8 @@ class GroupedCoders(HierarchicalDawidSkene):
         if strange:
             raise AnnotationError(
                 Problem(
-                    f"Of the names with a group, {len(strange):,} is no coder of the data: "
-                    f"{', '.join(strange[:5])}.",
+                    f"Names with a group that are not coders of the data, {len(strange):,} "
+                    f"in all: {', '.join(strange[:5])}.",
                     data.source,
                     "Name coders as the data do: data.coders.",
                 )

@@ -102,7 +102,7 @@ def numeric_labels(
     if not np.isfinite(values[used]).all():
         odd = next(data.labels[k] for k in used if not np.isfinite(values[k]))
         raise NotApplicable(
-            f"The interval model needs labels that are numbers, and {odd!r} is none. "
+            f"The interval model needs labels that are numbers, and {odd!r} is not one. "
             "Name cells that mean no label with missing= (--missing), or use a model of classes."
         )
     y = values[data.label]
@@ -130,7 +130,7 @@ def numeric_labels(
         given = data.gold >= 0
         known[given] = values[data.gold[given]]
         if np.isnan(known[given]).any():
-            raise NotApplicable("A known truth is no number; the interval model needs numbers.")
+            raise NotApplicable("A known truth is not a number; the interval model needs numbers.")
     return NumericLabels(
         data.item,
         data.coder,

@@ -163,7 +163,8 @@ def _world(
         workload = assumptions.pop("workload", "even")
         if assumptions:
             raise NotApplicable(
-                f"The pilot tells {', '.join(assumptions)}: leave them out, or plan without it."
+                f"The pilot already sets {', '.join(assumptions)}: leave them out, or plan "
+                "without it."
             )
         world = like_pilot(pilot, workload)
         known = (pilot.data.n_items, pilot.data.n_coders)

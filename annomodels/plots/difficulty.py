@@ -43,7 +43,7 @@ def difficulty(source: Any, *, ax: Axes | None = None) -> Figure:
     table = summary_of(source, "items").table
     if "difficulty" not in table:
         raise NotApplicable(
-            "This model knows no difficulty of items. Fit one that does, such as "
+            "This model has no difficulty of items. Fit one that has, such as "
             'am.fit(data, "scalar-difficulty").'
         )
     table = table.sort_values("difficulty", ascending=False, kind="stable")

@@ -53,7 +53,7 @@ def may_write(path: Path, force: bool) -> None:
         remedy = "Give another name, or say force=True (--force) to replace it."
         raise AnnotationError(Problem("The file exists already.", str(path), remedy))
     if not path.parent.is_dir():
-        remedy = "Make the folder first, or choose one that exists."
+        remedy = "Create the folder first, or choose one that exists."
         raise AnnotationError(Problem("There is no such folder.", str(path.parent), remedy))
 
 

@@ -35,11 +35,11 @@ def label_problems(intake: Intake, scale: str, source: str) -> list[Problem]:
     faultless = not intake.places.wrong
     if not given and faultless:
         if any(intake.dont_know.counts.values()):
-            what = "Every label is one that is no class."
+            what = "None of the labels is a class."
             remedy = "See that dont_know= (--dont-know) names the right one."
         else:
-            what = "No cell holds a label."
-            remedy = "Check the label column, and which texts stand for no label (missing=...)."
+            what = "No cell contains a label."
+            remedy = "Check the label column, and which texts mean a missing label (missing=...)."
         return [Problem(what, source, remedy)]
     problems = check_names(intake.coders.codes, "coder", source)
     problems += check_names(labels, "label", source)
@@ -129,8 +129,8 @@ def scan_notes(intake: Intake, census: Census) -> list[str]:
     notes = []
     if census.dropped:
         notes.append(
-            f"{counted(census.dropped, 'row')} dropped that repeat an annotation id with the same "
-            "item, coder and label."
+            f"{counted(census.dropped, 'row')} dropped because they repeat an annotation id with "
+            "the same item, coder and label."
         )
     if census.unlabelled:
         items = counted(census.unlabelled, "item")
@@ -146,7 +146,7 @@ def scan_notes(intake: Intake, census: Census) -> list[str]:
     kinds = "/".join(intake.dont_know.codes)
     mute = len(intake.coders.codes) - len(intake.answering)
     notes += [
-        f"Left out, having no other label than {kinds}: {counted(n, word)}."
+        f"Left out, because they have no label but {kinds}: {counted(n, word)}."
         for n, word in ((census.silent, "item"), (mute, "coder"))
         if n
     ]

@@ -117,7 +117,7 @@ class Intake:
     question
         The question whose rows count, where there is a column of questions.
     dont_know
-        Labels that are no class.
+        Labels that are not classes.
     once
         Whether rows that repeat an annotation id are to be found.
     """

@@ -81,7 +81,7 @@ class Scanned:
     fingerprint
         A text that changes when the files change.
     dont_know
-        Labels that are no class, as texts.
+        Labels that are not classes, as texts.
     unanswered
         How often each coder gave each of them, shape [kind, coder].
     """
@@ -148,7 +148,7 @@ class Scanned:
         return items_path(self.folder, number)
 
     def without_dont_know(self) -> Scanned:
-        """Copy in which labels that are no class are missing, also to models."""
+        """Copy in which labels that are not classes are missing, also to models."""
         if not self.dont_know:
             return self
         none = np.zeros((0, self.n_coders), dtype=np.int64)

@@ -68,7 +68,7 @@ def scan(
     labels, scale, missing
         As in :func:`annomodels.read`.
     dont_know
-        Labels that are no class ("don't know"): set aside as in :func:`annomodels.read`, and a
+        Labels that are not classes ("don't know"): set aside as in :func:`annomodels.read`, and a
         fit learns from who gives them to what; :meth:`Scanned.without_dont_know` leaves them out.
     question
         Which question to take where a column of this name holds several; they are never mixed.

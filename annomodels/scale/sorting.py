@@ -43,7 +43,7 @@ class Recoding:
     n_labels
         Size of the label set.
     n_kinds
-        Number of labels that are no class.
+        Number of labels that are not classes.
     """
 
     coder: AnyArray
@@ -265,7 +265,7 @@ def _once(columns: Columns, census: Census) -> Columns:
 def _with_unanswered(
     columns: Columns, recoding: Recoding, census: Census, codes: tuple[Ints, AnyArray, AnyArray]
 ) -> tuple[Ints, AnyArray, AnyArray]:
-    """Count labels that are no class, and put them beside the sorted codes of the others.
+    """Count labels that are not classes, and put them beside the sorted codes of the others.
 
     Each coder gets a shadow for each kind, whose label is whether that was said: what
     :func:`annomodels.models.encoded.expanded` gives in memory.

@@ -1,4 +1,4 @@
-"""Simulation-based calibration of labels that are no class, under Gibbs.
+"""Simulation-based calibration of labels that are not classes, under Gibbs.
 
 The study is that of benchmarks/calibration_answers.py; ANNOMODELS_CALIBRATION=reduced makes it
 small.

@@ -204,4 +204,4 @@ def test_a_folder_that_may_not_be_written_to(votes, tmp_path, call, monkeypatch)
     for words in (["check", votes, "-o", tmp_path / "x.csv"], ["run", votes, "-o", tmp_path / "x"]):
         done = call(*words)
         assert done.code == 2
-        assert "may not be written" in done.err
+        assert "may not write" in done.err

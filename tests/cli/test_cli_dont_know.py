@@ -1,4 +1,4 @@
-"""``--dont-know``: labels that are no class."""
+"""``--dont-know``: labels that are not classes."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def test_version(call) -> None:
         (["agree", "dataset:trains", "--coefficient", "kapa"], "Did you mean"),
         (["agree", "dataset:trains", "--diagnose", "--by", "item"], "one at a time"),
         (["agree", "dataset:trains", "--positive", "Box"], "--by document"),
-        (["agree", "dataset:trains", "--fail-if", "alpha=1"], "no gate"),
+        (["agree", "dataset:trains", "--fail-if", "alpha=1"], "not a gate"),
         (["agree", "dataset:trains", "--fail-if", "alpha.mean<1"], "p_above_667"),
         (["agree", "dataset:trains", "--fail-if", "alhpa<1"], "alpha"),
         (["fit", "dataset:trains", "-o", "y.nc", "--model", "logit-normal", "--engine", "gibbs"],

@@ -39,7 +39,7 @@ def test_a_wrong_file_is_told_before_the_fit(call, votes: Path, tmp_path: Path) 
     truth.write_text("item,truth\nu1,pos\n")
     done = call("run", votes, "-o", tmp_path / "out", "--known", truth, *FEW)
     assert done.code == 3
-    assert "No item of the file is in the data" in done.err
+    assert "None of the items in the file is in the data" in done.err
     assert "Fitting" not in done.err
     assert not (tmp_path / "out").exists()
 

@@ -153,7 +153,7 @@ def test_design_refuses_in_words(words, call):
 def test_design_refuses_assumptions_that_the_pilot_tells(crowd, call):
     done = call("design", crowd, "--accuracy", 0.9, "--difficulty", 1)
     assert done.code == 2
-    assert "The pilot tells --accuracy, --difficulty" in done.err
+    assert "The pilot already sets --accuracy, --difficulty" in done.err
 
 
 def test_advise_names_a_model_with_its_reasons(call):

@@ -270,9 +270,9 @@ def test_texts_that_a_spreadsheet_would_compute_are_counted_or_guarded(call, tmp
     few = ("--draws", 50, "--chains", 2, "--no-report", "--allow-unconverged")
     done = call("run", path, "-o", tmp_path / "a", *few)
     assert done.code == 0, done.err
-    assert "would be taken for a formula by a spreadsheet; add --spreadsheet" in done.err
+    assert "would be read as a formula by a spreadsheet; add --spreadsheet" in done.err
     assert "\n=1+0," in (tmp_path / "a" / "gold.csv").read_text()
     done = call("run", path, "-o", tmp_path / "b", "--spreadsheet", *few)
-    assert "taken for a formula" not in done.err
+    assert "read as a formula" not in done.err
     assert "\n'=1+0," in (tmp_path / "b" / "gold.csv").read_text()
     assert "\n'@ben," in (tmp_path / "b" / "coders.csv").read_text()

@@ -67,8 +67,8 @@ def test_a_local_dask_cluster(call, labels: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "sentence"),
     [
-        (["--dask", "somewhere"], 2, "'somewhere' is no cluster; write tcp://HOST:PORT"),
-        (["--dask", "local:0"], 2, "'local:0' is no cluster"),
+        (["--dask", "somewhere"], 2, "'somewhere' is not a cluster; write tcp://HOST:PORT"),
+        (["--dask", "local:0"], 2, "'local:0' is not a cluster"),
         (["--dask", "local:2", "--executor", "threads"], 2, "cannot both be used"),
         (["--resume"], 2, "needs a checkpoint=FILE (--checkpoint)"),
         (["--executor", "threads", "--model", "ambiguous"], 2, "not the ambiguous"),

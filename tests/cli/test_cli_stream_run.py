@@ -35,7 +35,7 @@ def labels(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def unsure(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Write labels of which some are no class, as a text."""
+    """Write labels of which some are not classes, as a text."""
     path = tmp_path_factory.mktemp("unsure") / "labels.csv"
     rows = [
         f"t{i},{coder},{'?' if (i + 2 * j) % 5 == 0 else 'no' if (i + (j == i % 7)) % 2 else 'yes'}"
@@ -161,11 +161,11 @@ def test_other_files_of_the_folder_stay(labels: Path, call, tmp_path: Path) -> N
     assert "holds other files" in done.err
     (out / "truth" / "mine.txt").rename(out / "mine.txt")
     (out / "report.html").write_text("an old one")
-    (out / "truth" / "000009.parquet").write_text("of an earlier run")
+    (out / "truth" / "000009.parquet").write_text("from an earlier run")
     assert "exists already" in call(*told).err
     done = call(*told, "--force")
     assert done.code == 0
-    assert "report.html is of an earlier run" in done.err
+    assert "report.html is from an earlier run" in done.err
     assert (out / "mine.txt").read_text() == "mine"
     assert [path.name for path in (out / "truth").iterdir()] == ["000000.parquet"]
 

@@ -41,8 +41,8 @@ def test_without_items_it_explains_overturned_majorities(saved: Path, call) -> N
     ("words", "hint"),
     [
         (["--item", "3"], "--item belongs to --why"),
-        (["--why", "--soft"], "a table of its own"),
-        (["--why", "--to", "prodigy"], "a table of its own"),
+        (["--why", "--soft"], "makes its own table"),
+        (["--why", "--to", "prodigy"], "makes its own table"),
         (["--why", "--item", "333"], "There is no item '333'"),
     ],
 )

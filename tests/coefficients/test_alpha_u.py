@@ -205,7 +205,7 @@ def test_all_problems_of_units_at_once():
 
 
 def test_what_does_not_fit():
-    with pytest.raises(AnnotationError, match="list is no data frame"):
+    with pytest.raises(AnnotationError, match="list is not a data frame"):
         am.coefficients.Units.from_frame([1, 2], lengths=9)
     with pytest.raises(AnnotationError, match=r"'t' is not a pair \(text, coder\)"):
         am.coefficients.Units.from_records([("t", "a", 0, 5, "x")], lengths=9, done=["t"])

@@ -203,7 +203,7 @@ def test_a_panel_of_names_holds_each_once():
     with pytest.raises(NotApplicable, match="No coefficient was asked for"):
         am.agreement(made(2), [])
     for wrong in (5, [5]):
-        with pytest.raises(NotApplicable, match="is asked for by its name, and 5 is no name"):
+        with pytest.raises(NotApplicable, match="is chosen by its name, and 5 is not a name"):
             am.agreement(made(2), wrong)
 
 

@@ -128,7 +128,7 @@ def test_undefined(matrix, reason):
 def test_words_have_none():
     with pytest.raises(NotApplicable, match=r"ICC\(C,1\): It needs labels that are numbers"):
         am.agreement(made_of([["a", "b"], ["b", "b"]]), "icc3")
-    with pytest.raises(NotApplicable, match="knows no distance but interval"):
+    with pytest.raises(NotApplicable, match="takes no distance but interval"):
         am.agreement(made_of(SHROUT_FLEISS), "icc3", distance="ordinal")
     assert am.agreement(made_of(SHROUT_FLEISS), "icc3", distance="interval", draws=0).value > 0.7
 

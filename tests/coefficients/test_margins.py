@@ -92,7 +92,7 @@ def test_all_problems_at_once():
     assert "'b' is without a share" in text
     with pytest.raises(AnnotationError, match=r"The shares add up to 0\.6"):
         am.agreement(made_of(TABLE), "k", margins={"a": 0.3, "b": 0.3})
-    with pytest.raises(AnnotationError, match="is no mapping"):
+    with pytest.raises(AnnotationError, match="is not a mapping"):
         am.agreement(made_of(TABLE), "k", margins=[0.5, 0.5])
     with pytest.raises(AnnotationError, match="not in the label set"):
         am.agreement(made_of(TABLE), "k", labels=["a", "b"], margins={"a": 0.3, "b": 0.3, "c": 0.4})

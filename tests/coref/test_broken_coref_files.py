@@ -33,7 +33,7 @@ CONLL_CASES = {
         3,
     ),
     "no bracket": ("a (x)", "'(x)' cannot be read as brackets: '(x)' is left over.", 2),
-    "one column": ("a -\nb", "The line has one column only: 'b'.", 3),
+    "one column": ("a -\nb", "The line has only one column: 'b'.", 3),
 }
 
 
@@ -49,13 +49,13 @@ def test_conll_tells_all_problems_of_a_file(tmp_path: Path) -> None:
     (tmp_path / "t.conll").write_text(text, "utf-8")
     found = problems(tmp_path / "t.conll")
     assert [int(where.rsplit(" ", 1)[1]) for _, where in found] == [1, 4, 3, 8, 7]
-    assert found[-1][0] == "The document 't' has no end before the file ends."
+    assert found[-1][0] == "The document 't' does not end before the file ends."
 
 
 CORPUS_CASES = {
     "never opened": ({3: "e9)"}, "The bracket e9) closes a mention that was never opened.", 7),
     "not closed": ({3: "(e9-person-1-"}, "The bracket (e9 is not closed in its sentence.", 7),
-    "second piece": ({3: "(e9[2/2]-x-1-)"}, "Piece 2 of 2 of e9 comes without piece 1.", 7),
+    "second piece": ({3: "(e9[2/2]-x-1-)"}, "Piece 2 of 2 of e9 appears without piece 1.", 7),
     "first piece": ({3: "(e9[1/2]-x-1-)"}, "A mention of e9 ends after piece 1 of 2.", 7),
     "head": ({3: "(e9-x-2-)"}, "The head of e9 is word 2 of 1.", 7),
     "hyphen": (
@@ -93,7 +93,7 @@ MMAX_CASES = {
     "missing words": (
         {"m1": 'coref_class="set_1"'},
         ("word_1..word_2", "word_1..word_99"),
-        "The span 'word_1..word_99' names 'word_99', which is no word.",
+        "The span 'word_1..word_99' names 'word_99', which is not a word.",
     ),
     "backwards": (
         {},
@@ -179,7 +179,7 @@ def test_archives_cannot_lead_out(tmp_path: Path, name: str) -> None:
     with zipfile.ZipFile(tmp_path / "t.zip", "w") as archive:
         archive.writestr(name, CONLL)
     ((what, _),) = problems(tmp_path / "t.zip")
-    assert "leads out of it" in what
+    assert "points outside it" in what
 
 
 def test_damaged_archives_and_links_that_lead_out(tmp_path: Path) -> None:
@@ -189,18 +189,18 @@ def test_damaged_archives_and_links_that_lead_out(tmp_path: Path) -> None:
     (tmp_path / "out.conll").write_text(CONLL, "utf-8")
     os.symlink(tmp_path / "out.conll", tmp_path / "folder" / "in.conll")
     ((what, _),) = problems(tmp_path / "folder")
-    assert what == "1 link out of the folder: 'in.conll'."
+    assert what == "1 link outside the folder: 'in.conll'."
 
 
 def test_archives_that_grow_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("annomodels.io.archives.LARGEST", 1000)
     with zipfile.ZipFile(tmp_path / "t.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a.conll", " " * 2000)
-    assert "as no export does" in problems(tmp_path / "t.zip")[0][0]
+    assert "which no export does" in problems(tmp_path / "t.zip")[0][0]
 
 
 BRAT_CASES = {
-    "beyond": ("T9\tX 30 99\tAna", "T9 lies at 30 99, but the text has 41 characters."),
+    "beyond": ("T9\tX 30 99\tAna", "T9 is at 30 99, but the text has 41 characters."),
     "other text": ("T9\tX 0 3\tAna", "T9 says 'Ana', but the text has 'The' there."),
     "unknown": ("R9\tCoref Arg1:T1 Arg2:T88", "Coref names T88, but there is no such mention."),
     "twice": ("T1\tX 0 3\tThe", "The id T1 is used twice."),
@@ -233,10 +233,13 @@ JSON_CASES = {
         {"sentences": [["a", "b"]], "clusters": [[[1, 0]]]},
         "The mention [1, 0] runs backwards.",
     ),
-    "number": ({"sentences": [["a"]], "clusters": [[["x", 0]]]}, "'x' is no position of a word."),
+    "number": (
+        {"sentences": [["a"]], "clusters": [[["x", 0]]]},
+        "'x' is not the position of a word.",
+    ),
     "beyond": ({"sentences": [["a"]], "clusters": [[[0, 7]]]}, "beyond the last word"),
-    "shape": ({"sentences": [["a"]], "clusters": [[[0, 1, 2, 3]]]}, "is no mention"),
-    "sentence": ({"sentences": ["a b"], "clusters": []}, "'a b' is no sentence."),
+    "shape": ({"sentences": [["a"]], "clusters": [[[0, 1, 2, 3]]]}, "is not a mention"),
+    "sentence": ({"sentences": ["a b"], "clusters": []}, "'a b' is not a sentence."),
 }
 
 
@@ -254,8 +257,8 @@ def test_chain_tables(tmp_path: Path) -> None:
     rows = ["item,coder,chain", "d#0:0-1,a,0:0-1", "d0:0,a,0:0-1", "d#0:1-2,a,0:1-2|0:8-9"]
     (tmp_path / "c.csv").write_text("\n".join(rows), "utf-8")
     assert problems(tmp_path / "c.csv") == [
-        ("'d0:0' names no place of a mention.", "c.csv, row 3"),
-        ("'0:8-9' is named in a chain, but it is no mention of this coder.", "c.csv, row 4"),
+        ("'d0:0' is not the place of a mention.", "c.csv, row 3"),
+        ("'0:8-9' is named in a chain, but is not a mention of this coder.", "c.csv, row 4"),
     ]
 
 
@@ -289,7 +292,7 @@ def test_one_coder_twice(tmp_path: Path) -> None:
         (CONLL.replace("Ana", "Än").encode("cp1252"), "is not UTF-8"),
         (CONLL.encode("utf-16-le"), "NUL byte"),
         (b"", "The file is empty."),
-        (b"nothing of the kind", "There is a word outside of any document."),
+        (b"nothing of the kind", "There is a word outside any document."),
     ],
     ids=["cp1252", "utf-16 without mark", "empty", "unknown"],
 )
@@ -307,10 +310,10 @@ def test_utf16_with_its_mark_and_files_of_no_format(tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
     (other / "notes.txt").write_text("nothing of the kind", "utf-8")
-    assert problems(other)[0][0] == "No format was recognised."
+    assert problems(other)[0][0] == "The format was not recognised."
     # a file that is named like coreference is not passed over
     (other / "ana.conll").write_text("", "utf-8")
-    assert problems(other)[0][0] == "There is no document."
+    assert problems(other)[0][0] == "There are no documents."
 
 
 @pytest.mark.parametrize(
@@ -319,7 +322,7 @@ def test_utf16_with_its_mark_and_files_of_no_format(tmp_path: Path) -> None:
         ("gone.conll", {}, "There is no such file."),
         (3, {}, "A file name was expected, but this is 'int'."),
         ([3], {}, "A file name was expected, but this is 'int'."),
-        ([], {}, "There is no file to read."),
+        ([], {}, "There are no files to read."),
         (".", {"format": "conl"}, "There is no format 'conl'."),
         (".", {"crossing": "yes"}, "crossing='yes' is unknown."),
     ],

@@ -112,7 +112,7 @@ def test_coders_are_named_on_the_command_line(folder: Path, capsys) -> None:
     [
         (["--chain", "long"], "no chain condition called 'long'"),
         (["--attribute", "set"], "write WHAT=NAME"),
-        (["--genre-of", "("], "is no pattern"),
+        (["--genre-of", "("], "is not a valid pattern"),
         (["--genre-of", "news"], "has no group"),
         (["--model", "pairs"], "add -o FOLDER"),
         (["--json", "--format", "csv"], "cannot both be used"),

@@ -37,7 +37,7 @@ def test_a_span_is_its_words() -> None:
 
 @pytest.mark.parametrize("tokens", [(), (-1,), (0.5,), ("a",), None])
 def test_a_span_needs_positions(tokens: Any) -> None:
-    with pytest.raises(am.errors.AnnotationError, match="are no positions of words"):
+    with pytest.raises(am.errors.AnnotationError, match="are not positions of words"):
         Span(tokens)
 
 
@@ -87,7 +87,7 @@ def test_all_problems_of_a_layer_are_told_at_once() -> None:
         "A judgment is about 'lost'",
         "A reading of 'm0' has no antecedent",
         "'m2' has 2 readings, but clusters are given too",
-        "'m1' stands in two clusters",
+        "'m1' is in two clusters",
         "A cluster holds 'nobody'",
         "joins 1 markables",
         "names 'none such'",
@@ -102,7 +102,7 @@ def test_a_document_checks_spans_and_coders() -> None:
         Document("t", ("a", "b"), layers={"ben": layer})
     assert [p.what for p in caught.value.problems] == [
         "The layer of 'ana' is filed under 'ben'.",
-        "1 markable(s) lie beyond the last word: 'm9' has word 9, but the words are 0 to 1.",
+        "1 markable(s) are beyond the last word: 'm9' has word 9, but the words are 0 to 1.",
     ]
 
 
@@ -136,9 +136,9 @@ def test_spans_not_ids_tell_what_coders_share() -> None:
 @pytest.mark.parametrize(
     ("clusters", "message"),
     [
-        (["ab", "c"], "'ab' is no cluster"),
-        ([1, 2], "1 is no cluster"),
-        ([{"a", "b"}, {"b"}], r"1 mention\(s\) stand in two clusters: \"?'b'"),
+        (["ab", "c"], "'ab' is not a cluster"),
+        ([1, 2], "1 is not a cluster"),
+        ([{"a", "b"}, {"b"}], r"1 mention\(s\) are in two clusters: \"?'b'"),
         ([[{"a": 1}]], "cannot name a mention"),
     ],
 )

@@ -149,7 +149,7 @@ def test_conll_keeps_the_copy_that_was_opened_first(tmp_path: Path) -> None:
     (tmp_path / "t.conll").write_text("\n".join([*rows, "", "#end document"]), "utf-8")
     (text,) = read(tmp_path / "t.conll")
     assert clusters(text) == [["0-1", "2"], ["3"]]
-    assert text.notes == ("t: 2 mentions on words that were marked before; the first is kept.",)
+    assert text.notes == ("t: 2 mentions on words that were already marked; the first is kept.",)
 
 
 def test_conll_parts_are_documents_and_crossing_can_be_allowed(tmp_path: Path) -> None:

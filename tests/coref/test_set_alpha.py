@@ -212,7 +212,7 @@ def test_a_function_as_distance_goes_through_the_coefficients() -> None:
         (lambda: alpha([[{1}], [{1}]], coefficient="kappa"), "'alpha' or 'K'"),  # type: ignore[arg-type]
         (lambda: alpha([[{1}], ["a"]], lambda a, b: 0.0), "cannot take the word"),
         (lambda: alpha(["ab", "cd"]), "The labels of a coder were expected"),
-        (lambda: am.coref.agreement([], "full"), "There is no document"),
+        (lambda: am.coref.agreement([], "full"), "There are no documents"),
         (lambda: am.coref.condition_named("top"), "no attribute"),
     ],
 )

@@ -204,7 +204,7 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path, data):
     with pytest.raises(NotApplicable, match="other data and of a run with seed 4, not 5"):
         am.fit(other, **{**options, "seed": 5})
     path.write_bytes(path.read_bytes()[:1000])
-    with pytest.raises(NotApplicable, match="no checkpoint, or it is damaged"):
+    with pytest.raises(NotApplicable, match="not a checkpoint, or it is damaged"):
         am.fit(data, **options)
 
 

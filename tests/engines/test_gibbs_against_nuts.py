@@ -38,7 +38,7 @@ CASES = {
         ),
         lambda _: _with_gold(2),
     ),
-    "simulated with gold, labels that are no class": (
+    "simulated with gold, labels that are not classes": (
         am.models.Answering(
             am.models.DawidSkene(prevalence=Dirichlet(3)), concentration=LogNormal(10, 0.5)
         ),

@@ -133,9 +133,9 @@ def test_a_wrong_name_is_told_the_nearest(problems: Any) -> None:
 
 def test_one_column_cannot_be_two_things(problems: Any) -> None:
     found = problems("item,coder,label\nt,a,x\n", coder="item")
-    assert "The column 'item' is named as coder" in one(found).what
+    assert "The column 'item' is given as coder" in one(found).what
     found = problems("item,coder,label\nt,a,x\n", coder="item", item="item")
-    assert "named for two things" in one(found).what
+    assert "used for two things" in one(found).what
 
 
 def test_names_that_occur_twice_and_ragged_rows_come_together(problems: Any) -> None:
@@ -190,7 +190,7 @@ def test_long_labels_and_free_text(problems: Any, tmp_path: Path) -> None:
 
 
 def test_no_label_at_all(problems: Any) -> None:
-    assert "No cell holds a label" in one(problems("item,coder,label\nt,a,\nt,b,\n")).what
+    assert "No cell contains a label" in one(problems("item,coder,label\nt,a,\nt,b,\n")).what
 
 
 def test_labels_outside_the_declared_set(problems: Any) -> None:
@@ -204,8 +204,8 @@ def test_wide_problems(problems: Any) -> None:
     assert "no label column" in one(problems(wide, format="wide", label="x")).what
     found = problems(wide, coder_columns=["anna", "ben"], item="itm")
     assert [p.what for p in found] == [
-        "There is no column 'itm' (named as item).",
-        "There is no column 'anna' (named as coder).",
+        "There is no column 'itm' (given as item).",
+        "There is no column 'anna' (given as coder).",
     ]
     assert "'wide'" in one(problems(wide, format="wied")).remedy
     assert "cannot be a delimiter" in one(problems(wide, delimiter="--")).what
@@ -221,12 +221,12 @@ def test_json_problems(problems: Any) -> None:
     nested = json.dumps([{"item": "t", "coder": "a", "label": ["x", "y"]}])
     assert "type 'list'" in one(problems(nested, "votes.json")).what
     half = '{"item": "t", "coder": "a", "label": "\\ud800"}\n'
-    assert "half a character" in one(problems(half, "votes.jsonl")).what
+    assert "broken characters" in one(problems(half, "votes.jsonl")).what
 
 
 def test_a_matrix_has_no_names(problems: Any) -> None:
     found = problems("1,2\n2,2\n", format="matrix", gold="g")
-    assert "no names of columns" in one(found).what
+    assert "no column names" in one(found).what
     assert "without the 2 cells" in one(problems("1,2\n2,2,1\n1,1\n", format="matrix")).what
 
 

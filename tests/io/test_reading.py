@@ -228,7 +228,7 @@ def test_an_annotation_exported_twice_counts_once(write: Any) -> None:
     assert any("1 row dropped" in note for note in data.notes)
     data = read(write(head + "1,t,a,x\n1,t,a,y\n2,t,b,y\n"))
     assert len(data) == 3
-    assert any("used before" in note for note in data.notes)
+    assert any("already used" in note for note in data.notes)
 
 
 @given(st.randoms())
@@ -279,7 +279,7 @@ def test_counts_are_asked_about_and_format_settles_it(write: Any) -> None:
 def test_a_gold_or_text_column_is_not_taken_for_a_coder(write: Any) -> None:
     with pytest.raises(AnnotationError, match="a coder or the known truth"):
         read(write("item,ana,ben,gold\nt1,x,y,x\nt2,x,x,x\n"))
-    with pytest.raises(AnnotationError, match="something about the items"):
+    with pytest.raises(AnnotationError, match="information about the items"):
         read(write("item,text,ana,ben\nt1,Hi there,y,x\nt2,Bye,x,x\n"))
     with pytest.raises(AnnotationError, match="shares no label"):
         read(write("item,ana,ben,minutes\nt1,x,y,17\nt2,x,x,3\n"))

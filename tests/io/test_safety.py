@@ -110,7 +110,7 @@ def test_an_archive_in_an_archive_in_an_archive(tmp_path: Path) -> None:
         content, name = packed.getvalue(), f"{depth}.zip"
     path = tmp_path / "nest.zip"
     path.write_bytes(content)
-    assert "archive in an archive" in refused(path)
+    assert "archive inside an archive" in refused(path)
 
 
 # -- names that lead out -------------------------------------------------------------------------
@@ -123,7 +123,7 @@ def test_names_that_lead_out_of_an_archive(name: str, tmp_path: Path) -> None:
     path = tmp_path / "export.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr(name, '{"id": 1, "text": "t", "label": ["x"]}\n')
-    assert "leads out of it" in refused(path)
+    assert "points outside it" in refused(path)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["export.zip"]
 
 
@@ -133,7 +133,7 @@ def test_links_that_lead_out_of_a_folder(tmp_path: Path) -> None:
     folder = tmp_path / "export"
     folder.mkdir()
     (folder / "ana.jsonl").symlink_to(secret)
-    assert "out of the folder" in refused(folder)
+    assert "outside the folder" in refused(folder)
 
 
 def test_a_locked_archive(tmp_path: Path) -> None:
@@ -209,7 +209,7 @@ def test_the_command_line_warns_of_formulas(tmp_path: Path, capsys: Any) -> None
     assert main(["convert", str(path)]) == 0
     out, err = capsys.readouterr()
     assert "\t=1+1\t" in out
-    assert "1 cell would be taken for a formula" in err
+    assert "1 cell would be read as a formula" in err
     assert main(["convert", str(path), "--spreadsheet"]) == 0
     out, err = capsys.readouterr()
     assert "\t'=1+1\t" in out

@@ -162,7 +162,7 @@ def test_spans(name: str, format: str, formats: Path) -> None:
     got = sorted(table[["coder", "start", "end", "label"]].itertuples(index=False, name=None))
     assert got == MARKS
     assert set(spans.texts.values()) == {TEXT}
-    with pytest.raises(AnnotationError, match="no items yet"):
+    with pytest.raises(AnnotationError, match="not items yet"):
         read(formats / name)
     question = next(q for q in spans.questions if q != "Sure")
     data = read(formats / name, units="exact", question=question)

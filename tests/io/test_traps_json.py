@@ -313,9 +313,9 @@ def test_names_of_coders_from_a_file(put: Put, tmp_path: Path) -> None:
     data = read(path, coders=tmp_path / "names.csv")
     assert data.coders == ("ana", "u3")
     assert "1 coder without a name: 'u3'." in data.notes
-    assert "3 identifiers stand for 2 coders by the names given." in data.notes
+    assert "3 identifiers belong to 2 coders according to the names given." in data.notes
     (tmp_path / "names.csv").write_text("u1;ana;x\n")
-    assert "no table of names" in problem(path, coders=tmp_path / "names.csv")
+    assert "not a table of coder names" in problem(path, coders=tmp_path / "names.csv")
 
 
 # -- Potato --------------------------------------------------------------------------------------

@@ -49,12 +49,12 @@ def test_every_way_to_write_it_is_the_same_truth(file, text: str) -> None:
     ("text", "said"),
     [
         ("", "empty"),
-        ("item,truth\n", "no truth in the file"),
-        ("a,b,c\n1,x,3\n", "no table of truths"),
+        ("item,truth\n", "file contains no truths"),
+        ("a,b,c\n1,x,3\n", "not a table of truths"),
         ("item,truth\n1,x\n1,y\n", "1 item with more than one truth"),
         ("item,truth,note\n1\n", "fewer cells"),
-        ('{"1": ["x"]}', "no table of truths"),
-        ("item,truth\n7,x\n", "No item of the file is in the data"),
+        ('{"1": ["x"]}', "not a table of truths"),
+        ("item,truth\n7,x\n", "None of the items in the file is in the data"),
         ("item,truth\n1,z\n", "outside the label set"),
     ],
 )
@@ -66,7 +66,7 @@ def test_what_is_wrong_is_said(file, text: str, said: str) -> None:
 def test_truth_that_the_fit_was_told_cannot_judge_it(file) -> None:
     data = am.Annotations.from_records(ROWS).with_gold({1: "x"})
     path = file("item,truth\n1,x\n")
-    with pytest.raises(am.errors.AnnotationError, match="was told it"):
+    with pytest.raises(am.errors.AnnotationError, match="has already seen it"):
         truths_of(path, data)
     assert truths_of(file("item,truth\n1,x\n2,y\n", "more.csv"), data) == {1: "x", 2: "y"}
 

@@ -56,7 +56,7 @@ def test_excel_with_several_sheets_asks_which(tmp_path: Path) -> None:
         LONG.to_excel(book, sheet_name="first", index=False)
         LONG.assign(label="y").to_excel(book, sheet_name="second", index=False)
         pd.DataFrame().to_excel(book, sheet_name="empty")
-    with pytest.raises(AnnotationError, match="2 sheets of the workbook hold cells: 'first'"):
+    with pytest.raises(AnnotationError, match="2 sheets of the workbook have cells: 'first'"):
         read(path)
     assert read(path, sheet="second").labels == ("y",)
     with pytest.raises(AnnotationError, match="no sheet 'third'"):

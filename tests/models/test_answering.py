@@ -1,4 +1,4 @@
-"""Labels that are no class: the density is that of K rows with K + 1 labels."""
+"""Labels that are not classes: the density is that of K rows with K + 1 labels."""
 
 from __future__ import annotations
 
@@ -180,5 +180,5 @@ def test_dont_know_is_missing_to_coefficients_and_survives_selection(rng):
 
 
 def test_only_labels_that_are_no_class_are_refused():
-    with pytest.raises(am.errors.AnnotationError, match="Every label is one that is no class"):
+    with pytest.raises(am.errors.AnnotationError, match="None of the labels is a class"):
         am.Annotations.from_records([(1, "a", "dk")], dont_know="dk")

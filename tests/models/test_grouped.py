@@ -136,5 +136,5 @@ def test_groups_are_written_down_and_strange_names_refused(rng):
     assert from_dict(model.to_dict()) == model
     assert model.groups == (("0", "a"), ("1", "b"), ("2", "a"))
     assert "a, b" in model.describe()[-1]
-    with pytest.raises(am.errors.AnnotationError, match="1 is no coder of the data: nobody"):
+    with pytest.raises(am.errors.AnnotationError, match="not coders of the data, 1 in all: nobody"):
         am.models.GroupedCoders(groups={"nobody": "a"}).bound(data)

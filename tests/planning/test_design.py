@@ -140,7 +140,7 @@ def test_a_design_from_a_pilot_takes_its_sizes(pilots):
     assert set(found.table["items"]) == {20}
     assert set(found.table["coders"]) == {8}
     assert "posterior of the pilot" in found.notes[-1]
-    with pytest.raises(am.errors.NotApplicable, match="The pilot tells accuracy"):
+    with pytest.raises(am.errors.NotApplicable, match="The pilot already sets accuracy"):
         am.design(pilots[0], accuracy=0.9)
 
 

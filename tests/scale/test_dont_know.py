@@ -1,4 +1,4 @@
-"""Labels that are no class, and annotation ids, in scans: as reading into memory takes them."""
+"""Labels that are not classes, and annotation ids, in scans: as reading into memory takes them."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_a_cache_knows_which_labels_were_set_aside(
 def test_labels_that_are_all_no_class_are_a_problem(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("item,coder,label\na,x,?\na,y,?\n")
-    with pytest.raises(AnnotationError, match="Every label is one that is no class"):
+    with pytest.raises(AnnotationError, match="None of the labels is a class"):
         am.scan(path, dont_know=["?"])
     path.write_text("item,coder,label\na,x,1\na,y,2\nb,x,1\nb,y,1\n")
     none = am.scan(path, dont_know=["?"])  # nobody said it: a column of zeros, as in memory

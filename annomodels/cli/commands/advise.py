@@ -24,7 +24,9 @@ from annomodels.cli.options import (
 )
 @click.argument("data")
 @click.option(
-    "--check", is_flag=True, help="Fit the model that the data suggest, and check it; takes longer."
+    "--check",
+    is_flag=True,
+    help="Fit the model that the data suggest, and check it; this takes longer.",
 )
 @click.option("--fit", metavar="FIT", help="Check this saved fit of DATA.")
 @click.option(
@@ -49,7 +51,7 @@ def command(
     from annomodels.planning.advise import advise
 
     if check and fit is not None:
-        raise click.UsageError("--check makes a fit, --fit takes one: use one of them.")
+        raise click.UsageError("--check makes a fit and --fit reads one: use only one of them.")
     check_writing(writing)
     labels = load_data(data, reading)
     say_notes(labels)

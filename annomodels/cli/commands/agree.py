@@ -42,7 +42,7 @@ SHORT = ("title", "value", "low", "high", "observed", "expected", "n", "p_above_
     "asked",
     multiple=True,
     metavar="NAME",
-    help="Which coefficient; may be repeated. Without it a panel, and with --by percent and alpha.",
+    help="Which coefficient; may be repeated. Default: a panel; with --by, percent and alpha.",
 )
 @click.option(
     "--by",
@@ -53,24 +53,25 @@ SHORT = ("title", "value", "low", "high", "observed", "expected", "n", "p_above_
 @click.option(
     "--positive",
     metavar="LABEL",
-    help="With --by document: 1 where nobody gave LABEL, 0 where one coder alone did.",
+    help="With --by document: 1 where no coder used LABEL, 0 where only one did.",
 )
 @click.option(
     "--diagnose",
     is_flag=True,
-    help="Say which label pairs, items and coders make up the disagreement, and why.",
+    help="Show which label pairs, items and coders cause the disagreement, and why.",
 )
 @click.option(
     "--every-question",
     is_flag=True,
-    help="Take each question or variable of DATA by itself, in one table.",
+    help="Analyse each question or variable of DATA separately, in one table.",
 )
 @click.option(
     "--fail-if",
     "gates",
     multiple=True,
     metavar="GATE",
-    help="Exit with 1 if it holds or is undefined: alpha<0.667, kappa.low<=0.5; may be repeated.",
+    help="Exit with 1 if the condition holds or is undefined: "
+    "alpha<0.667, kappa.low<=0.5; may be repeated.",
 )
 @read_options
 @write_options
@@ -204,7 +205,7 @@ def _check(
         With what to do instead.
     """
     if diagnose and by:
-        raise click.UsageError("--diagnose and --by are two tables: ask for one at a time.")
+        raise click.UsageError("--diagnose and --by make different tables: use one at a time.")
     if every_question and (diagnose or by):
         raise click.UsageError(
             "--every-question gives one table of coefficients: choose a --question for "

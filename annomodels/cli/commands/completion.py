@@ -32,7 +32,7 @@ def command(shell: str, as_json: bool) -> None:
 
     kind = get_completion_class(shell)
     if kind is None:
-        raise click.UsageError(f"This version of click knows no completion for {shell}.")
+        raise click.UsageError(f"This version of click has no completion for {shell}.")
     # not .source(), which for bash starts a bash to ask for its version
     maker = kind(cli, {}, "annomodels", "_ANNOMODELS_COMPLETE")
     script = maker.source_template % maker.source_vars()

@@ -38,7 +38,7 @@ TO = (
 @click.option(
     "--spreadsheet",
     is_flag=True,
-    help="Put an apostrophe before texts that a spreadsheet would take for formulas.",
+    help="Put an apostrophe before texts that a spreadsheet would read as formulas.",
 )
 @read_options
 @write_options

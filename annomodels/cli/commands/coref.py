@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     help="Leave out silver links that are less probable.",
 )
 @click.option("--singletons", is_flag=True, help="Write silver mentions without a link, too.")
-@click.option("--input-format", default="auto", metavar="NAME", help=f"{READ}; else found out.")
+@click.option("--input-format", default="auto", metavar="NAME", help=f"{READ}; else detected.")
 @click.option("--coder", metavar="NAME", help="Name of the only coder of FILES.")
 @click.option("--encoding", metavar="NAME", help="Encoding of FILES, such as cp1252.")
 @click.option(
@@ -108,7 +108,7 @@ if TYPE_CHECKING:
     "gates",
     multiple=True,
     metavar="GATE",
-    help="Exit with 1 if it holds or is undefined: pair_kappa.low<0.6; may be repeated.",
+    help="Exit with 1 if the condition holds or is undefined: pair_kappa.low<0.6; may be repeated.",
 )
 @click.option(
     "-o",
@@ -128,7 +128,7 @@ if TYPE_CHECKING:
 @click.option(
     "--allow-unconverged",
     is_flag=True,
-    help="Exit with 0 although the model of the silver chains is not to be trusted.",
+    help="Exit with 0 even if the model of the silver chains cannot be trusted.",
 )
 @common_options
 @click.pass_context

@@ -92,8 +92,8 @@ def command(
     else:
         if clash := sorted(given - set(FREE)):
             raise click.UsageError(
-                f"The pilot tells {', '.join(f'--{name}' for name in clash)}: leave that out, or "
-                "plan without it."
+                f"The pilot already sets {', '.join(f'--{name}' for name in clash)}: leave that "
+                "out, or plan without it."
             )
         options = {
             name: whole_numbers(getattr(assumptions, name), f"--{name}")

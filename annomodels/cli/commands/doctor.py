@@ -108,7 +108,7 @@ def _packages() -> Iterator[Fact]:
         yield Fact(
             "installation",
             "not installed",
-            "annomodels runs from a folder without being installed: pip install annomodels",
+            "annomodels is running from a folder and is not installed: pip install annomodels",
         )
         return
     for text in sorted(requirements, key=lambda text: ("extra" in text, text.lower())):
@@ -145,12 +145,12 @@ def _cache() -> Fact:
     except ImportError as error:
         return Fact(name, "unknown", f"numba cannot be imported: {error}", True)
     if not compiling.CACHED:
-        remedy = "code is compiled anew in every run; set NUMBA_CACHE_DIR to a writable folder"
+        remedy = "code is compiled again in every run; set NUMBA_CACHE_DIR to a writable folder"
         return Fact(name, "none", remedy)
     own = Path(compiling.__file__).parent / "__pycache__"
     folder = Path(os.environ.get("NUMBA_CACHE_DIR") or own)
     n = sum(1 for _ in folder.rglob("*.nbi")) if folder.is_dir() else 0
-    state = f"{n} functions" if n else "empty: the first fit compiles for some seconds"
+    state = f"{n} functions" if n else "empty: the first fit compiles for a few seconds"
     return Fact(name, f"{state} in {folder}")
 
 

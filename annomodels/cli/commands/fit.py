@@ -31,7 +31,7 @@ from annomodels.cli.options import (
     "--prior-from",
     "earlier",
     metavar="FIT",
-    help="Start from what an earlier fit learnt of classes and coders; its model is used.",
+    help="Start from what an earlier fit learnt about classes and coders; its model is used.",
 )
 @click.option(
     "--stream",

@@ -103,6 +103,6 @@ def command(
     else:
         click.echo("\n".join([str(folder / "gold.csv"), *verdict_lines(check)]))
     if check.verdict == "do not use" and not sampling.allow_unconverged:
-        warn("The outputs were written, but the inference is not to be trusted.")
+        warn("The outputs were written, but the inference cannot be trusted.")
         ctx.exit(UNTRUSTED)
     ctx.exit(DONE)

@@ -30,12 +30,12 @@ SHORT = ("item", "coder", "gain", "bits", "n", "label", "probability")
     type=click.Choice(["gold", "bits"]),
     default="gold",
     show_default=True,
-    help="What they shall lessen: expected wrong gold labels, or uncertainty about the truth.",
+    help="What labels should reduce: expected wrong gold labels, or uncertainty about the truth.",
 )
 @click.option(
     "--coders",
     callback=split_words,
-    help="Coders who can be had: ana,ben; else all good enough, and new ones.",
+    help="Coders who are available: ana,ben [default: all who are good enough, and new ones].",
 )
 @click.option(
     "--per-item",
@@ -47,7 +47,7 @@ SHORT = ("item", "coder", "gain", "bits", "n", "label", "probability")
 @click.option(
     "--per-coder",
     type=click.IntRange(min=1),
-    help="Most labels of one coder; else as many as the busiest has given.",
+    help="Most labels to ask of one coder [default: as many as the busiest has given].",
 )
 @click.option(
     "--stop",

@@ -30,7 +30,7 @@ from annomodels.cli.options import common_options, examples
 @click.option(
     "--known",
     metavar="FILE",
-    help="Truth of some items (item,truth), held back from the fit, to judge gold labels by.",
+    help="Truth of some items (item,truth), held back from the fit, to test the gold labels.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Write path and verdict as JSON.")
 @common_options

@@ -38,13 +38,14 @@ from annomodels.cli.options import (
 @click.option(
     "--known",
     metavar="FILE",
-    help="Truth of some items (item,truth), held back from the fit: the report judges by it.",
+    help="Truth of some items (item,truth), held back from the fit, "
+    "to test the gold labels in the report.",
 )
 @click.option("--anonymise", is_flag=True, help="Leave the names of coders out of all outputs.")
 @click.option(
     "--spreadsheet",
     is_flag=True,
-    help="Put an apostrophe before texts that a spreadsheet would take for formulas.",
+    help="Put an apostrophe before texts that a spreadsheet would read as formulas.",
 )
 @click.option("--no-report", is_flag=True, help="Do not draw report.html.")
 @click.option(
@@ -99,7 +100,7 @@ def command(
     from annomodels.cli.tables import to_json
 
     if known is not None and no_report:
-        raise click.UsageError("--known is for the report: leave out --no-report.")
+        raise click.UsageError("--known is used in the report: leave out --no-report.")
     shown = not no_report
     job = Job(
         data, reading, sampling, force, threshold, target, anonymise, shown, known, spreadsheet

@@ -28,7 +28,7 @@ from annomodels.cli.options import Writing, common_options, examples, write_opti
     type=click.Choice(["even", "long-tailed"]),
     default="even",
     show_default=True,
-    help="Whether all coders do as much, or few do most.",
+    help="Whether all coders do the same amount, or a few do most.",
 )
 @click.option(
     "--gold",

@@ -61,12 +61,12 @@ PAIRS = (
 @click.option(
     "--spreadsheet",
     is_flag=True,
-    help="Put an apostrophe before texts that a spreadsheet would take for formulas (with --to).",
+    help="Put an apostrophe before texts that a spreadsheet would read as formulas (with --to).",
 )
 @click.option(
     "--why",
     is_flag=True,
-    help="Instead, take labels apart: the log-odds that each coder contributed, for the items "
+    help="Explain the labels instead: the log-odds that each coder contributed, for the items "
     "whose label overturns a majority.",
 )
 @click.option(
@@ -92,7 +92,7 @@ def gold(
     if items and not why:
         raise click.UsageError("--item belongs to --why.")
     if why and (to is not None or soft or threshold is not None):
-        raise click.UsageError("--why is a table of its own: leave out --to, --soft, --threshold.")
+        raise click.UsageError("--why makes its own table: leave out --to, --soft, --threshold.")
     check_writing(writing)
     if why:
         show(fit, lambda loaded: loaded.why(items or None), writing, WHY)

@@ -145,7 +145,7 @@ class Units:
         except TypeError:
             raise AnnotationError(
                 Problem(
-                    f"{type(frame).__name__} is no data frame.",
+                    f"{type(frame).__name__} is not a data frame.",
                     remedy="Give a data frame of pandas or polars, or use Units.from_records.",
                 )
             ) from None

@@ -104,7 +104,7 @@ def breakdown(
     if chosen != "group" and (positive is not None or isinstance(undefined, str)):
         raise NotApplicable('undefined="label-given" and positive= belong to by="group".')
     if draws < 0:
-        raise NotApplicable(f"draws={draws} is no number of draws. Use 0 for none.")
+        raise NotApplicable(f"draws={draws} is not a number of draws. Use 0 for none.")
     whole = chosen == "group"
     if chosen == "label" and distance is None:
         distance = "nominal"

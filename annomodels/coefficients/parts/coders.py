@@ -152,7 +152,7 @@ def _remarks(setup: Setup, notes: list[str], n: Ints) -> list[str]:
 def _why_not_without(setup: Setup) -> str:
     """Say why nothing is known about the data without a coder."""
     if setup.rows.n_coders < 3:
-        return "Without one of two coders there is no agreement left to show."
+        return "There are only two coders: without one of them there is no agreement to show."
     return (
         f"{setup.title} without each coder would take too long for {setup.rows.n_coders:,} coders. "
         "alpha, k, s and ac1 are quick."

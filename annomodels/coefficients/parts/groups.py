@@ -157,7 +157,7 @@ def _positive(setup: Setup, undefined: Undefined, positive: Hashable | None) -> 
         )
     (positive,) = plain_names([positive], "label")
     if positive not in setup.data.labels:
-        raise NotApplicable(f"positive={positive!r} is no label. Use one of {names}.")
+        raise NotApplicable(f"positive={positive!r} is not a label. Use one of {names}.")
     return setup.data.labels.index(positive)
 
 

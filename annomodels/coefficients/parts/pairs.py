@@ -62,7 +62,7 @@ def by_pair(setup: Setup, draws: int, seed: int) -> Breakdown:
     n = np.bincount(where, weights=times, minlength=len(known)).round().astype(np.int64)
     known_n = int((n > 0).sum())
     if not known_n:
-        raise NotApplicable("No two coders share an item, so there is no pair to show.")
+        raise NotApplicable("No two coders labelled the same item, so there is no pair to show.")
     order = np.lexsort((known, -n))[: min(known_n, MOST_PAIRS)]
     place = np.full(len(known), -1, dtype=np.int64)
     place[order] = np.arange(len(order))
@@ -99,7 +99,7 @@ def by_pair(setup: Setup, draws: int, seed: int) -> Breakdown:
         notes.append(f"The {top.n_parts:,} pairs that share most have intervals.")
     alone = setup.rows.n_coders * (setup.rows.n_coders - 1) // 2 - known_n
     if alone:
-        notes.append(f"{alone:,} pairs of coders share no item and are left out.")
+        notes.append(f"{alone:,} pairs of coders have no item in common and are left out.")
     mean, mean_draws = _mean(point.value, values if top.n_parts == len(order) else None)
     return Breakdown(
         f"{setup.title}: each pair of coders",

@@ -97,7 +97,7 @@ class Breakdown:
                 raise ValueError("There are no draws, so there is no difference to show.")
             raise KeyError(f"There are no draws of {measure!r}. Use {' or '.join(known)}.")
         if second is None and ("whole" not in self.draws or measure != self.measure):
-            raise KeyError("There is no whole to compare this with. Name two parts.")
+            raise KeyError("There is no overall value to compare this with. Name two parts.")
         values = self.table[measure].to_numpy(dtype=float)
         draws = self.draws[measure].to_numpy()
         row = self._row(first)

@@ -228,8 +228,8 @@ def about_overlap(found: Overlap, coders: Sequence[Hashable], items: int) -> lis
         sizes = ", ".join(f"{n:,}" for n in together["coders"].head(NAMED))
         more = ", ..." if len(together) > NAMED else ""
         sentences.append(
-            f"The coders fall into {len(together):,} sets ({sizes}{more} coders) that share no "
-            "item: no label tells how coders of different sets would agree."
+            f"The coders fall into {len(together):,} sets ({sizes}{more} coders) that have no "
+            "item in common: the labels cannot show how well coders of different sets would agree."
         )
     if alone:
         sentences.append(

@@ -81,7 +81,7 @@ class Setup:
         """
         if self.request.convention not in CONVENTIONS:
             raise NotApplicable(
-                'With missing="pairwise" every pair of coders stands alone. Take by="pair", or '
+                'With missing="pairwise" every pair of coders is separate. Take by="pair", or '
                 f"one of {', '.join(CONVENTIONS)}."
             )
         return CONVENTIONS[self.request.convention]

@@ -78,7 +78,7 @@ class _Reading:
         one, _, offsets, said = found.groups()
         pieces = [tuple(map(int, piece.split())) for piece in offsets.split(";")]
         if any(start >= end or end > len(self.text) for start, end in pieces):
-            what = f"{one} lies at {offsets}, but the text has {len(self.text):,} characters."
+            what = f"{one} is at {offsets}, but the text has {len(self.text):,} characters."
             self._problem(what, number, "Check that text and mentions belong together.")
             return
         text = " ".join(self.text[start:end] for start, end in pieces)

@@ -51,7 +51,7 @@ def read_chain_table(
         if not found:
             remedy = "Write document#sentence:first-end, such as news_1#0:3-5."
             where = f"{source}, row {line}"
-            problems.append(Problem(f"{item!r} names no place of a mention.", where, remedy))
+            problems.append(Problem(f"{item!r} is not the place of a mention.", where, remedy))
             continue
         held = rows.setdefault(found[1], {}).setdefault(str(who), {})
         repeated[found[1]] += found[2] in held
@@ -117,7 +117,7 @@ class _Reading:
     def _known(self, held: Mapping[str, tuple[str, int]], targets: list[str], line: int) -> bool:
         unknown = [one for one in targets if one not in held]
         if unknown:
-            what = f"{unknown[0]!r} is named in a chain, but it is no mention of this coder."
+            what = f"{unknown[0]!r} is named in a chain, but is not a mention of this coder."
             remedy = "Give a row for every mention of every coder."
             self.problems.append(Problem(what, f"{self.source}, row {line}", remedy))
         return not unknown

@@ -23,8 +23,8 @@ def read_conll(files: Members, name: str, coder: str, unnamed: str, options: Opt
         reading.take(number, line.strip())
     reading.finish()
     if not reading.parts and not reading.problems:
-        what = "There is no document."
-        reading.problems.append(Problem(what, reading.source, 'Begin one by "#begin document".'))
+        what = "There are no documents."
+        reading.problems.append(Problem(what, reading.source, 'Start one with "#begin document".'))
     if reading.problems:
         raise AnnotationError(reading.problems)
     return reading.parts
@@ -65,7 +65,7 @@ class _Reading:
             self._new = True
         elif self._document is None:
             if not line.startswith("#"):
-                what = "There is a word outside of any document."
+                what = "There is a word outside any document."
                 remedy = 'Put "#begin document (name); part 000" before it.'
                 if not self.problems:
                     self._problem(what, number, remedy)
@@ -79,7 +79,7 @@ class _Reading:
 
     def _unended(self, number: int | None) -> None:
         until = "the file ends" if number is None else f"another begins in line {number}"
-        what = f"The document {self._document!r} has no end before {until}."
+        what = f"The document {self._document!r} does not end before {until}."
         self._problem(what, self._start, 'Put "#end document" after its last word.')
         self._document = None
 
@@ -88,7 +88,7 @@ class _Reading:
 
     def _word(self, number: int, columns: list[str]) -> None:
         if len(columns) < 2:
-            what = f"The line has one column only: {columns[0]!r}."
+            what = f"The line has only one column: {columns[0]!r}."
             self._problem(what, number, "Give at least a word and its brackets, or '-'.")
             return
         here = len(self._tokens)
@@ -114,7 +114,7 @@ class _Reading:
                 self._spans.append((order, closed, Span.between(first, here), number))
             else:
                 what = f"The bracket {closed}) closes a mention that was never opened."
-                self._problem(what, number, f"Open it by ({closed}, or take the bracket out.")
+                self._problem(what, number, f"Open it with ({closed}, or remove the bracket.")
             self._opened += 1
 
     def _close(self) -> None:
@@ -123,7 +123,7 @@ class _Reading:
         for cluster, opened in self._open.items():
             for _, _, line in opened:
                 what = f"The bracket ({cluster} is never closed."
-                self._problem(what, line, f"Close it by {cluster}), or take it out.")
+                self._problem(what, line, f"Close it with {cluster}), or remove it.")
         named = [(s, f"({c}", f"{self.source}, line {n}") for _, c, s, n in self._spans]
         remedy = 'Check the brackets, or say crossing="keep" if mentions may overlap.'
         self.problems += crossings(named, self.options.crossing, remedy)

@@ -91,7 +91,7 @@ class _Reading:
     def _word(self, number: int, columns: list[str]) -> None:
         if len(columns) != COLUMNS:
             what = f"The line has {len(columns)} columns, not {COLUMNS}."
-            self._problem(what, number, "CoNLL-U has ten columns divided by tabs.")
+            self._problem(what, number, "CoNLL-U has ten columns separated by tabs.")
             return
         if "-" in columns[0]:  # the surface form of several words
             return
@@ -125,7 +125,7 @@ class _Reading:
                     self._closed(found[-1], here)
                 else:
                     what = f"The bracket {closed}) closes a mention that was never opened."
-                    self._problem(what, number, f"Open it by ({closed}, or take it out.")
+                    self._problem(what, number, f"Open it with ({closed}, or remove it.")
 
     @staticmethod
     def _piece(text: str) -> tuple[str, int]:
@@ -155,8 +155,8 @@ class _Reading:
             waiting = self._unfinished.get((entity, pieces), [])
             fits = [m for m in waiting if m.seen == part - 1 and m.open_at is None]
             if not fits:
-                what = f"Piece {part} of {pieces} of {entity} comes without piece {part - 1}."
-                self._problem(what, number, "Number the pieces of a mention from 1 on.")
+                what = f"Piece {part} of {pieces} of {entity} appears without piece {part - 1}."
+                self._problem(what, number, "Number the pieces of a mention from 1.")
                 return None
             mention = fits[0]
         mention.seen = part
@@ -174,7 +174,7 @@ class _Reading:
     def _end_sentence(self) -> None:
         for mention in self._open:
             what = f"The bracket ({mention.entity} is not closed in its sentence."
-            self._problem(what, mention.line, f"Close it by {mention.entity}).")
+            self._problem(what, mention.line, f"Close it with {mention.entity}).")
         for waiting in self._unfinished.values():
             for mention in waiting:
                 if mention.open_at is None:

@@ -31,7 +31,7 @@ def read_json_lines(
                 for p in error.problems
             ]
     if not values:
-        problems.append(Problem("There is no document.", source, "Write one in each line."))
+        problems.append(Problem("There are no documents.", source, "Write one in each line."))
     if problems:
         raise AnnotationError(problems)
     return parts
@@ -55,7 +55,7 @@ def _document(value: Any, coder: str, unnamed: str) -> Document:
         (value["clusters"], False) if "clusters" in value else (value.get("coref_chains"), True)
     )
     if not isinstance(groups, list):
-        raise _fail("The line has no list of clusters.", "Write [] if there is none.")
+        raise _fail("The line has no list of clusters.", "Write [] if there are none.")
     for n, group in enumerate(groups):
         clusters.append([])
         for m, mention in enumerate(group if isinstance(group, list) else [group]):
@@ -74,14 +74,16 @@ def _words(sentence: Any) -> list[str]:
     """Words of a sentence: a list of texts, or of objects with a text."""
     words = sentence.get("tokens") if isinstance(sentence, dict) else sentence
     if not isinstance(words, list):
-        raise _fail(f"{sentence!r} is no sentence.", 'Write a list of words, ["We", "go"].')
+        raise _fail(f"{sentence!r} is not a sentence.", 'Write a list of words, ["We", "go"].')
     return [str(w.get("text", "")) if isinstance(w, dict) else str(w) for w in words]
 
 
 def _number(value: Any) -> int:
     if isinstance(value, str) and value.lstrip("-").isdigit():
         return int(value)
-    raise _fail(f"{value!r} is no position of a word.", "Count the words of the document from 0.")
+    raise _fail(
+        f"{value!r} is not the position of a word.", "Count the words of the document from 0."
+    )
 
 
 def _span(mention: Any) -> Span:
@@ -92,7 +94,7 @@ def _span(mention: Any) -> Span:
         return Span(tuple({token for piece in mention for token in _span(piece).tokens}))
     if not isinstance(mention, list) or len(mention) != 2:
         remedy = "Write [first, last], [[first, last], ...] with gaps, or {'tokens': [...]}."
-        raise _fail(f"{mention!r} is no mention.", remedy)
+        raise _fail(f"{mention!r} is not a mention.", remedy)
     first, last = map(_number, mention)
     if first > last:
         raise _fail(f"The mention [{first}, {last}] runs backwards.", "Name the first word first.")
@@ -102,7 +104,7 @@ def _span(mention: Any) -> Span:
 def _by_sentence(mention: Any, starts: Iterable[int]) -> Span:
     """Span of [sentence, first, last], counted within the sentence."""
     if not isinstance(mention, list) or len(mention) != 3:
-        raise _fail(f"{mention!r} is no mention.", "Write [sentence, first, last].")
+        raise _fail(f"{mention!r} is not a mention.", "Write [sentence, first, last].")
     sentence, first, last = map(_number, mention)
     begin = list(starts)
     if not 0 <= sentence < len(begin) - 1:

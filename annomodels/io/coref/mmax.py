@@ -154,7 +154,7 @@ class _Reading:
             ends = [end.strip() for end in piece.split("..")]
             missing = [end for end in ends if end not in self.place]
             if missing or len(ends) > 2:
-                what = f"The span {piece!r} names {some(missing or ends)}, which is no word."
+                what = f"The span {piece!r} names {some(missing or ends)}, which is not a word."
                 self._problem(what, element, source, f"Use the ids of words in {self.source}.")
                 return []
             first, last = self.place[ends[0]], self.place[ends[-1]]
@@ -171,7 +171,7 @@ class _Reading:
             return None
         head = self.place.get(text)
         if head not in words:
-            what = f"The head {text!r} is none of the words of the markable."
+            what = f"The head {text!r} is not one of the words of the markable."
             self._problem(what, element, source, "Give the id of one of its words.")
             return None
         return head

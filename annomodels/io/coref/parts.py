@@ -95,7 +95,7 @@ class Marks:
         notes = []
         if self.repeated:
             what = counted(self.repeated, "mention")
-            notes.append(f"{coder}: {what} on words that were marked before; the first is kept.")
+            notes.append(f"{coder}: {what} on words that were already marked; the first is kept.")
         return Layer(
             coder,
             self.markables,

@@ -88,7 +88,7 @@ def _marks(chosen: Sequence[Mark], words: Sequence[tuple[int, int]], where: str)
     for n, mark in enumerate(chosen):
         span = range(bisect_right(ends, mark.start), bisect_left(starts, mark.end))
         if not span:
-            what = f"The mention at {mark.start}-{mark.end} holds no word."
+            what = f"The mention at {mark.start}-{mark.end} contains no words."
             raise AnnotationError(Problem(what, where, "Mark at least one word."))
         marks.add(str(n), Span(tuple(span)))
     return marks

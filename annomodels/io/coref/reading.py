@@ -250,7 +250,7 @@ def _units(paths: object, format: str, coder: str | None) -> list[_Unit]:
         raise AnnotationError(Problem(what, remedy="Give a path, several, or {coder: path}."))
     units = [unit for path in several for unit in _of_path(path, format)]
     if not units:
-        raise AnnotationError(Problem("There is no file to read.", remedy="Give at least one."))
+        raise AnnotationError(Problem("There are no files to read.", remedy="Give at least one."))
     names = Counter(posixpath.basename(unit.name) for unit in units)
     repeated = max(names.values()) > 1
     for unit in units:
@@ -304,7 +304,7 @@ def _found(path: str | os.PathLike[str], form: Format | None) -> list[_Unit]:
             units.append(_Unit(files, name, found))
     if not units:
         titles = ", ".join(f"{f.name} ({f.title})" for f in (*FORMATS, PROJECT))
-        what = "No format was recognised."
+        what = "The format was not recognised."
         raise AnnotationError(Problem(what, str(path), f"Say format=...: {titles}."))
     return units
 

@@ -170,9 +170,11 @@ class File:
             remedy = "Save it as UTF-8 with one delimiter, and close all quotes."
             raise AnnotationError(Problem(what, self.name, remedy)) from error
         if ragged:
-            what = f"{counted(len(ragged), 'row')} of another width than the header."
+            what = (
+                f"{counted(len(ragged), 'row')} with a different number of cells than the header."
+            )
             where = next((f"{self.name}, row {n}" for n in ragged if n), self.name)
-            remedy = "Quote cells that hold the delimiter, or fill in the missing cells."
+            remedy = "Quote cells that contain the delimiter, or fill in the missing cells."
             self.problems.append(Problem(what, where, remedy))
 
 
@@ -197,7 +199,7 @@ def opened(path: Path) -> File:
         if kind == "parquet":
             return File(path, tuple(pq.read_schema(path).names))
         if kind is None:
-            what = "Only Parquet files and texts with delimiters are streamed."
+            what = "Only Parquet files and delimited text files can be streamed."
             raise AnnotationError(Problem(what, name, "Export the labels as Parquet or CSV."))
         with pa.input_stream(str(path)) as stream:
             head = stream.read(HEAD).decode("utf-8-sig", "replace")

@@ -75,7 +75,7 @@ def named_column(header: Sequence[str], name: str, role: str, source: str) -> li
     near += [other for other in header if other.casefold() == name.casefold() and other not in near]
     remedy = f"Did you mean {' or '.join(map(repr, near))}? " if near else ""
     remedy += f"The columns are {some(header)}."
-    return [Problem(f"There is no column {name!r} (named as {role}).", source, remedy)]
+    return [Problem(f"There is no column {name!r} (given as {role}).", source, remedy)]
 
 
 def find_roles(
@@ -118,7 +118,7 @@ def find_roles(
         for name in matched(header)[role]:
             other = next((r for r in chosen if given.get(r) == name), None)
             if role in missing and other is not None:
-                what = f"The column {name!r} is named as {other}, so none is left for the {role}."
+                what = f"The column {name!r} is given as {other}, so none is left for the {role}."
                 remedy = (
                     f"Name another column with {role}=... (--{role}) or {other}=... (--{other})."
                 )
@@ -128,8 +128,8 @@ def find_roles(
         problems.append(_not_found(header, chosen, missing, taken, source))
     named = [name for name in chosen.values() if list(chosen.values()).count(name) > 1]
     if named:
-        what = f"The column {named[0]!r} is named for two things."
-        problems.append(Problem(what, source, "Name a column of its own for each."))
+        what = f"The column {named[0]!r} is used for two things."
+        problems.append(Problem(what, source, "Name a different column for each."))
     return chosen, problems
 
 
@@ -270,8 +270,8 @@ def finished(
     """
     problems = list(columns.problems)
     if not problems and not len(columns.labels):
-        what = "No cell holds a label."
-        remedy = "Check the label column, and which texts stand for no label (missing=...)."
+        what = "No cell contains a label."
+        remedy = "Check the label column, and which texts mean a missing label (missing=...)."
         problems.append(Problem(what, source, remedy))
     if problems:
         raise AnnotationError(problems)

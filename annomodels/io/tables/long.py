@@ -130,13 +130,13 @@ def _without_repeats(table: Table, names: dict[str, str]) -> tuple[Table, list[s
     dropped = len(table) - len(keep)
     if dropped:
         notes.append(
-            f"{counted(dropped, 'row')} dropped that repeat an annotation id with the same item, "
-            "coder and label."
+            f"{counted(dropped, 'row')} dropped because they repeat an annotation id with the same "
+            "item, coder and label."
         )
     if changed:
         notes.append(
-            f"{counted(changed, 'row')} with an annotation id that has been used before, for "
-            "another item, coder or label; all are kept."
+            f"{counted(changed, 'row')} with an annotation id already used for another item, "
+            "coder or label; all are kept."
         )
     return (table.take(keep) if dropped else table), notes
 
@@ -159,7 +159,7 @@ def unused_columns(header: Sequence[str], used: Collection[str], gold: bool) -> 
     notes = [f"{'Column' if len(left) == 1 else 'Columns'} not used: {some(left)}."] if left else []
     if not gold:
         notes += [
-            f"Column {name!r} may hold known gold: say gold={name!r} (--gold-column {name}) "
+            f"Column {name!r} may contain known gold: use gold={name!r} (--gold-column {name}) "
             "to use it."
             for name in left
             if name.strip().casefold() in GOLD_WORDS

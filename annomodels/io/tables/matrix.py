@@ -45,10 +45,10 @@ def read_matrix(source: Source, options: Options) -> Columns:
     records = source.records
     filled = [record for record in records if any(record)]
     if not filled:
-        what = "There is no row of cells."
+        what = "There are no rows."
         return Columns(problems=[Problem(what, source.name, "Give rows of labels.")])
     if any(value is not None for value in (*options.roles.values(), *options.extra.values())):
-        what = "A matrix without a header has no names of columns."
+        what = "A matrix without a header has no column names."
         remedy = "Leave out item=, coder=, label=, gold=, group= and text=, or add a header."
         return Columns(problems=[Problem(what, source.name, remedy)])
     width = len(filled[0])
@@ -85,7 +85,7 @@ def _other_shape(rows: list[list[str]], source: str) -> Problem | None:
         what = "Every row holds whole numbers with the same sum: are these counts, or labels?"
         remedy = (
             "If they are labels of coders, say format='matrix' (--input-format matrix). If they "
-            "are counts, give the single labels: counts do not say who gave which."
+            "are counts, give the individual labels: counts do not say who gave which."
         )
         return Problem(what, source, remedy)
     names = [str(n) for n in range(len(rows[0]) + 1)]
@@ -141,14 +141,14 @@ def read_grouped(source: Source, options: Options) -> Columns:
         return found.columns()
     counts = [str(count) for count in table.columns["n"]]
     if any(not count.isdigit() or len(count) > 9 for count in counts):
-        found.problem("The column n holds cells that are no counts.", "Give whole numbers.")
+        found.problem("The column n holds cells that are not counts.", "Give whole numbers.")
         return found.columns()
     if sum(map(int, counts)) * len(coders) > MOST:
-        found.problem(f"It stands for more than {MOST:,} judgements.", "Give a part of it.")
+        found.problem(f"It means more than {MOST:,} judgements.", "Give a part of it.")
         return found.columns()
     for row, cells in rows_of(table):
         for number in range(1, int(str(cells["n"])) + 1):
             for coder in coders:
                 found.add(f"{row}.{number}", coder, "label", cells[coder], row)
-    found.note("Read as patterns with counts: each row stands for n items.")
+    found.note("Read as patterns with counts: each row means n items.")
     return found.columns()

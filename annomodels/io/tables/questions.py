@@ -70,7 +70,7 @@ def choose_question(
         what = f"The table holds {counted(len(names), 'question')}: {listed}."
         remedy = (
             f"Choose one with question={names[0]!r} (--question {names[0]}); annomodels run and "
-            "agree take each by itself with --every-question."
+            "agree analyse each separately with --every-question."
         )
         return None, [Problem(what, where, remedy, tuple(map(str, names)))]
     if asked in counts:

@@ -45,7 +45,7 @@ def from_records(
     """Table of rows of cells, the first row that is not blank being the header."""
     filled = [n for n, record in enumerate(records) if any(record)]
     if not filled:
-        what, remedy = "There are only blank lines.", "Export the labels again."
+        what, remedy = "The file contains only blank lines.", "Export the labels again."
         return Table({}, [], source, [Problem(what, source, remedy)])
     header, body = list(records[filled[0]]), filled[1:]
     if len(header) == 1 and all(len(records[n]) == 1 for n in body):
@@ -113,7 +113,7 @@ def _ragged(
         for mark, word in DELIMITERS.items()
         if mark != delimiter and all(mark in cell for n in ragged for cell in records[n][:1])
     ]
-    remedy = "Quote cells that hold the delimiter, or fill in the missing cells."
+    remedy = "Quote cells that contain the delimiter, or fill in the missing cells."
     if other and max(widths) == 1:
         remedy = f"These rows seem separated by a {other[0]}, the header by a "
         remedy += f"{DELIMITERS.get(delimiter, repr(delimiter))}: use one delimiter."

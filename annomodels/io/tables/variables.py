@@ -99,8 +99,8 @@ def several(grid: Grid, source: str) -> Problem:
     """Ask which variable is meant."""
     first = next(iter(grid.columns))
     remedy = (
-        f"Choose one with question={first!r} (--question {first}); annomodels run and agree take "
-        "each by itself with --every-question. If all columns are coders, name them with "
+        f"Choose one with question={first!r} (--question {first}); annomodels run and agree "
+        "analyse each separately with --every-question. If all columns are coders, name them with "
         "coder_columns (--coder-columns)."
     )
     return Problem(f"The columns are {grid}.", source, remedy, tuple(grid.columns))

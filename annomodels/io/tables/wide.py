@@ -59,7 +59,7 @@ def read_wide(source: Source, options: Options) -> Columns:
     for name in (name for name in coders if name not in table.columns):
         problems += named_column(table.header, name, "coder", table.source)
     if not coders:
-        what = "There is no column of a coder."
+        what = "There is no column for a coder."
         problems.append(Problem(what, table.source, "Give one column for each coder."))
     problems = list(dict.fromkeys(problems))
     if problems:
@@ -77,7 +77,7 @@ def read_wide(source: Source, options: Options) -> Columns:
     if grid is not None and options.question is None and options.coder_columns is None:
         first = next(iter(grid.columns))
         columns.notes.append(
-            f"Every column is taken for a coder. Are they {grid}? Then choose one with "
+            f"Every column is read as a coder. Are they {grid}? Then choose one with "
             f"question={first!r} (--question {first})."
         )
     columns.notes = [*table.notes, *columns.notes]
@@ -145,7 +145,8 @@ def _counts(table: Table) -> Problem:
     what = "Every row holds whole numbers with the same sum: are these counts of labels, or labels?"
     remedy = (
         "If they are labels of coders, say format='wide' (--input-format wide). If they are "
-        "counts, give the single labels as item, coder, label: counts do not say who gave which."
+        "counts, give the individual labels as item, coder, label: counts do not say who gave "
+        "which."
     )
     return Problem(what, table.source, remedy)
 
@@ -163,9 +164,9 @@ def _not_coders(table: Table, coders: Sequence[str], options: Options) -> list[P
         if plain in GOLD_WORDS:
             why = f"Is column {name!r} a coder or the known truth?"
         elif plain in TEXT_WORDS and not shares:
-            why = f"Column {name!r} looks like something about the items, not like a coder."
+            why = f"Column {name!r} looks like information about the items, not a coder."
         elif not options.forced and _is_text(labels[name], len(table)):
-            why = f"Column {name!r} looks like texts, not like the labels of a coder."
+            why = f"Column {name!r} looks like texts, not a coder's labels."
         elif not options.forced and labels[name] and filled > 1 and not shares:
             why = f"Column {name!r} shares no label with the other columns; is it a coder?"
         if why:

@@ -100,7 +100,7 @@ def _load(data: bytes, where: str, beside: Members, builder: SpanBuilder) -> Any
         what = f"The CAS cannot be read: {type(error).__name__} {first}".rstrip() + "."
         raise AnnotationError(Problem(what, where, "Export it again.")) from error
     if said:
-        builder.note("Types that the type system does not know are left out.")
+        builder.note("Types missing from the type system are left out.")
     return cas
 
 

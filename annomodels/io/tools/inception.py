@@ -28,7 +28,7 @@ def read_inception(source: Source, options: Options) -> Columns:
     table = usable(source, found)
     coders = table.header[len(OWN) :]
     if not coders and not found.problems:
-        found.problem("There is no column of a coder.", "Export the diagnosis of all coders.")
+        found.problem("There is no column for a coder.", "Export the diagnosis of all coders.")
     if found.problems:
         return found.columns()
     flags: Counter[str] = Counter()

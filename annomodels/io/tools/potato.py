@@ -83,7 +83,7 @@ def _states(source: Source, found: Judgements) -> Iterator[tuple[str, dict[str, 
             found.problems += error.problems
             continue
         if not isinstance(state, dict):
-            found.problem("The state of a coder is no object.", "Copy it again.", part.name)
+            found.problem("The state of a coder is not an object.", "Copy it again.", part.name)
             continue
         folder = name.split("/")[-2] if "/" in name else "unnamed"
         coder = state.get(CODER) or folder

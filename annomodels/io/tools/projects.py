@@ -49,7 +49,7 @@ def parts_of(source: Source, *endings: str) -> Iterator[Part]:
     for name in wanted:
         path = name.split("/")
         if len(path) < 2:
-            what = f"The file {name!r} lies in no folder of a document."
+            what = f"The file {name!r} is not in the folder of a document."
             remedy = "Lay the files out as document/coder, as the project export does."
             raise AnnotationError(Problem(what, source.name, remedy))
         document, coder = path[-2], GOLD if sides[name] == "curation" else _stem(name)

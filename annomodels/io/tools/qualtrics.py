@@ -71,7 +71,8 @@ def read_qualtrics(source: Source, options: Options) -> Columns:
     if not items:
         asked = f" that begins with {options.question!r}" if options.question else ""
         found.problem(
-            f"There is no column of a question{asked}.", f"The columns are {', '.join(names[:30])}."
+            f"There is no column for a question{asked}.",
+            f"The columns are {', '.join(names[:30])}.",
         )
     _refuse_mixture(found, items, [row for _, row in rows])
     who = names.index(coder)

@@ -51,7 +51,7 @@ def spans_of_webanno(source: Source, options: Options) -> Spans:
         if text.startswith(_FIRST):
             _read(text, document, coder, builder)
         else:
-            builder.note("Files that are no WebAnno TSV 3 are left out.")
+            builder.note("Files that are not WebAnno TSV 3 are left out.")
     return builder.spans()
 
 

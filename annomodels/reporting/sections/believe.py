@@ -34,23 +34,24 @@ _TELLS = (
 
 
 ALIKE = (
-    "An honest word: the model takes the labels of an item for independent once its truth is "
-    "known. Where items differ in difficulty, or coders share their errors, that is not so, and "
-    "the probabilities of the gold labels are then too sure and the expected number of wrong "
+    "A caution: the model treats the labels of an item as independent once its truth is "
+    "known. Where items differ in difficulty, or coders make the same errors, this is not true: "
+    "the probabilities of the gold labels are then too sure, and the expected number of wrong "
     "labels is too small."
 )
 
 
 NUMBERS = (
-    "An honest word: the model takes the errors of coders at an item for independent once its true "
-    "value is known. Where coders share them, as when all read a guideline in the same wrong way, "
-    "that is not so, and the intervals of the true values are too narrow."
+    "A caution: the model treats coders' errors on an item as independent once its true value is "
+    "known. Where coders share them, for example because everyone misreads a guideline in "
+    "the same way, this is not true, and the intervals of the true values are too narrow."
 )
 _STATES = (
-    "An honest word: the model lets items of one class differ, and takes their labels for "
-    "independent once this is known. Errors that coders share for other reasons, such as a "
-    "guideline that all read in the same wrong way, it cannot see: a crowd that is wrong with one "
-    "voice looks like one that is right, and the probabilities of the gold labels are then too "
+    "A caution: the model lets items of one class differ, and treats their labels as "
+    "independent once this is known. It cannot see errors that coders share for other "
+    "reasons, such as a guideline that everyone misreads in the same way: a crowd that is "
+    "unanimously wrong looks like one that is right, and the probabilities of the gold labels are "
+    "then too "
     f"sure. {_TELLS}"
 )
 

@@ -68,7 +68,7 @@ def health_notes(facts: Facts) -> list[str]:
             "coders of different groups can be compared only through what the model assumes."
         )
     elif not on_disk:
-        out.append("All items and coders hang together: any two coders can be compared.")
+        out.append("All items and coders are connected: any two coders can be compared.")
     if counts.few:
         verb = "has" if len(counts.few) == 1 else "have"
         out.append(

@@ -32,7 +32,7 @@ GLOSSARY = (
     ("Mention", "An expression that refers, known by its words; two coders mean the same mention "
      "if they marked exactly the same words."),
     ("Chain", "The mentions that refer to one thing. A label made of a chain depends on what is "
-     "counted as part of it: the condition, which stands in the name of every alpha."),
+     "counted as part of it: the condition, which is part of the name of every alpha."),
     ("Kappa on coreferent pairs", "Every pair of mentions that both coders marked is coreferent or "
      "not. Kappa of these decisions, text by text; the adjusted Rand index."),
     ("Mean over these texts", "What is uncertain is how the coders would do on other mentions of "
@@ -102,7 +102,7 @@ def badge(facts: LinkFacts) -> Badge:
         "trust",
         "✓ Computed",
         (
-            "Kappa on pairs stands with intervals; alpha on chains has one from three texts on, "
+            "Kappa on pairs comes with intervals; alpha on chains has one from three texts on, "
             "F1 of mentions has none.",
         ),
     )

@@ -51,7 +51,7 @@ def _places(facts: LinkFacts) -> list[Part]:
     parts = [Part("text", lead, "lead"), Part("kinds", counted, "kinds")]
     shown = list(_in_context(facts))
     if not shown:
-        return [*parts, Part("text", "There is no place where coders differ.")]
+        return [*parts, Part("text", "The coders differ nowhere.")]
     said = (
         f"The {len(shown)} places with most coders behind a second reading, in the order of the "
         "texts."

@@ -33,7 +33,7 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
     ("Settled", "The gold label has a probability of at least .95."),
     (
         "95 % interval",
-        "Where the quantity lies with a probability of 95 %, given the data and the model.",
+        "The range that holds the quantity with probability 95 %, given the data and the model.",
     ),
     (
         "Prior",
@@ -42,7 +42,7 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
     (
         "Prior sensitivity",
         "How far results move when the priors count more or less, in bits for a factor of two; "
-        "below .05 it is taken for none.",
+        "below .05 it counts as none.",
     ),
     ("Prevalence", "How frequent each label is among the items, the errors of coders taken out."),
     ("Accuracy", "Probability that a coder's label is right."),

@@ -57,7 +57,7 @@ def groups(
     Raises
     ------
     AnnotationError
-        When a name is no coder of the data.
+        When a name is not a coder of the data.
     NotApplicable
         When no group is left, or the model gives all coders one confusion matrix.
 
@@ -94,8 +94,8 @@ def groups(
     if strange:
         raise AnnotationError(
             Problem(
-                f"Of the names with a group, {len(strange):,} is no coder of the data: "
-                f"{', '.join(map(label_text, strange[:5]))}.",
+                f"Names with a group that are not coders of the data, {len(strange):,} "
+                f"in all: {', '.join(map(label_text, strange[:5]))}.",
                 data.source,
                 "Name coders as the data do: data.coders.",
             )

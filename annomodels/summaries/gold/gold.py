@@ -206,6 +206,6 @@ def pool_notes(tree: xr.DataTree) -> tuple[str, ...]:
     return (
         "P(truth) is pooled from models of the labels alone, each believed only so far: "
         f"{', '.join(f'{name} {weight:.2g}' for name, weight in means)} ({taught}; 1 would be to "
-        f"believe a model as it stands). Of {float(pool['error'].mean()):.1%} of the items the "
-        "crowd is taken to know nothing.",
+        f"believe a model as it is). Of {float(pool['error'].mean()):.1%} of the items the "
+        "crowd is assumed to know nothing.",
     )

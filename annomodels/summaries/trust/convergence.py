@@ -84,7 +84,7 @@ def fit_findings(tree: xr.DataTree, data: Annotations) -> list[Finding]:
 
 def _engine() -> list[Finding]:
     sentence = (
-        "The engine em gives one estimate without intervals: good for a first look. "
+        "The engine em gives one estimate without intervals, enough for a first look. "
         "Fit with gibbs or nuts before you rely on probabilities."
     )
     return [Finding("intervals", 0, 1, sentence, CHECK)]
