@@ -62,7 +62,7 @@ def test_repeats_keep_their_order_and_can_be_dropped() -> None:
     assert data.without_repeats().label.tolist() == [0, 0]
     assert data.without_repeats("last").label.tolist() == [1, 0]
     assert data.is_complete
-    assert any("had labelled the item before" in note for note in data.notes)
+    assert any("had already labelled the item" in note for note in data.notes)
 
 
 @pytest.mark.parametrize(

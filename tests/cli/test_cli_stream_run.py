@@ -158,7 +158,7 @@ def test_other_files_of_the_folder_stay(labels: Path, call, tmp_path: Path) -> N
     told = ("run", labels, "--stream", "-o", out, "--engine", "em", "--no-report")
     done = call(*told, "--force")
     assert done.code == 2
-    assert "holds other files" in done.err
+    assert "not outputs of this command" in done.err
     (out / "truth" / "mine.txt").rename(out / "mine.txt")
     (out / "report.html").write_text("an old one")
     (out / "truth" / "000009.parquet").write_text("from an earlier run")
