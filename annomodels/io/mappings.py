@@ -69,7 +69,7 @@ def groups_from(path: str | os.PathLike[str]) -> dict[str, str]:
     try:
         found = names_from(path)
     except AnnotationError as error:
-        if not any("no table of names" in problem.what for problem in error.problems):
+        if not any("not a table of coder names" in problem.what for problem in error.problems):
             raise
         what = "This is not a table of coder groups."
         remedy = 'Write {"coder": "group"} as JSON, or two columns, coder and group, as CSV.'
