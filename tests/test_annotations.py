@@ -98,7 +98,7 @@ def test_labels_outside_the_declared_set_are_named_with_their_rows() -> None:
 
 @pytest.mark.parametrize(
     ("labels", "message"),
-    [([], "empty"), (["no", "yes", "no"], "twice"), ("no,yes", "a single text"), ([["no"]], "list")],
+    [([], "empty"), (["no", "yes", "no"], "twice"), ("no,yes", "single text"), ([["no"]], "list")],
 )
 def test_a_wrong_label_set_is_refused(labels: list[str], message: str) -> None:
     with pytest.raises(AnnotationError, match=message):
