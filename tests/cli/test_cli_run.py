@@ -193,11 +193,11 @@ def test_an_untrusted_fit_is_written_and_is_4(votes, call, tmp_path, monkeypatch
     few = FEW[:-1]
     done = call("run", votes, "-o", tmp_path / "out", *few, "--no-report")
     assert done.code == 4
-    assert "not to be trusted" in done.err
+    assert "cannot be trusted" in done.err
     assert "gold.csv" in names_in(tmp_path / "out")
     assert call("fit", votes, "-o", tmp_path / "a.nc", *few).code == 4
     assert call("fit", votes, "-o", tmp_path / "b.nc", *few, "--allow-unconverged").code == 0
-    assert "not to be trusted" in call("gold", tmp_path / "a.nc", "-q").err
+    assert "cannot be trusted" in call("gold", tmp_path / "a.nc", "-q").err
 
 
 def test_no_output_of_an_anonymous_run_holds_a_name(call, tmp_path: Path) -> None:

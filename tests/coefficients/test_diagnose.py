@@ -186,7 +186,7 @@ def test_sets_of_coders_without_common_items_are_counted():
     rows += [(40, "f", 1)]
     found = am.diagnose(am.Annotations.from_records(rows), draws=50)
     text = " ".join(found.sentences)
-    assert "fall into 2 sets (3, 2 coders) that share no item" in text
+    assert "fall into 2 sets (3, 2 coders) that have no item in common" in text
     assert "'f' shares no item with another coder, which tells nothing" in text
     assert "1 of 21 items have one label" in text
     assert found.components["coders"].tolist() == [3, 2, 1]

@@ -203,7 +203,7 @@ def test_grouped_patterns_are_written_out(put: Put) -> None:
 
 def test_another_format_is_not_forced_upon_a_file(put: Put) -> None:
     path = put("item,coder,label\nt,a,x\nt,b,y\n")
-    assert "known by: columns that begin with ASSIGNMENT:" in problem(path, format="toloka")
+    assert "recognised by: columns that begin with ASSIGNMENT:" in problem(path, format="toloka")
     assert "no marked stretches" in problem(path, units="exact")
     aggregated = put("_unit_id,q,q:confidence\n1,x,.9\n", "report.csv")
     assert "aggregated report" in problem(aggregated, format="appen")

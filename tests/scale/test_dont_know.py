@@ -167,7 +167,7 @@ def test_a_repeated_id_is_taken_once_also_where_only_some_files_have_ids(tmp_pat
     found = am.scan(tmp_path)
     # by a: 7, 8 and y on t, and two without ids on u; by b: one on each
     assert (found.per_coder.tolist(), found.skips) == ([5, 2], 1)
-    assert found.notes[0].startswith("2 rows dropped that repeat an annotation id")
+    assert found.notes[0].startswith("2 rows dropped because they repeat an annotation id")
     assert not any("not used" in note for note in found.notes)
     by_item = am.scan(tmp_path / "1.csv", item="Annotation_ID")  # then it is no id of labels
     assert by_item.to_annotations().items == ("7", "8")
