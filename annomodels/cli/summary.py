@@ -32,13 +32,13 @@ def show(
 
 
 def loaded(path: str) -> Fit:
-    """Load a fit, and say on stderr if it is not to be trusted."""
+    """Load a fit, and say on stderr if it cannot be trusted."""
     from annomodels.cli.loading import load_fit
 
     fit = load_fit(path)
     found = fit.check(predictive=False)  # which never forbids the use
     if not found:
-        warn("This fit is not to be trusted: " + " ".join(found.sentences))
+        warn("This fit cannot be trusted: " + " ".join(found.sentences))
     return fit
 
 
