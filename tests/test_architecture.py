@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import statistics
 import subprocess
 import sys
 from collections import Counter
@@ -127,24 +128,14 @@ def test_heavy_packages_load_inside_functions() -> None:
         assert not {name for name in loaded if part_of(name) == "kernels"}, module
 
 
-# Folders with more files than a reader can survey; each number only ever goes down.
-FULL = {
-    "models": 53,
-    "engines": 40,
-    "io": 36,
-    "kernels": 28,
-    "reporting": 28,
-    "coref": 26,
-    "scale": 26,
-}
 # Small files that are a concept each: what an outsider runs or lists, or ground that all share.
-SMALL = {"__main__", "types", "datasets.caries", "datasets.info", "models.state"}
+SMALL = {"__main__", "types", "datasets.anesthesia", "datasets.caries", "datasets.info"}
 
 
 def test_a_folder_can_be_surveyed() -> None:
     """At most twenty files on one level."""
     folders = Counter(path.parent.relative_to(PACKAGE).as_posix() for path in FILES.values())
-    assert not {name: n for name, n in folders.items() if n > FULL.get(name, 20)}
+    assert not {name: n for name, n in folders.items() if n > 20}
 
 
 def test_a_file_is_one_concept() -> None:
@@ -156,7 +147,8 @@ def test_a_file_is_one_concept() -> None:
         for name, lines in lengths.items()
         if lines < 40 and FILES[name].stem != "__init__"
     }
-    assert len(small) <= 15, small - SMALL
+    assert small == SMALL
+    assert statistics.median(lengths.values()) <= 200
 
 
 def test_every_file_says_what_it_is_and_every_folder_states_its_law() -> None:
@@ -219,11 +211,11 @@ def looks_into_draws(tree: ast.AST) -> Iterator[str]:
 def test_no_parameter_of_a_model_is_named_outside_the_models() -> None:
     # A word of one part is refused where draws are looked into, a compound anywhere. Numbers
     # keep names of their own.
-    elsewhere = ("engines.interval", "interval")
+    elsewhere = {"annomodels.engines.interval", "annomodels.engines.interval_nuts"}
     names = declared_names() - COMMON
     found = []
     for module, tree in TREES.items():
-        if part_of(module) in ("models", "kernels") or any(part in module for part in elsewhere):
+        if part_of(module) in ("models", "kernels") or module in elsewhere:
             continue
         said = {text for text in texts(tree) if "_" in text} | set(looks_into_draws(tree))
         found += [(module, name) for name in sorted(said & names)]

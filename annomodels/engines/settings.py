@@ -7,11 +7,21 @@ import signal
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from types import FrameType
 from typing import Any
 
+from annomodels.errors import NotApplicable
+
 Progress = Callable[[str, float, str], None]
+
+
+MEMORY = 400_000_000
+
+
+def _known_to(engine: str, default: Any) -> Any:
+    """Declare an option that one engine alone knows."""
+    return field(default=default, metadata={"engine": engine})
 
 
 @dataclass(frozen=True)
@@ -63,15 +73,15 @@ class Settings:
     draws: int = 1000
     warmup: int = 500
     seed: int = 1
-    starts: int | None = None
+    starts: int | None = _known_to("em", None)
     relabel: bool = True
-    extend: bool = True
+    extend: bool = _known_to("gibbs", True)
     patience: float = 4e10
     time_limit: float | None = None
     threads: int | None = None
     partitions: int | None = None
-    target_accept: float = 0.9
-    memory: int = 400_000_000
+    target_accept: float = _known_to("nuts", 0.9)
+    memory: int = _known_to("gibbs", MEMORY)
     progress: Progress | None = None
     executor: Any = None
     checkpoint: str | os.PathLike[str] | None = None
@@ -88,6 +98,24 @@ class Settings:
             if hasattr(os, "sched_getaffinity")
             else os.cpu_count() or 1
         )
+
+    def require_known(self, engine: str) -> None:
+        """Refuse options that the engine does not know, all of them in one message.
+
+        Raises
+        ------
+        NotApplicable
+            When one differs from its default.
+        """
+        strange = [
+            f"{option.name}= ({option.metadata['engine']})"
+            for option in fields(self)
+            if option.metadata.get("engine", engine) != engine
+            and getattr(self, option.name) != option.default
+        ]
+        if strange:
+            whose = ", ".join(strange)
+            raise NotApplicable(f"The engine {engine!r} does not know {whose}. Leave them out.")
 
     def tell(self, stage: str, share: float, message: str = "") -> None:
         """Report where the run is."""

@@ -9,7 +9,7 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.schema import conform
 from annomodels.engines.catalog import choose, runner
 from annomodels.engines.checkpoint import new_seed
-from annomodels.engines.settings import Progress, Settings
+from annomodels.engines.settings import MEMORY, Progress, Settings
 from annomodels.errors import NotApplicable
 from annomodels.fitting.fit import Fit
 from annomodels.models.base import Model
@@ -19,14 +19,6 @@ from annomodels.models.encoded import expanded, require_learnable
 if TYPE_CHECKING:
     from annomodels.models.mixtures.opinion_pool import OpinionPool
     from annomodels.scale.scanned import Scanned
-
-# options that some engines only know: what stands for "not told", and these engines
-OF_ENGINES: dict[str, tuple[Any, tuple[str, ...]]] = {
-    "starts": (None, ("em",)),
-    "extend": (True, ("gibbs",)),
-    "memory": (400_000_000, ("gibbs",)),
-    "target_accept": (0.9, ("nuts",)),
-}
 
 
 def fit(
@@ -45,7 +37,7 @@ def fit(
     time_limit: float | None = None,
     threads: int | None = None,
     partitions: int | None = None,
-    memory: int = 400_000_000,
+    memory: int = MEMORY,
     executor: Any = None,
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_every: float = 60.0,
@@ -120,7 +112,6 @@ def fit(
     """
     resolved = resolve(model)
     name = choose(resolved, engine)
-    _refuse_others(name, starts=starts, extend=extend, memory=memory, target_accept=target_accept)
     settings = Settings(
         chains=chains, draws=draws, warmup=warmup,
         seed=new_seed(checkpoint=checkpoint, resume=resume) if seed is None else seed,
@@ -129,6 +120,7 @@ def fit(
         partitions=partitions, memory=memory, executor=executor, checkpoint=checkpoint,
         checkpoint_every=checkpoint_every, resume=resume, progress=progress,
     )  # fmt: skip
+    settings.require_known(name)
     if isinstance(data, Annotations):
         resolved.require_fittable(data)
         named = data
@@ -168,18 +160,6 @@ def fit(
     result.attrs |= {"expected_errors": written.expected_errors, "blocks": written.blocks}
     tree = conform(result, named, fitted)
     return Fit(data, fitted, tree, written.folder, written.keeper)
-
-
-def _refuse_others(engine: str, **options: Any) -> None:
-    """Refuse options that the engine does not know, all of them in one message."""
-    strange = {
-        key: OF_ENGINES[key][1]
-        for key, value in options.items()
-        if value != OF_ENGINES[key][0] and engine not in OF_ENGINES[key][1]
-    }
-    if strange:
-        whose = ", ".join(f"{key}= ({' or '.join(known)})" for key, known in strange.items())
-        raise NotApplicable(f"The engine {engine!r} does not know {whose}. Leave them out.")
 
 
 def _require_streamable(model: Model, engine: str) -> None:
