@@ -156,3 +156,13 @@ def test_every_verb_is_a_method_that_names_a_function_which_is_there(fit):
 def test_options_that_the_engine_does_not_know_are_refused_in_one_message(fit):
     with pytest.raises(am.errors.NotApplicable, match=r"starts= \(em\), target_accept= \(nuts\)"):
         am.fit(fit.data, engine="gibbs", starts=3, target_accept=0.8)
+
+
+def test_options_that_the_engine_does_not_know_are_refused_together():
+    data = am.datasets.load("anesthesia")
+    with pytest.raises(
+        am.errors.NotApplicable, match=r"extend= \(gibbs\), target_accept= \(nuts\)"
+    ):
+        am.fit(data, engine="em", seed=1, extend=False, target_accept=0.8)
+    with pytest.raises(am.errors.NotApplicable, match=r"'gibbs' does not know starts= \(em\)"):
+        am.fit(data, engine="gibbs", seed=1, starts=3)
