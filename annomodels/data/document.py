@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.data.expressions import Key, Span
-from annomodels.data.layers import PHRASE, Layer
+from annomodels.data.layers import Layer
 from annomodels.data.validation import some
 from annomodels.errors import AnnotationError, Problem
 
@@ -196,8 +196,3 @@ def _problems(document: Document) -> Iterator[Problem]:
                 f"{one.span.end}, but the words are 0 to {length - 1}."
             )
             yield Problem(what, where, "Check that text and markables belong together.")
-
-
-def is_phrase(key: Key) -> bool:
-    """Whether a markable is a mention by its level."""
-    return key[0] == PHRASE

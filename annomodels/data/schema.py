@@ -277,16 +277,3 @@ def annotations_of(tree: xr.DataTree) -> Annotations:
         notes=tuple(notes),
         **fields,
     )
-
-
-def confusion_draws(tree: xr.DataTree, n_coders: int) -> AnyArray:
-    """Draws of the confusion matrices, shape [sample, coder, truth, label].
-
-    Chains follow each other along ``sample``. For the pooled model every coder has the same
-    matrix; the array is then a read-only view without copies.
-    """
-    values: AnyArray = tree["posterior"].to_dataset()["confusion"].values
-    values = values.reshape(-1, *values.shape[2:])
-    if values.ndim == 3:
-        values = np.broadcast_to(values[:, None], (len(values), n_coders, *values.shape[1:]))
-    return values
