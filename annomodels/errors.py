@@ -105,7 +105,3 @@ class MissingDependency(AnnomodelsError, ImportError):
 
 class DataWarning(UserWarning):
     """The data can be used, but something about them should be known."""
-
-
-class InferenceWarning(UserWarning):
-    """The result should not be trusted without a look at ``fit.check()``."""

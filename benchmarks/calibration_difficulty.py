@@ -23,7 +23,6 @@ import numpy as np
 from calibration import Case, Floats, Ints, Study
 
 import annomodels as am
-from annomodels.data.schema import names
 from annomodels.engines.pymc.nuts import start_point
 from annomodels.engines.settings import Settings
 from annomodels.models import resolve
@@ -78,7 +77,7 @@ def ready(model: Model, k: int, coders: int, replications: int, seed: int) -> Re
     codes = encode(data, shared=model.shared)
     # what the parametrisation asks of the data stays that of these
     typical = dataclasses.replace(codes, weight=codes.weight * (ITEMS + KNOWN) / codes.n_patterns)
-    known = names(data)
+    known = data.coords
     coords = {dim: known[dim] for dim in ("truth", "label", "coder")}
     built = model.build(typical, {**coords, **model.coords(coords["label"])})
     wanted = [*built.free_RVs, *built.deterministics]

@@ -10,7 +10,6 @@ NUTS on the passages of one book and compares it with Gibbs.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -22,8 +21,7 @@ import common
 import numpy as np
 import pandas as pd
 
-from annomodels.coref.mentionpairs.fitting import fit_pairs
-from annomodels.coref.mentionpairs.result import PairFit
+import annomodels as am
 from annomodels.models.pairs import MentionPairs, PairModel, SingleTruth
 from annomodels.priors import Beta, Dirichlet, LogNormal
 
@@ -112,16 +110,15 @@ def read(folder: Path) -> tuple[pd.DataFrame, dict[str, str]]:
     return labels, dict(zip(gold["item"], gold["label"], strict=True))
 
 
-def fitted(variant: Variant, labels: pd.DataFrame, **options: Any) -> PairFit:
+def fitted(variant: Variant, labels: pd.DataFrame, **options: Any) -> am.Fit:
     """Fit a variant; whether it has mixed is reported in the table."""
     if not variant.classes:
         # all labels in one class: what stands before the bracket is the same
         labels = labels.assign(label=[f"M({x})" for x in labels["label"]])
-    with warnings.catch_warnings(action="ignore"):
-        return fit_pairs(labels, variant.model, always=variant.always, **options)
+    return am.fit(am.coref.pairs(labels, variant.always), variant.model, **{"seed": 1, **options})
 
 
-def judged(fit: PairFit, gold: dict[str, str], column: str = "p_true") -> Judged:
+def judged(fit: am.Fit, gold: dict[str, str], column: str = "p_true") -> Judged:
     """Compare a fit with gold: its silver labels with the probabilities of a column."""
     table = fit.interpretations().table
     table = table[table["label"] != "none of these"]
@@ -238,7 +235,7 @@ def gained(found: Judged, votes: Judged, seed: int) -> str:
     return f"{100 * gain.mean():+.2f} [{low:+.2f}, {high:+.2f}]"
 
 
-def row(name: str, found: Judged, votes: Judged, fit: PairFit | None, seed: int) -> list[str]:
+def row(name: str, found: Judged, votes: Judged, fit: am.Fit | None, seed: int) -> list[str]:
     """One line of the table."""
     cells = [
         name,
@@ -249,8 +246,8 @@ def row(name: str, found: Judged, votes: Judged, fit: PairFit | None, seed: int)
     ]
     if fit is None:
         return [*cells, "", "", ""]
-    r, n = fit.mixing
-    return [*cells, f"{fit.seconds:.0f}", f"{r:.3f}", f"{n:.0f}"]
+    seconds, r, n = (fit.tree.attrs[name] for name in ("seconds", "rhat_max", "ess_min"))
+    return [*cells, f"{seconds:.0f}", f"{r:.3f}", f"{n:.0f}"]
 
 
 def against_nuts(labels: pd.DataFrame, seed: int, draws: int) -> str:
@@ -265,14 +262,15 @@ def against_nuts(labels: pd.DataFrame, seed: int, draws: int) -> str:
         options = {"seed": seed, "draws": draws, "chains": 2}
         gibbs = fitted(VARIANTS[name], part, engine="gibbs", **options | {"draws": 5 * draws})
         nuts = fitted(VARIANTS[name], part, engine="nuts", **options)
-        gap = np.abs(gibbs.p_true - nuts.p_true)
-        sizes = str(len(gibbs.codes.items)), str(len(gap))
-        seconds = f"{gibbs.seconds:.1f}", f"{nuts.seconds:.1f}"
+        p, q = (fit.interpretations().table["p_true"] for fit in (gibbs, nuts))
+        gap = np.abs(p - q)
+        sizes = str(gibbs.data.n_items), str(len(gap))
+        seconds = [f"{fit.tree.attrs['seconds']:.1f}" for fit in (gibbs, nuts)]
         lines.append([name, *sizes, f"{gap.max():.3f}", f"{gap.mean():.4f}", *seconds])
     return common.markdown(header, lines)
 
 
-def _of(fit: PairFit, column: str, gold: dict[str, str]) -> Judged:
+def _of(fit: am.Fit, column: str, gold: dict[str, str]) -> Judged:
     return judged(fit, gold, column)
 
 
@@ -304,7 +302,7 @@ def main() -> None:
             if name == "mention-pair":
                 shown |= {"P(true)": judged(fit, gold), "`p_next`": found}
         if name in ("mention-pair", "single-truth or none"):
-            none, one, several = fit.drawn.p_number.sum(axis=0)
+            none, one, several = fit.tree["truth"]["p_number"].values.sum(axis=0)
             counts.append(
                 f"{name}: {none:,.0f} mentions with no true reading among the candidates, "
                 f"{one:,.0f} with one, {several:,.0f} with several (posterior means)"

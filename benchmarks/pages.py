@@ -17,7 +17,6 @@ import os
 import sys
 import tempfile
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -103,7 +102,7 @@ def coreference(folder: Path) -> Callable[[Path], Path]:
     """Write the page on coreference, of the first texts of a set of chains."""
 
     def write(target: Path) -> Path:
-        from annomodels.reporting.links import collect
+        from annomodels.reporting.links import LinkFacts
         from annomodels.reporting.page import report_links
 
         table = target.with_suffix(".csv")
@@ -111,8 +110,8 @@ def coreference(folder: Path) -> Callable[[Path], Path]:
         text = frame["item"].str.partition("#")[0]
         frame[text.isin(text.unique()[:TEXTS])].to_csv(table, index=False)
         documents = am.coref.read(table)
-        fit = am.coref.fit_pairs(documents, chains=2, draws=60, warmup=60, seed=1)
-        return report_links(collect(documents, fit=fit, draws=200), target, force=True)
+        fit = am.fit(am.coref.pairs(documents), chains=2, draws=60, warmup=60, seed=1)
+        return report_links(LinkFacts(documents, fit=fit, draws=200), target, force=True)
 
     return write
 
@@ -126,7 +125,6 @@ def main() -> int:
     asked = parser.parse_args()
     browsing, looking = neighbour("browser"), neighbour("looking")
     browsing.PATIENCE = 600.0  # a long run should not end because the machine is busy
-    warnings.simplefilter("ignore", am.errors.InferenceWarning)
     wrong = 0
     with tempfile.TemporaryDirectory() as scratch, browsing.Browser() as browser:
         folder = asked.keep or Path(scratch)

@@ -45,7 +45,7 @@ def text(mentions: int, coders: int) -> Any:
 
 def tasks() -> dict[str, Callable[[Any], object]]:
     """Give what is measured."""
-    from annomodels import coref
+    from annomodels import coref, fit
 
     def alpha(chain: str) -> Callable[[Any], object]:
         return lambda made: coref.agreement(made, chain, "masi")
@@ -57,7 +57,7 @@ def tasks() -> dict[str, Callable[[Any], object]]:
         "coder table": lambda made: coref.coder_table(made, draws=DRAWS),
         "ambiguous places": lambda made: coref.ambiguous_places(made),
         "reading table": lambda made: coref.reading_table(made, most=60),
-        "fit": lambda made: coref.fit_pairs(made, chains=2, draws=200, warmup=100),
+        "fit": lambda made: fit(coref.pairs(made), chains=2, draws=200, warmup=100, seed=1),
     }
     for chain in ("none", "partial", "incl-", "excl-", "cluster-own"):
         out[f"alpha, {chain}"] = alpha(chain)

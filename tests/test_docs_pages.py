@@ -58,7 +58,6 @@ def short_chains(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.calibration
 @pytest.mark.parametrize("path", RUN, ids=name_of)
 @pytest.mark.usefixtures("short_chains")
-@pytest.mark.filterwarnings("ignore::annomodels.errors.InferenceWarning")  # so few draws
 def test_the_code_of_a_page_runs_and_shows_something(path: Path) -> None:
     page = path.read_text("utf-8")
     done = EXECUTE.executed(page, name_of(path))

@@ -15,8 +15,8 @@ from annomodels.cli.session import current, note, plural, warn
 if TYPE_CHECKING:
     import pandas as pd
 
-    from annomodels.coref.mentionpairs.result import PairFit
     from annomodels.data.document import Document
+    from annomodels.fitting.fit import Fit
 
 BY = ("document", "genre")
 COEFFICIENTS = ("alpha", "K")
@@ -184,17 +184,20 @@ def write_folder(
     """
     from annomodels.cli.places import filled_folder
     from annomodels.cli.terminal import Stages
-    from annomodels.reporting.links import collect
+    from annomodels.reporting.links import LinkFacts
     from annomodels.reporting.page import report_links
 
     with filled_folder(folder) as beside, Stages() as stages:
         fit = None
         if model != "none":
+            from annomodels.coref.links.candidates import pairs
+            from annomodels.fitting.run import fit as fit_model
+
             stages("drawing silver chains", 0.0)
-            fit = _fitted(documents, model, asked.seed)
+            fit = fit_model(pairs(documents), model, seed=asked.seed)
             stages("drawing silver chains", 1.0)
         stages("drawing the report", 0.0)
-        found = collect(
+        found = LinkFacts(
             documents, asked.chains, asked.distances,
             coefficient=asked.coefficient, fit=fit, at_least=asked.at_least,
             draws=asked.draws, seed=asked.seed,
@@ -213,8 +216,8 @@ def write_folder(
             _silver(fit, documents, beside, asked.at_least, singletons)
         stages("drawing the report", 1.0)
     note(f"Wrote {Path(folder) / 'report.html'} and {len(names_of(model)) - 1} tables.")
-    if fit is not None and not fit.mixed:
-        warn(fit.check()[0])
+    if fit is not None and not fit.check():
+        warn(fit.check().sentences[0])
         return False
     return True
 
@@ -227,30 +230,20 @@ def _unaligned(documents: Sequence[Document]) -> pd.DataFrame:
     return pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
 
 
-def _fitted(documents: Sequence[Document], model: str, seed: int) -> PairFit:
-    import warnings
-
-    from annomodels.coref.mentionpairs.fitting import fit_pairs
-    from annomodels.errors import InferenceWarning
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", InferenceWarning)  # said at the end
-        return fit_pairs(documents, model, seed=seed)
-
-
 def _silver(
-    fit: PairFit, documents: Sequence[Document], beside: Path, at_least: float, singletons: bool
+    fit: Fit, documents: Sequence[Document], beside: Path, at_least: float, singletons: bool
 ) -> None:
+    from annomodels.coref.links.silver import link_probabilities, silver
     from annomodels.io.coref.writing import to_text
 
     _csv(fit.links(at_least).table, beside / "links.csv")
     _csv(fit.coders().table, beside / "rates.csv")
-    silver = fit.silver(documents, at_least)
-    known = fit.link_probabilities(documents)
+    chains = silver(fit, documents, at_least)
+    known = link_probabilities(fit, documents)
     for form, name in (("jsonlines", "silver.jsonl"), ("conll", "silver.conll")):
         probabilities = known if form == "jsonlines" else None
         text, notes = to_text(
-            silver, form, "silver", singletons=singletons, probabilities=probabilities
+            chains, form, "silver", singletons=singletons, probabilities=probabilities
         )
         (beside / name).write_text(text, encoding="utf-8", newline="\n")
         for sentence in notes:

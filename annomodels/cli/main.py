@@ -185,12 +185,12 @@ def _run(words: list[str], session: Session) -> int:
 
 def _tame_warnings(session: Session) -> None:
     """Show warnings of this package as one line, those of others only with --debug."""
-    from annomodels.errors import DataWarning, InferenceWarning
+    from annomodels.errors import DataWarning
 
     plain = warnings.showwarning
 
     def show(message: object, category: type[Warning], *rest: object) -> None:
-        if issubclass(category, (DataWarning, InferenceWarning)):
+        if issubclass(category, DataWarning):
             warn(str(message))
         elif session.debug:
             plain(message, category, *rest)  # type: ignore[arg-type]

@@ -1,8 +1,7 @@
 """Coreference and anaphora: how reliable mentions, links, clusters and chains are.
 
 Everything public is loaded when it is first used, so that agreement without a model loads none.
-May import errors, priors, validation, annotations, coefficients, io, kernels, models,
-engines and summaries.
+May import errors, data, coefficients, io, the results of a fit, and what models of links are.
 """
 
 from __future__ import annotations
@@ -16,9 +15,9 @@ if TYPE_CHECKING:
     from annomodels.coref.ambiguity import ambiguous_places, category_table, explicit_ambiguity
     from annomodels.coref.antecedents import antecedent_agreement, antecedent_positions
     from annomodels.coref.building import document, document_of_judgments
+    from annomodels.coref.links.candidates import pairs
+    from annomodels.coref.links.silver import link_probabilities, silver
     from annomodels.coref.matching import MentionOverlap, match_mentions
-    from annomodels.coref.mentionpairs.fitting import fit_pairs
-    from annomodels.coref.mentionpairs.result import PairFit
     from annomodels.coref.mentions import (
         HeadAgreement,
         SameExpression,
@@ -64,7 +63,6 @@ _WHERE = {
     "Markable": "data.expressions",
     "MentionOverlap": "coref.matching",
     "MentionPairs": "models.pairs",
-    "PairFit": "coref.mentionpairs.result",
     "PairPosterior": "coref.posteriors",
     "SameExpression": "coref.mentions",
     "Score": "coref.scores",
@@ -88,9 +86,9 @@ _WHERE = {
     "document_of_judgments": "coref.building",
     "dominating_agreement": "coref.mentions",
     "explicit_ambiguity": "coref.ambiguity",
-    "fit_pairs": "coref.mentionpairs.fitting",
     "head_agreement": "coref.mentions",
     "link_agreement": "coref.texts",
+    "link_probabilities": "coref.links.silver",
     "link_table": "coref.tables",
     "match_mentions": "coref.matching",
     "mention_agreement": "coref.mentions",
@@ -99,11 +97,13 @@ _WHERE = {
     "pair_draws": "coref.posteriors",
     "pair_posterior": "coref.posteriors",
     "pair_table": "coref.tables",
+    "pairs": "coref.links.candidates",
     "read": "io.coref.reading",
     "reading_table": "coref.readings",
     "s_item": "coref.mentions",
     "score": "coref.scores",
     "set_distance": "coefficients.sets",
+    "silver": "coref.links.silver",
     "text_kappa": "coref.texts",
     "to_mpa_frame": "coref.readings",
     "unitized_alpha": "coref.mentions",
@@ -119,7 +119,6 @@ __all__ = [
     "Markable",
     "MentionOverlap",
     "MentionPairs",
-    "PairFit",
     "PairPosterior",
     "SameExpression",
     "Score",
@@ -143,9 +142,9 @@ __all__ = [
     "document_of_judgments",
     "dominating_agreement",
     "explicit_ambiguity",
-    "fit_pairs",
     "head_agreement",
     "link_agreement",
+    "link_probabilities",
     "link_table",
     "match_mentions",
     "mention_agreement",
@@ -154,11 +153,13 @@ __all__ = [
     "pair_draws",
     "pair_posterior",
     "pair_table",
+    "pairs",
     "read",
     "reading_table",
     "s_item",
     "score",
     "set_distance",
+    "silver",
     "text_kappa",
     "to_mpa_frame",
     "unitized_alpha",

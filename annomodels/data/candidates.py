@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
+from annomodels.data.validation import counted
 from annomodels.types import Ints
 
 NONE = "none of these"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Candidates:
     """Mentions, their candidates and the decisions of coders on them.
+
+    :func:`annomodels.coref.pairs` makes it.
 
     Parameters
     ----------
@@ -31,6 +37,14 @@ class Candidates:
         Class of each candidate.
     """
 
+    # fields that are arrays, with the dimensions that a tree of results keeps them along
+    dims: ClassVar[dict[str, tuple[str, ...]]] = {
+        "firsts": ("mention_border",),
+        "starts": ("candidate_border",),
+        **dict.fromkeys(("coder", "accepted"), ("decision",)),
+        "cls": ("candidate",),
+    }
+
     items: tuple[str, ...]
     coders: tuple[str, ...]
     classes: tuple[str, ...]
@@ -40,6 +54,26 @@ class Candidates:
     coder: Ints
     accepted: Ints
     cls: Ints
+
+    @property
+    def n_items(self) -> int:
+        """Number of mentions."""
+        return len(self.items)
+
+    @property
+    def n_coders(self) -> int:
+        """Number of coders."""
+        return len(self.coders)
+
+    @property
+    def n_labels(self) -> int:
+        """Number of classes of labels."""
+        return len(self.classes)
+
+    @property
+    def coords(self) -> dict[str, list[str]]:
+        """Names along the dimensions of a result, by dimension; a label is known by its class."""
+        return {"item": [*self.items], "coder": [*self.coders], "label": [*self.classes]}
 
     @property
     def case(self) -> tuple[Ints, ...]:
@@ -65,10 +99,36 @@ class Candidates:
         """Count the coders of each mention."""
         return np.asarray(np.diff(self.starts)[self.firsts[:-1]])
 
-    def workload(self) -> Ints:
-        """Count the mentions of each coder."""
+    @property
+    def per_coder(self) -> Ints:
+        """Number of mentions that each coder judged, shape [coder]."""
         first = np.isin(self.candidate, self.firsts[:-1])
         return np.bincount(self.coder[first], minlength=len(self.coders))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Twelve hexadecimal digits that change when the data change."""
+        digest = hashlib.sha256(repr((self.items, self.coders, self.classes, self.labels)).encode())
+        for codes in self.case:
+            digest.update(codes.tobytes())
+        return digest.hexdigest()[:12]
+
+    def with_none(self) -> Candidates:
+        """Copy in which "none of these" is the last candidate of each mention; nobody decides."""
+        ends = self.firsts[1:]
+        return replace(
+            self,
+            classes=(*self.classes, NONE),
+            labels=tuple(np.insert(np.array(self.labels, dtype=object), ends, NONE)),
+            firsts=self.firsts + np.arange(len(self.firsts)),
+            starts=np.insert(self.starts, ends, self.starts[ends]),
+            cls=np.insert(self.cls, ends, len(self.classes)),
+        )
+
+    def __repr__(self) -> str:
+        sizes = counted(len(self.items), "mention"), counted(len(self.coders), "coder")
+        rest = counted(len(self.labels), "candidate"), counted(len(self.coder), "decision")
+        return " · ".join((" × ".join(sizes), *rest))
 
 
 def class_of(label: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,13 @@ Ints = NDArray[np.int32]
 class Coded:
     """Fields of :class:`annomodels.Annotations` (described there), sizes and counts."""
 
+    # fields that are arrays, with the dimensions that a tree of results keeps them along
+    dims: ClassVar[dict[str, tuple[str, ...]]] = {
+        **dict.fromkeys(("item", "coder", "label"), ("annotation",)),
+        **dict.fromkeys(("gold", "group"), ("item_index",)),
+        "unanswered": ("time", "part"),
+    }
+
     item: Ints
     coder: Ints
     label: Ints
@@ -48,7 +55,7 @@ class Coded:
     unanswered: Ints | None = None
 
     def __post_init__(self) -> None:
-        for name in ("item", "coder", "label", "gold", "group", "unanswered"):
+        for name in self.dims:
             value = getattr(self, name)
             if value is not None:
                 array = np.ascontiguousarray(value, dtype=np.int32)
@@ -150,6 +157,18 @@ class Coded:
             digest.update(repr([label_text(name) for name in self.dont_know]).encode())
             digest.update(self.unanswered.tobytes())
         return digest.hexdigest()[:12]
+
+    @property
+    def coords(self) -> dict[str, list[str]]:
+        """Names as texts along the dimensions of a result, by dimension."""
+        labels = [label_text(name) for name in self.labels]
+        return {
+            "item": [label_text(name) for name in self.items],
+            "coder": [label_text(name) for name in self.coders],
+            "truth": labels,
+            "label": labels,
+            "dont_know": [label_text(name) for name in self.dont_know],
+        }
 
     def to_frame(self) -> pd.DataFrame:
         """Long pandas table with the columns item, coder, label."""

@@ -15,26 +15,32 @@ group                 variables
                       ``diverging`` (chain, draw) for NUTS
 ``truth``             ``p_truth`` (item, truth): posterior probability of each class, averaged
                       exactly over the draws; ``p_truth_mcse``: its Monte Carlo error;
-                      ``conditional_entropy`` (item): mean entropy in nats given the parameters
+                      ``conditional_entropy`` (item): mean entropy in nats given the parameters.
+                      Of links ``p_true`` (chain, batch, candidate): means over batches of draws;
+                      ``p_number`` (item, number): probability of no true reading, one, or several;
+                      ``p_next`` (candidate): that one more reader says it
 ``items``             of models whose items have states: what these stand for, such as
                       ``ambiguous`` or ``difficulty`` (item) with ``_sd``; ``p_state`` (item,
                       state)
 ``pool``              of an opinion pool: ``weight`` (pool_draw, member) and ``error`` (pool_draw),
                       draws of how far its models are believed; ``member_log_p`` (member, item,
                       truth): log P(truth) of each of them
-``observed_data``     ``item``, ``coder``, ``label`` (annotation): codes; ``gold`` (item_index)
+``observed_data``     what was fitted: the arrays of the data, everything else of them as JSON; of
+                      annotations ``item``, ``coder``, ``label`` (annotation): codes; ``gold``
+                      (item_index)
 ====================  ==========================================================================
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from annomodels.data.annotations import Annotations
+from annomodels.data.candidates import Candidates
 from annomodels.data.names import label_text
 from annomodels.types import AnyArray
 
@@ -43,6 +49,9 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = "1"
 
+# what a fit may be of
+Data = Annotations | Candidates
+DATA: dict[str, Any] = {kind.__name__: kind for kind in (Annotations, Candidates)}
 POOL = {
     "weight": ("pool_draw", "member"),
     "error": ("pool_draw",),
@@ -113,18 +122,7 @@ class RawResult:
     on_disk: Any = None
 
 
-def names(data: Annotations) -> dict[str, list[str]]:
-    """Coordinates of the tree as texts, by dimension."""
-    labels = [label_text(name) for name in data.labels]
-    return {
-        "item": [label_text(name) for name in data.items],
-        "coder": [label_text(name) for name in data.coders],
-        "truth": labels,
-        "label": labels,
-    }
-
-
-def conform(result: RawResult, data: Annotations, model: Declared) -> xr.DataTree:
+def conform(result: RawResult, data: Data, model: Declared) -> xr.DataTree:
     """Build the result tree.
 
     Parameters
@@ -151,9 +149,7 @@ def conform(result: RawResult, data: Annotations, model: Declared) -> xr.DataTre
             f"The model {described['name']} does not declare {', '.join(strange)} of its "
             f"posterior. Name each in own_parameters; declared are {', '.join(declared)}."
         )
-    known = names(data)
-    known_coords = {**known, "dont_know": list(map(label_text, data.dont_know))}
-    known_coords |= model.coords(known["label"])
+    known_coords = data.coords | model.coords(data.coords["label"])
     chains, draws = result.lp.shape
     base = {"chain": np.arange(chains), "draw": np.arange(draws)}
 
@@ -197,25 +193,16 @@ def conform(result: RawResult, data: Annotations, model: Declared) -> xr.DataTre
     return tree
 
 
-def observed_data(data: Annotations) -> xr.Dataset:
-    """Give what was fitted as the group ``observed_data``; :func:`annotations_of` reads it back."""
+def observed_data(data: Data) -> xr.Dataset:
+    """Give what was fitted as the group ``observed_data``; :func:`data_of` reads it back."""
     import xarray as xr
 
-    observed = xr.Dataset(
-        {
-            "item": (("annotation",), data.item),
-            "coder": (("annotation",), data.coder),
-            "label": (("annotation",), data.label),
-        }
-    )
-    if data.gold is not None:
-        observed["gold"] = (("item_index",), data.gold)
-    if data.group is not None:
-        observed["group"] = (("item_index",), data.group)
-    if data.unanswered is not None:
-        observed["unanswered"] = (("time", "part"), data.unanswered)
-    observed.attrs = {"data": json.dumps(_describe(data), default=_plain)}
-    return observed
+    kind = next(kind for kind in DATA.values() if isinstance(data, kind))
+    held = {field.name: getattr(data, field.name) for field in fields(kind)}
+    arrays = {name: (dims, held.pop(name)) for name, dims in data.dims.items()}
+    kept = {name: array for name, array in arrays.items() if array[1] is not None}
+    about = json.dumps({"kind": kind.__name__, **held}, default=_plain)
+    return xr.Dataset(kept, attrs={"data": about})
 
 
 def _plain(value: Any) -> dict[str, list[Any]]:
@@ -229,22 +216,6 @@ def _label(value: Any) -> Any:
     return frozenset(map(_label, value["set"])) if isinstance(value, dict) else value
 
 
-def _describe(data: Annotations) -> dict[str, Any]:
-    return {
-        "items": list(data.items),
-        "coders": list(data.coders),
-        "labels": list(data.labels),
-        "scale": data.scale,
-        "declared": data.declared,
-        "groups": list(data.groups),
-        "texts": None if data.texts is None else list(data.texts),
-        "skips": data.skips,
-        "source": data.source,
-        "notes": list(data.notes),
-        **({"dont_know": list(data.dont_know)} if data.dont_know else {}),
-    }
-
-
 def plain_attrs(attrs: dict[str, Any], model: dict[str, Any]) -> dict[str, Any]:
     """Give attributes as a netCDF file can hold them: numbers and texts, all else as JSON."""
     from annomodels import __version__
@@ -256,24 +227,15 @@ def plain_attrs(attrs: dict[str, Any], model: dict[str, Any]) -> dict[str, Any]:
     return plain
 
 
-def annotations_of(tree: xr.DataTree) -> Annotations:
+def data_of(tree: xr.DataTree) -> Data:
     """Give the data that were fitted, from a result tree."""
     observed = tree["observed_data"].to_dataset()
     about = json.loads(observed.attrs["data"])
-    texts = about.pop("texts")
-    notes = about.pop("notes")
-    fields: dict[str, Any] = {
+    kind = DATA[about.pop("kind", "Annotations")]
+    held: dict[str, Any] = {
         key: tuple(map(_label, value)) if isinstance(value, list) else value
         for key, value in about.items()
     }
-    return Annotations(
-        item=observed["item"].values,
-        coder=observed["coder"].values,
-        label=observed["label"].values,
-        gold=observed["gold"].values if "gold" in observed else None,
-        group=observed["group"].values if "group" in observed else None,
-        unanswered=observed["unanswered"].values if "unanswered" in observed else None,
-        texts=None if texts is None else tuple(texts),
-        notes=tuple(notes),
-        **fields,
-    )
+    held |= {str(name): values.values for name, values in observed.items()}
+    found: Data = kind(**held)
+    return found

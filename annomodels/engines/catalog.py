@@ -9,17 +9,19 @@ from typing import Any
 from annomodels.errors import NotApplicable
 from annomodels.models.base import Model
 
-# module by engine, and by what the truth is
+# module, and name of the function, by engine and by what the truth is
 ENGINES: dict[str, dict[str, str]] = {
     "gibbs": {
-        "class": "annomodels.engines.gibbs",
-        "number": "annomodels.engines.interval",
+        "class": "annomodels.engines.gibbs:run",
+        "number": "annomodels.engines.interval:run",
+        "link": "annomodels.engines.links:run_gibbs",
     },
     "nuts": {
-        "class": "annomodels.engines.pymc.nuts",
-        "number": "annomodels.engines.interval_nuts",
+        "class": "annomodels.engines.pymc.nuts:run",
+        "number": "annomodels.engines.interval_nuts:run",
+        "link": "annomodels.engines.links:run_nuts",
     },
-    "em": {"class": "annomodels.engines.em"},
+    "em": {"class": "annomodels.engines.em:run"},
 }
 
 
@@ -62,6 +64,7 @@ def choose(model: Model, engine: str = "auto") -> str:
 
 
 def runner(engine: str, truth: str = "class") -> Callable[..., Any]:
-    """Load an engine and give its ``run`` for models of such a truth."""
-    run: Callable[..., Any] = importlib.import_module(ENGINES[engine][truth]).run
+    """Load an engine and give its function for models of such a truth."""
+    module, name = ENGINES[engine][truth].split(":")
+    run: Callable[..., Any] = getattr(importlib.import_module(module), name)
     return run

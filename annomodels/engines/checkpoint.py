@@ -235,6 +235,21 @@ def require_no_checkpoint(title: str, engine: str, settings: Settings) -> None:
         )
 
 
+def require_one_place(title: str, settings: Settings) -> None:
+    """Refuse checkpoints and executors for models of a truth that is no class.
+
+    Raises
+    ------
+    NotApplicable
+        When one is asked for.
+    """
+    require_no_checkpoint(title, "gibbs or nuts", settings)
+    if settings.executor is not None:
+        raise NotApplicable(
+            f"executor= serves models of classes, not the {title} model. Leave it out."
+        )
+
+
 def new_seed(
     checkpoint: str | os.PathLike[str] | None = None, resume: bool = False, **_: Any
 ) -> int:

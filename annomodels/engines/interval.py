@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,9 @@ import numpy as np
 from annomodels.data.annotations import Annotations
 from annomodels.data.mixing import ess, rhat
 from annomodels.data.schema import RawResult
-from annomodels.engines.checkpoint import require_no_checkpoint
-from annomodels.engines.settings import Clock, Settings
-from annomodels.errors import EngineError, NotApplicable
+from annomodels.engines.checkpoint import require_one_place
+from annomodels.engines.settings import Clock, Settings, in_slices
+from annomodels.errors import EngineError
 from annomodels.models.interval import POPULATION, Interval
 from annomodels.models.numeric import NumericLabels
 from annomodels.models.parameters import watched_draws
@@ -125,11 +126,7 @@ def run(model: Interval, data: Annotations, settings: Settings) -> RawResult:
 
 def raw(engine: Sampler, model: Interval, data: Annotations, settings: Settings) -> RawResult:
     """Let an engine sample, and put what it gives into the form of all results."""
-    require_no_checkpoint(model.title, "gibbs or nuts", settings)
-    if settings.executor is not None:
-        raise NotApplicable(
-            f"executor= serves models of classes, not the {model.title} model. Leave it out."
-        )
+    require_one_place(model.title, settings)
     labels = model.encode(data)
     result = engine(model, labels, settings)
     watched = watched_draws(model.parameters(), result.posterior, data.per_coder)
@@ -192,15 +189,19 @@ def gibbs(model: Interval, labels: NumericLabels, settings: Settings) -> Numeric
             chain.room(1, 1)
         chains[0].advance(0, 0, 0)
         clock = Clock(settings.time_limit)
-        warm = _stage(pool, chains, settings.warmup, 0, clock, settings, "warm-up")
+
+        def advance(thin: int, first: int, end: int) -> None:
+            list(pool.map(lambda chain: chain.advance(first, end, thin), chains))
+
+        warm = in_slices(partial(advance, 0), settings.warmup, clock, settings, "warm-up")
         thin, work = 1, 0
         stopped = "time limit" if warm < settings.warmup else ""
         while True:
             for chain in chains:
                 chain.room(draws, truth_thin)
                 chain.iteration += 1
-            done = _stage(pool, chains, draws * thin, thin, clock, settings, "sampling")
-            n = done // thin
+            further = partial(advance, thin)
+            n = in_slices(further, draws * thin, clock, settings, "sampling", thin) // thin
             if n < draws:
                 stopped = "time limit"
                 break
@@ -217,23 +218,6 @@ def gibbs(model: Interval, labels: NumericLabels, settings: Settings) -> Numeric
     posterior = _posterior(chains, n, labels)
     attrs = {"engine": "gibbs", "thin": thin, "seconds": clock.seconds, "stopped": stopped}
     return _collect(chains, n, posterior, labels, attrs)
-
-
-def _stage(
-    pool: ThreadPoolExecutor, chains: list[NumericChain], length: int, thin: int, clock: Clock,
-    settings: Settings, name: str,
-) -> int:  # fmt: skip
-    """Advance all chains a slice at a time; gives how many iterations were done."""
-    done, step = 0, max(thin, 10)
-    while done < length and not clock.over:
-        since = clock.seconds
-        end = min(done + step, length)
-        list(pool.map(lambda chain, a=done, b=end: chain.advance(a, b, thin), chains))
-        done = end
-        settings.tell(name, done / length, f"thin {thin}")
-        pace = 0.4 / max(clock.seconds - since, 1e-3)
-        step = max(1, int(step * min(pace, 4.0)))
-    return done
 
 
 def _posterior(chains: list[NumericChain], n: int, labels: NumericLabels) -> dict[str, Floats]:

@@ -100,13 +100,20 @@ class Settings:
         )
 
     def require_known(self, engine: str) -> None:
-        """Refuse options that the engine does not know, all of them in one message.
+        """Refuse sizes of no run, and options that the engine does not know, all in one message.
 
         Raises
         ------
         NotApplicable
-            When one differs from its default.
+            When there are no chains or draws, or such an option differs from its default.
         """
+        least = {"chains": 1, "draws": 1, "warmup": 0}
+        low = [f"{k}={getattr(self, k)}" for k, n in least.items() if getattr(self, k) < n]
+        if low:
+            raise NotApplicable(
+                f"A run of {' and '.join(low)} gives nothing: it needs a chain and a draw or more, "
+                "and no negative warmup."
+            )
         strange = [
             f"{option.name}= ({option.metadata['engine']})"
             for option in fields(self)
@@ -140,6 +147,35 @@ class Clock:
     def over(self) -> bool:
         """Whether the limit is reached."""
         return self.limit is not None and self.seconds >= self.limit
+
+
+def in_slices(
+    advance: Callable[[int, int], None], length: int, clock: Clock, settings: Settings, name: str,
+    thin: int = 0,
+) -> int:  # fmt: skip
+    """Do iterations a slice at a time until the time is over; gives how many were done.
+
+    Parameters
+    ----------
+    advance
+        Does iterations, from the first to before the end.
+    length
+        How many there are.
+    clock, settings
+        The limit of time, and whom to tell.
+    name, thin
+        Name of the stage, and of how many iterations one is kept.
+    """
+    done, step = 0, max(thin, 10)
+    while done < length and not clock.over:
+        since = clock.seconds
+        end = min(done + step, length)
+        advance(done, end)
+        done = end
+        settings.tell(name, done / length, f"thin {thin}")
+        pace = 0.4 / max(clock.seconds - since, 1e-3)
+        step = max(1, int(step * min(pace, 4.0)))
+    return done
 
 
 class Interrupts:

@@ -38,7 +38,8 @@ class Fit:
     Parameters
     ----------
     data
-        What was fitted: :class:`annomodels.Annotations`, or the scan of a fit of labels on disk.
+        What was fitted: :class:`annomodels.Annotations`, the scan of a fit of labels on disk, or
+        the candidates of mentions that :func:`annomodels.coref.pairs` gives.
     model
         The model with its priors.
     tree
@@ -189,17 +190,20 @@ class Fit:
         """
         return self._table("why", items=items)
 
-    def coders(self, target: float | None = None) -> Summary:
+    def coders(self, target: float | None = None, *, prob: float | None = None) -> Summary:
         """Give accuracy, chance-corrected skill, information and kind, one row per coder.
 
-        Of numbers, bias, scale, noise and reliability.
+        Of numbers, bias, scale, noise and reliability; of links, sensitivity and specificity (or
+        accuracy) for each class of labels.
 
         Parameters
         ----------
         target
             Accuracy that coders should reach.
+        prob
+            Of links, probability of the intervals; .9 by default.
         """
-        return self._table("coders", target=target)
+        return self._table("coders", target=target, prob=prob)
 
     def groups(
         self, groups: Mapping[Any, Hashable] | None = None, *, by_labels: bool = False
@@ -248,6 +252,48 @@ class Fit:
     def predictive(self) -> Summary:
         """Give posterior predictive checks on votes, coders and pairwise agreement."""
         return _handed(self._once("predictive")[0])
+
+    def interpretations(self) -> Summary:
+        """Give every candidate of links with the probability that it is true, one row each.
+
+        ``p_next`` is the probability that one more reader would say it, ``mc_error`` the Monte
+        Carlo error of ``p_true``.
+        """
+        return self._table("interpretations")
+
+    def mentions(self) -> Summary:
+        """Give the silver label, and P(none, one, several readings are true), a row per mention."""
+        return self._table("mentions")
+
+    def ambiguous(self, threshold: float | None = None) -> Summary:
+        """Give mentions with no true reading or several, or whose single truth is open.
+
+        Parameters
+        ----------
+        threshold
+            Smallest probability of that; .5 by default.
+        """
+        return self._table("ambiguous", threshold=threshold)
+
+    def links(self, at_least: float | None = None) -> Summary:
+        """Give the most probable antecedent of each mention, one row per link.
+
+        Parameters
+        ----------
+        at_least
+            Smallest probability of a link; 0 by default.
+        """
+        return self._table("links", at_least=at_least)
+
+    def chains(self, at_least: float | None = None) -> Summary:
+        """Give silver chains, mentions joined by their links, one row per mention of a chain.
+
+        Parameters
+        ----------
+        at_least
+            Smallest probability of a link; 0 by default.
+        """
+        return self._table("chains", at_least=at_least)
 
     def prior_sensitivity(self) -> Summary:
         """Say what would change if the priors counted a fifth less, or a quarter more."""

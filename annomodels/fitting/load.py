@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from annomodels.data.schema import SCHEMA_VERSION, annotations_of
+from annomodels.data.schema import SCHEMA_VERSION, data_of
 from annomodels.errors import AnnotationError, EngineError, NotApplicable, Problem
 from annomodels.fitting.fit import Fit
 from annomodels.fitting.saving import ABOUT, FIT, TRUTH
@@ -54,10 +54,10 @@ def load(path: str | os.PathLike[str], data: Scanned | None = None) -> Fit:
         raise NotApplicable(f"{path} holds its data: leave out data=.")
     tree, model = _opened(path, path)
     try:
-        labels = annotations_of(tree)
+        fitted = data_of(tree)
     except (KeyError, ValueError, TypeError) as error:
         raise _no_fit(path) from error
-    return Fit(labels, model, tree)
+    return Fit(fitted, model, tree)
 
 
 def _of_scan(folder: Path, data: Scanned | None) -> Fit:

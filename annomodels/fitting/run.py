@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any, cast
 
 from annomodels.data.annotations import Annotations
+from annomodels.data.candidates import Candidates
 from annomodels.data.schema import conform
 from annomodels.engines.catalog import choose, runner
 from annomodels.engines.checkpoint import new_seed
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 
 
 def fit(
-    data: Annotations | Scanned,
-    model: str | Model = "hierarchical",
+    data: Annotations | Scanned | Candidates,
+    model: str | Model | None = None,
     *,
     engine: str = "auto",
     chains: int = 4,
@@ -49,12 +50,14 @@ def fit(
     Parameters
     ----------
     data
-        The annotations, or a scan of them (:func:`annomodels.scan`) that is fitted block by block.
+        The annotations; a scan of them (:func:`annomodels.scan`) that is fitted block by block; or
+        mentions with candidates for their antecedents (:func:`annomodels.coref.pairs`).
     model
         A model or its name: ``hierarchical`` (the default), ``dawid-skene``,
         ``class-conditional``, ``one-coin``, ``mace``, ``pooled``, ``logit-normal``; where items
         are more than their class, ``guess-level``, ``consensus``, ``easy-hard``, ``ambiguous``,
         ``readings``, ``opinion-pool``, ``subtypes``; ``spammers``; all are in the docs on models.
+        Of mentions ``pairs`` (the default) or ``single``.
     engine
         ``auto``, ``gibbs``, ``nuts`` or ``em``. ``em`` is a first look without intervals.
     chains, draws, warmup
@@ -66,7 +69,8 @@ def fit(
     relabel
         Whether classes whose names were swapped in a chain are brought into order.
     extend
-        Whether ``gibbs`` goes on, thinned, up to 16 times as long when its chains have not mixed.
+        Whether ``gibbs`` goes on, thinned, up to 16 times as long when its chains have not mixed;
+        of mentions it does not.
     target_accept
         Acceptance rate that ``nuts`` adapts its steps to.
     time_limit
@@ -110,7 +114,7 @@ def fit(
     >>> result.tree["truth"]["p_truth"].shape
     (6, 2)
     """
-    resolved = resolve(model)
+    resolved = resolve(model or ("pairs" if isinstance(data, Candidates) else "hierarchical"))
     name = choose(resolved, engine)
     settings = Settings(
         chains=chains, draws=draws, warmup=warmup,
@@ -121,15 +125,18 @@ def fit(
         checkpoint_every=checkpoint_every, resume=resume, progress=progress,
     )  # fmt: skip
     settings.require_known(name)
-    if isinstance(data, Annotations):
+    named: Any = data
+    if isinstance(data, Candidates):
+        _require_links(resolved)
+        silent = False
+    elif isinstance(data, Annotations):
         resolved.require_fittable(data)
-        named = data
+        silent = data.unanswered is not None and len(data.unanswered) > 0
     else:
         _require_streamable(resolved, name)
         require_learnable(data.labels, data.n_coders, data.shared_items > 0, data.source)
         named = data.shell()
-    told = data.unanswered
-    silent = told is not None and (told.any() if data is not named else len(told) > 0)
+        silent = bool(data.unanswered.any())
     fitted = resolved.bound(named)
     fitted = with_no_answers(fitted, named) if silent else fitted.reported
     seen = expanded(data) if fitted.shadows and isinstance(data, Annotations) else data
@@ -160,6 +167,15 @@ def fit(
     result.attrs |= {"expected_errors": written.expected_errors, "blocks": written.blocks}
     tree = conform(result, named, fitted)
     return Fit(data, fitted, tree, written.folder, written.keeper)
+
+
+def _require_links(model: Model) -> None:
+    """Refuse models of labels for mentions and their antecedents."""
+    if model.truth != "link":
+        raise NotApplicable(
+            f"The {model.title} model is of labels of items, not of mentions and their "
+            "antecedents. Use pairs or single."
+        )
 
 
 def _require_streamable(model: Model, engine: str) -> None:

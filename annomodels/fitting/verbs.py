@@ -9,10 +9,16 @@ from typing import Any
 # what the truth of an item is, and where the labels are
 Kind = tuple[str, str]
 CLASSES, SCAN, NUMBERS = ("class", "memory"), ("class", "disk"), ("number", "memory")
+LINKS = "link", "memory"
 
 # Each function takes the tree of results, the data, and what the verb is told besides; those of
 # plots take the fit.
 VERBS: dict[str, dict[Kind, str]] = {
+    "ambiguous": {LINKS: "annomodels.summaries.links:ambiguous"},
+    "chains": {LINKS: "annomodels.summaries.links:chains"},
+    "interpretations": {LINKS: "annomodels.summaries.links:interpretations"},
+    "links": {LINKS: "annomodels.summaries.links:links"},
+    "mentions": {LINKS: "annomodels.summaries.links:mentions"},
     "agreement": {
         CLASSES: "annomodels.summaries.agreement:agreement",
         NUMBERS: "annomodels.summaries.numbers:agreement",
@@ -21,11 +27,13 @@ VERBS: dict[str, dict[Kind, str]] = {
         CLASSES: "annomodels.summaries.trust.checks:check",
         SCAN: "annomodels.scale.summaries:check",
         NUMBERS: "annomodels.summaries.numbers:check",
+        LINKS: "annomodels.summaries.links:check",
     },
     "coders": {
         CLASSES: "annomodels.summaries.coders.coders:coders",
         SCAN: "annomodels.scale.summaries:coders",
         NUMBERS: "annomodels.summaries.numbers:coders",
+        LINKS: "annomodels.summaries.links:coders",
     },
     "gold": {
         CLASSES: "annomodels.summaries.gold.gold:gold",
@@ -74,6 +82,7 @@ VERBS: dict[str, dict[Kind, str]] = {
     "plot.ranks": {
         CLASSES: "annomodels.plots.ranks:ranks",
         SCAN: "annomodels.plots.ranks:ranks",
+        LINKS: "annomodels.plots.ranks:ranks",
     },
     "plot.simplex": {CLASSES: "annomodels.plots.simplex:simplex"},
     "plot.values": {NUMBERS: "annomodels.plots.values:values"},
@@ -81,10 +90,15 @@ VERBS: dict[str, dict[Kind, str]] = {
 
 IN_MEMORY = "the gold standard fits into memory, use gold()"
 NO_VALUES = "items have classes and no values"
+NO_LINKS = dict.fromkeys(
+    ("ambiguous", "chains", "interpretations", "links", "mentions"),
+    "items have no antecedents; fit am.coref.pairs(documents)",
+)
 PLOTTED = "this plot is drawn of classes only"
 # why a kind of fit has no answer: for a verb, or (under "") for all others
 REASONS: dict[Kind, dict[str, str]] = {
     NUMBERS: {
+        **NO_LINKS,
         "": "numbers have no classes",
         "write_gold": IN_MEMORY,
         "compare": "held-out labels are scored for classes only",
@@ -95,8 +109,16 @@ REASONS: dict[Kind, dict[str, str]] = {
         **{f"plot.{name}": PLOTTED for name in ("difficulty", "pairwise", "predictive")},
         **{f"plot.{name}": PLOTTED for name in ("quadrant", "ranks")},
     },
-    CLASSES: {"write_gold": IN_MEMORY, "plot.values": NO_VALUES},
+    LINKS: {
+        "": "mentions are linked to antecedents and have no classes",
+        "agreement": "agreement on links is measured on texts, am.coref.agreement_table(documents)",
+        "gold": "silver labels are in mentions(), and silver chains in chains()",
+        "items": "doubtful mentions are in ambiguous()",
+        "compare": "held-out labels are scored for classes only",
+    },
+    CLASSES: {**NO_LINKS, "write_gold": IN_MEMORY, "plot.values": NO_VALUES},
     SCAN: {
+        **NO_LINKS,
         "": "needs the labels in memory, fit am.scan(...).to_annotations()",
         "plot.values": NO_VALUES,
         "gold": "the gold standard of a scan goes to disk, use write_gold(path)",

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from annomodels.data.annotations import Annotations
-from annomodels.data.schema import names
 from annomodels.models.base import Model
 from annomodels.models.encoded import Encoded, encode
 from annomodels.types import Floats
@@ -67,7 +66,7 @@ def _chosen(model: Model, data: Annotations) -> list[Any]:
     """Variables of the PyMC model whose prior is not learnt."""
     from pytensor.graph.traversal import ancestors
 
-    known = names(data)
+    known = data.coords
     coords = {dim: known[dim] for dim in ("truth", "label", "coder")}
     coords |= model.coords(coords["label"])
     pymc_model = model.build(_first(encode(data, shared=model.shared)), coords)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from annomodels.data.candidates import Candidates
+from annomodels.data.candidates import NONE, Candidates
 from annomodels.errors import NotApplicable
 from annomodels.models.base import Model
 from annomodels.models.parameters import Parameter
@@ -20,12 +20,17 @@ from annomodels.types import Floats
 
 @dataclass(frozen=True)
 class PairValues:
-    """Values of all parameters: prevalence [class], mean and concentration [kind], rate."""
+    """Values of all parameters, or draws of them with leading dimensions."""
 
-    prevalence: Floats
-    mean: Floats
-    concentration: Floats
+    prevalence: Floats  # [class]
+    mean: Floats  # [kind]
+    concentration: Floats  # [kind]
     rate: Floats  # [coder, kind]
+
+    @classmethod
+    def of(cls, posterior: Mapping[Any, Any]) -> PairValues:
+        """Take them from draws by name."""
+        return cls(*(np.asarray(posterior[each.name], dtype=float) for each in fields(cls)))
 
 
 @dataclass(frozen=True)
@@ -56,19 +61,28 @@ class PairModel(Model):
             Parameter("mean", ("kind",), "unit"),
             Parameter("concentration", ("kind",), "positive"),
             Parameter("rate", ("coder", "kind"), "unit", watched=""),
+            # with the truth summed out; it moves with the rates of all coders, which are many
+            Parameter("log_likelihood"),
         )
 
     def require_fittable(self, data: Any) -> None:
         """Refuse annotations, which name no antecedents."""
-        if not isinstance(data, Candidates):
-            raise NotApplicable(
-                f"The {self.title} model is of mentions and their antecedents, not of labels of "
-                "items. Use am.coref.fit_pairs(documents or a table of judgments)."
-            )
+        raise NotApplicable(
+            f"The {self.title} model is of mentions and their antecedents, not of labels of "
+            "items. Fit it to am.coref.pairs(documents or a table of judgments)."
+        )
+
+    def encode(self, data: Candidates) -> Candidates:
+        """Candidates as this model sees them, with "none of these" among them if it may be."""
+        return data.with_none() if self.has_none else data
 
     def coords(self, labels: Sequence[str]) -> dict[str, list[str]]:
-        """Names of the kinds of rates, given the names of the classes."""
-        return {"kind": [f"{q} of {name}" for name in labels for q in self.quantities]}
+        """Names of classes, of kinds of rates, and of numbers of readings that are true."""
+        return {
+            "class": [*labels, NONE] if self.has_none else [*labels],
+            "kind": [f"{q} of {name}" for name in labels for q in self.quantities],
+            "number": ["none", "one", "several"],
+        }
 
     @abstractmethod
     def prevalence_prior(self, n_classes: int) -> Floats:
@@ -82,20 +96,21 @@ class PairModel(Model):
         """Count the classes, "none of these" included."""
         return n_classes + self.has_none
 
-    def log_prior(self, values: PairValues) -> float:
-        """Log density of the parameters."""
+    def log_prior(self, values: PairValues) -> Floats:
+        """Log density of the parameters, with the leading dimensions of the values."""
         from scipy.stats import beta
 
-        kinds = len(values.mean)
+        kinds = values.mean.shape[-1]
         total = self._log_prevalence(values.prevalence)
         a, b = self.anchor(kinds if self.single else kinds // 2).T
-        total += float(beta.logpdf(values.mean, a, b).sum())
-        total += float(self.concentration.logp(values.concentration).sum())
+        total = total + beta.logpdf(values.mean, a, b).sum(axis=-1)
+        total += self.concentration.logp(values.concentration).sum(axis=-1)
         a, b = values.concentration * values.mean, values.concentration * (1 - values.mean)
-        return total + float(beta.logpdf(values.rate, a, b).sum())
+        coders = beta.logpdf(values.rate, a[..., None, :], b[..., None, :])
+        return np.asarray(total + coders.sum(axis=(-2, -1)))
 
     @abstractmethod
-    def _log_prevalence(self, prevalence: Floats) -> float:
+    def _log_prevalence(self, prevalence: Floats) -> Floats:
         """Log prior density of the prevalence."""
 
     def sample_parameters(
@@ -191,7 +206,7 @@ class MentionPairs(PairModel):
 
     name: ClassVar[str] = "pairs"
     title: ClassVar[str] = "mention-pair"
-    citation: ClassVar[str] = "Paun et al. (2018)"
+    citation: ClassVar[str] = "doi:10.18653/v1/D18-1218"
     single: ClassVar[bool] = False
     quantities: ClassVar[tuple[str, ...]] = ("specificity", "sensitivity")
 
@@ -208,10 +223,11 @@ class MentionPairs(PairModel):
         """Pseudo-counts of right and wrong: specificity and sensitivity, class after class."""
         return np.tile(np.stack([self.specificity.counts, self.sensitivity.counts]), (n_classes, 1))
 
-    def _log_prevalence(self, prevalence: Floats) -> float:
+    def _log_prevalence(self, prevalence: Floats) -> Floats:
         from scipy.stats import beta
 
-        return float(beta.logpdf(prevalence, self.prevalence.a, self.prevalence.b).sum())
+        log_p = beta.logpdf(prevalence, self.prevalence.a, self.prevalence.b)
+        return np.asarray(log_p.sum(axis=-1))
 
     def _sample_prevalence(self, n_weights: int, rng: np.random.Generator) -> Floats:
         share = rng.beta(self.prevalence.a, self.prevalence.b, n_weights)
@@ -276,7 +292,7 @@ class SingleTruth(PairModel):
 
     name: ClassVar[str] = "single"
     title: ClassVar[str] = "single-truth"
-    citation: ClassVar[str] = ""
+    citation: ClassVar[str] = "this package"
     single: ClassVar[bool] = True
     quantities: ClassVar[tuple[str, ...]] = ("accuracy",)
 
@@ -298,10 +314,10 @@ class SingleTruth(PairModel):
         """Pseudo-counts of right and wrong, shape [class, 2]."""
         return np.tile(self.accuracy.counts, (n_classes, 1))
 
-    def _log_prevalence(self, prevalence: Floats) -> float:
-        alpha = self.prevalence.alpha(len(prevalence))
+    def _log_prevalence(self, prevalence: Floats) -> Floats:
+        alpha = self.prevalence.alpha(prevalence.shape[-1])
         constant = math.lgamma(alpha.sum()) - sum(math.lgamma(a) for a in alpha)
-        return constant + float(((alpha - 1) * np.log(prevalence)).sum())
+        return np.asarray(constant + ((alpha - 1) * np.log(prevalence)).sum(axis=-1))
 
     def _sample_prevalence(self, n_weights: int, rng: np.random.Generator) -> Floats:
         share = np.maximum(rng.dirichlet(self.prevalence.alpha(n_weights)), 1e-12)

@@ -46,13 +46,12 @@ def ranks(fit: Any, *, most: int = 4) -> Figure:
     lp = np.asarray(fit.tree["sample_stats"]["lp"].values, dtype=float)
     if lp.shape[1] < 2:
         raise NotApplicable(f"Rank plots need draws, and engine {fit.engine!r} gives none.")
-    shares = np.asarray(fit.tree["posterior"]["prevalence"].values, dtype=float)
+    prevalence = fit.tree["posterior"]["prevalence"]
+    shares, names = prevalence.values.astype(float), prevalence.coords[prevalence.dims[-1]].values
     steps = [_steps(shares[..., k]) for k in range(shares.shape[-1])]
     worst = np.argsort([-float(np.ptp(s, axis=0).max()) for s in steps])[: most - 1]
     panels = [("log density", _steps(lp))]
-    panels += [
-        (f"share of {style.short(fit.data.labels[k], 14)}", steps[k]) for k in np.sort(worst)
-    ]
+    panels += [(f"share of {style.short(str(names[k]), 14)}", steps[k]) for k in np.sort(worst)]
     rows = -(-len(panels) // 2)
     made = style.figure(0.35 + 1.35 * rows)
     expected = lp.size / lp.shape[0] / _bins(lp)

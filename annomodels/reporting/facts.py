@@ -36,7 +36,7 @@ class Facts:
     Parameters
     ----------
     fit
-        A fit of labels, in memory or of a scan, or of numbers.
+        A fit of labels, in memory or of a scan, of numbers, or of links.
     target
         Accuracy asked of the coders.
     others
@@ -65,13 +65,13 @@ class Facts:
 
     @property
     def truth(self) -> str:
-        """What the truth of an item is: "class" or "number"."""
+        """What the truth of an item is: "class", "number" or "link"."""
         return str(self.fit.model.truth)
 
     @property
     def on_disk(self) -> bool:
         """Whether the labels are not in memory."""
-        return bool(self.lacks("gold"))
+        return bool(self.fit.kind[1] == "disk")
 
     def has(self, verb: str) -> bool:
         """Whether the fit gives something."""

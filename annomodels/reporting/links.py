@@ -1,9 +1,10 @@
-"""What is known of texts with coreference chains, computed once for a page."""
+"""What is known of texts with coreference chains, each computed when a section first asks."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from annomodels.coref.agreements import Which
@@ -12,13 +13,13 @@ from annomodels.coref.conditions import CONDITIONS, condition_named
 from annomodels.coref.overview import agreement_table, coder_table
 from annomodels.coref.posteriors import PairPosterior, pair_posterior
 from annomodels.coref.readings import reading_table
-from annomodels.data.document import Corpus, Document, documents_of
+from annomodels.data.document import Document
 from annomodels.errors import NotApplicable
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from annomodels.coref.mentionpairs.result import PairFit
+    from annomodels.fitting.fit import Fit
 
 MOST_PLACES = 60
 CODER_DRAWS = 400
@@ -31,45 +32,75 @@ class LinkFacts:
     Parameters
     ----------
     documents
-        The texts.
-    condition
-        Title of the condition that the places are judged by.
-    agreement
-        From :func:`annomodels.coref.agreement_table`.
-    posterior
-        Draws of pair kappa; None where no two coders share mentions.
-    places
-        Every expression with its kind, from :func:`annomodels.coref.ambiguous_places`.
-    readings
-        The most contested places in context, from :func:`annomodels.coref.reading_table`.
-    coders
-        From :func:`annomodels.coref.coder_table`.
+        The texts; none, where a fit is all there is.
+    chains, distances, coefficient, draws, seed, prob
+        As for :func:`annomodels.coref.agreement_table`; the first condition is that of the places.
     fit
-        The fitted model, or None.
+        Of the mentions of these texts, for silver chains.
     at_least
         Smallest probability of a silver link.
-    prob
-        Probability of the intervals.
     """
 
-    documents: tuple[Document, ...]
-    condition: str
-    agreement: pd.DataFrame
-    posterior: PairPosterior | None
-    places: pd.DataFrame
-    readings: pd.DataFrame
-    coders: pd.DataFrame
-    fit: PairFit | None
-    at_least: float
-    prob: float
+    documents: Sequence[Document]
+    chains: Sequence[str] = ("incl-",)
+    distances: Sequence[str] = ("passonneau",)
+    coefficient: Which = "alpha"
+    fit: Fit | None = None
+    at_least: float = 0.5
+    draws: int = 1000
+    seed: int = 0
+    prob: float = 0.9
 
     truth = "link"
 
     def lacks(self, verb: str) -> str:
         """Say why there is no such table; empty where there is one."""
-        if verb == "silver" and self.fit is None:
-            return "no model was fitted"
-        return ""
+        if verb == "texts":
+            return "" if self.documents else "a fit does not hold the texts, give them (texts=)"
+        return "no model was fitted" if self.fit is None else self.fit.lacks(verb)
+
+    @property
+    def chain(self) -> str:
+        """Name of the condition that the places are judged by."""
+        return condition_named(self.chains[0] if self.chains else "incl-").name
+
+    @property
+    def condition(self) -> str:
+        """Title of the condition that the places are judged by."""
+        return CONDITIONS[self.chain].title
+
+    @cached_property
+    def agreement(self) -> pd.DataFrame:
+        """From :func:`annomodels.coref.agreement_table`."""
+        return agreement_table(
+            self.documents, self.chains, self.distances,
+            coefficient=self.coefficient, draws=self.draws, seed=self.seed, prob=self.prob,
+        )  # fmt: skip
+
+    @cached_property
+    def posterior(self) -> PairPosterior | None:
+        """Draws of pair kappa; None where no two coders share mentions."""
+        try:
+            return pair_posterior(self.documents, self.draws, self.seed)
+        except NotApplicable:
+            return None
+
+    @cached_property
+    def places(self) -> pd.DataFrame:
+        """Every expression with its kind, from :func:`annomodels.coref.ambiguous_places`."""
+        return ambiguous_places(self.documents, self.chain)
+
+    @cached_property
+    def readings(self) -> pd.DataFrame:
+        """The most contested places in context, from :func:`annomodels.coref.reading_table`."""
+        return reading_table(self.documents, self.chain, most=MOST_PLACES)
+
+    @cached_property
+    def coders(self) -> pd.DataFrame:
+        """From :func:`annomodels.coref.coder_table`."""
+        return coder_table(
+            self.documents, self.chain, draws=CODER_DRAWS, seed=self.seed, prob=self.prob
+        )
 
     @property
     def n_coders(self) -> int:
@@ -81,56 +112,3 @@ class LinkFacts:
         if not len(self.places):
             return {}
         return {str(kind): int(n) for kind, n in self.places["kind"].value_counts().items()}
-
-
-def collect(
-    corpus: Corpus,
-    chains: Sequence[str] = ("incl-",),
-    distances: Sequence[str] = ("passonneau",),
-    *,
-    coefficient: Which = "alpha",
-    fit: PairFit | None = None,
-    at_least: float = 0.5,
-    draws: int = 1000,
-    seed: int = 0,
-    prob: float = 0.9,
-) -> LinkFacts:
-    """Compute what the page shows.
-
-    Parameters
-    ----------
-    corpus
-        A document or several.
-    chains, distances, coefficient, draws, seed, prob
-        As for :func:`annomodels.coref.agreement_table`; the first condition is that of the places.
-    fit
-        From :func:`annomodels.coref.fit_pairs`, for silver chains.
-    at_least
-        Smallest probability of a silver link.
-
-    Raises
-    ------
-    NotApplicable
-        When there is no such condition, distance or coefficient.
-    """
-    documents = tuple(documents_of(corpus))
-    chain = condition_named(chains[0] if chains else "incl-").name
-    try:
-        posterior = pair_posterior(documents, draws, seed)
-    except NotApplicable:
-        posterior = None
-    return LinkFacts(
-        documents=documents,
-        condition=CONDITIONS[chain].title,
-        agreement=agreement_table(
-            documents, chains, distances,
-            coefficient=coefficient, draws=draws, seed=seed, prob=prob,
-        ),
-        posterior=posterior,
-        places=ambiguous_places(documents, chain),
-        readings=reading_table(documents, chain, most=MOST_PLACES),
-        coders=coder_table(documents, chain, draws=CODER_DRAWS, seed=seed, prob=prob),
-        fit=fit,
-        at_least=at_least,
-        prob=prob,
-    )  # fmt: skip

@@ -9,20 +9,15 @@ import numpy as np
 from annomodels.coefficients.catalogue import COEFFICIENTS
 from annomodels.reporting.bibliography import Source, by_citation, by_doi, sources_of
 from annomodels.reporting.facts import Facts, facts_of
-from annomodels.reporting.prose import as_latex, as_markdown, cite, cited_in, latex, name
+from annomodels.reporting.outcome import labelled, results
+from annomodels.reporting.prose import as_latex, as_markdown, cite, cited_in, latex
 from annomodels.reporting.words import (
     count,
     decimal,
-    interval,
-    listed,
-    number,
-    percent,
-    share_interval,
 )
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
-    from annomodels.types import Floats
 
 _INTERVAL = "95 % interval"
 _COLUMNS = ("Coefficient", "Value", _INTERVAL, "P(> .667)", "P(> .8)", "Model", _INTERVAL)
@@ -31,8 +26,8 @@ _NOTE = (
     "implies it for very many items of this kind."
 )
 _SAMPLERS = {"gibbs": "a Gibbs sampler", "nuts": "the No-U-Turn sampler"}
-_TRUTHS = {"class": "labels", "number": "values"}
-_ALSO = {"class": ("dawid1979",), "number": ()}
+_TRUTHS = {"class": "labels", "number": "values", "link": "readings"}
+_ALSO = {"class": ("dawid1979",), "number": (), "link": ()}
 
 
 def methods(fit: Fit | Facts, command: str = "") -> str:
@@ -134,7 +129,8 @@ def paragraphs(fit: Fit | Facts) -> list[str]:
     """
     facts = facts_of(fit)
     agreed = [_agreement(facts)] if facts.has("agreement") else []
-    return [_data(facts), *agreed, " ".join(_model(facts)), _inference(facts), _results(facts)]
+    model = " ".join(_model(facts))
+    return [labelled(facts), *agreed, model, _inference(facts), results(facts)]
 
 
 def _has_coefficients(facts: Facts) -> bool:
@@ -146,29 +142,6 @@ def _agreement_part(facts: Facts) -> list[str]:
     if not _has_coefficients(facts):
         return []
     return ["## Agreement coefficients", _markdown_table(facts), _NOTE]
-
-
-def _data(facts: Facts) -> str:
-    data, per_item = facts.data, facts.counts.per_item
-    low, high = per_item.least, per_item.most
-    each = f"{low} on each item" if low == high else f"{low} to {high} on an item"
-    repeats = f", {count(data.repeats, 'repeat')} of a coder among them" if data.repeats else ""
-    labels = ""
-    if facts.truth == "class":
-        names = listed([name(label) for label in data.labels], 12)
-        labels = f" with {count(data.n_labels, 'label')} ({names})"
-    given = f"{data.n_annotations:,} {'labels' if labels else 'numbers'} were given in all"
-    text = (
-        f"{count(data.n_items, 'item').capitalize()} were labelled by "
-        f"{count(data.n_coders, 'coder')}{labels}; {given}, {each} "
-        f"(median {per_item.median:g}){repeats}."
-    )
-    if facts.on_disk and data.dont_know:
-        kinds = listed([name(kind) for kind in data.dont_know], 12)
-        text += f" {kinds} counted as no class: {int(data.unanswered.sum()):,} times."
-    if facts.known_items:
-        text += f" The truth of {count(facts.known_items, 'item')} was known and held fixed."
-    return text
 
 
 def _agreement(facts: Facts) -> str:
@@ -276,69 +249,6 @@ def _inference(facts: Facts) -> str:
     if facts.on_disk:
         how = f"The labels were streamed from disk and fitted block by block. {how}"
     return f"{how}. Verdict of the checks: {check.verdict}. " + " ".join(check.sentences)
-
-
-def _results(facts: Facts) -> str:
-    """Say how much of the gold is settled and wrong, and how good the coders are."""
-    if facts.truth == "number":
-        return _results_of_numbers(facts)
-    settled, n = facts.settled, facts.data.n_items
-    if facts.on_disk:
-        wrong = (
-            f"{number(facts.expected_errors)} of the gold labels are expected to be wrong; "
-            f"{_caution(facts)}."
-        )
-    else:
-        of = facts.wrong
-        overturned = count(int(facts.gold.table["overturned"].sum()), "item")
-        wrong = (
-            f"{number(of.gold)} of the gold labels ({interval(of.gold_low, of.gold_high)}) are "
-            f"expected to be wrong, and {number(of.vote)} of the majority's "
-            f"({interval(of.vote_low, of.vote_high)}); {_caution(facts)}. Where most votes agree "
-            f"on a label, the gold label is another one for {overturned}."
-        )
-    return (
-        f"{count(settled, 'item').capitalize()} of {n:,} ({percent(settled / n)}; for more items "
-        f"like these {share_interval(settled, n)}, 95 % interval) reached a probability of .95. By "
-        f"these probabilities {wrong} {_coders(facts.accuracy)}"
-    )
-
-
-def _results_of_numbers(facts: Facts) -> str:
-    gold: Any = facts.gold.table
-    kinds = facts.coders.table["kind"].value_counts()
-    counted = listed([f"{n:,} {kind}" for kind, n in kinds.items()], 6)
-    return (
-        f"The true value of the median item is known to within a standard deviation of "
-        f"{gold['sd'].median():.3g}. Of {count(facts.data.n_coders, 'coder')}: {counted}."
-    )
-
-
-def _caution(facts: Facts) -> str:
-    if "pool" in facts.tree.children:
-        return "they are pooled from models that are each believed only so far"
-    return "they are too sure where items differ in difficulty"
-
-
-def _coders(draws: Floats) -> str:
-    """Accuracies from the worst to the best coder; as the order is uncertain, on every draw."""
-    parts = (
-        _estimate(np.median(draws, axis=1)),
-        _estimate(draws.min(axis=1)),
-        _estimate(draws.max(axis=1)),
-    )
-    middle, worst, best = parts
-    return (
-        f"The median accuracy of the coders is {middle}, that of the least accurate {worst}, and "
-        f"of the most accurate {best}."
-    )
-
-
-def _estimate(draws: Floats) -> str:
-    if len(draws) < 2:
-        return decimal(float(draws[0]))
-    low, high = np.quantile(draws, [0.025, 0.975])
-    return f"{decimal(float(draws.mean()))} (95 % interval {decimal(low)} to {decimal(high)})"
 
 
 def _source_key(coefficient: str) -> str:

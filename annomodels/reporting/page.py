@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from annomodels.data.document import Corpus, documents_of
 from annomodels.errors import NotApplicable
 from annomodels.plots.style import clean, short
 from annomodels.reporting.facts import Facts
@@ -36,14 +37,15 @@ def report(
     target: float | None = None,
     others: Sequence[Fit] = (),
     known: Mapping[Any, Any] | None = None,
+    texts: Corpus | None = None,
 ) -> Path:
     """Write the page on a fit: one HTML file that needs no network.
 
     Parameters
     ----------
     fit
-        Any fit: of labels in memory, of a scan, of numbers. What does not apply to it is left out,
-        and the end of the page says so.
+        Any fit: of labels in memory, of a scan, of numbers, of links. What does not apply to it is
+        left out, and the end of the page says so.
     path
         Where to write; the file appears when it is complete.
     force
@@ -59,6 +61,9 @@ def report(
     known
         Truth by name of item that was held back from the fit: the page compares the gold labels
         with it.
+    texts
+        Of a fit of links, the documents that were fitted: the page shows silver chains in their
+        words, agreement and ambiguous places.
 
     Returns
     -------
@@ -72,7 +77,8 @@ def report(
     NotApplicable
         When the target is not between 0 and 1, when `others` are of other data or too short to be
         compared, when no item of `known` can test anything, or when one of these is given of a fit
-        that cannot be judged by it, such as one of a scan.
+        that cannot be judged by it, such as one of a scan, or texts that name their coders with
+        `anonymise`.
 
     Examples
     --------
@@ -88,8 +94,18 @@ def report(
     may_write(path, force)
     shown = anonymised(fit) if anonymise else fit
     told = "not shown" if anonymise else command or str(fit.tree.attrs.get("command", ""))
-    write(path, page(Facts(shown, target, others=others, known=known), told))
-    return path
+    facts = Facts(shown, target, others=others, known=known)
+    if texts is not None and (facts.truth != "link" or anonymise):
+        why = "name their coders" if anonymise else "belong to fits of links"
+        raise NotApplicable(f"Leave out texts=: they {why}.")
+    if facts.truth != "link":
+        write(path, page(facts, told))
+        return path
+    from annomodels.reporting.links import LinkFacts
+
+    _refuse(facts)
+    documents = () if texts is None else documents_of(texts)
+    return report_links(LinkFacts(documents, fit=shown), path, force=force, command=told)
 
 
 def report_links(
@@ -100,7 +116,7 @@ def report_links(
     Parameters
     ----------
     facts
-        What :func:`annomodels.reporting.links.collect` gathered.
+        What is known of the texts.
     path
         Where to write; the file appears when it is complete.
     force
@@ -122,10 +138,10 @@ def report_links(
     --------
     >>> import tempfile
     >>> from annomodels.coref import document
-    >>> from annomodels.reporting.links import collect
+    >>> from annomodels.reporting.links import LinkFacts
     >>> text = document("t", {"ana": [["a", "b"], ["c"]], "ben": [["a", "b", "c"]]})
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     made = report_links(collect(text, draws=100), f"{folder}/report.html")
+    ...     made = report_links(LinkFacts([text], draws=100), f"{folder}/report.html")
     ...     made.read_text("utf-8").count("<section")
     6
     """
@@ -192,6 +208,8 @@ def page_of_links(facts: LinkFacts, command: str = "") -> str:
 
     names = [document.id for document in facts.documents]
     heading = short(names[0], 60) if len(names) == 1 else f"{len(names):,} texts"
+    if facts.fit is not None and not names:
+        heading = count(facts.fit.data.n_items, "mention")
     return html(
         facts,
         eyebrow="Coreference report",
@@ -300,5 +318,6 @@ def anonymised(fit: Any) -> Any:
     posterior = tree["posterior"].to_dataset()
     if "coder" in posterior.coords:
         tree["posterior"] = type(tree)(posterior.assign_coords(coder=list(names)))
-    nameless = dataclasses.replace(data, coders=names, source="", notes=())
+    told: dict[str, Any] = {"source": "", "notes": ()} if hasattr(data, "source") else {}
+    nameless = dataclasses.replace(data, coders=names, **told)
     return dataclasses.replace(fit, data=nameless, tree=tree)

@@ -15,7 +15,6 @@ import pytest
 from scipy.stats import chisquare
 
 import annomodels as am
-from annomodels.data.schema import names
 from annomodels.models.continuous import scalar_difficulty
 from annomodels.models.continuous.centring import centred_share
 from annomodels.models.encoded import encode
@@ -37,7 +36,7 @@ def compiled(monkeypatch=None):
     data = am.Annotations.from_records(rows)
     codes = encode(data)
     share = centred_share(dataclasses.replace(codes, weight=codes.weight * ITEMS / 2**CODERS))
-    known = names(data)
+    known = data.coords
     coords = {dim: known[dim] for dim in ("truth", "label", "coder")}
     before = scalar_difficulty.centred_share
     scalar_difficulty.centred_share = lambda _: share

@@ -16,13 +16,13 @@ from annomodels.coref import (
     coder_table,
     document,
     document_of_judgments,
-    fit_pairs,
     pair_agreement,
     pair_table,
+    pairs,
     reading_table,
 )
 from annomodels.data.document import Document
-from annomodels.reporting.links import collect
+from annomodels.reporting.links import LinkFacts
 from annomodels.reporting.page import page_of_links, report_links
 from annomodels.reporting.sections.silver import silver
 
@@ -136,21 +136,21 @@ def test_mention_f1_counts_all_pairs_of_coders() -> None:
 def test_the_page_stands_alone_and_escapes_what_users_wrote(tmp_path: Path) -> None:
     bad = "<script>alert(1)</script>"
     clusters = {bad: [["a", bad], ["b"]], "ben": [["a", "b", bad]], "cho": [["a", bad, "b"]]}
-    made = page_of_links(collect(document(bad, clusters), draws=20), command=bad)
+    made = page_of_links(LinkFacts([document(bad, clusters)], draws=20), command=bad)
     assert bad not in made
     assert made.count("&lt;script&gt;") > 3
     assert not re.search(r"(src|href)=[\"']?https?:", made)
     assert "<link rel=icon" in made
     assert "no model was fitted" in made
-    target = report_links(collect(document("t", clusters), draws=20), tmp_path / "r.html")
+    target = report_links(LinkFacts([document("t", clusters)], draws=20), tmp_path / "r.html")
     assert target.read_text("utf-8").startswith("\n<!DOCTYPE html>") or "<!DOCTYPE html>" in made
     with pytest.raises(am.errors.AnnotationError, match="exists already"):
-        report_links(collect(document("t", clusters), draws=20), target)
+        report_links(LinkFacts([document("t", clusters)], draws=20), target)
 
 
 def test_the_page_is_the_same_every_time_and_has_all_parts() -> None:
     texts = odd_one_out()
-    first, second = (page_of_links(collect(texts, ["none"], draws=50)) for _ in range(2))
+    first, second = (page_of_links(LinkFacts(texts, ["none"], draws=50)) for _ in range(2))
     assert first == second
     for words in (
         "texts like these",
@@ -165,20 +165,61 @@ def test_the_page_is_the_same_every_time_and_has_all_parts() -> None:
 
 
 def test_texts_of_one_coder_have_a_page_that_says_so() -> None:
-    made = page_of_links(collect(document("t", {"a": [[1, 2], [3]]}), draws=20))
+    made = page_of_links(LinkFacts([document("t", {"a": [[1, 2], [3]]})], draws=20))
     assert "Nothing to compare" in made
     assert "No text has two mentions that two coders share." in made
 
 
-@pytest.mark.filterwarnings("ignore::annomodels.errors.InferenceWarning")  # so few draws
 def test_silver_chains_show_what_one_more_reader_would_say() -> None:
     text = odd_one_out(1)[0]
     blank = Document("t", ("_",) * len(text.tokens), layers=text.layers)
-    fit = fit_pairs(blank, chains=2, draws=60, warmup=40, seed=1)
-    table = silver(collect(blank, fit=fit, draws=50), fit)
+    fit = am.fit(pairs(blank), chains=2, draws=60, warmup=40, seed=1)
+    table = silver(LinkFacts([blank], fit=fit, draws=50), fit)
     links = fit.links().table
     shown = {f"({p:.2f})" for p in links["p_next"]}
     assert len(shown) > 1 or links["p_link"].round(2).iloc[0] != links["p_next"].round(2).iloc[0]
     for row in table.rows:
         assert set(re.findall(r"\(\d\.\d\d\)", row[1].text)) <= shown
         assert row[1].text.startswith("words ")  # positions, where a text has no words
+
+
+def test_a_report_of_a_fit_takes_its_texts_and_names_what_it_lacks_without_them(
+    tmp_path: Path,
+) -> None:
+    text = odd_one_out(1)[0]
+    fit = am.fit(pairs(text), chains=2, draws=60, warmup=40, seed=1)
+    alone = am.report(fit, tmp_path / "alone.html").read_text("utf-8")
+    assert "a fit does not hold the texts" in alone
+    assert "Silver chains, the weakest link first" in alone
+    assert "t0#12 (" in alone
+    assert f"{fit.data.n_items} mentions" in alone
+    whole = am.report(fit, tmp_path / "whole.html", texts=text).read_text("utf-8")
+    assert "Kappa on coreferent pairs" in whole
+    assert "a fit does not hold the texts" not in whole
+    nameless = am.report(fit, tmp_path / "nameless.html", anonymise=True).read_text("utf-8")
+    assert "odd" in alone
+    assert ">odd<" not in nameless
+    assert "coder 4" in nameless
+    target = tmp_path / "no.html"
+    for options in ({"texts": text, "anonymise": True}, {"target": 0.8}, {"others": [fit]}):
+        with pytest.raises(am.errors.NotApplicable, match="Leave out"):
+            am.report(fit, target, **options)  # type: ignore[arg-type]
+    labels = am.fit(am.datasets.load("anesthesia"), engine="em", seed=1)
+    with pytest.raises(am.errors.NotApplicable, match="fits of links"):
+        am.report(labels, target, texts=text)
+    assert not target.exists()
+
+
+def test_methods_of_a_fit_of_links_name_its_model_and_what_came_out() -> None:
+    from annomodels.reporting.methods import methods, methods_latex
+
+    text = odd_one_out(1)[0]
+    fit = am.fit(pairs(text), "single", chains=2, draws=60, warmup=40, seed=1)
+    told = methods(fit)
+    assert f"{fit.data.n_items} mentions were judged by 4 coders, 4 a mention" in told.lower()
+    assert "single-truth model" in told
+    assert f"go from {len(fit.links(0.5).table)} mentions to an antecedent" in told
+    assert fit.data.fingerprint in told
+    assert "section*{Methods}" in methods_latex(fit)
+    paper = methods(am.fit(pairs(text), chains=2, draws=60, warmup=40, seed=1))
+    assert "crowdsourcing coreference" in paper

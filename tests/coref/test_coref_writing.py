@@ -9,7 +9,17 @@ import numpy as np
 import pytest
 
 import annomodels as am
-from annomodels.coref import Layer, Markable, Span, document, fit_pairs, read, write
+from annomodels.coref import (
+    Layer,
+    Markable,
+    Span,
+    document,
+    link_probabilities,
+    pairs,
+    read,
+    silver,
+    write,
+)
 from annomodels.data.document import Document
 from annomodels.io.coref.writing import to_text
 from annomodels.io.writing import OutputError
@@ -110,21 +120,21 @@ def test_silver_chains_are_a_layer_with_probabilities(tmp_path: Path) -> None:
         document(f"t{n}", {"a": agreed, "b": agreed, "c": apart if n == 3 else agreed}, order=words)
         for n in range(8)
     ]
-    fit = fit_pairs(texts, draws=400, chains=2, warmup=200)
-    silver = fit.silver(texts)
-    assert [one.coders for one in silver] == [("silver",)] * 8
-    for one, before in zip(silver, texts, strict=True):
+    fit = am.fit(pairs(texts), draws=400, chains=2, warmup=200, seed=1)
+    drawn = silver(fit, texts)
+    assert [one.coders for one in drawn] == [("silver",)] * 8
+    for one, before in zip(drawn, texts, strict=True):
         assert set(one.layers["silver"].groups) == set(before.layers["a"].groups)
-    known = fit.link_probabilities(texts)
+    known = link_probabilities(fit, texts)
     assert known["t3", Span((4,))] < known["t0", Span((4,))]
     assert ("t0", Span((0,))) not in known
-    line = json.loads(to_text(silver, "jsonlines", probabilities=known)[0].splitlines()[0])
+    line = json.loads(to_text(drawn, "jsonlines", probabilities=known)[0].splitlines()[0])
     assert line["clusters"] == [[[0, 0], [1, 1], [4, 4]], [[2, 2], [3, 3]]]
     assert line["p_link"][0][0] is None
     assert all(p > 0.9 for p in line["p_link"][0][1:])
     # no link is probable enough: every mention is alone
-    assert all(len(g) == 1 for one in fit.silver(texts, 1.0) for g in one.layers["silver"].groups)
+    assert all(len(g) == 1 for one in silver(fit, texts, 1.0) for g in one.layers["silver"].groups)
     with pytest.raises(am.errors.AnnotationError, match="in none of the documents"):
-        fit.silver(texts[:3])
-    write(silver, tmp_path / "s.conll")
+        silver(fit, texts[:3])
+    write(drawn, tmp_path / "s.conll")
     assert len(read(tmp_path / "s.conll")) == 8

@@ -9,7 +9,7 @@ import pytest
 from pair_cases import design, enumerate_truths, simulate
 
 import annomodels as am
-from annomodels.coref.mentionpairs.engines import log_likelihood
+from annomodels.engines.links import log_likelihood
 from annomodels.models.pairs import MentionPairs, PairValues, SingleTruth
 from annomodels.priors import Beta, Dirichlet, LogNormal, Pareto
 
@@ -101,13 +101,15 @@ def test_models_come_back_from_plain_data_and_declare_their_draws(name, rng):
         "coder": 4,
         "kind": len(model.coords(list("abc"))["kind"]),
     }
-    for each in model.parameters():
+    for each in model.parameters()[:4]:
         assert getattr(values, each.name).shape == tuple(sizes[dim] for dim in each.dims)
+    assert [each.name for each in model.parameters()[4:]] == ["log_likelihood"]
     assert am.models.resolve("pairs") == am.coref.MentionPairs()
-    model.require_fittable(codes)
     data = am.datasets.load("anesthesia")
-    with pytest.raises(am.errors.NotApplicable, match=r"am\.coref\.fit_pairs"):
+    with pytest.raises(am.errors.NotApplicable, match=r"am\.coref\.pairs"):
         am.fit(data, model)
+    with pytest.raises(am.errors.NotApplicable, match="Use pairs or single"):
+        am.fit(codes, "interval")
 
 
 @models

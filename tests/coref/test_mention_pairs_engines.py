@@ -10,12 +10,12 @@ import pytest
 from pair_cases import design, simulate, table_of
 from scipy.stats import chi2
 
-from annomodels.coref.mentionpairs.candidates import candidates_of
-from annomodels.coref.mentionpairs.checks import monte_carlo_error
-from annomodels.coref.mentionpairs.engines import log_likelihood, run_gibbs, run_nuts
-from annomodels.coref.mentionpairs.fitting import fit_pairs
+import annomodels as am
 from annomodels.data.mixing import ess, rhat
+from annomodels.engines.links import gibbs, log_likelihood, nuts
+from annomodels.engines.settings import Settings
 from annomodels.models.pairs import MentionPairs, PairValues, SingleTruth
+from annomodels.summaries.links import monte_carlo_error
 
 pytestmark = pytest.mark.slow
 
@@ -23,6 +23,10 @@ REDUCED = os.environ.get("ANNOMODELS_CALIBRATION") == "reduced"
 REPLICATIONS = 60 if REDUCED else 400
 MODELS = {"pairs": MentionPairs(), "single or none": SingleTruth(none=True)}
 models = pytest.mark.parametrize("name", MODELS)
+
+
+def run(chains, draws, warmup, seed=1, **options):
+    return Settings(chains=chains, draws=draws, warmup=warmup, seed=seed, **options)
 
 
 @pytest.mark.calibration
@@ -34,20 +38,19 @@ def test_gibbs_and_nuts_agree(name, rng):
     share = np.full(model.n_weights(2), 1 / model.n_weights(2))
     rate = rng.uniform(0.65, 0.95, (4, kinds))
     simulate(model, codes, PairValues(share, rate[0], np.ones(kinds), rate), rng)
-    gibbs = run_gibbs(model, codes, 2, 4000, 500, 1)
-    nuts = run_nuts(model, codes, 2, 1200, 300, 1)
+    one, two = gibbs(model, codes, run(2, 4000, 500)), nuts(model, codes, run(2, 1200, 300))
     for variable in ("prevalence", "mean", "rate", "concentration"):
-        x, y = getattr(gibbs, variable), getattr(nuts, variable)
+        x, y = getattr(one.values, variable), getattr(two.values, variable)
         if variable == "concentration":
             x, y = np.log(x), np.log(y)
         error = np.hypot(_error(x), _error(y))
         assert (np.abs(x.mean((0, 1)) - y.mean((0, 1))) < 5 * error + 0.004).all(), variable
-    p, q = gibbs.p_batches.mean((0, 1)), nuts.p_batches.mean((0, 1))
-    error = np.hypot(monte_carlo_error(gibbs), monte_carlo_error(nuts))
+    p, q = one.p_batches.mean((0, 1)), two.p_batches.mean((0, 1))
+    error = np.hypot(monte_carlo_error(one.p_batches), monte_carlo_error(two.p_batches))
     assert (np.abs(p - q) < 5 * error + 0.004).all()
     assert error.max() < 0.03
-    np.testing.assert_allclose(gibbs.p_number, nuts.p_number, atol=10 * error.max())
-    np.testing.assert_allclose(gibbs.p_number.sum(axis=1), 1.0, atol=1e-9)
+    np.testing.assert_allclose(one.p_number, two.p_number, atol=10 * error.max())
+    np.testing.assert_allclose(one.p_number.sum(axis=1), 1.0, atol=1e-9)
 
 
 def _error(draws):
@@ -63,8 +66,8 @@ def test_the_weight_of_a_class_that_is_hardly_ever_true_mixes():
     codes = design(rng, 800, 6, 4, none=True)
     rate = np.full((6, 2), 0.9)
     simulate(model, codes, PairValues(np.array([0.7, 0.3, 0.0]), rate[0], rate[0], rate), rng)
-    drawn = run_gibbs(model, codes, 2, 800, 200, 1)
-    none = np.log(drawn.prevalence[:, :, 2:])
+    drawn = gibbs(model, codes, run(2, 800, 200))
+    none = np.log(drawn.values.prevalence[:, :, 2:])
     assert none.max() < -2
     assert rhat(none)[0] < 1.03
     assert ess(none)[0] > 400
@@ -79,16 +82,16 @@ def _ranks(name):
         codes = design(rng, 30, 5, 3, none=model.has_none)
         values = model.sample_parameters(5, 2, rng)
         simulate(model, codes, values, rng)
-        drawn = run_gibbs(model, codes, 1, 99 * 20, 500, replication)
+        drawn = gibbs(model, codes, run(1, 99 * 20, 500, replication))
         true = {"likelihood": log_likelihood(model, codes, values)[0]}
         draws = {"likelihood": drawn.log_likelihood[0, ::20]}
         for part in ("prevalence", "mean", "concentration"):
             for k, value in enumerate(getattr(values, part)):
                 true[f"{part}[{k}]"] = value
-                draws[f"{part}[{k}]"] = getattr(drawn, part)[0, ::20, k]
+                draws[f"{part}[{k}]"] = getattr(drawn.values, part)[0, ::20, k]
         for k in range(values.rate.shape[1]):
             true[f"rate[0, {k}]"] = values.rate[0, k]
-            draws[f"rate[0, {k}]"] = drawn.rate[0, ::20, 0, k]
+            draws[f"rate[0, {k}]"] = drawn.values.rate[0, ::20, 0, k]
         for quantity, value in true.items():
             found.setdefault(quantity, []).append(int((draws[quantity] < value).sum()))
     return found
@@ -122,10 +125,10 @@ def test_a_careless_coder_and_the_truth_are_found(name, rng):
     rate[3] = 0.5 if name == "pairs" else 0.35
     share = np.array([0.5, 0.45, 0.05][: model.n_weights(2)])
     truth = simulate(model, codes, PairValues(share, rate[0], np.ones(kinds), rate), rng)
-    drawn = run_gibbs(model, codes, 2, 500, 300, 1)
-    low, high = np.quantile(drawn.rate, (0.01, 0.99), axis=(0, 1))
+    drawn = gibbs(model, codes, run(2, 500, 300))
+    low, high = np.quantile(drawn.values.rate, (0.01, 0.99), axis=(0, 1))
     assert ((low < rate) & (rate < high)).mean() > 0.85
-    overall = drawn.rate.mean(axis=(0, 1, 3))
+    overall = drawn.values.rate.mean(axis=(0, 1, 3))
     assert overall.argmin() == 3
     assert np.sort(overall)[1] - overall[3] > 0.1
     p = drawn.p_batches.mean(axis=(0, 1))
@@ -152,9 +155,10 @@ def table():
 
 @models
 def test_the_order_of_rows_changes_nothing(name, table):
-    options = {"model": MODELS[name], "draws": 2000, "chains": 2}
-    one = fit_pairs(table, **options)
-    two = fit_pairs(table.sample(frac=1.0, random_state=3), **options)
+    options = {"model": MODELS[name], "draws": 2000, "chains": 2, "seed": 1}
+    moved = table.sample(frac=1.0, random_state=3)
+    one, two = (am.fit(am.coref.pairs(rows), **options) for rows in (table, moved))
+    assert one.data.fingerprint == two.data.fingerprint
     assert one.interpretations().table.equals(two.interpretations().table)
     assert one.coders().table.equals(two.coders().table)
 
@@ -166,8 +170,9 @@ def test_names_of_coders_and_candidates_mean_nothing(name, table):
         label=table["label"].map(lambda label: f"{'ba'[int(label[1])]}({9 - int(label[3])})"),
         item=table["item"].map(lambda item: f"u#{9999 - int(item[2:])}"),
     )
-    options = {"model": MODELS[name], "draws": 3000, "chains": 4}
-    first, second = fit_pairs(table, **options), fit_pairs(other, **options)
+    options = {"model": MODELS[name], "draws": 3000, "chains": 4, "seed": 1}
+    first, second = (am.fit(am.coref.pairs(rows), **options) for rows in (table, other))
+    assert first.data.fingerprint != second.data.fingerprint
     one, two = (fit.interpretations().table for fit in (first, second))
     one, two = (each[each["label"] != "none of these"] for each in (one, two))
     renamed = {
@@ -180,8 +185,35 @@ def test_names_of_coders_and_candidates_mean_nothing(name, table):
 
 
 def test_seeds_differ_and_the_number_of_chains_does_not_matter_to_the_first(table):
-    codes = candidates_of(table)
-    one, two = (run_gibbs(MentionPairs(), codes, chains, 50, 10, 1) for chains in (1, 2))
-    other = run_gibbs(MentionPairs(), codes, 1, 50, 10, 2)
+    codes, model = am.coref.pairs(table), MentionPairs()
+    one, two = (gibbs(model, codes, run(chains, 50, 10)).values for chains in (1, 2))
+    other = gibbs(model, codes, run(1, 50, 10, seed=2)).values
     np.testing.assert_array_equal(one.rate[0], two.rate[0])
     assert (one.rate != other.rate).any()
+
+
+@models
+def test_what_there_is_when_the_time_is_over_is_kept(name, table, monkeypatch):
+    from annomodels.engines import links, settings
+
+    codes = am.coref.pairs(table)
+    model = MODELS[name]
+    whole = gibbs(model, model.encode(codes), run(2, 400, 20))
+    seen = []
+
+    class Stopped(settings.Clock):
+        @property
+        def over(self):
+            return len(seen) >= 3
+
+    monkeypatch.setattr(links, "Clock", Stopped)
+    told = run(2, 400, 20, progress=lambda *what: seen.append(what))
+    part = gibbs(model, model.encode(codes), told)
+    n = part.log_likelihood.shape[1]
+    assert 0 < n < 400
+    assert part.attrs["stopped"] == "time limit"
+    np.testing.assert_array_equal(part.values.rate, whole.values.rate[:, :n])
+    np.testing.assert_allclose(part.p_number.sum(axis=1), 1.0)
+    assert part.p_batches.max() <= 1.0 + 1e-12
+    with pytest.raises(am.errors.EngineError, match="before the first draw"):
+        gibbs(model, model.encode(codes), run(2, 400, 20, time_limit=0.0))

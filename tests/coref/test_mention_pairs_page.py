@@ -21,7 +21,10 @@ def test_the_page_has_the_default_priors_and_all_tables(root):
     assert f"Beta({pairs.sensitivity.a:g}, {pairs.sensitivity.b:g}) for sensitivities" in text
     assert f"Beta({pairs.specificity.a:g}, {pairs.specificity.b:g}) for specificities" in text
     assert single.accuracy == pairs.sensitivity
-    methods = {name for name in vars(am.coref.PairFit) if not name.startswith("_")}
     told = set(re.findall(r"`fit\.(\w+)", text))
-    assert told <= methods
-    assert methods - told <= {"describe", "p_true", "p_next", "mixing", "mixed"}
+    verbs = {"interpretations", "mentions", "ambiguous", "links", "chains", "coders", "check"}
+    candidates = am.coref.pairs(am.coref.document("t", {"a": [[1, 2]], "b": [[1, 2]]}))
+    fit = am.fit(candidates, chains=1, draws=20, warmup=0, seed=1)
+    assert not [verb for verb in verbs if fit.lacks(verb)]
+    assert told >= verbs
+    assert not [verb for verb in told if not hasattr(fit, verb)]

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
 
 import annomodels as am
-from annomodels.coref.mentionpairs.candidates import candidates_of
-from annomodels.coref.mentionpairs.fitting import fit_pairs
+from annomodels.coref import pairs
 from annomodels.models.pairs import MentionPairs, SingleTruth
 from annomodels.priors import Beta
 
@@ -22,6 +19,10 @@ SAID = {
     "ben": ["DN()", "DO(1)", "DO(2)", "DN()", "DN()", "DO(1&5)"],
     "cat": ["DN()", "DO(1)", "DO(2)", ["DO(3)", "DO(5)"], "DN()", "DO(1&5)"],
 }
+
+
+def fitted(table, model="pairs", **options):
+    return am.fit(pairs(table), model, **{"seed": 1, **options})
 
 
 def _table(said=SAID, texts=1):
@@ -38,12 +39,12 @@ def _table(said=SAID, texts=1):
 @pytest.fixture(scope="module", params=["pairs", "single", "nuts"])
 def fit(request):
     if request.param == "nuts":
-        return fit_pairs(_table(texts=8), "single", engine="nuts", draws=500, chains=2)
-    return fit_pairs(_table(texts=8), request.param, draws=2000)
+        return fitted(_table(texts=8), "single", engine="nuts", draws=500, chains=2)
+    return fitted(_table(texts=8), request.param, draws=2000)
 
 
 def test_candidates_are_the_labels_given_and_coders_decide_on_all():
-    codes = candidates_of(_table())
+    codes = pairs(_table())
     assert codes.coders == ("ana", "ben", "cat")
     assert codes.labels == ("DN()", "DO(1)", "DO(2)", "DN()", "DO(3)", "DO(5)", "DN()", "DO(1&5)")
     assert codes.classes == ("DN", "DO")
@@ -51,11 +52,11 @@ def test_candidates_are_the_labels_given_and_coders_decide_on_all():
     assert codes.coder[fourth].tolist() == [0, 1, 2] * 3
     assert codes.accepted[fourth].tolist() == [0, 1, 0, 1, 0, 1, 0, 0, 1]
     assert codes.votes.tolist() == [3, 3, 3, 1, 2, 1, 3, 3]
-    assert codes.workload().tolist() == [6, 6, 6]
+    assert codes.per_coder.tolist() == [6, 6, 6]
 
 
 def test_further_candidates_and_none_of_these():
-    codes = candidates_of(_table(), always=["DN()"], none=True)
+    codes = pairs(_table(), always=["DN()"]).with_none()
     assert codes.labels[:5] == ("DN()", "none of these", "DN()", "DO(1)", "none of these")
     assert codes.classes[-1] == "none of these"
     assert codes.judged().tolist() == [3] * 6
@@ -63,7 +64,7 @@ def test_further_candidates_and_none_of_these():
 
 def test_repeated_rows_count_once():
     table = _table()
-    one, two = candidates_of(table), candidates_of(pd.concat([table, table]))
+    one, two = pairs(table), pairs(pd.concat([table, table]))
     assert (one.accepted == two.accepted).all()
 
 
@@ -117,21 +118,52 @@ def test_the_disputed_mention_is_the_ambiguous_one(fit):
 def test_coders_have_rates_with_intervals_for_each_class(fit):
     table = fit.coders().table
     assert ((table["low"] < table["mean"]) & (table["mean"] < table["high"])).all()
-    assert len(table) == 3 * len(fit.draws["kind"])
+    draws = fit.tree["posterior"].to_dataset()
+    assert len(table) == 3 * len(draws["kind"])
     assert (table["judgments"] == 48).all()
     narrow = fit.coders(prob=0.5).table
     assert (narrow["high"] - narrow["low"] < table["high"] - table["low"]).all()
-    assert fit.draws["rate"].dims == ("chain", "draw", "coder", "kind")
+    assert draws["rate"].dims == ("chain", "draw", "coder", "kind")
     kind = f"{table['quantity'][0]} of {table['class'][0]}"
-    mean = float(fit.draws["rate"].sel(coder=table["coder"][0], kind=kind).mean())
+    mean = float(draws["rate"].sel(coder=table["coder"][0], kind=kind).mean())
     assert mean == pytest.approx(table["mean"][0])
 
 
 def test_a_fit_says_what_it_is(fit):
     assert "48 mentions" in repr(fit)
-    assert fit.describe() == fit.model.describe()
-    assert fit.check()[0].startswith("The chains agree (R-hat 1.0")
-    assert fit.mixed
+    assert fit.check().verdict != "do not use"
+    assert fit.check().table["value"][0] == fit.tree.attrs["rhat_max"]
+
+
+def test_a_fit_of_links_is_a_fit_like_others(fit, tmp_path):
+    back = am.load(fit.save(tmp_path / "fit.nc"))
+    assert back.model == fit.model
+    assert back.data.fingerprint == fit.data.fingerprint
+    for verb in ("interpretations", "mentions", "ambiguous", "links", "chains", "coders"):
+        pd.testing.assert_frame_equal(getattr(back, verb)().table, getattr(fit, verb)().table)
+    assert back.check().sentences == fit.check().sentences
+    assert len(fit.plot.ranks().axes) == 3
+    with pytest.raises(am.errors.NotApplicable, match=r"mentions\(\)"):
+        fit.gold()
+    with pytest.raises(am.errors.NotApplicable, match="for classes only"):
+        am.compare([fit, back])
+    with pytest.raises(am.errors.NotApplicable, match=r"takes no target="):
+        fit.coders(0.8)
+    classes = am.fit(am.datasets.load("anesthesia"), engine="em", seed=1)
+    assert "antecedents" in classes.lacks("links")
+
+
+def test_the_default_model_is_that_of_the_data():
+    fit = am.fit(pairs(_table()), chains=1, draws=20, warmup=0, seed=1)
+    assert fit.model == MentionPairs()
+    with pytest.raises(am.errors.NotApplicable, match="labels of items, not of mentions"):
+        am.fit(pairs(_table()), "hierarchical")
+
+
+def test_what_an_engine_does_not_know_is_refused():
+    for options in ({"executor": "threads"}, {"checkpoint": "run.npz"}, {"starts": 3}):
+        with pytest.raises(am.errors.NotApplicable, match=r"[Ll]eave"):
+            fitted(_table(), **options)
 
 
 def test_several_true_readings_are_found():
@@ -140,7 +172,7 @@ def test_several_true_readings_are_found():
     rows += [(f"s#{i}", coder, "DO(a)") for i in range(6) for coder in "abcd"]
     rows += [(f"s#{i}", coder, "DO(b)") for i in range(6) for coder in "abcd"]
     table = pd.DataFrame(rows, columns=["item", "coder", "label"])
-    found = fit_pairs(table, draws=500).mentions().table.set_index("item")
+    found = fitted(table, draws=500).mentions().table.set_index("item")
     assert found.loc["s#1", "readings"] == "several"
     assert found.loc["t#9", "readings"] == "one"
 
@@ -150,7 +182,7 @@ def test_single_truth_can_be_none_of_these():
     rows += [(f"u#{i}", coder, "DO(x)") for i in range(80) for coder in "abcde"]
     rows += [(f"s#{i}", coder, f"DO({coder})") for i in range(20) for coder in "abcde"]
     table = pd.DataFrame(rows, columns=["item", "coder", "label"])
-    fit = fit_pairs(table, SingleTruth(accuracy=Beta(80, 20), none=True), draws=500)
+    fit = fitted(table, SingleTruth(accuracy=Beta(80, 20), none=True), draws=500)
     found = fit.mentions().table.set_index("item")
     assert found.loc["s#1", ["silver", "readings"]].tolist() == ["none of these", "none"]
     assert found.loc["t#1", ["silver", "readings"]].tolist() == ["DN()", "one"]
@@ -161,60 +193,57 @@ def test_documents_are_taken_as_they_are():
     text = am.coref.document(
         "t", {"ana": [["a", "b"], ["c"]], "ben": [["a", "b"], ["c"]], "cat": [["a", "b", "c"]]}
     )
-    fit = fit_pairs([text], "single", draws=1000)
-    assert fit.codes.items == ("t#0", "t#1", "t#2")
+    fit = fitted([text], "single", draws=1000)
+    assert fit.data.items == ("t#0", "t#1", "t#2")
     assert fit.links().table["antecedent"].tolist()[0] == "t#0"
 
 
 def test_the_check_says_what_is_thin():
     table = pd.concat([_table(), pd.DataFrame({"item": ["x#1"], "coder": "dan", "label": "DN()"})])
-    sentences = " ".join(fit_pairs(table, "single", draws=1000).check())
+    sentences = " ".join(fitted(table, "single", draws=1000).check().sentences)
     assert "Fewer than 20 mentions were judged by ana, ben, cat, dan" in sentences
     assert "1 of 7 mentions have one coder only" in sentences
 
 
 def test_a_swap_of_true_and_false_is_told():
     backwards = MentionPairs(sensitivity=Beta(2, 40), specificity=Beta(2, 40))
-    with warnings.catch_warnings(action="ignore"):  # whether it mixes is not the question
-        fit = fit_pairs(_table(texts=8), backwards, draws=1500)
-    assert any("true and false may be swapped" in sentence for sentence in fit.check())
+    check = fitted(_table(texts=8), backwards, draws=1500).check()
+    assert any("true and false may be swapped" in sentence for sentence in check.sentences)
+    assert not check
 
 
-def test_short_runs_warn():
-    with pytest.warns(am.errors.InferenceWarning, match="have not mixed"):
-        fit_pairs(_table(texts=4), draws=10, warmup=0, chains=4)
-
-
-def test_one_chain_says_that_mixing_is_unknown():
-    assert "cannot be told" in fit_pairs(_table(), draws=100, chains=1).check()[0]
+def test_short_runs_are_not_to_be_used():
+    check = fitted(_table(texts=4), draws=10, warmup=0, chains=4).check()
+    assert not check
+    assert "The chains do not agree" in " ".join(check.sentences)
 
 
 def test_bad_tables_are_refused_with_all_problems():
     with pytest.raises(am.errors.AnnotationError, match="no column coder and no column label"):
-        fit_pairs(pd.DataFrame({"item": ["a"]}))
+        fitted(pd.DataFrame({"item": ["a"]}))
     holes = pd.DataFrame({"item": ["a", None], "coder": ["x", "y"], "label": ["", "DN()"]})
     with pytest.raises(am.errors.AnnotationError) as caught:
-        fit_pairs(holes)
+        fitted(holes)
     assert [problem.where for problem in caught.value.problems] == ["row 2", "row 1"]
     with pytest.raises(am.errors.AnnotationError, match="no judgments"):
-        fit_pairs(_table().iloc[:0])
+        fitted(_table().iloc[:0])
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"model": "mpa"}, "'pairs', 'single'"),
-        ({"engine": "em"}, "'auto', 'gibbs' or 'nuts'"),
-        ({"draws": 0}, "draws=0"),
-        ({"chains": 0}, "chains=0"),
+        ({"model": "mpa"}, "pairs, single"),
+        ({"engine": "em"}, "gibbs or nuts"),
+        ({"draws": 0, "chains": 0}, "chains=0 and draws=0"),
         ({"warmup": -1}, "warmup=-1"),
-        ({"always": "DN()"}, "list of labels"),
     ],
     ids=str,
 )
 def test_options_that_do_not_exist_are_refused(options, message):
     with pytest.raises(am.errors.NotApplicable, match=message):
-        fit_pairs(_table(), **options)
+        fitted(_table(), **options)
+    with pytest.raises(am.errors.NotApplicable, match="list of labels"):
+        pairs(_table(), always="DN()")
 
 
 def test_thresholds_must_be_probabilities(fit):
@@ -229,7 +258,7 @@ def test_what_one_more_reader_would_say_is_less_sure_than_the_truth():
     rows = [("t#1", coder, "DO(0)" if coder == "c" else "DN()") for coder in "abc"]
     rows += [(f"t#{i}", coder, "DN()") for i in range(2, 30) for coder in "abc"]
     table = pd.DataFrame(rows, columns=["item", "coder", "label"])
-    fit = fit_pairs(table, chains=2, draws=300, warmup=200)
+    fit = fitted(table, chains=2, draws=300, warmup=200)
     found = fit.interpretations().table.set_index(["item", "label"])
     p, said = found["p_true"], found["p_next"]
     assert said["t#1", "DO(0)"] < said["t#1", "DN()"] < p["t#1", "DN()"]
@@ -242,6 +271,6 @@ def test_what_one_more_reader_would_say_is_less_sure_than_the_truth():
 def test_one_class_of_labels_has_no_ratio_of_weights_to_draw():
     rows = [("t#1", c, "M(0)") for c in "ab"] + [("t#2", c, f"M({c})") for c in "ab"]
     table = pd.DataFrame(rows, columns=["item", "coder", "label"])
-    fit = fit_pairs(table, "single", chains=2, draws=300, warmup=100)
-    assert fit.p_true == pytest.approx([1.0, 0.5, 0.5], abs=0.05)
-    assert (fit.drawn.prevalence == 1).all()
+    fit = fitted(table, "single", chains=2, draws=300, warmup=100)
+    assert fit.interpretations().table["p_true"].tolist() == pytest.approx([1, 0.5, 0.5], abs=0.05)
+    assert (fit.tree["posterior"]["prevalence"] == 1).all()

@@ -9,15 +9,15 @@ import pandas as pd
 import pytest
 from scipy.special import logsumexp
 
-from annomodels.coref.mentionpairs import readers
-from annomodels.coref.mentionpairs.candidates import candidates_of
+from annomodels.coref import pairs
+from annomodels.engines import readers
 
 pytestmark = pytest.mark.slow
 
 
 def _codes(said):
     rows = [(f"t#{i:04}", f"c{j}", x) for i, xs in enumerate(said) for j, x in enumerate(xs)]
-    return candidates_of(pd.DataFrame(rows, columns=["item", "coder", "label"]))
+    return pairs(pd.DataFrame(rows, columns=["item", "coder", "label"]))
 
 
 def _sample(rng, n, coders, shares=(0.6, 0.4), spread=0.8, within=0.5):

@@ -13,7 +13,6 @@ import pytest
 from crowds import p_truth, simulate
 
 import annomodels as am
-from annomodels.data.schema import names
 from annomodels.engines.pymc import compiled
 from annomodels.models import MODELS, resolve
 from annomodels.models.encoded import encode
@@ -39,7 +38,7 @@ def built(model, data):
     """PyMC model of a model for some data."""
     model = resolve(model).bound(data)
     codes = encode(data, shared=model.shared)
-    known = names(data)
+    known = data.coords
     coords = {dim: known[dim] for dim in ("truth", "label", "coder")}
     return model.build(codes, {**coords, **model.coords(coords["label"])})
 

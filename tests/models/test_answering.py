@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import annomodels as am
-from annomodels.data.schema import RawResult, annotations_of, conform, names
+from annomodels.data.schema import RawResult, conform, data_of
 from annomodels.engines.em import climb, expect
 from annomodels.engines.pymc.nuts import state_of
 from annomodels.engines.starts import state_from_shares, vote_shares
@@ -98,7 +98,7 @@ def test_pymc_density_equals_enumeration_plus_prior(base, rng):
     data = tiny(rng, ("dk", "skip"))
     model = Answering(resolve(base)).bound(data)
     seen = expanded(data)
-    codes, known = encode(seen), names(seen)
+    codes, known = encode(seen), seen.coords
     coords = {dim: known[dim] for dim in ("truth", "label", "coder")}
     built = model.build(codes, {**coords, **model.coords(coords["label"])})
     used = [p.name for p in model.drawn_parameters(3) if p.name in built.named_vars]
@@ -174,7 +174,7 @@ def test_dont_know_is_missing_to_coefficients_and_survives_selection(rng):
     assert data.without_dont_know().fingerprint == plain.fingerprint
     empty = RawResult({}, np.zeros((1, 1)), *np.zeros((2, 6, 2)), np.zeros(6))
     tree = conform(empty, data, am.models.DawidSkene())
-    back = annotations_of(tree)
+    back = data_of(tree)
     np.testing.assert_array_equal(back.unanswered, data.unanswered)
     assert back.dont_know == ("dk",)
 

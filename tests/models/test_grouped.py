@@ -7,7 +7,6 @@ import pytest
 from enumeration import enumerate_truths, tiny
 
 import annomodels as am
-from annomodels.data.schema import names
 from annomodels.engines.em import climb, expect
 from annomodels.engines.pymc.nuts import state_of
 from annomodels.engines.starts import state_from_shares, vote_shares
@@ -83,7 +82,7 @@ def test_pymc_density_of_groups_equals_enumeration_plus_prior(population, rng):
     model = grouped(data, population=population)
     assert model.members == (0, 1, 0)
     codes = encode(data)
-    known = names(data)
+    known = data.coords
     coords = {dim: known[dim] for dim in ("truth", "label", "coder")}
     built = model.build(codes, {**coords, **model.coords(coords["label"])})
     used = [each for each in model.dims(3) if each in built.named_vars]

@@ -8,7 +8,6 @@ from enumeration import tiny
 from state_definitions import DEFINITIONS, expected, prior_draw
 
 import annomodels as am
-from annomodels.data.schema import names
 from annomodels.engines.pymc.nuts import start_point
 from annomodels.engines.state_chain import StateChain
 from annomodels.models import MODELS, resolve
@@ -94,8 +93,8 @@ def test_pymc_density_is_the_definition_plus_the_prior(name, gold, rng):
 
     data, model = tiny(rng, n_labels=3, gold=gold), resolve(name)
     codes = encode(data)
-    labels = names(data)["label"]
-    coords = {**{dim: names(data)[dim] for dim in ("truth", "label", "coder")}}
+    labels = data.coords["label"]
+    coords = {**{dim: data.coords[dim] for dim in ("truth", "label", "coder")}}
     built = model.build(codes, {**coords, **model.coords(labels)})
     free = [variable.name for variable in built.free_RVs]
     plain = remove_value_transforms(built)
@@ -131,7 +130,7 @@ def test_start_has_finite_density_and_gradient(name, rng):
 
     data, model = tiny(rng, n_items=8, n_coders=4), resolve(name)
     codes = encode(data)
-    coords = {dim: names(data)[dim] for dim in ("truth", "label", "coder")}
+    coords = {dim: data.coords[dim] for dim in ("truth", "label", "coder")}
     built = model.build(codes, {**coords, **model.coords(coords["label"])})
     start = {k: v for k, v in start_point(model, codes).items() if k in built.named_vars}
     if "spammer" in start:

@@ -87,7 +87,7 @@ def streamed_page(streamed, tmp_path_factory):
 def coref_page(tmp_path_factory):
     """Page on coreference, whose names try the same."""
     from annomodels.coref import document
-    from annomodels.reporting.links import collect
+    from annomodels.reporting.links import LinkFacts
     from annomodels.reporting.page import report_links
 
     chains = {
@@ -95,4 +95,4 @@ def coref_page(tmp_path_factory):
         for n in range(4)
     }
     path = tmp_path_factory.mktemp("page") / "coref.html"
-    return report_links(collect(document(SCRIPT, chains), draws=100), path, command=SCRIPT)
+    return report_links(LinkFacts([document(SCRIPT, chains)], draws=100), path, command=SCRIPT)

@@ -7,7 +7,6 @@ import pytest
 from scipy.stats import beta, dirichlet, lognorm
 
 import annomodels as am
-from annomodels.data.schema import names
 from annomodels.models.catalog import MODELS
 from annomodels.models.chosen_priors import log_chosen_priors
 from annomodels.models.encoded import encode
@@ -67,7 +66,7 @@ def drawn_from_priors(model, data, n=3):
     """Draws of the variables of the result from the PyMC model, [sample, ...]."""
     import pymc as pm
 
-    known = names(data)
+    known = data.coords
     coords = {dim: known[dim] for dim in ("truth", "label", "coder")}
     coords |= model.coords(coords["label"])
     defined = model.build(encode(data, shared=model.shared), coords)

@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from annomodels.data.annotations import Annotations
-from annomodels.data.schema import RawResult, names
+from annomodels.data.schema import RawResult
 from annomodels.engines.checkpoint import require_no_checkpoint
 from annomodels.engines.collect import collect
 from annomodels.engines.em import climb
@@ -64,7 +64,7 @@ def run(model: Model, data: Annotations, settings: Settings) -> RawResult:
     clock = Clock()
     codes = encode(data, shared=model.shared)
     require_no_checkpoint(model.title, "nuts", settings)
-    known = names(data)
+    known = data.coords
     coords = {dim: known[dim] for dim in ("truth", "label", "coder")}
     coords |= model.coords(coords["label"])
     if settings.executor is None:

@@ -19,6 +19,7 @@ from annomodels.reporting.parts import (
     Part,
     Picture,
     Section,
+    badge_of,
     box,
     drawn,
     notes,
@@ -82,13 +83,16 @@ def _words(facts: LinkFacts) -> list[Part]:
 
 def badge(facts: LinkFacts) -> Badge:
     """Tone, name and sentence of the badge on top."""
+    check = None if facts.fit is None else facts.fit.check()
+    if check is not None and facts.lacks("texts"):
+        return badge_of(check)
     if facts.posterior is None:
         return Badge(
             "not", "✕ Nothing to compare", ("No text has two mentions that two coders share.",)
         )
     shared = next(r.value for r in _rows(facts) if r.coefficient == "mention_f1")
-    if facts.fit is not None and not facts.fit.mixed:
-        return Badge("check", "! Check", (short(facts.fit.check()[0], 400),))
+    if check is not None and not check:
+        return Badge("check", "! Check", (short(check.sentences[0], 400),))
     if shared < 0.5:
         return Badge(
             "check",
@@ -115,7 +119,7 @@ def meta(facts: LinkFacts) -> list[tuple[str, str]]:
     model = "none" if facts.fit is None else f"{facts.fit.model.title}, {facts.fit.engine}"
     versions = f"annomodels {version}, NumPy {np.__version__}, Python {platform.python_version()}"
     return [
-        ("Places judged by", facts.condition),
+        *([("Places judged by", facts.condition)] if facts.documents else []),
         ("Model of silver chains", model),
         ("Intervals", f"{facts.prob:.0%}".replace("%", " %")),
         ("Versions", versions),
@@ -332,6 +336,12 @@ def forest(facts: LinkFacts) -> Picture | None:
 
 def methods(facts: LinkFacts) -> list[str]:
     """Give the paragraphs to paste."""
+    story = []
+    if facts.fit is not None:
+        told = " ".join(facts.fit.model.describe())
+        story = [f"Silver chains are from the {facts.fit.model.title} model. {told}"]
+    if facts.lacks("texts"):
+        return story
     alphas = [
         f"{r.measure}: {decimal(r.value)}"
         for r in _rows(facts)
@@ -351,13 +361,10 @@ def methods(facts: LinkFacts) -> list[str]:
             "Agreement on chains was measured under the conditions of Poesio and Artstein (2005) "
             f"with distances between sets (Passonneau 2004): {'; '.join(alphas)}."
         )
-    if facts.fit is not None:
-        story = " ".join(facts.fit.describe())
-        out.append(f"Silver chains are from the {facts.fit.model.title} model. {story}")
-    return out
+    return out + story
 
 
-VERDICT = Section("verdict", "Verdict", "", _verdict)
+VERDICT = Section("verdict", "Verdict", "", _verdict, needs=("texts",))
 AGREEMENT = Section(
     "agreement-section",
     "Agreement",
@@ -365,5 +372,6 @@ AGREEMENT = Section(
     "label of an expression moves alpha more than most coders do: the condition is part of its "
     "name.",
     _agreement,
+    needs=("texts",),
 )
 WORDS = Section("methods", "Methods and words", "", _words)

@@ -15,7 +15,7 @@ from annomodels.reporting.links import LinkFacts
 from annomodels.reporting.parts import Part, Section, notes, table
 
 if TYPE_CHECKING:
-    from annomodels.coref.mentionpairs.result import PairFit
+    from annomodels.fitting.fit import Fit
 
 KINDS = {
     "agreement": "All coders with one reading chose the same.",
@@ -60,8 +60,10 @@ def _places(facts: LinkFacts) -> list[Part]:
 
 
 def _coders(facts: LinkFacts) -> list[Part]:
-    two = ["With two coders, nobody can say which of them differs."] * (facts.n_coders < 3)
     rates_of_model = table(rates(facts.fit, facts.prob)) if facts.fit is not None else []
+    if facts.lacks("texts"):
+        return rates_of_model
+    two = ["With two coders, nobody can say which of them differs."] * (facts.n_coders < 3)
     return [*notes(two), *table(coders(facts)), *rates_of_model]
 
 
@@ -114,9 +116,9 @@ def coders(facts: LinkFacts) -> Table:
     return tabulate("coders", title, columns, facts.coders, row)
 
 
-def rates(fit: PairFit, prob: float) -> Table:
+def rates(fit: Fit, prob: float) -> Table:
     """Sensitivity and specificity, or accuracy, of each coder as the model sees them."""
-    frame = fit.coders(prob).table.sort_values("mean", kind="stable")
+    frame = fit.coders(prob=prob).table.sort_values("mean", kind="stable")
     columns = (
         Column("coder", "Coder"),
         Column("class", "Class"),
@@ -138,7 +140,7 @@ def rates(fit: PairFit, prob: float) -> Table:
     return tabulate("rates", title, columns, frame.rename(columns={"class": "kind"}), row)
 
 
-PLACES = Section("places", "Ambiguous places", "", _places)
+PLACES = Section("places", "Ambiguous places", "", _places, needs=("texts",))
 
 
 CODERS = Section(
@@ -147,4 +149,5 @@ CODERS = Section(
     "Kappa on coreferent pairs of each coder with the others, against the others among themselves "
     "on the same texts; and on how many places the coder alone left what all others said.",
     _coders,
+    parts=(("texts", "Coders against each other"),),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from annomodels.coref.mentionpairs.silver import link_probabilities
+from annomodels.coref.links import silver as chains
 from annomodels.coref.readings import words_of
 from annomodels.reporting import grid
 from annomodels.reporting.grid import Cell, Column, Table, tabulate
@@ -12,9 +12,9 @@ from annomodels.reporting.links import LinkFacts
 from annomodels.reporting.parts import Part, Section, cut, notes, table
 
 if TYPE_CHECKING:
-    from annomodels.coref.mentionpairs.result import PairFit
-    from annomodels.data.expressions import Span
+    from annomodels.fitting.fit import Fit
 
+Row = tuple[str, str, int, float]
 TOO_SURE = (
     "The numbers in brackets are the chance that one more reader makes the link (p_next). Silver "
     "antecedents are chosen by the probability of being true (p_link of links.csv), which takes "
@@ -32,30 +32,17 @@ def section(facts: LinkFacts) -> list[Part]:
     )
     return [
         Part("text", lead, "lead"),
-        *notes(cut(facts.fit.check())),
+        *notes(cut(facts.fit.check().sentences)),
         Part("text", TOO_SURE),
         *table(silver(facts, facts.fit), "No link is probable enough."),
     ]
 
 
-def silver(facts: LinkFacts, fit: PairFit) -> Table:
+def silver(facts: LinkFacts, fit: Fit) -> Table:
     """Silver chains, those with the weakest link first."""
     import pandas as pd
 
-    p_next = _chance_of_links(facts, fit)
-    rows = []
-    for document in fit.silver(facts.documents, facts.at_least):
-        for group in document.layers["silver"].groups:
-            ordered = sorted(group, key=lambda key: (key[1], key[0]))
-            if len(ordered) < 2:
-                continue
-            known = [p_next.get((document.id, key[1])) for key in ordered]
-            parts = [
-                words_of(document, key[1]) + ("" if p is None or not n else f" ({p:.2f})")
-                for n, (key, p) in enumerate(zip(ordered, known, strict=True))
-            ]
-            weakest = min((p for p in known[1:] if p is not None), default=float("nan"))
-            rows.append((document.id, " – ".join(parts), len(ordered), weakest))
+    rows = _in_words(facts, fit) if facts.documents else _by_name(facts, fit)
     frame = pd.DataFrame(rows, columns=["document", "chain", "mentions", "weakest"])
     frame = frame.sort_values("weakest", kind="stable")
     columns = (
@@ -77,11 +64,39 @@ def silver(facts: LinkFacts, fit: PairFit) -> Table:
     return tabulate("silver", title, columns, frame, row)
 
 
-def _chance_of_links(facts: LinkFacts, fit: PairFit) -> dict[tuple[str, Span], float]:
-    """Chance that one more reader makes the link of each mention, by document and span."""
-    table = fit.links(0.0).table
-    pairs = zip(table["antecedent"], table["p_next"], strict=True)
-    return link_probabilities(facts.documents, dict(zip(table["item"], pairs, strict=True)))
+def _in_words(facts: LinkFacts, fit: Fit) -> list[Row]:
+    """Text, words of the mentions, size and weakest link of each chain."""
+    p_next = chains.link_probabilities(fit, facts.documents, "p_next")
+    rows: list[Row] = []
+    for document in chains.silver(fit, facts.documents, facts.at_least):
+        for group in document.layers["silver"].groups:
+            ordered = sorted(group, key=lambda key: (key[1], key[0]))
+            if len(ordered) < 2:
+                continue
+            known = [p_next.get((document.id, key[1])) for key in ordered]
+            parts = [
+                words_of(document, key[1]) + ("" if p is None or not n else f" ({p:.2f})")
+                for n, (key, p) in enumerate(zip(ordered, known, strict=True))
+            ]
+            weakest = min((p for p in known[1:] if p is not None), default=float("nan"))
+            rows.append((document.id, " – ".join(parts), len(ordered), weakest))
+    return rows
 
 
-SECTION = Section("silver-section", "Silver chains", "", section, needs=("silver",))
+def _by_name(facts: LinkFacts, fit: Fit) -> list[Row]:
+    """Give the same with the names of mentions, where there are no texts."""
+    links = fit.links().table
+    p_next = dict(zip(links["item"], links["p_next"], strict=True))
+    rows: list[Row] = []
+    for chain, group in fit.chains(facts.at_least).table.groupby("chain"):
+        linked = group["p_link"].notna()
+        parts = [
+            f"{item} ({p_next[item]:.2f})" if is_linked else item
+            for item, is_linked in zip(group["item"], linked, strict=True)
+        ]
+        weakest = min(p_next[item] for item in group["item"][linked])
+        rows.append((str(chain).rpartition("#")[0], " – ".join(parts), len(parts), weakest))
+    return rows
+
+
+SECTION = Section("silver-section", "Silver chains", "", section, needs=("chains",))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from annomodels.data.annotations import Annotations
 from annomodels.data.mixing import mixing
+from annomodels.data.schema import Data
 from annomodels.models.parameters import watched_draws, watched_names
 from annomodels.summaries.draws import model_of
 from annomodels.summaries.trust.findings import CHECK, FINE, FORBIDS, Finding
@@ -24,7 +24,7 @@ RELABELLED = 0.01
 LONGER = "Run longer chains (more draws)."
 
 
-def convergence(tree: xr.DataTree, data: Annotations) -> tuple[list[str], Floats, Floats]:
+def convergence(tree: xr.DataTree, data: Data) -> tuple[list[str], Floats, Floats]:
     """Rank-normalised split R-hat and bulk effective sample size of what is watched.
 
     Watched is what the model declares (:meth:`annomodels.models.base.Model.parameters`), the
@@ -75,7 +75,7 @@ def convergence(tree: xr.DataTree, data: Annotations) -> tuple[list[str], Floats
     return [name for name, keep in zip(names, varies, strict=True) if keep], rhat, ess[varies]
 
 
-def fit_findings(tree: xr.DataTree, data: Annotations) -> list[Finding]:
+def fit_findings(tree: xr.DataTree, data: Data) -> list[Finding]:
     """Look at what the run itself says about its results."""
     em = tree.attrs.get("engine") == "em"
     out = _engine() if em else _mixing(tree, data)
@@ -90,7 +90,7 @@ def _engine() -> list[Finding]:
     return [Finding("intervals", 0, 1, sentence, CHECK)]
 
 
-def _mixing(tree: xr.DataTree, data: Annotations) -> list[Finding]:
+def _mixing(tree: xr.DataTree, data: Data) -> list[Finding]:
     names, rhat, ess = convergence(tree, data)
     if not names:
         sentence = f"There are too few draws to see whether the chains agree. {LONGER}"

@@ -1,4 +1,4 @@
-"""Judgments as decisions on candidates, with names in an order that rows cannot change."""
+"""The door to models of links: judgments as decisions on the candidates of each mention."""
 
 from __future__ import annotations
 
@@ -8,27 +8,58 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from annomodels.coref.readings import to_mpa_frame
-from annomodels.data.candidates import NONE, Candidates, class_of
+from annomodels.data.candidates import Candidates, class_of
 from annomodels.data.validation import is_blank
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError, NotApplicable, Problem
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from annomodels.data.document import Corpus
+
 COLUMNS = ("item", "coder", "label")
 
 
-def candidates_of(data: Any, always: Sequence[str] = (), none: bool = False) -> Candidates:
-    """Take the candidates of each mention from documents or a long table.
+def pairs(data: Corpus | pd.DataFrame, always: Sequence[str] = ()) -> Candidates:
+    """Take the mentions of documents, or of a table, with their candidates, to fit a model to.
 
-    Candidates are the labels that anyone gave it, those of `always`, and "none of these" if asked.
-    Every coder of a mention decides on all of them; rows of one coder are several readings.
+    The candidates of a mention are the labels that its coders gave it; each coder of the mention
+    thereby decides on all of them. :func:`annomodels.fit` takes what comes out.
+
+    Parameters
+    ----------
+    data
+        Documents as :func:`read` gives them, or a table with the columns `item`, `coder` and
+        `label`, one row per judgment; rows of one coder on one item are several readings. A label
+        is a class with its antecedent, `DN()` or `DO(3-4)`, see :func:`to_mpa_frame`.
+    always
+        Labels that are candidates of every mention, although no one gave them.
+
+    Returns
+    -------
+    Candidates
+        Names in an order that rows cannot change.
 
     Raises
     ------
     AnnotationError
         With every problem of the table at once.
+    NotApplicable
+        When `always` is a text and not a list of labels.
+
+    Examples
+    --------
+    >>> import pandas as pd, annomodels as am
+    >>> said = {"ana": ["DN()", "DO(1)", "DO(1)"], "ben": ["DN()", "DO(1)", "DO(2)"]}
+    >>> rows = [(f"t#{i}", who, x) for who, xs in said.items() for i, x in enumerate(xs, 1)]
+    >>> made = am.coref.pairs(pd.DataFrame(rows, columns=["item", "coder", "label"]))
+    >>> made
+    3 mentions × 2 coders · 4 candidates · 8 decisions
+    >>> am.fit(made, "single", draws=200, seed=1).mentions().table["silver"].tolist()[:2]
+    ['DN()', 'DO(1)']
     """
+    if isinstance(always, str):
+        raise NotApplicable(f"always={always!r} should be a list of labels, [{always!r}].")
     rows = _rows(data)
     coders = sorted({coder for _, coder, _ in rows})
     code = {name: j for j, name in enumerate(coders)}
@@ -38,8 +69,6 @@ def candidates_of(data: Any, always: Sequence[str] = (), none: bool = False) -> 
     items = sorted(said)
     listed = [sorted({*always, *(x for given in said[i].values() for x in given)}) for i in items]
     classes = sorted({class_of(label) for labels in listed for label in labels})
-    if none:
-        classes.append(NONE)
     number = {name: h for h, name in enumerate(classes)}
     labels: list[str] = []
     firsts, starts, who, accepted, cls = [0], [0], [], [], []
@@ -50,13 +79,11 @@ def candidates_of(data: Any, always: Sequence[str] = (), none: bool = False) -> 
             accepted += [int(option in readings) for _, readings in given]
             starts.append(len(who))
             cls.append(number[class_of(option)])
-        if none:
-            starts.append(len(who))
-            cls.append(number[NONE])
-        labels += [*options, NONE] if none else options
+        labels += options
         firsts.append(len(labels))
-    codes = (np.array(values, dtype=np.int64) for values in (firsts, starts, who, accepted, cls))
-    return Candidates(tuple(items), tuple(coders), tuple(classes), tuple(labels), *codes)
+    names = tuple(items), tuple(coders), tuple(classes), tuple(labels)
+    codes = [np.array(values, dtype=np.int64) for values in (firsts, starts, who, accepted, cls)]
+    return Candidates(*names, *codes)
 
 
 def _rows(data: Any) -> list[tuple[str, str, str]]:

@@ -1,0 +1,207 @@
+"""Which candidates of mentions are true: Gibbs in compiled loops, NUTS on the PyMC model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from annomodels.data.candidates import Candidates
+from annomodels.data.mixing import mixing, worst
+from annomodels.data.schema import RawResult
+from annomodels.engines.checkpoint import require_one_place
+from annomodels.engines.readers import next_label, read_shares
+from annomodels.engines.settings import Clock, Settings, in_slices
+from annomodels.errors import EngineError
+from annomodels.models.pairs import PairModel, PairValues
+from annomodels.models.parameters import watched_draws
+from annomodels.types import AnyArray, Floats
+
+BATCHES = 10
+
+
+@dataclass(frozen=True)
+class Draws:
+    """What sampling gives; values and likelihoods have leading dimensions [chain, draw].
+
+    P(true) are means over batches of draws, [chain, batch, candidate], and P(no, one, several
+    candidates true) means over all draws, [mention, 3].
+    """
+
+    values: PairValues
+    log_likelihood: Floats
+    p_batches: Floats
+    p_number: Floats
+    attrs: dict[str, Any]
+    stats: dict[str, AnyArray] = field(default_factory=dict)
+
+
+Sampler = Callable[[PairModel, Candidates, Settings], Draws]
+
+
+def run_gibbs(model: PairModel, data: Candidates, settings: Settings) -> RawResult:
+    """Sample by :func:`gibbs`."""
+    return raw(gibbs, model, data, settings)
+
+
+def run_nuts(model: PairModel, data: Candidates, settings: Settings) -> RawResult:
+    """Sample by :func:`nuts`."""
+    return raw(nuts, model, data, settings)
+
+
+def raw(sample: Sampler, model: PairModel, data: Candidates, settings: Settings) -> RawResult:
+    """Let an engine sample, and put what it gives into the form of all results."""
+    require_one_place(model.title, settings)
+    clock = Clock()
+    codes = model.encode(data)
+    drawn = sample(model, codes, settings)
+    posterior = {**vars(drawn.values), "log_likelihood": drawn.log_likelihood}
+    rhat, ess = worst(*mixing(watched_draws(model.parameters(), posterior, data.per_coder)))
+    truth = {
+        "p_true": (("chain", "batch", "candidate"), drawn.p_batches),
+        "p_number": (("item", "number"), drawn.p_number),
+        "p_next": (("candidate",), next_label(codes, read_shares(codes))),
+    }
+    return RawResult(
+        posterior,
+        drawn.log_likelihood + model.log_prior(drawn.values),
+        stats=drawn.stats,
+        groups={"truth": truth},
+        attrs={"seconds": clock.seconds, "rhat_max": rhat, "ess_min": ess, **drawn.attrs},
+    )
+
+
+def _state(values: PairValues) -> tuple[Floats, ...]:
+    """Weights [class, 2], logs [coder, 2, kind], means [kind, 2], concentrations [kind]."""
+    share = values.prevalence
+    off = np.log1p(-np.minimum(share, 1 - 1e-16))
+    weights = np.stack([off, np.log(share)], axis=1)
+    logs = np.ascontiguousarray(np.stack([np.log(values.rate), np.log1p(-values.rate)], axis=1))
+    mean = np.stack([values.mean, 1 - values.mean], axis=1)
+    return weights, logs, mean, values.concentration.copy()
+
+
+def log_likelihood(model: PairModel, codes: Candidates, values: PairValues) -> tuple[float, Floats]:
+    """Log likelihood with the truth summed out, and P(true) of every candidate."""
+    from annomodels.kernels.decisions import pair_pass, single_pass
+
+    weights, logs, *_ = _state(values)
+    p = np.empty(len(codes.labels))
+    if model.single:
+        total = single_pass(codes.case, weights, logs, p)
+    else:
+        counts = np.zeros(logs.shape, dtype=np.int64), np.zeros(weights.shape, dtype=np.int64)
+        total = pair_pass(codes.case, weights, logs, np.uint64(0), 0, False, p, *counts)
+    return float(total), p
+
+
+def gibbs(model: PairModel, codes: Candidates, settings: Settings) -> Draws:
+    """Draw truths, populations, rates and prevalence in turn; chains start from prior draws.
+
+    Parameters
+    ----------
+    model
+        The priors.
+    codes
+        The candidates as the model sees them.
+    settings
+        The options of the run.
+
+    Raises
+    ------
+    EngineError
+        When the time limit leaves no draw.
+    """
+    from annomodels.kernels.decisions import iterate
+
+    chains, draws, warmup = settings.chains, settings.draws, settings.warmup
+    n_classes = len(codes.classes) - model.has_none
+    anchor = model.anchor(n_classes)
+    priors = model.prevalence_prior(n_classes), anchor, np.array(model.concentration.coefficients())
+    kinds = (len(anchor),)
+    sizes = (len(codes.classes),), (len(codes.coders), *kinds), kinds, kinds, ()
+    kept = [tuple(np.empty((draws, *size)) for size in sizes) for _ in range(chains)]
+    batches = min(BATCHES, draws)
+    sums = [
+        (np.zeros((batches, len(codes.labels))), np.zeros((len(codes.items), 3)))
+        for _ in range(chains)
+    ]
+    keys = np.random.SeedSequence(settings.seed).generate_state(chains, np.uint64)
+    rngs = [np.random.default_rng([settings.seed, chain]) for chain in range(chains)]
+    states = [_state(model.sample_parameters(len(codes.coders), n_classes, rng)) for rng in rngs]
+
+    def advance(first: int, end: int) -> None:
+        def one(chain: int) -> None:
+            iterate(
+                codes.case, model.single, priors, states[chain], keys[chain],
+                first - warmup, end - warmup, kept[chain], sums[chain],
+            )  # fmt: skip
+
+        list(pool.map(one, range(chains)))
+
+    with ThreadPoolExecutor(settings.workers) as pool:
+        clock = Clock(settings.time_limit)
+        n = in_slices(advance, warmup + draws, clock, settings, "sampling") - warmup
+    if n < 1:
+        raise EngineError(
+            f"The time limit of {settings.time_limit:g} s ended before the first draw. "
+            "Give more time."
+        )
+    drawn = (np.stack([own[:n] for own in each]) for each in zip(*kept, strict=True))
+    prevalence, rate, mean, concentration, likelihood = drawn
+    values = PairValues(prevalence, mean, concentration, rate)
+    lengths = np.bincount(np.arange(n) * batches // draws)
+    p = np.stack([p_sum[: len(lengths)] / lengths[:, None] for p_sum, _ in sums])
+    number = np.mean([number / n for _, number in sums], axis=0)
+    attrs = {"engine": "gibbs", "stopped": "time limit" if n < draws else ""}
+    return Draws(values, likelihood, p, number, attrs)
+
+
+def nuts(model: PairModel, codes: Candidates, settings: Settings) -> Draws:
+    """Sample the PyMC model with nutpie, then the truth given each draw.
+
+    Parameters
+    ----------
+    model
+        The priors.
+    codes
+        The candidates as the model sees them.
+    settings
+        The options of the run.
+    """
+    import nutpie
+
+    from annomodels.engines.pymc.compiled import repeatable
+    from annomodels.engines.pymc.nuts import bound_concentrations
+    from annomodels.kernels.decisions import count_true
+
+    chains, draws = settings.chains, settings.draws
+    settings.tell("compiling", 0.0, "building the PyMC model")
+    pymc_model = model.build(codes, {})
+    bound_concentrations(pymc_model, [each.name for each in model.parameters() if each.positive])
+    with repeatable():
+        compiled = nutpie.compile_pymc_model(pymc_model, backend="numba")
+    tree = nutpie.sample(
+        compiled, draws=draws, tune=max(settings.warmup, 300), chains=chains, seed=settings.seed,
+        cores=min(chains, settings.workers), progress_bar=False,
+        target_accept=settings.target_accept,
+    )  # fmt: skip
+    values = PairValues.of(tree["posterior"].to_dataset())
+    batches = min(BATCHES, draws)
+    p_batches = np.zeros((chains, batches, len(codes.labels)))
+    number, likelihood = np.zeros((len(codes.items), 3)), np.empty((chains, draws))
+    lengths = np.bincount(np.arange(draws) * batches // draws)
+    # a class that no candidate has is "none of these" where that is no candidate
+    none = len(codes.classes) - model.has_none if model.single else -1
+    for at in np.ndindex(likelihood.shape):
+        one = PairValues(*(held[at] for held in vars(values).values()))
+        likelihood[at], p = log_likelihood(model, codes, one)
+        p_batches[at[0], at[1] * batches // draws] += p
+        count_true(codes.firsts, codes.cls, none, p, number)
+    p_batches /= lengths[:, None]
+    stats = {"diverging": tree["sample_stats"].to_dataset()["diverging"].values}
+    attrs = {"engine": "nuts", "stopped": ""}
+    return Draws(values, likelihood, p_batches, number / likelihood.size, attrs, stats)

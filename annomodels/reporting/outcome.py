@@ -1,0 +1,140 @@
+"""Sentences of the methods section on what was labelled, and on what came out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from annomodels.reporting.facts import Facts
+from annomodels.reporting.prose import name
+from annomodels.reporting.words import (
+    count,
+    decimal,
+    interval,
+    listed,
+    number,
+    percent,
+    share_interval,
+)
+
+if TYPE_CHECKING:
+    from annomodels.types import Floats
+
+
+def labelled(facts: Facts) -> str:
+    """Say what was labelled by whom."""
+    if facts.truth == "link":
+        return _judged(facts)
+    data, per_item = facts.data, facts.counts.per_item
+    low, high = per_item.least, per_item.most
+    each = f"{low} on each item" if low == high else f"{low} to {high} on an item"
+    repeats = f", {count(data.repeats, 'repeat')} of a coder among them" if data.repeats else ""
+    labels = ""
+    if facts.truth == "class":
+        names = listed([name(label) for label in data.labels], 12)
+        labels = f" with {count(data.n_labels, 'label')} ({names})"
+    given = f"{data.n_annotations:,} {'labels' if labels else 'numbers'} were given in all"
+    text = (
+        f"{count(data.n_items, 'item').capitalize()} were labelled by "
+        f"{count(data.n_coders, 'coder')}{labels}; {given}, {each} "
+        f"(median {per_item.median:g}){repeats}."
+    )
+    if facts.on_disk and data.dont_know:
+        kinds = listed([name(kind) for kind in data.dont_know], 12)
+        text += f" {kinds} counted as no class: {int(data.unanswered.sum()):,} times."
+    if facts.known_items:
+        text += f" The truth of {count(facts.known_items, 'item')} was known and held fixed."
+    return text
+
+
+def _judged(facts: Facts) -> str:
+    """Say the same of mentions and their antecedents."""
+    data, each = facts.data, facts.data.judged()
+    low, high = int(each.min()), int(each.max())
+    return (
+        f"{count(data.n_items, 'mention').capitalize()} were judged by "
+        f"{count(data.n_coders, 'coder')}, {low if low == high else f'{low} to {high}'} a mention. "
+        "The candidates of a mention are the readings that anyone gave it, "
+        f"{len(data.labels):,} in all, of {count(data.n_labels, 'class', 'classes')} "
+        f"({listed([*map(name, data.classes)], 12)})."
+    )
+
+
+def results(facts: Facts) -> str:
+    """Say how much of the gold is settled and wrong, and how good the coders are."""
+    if facts.truth == "number":
+        return _results_of_numbers(facts)
+    if facts.truth == "link":
+        return _results_of_links(facts)
+    settled, n = facts.settled, facts.data.n_items
+    if facts.on_disk:
+        wrong = (
+            f"{number(facts.expected_errors)} of the gold labels are expected to be wrong; "
+            f"{_caution(facts)}."
+        )
+    else:
+        of = facts.wrong
+        overturned = count(int(facts.gold.table["overturned"].sum()), "item")
+        wrong = (
+            f"{number(of.gold)} of the gold labels ({interval(of.gold_low, of.gold_high)}) are "
+            f"expected to be wrong, and {number(of.vote)} of the majority's "
+            f"({interval(of.vote_low, of.vote_high)}); {_caution(facts)}. Where most votes agree "
+            f"on a label, the gold label is another one for {overturned}."
+        )
+    return (
+        f"{count(settled, 'item').capitalize()} of {n:,} ({percent(settled / n)}; for more items "
+        f"like these {share_interval(settled, n)}, 95 % interval) reached a probability of .95. By "
+        f"these probabilities {wrong} {_coders(facts.accuracy)}"
+    )
+
+
+def _results_of_numbers(facts: Facts) -> str:
+    gold: Any = facts.gold.table
+    kinds = facts.coders.table["kind"].value_counts()
+    counted = listed([f"{n:,} {kind}" for kind, n in kinds.items()], 6)
+    return (
+        f"The true value of the median item is known to within a standard deviation of "
+        f"{gold['sd'].median():.3g}. Of {count(facts.data.n_coders, 'coder')}: {counted}."
+    )
+
+
+def _results_of_links(facts: Facts) -> str:
+    """Say how many readings are true, and how many mentions have an antecedent."""
+    counts = facts.fit.mentions().table["readings"].value_counts()
+    one, several, none = (int(counts.get(kind, 0)) for kind in ("one", "several", "none"))
+    links = facts.fit.links(0.5).table
+    return (
+        f"Most probably {one:,} of {count(facts.data.n_items, 'mention')} have one true reading, "
+        f"{several:,} have several, and {none:,} none of those given. Silver links with a "
+        f"probability of at least .5 go from {count(len(links), 'mention')} to an antecedent; "
+        "the mean probability that one more reader makes them is "
+        f"{decimal(float(links['p_next'].mean())) if len(links) else 'not defined'}."
+    )
+
+
+def _caution(facts: Facts) -> str:
+    if "pool" in facts.tree.children:
+        return "they are pooled from models that are each believed only so far"
+    return "they are too sure where items differ in difficulty"
+
+
+def _coders(draws: Floats) -> str:
+    """Accuracies from the worst to the best coder; as the order is uncertain, on every draw."""
+    parts = (
+        _estimate(np.median(draws, axis=1)),
+        _estimate(draws.min(axis=1)),
+        _estimate(draws.max(axis=1)),
+    )
+    middle, worst, best = parts
+    return (
+        f"The median accuracy of the coders is {middle}, that of the least accurate {worst}, and "
+        f"of the most accurate {best}."
+    )
+
+
+def _estimate(draws: Floats) -> str:
+    if len(draws) < 2:
+        return decimal(float(draws[0]))
+    low, high = np.quantile(draws, [0.025, 0.975])
+    return f"{decimal(float(draws.mean()))} (95 % interval {decimal(low)} to {decimal(high)})"

@@ -1,0 +1,354 @@
+"""Summaries of links: which readings of mentions are true, silver chains, and the coders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.data.candidates import Candidates, antecedents_of
+from annomodels.errors import NotApplicable
+from annomodels.models.pairs import PairModel, PairValues
+from annomodels.summaries.draws import model_of
+from annomodels.summaries.summary import Summary
+from annomodels.summaries.trust.checks import Check, judged
+from annomodels.summaries.trust.convergence import fit_findings
+from annomodels.summaries.trust.findings import CHECK, FINE, FORBIDS, Finding
+from annomodels.types import Floats
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+GOOD_ERROR = 0.05
+FEW = 20
+SHARE = 0.02
+SPLIT = "{n} mentions have an antecedent of several parts; they are not joined to any."
+
+
+def interpretations(tree: xr.DataTree, data: Candidates) -> Summary:
+    """All candidates with P(true), its Monte Carlo error, and the votes.
+
+    Parameters
+    ----------
+    tree
+        Result of a fit of links.
+    data
+        What was fitted.
+
+    Returns
+    -------
+    Summary
+        One row per candidate: item, label, class, votes, coders, p_true, mc_error, p_next, silver.
+        `p_next` is the probability that one more reader would say it, which is the better guess
+        at what somebody else's gold has; what the candidates of a mention leave of 1 goes to
+        readings that nobody gave.
+    """
+    import pandas as pd
+
+    model, codes, p, truth = _read(tree, data)
+    silver = p > 0.5
+    if model.single:
+        silver = np.zeros(len(p), dtype=bool)
+        silver[_best(codes, p)] = True
+    table = pd.DataFrame(
+        {
+            "item": np.array(codes.items, dtype=object)[codes.mention],
+            "label": np.array(codes.labels, dtype=object),
+            "class": np.array(codes.classes, dtype=object)[codes.cls],
+            "votes": codes.votes,
+            "coders": codes.judged()[codes.mention],
+            "p_true": p,
+            "mc_error": monte_carlo_error(truth["p_true"].values),
+            "p_next": truth["p_next"].values,
+            "silver": silver,
+        }
+    )
+    return Summary("Interpretations", table, truth[["p_true"]])
+
+
+def mentions(tree: xr.DataTree, data: Candidates) -> Summary:
+    """Mentions with their most probable label and P(none, one, several readings are true).
+
+    Parameters
+    ----------
+    tree
+        Result of a fit of links.
+    data
+        What was fitted.
+
+    Returns
+    -------
+    Summary
+        One row per mention: item, silver, p_silver, p_next, p_none, p_one, p_several, readings;
+        `p_next` is the probability that one more reader gives the silver label, and the last is
+        what is most probable: none, one or several.
+    """
+    import pandas as pd
+
+    _, codes, p, truth = _read(tree, data)
+    best, number = _best(codes, p), truth["p_number"].values
+    names = truth["number"].values.astype(object)
+    table = pd.DataFrame(
+        {
+            "item": np.array(codes.items, dtype=object),
+            "silver": np.array(codes.labels, dtype=object)[best],
+            "p_silver": p[best],
+            "p_next": truth["p_next"].values[best],
+            **{f"p_{name}": number[:, k] for k, name in enumerate(names)},
+            "readings": names[number.argmax(axis=1)],
+        }
+    )
+    counts = table["readings"].value_counts()
+    note = ", ".join(f"{int(counts.get(name, 0))} with {name}" for name in names)
+    notes = (f"True readings, at their most probable: {note}.",)
+    return Summary("Mentions", table, truth[["p_true"]], notes)
+
+
+def ambiguous(tree: xr.DataTree, data: Candidates, threshold: float = 0.5) -> Summary:
+    """Mentions that likely have no true reading, or several; or whose single truth is open.
+
+    Parameters
+    ----------
+    tree
+        Result of a fit of links.
+    data
+        What was fitted.
+    threshold
+        Smallest probability of that.
+
+    Returns
+    -------
+    Summary
+        The rows of :func:`mentions`, the most ambiguous first.
+    """
+    _require_probability("threshold", threshold)
+    found = mentions(tree, data)
+    table = found.table
+    doubt = 1 - table["p_silver" if _read(tree, data)[0].single else "p_one"]
+    chosen = table[doubt >= threshold].assign(doubt=doubt[doubt >= threshold])
+    chosen = chosen.sort_values(["doubt", "item"], ascending=[False, True], kind="stable")
+    table = chosen.drop(columns="doubt").reset_index(drop=True)
+    return Summary("Ambiguous mentions", table, found.draws)
+
+
+def coders(tree: xr.DataTree, data: Candidates, prob: float = 0.9) -> Summary:
+    """Sensitivity and specificity (or accuracy) of each coder for each class.
+
+    Parameters
+    ----------
+    tree
+        Result of a fit of links.
+    data
+        What was fitted.
+    prob
+        Probability of the intervals.
+
+    Returns
+    -------
+    Summary
+        One row per coder, class and quantity: mean, low, high; `judgments` is how many mentions
+        the coder judged.
+    """
+    import pandas as pd
+
+    if not 0 < prob < 1:
+        raise NotApplicable(f"prob={prob!r} should be between 0 and 1, for instance 0.9.")
+    model, posterior = _model(tree), tree["posterior"].to_dataset()
+    rate = PairValues.of(posterior).rate
+    edges = (1 - prob) / 2, (1 + prob) / 2
+    low, high = np.quantile(rate, edges, axis=(0, 1))
+    mean = rate.mean(axis=(0, 1))
+    kinds = [(name, quantity) for name in data.classes for quantity in model.quantities]
+    rows = [
+        (name, cls, quantity, mean[j, k], low[j, k], high[j, k], int(data.per_coder[j]))
+        for j, name in enumerate(data.coders)
+        for k, (cls, quantity) in enumerate(kinds)
+    ]
+    columns = ["coder", "class", "quantity", "mean", "low", "high", "judgments"]
+    table = pd.DataFrame(rows, columns=columns)
+    return Summary("Coders", table, posterior, (f"Intervals hold {prob:.0%} of the draws.",))
+
+
+def links(tree: xr.DataTree, data: Candidates, at_least: float = 0.0) -> Summary:
+    """Each mention with its most probable antecedent, and the probability of the link.
+
+    Mentions whose most probable label has no antecedent, or several parts, give no row.
+
+    Parameters
+    ----------
+    tree
+        Result of a fit of links.
+    data
+        What was fitted.
+    at_least
+        Smallest probability of a link. Where several readings may be true, or none, the most
+        probable may be improbable.
+
+    Returns
+    -------
+    Summary
+        Columns item, antecedent, p_link, and p_next: the probability that one more reader links
+        the mention to it, which is the honest one.
+    """
+    import pandas as pd
+
+    _require_probability("at_least", at_least)
+    _, codes, p, truth = _read(tree, data)
+    p_next, found, split = truth["p_next"].values, [], 0
+    for item, m in zip(codes.items, _best(codes, p), strict=True):
+        names = antecedents_of(codes.labels[m])
+        split += len(names) > 1
+        if len(names) == 1 and p[m] >= at_least:
+            text, mark, _ = item.rpartition("#")
+            found.append((item, f"{text}{mark}{names[0]}", float(p[m]), float(p_next[m])))
+    table = pd.DataFrame(found, columns=["item", "antecedent", "p_link", "p_next"])
+    notes = (SPLIT.format(n=split),) if split else ()
+    return Summary("Silver links", table, truth[["p_true"]], notes)
+
+
+def chains(tree: xr.DataTree, data: Candidates, at_least: float = 0.0) -> Summary:
+    """Silver chains: mentions joined by :func:`links`; the first gives a chain its name.
+
+    Parameters
+    ----------
+    tree
+        Result of a fit of links.
+    data
+        What was fitted.
+    at_least
+        Smallest probability of a link.
+
+    Returns
+    -------
+    Summary
+        One row per mention of a chain: chain, item, p_link (NaN for a first mention) and
+        p_weakest, the smallest probability of a link of the chain.
+    """
+    import pandas as pd
+
+    found = links(tree, data, at_least)
+    antecedent = dict(zip(found.table["item"], found.table["antecedent"], strict=True))
+    p = dict(zip(found.table["item"], found.table["p_link"], strict=True))
+    rows = []
+    for chain, members in sorted(joined(antecedent).items()):
+        weakest = min(p[name] for name in members if name in p)
+        rows += [(chain, name, p.get(name, float("nan")), weakest) for name in sorted(members)]
+    table = pd.DataFrame(rows, columns=["chain", "item", "p_link", "p_weakest"])
+    return Summary("Silver chains", table, found.draws, found.notes)
+
+
+def joined(links: Mapping[str, str]) -> dict[str, list[str]]:
+    """Chains of what is linked, given the antecedent of each mention; by their first mention.
+
+    Examples
+    --------
+    >>> joined({"c": "b", "e": "d", "b": "a"})
+    {'a': ['b', 'c', 'a'], 'd': ['d', 'e']}
+    """
+    root: dict[str, str] = {}
+
+    def top(name: str) -> str:
+        while root.setdefault(name, name) != name:
+            root[name] = root[root[name]]
+            name = root[name]
+        return name
+
+    for name, antecedent in links.items():
+        root[top(name)] = top(antecedent)
+    chains: dict[str, list[str]] = {}
+    for name in list(root):
+        chains.setdefault(top(name), []).append(name)
+    return chains
+
+
+def check(tree: xr.DataTree, data: Candidates) -> Check:
+    """Look at the chains, at the coders, and whether true and false are swapped.
+
+    Limits: those of :func:`annomodels.summaries.trust.checks.check` on the run; a Monte Carlo error
+    of probabilities of at most .05; coders worse than chance on a class in at most 2 % of the
+    draws; 20 mentions of each coder; two coders of each mention.
+
+    Parameters
+    ----------
+    tree
+        Result of a fit of links.
+    data
+        What was fitted.
+    """
+    mixed = fit_findings(tree, data)
+    findings = [*mixed, _error(tree), *_swapped(tree, data), _few(data), _alone(data)]
+    return judged(findings, " ".join(finding.sentence for finding in mixed[:2]))
+
+
+def _error(tree: xr.DataTree) -> Finding:
+    error = float(monte_carlo_error(tree["truth"].to_dataset()["p_true"].values).max())
+    text = f"The largest Monte Carlo error of a probability is {error:.3f}"
+    bad = error > GOOD_ERROR
+    sentence = f"{text}; run longer." if bad else f"{text}."
+    return Finding("Monte Carlo error", error, GOOD_ERROR, sentence, CHECK if bad else FINE)
+
+
+def _swapped(tree: xr.DataTree, data: Candidates) -> list[Finding]:
+    if _model(tree).single:
+        return []
+    mean = PairValues.of(tree["posterior"].to_dataset()).mean
+    shares = (mean[:, :, 0::2] + mean[:, :, 1::2] < 1.0).mean(axis=(0, 1))
+    out = []
+    for name, share in zip(data.classes, shares.tolist(), strict=True):
+        text = f"In {share:.0%} of the draws coders are worse than chance on class {name}"
+        bad = share > SHARE
+        if bad:
+            text += ": true and false may be swapped there. Do not use its probabilities"
+        out.append(Finding(f"swap on {name}", share, SHARE, f"{text}.", FORBIDS if bad else FINE))
+    return out
+
+
+def _few(data: Candidates) -> Finding:
+    least = int(data.per_coder.min())
+    few = [data.coders[j] for j in np.flatnonzero(data.per_coder < FEW)]
+    if not few:
+        text = f"Every coder judged {FEW} mentions or more."
+        return Finding("mentions of a coder", least, FEW, text)
+    more = f" and {len(few) - 5} more" if len(few) > 5 else ""
+    text = (
+        f"Fewer than {FEW} mentions were judged by {', '.join(few[:5])}{more}: what is said of "
+        "them comes mostly from the other coders."
+    )
+    return Finding("mentions of a coder", least, FEW, text, CHECK)
+
+
+def _alone(data: Candidates) -> Finding:
+    alone = int((data.judged() < 2).sum())
+    text = f"{alone} of {data.n_items} mentions have one coder only."
+    return Finding("mentions of one coder", alone, 0, text, CHECK if alone else FINE)
+
+
+def _model(tree: xr.DataTree) -> PairModel:
+    return cast("PairModel", model_of(tree))
+
+
+def _read(tree: xr.DataTree, data: Candidates) -> tuple[PairModel, Candidates, Floats, xr.Dataset]:
+    """Give model, the candidates as it sees them, P(true) of each, and all that is known of it."""
+    model, truth = _model(tree), tree["truth"].to_dataset()
+    return model, model.encode(data), truth["p_true"].values.mean(axis=(0, 1)), truth
+
+
+def _best(codes: Candidates, p: Floats) -> NDArray[np.int64]:
+    """Most probable candidate of each mention; of equals that with most votes, then the first."""
+    order = np.lexsort((-np.arange(len(p)), codes.votes, p, codes.mention))
+    return np.asarray(order[codes.firsts[1:] - 1])
+
+
+def monte_carlo_error(p_batches: Floats) -> Floats:
+    """Give the standard error of P(true) from batches of draws, shape [candidate]."""
+    flat = p_batches.reshape(-1, p_batches.shape[2])
+    if len(flat) < 2:
+        return np.full(flat.shape[1], np.nan)
+    return np.asarray(flat.std(axis=0, ddof=1) / np.sqrt(len(flat)))
+
+
+def _require_probability(name: str, value: float) -> None:
+    if not 0 <= value <= 1:
+        raise NotApplicable(f"{name}={value!r} should be between 0 and 1.")
