@@ -167,20 +167,22 @@ def test_names_use_the_words_of_the_package() -> None:
 
 # -- models declare their parameters, and say what they can do -----------------------------------
 
-# what every model ends with; everything else is known to the file of its model
-COMMON = {"prevalence", "confusion"}
+# what every model ends with, and what samplers say of every draw; everything else is known to the
+# file of its model
+COMMON = {"prevalence", "confusion", "log_likelihood"}
 ASKING = {"isinstance", "issubclass"}
 # where a name that is an ordinary word too (accuracy, scale) would reach into draws
 DRAWS = re.compile(r"posterior|tree|draws_of|population|held|arrays")
 
 
 def declared_names() -> set[str]:
-    from annomodels.models import MODELS, Answering, GroupedCoders, ScalarDifficulty
+    from annomodels.models import MODELS, Answering, GroupedCoders, ScalarDifficulty, resolve
     from annomodels.priors import Beta
 
     models = [MODELS[name]() for name in MODELS]
     models += [GroupedCoders(members=(0, 1)), Answering()]
     models += [ScalarDifficulty(discrimination=0.5, guessing=Beta(1.0, 1.0))]
+    models += [resolve("pairs"), resolve("single")]
     return {
         each.name
         for model in models

@@ -8,7 +8,8 @@ import pytest
 
 import annomodels as am
 from annomodels.coref import pairs
-from annomodels.models.pairs import MentionPairs, SingleTruth
+from annomodels.engines.links import log_likelihood
+from annomodels.models.pairs import MentionPairs, PairValues, SingleTruth
 from annomodels.priors import Beta
 
 pytestmark = pytest.mark.slow
@@ -151,6 +152,16 @@ def test_a_fit_of_links_is_a_fit_like_others(fit, tmp_path):
         fit.coders(0.8)
     classes = am.fit(am.datasets.load("anesthesia"), engine="em", seed=1)
     assert "antecedents" in classes.lacks("links")
+
+
+def test_the_log_density_is_likelihood_and_prior_of_each_draw(fit):
+    posterior = fit.tree["posterior"].to_dataset()
+    lp, data = fit.tree["sample_stats"]["lp"].values, fit.model.encode(fit.data)
+    for chain, draw in ((0, 0), (1, 7)):
+        values = PairValues.of(posterior.isel(chain=chain, draw=draw))
+        likelihood = log_likelihood(fit.model, data, values)[0]
+        assert float(posterior["log_likelihood"][chain, draw]) == pytest.approx(likelihood)
+        assert lp[chain, draw] == pytest.approx(likelihood + float(fit.model.log_prior(values)))
 
 
 def test_the_default_model_is_that_of_the_data():
