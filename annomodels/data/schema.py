@@ -25,6 +25,8 @@ group                 variables
 ``pool``              of an opinion pool: ``weight`` (pool_draw, member) and ``error`` (pool_draw),
                       draws of how far its models are believed; ``member_log_p`` (member, item,
                       truth): log P(truth) of each of them
+``held_out``          ``label_density`` (annotation): log density of each label given all others,
+                      averaged over the chains, where sampling gave it for nothing
 ``observed_data``     what was fitted: the arrays of the data, everything else of them as JSON; of
                       annotations ``item``, ``coder``, ``label`` (annotation): codes; ``gold``
                       (item_index)
@@ -98,6 +100,9 @@ class RawResult:
     p_state
         Posterior probability of each state, shape [item, state]; None without states, or where
         there are too many items.
+    label_density
+        Log density of each label given all others, nats, shape [annotation]; None where the engine
+        does not know it.
     pool
         Of an opinion pool: ``weight``, shape [draw, model], ``error``, shape [draw], and
         ``member_log_p``, shape [model, item, truth].
@@ -117,6 +122,7 @@ class RawResult:
     attrs: dict[str, Any] = field(default_factory=dict)
     item_values: dict[str, AnyArray] = field(default_factory=dict)
     p_state: AnyArray | None = None
+    label_density: AnyArray | None = None
     pool: dict[str, AnyArray] = field(default_factory=dict)
     groups: dict[str, dict[str, tuple[tuple[str, ...], AnyArray]]] = field(default_factory=dict)
     on_disk: Any = None
@@ -176,6 +182,9 @@ def conform(result: RawResult, data: Data, model: Declared) -> xr.DataTree:
     if result.p_state is not None:
         items["p_state"] = (("item", "state"), result.p_state)
     pool = {name: (POOL[name], values) for name, values in result.pool.items()}
+    held_out: dict[str, Any] = {}
+    if result.label_density is not None:
+        held_out["label_density"] = (("annotation",), result.label_density)
     tree = xr.DataTree.from_dict(
         {
             "/": xr.Dataset(attrs=plain_attrs(result.attrs, described)),
@@ -187,6 +196,7 @@ def conform(result: RawResult, data: Data, model: Declared) -> xr.DataTree:
             },
             **({"/items": dataset(items)} if items else {}),
             **({"/pool": dataset(pool)} if pool else {}),
+            **({"/held_out": dataset(held_out)} if held_out else {}),
             "/observed_data": observed,
         }
     )

@@ -55,6 +55,7 @@ def collect(model: Model, kept: Sequence[Kept], codes: Encoded, attrs: dict[str,
         conditional_entropy=entropy[inverse],
         item_values=item_values,
         p_state=p_state,
+        label_density=_label_density(kept),
     )
 
 
@@ -106,6 +107,15 @@ def collect_parameters(
     }
     stats = {"log_likelihood": log_likelihood}
     return RawResult(posterior=posterior, lp=lp, stats=stats, attrs=attrs, **of_items)
+
+
+def _label_density(kept: Sequence[Kept]) -> AnyArray | None:
+    """Log density of each label given all others: harmonic means of each chain, averaged."""
+    parts = [part for part in kept if isinstance(part, StateKept) and part.label_draws]
+    if not parts:
+        return None
+    means = [part.label_draws / part.label_sum for part in parts]
+    return np.asarray(np.log(np.mean(means, axis=0)))
 
 
 def _of_states(

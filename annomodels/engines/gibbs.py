@@ -141,7 +141,9 @@ def sample_apart(
     """Sample with chains that each go through all items, in threads."""
     with ThreadPoolExecutor(settings.workers) as pool:
         run_ = _Threads(model, codes, settings, pool, fingerprint)
-        draws, single = room_for(codes.n_rows, codes.n_labels, settings)
+        draws, single = settings.draws, False
+        if settings.rows:
+            draws, single = room_for(codes.n_rows, codes.n_labels, settings)
         settings.tell("compiling", 0.0)
         run_.chains[0].compile(single)
         if single and run_.traces:
@@ -181,7 +183,10 @@ class _Threads(StagedRun):
 
             self.traces = False
             of_states = cast("StateModel", model)
-            self.chains = [StateChain(of_states, codes, state, key, relabel) for state, key in each]
+            self.chains = [
+                StateChain(of_states, codes, state, key, relabel, settings.rows)
+                for state, key in each
+            ]
         else:
             of_counts = cast("ConjugateModel", model)
             self.chains = [

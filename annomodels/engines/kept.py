@@ -127,6 +127,8 @@ class StateKept(Kept):
         Number of states.
     value_names
         What the numbers are called that states stand for.
+    n_labelled
+        Number of labels whose held-out density is summed.
     """
 
     def __init__(
@@ -137,9 +139,13 @@ class StateKept(Kept):
         single: bool,
         n_states: int,
         value_names: list[str],
+        n_labelled: int = 0,
     ) -> None:
         super().__init__(n_items, n_classes, draws, single)
         items = n_items
+        # sums of 1 / P(label | all other labels), and of how many draws
+        self.label_sum = np.zeros(n_labelled)
+        self.label_draws = 0
         self.value_names = value_names
         self.p_state = np.zeros((items if items * n_states <= MOST_STATES else 0, n_states))
         self.value_sum = np.zeros((len(value_names), items))

@@ -56,6 +56,10 @@ class Settings:
         Acceptance rate that NUTS adapts its steps to.
     memory
         Bytes that draws may take; more draws of large models are thinned.
+    rows
+        Whether draws of what belongs to single coders are kept. Without, a result has what all
+        coders have in common and what is known of the items, in little memory, and is no fit; for
+        models whose items have states.
     progress
         Called with stage, share done and a message.
     executor
@@ -82,6 +86,7 @@ class Settings:
     partitions: int | None = None
     target_accept: float = _known_to("nuts", 0.9)
     memory: int = _known_to("gibbs", MEMORY)
+    rows: bool = _known_to("gibbs", True)
     progress: Progress | None = None
     executor: Any = None
     checkpoint: str | os.PathLike[str] | None = None

@@ -16,6 +16,8 @@ from annomodels.models.states import SMALLEST
 from annomodels.types import AnyArray
 
 MIRROR_EVERY = 10  # iterations of the warm-up between looks for swapped classes
+HOLD_OUT_EVERY = 4  # kept draws between sums of held-out densities
+FIRST = 2**40  # number of the step before the first iteration, which no iteration reaches
 
 
 class StateChain:
@@ -33,12 +35,22 @@ class StateChain:
         Key of all random numbers of the chain.
     relabel
         Whether classes that have swapped their names are put right during the warm-up.
+    rows
+        Whether draws of what belongs to single coders are kept.
     """
 
     def __init__(
-        self, model: StateModel, codes: Encoded, state: State, key: int, relabel: bool
+        self,
+        model: StateModel,
+        codes: Encoded,
+        state: State,
+        key: int,
+        relabel: bool,
+        rows: bool = True,
     ) -> None:
         self.model, self.codes, self.relabel = model, codes, relabel
+        dims = model.dims(codes.n_labels)
+        self.dropped = set() if rows else {name for name in dims if "coder" in dims[name]}
         self.state = model.begin(state)
         self.key, self.iteration = np.uint64(key), 0
         self.layout = layout = cached_layout(model, codes.n_labels)
@@ -57,8 +69,14 @@ class StateChain:
         self.extra = np.zeros((cells, max(1, layout.mix.shape[1] - self.classes)), dtype=np.int64)
         self.sizes = np.zeros(len(layout.base), dtype=np.int64)
         self.golds = np.zeros(layout.truth.shape, dtype=np.int64)
+        self.drawn = np.zeros(codes.n_patterns, dtype=np.int64)
         self.table = np.empty((cells, len(layout.base)))
+        # every label of an item has the one row of the coder that belongs to its state alone
+        own = np.array_equal(self.only, np.arange(self.classes))
+        self.holds_out = own and model.coders.collapsed(self.state) is not None
         self.nowhere = self.room(0, False)
+        if model.scattered:
+            self._scatter()
 
     def room(self, draws: int, single: bool) -> StateKept:
         """Make room for some draws."""
@@ -70,6 +88,7 @@ class StateChain:
             single,
             len(self.layout.base),
             sorted(self.layout.values),
+            len(codes.row) if draws and self.holds_out else 0,
         )
 
     def compile(self, single: bool) -> None:
@@ -85,9 +104,12 @@ class StateChain:
             target = kept if kept is not None and keep else self.nowhere
             log_likelihood = self._pass(target, keep)
             if keep and kept is not None:
+                if self.holds_out and kept.n % HOLD_OUT_EVERY == 0:
+                    self._hold_out(kept)
                 values = self._values()
                 lp = log_likelihood + self.model.log_prior_of(values)
-                kept.add(values, log_likelihood, lp, moved=False)
+                shown = {n: v for n, v in values.items() if n not in self.dropped}
+                kept.add(shown, log_likelihood, lp, moved=False)
             self._draw()
             if self.relabel and kept is None and self.iteration % MIRROR_EVERY == 0:
                 order = canonical_order(self.state, self.volume)
@@ -100,24 +122,63 @@ class StateChain:
         values = {**self.model.coders.pymc_start(self.state), **held}
         return self.model.finish(values)
 
+    def _scatter(self) -> None:
+        """Begin with items in states at random, where no truth is known."""
+        codes, layout = self.codes, self.layout
+        rng = np.random.Generator(np.random.Philox(key=[self.key, np.uint64(2**64 - 1)]))
+        drawn = rng.integers(len(layout.base), size=codes.n_patterns)
+        known = np.flatnonzero(codes.gold >= 0)
+        drawn[known] = layout.truth.argmax(axis=0)[codes.gold[known]]
+        for array in (self.counts, self.extra, self.sizes, self.golds):
+            array.fill(0)
+        row = self.only[np.repeat(drawn, np.diff(codes.starts))]
+        np.add.at(self.counts, (codes.cell, row), 1)
+        np.add.at(self.sizes, drawn, 1)
+        np.add.at(self.golds, (drawn[known], codes.gold[known]), 1)
+        self.iteration = FIRST
+        self._draw()
+        self.iteration = 0
+
+    def _hold_out(self, kept: StateKept) -> None:
+        """Add 1 / P(label | all other labels), the rows of the coders integrated out."""
+        from annomodels.kernels.mixtures.held_out import hold_out
+
+        codes = self.codes
+        counts = self.counts.reshape(codes.n_rows, codes.n_labels, self.classes)
+        alpha = self.model.coders.collapsed(self.state)
+        whole = counts + np.swapaxes(np.asarray(alpha), -1, -2)
+        total = whole.sum(axis=1, keepdims=True)
+        without = np.maximum(whole - 1.0, SMALLEST) / np.maximum(total - 1.0, SMALLEST)
+        flat = (len(self.counts), self.classes)
+        hold_out(
+            *self.codes.arrays, self.drawn, self._share(),
+            np.ascontiguousarray(self.model.truth_of(self.layout, self.items)), SMALLEST,
+            (whole / total).reshape(flat), without.reshape(flat), kept.label_sum,
+        )  # fmt: skip
+        kept.label_draws += 1
+
+    def _share(self) -> AnyArray:
+        """Probability of each state."""
+        prevalence = np.exp(self.state.log_prevalence)
+        return np.asarray(np.exp(self.model.log_share(self.layout, prevalence, self.items, np)))
+
     def _pass(self, kept: StateKept, keep: bool) -> float:
         """Draw states and rows, and count."""
-        from annomodels.kernels.states import fill_table, sampled_states
+        from annomodels.kernels.mixtures.states import fill_table, sampled_states
 
         layout, model = self.layout, self.model
         confusion = np.exp(self.state.log_confusion).transpose(0, 2, 1)
         rows = model.all_rows(layout, confusion, self.items)
         rows = np.ascontiguousarray(rows.reshape(len(self.counts), -1))
         fill_table(rows, self.parts, SMALLEST, self.table)
-        share = np.exp(model.log_share(layout, np.exp(self.state.log_prevalence), self.items, np))
         for array in (self.counts, self.extra, self.sizes, self.golds):
             array.fill(0)
         return float(
             sampled_states(
-                *self.codes.arrays, share, self.table, rows, layout.mix, self.only,
+                *self.codes.arrays, self._share(), self.table, rows, layout.mix, self.only,
                 np.ascontiguousarray(model.truth_of(layout, self.items)), self.values, SMALLEST,
-                self.key, self.iteration, keep, self.counts, self.extra, self.sizes, self.golds,
-                *kept.places,
+                self.key, self.iteration, keep, self.drawn, self.counts, self.extra, self.sizes,
+                self.golds, *kept.places,
             )
         )  # fmt: skip
 
@@ -127,7 +188,8 @@ class StateChain:
         own = layout.base >= 0
         sizes = np.bincount(layout.base[own], self.sizes[own], minlength=k).astype(np.int64)
         counts = self.counts.reshape(self.codes.n_rows, self.codes.n_labels, k)
-        self.model.coders.draw(counts, sizes, self.state, self.key, self.iteration)  # type: ignore[arg-type]
+        known = self.golds.sum(axis=1)
+        self.model.draw(counts, sizes, known, self.state, self.key, self.iteration)  # type: ignore[arg-type]
         key = np.array([self.key, self.iteration], dtype=np.uint64)
         rng = np.random.Generator(np.random.Philox(key=key))
         for name, alpha in self.model.alphas(self.codes.n_rows, self.codes.n_labels).items():

@@ -26,6 +26,9 @@ POPULATION = 4
 START = 5
 ROW = 6
 ITEMS = 7
+KINDS = 8
+COMMUNITY = 9
+MEAN = 10
 
 
 @inlined

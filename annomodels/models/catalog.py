@@ -46,6 +46,7 @@ MODELS = Catalogue(
         "readings": "mixtures.readings:Readings",
         "opinion-pool": "mixtures.opinion_pool:OpinionPool",
         "spammers": "mixtures.kinds:Spammers",
+        "item-kinds": "mixtures.item_kinds:KindsOfItems",
         "subtypes": "mixtures.subtypes:Subtypes",
         "scalar-difficulty": "continuous.scalar_difficulty:ScalarDifficulty",
         "beta-binomial-by-item": "continuous.by_item:BetaBinomialByItem",
@@ -69,6 +70,7 @@ OTHERS = Catalogue(
 PARTS = Catalogue(
     {
         "kinds": "mixtures.kinds:HonestAndSpammers",
+        "kind-rows": "mixtures.kind_rows:KindRows",
         "subtype-rows": "mixtures.subtypes:SubtypeRows",
         "answering": "answering:Answering",
     }

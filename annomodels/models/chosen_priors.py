@@ -42,9 +42,11 @@ def log_chosen_priors(
 
     model = model.reported
     known = model.prior_values(values)
-    chosen = [rv for rv in _chosen(model, data) if rv.name in known]
+    chosen, parts = _chosen(model, data)
+    chosen = [rv for rv in chosen if rv.name in known]
     one = [rv.type(name=rv.name) for rv in chosen]
     total = sum((logp(rv, x).sum() for rv, x in zip(chosen, one, strict=True)), start=0.0)
+    total = sum((part.sum() for part in parts), start=total)
     (total,) = clone_replace([total], dict(zip(chosen, one, strict=True)))
     every = [pytensor.tensor.tensor(rv.name, shape=(None, *rv.type.shape)) for rv in chosen]
     total = vectorize_graph(total, dict(zip(one, every, strict=True)))
@@ -62,8 +64,8 @@ def _inside(rv: Any, values: Floats) -> Floats:
     return np.clip(values, np.finfo(np.float32).tiny, 1.0 - np.finfo(np.float32).epsneg)
 
 
-def _chosen(model: Model, data: Annotations) -> list[Any]:
-    """Variables of the PyMC model whose prior is not learnt."""
+def _chosen(model: Model, data: Annotations) -> tuple[list[Any], list[Any]]:
+    """Variables of the PyMC model whose prior is not learnt, and the rest of their density."""
     from pytensor.graph.traversal import ancestors
 
     known = data.coords
@@ -71,11 +73,15 @@ def _chosen(model: Model, data: Annotations) -> list[Any]:
     coords |= model.coords(coords["label"])
     pymc_model = model.build(_first(encode(data, shared=model.shared)), coords)
     free, dims = set(pymc_model.free_RVs), pymc_model.named_vars_to_dims
+    # densities that are no distribution of PyMC's stand beside the labels as potentials
+    parts = {p: free & set(ancestors([p])) for p in pymc_model.potentials if p.name != "labels"}
 
     def learnt(rv: Any) -> bool:
-        return "coder" in dims.get(rv.name, ()) and bool(free & (set(ancestors([rv])) - {rv}))
+        of = set(ancestors([rv])).union(*(each for each in parts.values() if rv in each))
+        return "coder" in dims.get(rv.name, ()) and bool((free & of) - {rv})
 
-    return [rv for rv in pymc_model.free_RVs if not learnt(rv)]
+    chosen = [rv for rv in pymc_model.free_RVs if not learnt(rv)]
+    return chosen, [p for p, of in parts.items() if of <= set(chosen)]
 
 
 def _first(codes: Encoded) -> Encoded:

@@ -47,6 +47,13 @@ class ConjugateModel(ConfusionModel):
         """Dirichlet pseudo-counts of a confusion matrix, shape [truth, label]; empty without."""
         return np.empty((0, 0))
 
+    def collapsed(self, state: State) -> Floats | None:
+        """Pseudo-counts of rows that are Dirichlet given counts of labels; None where they are not.
+
+        Shape [truth, label] or [row, truth, label].
+        """
+        return None
+
     def source(self, state: State) -> Any:
         """Give what the rows come from as the kernels take it, see ``kernels.rows``.
 

@@ -80,6 +80,10 @@ class DawidSkene(ConjugateModel):
         """Dirichlet pseudo-counts of a confusion matrix, shape [truth, label]."""
         return self.confusion.alpha(len(state.log_prevalence))
 
+    def collapsed(self, state: State) -> Floats | None:
+        """Pseudo-counts of rows that are Dirichlet given counts of labels."""
+        return self.row_prior(state)
+
     def start(self, counts: Floats, sizes: Floats) -> State:
         """Parameters from soft counts [row, label, truth] and class sizes [truth]."""
         return self.with_mode(counts, sizes, self.confusion.alpha(len(sizes)), {})

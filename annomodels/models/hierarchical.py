@@ -120,6 +120,10 @@ class HierarchicalDawidSkene(ConjugateModel):
         """Dirichlet pseudo-counts of a confusion matrix, shape [truth, label]."""
         return state.population["concentration"][:, None] * state.population["population"]
 
+    def collapsed(self, state: State) -> Floats | None:
+        """Pseudo-counts of rows that are Dirichlet given counts of labels."""
+        return self._shapes(self.row_prior(state))
+
     def source(self, state: State) -> Any:
         """Give the population as the kernels take it, see ``kernels.rows``."""
         from annomodels.kernels.rows import Population

@@ -115,6 +115,15 @@ def subtypes(v, model):
     return joint
 
 
+def item_kinds(v, model):
+    def joint(labels):
+        theta = v["perceived_confusion"]
+        own = [np.prod([theta[j, s, y] for j, y in labels]) for s in range(theta.shape[1])]
+        return (v["perceived_prevalence"] * own).reshape(-1, model.kinds).sum(axis=1)
+
+    return joint
+
+
 DEFINITIONS = {
     "guess-level": guess_level,
     "consensus": consensus,
@@ -123,6 +132,7 @@ DEFINITIONS = {
     "readings": readings,
     "opinion-pool": readings,  # of the labels and states; the pool is apart
     "spammers": spammers,
+    "item-kinds": item_kinds,
     "subtypes": subtypes,
 }
 

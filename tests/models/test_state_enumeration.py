@@ -28,7 +28,7 @@ def test_every_state_model_is_written_down_here():
 @pytest.mark.parametrize("name", STATE_MODELS)
 @pytest.mark.parametrize(("n_labels", "gold"), [(2, False), (3, True)])
 def test_a_pass_over_states_equals_the_definition(name, n_labels, gold, rng):
-    from annomodels.kernels.states import state_pass
+    from annomodels.kernels.mixtures.states import state_pass
 
     data, model = tiny(rng, n_labels=n_labels, gold=gold), resolve(name)
     for collapse in (True, False):

@@ -41,7 +41,7 @@ def revisit_states(
     EngineError
         When the model names no states.
     """
-    from annomodels.kernels.states import state_pass
+    from annomodels.kernels.mixtures.states import state_pass
 
     chains, draws = lp.shape
     identity = np.arange(codes.n_labels)

@@ -111,6 +111,9 @@ class HonestAndSpammers(HierarchicalDawidSkene):
         held["habit"][:] = shape / shape.sum(axis=1, keepdims=True)
         state.log_confusion[spammer] = np.log(held["habit"][spammer])[:, :, None]
 
+    def collapsed(self, state: State) -> None:
+        """Rows of spammers are not Dirichlet one by one."""
+
     def log_odds(self, counts: Floats, state: State) -> Floats:
         """Log-odds that each coder is a spammer given counts [row, label, truth], shape [row]."""
         from scipy.special import gammaln

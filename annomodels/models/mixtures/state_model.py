@@ -31,7 +31,7 @@ from annomodels.models.parameters import Parameter, Watched
 from annomodels.models.states import SMALLEST, States, add_states, marginals
 from annomodels.priors import Dirichlet
 from annomodels.priors.shares import dirichlet_rows
-from annomodels.types import Floats
+from annomodels.types import Floats, Ints
 
 # what the coders' own variables are called beside prevalence and confusion of the truth
 PERCEIVED = {"prevalence": "perceived_prevalence", "confusion": "perceived_confusion"}
@@ -48,6 +48,8 @@ class StateModel(Model):
     engines: ClassVar[tuple[str, ...]] = ("gibbs", "nuts")
     swappable: ClassVar[bool] = False
     by_states: ClassVar[bool] = True
+    # whether chains of Gibbs begin with items put into states at random
+    scattered: ClassVar[bool] = False
     coders: ConjugateModel
 
     # -- what a member says ---------------------------------------------------------------------
@@ -115,6 +117,29 @@ class StateModel(Model):
     def begin(self, state: State) -> State:
         """Parameters of the coders' model that correspond to a state of the starting model."""
         return state
+
+    def draw(
+        self, counts: Any, sizes: Any, known: Ints, state: State, key: int, iteration: int
+    ) -> None:
+        """Gibbs step of the coders' model, in place.
+
+        Parameters
+        ----------
+        counts, sizes
+            Labels [coder, label, perceived] and items [perceived].
+        known
+            Items of each state whose truth is known.
+        state, key, iteration
+            The parameters; where the random numbers come from.
+        """
+        self.coders.draw(counts, sizes, state, key, iteration)
+
+    def pymc_prevalence(self, n_perceived: int) -> Any:
+        """Prevalence of what is perceived, with its prior; in a PyMC model context."""
+        import pymc as pm
+
+        alpha = self.prevalence.alpha(n_perceived)
+        return pm.Dirichlet("prevalence", a=alpha, dims="perceived")
 
     def bound(self, data: Annotations) -> Self:
         """Copy that knows the data it will be fitted to, and whose coders do."""
@@ -215,7 +240,7 @@ class StateModel(Model):
         layout = cached_layout(self, codes.n_labels)
         k = layout.n_perceived
         with pm.Model(coords=coords) as model:
-            prevalence = pm.Dirichlet("prevalence", a=self.prevalence.alpha(k), dims="perceived")
+            prevalence = self.pymc_prevalence(k)
             confusion = pt.exp(self.coders.pymc_log_confusion(codes.n_labels))
             dims = {each.name: each.dims for each in self.item_parameters(codes.n_labels)}
             items = {

@@ -1,0 +1,177 @@
+"""Kinds of items: the Gibbs step keeps the joint distribution, held-out labels are exact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from itertools import product
+from threading import Event
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from scipy.special import gammaln, logsumexp
+
+import annomodels as am
+from annomodels.engines import gibbs
+from annomodels.engines.settings import Settings
+from annomodels.engines.state_chain import StateChain
+from annomodels.models.encoded import encode
+from annomodels.models.mixtures.item_kinds import KindsOfItems
+from annomodels.models.mixtures.layout import Layout
+from annomodels.models.mixtures.state_model import StateModel
+
+pytestmark = pytest.mark.slow
+
+ITEMS, CODERS, K = 5, 4, 2
+
+
+def whole(items=ITEMS, coders=CODERS, seed=1, gold=None):
+    """Labels of all coders on all items, at random."""
+    rng = np.random.default_rng(seed)
+    rows = [(i, j, int(rng.integers(K))) for i in range(items) for j in range(coders)]
+    return am.Annotations.from_records(rows, labels=range(K), gold=gold)
+
+
+def seen(state):
+    """Give what is compared: numbers that the order of kinds and communities does not change."""
+    held, share = state.population, np.exp(state.log_prevalence)
+    rows = np.exp(state.log_confusion)
+    right = sum(rows[:, a // 2, a] @ np.ones(CODERS) * share[a] for a in range(len(share)))
+    first = held["population"][:, [0, 2], [0, 1]]
+    others = held["population"][:, [1, 3], [0, 1]]
+    return np.array([
+        share[:2].sum(), share[:2].sum() ** 2, share[0], share[1], share.max(), right / CODERS,
+        first.mean(), others.mean(), (first**2).mean(), others.var(),
+        np.log(held["concentration"]).mean(), np.log(held["concentration"][:, [0, 2]]).mean(),
+        held["community_share"].max(), rows[0, 0, 0], rows[0, 0, 0] ** 2, rows[1, 1, 1],
+    ])  # fmt: skip
+
+
+@pytest.mark.parametrize("known", [0, 2])
+def test_the_step_keeps_the_joint_distribution_of_labels_and_parameters(known):
+    """Geweke (2004), doi:10.1198/016214504000001132: labels are made anew after every step."""
+    model = KindsOfItems(kinds=2, communities=2, concentration=(3.0, 0.5))
+    rng = np.random.default_rng(3)
+    data = whole(gold=dict.fromkeys(range(known), 0) or None)
+    codes = encode(data, collapse=False)
+    start = model.starter.sample_parameters(CODERS, K, rng)
+    chain = StateChain(model, codes, start, 7, relabel=False)
+    chain.state = model.coders.sample_parameters(CODERS, K, rng)
+    n, moved, found = 12_000, 0, []
+    for number in range(n):
+        chain.iteration = number
+        share = np.exp(chain.state.log_prevalence)
+        state = rng.choice(len(share), ITEMS, p=share / share.sum())
+        rows = np.exp(chain.state.log_confusion)[codes.row, 1, np.repeat(state, CODERS)]
+        label = (rng.random(len(rows)) < rows).astype(codes.label.dtype)
+        gold = np.where(np.arange(ITEMS) < known, state // 2, -1).astype(codes.gold.dtype)
+        chain.codes = replace(codes, label=label, gold=gold)
+        chain._pass(chain.nowhere, False)
+        before = chain.counts.copy()
+        chain._draw()
+        moved += (before != chain.counts).any()
+        found.append(seen(chain.state))
+    assert moved > (0.005 if known else 0.03) * n  # known truth holds kinds in place
+    drawn = np.array(found)[500:]
+    prior = np.array([seen(model.coders.sample_parameters(CODERS, K, rng)) for _ in range(12_000)])
+    blocks = np.array_split(drawn, 40)
+    error = np.std([block.mean(axis=0) for block in blocks], axis=0) / np.sqrt(40)
+    z = (drawn.mean(axis=0) - prior.mean(axis=0)) / np.hypot(
+        error, prior.std(axis=0) / np.sqrt(len(prior))
+    )
+    assert np.abs(z).max() < 4, z.round(1)
+
+
+@dataclass(frozen=True)
+class Plain(StateModel):
+    """Dawid-Skene, as a model whose items have states."""
+
+    name: ClassVar[str] = "plain"
+    title: ClassVar[str] = "plain"
+    citation: ClassVar[str] = ""
+
+    coders: am.models.DawidSkene = field(default_factory=am.models.DawidSkene)
+
+    def layout(self, n_labels):
+        """Give the states of the items: the classes."""
+        eye = np.eye(n_labels)
+        return Layout(tuple(map(str, range(n_labels))), eye, np.arange(n_labels), eye)
+
+    def describe(self):
+        """Story and priors in sentences."""
+        return []
+
+
+def log_evidence(item, coder, label, gold):
+    """Log P(labels, known truth), summed over all labelings, parameters integrated out."""
+
+    def of(counts, alpha):
+        return (
+            gammaln(alpha.sum(-1)) - gammaln((alpha + counts).sum(-1))
+            + (gammaln(alpha + counts) - gammaln(alpha)).sum(-1)
+        ).sum()  # fmt: skip
+
+    alpha, each = am.models.DawidSkene().confusion.alpha(K), []
+    for z in product(range(K), repeat=ITEMS):
+        if all(g < 0 or g == k for g, k in zip(gold, z, strict=True)):
+            counts = np.zeros((CODERS, K, K))
+            np.add.at(counts, (coder, np.array(z)[item], label), 1)
+            each.append(of(np.bincount(z, minlength=K), np.ones(K)) + of(counts, alpha[None]))
+    return logsumexp(each)
+
+
+@pytest.mark.parametrize("gold", [None, {0: 1, 3: 0}])
+def test_held_out_labels_equal_enumeration_over_all_labelings(gold):
+    data = whole(seed=4, gold=gold)
+    options = {"chains": 2, "draws": 12_000, "warmup": 100, "extend": False, "seed": 2}
+    found = gibbs.run(Plain(), data, Settings(**options)).label_density
+    codes = encode(data, collapse=False)
+    item = np.repeat(np.arange(ITEMS), CODERS)
+    labels = item, codes.row, codes.label
+    full, exact = log_evidence(*labels, codes.gold), []
+    for n in range(len(item)):
+        others = [np.delete(part, n) for part in labels]
+        exact.append(full - log_evidence(*others, codes.gold))
+    np.testing.assert_allclose(found, exact, atol=0.03)
+
+
+def test_a_fit_holds_held_out_densities_where_rows_are_dirichlet():
+    data, options = whole(), {"chains": 2, "draws": 20, "warmup": 10, "extend": False, "seed": 1}
+    fit = am.fit(data, KindsOfItems(kinds=2), **options)
+    density = fit.tree["held_out"]["label_density"]
+    assert density.dims == ("annotation",)
+    assert (density < 0).all()
+    for name in ("spammers", "ambiguous"):
+        assert "held_out" not in am.fit(data, name, **options).tree.children
+
+
+def test_a_run_without_rows_keeps_what_coders_have_in_common():
+    data, model = whole(20), KindsOfItems(kinds=2, communities=2)
+    options = {"chains": 2, "draws": 20, "warmup": 10, "extend": False, "seed": 1}
+    full = gibbs.run(model, data, Settings(**options))
+    lean = gibbs.run(model, data, Settings(**options, rows=False))
+    assert set(full.posterior) - set(lean.posterior) == {"confusion", "perceived_confusion"}
+    for name, values in lean.posterior.items():
+        np.testing.assert_array_equal(values, full.posterior[name])
+    np.testing.assert_array_equal(lean.p_truth, full.p_truth)
+    np.testing.assert_array_equal(lean.lp, full.lp)
+    np.testing.assert_array_equal(lean.label_density, full.label_density)
+
+
+def test_chains_begin_with_items_anywhere_and_known_truth_in_place():
+    data = whole(200, gold={i: i % 2 for i in range(20)})
+    codes, model = encode(data, collapse=False), KindsOfItems(kinds=2)
+    start = model.starter.start(np.ones((CODERS, K, K)), np.ones(K))
+    chain = StateChain(model, codes, start, 3, relabel=False)
+    assert chain.sizes.sum() == 200
+    assert (chain.sizes > 25).all()
+    assert chain.golds.sum(axis=1)[[0, 2]].tolist() == [10, 10]
+    chain.advance(30, 1, None, Event())
+    assert np.array_equal(chain.golds.sum(axis=0), [10, 10])
+    assert not chain.golds[[0, 1], 1].any()
+
+
+@pytest.mark.parametrize("wrong", [{"kinds": 0}, {"communities": 0}, {"others": (4.0, 1.4)}])
+def test_priors_that_mean_nothing_are_refused(wrong):
+    with pytest.raises(ValueError, match="KindsOfItems needs"):
+        KindsOfItems(**wrong)
