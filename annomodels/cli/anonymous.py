@@ -7,21 +7,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from annomodels.data.annotations import Annotations
     from annomodels.scale.scanned import Scanned
 
 
-def anonymous(data: Annotations) -> Annotations:
+def anonymous(data: Annotations | Scanned) -> Annotations | Scanned:
     """Copy with coders called "coder 1", "coder 2", ..., numbered in no order of their names.
 
     Done before the fit, so that no output can hold a name; the same data always give the same
     numbers. Name of the file and notes of the reader, which may hold names, are dropped.
     """
+    if not isinstance(data, Annotations):  # blocks hold no names of coders, so they stay
+        names = tuple(new_names(data).values())
+        return dataclasses.replace(data, coders=names, source="", notes=())
     shuffle = _shuffle(data)
     coder = shuffle[data.coder].astype(np.int32)
     order = np.lexsort((coder, data.item))
@@ -38,12 +41,6 @@ def anonymous(data: Annotations) -> Annotations:
         source="",
         notes=(),
     )
-
-
-def anonymous_scan(data: Scanned) -> Scanned:
-    """Do the same for labels on disk; blocks hold no names of coders, so they stay as they are."""
-    names = tuple(new_names(data).values())
-    return dataclasses.replace(data, coders=names, source="", notes=())
 
 
 def new_names(data: Annotations | Scanned) -> dict[str, str]:

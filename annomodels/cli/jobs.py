@@ -17,6 +17,7 @@ from annomodels.errors import AnnotationError
 if TYPE_CHECKING:
     from annomodels.data.annotations import Annotations
     from annomodels.fitting.fit import Fit
+    from annomodels.scale.scanned import Scanned
 
 INDEX = "index.html"
 _REPORT = "report.html"
@@ -45,18 +46,21 @@ class Job:
         File with truth that the report judges the gold labels by.
     spreadsheet
         Whether texts that a spreadsheet would compute get an apostrophe.
+    cache
+        Where a stream keeps its sorted blocks.
     """
 
     data: str
     reading: Reading
     sampling: Sampling
     force: bool
-    threshold: float | None
-    target: float | None
-    anonymise: bool
-    report: bool
+    threshold: float | None = None
+    target: float | None = None
+    anonymise: bool = False
+    report: bool = False
     known: str | None = None
     spreadsheet: bool = False
+    cache: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,12 +98,11 @@ def one_question(job: Job, output: str) -> Outcome:
     output
         Where to.
     """
-    from annomodels.cli.anonymous import anonymous, new_names
     from annomodels.cli.health import findings
     from annomodels.cli.loading import load_data, say_notes
     from annomodels.cli.places import check_folder
-    from annomodels.cli.sampling import exit_code, fit_data, grouped_model, verdict_lines
-    from annomodels.cli.session import current, note
+    from annomodels.cli.sampling import exit_code, facts_of, verdict_lines
+    from annomodels.cli.session import note
 
     names = names_of(report=job.report)
     check_folder(output, names, job.force)
@@ -110,11 +113,7 @@ def one_question(job: Job, output: str) -> Outcome:
     for fact in findings(labels):
         if fact.remark:
             note(f"{fact.check}: {fact.value}. {fact.remark}")
-    if job.anonymise:  # the command may hold the name of a file of a person
-        model = grouped_model(job.sampling, new_names(labels))
-        fit = fit_data(anonymous(labels), job.sampling, "not shown", model)
-    else:
-        fit = fit_data(labels, job.sampling, current().command)
+    fit = fit_of(job, labels)
     write_outputs(
         fit,
         output,
@@ -130,18 +129,28 @@ def one_question(job: Job, output: str) -> Outcome:
     facts = {
         "report": str(main_file) if job.report else None,
         "files": [str(folder / name) for name in names],
-        "engine": fit.engine,
-        "seed": fit.seed,
-        "verdict": check.verdict,
-        "sentences": check.sentences,
+        **facts_of(fit, check),
     }
     return Outcome(
-        question=job.reading.question or "",
+        question=job.reading["question"] or "",
         fit=fit,
         code=exit_code(fit, check, job.sampling),
         facts=facts,
         text="\n".join([str(main_file), *verdict_lines(check)]),
     )
+
+
+def fit_of(job: Job, labels: Annotations | Scanned) -> Fit:
+    """Fit, without the names of coders if they are to be left out."""
+    from annomodels.cli.anonymous import anonymous, new_names
+    from annomodels.cli.sampling import fit_data, grouped_model
+    from annomodels.cli.session import current
+
+    if not job.anonymise:
+        return fit_data(labels, job.sampling, current().command)
+    # the command may hold the name of a file of a person
+    model = grouped_model(job.sampling, new_names(labels))
+    return fit_data(anonymous(labels), job.sampling, "not shown", model)
 
 
 def names_of(*, report: bool) -> tuple[str, ...]:
@@ -245,7 +254,7 @@ def each_question(job: Job, output: str) -> tuple[str, list[Outcome]]:
     file = "report.html" if job.report else "gold.csv"
     for number, (question, place) in enumerate(places.items(), 1):
         note(f"question {number} of {len(places)}: {question}")
-        reading = dataclasses.replace(job.reading, question=question)
+        reading = {**job.reading, "question": question}
         own = dataclasses.replace(job, reading=reading)
         outcome = one_question(own, str(Path(output) / place))
         outcomes.append(outcome)
@@ -275,7 +284,7 @@ def questions_of(data: str, reading: Reading) -> list[str]:
     from annomodels.cli.loading import load_data
 
     context = click.get_current_context(silent=True)
-    if reading.question is not None:
+    if reading["question"] is not None:
         raise click.UsageError("Give --question or --every-question, not both.", context)
     if data == "-":
         what = "--every-question reads the data once for each question: give a file, not -."

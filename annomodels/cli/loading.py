@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import difflib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from annomodels.cli.options import Reading
+from annomodels.cli.options import Reading, flag_of
 from annomodels.cli.session import note
 from annomodels.errors import AnnotationError, NotApplicable, Problem, printable
 
@@ -24,7 +23,9 @@ def load_data(name: str, reading: Reading) -> Annotations:
     """Read a file, standard input (``-``) or a bundled data set (``dataset:NAME``)."""
     if name.startswith(PREFIX):
         return _bundled(name.removeprefix(PREFIX), reading)
-    return _read(name, reading)
+    from annomodels.io.reading import read
+
+    return read(name, **reading)
 
 
 def say_notes(data: Annotations) -> None:
@@ -84,42 +85,12 @@ def stem(name: str) -> str:
 
 
 def _bundled(name: str, reading: Reading) -> Annotations:
-    given = [
-        field.name.replace("_", "-")
-        for field in dataclasses.fields(reading)
-        if field.name not in ("scale", "input_format") and getattr(reading, field.name)
-    ]
+    given = [flag_of(key) for key, value in reading.items() if value]
+    given = [flag for flag in given if flag not in ("--scale", "--input-format")]
     if given:
         raise click.UsageError(
-            f"A bundled data set is read as it is: leave out --{', --'.join(given)}.",
+            f"A bundled data set is read as it is: leave out {', '.join(given)}.",
             click.get_current_context(silent=True),
         )
     data = load_bundled(name)
-    return data if reading.scale == "nominal" else data.replace(scale=reading.scale)
-
-
-def _read(path: str, reading: Reading) -> Annotations:
-    from annomodels.io.reading import read
-
-    options: dict[str, Any] = {
-        "item": reading.item,
-        "coder": reading.coder,
-        "label": reading.label,
-        "gold": reading.gold_column,
-        "group": reading.group_column,
-        "text": reading.text_column,
-        "labels": reading.labels,
-        "scale": reading.scale,
-        "format": reading.input_format,
-        "question": reading.question,
-        "missing": reading.missing,
-        "dont_know": reading.dont_know,
-        "coder_columns": reading.coder_columns,
-        "coders": reading.coder_names,
-        "units": reading.units,
-        "models": reading.models,
-        "sheet": reading.sheet,
-        "encoding": reading.encoding,
-        "delimiter": reading.delimiter,
-    }
-    return read(path, **options)
+    return data if reading["scale"] == "nominal" else data.replace(scale=reading["scale"])

@@ -24,7 +24,6 @@ COMMANDS: dict[str, str] = {
     "advise": "Which model suits the labels in a file, in sentences.",
     "agree": "Agreement coefficients with intervals; a quality gate with --fail-if.",
     "fit": "Fit one model and save it.",
-    "interval": "Labels that are numbers: true values, bias and noise of coders, in one folder.",
     "gold": "Gold label of each item with its probability, from a saved fit.",
     "coders": "Quality of each coder with intervals, from a saved fit.",
     "items": "Which items are easy, hard, contested or in need of labels, from a saved fit.",

@@ -1,68 +1,48 @@
-"""Options that several commands share, each group gathered into one value."""
+"""Options that several commands share; those of a verb are built from what it says of itself."""
 
 from __future__ import annotations
 
 import functools
+import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import click
 
 from annomodels.cli.session import Session
-from annomodels.models.catalog import MODELS
 
 FORMATS = ("table", "tsv", "csv", "json", "md", "tex")
 EXECUTORS = ("threads", "processes")
 ENGINES = ("auto", "gibbs", "nuts", "em")
 UNITS = ("exact", "token", "overlap", "chain")
-SCALES = ("nominal", "ordinal", "interval", "ratio")
 
-SPREAD = "annomodels.spread"  # where a click context remembers how a run is spread
+# options of reading that are called otherwise than the parameters of ``annomodels.read``, since
+# commands have options of the shorter names
+_CALLED = {
+    "gold": "gold-column",
+    "group": "group-column",
+    "text": "text-column",
+    "format": "input-format",
+    "coders": "coder-names",
+}
 
 Command = Callable[..., Any]
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How the data are to be read."""
-
-    item: str | None
-    coder: str | None
-    label: str | None
-    gold_column: str | None
-    group_column: str | None
-    text_column: str | None
-    labels: tuple[str, ...] | None
-    scale: str
-    missing: tuple[str, ...]
-    dont_know: tuple[str, ...]
-    input_format: str
-    question: str | None
-    coder_columns: tuple[str, ...] | None
-    coder_names: str | None
-    units: str | None
-    models: bool
-    encoding: str | None
-    delimiter: str | None
-    sheet: str | None
+Option = Callable[[Command], Command]
+Reading = dict[str, Any]
+"""How the data are to be read: the keywords of :func:`annomodels.read`."""
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """How a model is to be fitted."""
+    """How a model is to be fitted; `options` are the keywords of :func:`annomodels.fit`."""
 
     model: str
     groups: str | None
-    engine: str
-    chains: int
-    draws: int
-    warmup: int
-    seed: int
-    threads: int | None
-    time_limit: float | None
+    dask: str | None
     allow_unconverged: bool
+    options: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -107,62 +87,91 @@ def common_options(command: Command) -> Command:
     return command
 
 
+def options_of(
+    verb: Callable[..., Any], leave_out: Iterable[str] = (), **differing: dict[str, Any]
+) -> list[Option]:
+    """Build an option from each keyword of a function: its name, type, default and description.
+
+    Parameters
+    ----------
+    verb
+        The function.
+    leave_out
+        Keywords without an option.
+    **differing
+        What differs on the command line: for a keyword, arguments of :func:`click.option`, and
+        its ``flag`` where that is not its name.
+    """
+    said = _described(verb)
+    options: list[Option] = []
+    for name, parameter in inspect.signature(verb).parameters.items():
+        if parameter.kind is parameter.KEYWORD_ONLY and name not in leave_out:
+            form = {"help": said[name], **_form(parameter), **differing.get(name, {})}
+            flag = form.pop("flag", name.replace("_", "-"))
+            options.append(click.option(f"--{flag}", name, **form))
+    return options
+
+
+def _form(parameter: inspect.Parameter) -> dict[str, Any]:
+    default = parameter.default
+    kind = str(parameter.annotation).removesuffix(" | None")
+    if kind == "bool":
+        both = {"flag": f"{parameter.name}/--no-{parameter.name}", "show_default": True}
+        return {"default": default, **(both if default else {"is_flag": True})}
+    if kind.startswith(("Sequence", "Iterable")):
+        several = {"multiple": True, "callback": _all_words}
+        return {"metavar": "A,B,...", **(several if default == () else {"callback": split_words})}
+    form: dict[str, Any] = {"default": default, "show_default": default is not None}
+    if "PathLike" in kind:
+        form["metavar"] = "FILE"
+    if kind == "int":
+        form["type"] = click.IntRange(min=1)
+    if kind == "float":
+        form["type"] = click.FloatRange(min=0, min_open=True)
+    return form
+
+
+def _described(verb: Callable[..., Any]) -> dict[str, str]:
+    """First sentence about each parameter in a docstring."""
+    section = inspect.getdoc(verb).partition("Parameters\n---")[2].partition("\n\n")[0]  # type: ignore[union-attr]
+    told: dict[str, str] = {}
+    for names, text in re.findall(r"^(\w[\w, ]*)\n((?: +.*\n?)+)", section, re.MULTILINE):
+        plain = re.sub(r":\w+:`~?(?:\w+\.)*(\w+)`|`+", r"\1", " ".join(text.split()))
+        told |= dict.fromkeys(names.split(", "), re.split(r"(?<=\.) (?=[A-Z])", plain)[0])
+    return told
+
+
+def flag_of(name: str) -> str:
+    """Give the option for a parameter of reading."""
+    return "--" + _CALLED.get(name, name.replace("_", "-"))
+
+
 def read_options(command: Command) -> Command:
     """Add the options that say how DATA is read; the command gets them as ``reading``."""
-    options = [
-        click.option("--item", metavar="COLUMN", help="Column with the item."),
-        click.option("--coder", metavar="COLUMN", help="Column with the coder."),
-        click.option("--label", metavar="COLUMN", help="Column with the label."),
-        click.option("--gold-column", metavar="COLUMN", help="Column with the known truth."),
-        click.option("--group-column", metavar="COLUMN", help="Column with the document."),
-        click.option("--text-column", metavar="COLUMN", help="Column with the text."),
-        click.option("--labels", callback=split_words, help="All labels in order: neg,neu,pos."),
-        click.option(
-            "--scale", type=click.Choice(SCALES), default="nominal", help="Scale of the labels."
-        ),
-        click.option(
-            "--missing", multiple=True, callback=_all_words, help="Cells that mean no label: NA,-."
-        ),
-        click.option(
-            "--dont-know",
-            multiple=True,
-            metavar="LABEL",
-            help="A label that is not a class, such as unsure; models learn who uses it and when.",
-        ),
-        click.option(
-            "--input-format", default="auto", metavar="NAME", help="Format of DATA; else detected."
-        ),
-        click.option("--question", metavar="NAME", help="Which question of several to read."),
-        click.option(
-            "--coder-columns",
-            callback=split_words,
-            help="Columns of a wide table that are coders: a,b.",
-        ),
-        click.option(
-            "--coder-names", metavar="FILE", help="Names for the identifiers of coders (JSON, CSV)."
-        ),
-        click.option(
-            "--units",
-            type=click.Choice(UNITS),
-            help="What the items are where coders marked stretches of text.",
-        ),
-        click.option("--models", is_flag=True, help="Take predictions in DATA for coders."),
-        click.option("--encoding", metavar="NAME", help="Encoding of DATA, such as cp1252."),
-        click.option(
-            "--delimiter",
-            metavar="SIGN",
-            callback=lambda _, __, text: {"tab": "\t", "\\t": "\t"}.get(text, text),
-            help="Delimiter of DATA (tab for a tab); else detected.",
-        ),
-        click.option("--sheet", metavar="NAME", help="Sheet of an Excel workbook."),
-    ]
-    return gathered(command, options, "reading", Reading)
+    from annomodels.data.annotations import SCALES
+    from annomodels.io.reading import read
+
+    differing: dict[str, dict[str, Any]] = {
+        **{
+            name: {"metavar": "COLUMN", "help": f"Column with the {name}."}
+            for name in ("item", "coder", "label")
+        },
+        **{name: {"flag": flag} for name, flag in _CALLED.items()},
+        "scale": {"type": click.Choice(SCALES)},
+        "units": {"type": click.Choice(UNITS)},
+        "dont_know": {"metavar": "LABEL", "callback": None},
+        "delimiter": {"callback": lambda _, __, text: {"tab": "\t", "\\t": "\t"}.get(text, text)},
+    }
+    options = options_of(read, ("sets",), **differing)
+    return gathered(command, options, "reading", dict[str, Any])
 
 
 def sample_options(command: Command) -> Command:
     """Add the options of a fit; the command gets them as ``sampling``."""
-    at_least_one = click.IntRange(min=1)
-    options = [
+    from annomodels.fitting.run import fit
+    from annomodels.models.catalog import MODELS
+
+    ours: list[Option] = [
         click.option(
             "--model",
             type=click.Choice([*MODELS, "interval"]),
@@ -176,38 +185,10 @@ def sample_options(command: Command) -> Command:
             help="Group of each coder (two columns, or JSON): each a population.",
         ),
         click.option(
-            "--engine",
-            type=click.Choice(ENGINES),
-            default="auto",
-            show_default=True,
-            help="How to compute the fit; em gives a first look without intervals.",
-        ),
-        click.option(
-            "--chains", type=at_least_one, default=4, show_default=True, help="Number of chains."
-        ),
-        click.option(
-            "--draws", type=at_least_one, default=1000, show_default=True, help="Of each chain."
-        ),
-        click.option(
-            "--warmup",
-            type=click.IntRange(min=0),
-            default=500,
-            show_default=True,
-            help="Iterations of each chain before its draws.",
-        ),
-        click.option(
-            "--seed",
-            type=click.IntRange(min=0),
-            default=1,
-            show_default=True,
-            help="The same seed gives the same numbers.",
-        ),
-        click.option("--threads", type=at_least_one, help="At most so many at a time."),
-        click.option(
-            "--time-limit",
-            callback=_seconds,
-            metavar="TIME",
-            help="Stop sampling after 90, 90s, 10m or 1h30m and keep what there is.",
+            "--dask",
+            metavar="ADDRESS",
+            callback=_cluster,
+            help="Spread over a Dask cluster: tcp://HOST:PORT, or local:4 for four processes.",
         ),
         click.option(
             "--allow-unconverged",
@@ -215,12 +196,38 @@ def sample_options(command: Command) -> Command:
             help="Exit with 0 even if the inference cannot be trusted.",
         ),
     ]
-    return gathered(command, options, "sampling", Sampling)
+    differing: dict[str, dict[str, Any]] = {
+        "engine": {"type": click.Choice(ENGINES)},
+        "warmup": {"type": click.IntRange(min=0)},
+        "seed": {
+            "type": click.IntRange(min=0),
+            "default": 1,
+            "help": "The same seed gives the same numbers.",
+        },
+        "time_limit": {
+            "type": str,
+            "callback": _seconds,
+            "metavar": "TIME",
+            "help": "Stop sampling after 90, 90s, 10m or 1h30m and keep what there is.",
+        },
+        "executor": {
+            "type": click.Choice(EXECUTORS),
+            "help": "Where passes over the labels are run; the draws stay the same.",
+        },
+    }
+
+    def gather(
+        model: str, groups: str | None, dask: str | None, allow_unconverged: bool, **options: Any
+    ) -> Sampling:
+        return Sampling(model, groups, dask, allow_unconverged, options)
+
+    options = [*ours, *options_of(fit, ("progress",), **differing)]
+    return gathered(command, options, "sampling", gather)
 
 
 def write_options(command: Command) -> Command:
     """Add the options of a table; the command gets them as ``writing``."""
-    options = [
+    options: list[Option] = [
         click.option("-o", "--output", metavar="FILE", help="Write here instead of to stdout."),
         click.option("--force", is_flag=True, help="Overwrite FILE if it exists."),
         click.option(
@@ -239,28 +246,30 @@ def write_options(command: Command) -> Command:
         form = "json" if values["as_json"] else values["form"] or ""
         return Writing(form, values["output"], values["force"])
 
-    return gathered(command, options, "writing", gather, ("output", "force", "form", "as_json"))
+    return gathered(command, options, "writing", gather)
 
 
 def gathered(
-    command: Command,
-    options: Sequence[Callable[[Command], Command]],
-    name: str,
-    kind: Callable[..., Any],
-    names: tuple[str, ...] = (),
+    command: Command, options: Sequence[Option], name: str, gather: Callable[..., Any]
 ) -> Command:
-    """Add options to a command and hand them over as one value called `name`."""
-    keys = names or tuple(kind.__annotations__)
+    """Add options to a command, and hand them over as one value called `name`."""
 
     @functools.wraps(command)
     def with_value(*args: Any, **values: Any) -> Any:
-        values[name] = kind(**{key: values.pop(key) for key in keys})
+        values[name] = gather(**{key: values.pop(key) for key in keys})
         return command(*args, **values)
 
     wrapped: Command = with_value
+    before = len(_parameters(command))
     for option in reversed(options):
         wrapped = option(wrapped)
+    keys = [parameter.name for parameter in _parameters(wrapped)[before:]]
     return wrapped
+
+
+def _parameters(command: Command) -> list[click.Parameter]:
+    known: list[click.Parameter] = getattr(command, "__click_params__", [])
+    return known
 
 
 def split_words(_: click.Context, parameter: click.Parameter, text: str | None) -> Any:
@@ -300,49 +309,8 @@ def _seconds(_: click.Context, parameter: click.Parameter, text: str | None) -> 
     return total
 
 
-def spread_options(command: Command) -> Command:
-    """Add the options; :func:`annomodels.cli.sampling.spreading` gives what they say."""
-
-    def remember(ctx: click.Context, parameter: click.Parameter, value: Any) -> None:
-        if value:
-            ctx.meta.setdefault(SPREAD, {})[parameter.name] = value
-
-    def place(ctx: click.Context, parameter: click.Parameter, text: str | None) -> None:
-        if text is not None and re.fullmatch(r"local(:[1-9]\d*)?|\w+://\S+", text) is None:
-            wrong = f"{text!r} is not a cluster; write tcp://HOST:PORT, local or local:4."
-            raise click.BadParameter(wrong, param=parameter)
-        remember(ctx, parameter, text)
-
-    options = (
-        click.option(
-            "--executor",
-            type=click.Choice(EXECUTORS),
-            expose_value=False,
-            callback=remember,
-            help="Where passes over the labels are run; the draws stay the same.",
-        ),
-        click.option(
-            "--dask",
-            metavar="ADDRESS",
-            expose_value=False,
-            callback=place,
-            help="Spread over a Dask cluster: tcp://HOST:PORT, or local:4 for four processes.",
-        ),
-        click.option(
-            "--checkpoint",
-            metavar="FILE",
-            expose_value=False,
-            callback=remember,
-            help="Save the state of the run every minute and when it is interrupted.",
-        ),
-        click.option(
-            "--resume",
-            is_flag=True,
-            expose_value=False,
-            callback=remember,
-            help="Continue from the checkpoint if it exists; the draws stay the same.",
-        ),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
+def _cluster(_: click.Context, parameter: click.Parameter, text: str | None) -> str | None:
+    if text is not None and re.fullmatch(r"local(:[1-9]\d*)?|\w+://\S+", text) is None:
+        wrong = f"{text!r} is not a cluster; write tcp://HOST:PORT, local or local:4."
+        raise click.BadParameter(wrong, param=parameter)
+    return text

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from annomodels.cli.exits import DONE, INTERRUPTED, UNTRUSTED
-from annomodels.cli.options import SPREAD, Sampling
+from annomodels.cli.options import Sampling
 from annomodels.cli.session import detail, note, warn
 from annomodels.cli.terminal import Stages, duration
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
     from annomodels.models.base import Model
     from annomodels.models.grouped import GroupedCoders
+    from annomodels.scale.scanned import Scanned
     from annomodels.summaries.trust.checks import Check
 
 
@@ -30,14 +31,14 @@ _START = {"gibbs": 2.0, "nuts": 25.0, "em": 2.0}
 
 
 def fit_data(
-    data: Annotations, sampling: Sampling, command: str, model: Model | None = None
+    data: Annotations | Scanned, sampling: Sampling, command: str, model: Model | None = None
 ) -> Fit:
     """Fit, with seed, engine and a guess of the time on stderr before and progress during it.
 
     Parameters
     ----------
     data
-        What to fit.
+        What to fit. Labels of a model whose truth is a number are numbers from then on.
     sampling
         How.
     command
@@ -45,63 +46,50 @@ def fit_data(
     model
         The model; else the one that `sampling` names.
     """
+    from annomodels.data.annotations import Annotations
     from annomodels.engines.catalog import choose
     from annomodels.fitting.run import fit
     from annomodels.models.catalog import resolve
-    from annomodels.models.encoded import require_fittable
 
-    require_fittable(data)
-    model = grouped_model(sampling) if model is None else model
-    believed = resolve(sampling.model) if model is None else model
-    engine = choose(believed, sampling.engine)
-    note(
-        f"Fitting {believed.name} to {len(data):,} labels with {engine}, seed {sampling.seed}, "
-        f"{sampling.chains} chains of {sampling.draws:,} draws after {sampling.warmup:,} of "
-        f"warm-up; it takes {duration(seconds_of_fit(data, sampling, engine))}, longer if the "
-        "chains mix slowly."
-    )
-    with spreading() as spread, Stages() as stages:
-        result = fit(
-            data,
-            believed,
-            engine=sampling.engine,
-            chains=sampling.chains,
-            draws=sampling.draws,
-            warmup=sampling.warmup,
-            seed=sampling.seed,
-            time_limit=sampling.time_limit,
-            progress=stages,
-            threads=sampling.threads,
-            **spread,
+    believed = model or grouped_model(sampling) or resolve(sampling.model)
+    options = sampling.options
+    if isinstance(data, Annotations):
+        if believed.truth == "number" and data.scale in ("nominal", "ordinal"):
+            data = data.replace(scale="interval")
+        believed.require_fittable(data)
+        engine = choose(believed, options["engine"])
+        note(
+            f"Fitting {believed.name} to {len(data):,} labels with {engine}, seed "
+            f"{options['seed']}, {options['chains']} chains of {options['draws']:,} draws after "
+            f"{options['warmup']:,} of warm-up; it takes "
+            f"{duration(seconds_of_fit(data, options, engine))}, longer if the chains mix slowly."
         )
+    else:
+        note(f"Fitting {believed.name} block by block, seed {options['seed']}.")
+    with spreading(sampling) as executor, Stages() as stages:
+        result = fit(data, believed, **{**options, "executor": executor}, progress=stages)
     result.tree.attrs["command"] = command
     for sentence in result.model.describe():
         detail(sentence)
-    say_stopped(result)
+    if stopped := _stopped(result):
+        why = "was interrupted" if stopped == "interrupted" else f"stopped at the {stopped}"
+        warn(f"Sampling {why}; what was sampled until then is kept.")
     return result
 
 
-def seconds_of_fit(data: Annotations, sampling: Sampling, engine: str) -> float:
-    """Guess the seconds of a fit, to within a factor of two or three.
-
-    Parameters
-    ----------
-    data
-        What will be fitted.
-    sampling
-        Numbers of chains, draws and threads.
-    engine
-        ``gibbs``, ``nuts`` or ``em``.
-    """
-    cores = min(sampling.threads or os.cpu_count() or 1, sampling.chains)
-    rounds = -(-sampling.chains // cores)
-    sweeps = rounds * (sampling.draws + sampling.warmup)
+def seconds_of_fit(data: Annotations, options: dict[str, Any], engine: str) -> float:
+    """Guess the seconds of a fit, to within a factor of two or three."""
+    cores = min(options["threads"] or os.cpu_count() or 1, options["chains"])
+    rounds = -(-options["chains"] // cores)
+    sweeps = rounds * (options["draws"] + options["warmup"])
     if engine == "em":
         sweeps = 500
     labels = len(data) * data.n_labels
     rows = data.n_coders * data.n_labels**2
-    seconds = _START[engine] + sweeps * (_PER_LABEL[engine] * labels + _PER_ROW[engine] * rows)
-    return min(seconds, sampling.time_limit) if sampling.time_limit else seconds
+    seconds: float = _START[engine] + sweeps * (
+        _PER_LABEL[engine] * labels + _PER_ROW[engine] * rows
+    )
+    return min(seconds, options["time_limit"] or seconds)
 
 
 def grouped_model(
@@ -141,6 +129,16 @@ def verdict_lines(check: Check) -> list[str]:
     return [f"verdict: {check.verdict}", *(f"  {sentence}" for sentence in check.sentences)]
 
 
+def facts_of(fit: Fit, check: Check) -> dict[str, Any]:
+    """Give what ``--json`` says of a fit."""
+    return {
+        "engine": fit.engine,
+        "seed": fit.seed,
+        "verdict": check.verdict,
+        "sentences": list(check.sentences),
+    }
+
+
 def exit_code(fit: Fit, check: Check, sampling: Sampling) -> int:
     """Give the exit code that a fit deserves, and say on stderr why."""
     if _stopped(fit) == "interrupted":
@@ -151,21 +149,13 @@ def exit_code(fit: Fit, check: Check, sampling: Sampling) -> int:
     return DONE
 
 
-def say_stopped(fit: Fit) -> None:
-    """Say what ended the sampling early, if anything did."""
-    if stopped := _stopped(fit):
-        why = "was interrupted" if stopped == "interrupted" else f"stopped at the {stopped}"
-        warn(f"Sampling {why}; what was sampled until then is kept.")
-
-
 def _stopped(fit: Fit) -> str:
-    stopped: Any = fit.tree.attrs.get("stopped", "")
-    return str(stopped)
+    return str(fit.tree.attrs.get("stopped", ""))
 
 
 @contextmanager
-def spreading() -> Iterator[dict[str, Any]]:
-    """Give what the options add to a call of ``fit``; a cluster is there as long as it is needed.
+def spreading(sampling: Sampling) -> Iterator[Any]:
+    """Give the executor of a fit; a cluster is there as long as it is needed.
 
     Raises
     ------
@@ -174,16 +164,14 @@ def spreading() -> Iterator[dict[str, Any]]:
     MissingDependency
         When Dask is not installed.
     """
-    context = click.get_current_context(silent=True)
-    chosen: dict[str, Any] = dict(context.meta.get(SPREAD, {})) if context else {}
-    address = chosen.pop("dask", None)
-    if address is None:
-        yield chosen
+    executor = sampling.options["executor"]
+    if sampling.dask is None:
+        yield executor
         return
-    if "executor" in chosen:
+    if executor is not None:
         raise click.UsageError("--executor and --dask cannot both be used.")
-    with _client(address) as client:
-        yield {**chosen, "executor": client}
+    with _client(sampling.dask) as client:
+        yield client
 
 
 @contextmanager

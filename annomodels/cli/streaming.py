@@ -2,116 +2,51 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from annomodels.cli.jobs import Job, fit_of
 from annomodels.cli.loading import PREFIX
-from annomodels.cli.options import Reading, Sampling
+from annomodels.cli.options import flag_of
 from annomodels.cli.places import check_folder, filled_folder
-from annomodels.cli.sampling import (
-    exit_code,
-    grouped_model,
-    say_stopped,
-    spreading,
-    verdict_lines,
-)
-from annomodels.cli.session import current, detail, note, warn
+from annomodels.cli.sampling import exit_code, facts_of, verdict_lines
+from annomodels.cli.session import note, warn
 from annomodels.cli.tables import guarded_tables, to_json, to_text
 from annomodels.cli.terminal import Stages
 
 if TYPE_CHECKING:
-    from annomodels.cli.jobs import Job
     from annomodels.fitting.fit import Fit
-    from annomodels.models.base import Model
     from annomodels.scale.scanned import Scanned
 
 GOLD, CODERS, ABOUT, TRUTH = "gold.parquet", "coders.csv", "about.json", "truth"
 FILES = (GOLD, CODERS, "fit.nc", ABOUT)
 REPORT, METHODS = "report.html", "methods.md"
 
-# what a scan knows of reading; everything else needs the labels in memory
-KNOWN = (
-    *("item", "coder", "label", "gold_column", "labels", "scale"),
-    *("missing", "dont_know", "question"),
-)
 
-
-@dataclass(frozen=True)
-class Stream:
-    """What is streamed, and how.
-
-    Parameters
-    ----------
-    data
-        A file, a folder or a pattern.
-    reading, sampling
-        How to read and to fit.
-    cache
-        Where the sorted blocks are kept, or None.
-    anonymise
-        Whether the names of coders are left out.
-    """
-
-    data: str
-    reading: Reading
-    sampling: Sampling
-    cache: str | None = None
-    anonymise: bool = False
-
-
-def stream_fit(stream: Stream, output: str, *, force: bool, as_json: bool) -> int:
-    """Scan, fit and write a folder; gives the exit code.
-
-    Parameters
-    ----------
-    stream
-        What to fit, and how.
-    output
-        The folder.
-    force
-        Whether outputs that exist are overwritten.
-    as_json
-        Whether the verdict is written as JSON.
-    """
-    refuse_the_rest(stream)
-    check_folder(output, FILES, force, (TRUTH,))
-    result = fitted(stream)
+def stream_fit(job: Job, output: str, *, as_json: bool) -> int:
+    """Scan, fit and write a folder; gives the exit code."""
+    refuse_the_rest(job)
+    check_folder(output, FILES, job.force, (TRUTH,))
+    result = fit_of(job, scanned(job))
 
     def fill(folder: Path) -> None:
         result.write_gold(folder / GOLD)
         _table(result, None, folder)
 
-    return _written(result, stream, output, fill, FILES, as_json)
+    return _written(result, job, output, fill, FILES, as_json)
 
 
-def stream_run(
-    job: Job, output: str, *, cache: str | None, every_question: bool, as_json: bool
-) -> int:
-    """Scan, fit, and write a folder with a report of what a scan can know; gives the exit code.
-
-    Parameters
-    ----------
-    job
-        What is to be done.
-    output
-        The folder.
-    cache
-        Where the sorted blocks are kept, or None.
-    every_question
-        Whether each question was asked for, which a stream refuses.
-    as_json
-        Whether verdict and files are written as JSON.
-    """
-    stream = Stream(job.data, job.reading, job.sampling, cache, job.anonymise)
-    refuse_the_rest(stream, known=job.known, every_question=every_question)
+def stream_run(job: Job, output: str, *, every_question: bool, as_json: bool) -> int:
+    """Scan, fit, and write a folder with a report of what a scan can know; gives the exit code."""
+    refuse_the_rest(job, known=job.known, every_question=every_question)
     names = (*([REPORT] if job.report else []), *FILES, METHODS)
     check_folder(output, names, job.force, (TRUTH,))
-    result = fitted(stream)
+    result = fit_of(job, scanned(job))
 
     def fill(folder: Path) -> None:
         from annomodels.reporting.facts import Facts
@@ -133,7 +68,7 @@ def stream_run(
                 (folder / REPORT).write_text(text, encoding="utf-8", newline="\n")
                 stages("drawing the report", 1.0)
 
-    return _written(result, stream, output, fill, names, as_json)
+    return _written(result, job, output, fill, names, as_json)
 
 
 def _table(result: Fit, target: float | None, folder: Path, spreadsheet: bool = False) -> None:
@@ -144,7 +79,7 @@ def _table(result: Fit, target: float | None, folder: Path, spreadsheet: bool = 
 
 def _written(
     result: Fit,
-    stream: Stream,
+    job: Job,
     output: str,
     fill: Callable[[Path], None],
     names: tuple[str, ...],
@@ -157,10 +92,7 @@ def _written(
         "items": result.data.n_items,
         "annotations": result.data.n_annotations,
         "model": result.model.name,
-        "engine": result.engine,
-        "seed": result.seed,
-        "verdict": check.verdict,
-        "sentences": list(check.sentences),
+        **facts_of(result, check),
     }
     with filled_folder(folder) as beside:
         saved = result.save(beside / "saved")
@@ -183,76 +115,29 @@ def _written(
     text = "\n".join([str(main_file), *verdict_lines(check)])
     whole = {"fit": str(folder), **(places if METHODS in names else {}), **facts}
     click.echo(to_json(whole).rstrip("\n") if as_json else text)
-    return exit_code(result, check, stream.sampling)
+    return exit_code(result, check, job.sampling)
 
 
-def fitted(stream: Stream) -> Fit:
-    """Scan and fit, with notes and progress on stderr."""
-    from annomodels.cli.anonymous import anonymous_scan, new_names
-    from annomodels.fitting.run import fit
-    from annomodels.models.catalog import resolve
+def scanned(job: Job) -> Scanned:
+    """Scan, with what there is to say of it on stderr."""
+    from annomodels.scale.scanning import scan
 
-    sampling = stream.sampling
-    found = _scanned(stream)
+    known = inspect.signature(scan).parameters
+    reading = {name: value for name, value in job.reading.items() if name in known}
+    with Stages() as stages:
+        found = scan(job.data, **reading, cache=job.cache, progress=stages)
     note(repr(found))
     for text in found.notes:
         note(f"note: {text}")
-    grouped: Model | None
-    if stream.anonymise:
-        grouped = grouped_model(sampling, new_names(found))
-        found = anonymous_scan(found)
-    else:
-        grouped = grouped_model(sampling)
-    believed = resolve(sampling.model) if grouped is None else grouped
-    note(f"Fitting {believed.name} block by block, seed {sampling.seed}.")
-    with spreading() as spread, Stages() as stages:
-        result = fit(
-            found,
-            believed,
-            engine=sampling.engine,
-            chains=sampling.chains,
-            draws=sampling.draws,
-            warmup=sampling.warmup,
-            seed=sampling.seed,
-            time_limit=sampling.time_limit,
-            threads=sampling.threads,
-            progress=stages,
-            **spread,
-        )
-    result.tree.attrs["command"] = "not shown" if stream.anonymise else current().command
-    for sentence in result.model.describe():
-        detail(sentence)
-    say_stopped(result)
-    return result
+    return found
 
 
-def _scanned(stream: Stream) -> Scanned:
-    from annomodels.scale.scanning import scan
-
-    reading = stream.reading
-    with Stages() as stages:
-        return scan(
-            stream.data,
-            item=reading.item,
-            coder=reading.coder,
-            label=reading.label,
-            gold=reading.gold_column,
-            labels=reading.labels,
-            scale=reading.scale,  # type: ignore[arg-type]
-            missing=reading.missing,
-            dont_know=reading.dont_know,
-            question=reading.question,
-            cache=stream.cache,
-            progress=stages,
-        )
-
-
-def refuse_the_rest(stream: Stream, **others: Any) -> None:
+def refuse_the_rest(job: Job, **others: Any) -> None:
     """Say all at once which options are not for streams, before anything is read.
 
     Parameters
     ----------
-    stream
+    job
         What was asked for.
     **others
         Options of the command that need the labels in memory, by name.
@@ -263,22 +148,20 @@ def refuse_the_rest(stream: Stream, **others: Any) -> None:
         When there are any.
     """
     from annomodels.models.catalog import class_of
+    from annomodels.scale.scanning import scan
 
-    plain = {"input_format": "auto"}
-    read = {name: value for name, value in vars(stream.reading).items() if name not in KNOWN}
-    given = [
-        f"--{name.replace('_', '-')}"
-        for name, value in {**read, **others}.items()
-        if value and value != plain.get(name)
-    ]
-    model = stream.sampling.model
+    known = inspect.signature(scan).parameters
+    read = {name: value for name, value in job.reading.items() if name not in known}
+    asked = {flag_of(name): value for name, value in {**read, **others}.items()}
+    given = [flag for flag, value in asked.items() if value not in (None, (), False, "auto")]
+    model = job.sampling.model
     if not class_of(model).by_counts:
         given.append(f"--model {model}")
-    if stream.sampling.engine == "nuts":
+    if job.sampling.options["engine"] == "nuts":
         given.append("--engine nuts")
     context = click.get_current_context(silent=True)
-    if stream.data == "-" or stream.data.startswith(PREFIX):
-        what = f"--stream reads files, a folder or a pattern, not {stream.data}"
+    if job.data == "-" or job.data.startswith(PREFIX):
+        what = f"--stream reads files, a folder or a pattern, not {job.data}"
         rest = f", and without {', '.join(given)}" if given else ""
         raise click.UsageError(f"{what}{rest}.", context)
     if given:

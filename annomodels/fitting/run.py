@@ -60,8 +60,12 @@ def fit(
         docs on models. Of mentions ``pairs`` (the default) or ``single``.
     engine
         ``auto``, ``gibbs``, ``nuts`` or ``em``. ``em`` is a first look without intervals.
-    chains, draws, warmup
-        Size of the run: chains, draws kept of each, and iterations before them.
+    chains
+        Number of chains.
+    draws
+        Draws kept of each chain.
+    warmup
+        Iterations of each chain before its draws.
     seed
         Seed of all random numbers; without it a new one is drawn and kept in the result.
     starts

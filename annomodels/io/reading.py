@@ -61,7 +61,7 @@ def read(
         For a wide table, `item` names the column of the items (else the first); for the export of
         a tool, the field of its tasks that names the items (else the tool's own number).
     gold
-        A column with the known truth of items, or a mapping from item to truth.
+        A column with the known truth of items. Or a mapping from item to truth.
     group
         A column with the document or batch of each item.
     text
@@ -76,14 +76,14 @@ def read(
     question
         Which question to read when there are several; they are never mixed.
     dont_know
-        Labels that are not classes, such as ["don't know"]: missing to coefficients, while models
-        learn from who gives them to what; see :class:`annomodels.models.Answering`.
+        Labels that are not classes, such as "don't know": missing to coefficients, while models
+        learn from who gives them to what. See :class:`annomodels.models.Answering`.
     missing
-        Further texts that stand for no label, such as ["NA"].
+        Further texts that stand for no label, such as "NA".
     coder_columns
         The columns of a wide table that are coders; without it, all but the named ones.
     coders
-        Names for the identifiers of coders: a mapping, or a file with it (JSON, or two columns).
+        Names for the identifiers of coders: a file (JSON, or two columns), or a mapping.
     units
         What the items are where coders marked stretches of text: "exact", "token", "overlap", or
         "chain" for chains of mentions. See :meth:`annomodels.io.span_builder.Spans.units`.

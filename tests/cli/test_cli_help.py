@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import subprocess
 import sys
@@ -59,6 +60,26 @@ def test_every_command_explains_itself_with_an_example(name: str, call) -> None:
     assert command.name == name
     options = [option for option in command.params if option.param_type_name == "option"]
     assert all(option.help for option in options)
+
+
+@pytest.mark.parametrize(
+    ("verb", "without"), [(annomodels.fit, {"progress"}), (annomodels.read, {"sets"})]
+)
+def test_every_keyword_of_a_verb_is_an_option_with_its_default(verb, without: set[str]) -> None:
+    options = {option.name: option for option in load_command("run").params}
+    keywords = {
+        name: known.default
+        for name, known in inspect.signature(verb).parameters.items()
+        if known.kind is known.KEYWORD_ONLY and name not in without
+    }
+    assert keywords.keys() <= options.keys()
+    given = load_command("run").make_context("run", ["x.csv", "-o", "out", "--seed", "0"]).params
+    assert {name: given[name] or None for name in keywords} == {
+        name: default or None for name, default in keywords.items()
+    }
+    for name in keywords:
+        assert str(options[name].help).endswith(".")
+        assert "`" not in str(options[name].help)
 
 
 def test_help_of_the_program_names_all_commands_and_exit_codes(call) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import annomodels as am
+import annomodels.fitting.run as fitting_run
 
 
 @pytest.fixture
@@ -28,7 +30,8 @@ def ratings(tmp_path: Path) -> Path:
 
 def test_a_folder_of_tables_from_numbers(call, ratings: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    done = call("interval", ratings, "-o", out, "--draws", 300, "--json")
+    words = ("run", ratings, "-o", out, "--model", "interval", "--no-report")
+    done = call(*words, "--draws", 300, "--json")
     assert done.code in (0, 4)
     facts = json.loads(done.out)
     names = {Path(name).name for name in facts["files"]}
@@ -37,19 +40,36 @@ def test_a_folder_of_tables_from_numbers(call, ratings: Path, tmp_path: Path) ->
     assert len(rows) == 12
     assert all(float(r["low"]) <= float(r["value"]) <= float(r["high"]) for r in rows)
     assert am.load(out / "fit.nc").data.scale == "interval"
-    again = call("interval", ratings, "-o", out)
+    again = call(*words)
     assert again.code != 0
     assert "--force" in again.err
 
 
-def test_the_other_commands_say_where_numbers_belong(call, ratings: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    call("interval", ratings, "-o", out, "--draws", 100, "--allow-unconverged")
-    done = call("gold", out / "fit.nc")
+def test_a_fit_of_numbers_is_saved_and_read(call, ratings: Path, tmp_path: Path) -> None:
+    saved = tmp_path / "fit.nc"
+    few = ("--draws", 100, "--allow-unconverged")
+    assert call("fit", ratings, "-o", saved, "--model", "interval", *few).code == 0
+    assert am.load(saved).data.scale == "interval"
+    done = call("gold", saved)
     assert done.code == 0
     assert "value" in done.out.splitlines()[0]
-    wrong = call("interval", ratings, "-o", tmp_path / "b", "--model", "mace")
-    assert wrong.code == 2
+
+
+def test_an_interrupted_fit_of_numbers_is_130(
+    call, ratings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = fitting_run.fit
+
+    def interrupted(*given: Any, **options: Any) -> Any:
+        result = whole(*given, **options)
+        result.tree.attrs["stopped"] = "interrupted"
+        return result
+
+    monkeypatch.setattr(fitting_run, "fit", interrupted)
+    words = ("fit", ratings, "-o", tmp_path / "fit.nc", "--model", "interval", "--draws", 50)
+    done = call(*words)
+    assert done.code == 130
+    assert "was interrupted; what was sampled until then is kept" in done.err
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import annomodels as am
-from annomodels.cli import streaming
+from annomodels.cli import sampling
 from annomodels.executors.team import Call, Serial
 
 pytestmark = pytest.mark.slow
@@ -133,16 +133,15 @@ def test_an_interrupted_run_is_written_and_goes_on(
     assert call(*told, "-o", tmp_path / "whole").code == 0
 
     @contextmanager
-    def impatient(after: int, **more: Any) -> Iterator[dict[str, Any]]:
-        yield {**more, "executor": Stops(after)}
+    def impatient(after: int) -> Iterator[Any]:
+        yield Stops(after)
 
-    kept = {"checkpoint": tmp_path / "run.checkpoint"}
-    monkeypatch.setattr(streaming, "spreading", lambda: impatient(9, **kept))
-    done = call(*told, "-o", tmp_path / "part")
+    monkeypatch.setattr(sampling, "spreading", lambda _: impatient(9))
+    done = call(*told, "-o", tmp_path / "part", *down)
     assert done.code == 130
     assert "what was sampled until then is kept" in done.err
     assert {path.name for path in (tmp_path / "part").iterdir()} == OUTPUTS - {"report.html"}
-    monkeypatch.setattr(streaming, "spreading", lambda: impatient(1))
+    monkeypatch.setattr(sampling, "spreading", lambda _: impatient(1))
     assert call(*told, "-o", tmp_path / "none").code == 130
     assert not (tmp_path / "none").exists()
     monkeypatch.undo()

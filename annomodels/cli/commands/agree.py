@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -163,7 +162,7 @@ def _each_question(
     tables: list[pd.DataFrame] = []
     notes: dict[str, None] = {}
     for question in questions_of(data, reading):
-        labels = load_data(data, dataclasses.replace(reading, question=question))
+        labels = load_data(data, {**reading, "question": question})
         note(f"{question}: {labels!r}")
         say_notes(labels)
         panel = agreement(labels, names)

@@ -11,7 +11,6 @@ from annomodels.cli.options import (
     examples,
     read_options,
     sample_options,
-    spread_options,
 )
 
 
@@ -45,7 +44,6 @@ from annomodels.cli.options import (
     help="With --stream: keep the sorted labels, so that the next fit need not sort again.",
 )
 @sample_options
-@spread_options
 @read_options
 @common_options
 @click.pass_context
@@ -64,17 +62,18 @@ def command(
     """Fit one model to DATA and save it."""
     from annomodels.cli.loading import load_data, load_fit, say_notes
     from annomodels.cli.places import check_file
-    from annomodels.cli.sampling import exit_code, fit_data, verdict_lines
+    from annomodels.cli.sampling import exit_code, facts_of, fit_data, verdict_lines
     from annomodels.cli.session import current
     from annomodels.cli.tables import to_json
 
     if stream:
-        from annomodels.cli.streaming import Stream, stream_fit
+        from annomodels.cli.jobs import Job
+        from annomodels.cli.streaming import stream_fit
 
         if earlier is not None:
             raise click.UsageError("--prior-from and --stream cannot both be used.")
-        streamed = Stream(data, reading, sampling, cache)
-        ctx.exit(stream_fit(streamed, output, force=force, as_json=as_json))
+        job = Job(data, reading, sampling, force, cache=cache)
+        ctx.exit(stream_fit(job, output, as_json=as_json))
     if cache is not None:
         raise click.UsageError("--cache goes with --stream.")
     check_file(output, force)
@@ -93,14 +92,7 @@ def command(
     result.save(output, force=force)
     check = result.check()
     if as_json:
-        facts = {
-            "fit": output,
-            "engine": result.engine,
-            "seed": result.seed,
-            "verdict": check.verdict,
-            "sentences": check.sentences,
-        }
-        click.echo(to_json(facts), nl=False)
+        click.echo(to_json({"fit": output, **facts_of(result, check)}), nl=False)
     else:
         click.echo("\n".join([output, *verdict_lines(check)]))
     ctx.exit(exit_code(result, check, sampling))

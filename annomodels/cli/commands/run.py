@@ -11,7 +11,6 @@ from annomodels.cli.options import (
     examples,
     read_options,
     sample_options,
-    spread_options,
 )
 
 
@@ -66,7 +65,6 @@ from annomodels.cli.options import (
 )
 @click.option("--json", "as_json", is_flag=True, help="Write verdict and files as JSON.")
 @sample_options
-@spread_options
 @read_options
 @common_options
 @click.pass_context
@@ -103,13 +101,13 @@ def command(
         raise click.UsageError("--known is used in the report: leave out --no-report.")
     shown = not no_report
     job = Job(
-        data, reading, sampling, force, threshold, target, anonymise, shown, known, spreadsheet
-    )
+        data, reading, sampling, force, threshold, target, anonymise, shown, known, spreadsheet,
+        cache,
+    )  # fmt: skip
     if stream:
         from annomodels.cli.streaming import stream_run
 
-        told = {"every_question": every_question, "as_json": as_json}
-        ctx.exit(stream_run(job, output, cache=cache, **told))
+        ctx.exit(stream_run(job, output, every_question=every_question, as_json=as_json))
     if cache is not None:
         raise click.UsageError("--cache goes with --stream.")
     outcomes: list[Outcome]
