@@ -67,19 +67,6 @@ def parts_table(
 ) -> pd.DataFrame:
     """Break coefficients down and put the tables one below the other.
 
-    Parameters
-    ----------
-    data
-        The annotations.
-    by
-        One of :data:`BY`.
-    names
-        Names of coefficients.
-    positive
-        Label that the rules for documents without it are about, or None.
-    progress
-        Is told the stage and the share done.
-
     Raises
     ------
     click.UsageError

@@ -67,18 +67,7 @@ class Job:
 class Outcome:
     """What came of it.
 
-    Parameters
-    ----------
-    question
-        The question; empty when it is the only one.
-    fit
-        The fit.
-    code
-        Exit code.
-    facts
-        For ``--json``.
-    text
-        For standard output.
+    `facts` are for ``--json``, `text` for stdout; an only question has no name.
     """
 
     question: str
@@ -89,15 +78,7 @@ class Outcome:
 
 
 def one_question(job: Job, output: str) -> Outcome:
-    """Check, fit and write a folder.
-
-    Parameters
-    ----------
-    job
-        What is to be done.
-    output
-        Where to.
-    """
+    """Check, fit and write a folder."""
     from annomodels.cli.health import findings
     from annomodels.cli.loading import load_data, say_notes
     from annomodels.cli.places import check_folder
@@ -170,20 +151,7 @@ def write_outputs(
 ) -> None:
     """Write all outputs beside the folder, then move them in.
 
-    Parameters
-    ----------
-    fit
-        The fit.
-    folder
-        Where to; made when it is not there.
-    names
-        Which files, of :func:`names_of`.
-    threshold, target
-        As for ``annomodels gold`` and ``annomodels coders``.
-    known
-        Truth that the report judges the gold labels by.
-    spreadsheet
-        Whether to put an apostrophe before texts that a spreadsheet would take for formulas.
+    Files are those of :func:`names_of`; a folder that is not there is made.
     """
     from annomodels.cli.places import filled_folder
     from annomodels.cli.session import note, warn
@@ -226,13 +194,6 @@ def write_outputs(
 def each_question(job: Job, output: str) -> tuple[str, list[Outcome]]:
     """Do the job for each question of a file, in folders of their own, and link them.
 
-    Parameters
-    ----------
-    job
-        What is to be done.
-    output
-        Where to.
-
     Returns
     -------
     str, list of Outcome
@@ -268,13 +229,6 @@ def each_question(job: Job, output: str) -> tuple[str, list[Outcome]]:
 
 def questions_of(data: str, reading: Reading) -> list[str]:
     """Names of all questions of a file.
-
-    Parameters
-    ----------
-    data
-        Name of the file.
-    reading
-        How to read it.
 
     Raises
     ------

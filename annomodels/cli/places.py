@@ -38,16 +38,7 @@ def check_folder(
 ) -> None:
     """Make sure that files can be written into a folder, which may have to be made.
 
-    Parameters
-    ----------
-    folder
-        The folder.
-    names
-        Names of the files.
-    force
-        Whether they are overwritten.
-    inner
-        Names of folders of Parquet files in it, which are replaced as a whole.
+    Folders named by `inner`, of Parquet files, are replaced as a whole.
 
     Raises
     ------
@@ -72,12 +63,7 @@ def check_folder(
 def write_file(path: str | Path, write: Callable[[Path], object]) -> None:
     """Write a file beside its place and move it in, so that it is whole or not there.
 
-    Parameters
-    ----------
-    path
-        The file; devices and pipes are written to directly.
-    write
-        Writes the file at the path it is given.
+    Devices and pipes are written to directly.
     """
     path = Path(path)
     if _is_special(path):

@@ -35,16 +35,7 @@ def fit_data(
 ) -> Fit:
     """Fit, with seed, engine and a guess of the time on stderr before and progress during it.
 
-    Parameters
-    ----------
-    data
-        What to fit. Labels of a model whose truth is a number are numbers from then on.
-    sampling
-        How.
-    command
-        The command line that the fit shall remember.
-    model
-        The model; else the one that `sampling` names.
+    Labels of a model whose truth is a number are numbers from then on.
     """
     from annomodels.data.annotations import Annotations
     from annomodels.engines.catalog import choose
@@ -97,12 +88,7 @@ def grouped_model(
 ) -> GroupedCoders | None:
     """Give the model with the groups of the file that --groups names; None without.
 
-    Parameters
-    ----------
-    sampling
-        How to fit.
-    names
-        What coders of the file are called in the data, where that differs.
+    `names` tells what coders of the file are called in the data, where that differs.
     """
     from annomodels.models.catalog import class_of
 

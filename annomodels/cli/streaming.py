@@ -135,13 +135,6 @@ def scanned(job: Job) -> Scanned:
 def refuse_the_rest(job: Job, **others: Any) -> None:
     """Say all at once which options are not for streams, before anything is read.
 
-    Parameters
-    ----------
-    job
-        What was asked for.
-    **others
-        Options of the command that need the labels in memory, by name.
-
     Raises
     ------
     click.UsageError

@@ -45,14 +45,7 @@ def loaded(path: str) -> Fit:
 def gold_table(summary: Summary, threshold: float | None, soft: bool) -> pd.DataFrame:
     """Give the gold table as files hold it.
 
-    Parameters
-    ----------
-    summary
-        What ``fit.gold(threshold)`` gave.
-    threshold
-        When given, labels that are not settled are left empty.
-    soft
-        Whether to add a column ``p_<label>`` for each label.
+    With a threshold, labels that are not settled are empty; `soft` adds ``p_<label>``.
     """
     table = summary.table.copy()
     if threshold is not None:
@@ -74,18 +67,7 @@ def gold_back(
 ) -> None:
     """Write the gold labels of a saved fit so that a tool imports them.
 
-    Parameters
-    ----------
-    path
-        The fit.
-    to
-        The tool, or "parquet" for a table with the probability of each label.
-    threshold
-        When given, items below it are handed back without a label.
-    question
-        Name of the question in the tool.
-    writing, spreadsheet
-        As for :func:`put`.
+    With a threshold, items below it have no label. "parquet" gives a table with ``p_<label>``.
     """
     from annomodels.cli.tables import put
     from annomodels.io.writers.catalog import BACKS, Writer, named

@@ -35,16 +35,7 @@ _TEX = {
 def emit(table: pd.DataFrame, writing: Writing, title: str = "", short: Sequence[str] = ()) -> None:
     """Write a table where and how it was asked for.
 
-    Parameters
-    ----------
-    table
-        The result.
-    writing
-        Place and form.
-    title
-        Heading of a drawn table.
-    short
-        Columns that a drawn table shows; all when empty.
+    A drawn table shows the columns of `short` only.
     """
     form = form_of(writing)
     if form == "table" and writing.output in (None, "-"):
@@ -79,19 +70,7 @@ def emit_text(text: str, writing: Writing) -> None:
 
 
 def put(writer: Writer, given: Any, writing: Writing, spreadsheet: bool) -> None:
-    """Write what a writer makes, and warn of cells that a spreadsheet would compute.
-
-    Parameters
-    ----------
-    writer
-        The layout.
-    given
-        What it takes.
-    writing
-        Place and form.
-    spreadsheet
-        Whether to put an apostrophe before such cells.
-    """
+    """Write what a writer makes, and warn of cells that a spreadsheet would compute."""
     from annomodels.cli.places import write_file
     from annomodels.io.writing import WRITERS, write_table
 
@@ -113,15 +92,7 @@ def put(writer: Writer, given: Any, writing: Writing, spreadsheet: bool) -> None
 
 
 def guarded_tables(tables: Sequence[pd.DataFrame], spreadsheet: bool) -> list[pd.DataFrame]:
-    """Put an apostrophe before cells that a spreadsheet would compute, or warn of them.
-
-    Parameters
-    ----------
-    tables
-        What is about to be written.
-    spreadsheet
-        Whether people open the files in a spreadsheet.
-    """
+    """Put an apostrophe before cells that a spreadsheet would compute, or warn of them."""
     from annomodels.io.writers.catalog import formulas
     from annomodels.io.writing import guarded
 

@@ -30,14 +30,7 @@ MOST_FILES = 200_000
 class Members:
     """Files of a folder or archive by their path in it, with ``/`` between the parts.
 
-    Parameters
-    ----------
-    name
-        Of the folder or archive, for messages.
-    names
-        Paths of the files.
-    load
-        Bytes of a file.
+    `load` gives the bytes of a file.
     """
 
     def __init__(

@@ -62,13 +62,6 @@ def guarded(where: str, what: str = "file") -> Iterator[None]:
     It stands around the reading of a file only, never around arguments or computation, and keeps
     the cause: tests look there for defects of ours.
 
-    Parameters
-    ----------
-    where
-        Name of the file.
-    what
-        What lies there.
-
     Raises
     ------
     AnnotationError

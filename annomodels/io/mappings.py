@@ -56,11 +56,6 @@ def groups_from(path: str | os.PathLike[str]) -> dict[str, str]:
 
     A first row ``coder,group`` is taken for a header.
 
-    Parameters
-    ----------
-    path
-        The file.
-
     Raises
     ------
     AnnotationError
@@ -106,11 +101,6 @@ def truths_from(path: str | os.PathLike[str]) -> dict[str, str]:
     that :func:`annomodels.read` knows), a table of two columns without such names, or a JSON
     object. Items without a truth are passed over.
 
-    Parameters
-    ----------
-    path
-        The file.
-
     Raises
     ------
     AnnotationError
@@ -140,13 +130,6 @@ def truths_from(path: str | os.PathLike[str]) -> dict[str, str]:
 
 def truths_of(path: str | os.PathLike[str], data: Annotations) -> dict[Hashable, Hashable]:
     """Truth of items of these data from a file, under the names that the data have.
-
-    Parameters
-    ----------
-    path
-        As for :func:`truths_from`.
-    data
-        What was, or will be, fitted.
 
     Raises
     ------

@@ -58,13 +58,6 @@ def atomic_path(path: str | os.PathLike[str], force: bool = False) -> Iterator[P
 
     The temporary file lies in the same folder and is removed when anything fails.
 
-    Parameters
-    ----------
-    path
-        Where the file shall be.
-    force
-        Whether it may take the place of a file that is there.
-
     Raises
     ------
     OutputError

@@ -12,19 +12,7 @@ from annomodels.errors import AnnotationError, Problem
 
 @dataclass
 class Element:
-    """One element, without its place in the tree.
-
-    Parameters
-    ----------
-    tag
-        Its name.
-    attributes
-        Its attributes.
-    line
-        Line in which it begins.
-    text
-        Text directly inside.
-    """
+    """One element, without its place in the tree."""
 
     tag: str
     attributes: Mapping[str, str]

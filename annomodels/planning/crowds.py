@@ -196,13 +196,6 @@ def honest(n_coders: int, n_labels: int, accuracy: Accuracy, rng: np.random.Gene
 def spread_out(mean: float, spread: float) -> float | Beta:
     """Give the accuracies of coders by their mean and standard deviation.
 
-    Parameters
-    ----------
-    mean
-        Mean accuracy.
-    spread
-        Standard deviation between coders; 0 makes all alike.
-
     Raises
     ------
     NotApplicable

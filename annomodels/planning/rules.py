@@ -49,11 +49,6 @@ class Facts:
 def facts_of(data: Annotations) -> Facts:
     """Count what the choice of a model depends on.
 
-    Parameters
-    ----------
-    data
-        The annotations.
-
     Examples
     --------
     >>> rows = [("t1", "a", "x"), ("t1", "b", "y"), ("t2", "a", "x")]

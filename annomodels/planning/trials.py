@@ -52,13 +52,6 @@ def like_pilot(pilot: Fit, workload: Workload = "even") -> World:
     The coders are new ones from the population where the model has one and its items are no more
     than their class; else coders of the pilot, drawn with replacement, each with the confusion
     matrix of this draw. So what the pilot does not tell stays open.
-
-    Parameters
-    ----------
-    pilot
-        A fit of the pilot.
-    workload
-        How the work is shared, see :func:`annomodels.planning.crowds.assign`.
     """
     tree, data = pilot.tree, pilot.data
     draws = state_draws(thinned(tree, data, DRAWS))

@@ -107,13 +107,7 @@ def notable(coders: pd.DataFrame, most: int | None = None) -> NDArray[np.intp]:
     Adversaries, then spammers, then biased coders, then the others, each from the worst skill
     upwards (reliability, where labels are numbers); coders about whom too little is known come
     last.
-
-    Parameters
-    ----------
-    coders
-        Table of ``fit.coders()``.
-    most
-        How many to keep; None keeps all.
+    None keeps all.
 
     Examples
     --------

@@ -25,10 +25,7 @@ _MOST = 60
 def pair_tables(data: Annotations) -> NDArray[np.int64]:
     """Count how often two coders gave two labels to the same item.
 
-    Parameters
-    ----------
-    data
-        The annotations; of repeated labels the first one counts.
+    Of repeated labels the first one counts.
 
     Returns
     -------
@@ -44,13 +41,6 @@ def pairwise(
     data: Annotations, measure: Literal["kappa", "agreement"] = "kappa"
 ) -> tuple[Floats, NDArray[np.int64]]:
     """Cohen's kappa, or the share of equal labels, of every pair of coders.
-
-    Parameters
-    ----------
-    data
-        The annotations.
-    measure
-        "kappa" or "agreement".
 
     Returns
     -------

@@ -56,13 +56,6 @@ def quadrant(source: Any, *, ax: Axes | None = None) -> Figure:
 def bubbles(x: Floats, y: Floats, step: float) -> tuple[Floats, Floats, Ints]:
     """Grid points near the given points, and how many points are near each.
 
-    Parameters
-    ----------
-    x, y
-        Positions, shape [point].
-    step
-        Distance of the grid points.
-
     Examples
     --------
     >>> x, y, count = bubbles(np.array([0.0, 0.01, 1.0]), np.zeros(3), 0.1)

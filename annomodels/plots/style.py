@@ -73,11 +73,6 @@ _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\
 def clean(text: object) -> str:
     r"""Text without control characters and direction marks, which could garble what surrounds it.
 
-    Parameters
-    ----------
-    text
-        A name given by a user.
-
     Examples
     --------
     >>> clean("two\nlines\x00 and\u202e more")
@@ -94,13 +89,6 @@ def clean(text: object) -> str:
 def short(text: object, width: int = 18) -> str:
     """Clean text cut to a width, with an ellipsis where something is left out.
 
-    Parameters
-    ----------
-    text
-        A name given by a user.
-    width
-        Most characters to keep.
-
     Examples
     --------
     >>> short("a rather long name of a label", 12)
@@ -113,13 +101,6 @@ def short(text: object, width: int = 18) -> str:
 
 def told_apart(names: Iterable[object], width: int = 18) -> list[str]:
     """Names cut to a width; where the beginnings are the same, without their middle instead.
-
-    Parameters
-    ----------
-    names
-        Names given by a user, to be shown beside each other.
-    width
-        Most characters to keep.
 
     Examples
     --------
@@ -152,13 +133,7 @@ def mathless(text: str) -> str:
 
 
 def figure(height: float, width: float = WIDTH) -> Figure:
-    """Empty figure without background, outside of pyplot, laid out by constraints.
-
-    Parameters
-    ----------
-    height, width
-        Size in inches.
-    """
+    """Empty figure without background, outside of pyplot, laid out by constraints."""
     from matplotlib.figure import Figure
 
     made = Figure((width, height), layout="constrained")
@@ -168,15 +143,7 @@ def figure(height: float, width: float = WIDTH) -> Figure:
 
 
 def canvas(height: float, ax: Axes | None) -> tuple[Figure, Axes]:
-    """Give the figure and axes to draw on: those of the user, or new ones.
-
-    Parameters
-    ----------
-    height
-        Height of a new figure, in inches.
-    ax
-        Axes of the user, or None.
-    """
+    """Give the figure and axes to draw on: those of the user, or new ones."""
     if ax is None:
         made = figure(height)
         return made, made.add_subplot()
@@ -232,17 +199,7 @@ def legend(ax: Axes, columns: int = 2) -> None:
 
 
 def tiles(ax: Axes, values: Floats, rows: Sequence[str], columns: Sequence[str]) -> None:
-    """Draw a matrix of values in -1..1 as tiles: blue above zero, orange below, NaN empty.
-
-    Parameters
-    ----------
-    ax
-        Where to draw.
-    values
-        The matrix, shape [row, column].
-    rows, columns
-        Names of its rows and columns.
-    """
+    """Draw a matrix of values in -1..1 as tiles: blue above zero, orange below, NaN empty."""
     from matplotlib.colors import to_rgb
 
     known = np.isfinite(values)
@@ -275,15 +232,7 @@ def tiles(ax: Axes, values: Floats, rows: Sequence[str], columns: Sequence[str])
 
 
 def summary_of(source: Any, name: str) -> Summary:
-    """Summary `name` of a fit, or the summary itself.
-
-    Parameters
-    ----------
-    source
-        A fit or a summary.
-    name
-        Method of the fit, such as "coders".
-    """
+    """Summary `name` of a fit, or the summary itself."""
     made: Summary = source if hasattr(source, "table") else getattr(source, name)()
     return made
 

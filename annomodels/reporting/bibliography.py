@@ -19,21 +19,7 @@ _PLACES = ("journal", "booktitle", "institution", "publisher", "howpublished")
 
 @dataclass(frozen=True)
 class Source:
-    """One publication.
-
-    Parameters
-    ----------
-    key
-        Key of the BibTeX entry.
-    kind
-        Kind of the entry.
-    author, title
-        As BibTeX wants them.
-    year
-        Empty for software.
-    rest
-        Further fields in their order.
-    """
+    """One publication."""
 
     key: str
     kind: str
@@ -113,13 +99,7 @@ def sources() -> dict[str, Source]:
 
 
 def by_doi(doi: str) -> Source | None:
-    """Give the source with a DOI.
-
-    Parameters
-    ----------
-    doi
-        The DOI, without an address before it.
-    """
+    """Give the source with a DOI."""
     return next((source for source in sources().values() if doi and source.doi == doi), None)
 
 
@@ -155,11 +135,5 @@ def by_citation(citation: str) -> tuple[Source, ...]:
 
 
 def sources_of(keys: Iterable[str]) -> list[Source]:
-    """Give sources by their keys, each once.
-
-    Parameters
-    ----------
-    keys
-        Keys in the order in which they are cited.
-    """
+    """Give sources by their keys, each once."""
     return [sources()[key] for key in dict.fromkeys(keys)]

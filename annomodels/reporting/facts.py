@@ -298,10 +298,7 @@ class Wrong:
 def wrong_labels(fit: Any) -> Wrong:
     """Count wrong labels on replicated truths, one per posterior draw.
 
-    Parameters
-    ----------
-    fit
-        A fit; with engine "em" the intervals are NaN.
+    With the engine "em" the intervals are NaN.
     """
     data = fit.data
     mean = np.asarray(fit.tree["truth"]["p_truth"].values, dtype=float)

@@ -57,16 +57,7 @@ class Cell:
 class Column:
     """One column.
 
-    Parameters
-    ----------
-    key
-        Name in the CSV file.
-    title
-        Heading.
-    number
-        Whether it holds numbers.
-    ranged
-        Whether each number has an interval.
+    `key` is its name in the CSV file; `ranged` columns have intervals.
     """
 
     key: str
@@ -217,16 +208,6 @@ def tabulate(
     row: Callable[[Any], tuple[Cell, ...]],
     full: str = "",
 ) -> Table:
-    """Make a table from the first rows of a data frame.
-
-    Parameters
-    ----------
-    key, caption, columns, full
-        As of :class:`Table`.
-    frame
-        One row for each row of the table.
-    row
-        Makes the cells from a named tuple of a row.
-    """
+    """Make a table from the first rows of a data frame."""
     rows = tuple(row(r) for r in frame.head(MOST).itertuples())
     return Table(key, caption, tuple(columns), rows, len(frame), full)

@@ -16,15 +16,7 @@ FEW = 10  # labels below which little can be said about a coder
 
 @dataclass(frozen=True)
 class Spread:
-    """How counts are spread.
-
-    Parameters
-    ----------
-    least, quarter, median, three_quarters, most
-        Minimum, quartiles and maximum.
-    mean
-        Arithmetic mean.
-    """
+    """How counts are spread."""
 
     least: int
     quarter: float
@@ -116,11 +108,6 @@ class Health(Counts):
 
 def health(data: Annotations) -> Health:
     """Look the data over.
-
-    Parameters
-    ----------
-    data
-        The annotations.
 
     Examples
     --------

@@ -52,17 +52,7 @@ class IndexRow:
 
 
 def row_of(question: str, href: str, fit: Fit) -> IndexRow:
-    """Gather what the page says of a question.
-
-    Parameters
-    ----------
-    question
-        Its name.
-    href
-        Where its report is, seen from the page.
-    fit
-        The fit of its labels.
-    """
+    """Gather what the page says of a question."""
     data = fit.data
     table = fit.agreement().table.set_index("coefficient")
     value, low, high = (
@@ -86,13 +76,6 @@ def row_of(question: str, href: str, fit: Fit) -> IndexRow:
 
 def index_page(rows: list[IndexRow], source: str = "") -> str:
     """HTML of the page.
-
-    Parameters
-    ----------
-    rows
-        The questions.
-    source
-        Name of the file they are of.
 
     Examples
     --------

@@ -67,13 +67,6 @@ def methods(fit: Fit | Facts, command: str = "") -> str:
 def methods_latex(fit: Fit | Facts, command: str = "") -> str:
     r"""Write the same section as LaTeX, for a document with natbib and booktabs.
 
-    Parameters
-    ----------
-    fit
-        A fit.
-    command
-        The command line that made it, if there was one.
-
     Returns
     -------
     str
@@ -93,24 +86,12 @@ def methods_latex(fit: Fit | Facts, command: str = "") -> str:
 
 
 def bibtex(fit: Fit | Facts) -> str:
-    """Give the BibTeX entries of everything that the methods section cites.
-
-    Parameters
-    ----------
-    fit
-        A fit.
-    """
+    """Give the BibTeX entries of everything that the methods section cites."""
     return "\n\n".join(source.bibtex for source in references(fit)) + "\n"
 
 
 def references(fit: Fit | Facts) -> list[Source]:
-    """Give what the methods section cites, the source of the model first.
-
-    Parameters
-    ----------
-    fit
-        A fit.
-    """
+    """Give what the methods section cites, the source of the model first."""
     facts = facts_of(fit)
     keys = cited_in([_model(facts)[0], *paragraphs(facts)])
     if _has_coefficients(facts):
@@ -120,13 +101,7 @@ def references(fit: Fit | Facts) -> list[Source]:
 
 
 def paragraphs(fit: Fit | Facts) -> list[str]:
-    """Give the paragraphs, with marks for citations; see :mod:`annomodels.reporting.prose`.
-
-    Parameters
-    ----------
-    fit
-        A fit.
-    """
+    """Give the paragraphs, with marks for citations; see :mod:`annomodels.reporting.prose`."""
     facts = facts_of(fit)
     agreed = [_agreement(facts)] if facts.has("agreement") else []
     model = " ".join(_model(facts))

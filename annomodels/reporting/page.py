@@ -154,13 +154,6 @@ def report_links(
 def verdict(fit: Fit, target: float | None = None) -> list[str]:
     """Say the verdict on a fit of classes in five plain sentences.
 
-    Parameters
-    ----------
-    fit
-        A fit.
-    target
-        Accuracy asked of the coders.
-
     Returns
     -------
     list of str
@@ -195,15 +188,7 @@ def page(facts: Facts, command: str = "") -> str:
 
 
 def page_of_links(facts: LinkFacts, command: str = "") -> str:
-    """HTML of the page on coreference.
-
-    Parameters
-    ----------
-    facts
-        What is known of the texts.
-    command
-        The command line to show.
-    """
+    """HTML of the page on coreference."""
     from annomodels.reporting.sections.links import badge, meta
 
     names = [document.id for document in facts.documents]
@@ -305,11 +290,6 @@ def anonymised(fit: Any) -> Any:
 
     The numbers are shuffled, so that they do not follow the alphabet; the same data always give
     the same numbers. Name of the file and notes of the reader, which may hold names, are dropped.
-
-    Parameters
-    ----------
-    fit
-        A fit.
     """
     data = fit.data
     shuffle = np.random.default_rng(int(data.fingerprint, 16)).permutation(data.n_coders)

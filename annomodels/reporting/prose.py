@@ -65,13 +65,7 @@ def cited_in(texts: list[str]) -> list[str]:
 
 
 def as_markdown(text: str) -> str:
-    """Write citations as author and year, and escape names.
-
-    Parameters
-    ----------
-    text
-        A sentence or more.
-    """
+    """Write citations as author and year, and escape names."""
 
     def plain(match: re.Match[str]) -> str:
         if match[1] == _CITE:

@@ -62,13 +62,6 @@ def columns_of(
 ) -> dict[str, str]:
     """Column of each role, the same in all files.
 
-    Parameters
-    ----------
-    files
-        The files.
-    roles, extra
-        Column named for item, coder and label, and for anything else, or None.
-
     Raises
     ------
     AnnotationError

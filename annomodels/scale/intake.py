@@ -30,13 +30,7 @@ REMEDIES = {
 
 
 class Register:
-    """Names in the order in which they came, each with a number and a count.
-
-    Parameters
-    ----------
-    names
-        Names that are known from the beginning.
-    """
+    """Names in the order in which they came, each with a number and a count."""
 
     def __init__(self, names: Sequence[Hashable] = ()) -> None:
         self.codes: dict[Any, int] = {name: n for n, name in enumerate(names)}

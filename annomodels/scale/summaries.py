@@ -32,13 +32,6 @@ DELIMITERS = {".csv": ",", ".tsv": "\t"}
 def check(tree: xr.DataTree, data: Scanned) -> Check:
     """Look at the chains and at the design of the data.
 
-    Parameters
-    ----------
-    tree
-        Result of a streamed fit.
-    data
-        What was fitted.
-
     Returns
     -------
     Check

@@ -50,13 +50,7 @@ class Tally:
 
 
 def tally(fit: Any) -> Tally:
-    """Count the gold standard.
-
-    Parameters
-    ----------
-    fit
-        A fit of a scan.
-    """
+    """Count the gold standard."""
     import pandas as pd
     import pyarrow.compute as pc
 

@@ -112,14 +112,7 @@ def crossings(
 ) -> list[Problem]:
     """Problems with spans that overlap without one holding the other.
 
-    Parameters
-    ----------
-    spans
-        Span without gaps, its name and its place.
-    crossing
-        "keep" to allow them.
-    remedy
-        What to do.
+    "keep" allows them.
     """
     if crossing == "keep":
         return []

@@ -181,10 +181,7 @@ class File:
 def opened(path: Path) -> File:
     """Look at the header of a file.
 
-    Parameters
-    ----------
-    path
-        A Parquet file, or a text with a header and delimiters, perhaps gzipped.
+    It is Parquet, or a text with a header and delimiters, perhaps gzipped.
 
     Raises
     ------

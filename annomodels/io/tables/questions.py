@@ -15,17 +15,6 @@ def question_column(
 ) -> tuple[str | None, list[Problem]]:
     """Name of the column of questions, if there is one, and what is wrong if one is missed.
 
-    Parameters
-    ----------
-    header
-        Names of the columns.
-    taken
-        Columns that the user named for something else.
-    asked
-        The question that the user named, or None.
-    source
-        Name of the file, for messages.
-
     Examples
     --------
     >>> question_column(["item", "Question"], [], "tone", "a.csv")
@@ -43,17 +32,6 @@ def choose_question(
     counts: Mapping[Any, int], asked: Any, where: str, rows: str = "row"
 ) -> tuple[Any, list[Problem]]:
     """Question that was asked for, or the only one; else what to say.
-
-    Parameters
-    ----------
-    counts
-        Number of labels of each question.
-    asked
-        The question that the user named, or None.
-    where
-        File and column, for messages.
-    rows
-        What is counted.
 
     Examples
     --------

@@ -57,11 +57,6 @@ def grid_of(columns: Mapping[str, set[Any]]) -> Grid | None:
 
     The part that goes with the labels is the variable; where the labels do not tell, the first.
 
-    Parameters
-    ----------
-    columns
-        Labels in each column.
-
     Examples
     --------
     >>> words, numbers = {"war", "money"}, {"1", "2"}
@@ -112,17 +107,6 @@ def variables_beside(
     """Columns of a long table that may hold labels.
 
     Not those that are empty, hold texts or times, or one and the same of each coder.
-
-    Parameters
-    ----------
-    table
-        The table.
-    coder
-        Column of the coders.
-    free
-        Columns that hold neither items nor coders.
-    is_skip
-        Whether a cell stands for no label.
     """
     found = []
     for name in free:

@@ -21,15 +21,6 @@ from annomodels.io.xmlsafe import check_xml
 def excel_records(data: bytes, source: str, sheet: str | None) -> list[list[str]]:
     """Rows of cells of one sheet of a workbook, as texts.
 
-    Parameters
-    ----------
-    data
-        The .xlsx file.
-    source
-        Its name, for messages.
-    sheet
-        Name of the sheet; without it, the only one with cells.
-
     Raises
     ------
     MissingDependency

@@ -22,13 +22,6 @@ def parts_of(source: Source, *endings: str) -> Iterator[Part]:
     A file may be packed again, with its type system beside it. A single file is the work of the
     coder it is named after, on the document that its folder is named after.
 
-    Parameters
-    ----------
-    source
-        A file, a folder or an archive.
-    *endings
-        Endings of the files that are wanted.
-
     Raises
     ------
     AnnotationError

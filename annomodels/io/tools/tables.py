@@ -55,19 +55,6 @@ def answer_columns(
     """Columns that hold answers: the one that was named, else those that vary within a unit.
 
     What belongs to the unit is the same in all its rows, so what varies was said by the coders.
-
-    Parameters
-    ----------
-    table
-        The export.
-    candidates
-        Columns that may hold answers.
-    unit
-        Column that tells the units apart.
-    asked
-        The column that the user named, or None.
-    found
-        Where problems are reported.
     """
     if asked is not None:
         found.require(table.header, asked, "label")

@@ -295,13 +295,6 @@ def suspicious(fit: Any, most: int = 40) -> pd.DataFrame:
     the probability that this coder gives this label to this item, given what all others said.
     Only labels that differ from the gold label are listed.
 
-    Parameters
-    ----------
-    fit
-        A fit.
-    most
-        How many labels to list.
-
     Returns
     -------
     pandas.DataFrame
