@@ -14,7 +14,7 @@ from annomodels.coefficients.counts import sparse_sum
 from annomodels.coefficients.distances import Distance
 from annomodels.coefficients.formulas import ratio
 from annomodels.coefficients.rows import Rows, meetings
-from annomodels.coefficients.tables import Evaluated, Tables, fold, label_pairs
+from annomodels.coefficients.tables import Evaluated, Tables, fold, label_pairs, over
 from annomodels.errors import NotApplicable
 from annomodels.types import Floats, Ints
 
@@ -67,8 +67,7 @@ class CoderPairs:
     def tables(self, weights: Floats) -> Tables:
         """Tables in which every pair of coders with a shared item counts the same."""
         each = self.each(weights)
-        total = each.n / 2
-        scale = np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)[..., None]
+        scale = over(1.0, each.n / 2, 0.0)[..., None]
         return Tables(
             first=each.first,
             second=each.second,
@@ -170,8 +169,6 @@ class PairKappas:
     def each(self, weights: Floats) -> Evaluated:
         """Kappa of each pair of coders who share an item, shape [coder pair, ...]."""
         n = self.total @ weights.T
-        nothing = np.full_like(n, np.nan)
-        d_o = np.divide(self.apart @ weights.T, n, out=nothing.copy(), where=n > 0)
+        d_o = over(self.apart @ weights.T, n)
         product = (self.left @ weights.T)[self.a] * (self.right @ weights.T)[self.b]
-        d_e = np.divide(self.products @ product, n * n, out=nothing, where=n > 0)
-        return ratio(d_o, d_e, self.largest)
+        return ratio(d_o, over(self.products @ product, n * n), self.largest)

@@ -24,7 +24,7 @@ from scipy import sparse
 from annomodels.coefficients.distances import Distance, Squared
 from annomodels.coefficients.formulas import ICC
 from annomodels.coefficients.rows import Convention, Rows, within_items
-from annomodels.coefficients.tables import Tables, label_pairs
+from annomodels.coefficients.tables import Tables, label_pairs, over
 from annomodels.types import Floats, Ints
 
 FULL = 4
@@ -211,8 +211,7 @@ class Counts:
         """Put all coders before each of them, [..., coder * label] -> [..., 1 + coder, label]."""
         own = cells.reshape(*cells.shape[:-1], self.n_coders, -1)
         if self.equal_coders:
-            given = own.sum(-1, keepdims=True)
-            own = np.divide(own, given, out=np.zeros_like(own), where=given > 0)
+            own = over(own, own.sum(-1, keepdims=True), 0.0)
         return np.concatenate([own.sum(-2, keepdims=True), own], axis=-2)
 
 

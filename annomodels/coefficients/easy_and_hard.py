@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from annomodels.coefficients.result import Agreement
+from annomodels.coefficients.tables import over
 from annomodels.errors import NotApplicable
 from annomodels.types import Floats
 
@@ -147,8 +148,6 @@ def easy_hard(agreement: Agreement | float, expected: float | None = None) -> Ea
 
 def _shares(d_o: Floats, d_e: Floats) -> dict[str, Floats]:
     """Shares from observed and expected disagreement."""
-    nothing = np.full(np.shape(d_o), np.nan)
-    hard = np.divide(d_o, d_e, out=nothing.copy(), where=d_e > 0)
-    agreed = 1 - np.asarray(d_o)
-    guessed = np.divide(hard * (1 - d_e), agreed, out=nothing.copy(), where=agreed > 0)
+    hard = over(d_o, d_e)
+    guessed = over(hard * (1 - d_e), 1 - np.asarray(d_o))
     return {"hard": hard, "guessed": guessed, "wrong": hard * d_e}

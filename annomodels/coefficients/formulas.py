@@ -37,7 +37,7 @@ from typing import NamedTuple
 import numpy as np
 
 from annomodels.coefficients.distances import Distance, Nominal, Squared, unit
-from annomodels.coefficients.tables import Evaluated, Tables
+from annomodels.coefficients.tables import Evaluated, Tables, over
 from annomodels.errors import NotApplicable
 from annomodels.types import Floats
 
@@ -46,8 +46,7 @@ def _margins(tables: Tables) -> tuple[Floats, Floats]:
     """Shares of the labels of both coders, shape [..., label]; means over the listed pairs."""
     both = []
     for rows in (tables.left, tables.right):
-        total = rows.sum(-1, keepdims=True)
-        share = np.divide(rows, total, out=np.full_like(rows, np.nan), where=total > 0)
+        share = over(rows, rows.sum(-1, keepdims=True))
         both.append((share * tables.sign[:, None]).sum(-2) / tables.sign.sum())
     return both[0], both[1]
 
@@ -192,8 +191,7 @@ NEGLIGIBLE = 1e-12
 
 def _share(weights: Floats) -> Floats:
     """Weights as shares; NaN where there are none."""
-    total = weights.sum(-1, keepdims=True)
-    return np.asarray(np.divide(weights, total, out=np.full_like(weights, np.nan), where=total > 0))
+    return over(weights, weights.sum(-1, keepdims=True))
 
 
 def observed(tables: Tables, distance: Distance) -> Floats:
@@ -201,8 +199,7 @@ def observed(tables: Tables, distance: Distance) -> Floats:
     apart = distance.pairs(tables.first, tables.second, tables.pooled)
     total = tables.together.sum(-1)
     apart_total = np.asarray((tables.together * apart).sum(-1), dtype=float)
-    out = np.full_like(apart_total, np.nan)
-    return np.asarray(np.divide(apart_total, total, out=out, where=total > 0))
+    return over(apart_total, total)
 
 
 def uniform(tables: Tables, distance: Distance) -> Floats:

@@ -20,7 +20,7 @@ from annomodels.coefficients.distances import Distance
 from annomodels.coefficients.entries import Coefficient
 from annomodels.coefficients.formulas import evaluate_with
 from annomodels.coefficients.metrics import DistanceLike, make_distance
-from annomodels.coefficients.tables import Evaluated, Tables, fold, from_joint, label_pairs
+from annomodels.coefficients.tables import Evaluated, Tables, fold, from_joint, label_pairs, over
 from annomodels.errors import NotApplicable
 from annomodels.types import Floats
 
@@ -257,8 +257,7 @@ def _light(
         w = np.where(np.isnan(each.value), 0.0, v[a] * v[a + 1 :])
         weights += w.sum(-1)
         sums += np.stack([np.where(w > 0, x, 0.0) * w for x in each]).sum(-1)
-    means = np.divide(sums, weights, out=np.full_like(sums, np.nan), where=weights > 0)
-    return Evaluated(*means)
+    return Evaluated(*over(sums, weights))
 
 
 def evaluate(name: str, tables: Tables, distance: Distance | None = None) -> Evaluated:

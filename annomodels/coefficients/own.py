@@ -11,7 +11,7 @@ from annomodels.coefficients.counts import Counts, Moments, count, few_nodes
 from annomodels.coefficients.distances import Distance, Squared
 from annomodels.coefficients.formulas import observed, ratio
 from annomodels.coefficients.rows import CONVENTIONS, Convention, Rows
-from annomodels.coefficients.tables import Evaluated
+from annomodels.coefficients.tables import Evaluated, over
 from annomodels.types import Floats
 
 
@@ -140,9 +140,7 @@ class ItemChance:
     def evaluate(self, weights: Floats) -> Evaluated:
         """See :class:`Own`."""
         sums = weights @ self.sums
-        total = sums[..., :1]
-        nothing = np.full_like(sums[..., 1:], np.nan)
-        mean = np.divide(sums[..., 1:], total, out=nothing, where=total > 0)
+        mean = over(sums[..., 1:], sums[..., :1])
         return ratio(mean[..., 0], mean[..., 1], np.ones(()))
 
 

@@ -40,8 +40,60 @@ COLUMNS = (
 )
 
 
+class Drawn:
+    """Something with draws of a sampling posterior, shape [draw], NaN where it is undefined."""
+
+    draws: Floats | None
+
+    @cached_property
+    def _defined(self) -> Floats:
+        if self.draws is None:
+            return np.empty(0)
+        return self.draws[~np.isnan(self.draws)]
+
+    def interval(self, prob: float = 0.95) -> tuple[float, float]:
+        """Equal-tailed posterior interval; (NaN, NaN) without draws.
+
+        Parameters
+        ----------
+        prob
+            Probability inside, between 0 and 1.
+
+        Raises
+        ------
+        ValueError
+            When `prob` is not between 0 and 1.
+        """
+        if not 0 < prob < 1:
+            raise ValueError(f"prob={prob!r} should lie between 0 and 1, for instance 0.95.")
+        if not len(self._defined):
+            return math.nan, math.nan
+        low, high = np.quantile(self._defined, [(1 - prob) / 2, (1 + prob) / 2])
+        return float(low), float(high)
+
+    def p_above(self, threshold: float) -> float:
+        """Posterior probability that it exceeds a threshold; NaN without draws.
+
+        Parameters
+        ----------
+        threshold
+            For instance .8 or .667 (Krippendorff 2004, doi:10.1111/j.1468-2958.2004.tb00738.x).
+        """
+        return float((self._defined > threshold).mean()) if len(self._defined) else math.nan
+
+    @property
+    def low(self) -> float:
+        """Lower end of the 95 % interval."""
+        return self.interval()[0]
+
+    @property
+    def high(self) -> float:
+        """Upper end of the 95 % interval."""
+        return self.interval()[1]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Agreement:
+class Agreement(Drawn):
     """One agreement coefficient.
 
     Parameters
@@ -98,58 +150,12 @@ class Agreement:
         """What is known about the coefficient: aliases, source, DOI."""
         return {**COEFFICIENTS, UNITIZING.name: UNITIZING}[self.name]
 
-    @cached_property
-    def _defined(self) -> Floats:
-        if self.draws is None:
-            return np.empty(0)
-        return self.draws[~np.isnan(self.draws)]
-
     @property
     def undefined_share(self) -> float:
         """Share of the draws without a value; NaN without draws."""
         if self.draws is None or not len(self.draws):
             return math.nan
         return 1.0 - len(self._defined) / len(self.draws)
-
-    def interval(self, prob: float = 0.95) -> tuple[float, float]:
-        """Equal-tailed posterior interval; (NaN, NaN) without draws.
-
-        Parameters
-        ----------
-        prob
-            Probability inside, between 0 and 1.
-
-        Raises
-        ------
-        ValueError
-            When `prob` is not between 0 and 1.
-        """
-        if not 0 < prob < 1:
-            raise ValueError(f"prob={prob!r} should lie between 0 and 1, for instance 0.95.")
-        if not len(self._defined):
-            return math.nan, math.nan
-        low, high = np.quantile(self._defined, [(1 - prob) / 2, (1 + prob) / 2])
-        return float(low), float(high)
-
-    def p_above(self, threshold: float) -> float:
-        """Posterior probability that the coefficient exceeds a threshold; NaN without draws.
-
-        Parameters
-        ----------
-        threshold
-            For instance .8 or .667 (Krippendorff 2004, doi:10.1111/j.1468-2958.2004.tb00738.x).
-        """
-        return float((self._defined > threshold).mean()) if len(self._defined) else math.nan
-
-    @property
-    def low(self) -> float:
-        """Lower end of the 95 % interval."""
-        return self.interval()[0]
-
-    @property
-    def high(self) -> float:
-        """Upper end of the 95 % interval."""
-        return self.interval()[1]
 
     def analytic(self, method: str | None = None, prob: float = 0.95) -> Analytic:
         """Give the analytic standard error and interval that other packages print.

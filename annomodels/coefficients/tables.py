@@ -13,6 +13,21 @@ from numpy.typing import ArrayLike
 from annomodels.types import Floats, Ints
 
 
+def over(part: ArrayLike, whole: ArrayLike, otherwise: float = math.nan) -> Floats:
+    """Part by whole where there is a whole, shape [...].
+
+    Examples
+    --------
+    >>> over([1.0, 0.0], [4, 0])
+    array([0.25,  nan])
+    """
+    shape = np.broadcast_shapes(np.shape(part), np.shape(whole))
+    like = part if np.shape(part) == shape else whole
+    # the order of the axes stays, and with it the last digit of sums over the result
+    out = np.full_like(like, otherwise, dtype=float, shape=shape)
+    return np.asarray(np.divide(part, whole, out=out, where=np.asarray(whole) > 0))
+
+
 class Evaluated(NamedTuple):
     """A coefficient with what it was made from.
 
@@ -34,9 +49,7 @@ class Evaluated(NamedTuple):
         """Mean over those of an axis that are defined; NaN where none is."""
         defined = ~np.isnan(self.value)
         n = defined.sum(axis)
-        sums = (np.where(defined, x, 0.0).sum(axis) for x in self)
-        nothing = np.full(np.shape(n), np.nan)
-        return Evaluated(*(np.divide(x, n, out=nothing.copy(), where=n > 0) for x in sums))
+        return Evaluated(*(over(np.where(defined, x, 0.0).sum(axis), n) for x in self))
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,6 +31,7 @@ from annomodels.coefficients.counts import Counts, count
 from annomodels.coefficients.distances import Distance, unit
 from annomodels.coefficients.reasons import used_items
 from annomodels.coefficients.rows import CONVENTIONS
+from annomodels.coefficients.tables import over
 from annomodels.coefficients.weights import Basis
 from annomodels.errors import NotApplicable
 from annomodels.types import Floats
@@ -206,7 +207,7 @@ def _between(counts: Counts, t: Floats, pooled: Floats, distance: Distance) -> t
     given = own.sum(-1)
     scale = np.ones_like(given)
     if counts.equal_coders:
-        scale = np.divide(1.0, given, out=np.zeros_like(given), where=given > 0)
+        scale = over(1.0, given, 0.0)
     own = own * scale[:, None]
     mass = own.sum(-1)
     # What every label of every coder adds to the sum over the other coders.

@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 from annomodels.coefficients.continuum.units import Units
 from annomodels.coefficients.entries import UNITIZING
 from annomodels.coefficients.result import Agreement
+from annomodels.coefficients.tables import over
 from annomodels.errors import NotApplicable
 from annomodels.types import Floats, Ints
 
@@ -273,5 +274,4 @@ def _draw(layers: list[Layer], used: NDArray[np.bool_], draws: int, seed: int) -
     weights = np.random.default_rng(seed).standard_exponential((draws, len(used))) * used
     weights *= used.sum() / weights.sum(-1, keepdims=True)
     observed, expected = _sums(layers, weights)
-    none = np.full_like(observed, np.nan)
-    return 1 - np.divide(observed, expected, out=none, where=expected > 0)
+    return 1 - over(observed, expected)

@@ -9,7 +9,7 @@ import numpy as np
 
 from annomodels.coefficients.parts.setup import Setup
 from annomodels.coefficients.reasons import REASONS
-from annomodels.coefficients.tables import Evaluated
+from annomodels.coefficients.tables import Evaluated, over
 from annomodels.coefficients.weights import Sample
 from annomodels.data.names import label_text
 from annomodels.types import Floats, Ints
@@ -102,10 +102,7 @@ def share_above(draws: Floats, threshold: float) -> Floats:
     >>> share_above(np.array([[0.5, np.nan], [0.9, np.nan]]), 0.8)
     array([0.5, nan])
     """
-    n = (~np.isnan(draws)).sum(0)
-    above = (draws > threshold).sum(0)
-    out = np.full(np.shape(n), np.nan)
-    return np.asarray(np.divide(above, n, out=out, where=n > 0))
+    return over((draws > threshold).sum(0), (~np.isnan(draws)).sum(0))
 
 
 def measured(

@@ -12,9 +12,10 @@ import numpy as np
 from annomodels.coefficients.agreement import Convention, Resample
 from annomodels.coefficients.evaluation import Statistics
 from annomodels.coefficients.metrics import DistanceLike
-from annomodels.coefficients.parts.columns import collect, interval, share_above
+from annomodels.coefficients.parts.columns import collect
 from annomodels.coefficients.parts.setup import Setup, refuse_unfit, set_up
 from annomodels.coefficients.reasons import before, explain
+from annomodels.coefficients.result import Drawn
 from annomodels.coefficients.rows import Duplicates, Rows
 from annomodels.coefficients.weights import Sample, make_sample
 from annomodels.data.annotations import Annotations
@@ -23,7 +24,7 @@ from annomodels.types import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Difference:
+class Difference(Drawn):
     """One coefficient less another.
 
     Parameters
@@ -49,22 +50,6 @@ class Difference:
     draws: Floats
     notes: tuple[str, ...] = ()
 
-    def interval(self, prob: float = 0.95) -> tuple[float, float]:
-        """Equal-tailed posterior interval; (NaN, NaN) without draws.
-
-        Parameters
-        ----------
-        prob
-            Probability inside, between 0 and 1.
-
-        Raises
-        ------
-        ValueError
-            When `prob` is not between 0 and 1.
-        """
-        low, high = interval(self.draws, prob)
-        return float(low), float(high)
-
     def p_above(self, threshold: float = 0.0) -> float:
         """Posterior probability that the difference exceeds a threshold; NaN without draws.
 
@@ -73,17 +58,7 @@ class Difference:
         threshold
             0 asks whether the first is larger.
         """
-        return float(share_above(self.draws, threshold))
-
-    @property
-    def low(self) -> float:
-        """Lower end of the 95 % interval."""
-        return self.interval()[0]
-
-    @property
-    def high(self) -> float:
-        """Upper end of the 95 % interval."""
-        return self.interval()[1]
+        return super().p_above(threshold)
 
     def __repr__(self) -> str:
         line = f"{self.title} = {self.value:.4f}"

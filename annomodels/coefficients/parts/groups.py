@@ -30,6 +30,7 @@ from annomodels.coefficients.parts.results import Breakdown
 from annomodels.coefficients.parts.setup import Setup
 from annomodels.coefficients.reasons import WITH_VALUE, before, diagnose, explain, used_items
 from annomodels.coefficients.rows import Rows, collapse, prepare
+from annomodels.coefficients.tables import over
 from annomodels.coefficients.weights import make_sample
 from annomodels.data.names import plain_names, quoted
 from annomodels.errors import NotApplicable
@@ -252,9 +253,8 @@ def _pooled(setup: Setup, draws: int, seed: int) -> list[dict[str, Any]]:
 def _errors(drawn: Floats) -> Floats:
     """Give the standard deviation of each group's draws; NaN for groups without any."""
     n = np.isfinite(drawn).sum(0)
-    mean = np.divide(np.nansum(drawn, axis=0), n, out=np.zeros(len(n)), where=n > 0)
-    square = np.nansum((drawn - mean) ** 2, axis=0)
-    return np.asarray(np.sqrt(np.divide(square, n, out=np.full(len(n), np.nan), where=n > 1)))
+    square = np.nansum((drawn - over(np.nansum(drawn, axis=0), n, 0.0)) ** 2, axis=0)
+    return np.asarray(np.sqrt(over(square, np.where(n > 1, n, 0))))
 
 
 def _whole(drawn: Floats | None, value: Floats, ruled: Bools) -> tuple[Floats | None, float]:
@@ -262,9 +262,7 @@ def _whole(drawn: Floats | None, value: Floats, ruled: Bools) -> tuple[Floats | 
     if drawn is None or not np.isfinite(value).any():
         return None, float("nan")
     filled = np.where(ruled, value, drawn)
-    n = np.isfinite(filled).sum(1)
-    sums = np.nansum(filled, axis=1)
-    means = np.divide(sums, n, out=np.full(len(filled), np.nan), where=n > 0)
+    means = over(np.nansum(filled, axis=1), np.isfinite(filled).sum(1))
     return means, float(np.nanmean(value))
 
 

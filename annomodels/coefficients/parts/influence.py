@@ -19,7 +19,7 @@ from annomodels.coefficients.parts.setup import Setup
 from annomodels.coefficients.parts.two_sided import beside, label_counts, ranges
 from annomodels.coefficients.reasons import before
 from annomodels.coefficients.rows import CONVENTIONS, Rows
-from annomodels.coefficients.tables import Tables
+from annomodels.coefficients.tables import Tables, over
 from annomodels.types import Bools, Floats
 
 BLOCK = 2_000_000
@@ -246,5 +246,4 @@ class _Less:
         d = distance.pairs(full.first, full.second, full.pooled)
         apart = less(self.apart, (full.together @ d)[..., None])[..., 0]
         total = less(self.total, full.together.sum(-1, keepdims=True))[..., 0]
-        d_o = np.divide(apart, total, out=np.full(total.shape, np.nan), where=total > 0)
-        return evaluate_observed(expectation, tables, distance, d_o).value
+        return evaluate_observed(expectation, tables, distance, over(apart, total)).value

@@ -29,6 +29,7 @@ from annomodels.coefficients.parts.setup import Setup, refuse_unfit
 from annomodels.coefficients.parts.two_sided import label_counts
 from annomodels.coefficients.reasons import REASONS, before
 from annomodels.coefficients.rows import within_items
+from annomodels.coefficients.tables import over
 from annomodels.types import Floats
 
 MOST_CELLS = 1_000_000
@@ -50,7 +51,7 @@ def by_item(setup: Setup, draws: int, seed: int) -> Breakdown:
     rows, request = setup.rows, setup.request
     counts = count(rows, setup.convention)
     apart, weight = item_disagreement(counts, setup)
-    d = np.divide(apart, weight, out=np.full(len(apart), np.nan), where=weight > 0)
+    d = over(apart, weight)
     whole = float("nan")
     if not before(request.coefficient, rows, request.convention):
         whole = float(Statistics(rows, [request]).evaluate(np.ones(rows.n_items))[0].value)
@@ -129,9 +130,8 @@ def _further(setup: Setup, counts: Counts, draws: int, seed: int) -> Floats | No
 
 def _to_all(setup: Setup, share: Floats, pooled: Floats) -> Floats:
     """Mean distance of each label to the labels of all items, shape [label]."""
-    one = np.eye(len(share)) if len(share) <= 500 else None
-    if one is not None:
-        return setup.request.distance.form(one, share, pooled)
+    if len(share) <= 500:
+        return setup.request.distance.form(np.eye(len(share)), share, pooled)
     return np.array(
         [
             float(setup.request.distance.form(np.eye(1, len(share), k)[0], share, pooled))

@@ -27,7 +27,7 @@ from annomodels.coefficients.parts.columns import (
 from annomodels.coefficients.parts.results import Breakdown
 from annomodels.coefficients.parts.setup import Setup, refuse_unfit
 from annomodels.coefficients.reasons import RARE, used_items
-from annomodels.coefficients.tables import Evaluated, Tables
+from annomodels.coefficients.tables import Evaluated, Tables, over
 from annomodels.errors import NotApplicable
 from annomodels.types import Floats, Ints
 
@@ -51,8 +51,7 @@ def _touching(tables: Tables) -> tuple[Floats, Floats]:
 def specific_agreement(tables: Tables) -> Floats:
     """Share of the partners of a label that are the same label, shape [..., label]."""
     both, touching = _touching(tables)
-    total = (both + touching) / 2
-    return np.divide(both, total, out=np.full_like(both, np.nan), where=total > 0)
+    return over(both, (both + touching) / 2)
 
 
 def one_against_rest(tables: Tables) -> Tables:

@@ -19,7 +19,7 @@ from annomodels.coefficients.parts.setup import Setup
 from annomodels.coefficients.parts.two_sided import Entries, TwoSided, two_sided
 from annomodels.coefficients.reasons import used_items
 from annomodels.coefficients.rows import Rows, within_items
-from annomodels.coefficients.tables import Evaluated
+from annomodels.coefficients.tables import Evaluated, over
 from annomodels.errors import NotApplicable
 from annomodels.types import Floats, Ints
 
@@ -137,6 +137,4 @@ def _mean(value: Floats, draws: Floats | None) -> tuple[float, Floats | None]:
     mean = float(value[defined].mean()) if defined.any() else float("nan")
     if draws is None:
         return mean, None
-    n = (~np.isnan(draws)).sum(1)
-    total = np.nansum(draws, axis=1)
-    return mean, np.divide(total, n, out=np.full(len(draws), np.nan), where=n > 0)
+    return mean, over(np.nansum(draws, axis=1), (~np.isnan(draws)).sum(1))

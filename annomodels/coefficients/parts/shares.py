@@ -23,6 +23,7 @@ from annomodels.coefficients.parts.setup import Setup
 from annomodels.coefficients.parts.two_sided import TwoSided, beside
 from annomodels.coefficients.reasons import used_items
 from annomodels.coefficients.rows import Rows
+from annomodels.coefficients.tables import over
 from annomodels.data.annotations import Annotations
 from annomodels.types import Floats, Ints
 
@@ -146,9 +147,7 @@ def bias(sides: TwoSided, point: Floats) -> Bias:
 
     def shares(matrix: Any, weights: Floats) -> Floats:
         counted = (matrix @ weights.T).T.reshape(*weights.shape[:-1], parts, k)
-        total = counted.sum(-1, keepdims=True)
-        out = np.full_like(counted, np.nan)
-        return np.asarray(np.divide(counted, total, out=out, where=total > 0))
+        return over(counted, counted.sum(-1, keepdims=True))
 
     more = shares(sides.left, point) - shares(sides.right, point)
     label = np.where(np.isnan(more), -1.0, more).argmax(-1)
@@ -159,9 +158,7 @@ def bias(sides: TwoSided, point: Floats) -> Bias:
     given = sparse.csr_array((np.ones(len(every)), (every // k, every))) @ left
 
     def by(weights: Floats) -> Floats:
-        total = (given @ weights.T).T
-        excess = ((own - other) @ weights.T).T
-        return np.asarray(excess / np.where(total > 0, total, np.nan))
+        return over(((own - other) @ weights.T).T, (given @ weights.T).T)
 
     return Bias(label, np.abs(more).sum(-1) / 2, by)
 
@@ -188,11 +185,6 @@ class Shares:
     width: int
 
 
-def _over(part: Floats, whole: Floats) -> Floats:
-    """Part of a whole; NaN where there is no whole."""
-    return np.asarray(part / np.where(whole > 0, whole, np.nan)[..., None])
-
-
 def label_pair_shares(setup: Setup, counts: Counts) -> tuple[Ints, Ints, Shares]:
     """Shares of the pairs of different labels that occur, the largest observed share first."""
     point, distance = setup.sample.point, setup.request.distance
@@ -208,7 +200,8 @@ def label_pair_shares(setup: Setup, counts: Counts) -> tuple[Ints, Ints, Shares]
         n = (counts.pooled @ weights.T).T
         by_chance = 2 * n[..., first] * n[..., second] * d[listed]
         all_chance = distance.form(n, n, np.broadcast_to(pooled, n.shape))
-        return _over(apart[..., listed], apart.sum(-1)), _over(by_chance, all_chance)
+        whole = apart.sum(-1, keepdims=True)
+        return over(apart[..., listed], whole), over(by_chance, all_chance[..., None])
 
     work = int(counts.together.nnz + counts.pooled.nnz)
     return first, second, Shares(evaluate, work, 6 * len(d) + 2 * len(pooled))
@@ -235,7 +228,7 @@ def part_shares(setup: Setup, part: str) -> Shares:
 
     def evaluate(weights: Floats) -> tuple[Floats, Floats]:
         one, other = ((matrix @ weights.T).T for matrix in matrices)
-        return _over(one, one.sum(-1)), _over(other, other.sum(-1))
+        return over(one, one.sum(-1, keepdims=True)), over(other, other.sum(-1, keepdims=True))
 
     return Shares(evaluate, sum(int(matrix.nnz) for matrix in matrices), 4 * size)
 
@@ -255,7 +248,7 @@ def share_columns(point: tuple[Floats, Floats], draws: tuple[Floats, Floats] | N
     low = high = ratio_low = ratio_high = p_more = nan
     if draws is not None:
         low, high = interval(draws[0])
-        ratio = _ratio(*draws)
+        ratio = over(*draws)
         ratio_low, ratio_high = interval(ratio)
         p_more = share_above(ratio, 1.0)
     return {
@@ -263,16 +256,11 @@ def share_columns(point: tuple[Floats, Floats], draws: tuple[Floats, Floats] | N
         "share_low": low,
         "share_high": high,
         "by_chance": expected,
-        "ratio": _ratio(observed, expected),
+        "ratio": over(observed, expected),
         "ratio_low": ratio_low,
         "ratio_high": ratio_high,
         "p_more": p_more,
     }
-
-
-def _ratio(part: Floats, whole: Floats) -> Floats:
-    out = np.full(np.shape(part), np.nan)
-    return np.asarray(np.divide(part, whole, out=out, where=whole > 0))
 
 
 def item_table(setup: Setup) -> pd.DataFrame:
@@ -298,7 +286,7 @@ def item_table(setup: Setup) -> pd.DataFrame:
             "disagreement": apart[shown] / given[shown],
             "share": share,
             "by_chance": expected,
-            "ratio": _ratio(share, expected),
+            "ratio": over(share, expected),
         }
     )
     return table.sort_values("share", ascending=False, kind="stable").reset_index(drop=True)

@@ -16,7 +16,7 @@ from annomodels.coefficients.counts import sparse_sum
 from annomodels.coefficients.distances import Distance
 from annomodels.coefficients.formulas import evaluate_observed
 from annomodels.coefficients.rows import Rows
-from annomodels.coefficients.tables import Evaluated, Tables
+from annomodels.coefficients.tables import Evaluated, Tables, over
 from annomodels.types import Floats, Ints
 
 
@@ -126,9 +126,7 @@ class TwoSided:
         left = (self.left @ weights.T).T.reshape(shape)
         right = (self.right @ weights.T).T.reshape(shape)
         pooled = left + right
-        total = left.sum(-1)
-        apart = self._apart(weights, pooled)
-        d_o = np.divide(apart, total, out=np.full(shape[:-1], np.nan), where=total > 0)
+        d_o = over(self._apart(weights, pooled), left.sum(-1))
         none = np.zeros(0, dtype=np.int64)
         tables = Tables(
             first=none,
