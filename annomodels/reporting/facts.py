@@ -53,15 +53,14 @@ class Facts:
         others: Sequence[Fit] = (),
         known: Mapping[Any, Any] | None = None,
     ) -> None:
-        self.fit: Any = fit
+        self.fit = fit
         self.target = target
         self.others = others
         self.known = known
 
     def lacks(self, verb: str) -> str:
         """See :meth:`annomodels.Fit.lacks`."""
-        reason: str = self.fit.lacks(verb)
-        return reason
+        return self.fit.lacks(verb)
 
     @property
     def truth(self) -> str:
@@ -90,62 +89,52 @@ class Facts:
     @cached_property
     def check(self) -> Check:
         """Verdict of the diagnostics."""
-        checked: Check = self.fit.check()
-        return checked
+        return self.fit.check()
 
     @cached_property
     def coders(self) -> Summary:
         """Summary of the coders."""
-        summary: Summary = self.fit.coders(*(() if self.target is None else (self.target,)))
-        return summary
+        return self.fit.coders(*(() if self.target is None else (self.target,)))
 
     @cached_property
     def gold(self) -> Summary:
         """Summary of the gold standard."""
-        summary: Summary = self.fit.gold()
-        return summary
+        return self.fit.gold()
 
     @cached_property
     def items(self) -> Summary:
         """Summary of the items."""
-        summary: Summary = self.fit.items()
-        return summary
+        return self.fit.items()
 
     @cached_property
     def labels(self) -> Summary:
         """Summary of the labels."""
-        summary: Summary = self.fit.labels()
-        return summary
+        return self.fit.labels()
 
     @cached_property
     def pairs(self) -> Summary:
         """Summary of the pairs of labels."""
-        summary: Summary = self.fit.labels(pairs=True)
-        return summary
+        return self.fit.labels(pairs=True)
 
     @cached_property
     def agreement(self) -> Summary:
         """Summary of the agreement."""
-        summary: Summary = self.fit.agreement()
-        return summary
+        return self.fit.agreement()
 
     @cached_property
     def predictive(self) -> Summary:
         """Posterior predictive checks."""
-        summary: Summary = self.fit.predictive()
-        return summary
+        return self.fit.predictive()
 
     @cached_property
     def priors(self) -> Summary:
         """What would change with other priors."""
-        summary: Summary = self.fit.prior_sensitivity()
-        return summary
+        return self.fit.prior_sensitivity()
 
     @cached_property
     def following(self) -> NextLabels:
         """The next labels to ask for."""
-        labels: NextLabels = self.fit.next(BUDGET)
-        return labels
+        return self.fit.next(BUDGET)
 
     @cached_property
     def calibration(self) -> Summary | None:

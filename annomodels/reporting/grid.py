@@ -55,13 +55,11 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """One column.
-
-    `key` is its name in the CSV file; `ranged` columns have intervals.
-    """
+    """One column: its name in the CSV file, its heading, and what makes its cell of a row."""
 
     key: str
     title: str
+    cell: Callable[[Any], Cell]
     number: bool = False
     ranged: bool = False
 
@@ -200,14 +198,73 @@ def _place(value: float) -> int:
     return round(100 * min(max(value, 0.0), 1.0))
 
 
+def column(
+    make: Callable[..., Cell],
+    key: str,
+    title: str,
+    of: str | tuple[str, ...] | Callable[[Any], Any] = "",
+    *,
+    ranged: bool = False,
+    **look: Any,
+) -> Column:
+    """Describe a column by the function that makes its cells.
+
+    Parameters
+    ----------
+    make
+        Such as :func:`real`; columns of estimates have intervals, others where `ranged` says so.
+    key, title
+        Name in the CSV file, and heading.
+    of
+        What the cells are made of: an attribute of the row, by default `key`; several of them, by
+        default `key` with the ends ``_low`` and ``_high`` where there is an interval; or a function
+        of the row.
+    ranged
+        Whether the cells have intervals.
+    **look
+        Further arguments of `make`.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> made = column(estimate, "bits", "Bits")
+    >>> made.cell(SimpleNamespace(bits=0.5, bits_low=0.25, bits_high=0.75)).low
+    '0.25'
+    """
+    ranged = ranged or make is estimate or isinstance(of, tuple)
+    number = make in (integer, real, chance, quantity, estimate)
+    names: tuple[str, ...] = (key, f"{key}_low", f"{key}_high") if ranged else (key,)
+    if of and not callable(of):
+        names = (of,) if isinstance(of, str) else of
+
+    def cell(row: Any) -> Cell:
+        if callable(of):
+            found = of(row)
+            return make(*(found if ranged else (found,)), **look)
+        return make(*(getattr(row, name) for name in names), **look)
+
+    return Column(key, title, cell, number, ranged)
+
+
+def with_sds(name: str) -> Callable[[Any], tuple[float, float, float]]:
+    """Take a mean and 1.96 standard deviations, ``name_sd``, to either side from a row."""
+
+    def ends(row: Any) -> tuple[float, float, float]:
+        value, half = getattr(row, name), 1.96 * float(getattr(row, f"{name}_sd"))
+        return value, value - half, value + half
+
+    return ends
+
+
 def tabulate(
     key: str,
     caption: str,
     columns: Sequence[Column],
     frame: pd.DataFrame,
-    row: Callable[[Any], tuple[Cell, ...]],
     full: str = "",
 ) -> Table:
     """Make a table from the first rows of a data frame."""
-    rows = tuple(row(r) for r in frame.head(MOST).itertuples())
+    rows = tuple(
+        tuple(column.cell(row) for column in columns) for row in frame.head(MOST).itertuples()
+    )
     return Table(key, caption, tuple(columns), rows, len(frame), full)

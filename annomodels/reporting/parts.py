@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from annomodels.plots.style import short
+from annomodels.plots.svg import inline
 from annomodels.reporting.grid import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Kind = Literal[
     "table", "picture", "notes", "matrices", "text", "heading", "tiles", "verdict", "badge",
@@ -97,9 +101,14 @@ def badge_of(check: Any) -> Badge:
     return Badge(*BADGES[check.verdict], tuple(short(text, 400) for text in check.sentences))
 
 
-def drawn(picture: Picture | None) -> list[Part]:
+def picture(figure: Figure, key: str, title: str, description: str, caption: str) -> Part:
+    """Draw a figure for the page; title and description are for people who cannot see it."""
+    return Part("picture", Picture(inline(figure, f"fig-{key}", title, description), caption))
+
+
+def drawn(figure: Part | None) -> list[Part]:
     """Show a figure, where there is one."""
-    return [] if picture is None else [Part("picture", picture)]
+    return [] if figure is None else [figure]
 
 
 def table(made: Table, otherwise: str = "") -> list[Part]:

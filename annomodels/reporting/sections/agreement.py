@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from annomodels import plots
 from annomodels.plots.style import clean, short
 from annomodels.reporting import grid
 from annomodels.reporting.facts import Facts
-from annomodels.reporting.grid import Cell, Column, Table, tabulate
-from annomodels.reporting.parts import Part, Picture, Section, box, notes, pair, table
+from annomodels.reporting.grid import Table, column, tabulate
+from annomodels.reporting.parts import Part, Section, box, notes, pair, picture, table
 from annomodels.reporting.words import decimal, percent
 
 
 def section(facts: Facts) -> list[Part]:
     """Give the parts of the section."""
     beside = box(*notes(agreement_notes(facts)), css="beside")
-    return [pair(Part("picture", picture(facts)), beside), *table(coefficients(facts))]
+    return [pair(forest(facts), beside), *table(coefficients(facts))]
 
 
 def agreement_notes(facts: Facts) -> list[str]:
@@ -38,21 +36,18 @@ def agreement_notes(facts: Facts) -> list[str]:
     return out + [clean(note) for note in facts.agreement.notes]
 
 
-def picture(facts: Facts) -> Picture:
+def forest(facts: Facts) -> Part:
     """Draw the coefficients."""
     rows = facts.agreement.table
     parts = [
         f"{clean(title)} {decimal(float(value))}"
         for title, value in zip(rows["title"], rows["value"], strict=True)
     ]
-    svg = plots.inline(
+    return picture(
         plots.agreement_forest(facts.agreement),
-        "fig-agreement",
+        "agreement",
         "Agreement coefficients with 95 % intervals",
         "; ".join(parts) + ". The table holds all numbers.",
-    )
-    return Picture(
-        svg,
         "Each coefficient as observed and as the fitted model implies it for very many items. "
         "Dotted lines: the customary thresholds .667 and .8.",
     )
@@ -61,35 +56,20 @@ def picture(facts: Facts) -> Picture:
 def coefficients(facts: Facts) -> Table:
     """Coefficients, observed and as the model implies them."""
     columns = (
-        Column("coefficient", "Coefficient"),
-        Column("value", "Observed value", True, True),
-        Column("observed", "Observed part", True),
-        Column("expected", "Expected part", True),
-        Column("p_above_667", "P(> .667)", True),
-        Column("p_above_800", "P(> .8)", True),
-        Column("model", "Model-implied value", True, True),
-        Column("model_p_above_667", "model P(> .667)", True),
-        Column("model_p_above_800", "model P(> .8)", True),
-        Column("n", "n", True),
-        Column("note", "Note"),
+        column(grid.name, "coefficient", "Coefficient", "title"),
+        column(grid.estimate, "value", "Observed value", ("value", "low", "high")),
+        column(grid.real, "observed", "Observed part"),
+        column(grid.real, "expected", "Expected part"),
+        column(grid.chance, "p_above_667", "P(> .667)"),
+        column(grid.chance, "p_above_800", "P(> .8)"),
+        column(grid.estimate, "model", "Model-implied value"),
+        column(grid.chance, "model_p_above_667", "model P(> .667)"),
+        column(grid.chance, "model_p_above_800", "model P(> .8)"),
+        column(grid.integer, "n", "n"),
+        column(grid.words, "note", "Note"),
     )
 
-    def row(r: Any) -> tuple[Cell, ...]:
-        return (
-            grid.name(r.title),
-            grid.estimate(r.value, r.low, r.high),
-            grid.real(r.observed),
-            grid.real(r.expected),
-            grid.chance(r.p_above_667),
-            grid.chance(r.p_above_800),
-            grid.estimate(r.model, r.model_low, r.model_high),
-            grid.chance(r.model_p_above_667),
-            grid.chance(r.model_p_above_800),
-            grid.integer(r.n),
-            grid.words(r.note),
-        )
-
-    return tabulate("agreement", "Agreement coefficients", columns, facts.agreement.table, row)
+    return tabulate("agreement", "Agreement coefficients", columns, facts.agreement.table)
 
 
 SECTION = Section(

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from annomodels import plots
 from annomodels.reporting import grid
 from annomodels.reporting.facts import Facts
-from annomodels.reporting.grid import Cell, Column, Table, tabulate
+from annomodels.reporting.grid import Table, column, tabulate
 from annomodels.reporting.parts import (
     Part,
-    Picture,
     Section,
     badge_of,
     cut,
     drawn,
     notes,
     pair,
+    picture,
     table,
 )
 
@@ -97,75 +97,52 @@ def honest(facts: Facts) -> str:
 def checks(facts: Facts) -> Table:
     """Diagnostics of the run."""
     columns = (
-        Column("name", "Check"),
-        Column("value", "Value", True),
-        Column("limit", "Limit", True),
-        Column("ok", "Passed"),
-        Column("sentence", "In words"),
+        column(grid.name, "name", "Check"),
+        column(grid.quantity, "value", "Value"),
+        column(grid.quantity, "limit", "Limit"),
+        column(grid.tag, "ok", "Passed", lambda r: "yes" if bool(r.ok) else "no"),
+        column(grid.words, "sentence", "In words"),
     )
 
-    def row(r: Any) -> tuple[Cell, ...]:
-        return (
-            grid.name(r.name),
-            grid.quantity(r.value),
-            grid.quantity(r.limit),
-            grid.tag("yes" if bool(r.ok) else "no"),
-            grid.words(r.sentence),
-        )
-
-    return tabulate("checks", "Diagnostics of the run", columns, facts.check.table, row)
+    return tabulate("checks", "Diagnostics of the run", columns, facts.check.table)
 
 
-def _predictive(facts: Facts) -> Picture:
+def _predictive(facts: Facts) -> Part:
     rows = facts.predictive.table
     off = int((rows["verdict"] != "fits").sum())
-    svg = plots.inline(
+    return picture(
         plots.predictive_votes(facts.predictive),
-        "fig-predictive",
+        "predictive",
         "Posterior predictive checks",
         f"{off} of {len(rows)} checks are far from what the model expects.",
-    )
-    return Picture(
-        svg,
         "Each mark is what was observed, the band is where the model expects 95 % of data like "
         "these, every row on its own scale.",
     )
 
 
-def _ranks(facts: Facts) -> Picture:
+def _ranks(facts: Facts) -> Part:
     """Ranks of the draws of each chain."""
-    svg = plots.inline(
+    return picture(
         plots.ranks(facts.fit),
-        "fig-ranks",
+        "ranks",
         "Rank plots of the chains",
         "When chains agree, all lines stay near one. The table of checks holds the numbers.",
-    )
-    return Picture(
-        svg, "Ranks of the draws, one line per chain: lines in the band mean that chains agree."
+        "Ranks of the draws, one line per chain: lines in the band mean that chains agree.",
     )
 
 
 def votes(facts: Facts) -> Table:
     """Posterior predictive checks."""
     columns = (
-        Column("statistic", "Statistic"),
-        Column("observed", "Observed", True),
-        Column("expected", "Expected", True, True),
-        Column("p_value", "p", True),
-        Column("verdict", "Verdict"),
+        column(grid.name, "statistic", "Statistic"),
+        column(grid.quantity, "observed", "Observed"),
+        column(grid.quantity, "expected", "Expected", ("expected", "low", "high")),
+        column(grid.chance, "p_value", "p", digits=3),
+        column(grid.words, "verdict", "Verdict"),
     )
 
-    def row(r: Any) -> tuple[Cell, ...]:
-        return (
-            grid.name(r.statistic),
-            grid.quantity(r.observed),
-            grid.quantity(r.expected, r.low, r.high),
-            grid.chance(r.p_value, 3),
-            grid.words(r.verdict),
-        )
-
     title = "What was observed against what the model would produce"
-    return tabulate("predictive", title, columns, facts.predictive.table, row)
+    return tabulate("predictive", title, columns, facts.predictive.table)
 
 
 def priors(facts: Facts) -> Table:
@@ -174,55 +151,34 @@ def priors(facts: Facts) -> Table:
     away = rows[["weaker", "stronger"]].sub(rows["mean"], axis=0).abs().max(axis=1)
     coders = away[rows["what"] == "accuracy"].nlargest(CODERS).index
     columns = (
-        Column("what", "What"),
-        Column("name", "Of"),
-        Column("mean", "With these priors", True),
-        Column("sd", "± sd", True),
-        Column("weaker", "A fifth weaker", True),
-        Column("stronger", "A quarter stronger", True),
-        Column("prior_sensitivity", "Prior sensitivity", True),
+        column(grid.words, "what", "What"),
+        column(grid.name, "name", "Of"),
+        column(grid.real, "mean", "With these priors", digits=3),
+        column(grid.real, "sd", "± sd", digits=3),
+        column(grid.real, "weaker", "A fifth weaker", digits=3),
+        column(grid.real, "stronger", "A quarter stronger", digits=3),
+        column(grid.real, "prior_sensitivity", "Prior sensitivity"),
     )
-
-    def row(r: Any) -> tuple[Cell, ...]:
-        return (
-            grid.words(r.what),
-            grid.name(r.name),
-            *(grid.real(value, 3) for value in (r.mean, r.sd, r.weaker, r.stronger)),
-            grid.real(r.prior_sensitivity),
-        )
-
     shown = rows[(rows["what"] == "prevalence") | rows.index.isin(coders)]
     title = "If the priors counted less or more: labels, and the coders that move most"
-    return tabulate("priors", title, columns, shown, row)
+    return tabulate("priors", title, columns, shown)
 
 
 def comparison(found: Summary) -> Table:
     """Models fitted to these data, by what they predict of held-out items."""
     columns = (
-        Column("model", "Model"),
-        Column("elpd", "Score", True),
-        Column("se", "± error", True),
-        Column("difference", "Difference to the best", True),
-        Column("difference_se", "± error", True),
-        Column("weight", "Weight", True),
-        Column("unreliable", "Unreliable items", True),
-        Column("verdict", "Verdict"),
+        column(grid.name, "model", "Model"),
+        column(grid.quantity, "elpd", "Score"),
+        column(grid.quantity, "se", "± error"),
+        column(grid.quantity, "difference", "Difference to the best"),
+        column(grid.quantity, "difference_se", "± error"),
+        column(grid.real, "weight", "Weight"),
+        column(grid.integer, "unreliable", "Unreliable items"),
+        column(grid.words, "verdict", "Verdict"),
     )
 
-    def row(r: Any) -> tuple[Cell, ...]:
-        return (
-            grid.name(r.model),
-            grid.quantity(r.elpd),
-            grid.quantity(r.se),
-            grid.quantity(r.difference),
-            grid.quantity(r.difference_se),
-            grid.real(r.weight),
-            grid.integer(r.unreliable),
-            grid.words(r.verdict),
-        )
-
     title = "Models by what they predict of items they have not seen"
-    return tabulate("comparison", title, columns, found.table, row)
+    return tabulate("comparison", title, columns, found.table)
 
 
 def comparison_notes(facts: Facts) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,8 @@ from annomodels.plots.pairwise import pairwise
 from annomodels.plots.style import short, told_apart
 from annomodels.reporting import grid
 from annomodels.reporting.facts import Facts
-from annomodels.reporting.grid import Cell, Column, Table, tabulate
-from annomodels.reporting.parts import Part, Picture, Section, box, cut, drawn, notes, pair, table
+from annomodels.reporting.grid import Table, column, tabulate
+from annomodels.reporting.parts import Part, Section, box, cut, drawn, notes, pair, picture, table
 from annomodels.reporting.words import decimal
 from annomodels.types import Floats
 
@@ -74,7 +75,7 @@ def section(facts: Facts) -> list[Part]:
         Part("matrices", shown),
     )
     return [
-        pair(Part("picture", picture(facts)), beside),
+        pair(forest(facts), beside),
         *notes(cut(facts.coders.notes)),
         *table(quality(facts)),
     ]
@@ -85,7 +86,7 @@ def _few_coders(facts: Facts) -> bool:
     return 2 < facts.data.n_coders <= _MOST_PAIRED and several
 
 
-def picture(facts: Facts) -> Picture:
+def forest(facts: Facts) -> Part:
     """Accuracy of the coders."""
     rows = facts.coders.table
     figure = plots.coder_forest(facts.coders, most=_MOST_CODERS, target=facts.target)
@@ -94,34 +95,28 @@ def picture(facts: Facts) -> Picture:
         f"{decimal(float(accuracy[j]))} ({short(rows['coder'].iloc[j], 30)})"
         for j in (int(accuracy.argmin()), int(accuracy.argmax()))
     ]
-    svg = plots.inline(
-        figure,
-        "fig-coders",
-        "Accuracy of the coders with 50 % and 95 % intervals",
-        f"Accuracies go from {ends[0]} to {ends[1]}. The table of coders holds all numbers.",
-    )
     some = ""
     if len(rows) > _MOST_CODERS:
         some = f" Shown are the {_MOST_CODERS} most notable of {len(rows):,} coders."
-    return Picture(
-        svg,
+    return picture(
+        figure,
+        "coders",
+        "Accuracy of the coders with 50 % and 95 % intervals",
+        f"Accuracies go from {ends[0]} to {ends[1]}. The table of coders holds all numbers.",
         "Probability that a label is right, averaged over the labels as frequent as they are. "
         f"Thick: 50 % interval, thin: 95 %. Grey: not enough evidence.{some}",
     )
 
 
-def _pairs(facts: Facts) -> Picture:
+def _pairs(facts: Facts) -> Part:
     values, _ = pairwise(facts.data)
     known = values[np.isfinite(values)]
     span = f"from {decimal(known.min())} to {decimal(known.max())}" if len(known) else "not defined"
-    svg = plots.inline(
+    return picture(
         plots.pairwise_heatmap(facts.data),
-        "fig-pairs",
+        "pairs",
         "Cohen's kappa of every pair of coders",
         f"Kappas of pairs are {span}.",
-    )
-    return Picture(
-        svg,
         "Cohen's kappa of every pair of coders on their common items; coders who label alike "
         "stand side by side. Blue: above chance, orange: below, empty: not defined.",
     )
@@ -149,6 +144,10 @@ def matrices(facts: Facts) -> tuple[list[Matrix], str]:
     ], said
 
 
+def _at(values: Floats, k: int, row: Any) -> float:
+    return float(values[row.Index, k])
+
+
 def _matrix(coder: object, kind: str, n: int, mean: Floats, facts: Facts) -> Matrix:
     labels = told_apart(facts.data.labels, 14)
     shown = np.arange(len(labels))
@@ -172,53 +171,38 @@ def quality(facts: Facts) -> Table:
     names = [c for c in rows if str(c).startswith("sensitivity_")]
     each = len(names) <= _FEW_LABELS
     columns = [
-        Column("coder", "Coder"),
-        Column("kind", "Kind"),
-        Column("n", "Labels", True),
-        Column("accuracy", "Accuracy", True, True),
-        Column("skill", "Skill", True, True),
-        Column("bits", "Bits per label", True, True),
-        Column("p_no_better_than_chance", "P(chance)", True),
-        Column("p_spammer", "P(spammer)", True),
+        column(grid.name, "coder", "Coder"),
+        column(grid.tag, "kind", "Kind"),
+        column(grid.integer, "n", "Labels"),
+        column(grid.estimate, "accuracy", "Accuracy", bar=True),
+        column(grid.estimate, "skill", "Skill"),
+        column(grid.estimate, "bits", "Bits per label"),
+        column(grid.chance, "p_no_better_than_chance", "P(chance)"),
+        column(grid.chance, "p_spammer", "P(spammer)"),
     ]
     if facts.target is not None:
-        columns.append(Column("p_below_target", "P(below target)", True))
-    columns.append(Column("bias", "Bias"))
+        columns.append(column(grid.chance, "p_below_target", "P(below target)"))
+    columns.append(column(grid.words, "bias", "Bias", width=60))
     plain = [str(c).removeprefix("sensitivity_") for c in names]
-    if each:
-        columns += [
-            Column(f"sensitivity_{short(label, 60)}", f"Right on {short(label, 16)}", True)
-            for label in plain
-        ]
-    else:
-        columns.append(Column("weakest", "Weakest label"))
     right = rows[names].to_numpy(dtype=float)
 
-    def row(r: Any) -> tuple[Cell, ...]:
-        cells = [
-            grid.name(r.coder),
-            grid.tag(r.kind),
-            grid.integer(r.n),
-            grid.estimate(r.accuracy, r.accuracy_low, r.accuracy_high, bar=True),
-            grid.estimate(r.skill, r.skill_low, r.skill_high),
-            grid.estimate(r.bits, r.bits_low, r.bits_high),
-            grid.chance(r.p_no_better_than_chance),
-            grid.chance(r.p_spammer),
-        ]
-        if facts.target is not None:
-            cells.append(grid.chance(r.p_below_target))
-        cells.append(grid.words(r.bias, 60))
-        own = right[r.Index]
-        if each:
-            cells += [grid.chance(value) for value in own]
-        else:
-            worst = int(np.argmin(own))
-            cells.append(grid.words(f"{short(plain[worst], 30)} ({own[worst]:.2f})"))
-        return tuple(cells)
+    def weakest(r: Any) -> str:
+        worst = int(np.argmin(right[r.Index]))
+        return f"{short(plain[worst], 30)} ({right[r.Index, worst]:.2f})"
 
+    if each:
+        columns += [
+            column(
+                grid.chance, f"sensitivity_{short(label, 60)}", f"Right on {short(label, 16)}",
+                partial(_at, right, k),
+            )
+            for k, label in enumerate(plain)
+        ]  # fmt: skip
+    else:
+        columns.append(column(grid.words, "weakest", "Weakest label", weakest))
     order = notable(rows)
     title = "Coders, the most notable first"
-    return tabulate("coders", title, columns, rows.iloc[order], row, full="coders.csv")
+    return tabulate("coders", title, columns, rows.iloc[order], full="coders.csv")
 
 
 SECTION = Section(

@@ -10,10 +10,9 @@ from annomodels import plots
 from annomodels.plots.style import short
 from annomodels.reporting import grid
 from annomodels.reporting.facts import Facts
-from annomodels.reporting.grid import Cell, Column, Table, tabulate
+from annomodels.reporting.grid import Cell, Column, Table, column, tabulate, with_sds
 from annomodels.reporting.parts import (
     Part,
-    Picture,
     Rows,
     Section,
     box,
@@ -21,6 +20,7 @@ from annomodels.reporting.parts import (
     drawn,
     notes,
     pair,
+    picture,
     table,
 )
 from annomodels.reporting.words import decimal
@@ -50,13 +50,14 @@ SLIP = (
 )
 
 # what only some models know of items; those with a range come as mean and standard deviation
+_DIFFICULTY = column(grid.estimate, "difficulty", "Difficulty", with_sds("difficulty"))
 _OWN = (
-    Column("p_ambiguous", "P(ambiguous)", True),
-    Column("readings", "Readings, if ambiguous"),
-    Column("p_easy", "P(easy)", True),
-    Column("difficulty", "Difficulty", True, True),
-    Column("guess_level", "Guess level", True),
-    Column("second_reading", "Second reading", True),
+    column(grid.chance, "p_ambiguous", "P(ambiguous)"),
+    column(grid.words, "readings", "Readings, if ambiguous", width=80),
+    column(grid.chance, "p_easy", "P(easy)"),
+    _DIFFICULTY,
+    column(grid.chance, "guess_level", "Guess level"),
+    column(grid.chance, "second_reading", "Second reading"),
 )
 
 
@@ -65,7 +66,7 @@ def section(facts: Facts) -> list[Part]:
     triangle = _simplex(facts) if facts.data.n_labels == 3 else None
     parts = [
         pair(
-            Part("picture", _quadrant(facts)),
+            _quadrant(facts),
             *drawn(triangle),
             Part("kinds", groups(facts), "groups wide" if triangle else "groups"),
         ),
@@ -73,7 +74,7 @@ def section(facts: Facts) -> list[Part]:
     ]
     if "difficulty" in facts.items.table:
         beside = box(*table(hardest(facts)))
-        parts.append(pair(Part("picture", _difficulty(facts)), beside))
+        parts.append(pair(_difficulty(facts), beside))
     parts += table(flagged(facts), "No item is contested, and none needs more labels.")
     parts += table(overturned(facts), ALL_MAJORITIES)
     doubtful = table(judgements(facts))
@@ -94,47 +95,39 @@ def groups(facts: Facts) -> Rows:
     return [(name, f"{facts.in_quadrant(name):,}", text) for name, text in what.items()]
 
 
-def _quadrant(facts: Facts) -> Picture:
+def _quadrant(facts: Facts) -> Part:
     names = ("easy", "hard but settled", "needs more labels", "contested")
     groups = ", ".join(f"{facts.in_quadrant(name):,} {name}" for name in names)
-    svg = plots.inline(
+    return picture(
         plots.quadrant(facts.items),
-        "fig-quadrant",
+        "quadrant",
         "Items by disagreement of their coders and doubt about their label",
         f"Of {facts.data.n_items:,} items: {groups}.",
-    )
-    return Picture(
-        svg,
         "To the right: coders disagree more. Upwards: the label is less sure. Larger marks hold "
         "more items.",
     )
 
 
-def _simplex(facts: Facts) -> Picture:
+def _simplex(facts: Facts) -> Part:
     names = ", ".join(short(name, 30) for name in facts.data.labels)
-    svg = plots.inline(
+    return picture(
         plots.simplex(facts.items),
-        "fig-simplex",
+        "simplex",
         "Items as points between the three labels",
         f"The corners are {names}. Settled items lie in the corners.",
-    )
-    return Picture(
-        svg, "Probabilities of the three labels: items on an edge lie between two of them."
+        "Probabilities of the three labels: items on an edge lie between two of them.",
     )
 
 
-def _difficulty(facts: Facts) -> Picture:
+def _difficulty(facts: Facts) -> Part:
     rows = facts.items.table
     top = rows["difficulty"].to_numpy(dtype=float)
-    svg = plots.inline(
+    return picture(
         plots.difficulty(facts.items),
-        "fig-difficulty",
+        "difficulty",
         "Items by difficulty, with 95 % intervals",
         f"Difficulties go from {decimal(float(top.min()))} to {decimal(float(top.max()))}. The "
         "table of the hardest items holds the numbers.",
-    )
-    return Picture(
-        svg,
         "How much harder than usual an item is, in logits taken off every coder's chance of the "
         "right label; lines are 1.96 posterior standard deviations to either side.",
     )
@@ -147,77 +140,38 @@ def flagged(facts: Facts) -> Table:
     chosen = chosen.sort_values("entropy", ascending=False, kind="stable")
     texts = facts.data.texts
     columns = [
-        Column("item", "Item"),
-        Column("quadrant", "Group"),
-        Column("label", "Label"),
-        Column("probability", "Probability", True),
-        Column("votes", "Votes"),
-        Column("entropy", "Doubt, bits", True),
-        Column("reducible", "of it reducible", True),
-        Column("surprise", "Surprise p", True),
-        Column("reason", "Reason"),
+        column(grid.name, "item", "Item"),
+        column(grid.tag, "quadrant", "Group"),
+        column(grid.name, "label", "Label", width=30),
+        column(grid.chance, "probability", "Probability"),
+        _votes(facts),
+        column(grid.real, "entropy", "Doubt, bits"),
+        column(grid.real, "reducible", "of it reducible"),
+        column(grid.chance, "surprise", "Surprise p"),
+        *(own for own in _OWN if own.key in rows),
+        column(grid.words, "reason", "Reason"),
     ]
-    own = [column for column in _OWN if column.key in rows]
-    columns[-1:-1] = own
     if texts is not None:
-        columns.insert(1, Column("text", "Text"))
-
-    def row(r: Any) -> tuple[Cell, ...]:
-        cells = [
-            grid.name(r.item),
-            grid.tag(r.quadrant),
-            grid.name(r.label, 30),
-            grid.chance(r.probability),
-            _votes(facts, r.Index),
-            grid.real(r.entropy),
-            grid.real(r.reducible),
-            grid.chance(r.surprise),
-            *(_own(r, column) for column in own),
-            grid.words(r.reason),
-        ]
-        if texts is not None:
-            cells.insert(1, grid.words(texts[r.Index], _TEXT))
-        return tuple(cells)
-
+        text = column(grid.words, "text", "Text", lambda r: texts[r.Index], width=_TEXT)
+        columns.insert(1, text)
     title = "Contested and uncertain items, the least certain first"
-    return tabulate("items", title, columns, chosen, row, full="items.csv")
-
-
-def _own(r: Any, column: Column) -> Cell:
-    """Cell of what only some models know of an item."""
-    value = getattr(r, column.key)
-    if not column.number:
-        return grid.words(value, 80)
-    if not column.ranged:
-        return grid.chance(value)
-    half = 1.96 * float(getattr(r, f"{column.key}_sd"))
-    return grid.estimate(value, value - half, value + half)
+    return tabulate("items", title, columns, chosen, full="items.csv")
 
 
 def hardest(facts: Facts) -> Table:
     """Items of the largest difficulty, where the model knows difficulties."""
     rows = facts.items.table
     columns = (
-        Column("item", "Item"),
-        Column("difficulty", "Difficulty", True, True),
-        Column("label", "Label"),
-        Column("probability", "Probability", True),
-        Column("votes", "Votes"),
-        Column("quadrant", "Group"),
+        column(grid.name, "item", "Item"),
+        _DIFFICULTY,
+        column(grid.name, "label", "Label", width=30),
+        column(grid.chance, "probability", "Probability"),
+        _votes(facts),
+        column(grid.tag, "quadrant", "Group"),
     )
 
-    def row(r: Any) -> tuple[Cell, ...]:
-        return (
-            grid.name(r.item),
-            _own(r, columns[1]),
-            grid.name(r.label, 30),
-            grid.chance(r.probability),
-            _votes(facts, r.Index),
-            grid.tag(r.quadrant),
-        )
-
     chosen = rows.sort_values("difficulty", ascending=False, kind="stable").head(_HARDEST)
-    return tabulate("hardest", f"The {len(chosen)} hardest items", columns, chosen, row)
+    return tabulate("hardest", f"The {len(chosen)} hardest items", columns, chosen)
 
 
 def overturned(facts: Facts) -> Table:
@@ -226,63 +180,45 @@ def overturned(facts: Facts) -> Table:
     chosen = rows[rows["overturned"].to_numpy(dtype=bool)]
     chosen = chosen.sort_values("probability", ascending=False, kind="stable")
     columns = (
-        Column("item", "Item"),
-        Column("majority", "Majority said"),
-        Column("label", "Gold label"),
-        Column("probability", "Probability", True),
-        Column("votes", "Votes"),
-        Column("why", "Why: log-odds for the gold label, coder by coder"),
+        column(grid.name, "item", "Item"),
+        column(grid.name, "majority", "Majority said", width=30),
+        column(grid.name, "label", "Gold label", width=30),
+        column(grid.chance, "probability", "Probability"),
+        _votes(facts),
+        column(grid.words, "why", "Why: log-odds for the gold label, coder by coder"),
     )
 
-    def row(r: Any) -> tuple[Cell, ...]:
-        return (
-            grid.name(r.item),
-            grid.name(r.majority, 30),
-            grid.name(r.label, 30),
-            grid.chance(r.probability),
-            _votes(facts, r.Index),
-            grid.words(r.why),
-        )
-
-    return tabulate("overturned", "Overturned majorities", columns, chosen, row, full="gold.csv")
+    return tabulate("overturned", "Overturned majorities", columns, chosen, full="gold.csv")
 
 
 def judgements(facts: Facts) -> Table:
     """Single labels that look like a slip."""
     columns = (
-        Column("item", "Item"),
-        Column("coder", "Coder"),
-        Column("said", "Said"),
-        Column("gold", "Gold label"),
-        Column("probability", "Probability of gold", True),
-        Column("expected", "P(coder says this)", True),
+        column(grid.name, "item", "Item"),
+        column(grid.name, "coder", "Coder", width=40),
+        column(grid.name, "said", "Said", width=30),
+        column(grid.name, "gold", "Gold label", width=30),
+        column(grid.chance, "probability", "Probability of gold"),
+        column(grid.chance, "expected", "P(coder says this)", digits=3),
     )
 
-    def row(r: Any) -> tuple[Cell, ...]:
-        return (
-            grid.name(r.item),
-            grid.name(r.coder, 40),
-            grid.name(r.said, 30),
-            grid.name(r.gold, 30),
-            grid.chance(r.probability),
-            grid.chance(r.expected, 3),
-        )
-
-    return tabulate(
-        "judgements", "Most suspicious single labels", columns, suspicious(facts.fit), row
-    )
+    return tabulate("judgements", "Most suspicious single labels", columns, suspicious(facts.fit))
 
 
-def _votes(facts: Facts, item: int) -> Cell:
+def _votes(facts: Facts) -> Column:
     """Votes of an item, most first; written so that labels that are numbers stay readable."""
-    counts = facts.data.votes[item]
-    order = [k for k in np.argsort(-counts, kind="stable") if counts[k]]
-    parts = [
-        f"{counts[k]}\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}{short(facts.data.labels[k], 24)}"
-        for k in order[:6]
-    ]
-    more = f", {len(order) - 6} more" if len(order) > 6 else ""
-    return Cell(", ".join(parts) + more)
+
+    def cell(r: Any) -> Cell:
+        counts = facts.data.votes[r.Index]
+        order = [k for k in np.argsort(-counts, kind="stable") if counts[k]]
+        parts = [
+            f"{counts[k]}\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}{short(facts.data.labels[k], 24)}"
+            for k in order[:6]
+        ]
+        more = f", {len(order) - 6} more" if len(order) > 6 else ""
+        return Cell(", ".join(parts) + more)
+
+    return Column("votes", "Votes", cell)
 
 
 def suspicious(fit: Any, most: int = 40) -> pd.DataFrame:

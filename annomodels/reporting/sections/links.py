@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import math
 import platform
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from annomodels.plots import style
 from annomodels.plots.style import short
-from annomodels.plots.svg import inline
 from annomodels.reporting import grid
-from annomodels.reporting.grid import Cell, Column, Table, tabulate
+from annomodels.reporting.grid import Table, column, tabulate
 from annomodels.reporting.links import LinkFacts
 from annomodels.reporting.parts import (
     Badge,
     Part,
-    Picture,
     Section,
     badge_of,
     box,
     drawn,
     notes,
     pair,
+    picture,
     table,
 )
 from annomodels.reporting.words import count, decimal, listed, percent
@@ -208,26 +208,16 @@ def _rows(facts: LinkFacts) -> list[Any]:
 def coefficients(facts: LinkFacts) -> Table:
     """Every coefficient, with its condition in its name."""
     columns = (
-        Column("measure", "Measure"),
-        Column("value", "Value", True, True),
-        Column("observed", "Observed part", True),
-        Column("expected", "Expected part", True),
-        Column("items", "Expressions", True),
-        Column("note", "Note"),
+        column(grid.name, "measure", "Measure", width=90),
+        column(grid.estimate, "value", "Value", ("value", "low", "high")),
+        column(grid.real, "observed", "Observed part"),
+        column(grid.real, "expected", "Expected part"),
+        column(grid.quantity, "items", "Expressions"),
+        column(grid.words, "note", "Note"),
     )
 
-    def row(r: Any) -> tuple[Cell, ...]:
-        return (
-            grid.name(r.measure, 90),
-            grid.estimate(r.value, r.low, r.high),
-            grid.real(r.observed),
-            grid.real(r.expected),
-            grid.quantity(r.items),
-            grid.words(r.note),
-        )
-
     title = "Agreement on mentions, pairs and chains"
-    return tabulate("agreement", title, columns, facts.agreement, row)
+    return tabulate("agreement", title, columns, facts.agreement)
 
 
 def texts(facts: LinkFacts) -> Table:
@@ -235,21 +225,12 @@ def texts(facts: LinkFacts) -> Table:
     assert facts.posterior is not None
     frame = facts.posterior.table(facts.prob).sort_values("kappa", kind="stable")
     columns = (
-        Column("document", "Text"),
-        Column("genre", "Text type"),
-        Column("kappa", "Kappa on pairs", True, True),
+        column(grid.name, "document", "Text"),
+        column(grid.name, "genre", "Text type", lambda r: r.genre or ""),
+        column(grid.estimate, "kappa", "Kappa on pairs", ("kappa", "low", "high"), bar=True),
     )
 
-    def row(r: Any) -> tuple[Cell, ...]:
-        return (
-            grid.name(r.document),
-            grid.name(r.genre or ""),
-            grid.estimate(r.kappa, r.low, r.high, bar=True),
-        )
-
-    return tabulate(
-        "texts", "Kappa on coreferent pairs, the lowest text first", columns, frame, row
-    )
+    return tabulate("texts", "Kappa on coreferent pairs, the lowest text first", columns, frame)
 
 
 def genres(facts: LinkFacts) -> Table:
@@ -264,27 +245,25 @@ def genres(facts: LinkFacts) -> Table:
         ]
     )
     columns = (
-        Column("genre", "Text type"),
-        Column("texts", "Texts", True),
-        Column("these_texts", "These texts", True, True),
-        Column("mean_over_texts", "Texts like these", True, True),
-        Column("new_text", "One further text", True, True),
+        column(grid.name, "genre", "Text type"),
+        column(grid.integer, "texts", "Texts"),
+        column(grid.estimate, "these_texts", "These texts", _ends("these_texts")),
+        column(grid.estimate, "mean_over_texts", "Texts like these", _ends("mean_over_texts")),
+        column(grid.estimate, "new_text", "One further text", _ends("new_text")),
     )
     wide = [
         {"genre": genre, "texts": int(own["texts"].iloc[0]), "rows": own}
         for genre, own in frame.groupby("genre", sort=True)
     ]
-
-    def row(r: Any) -> tuple[Cell, ...]:
-        parts = (r.rows.loc[name] for name in ("these_texts", "mean_over_texts", "new_text"))
-        cells = tuple(grid.estimate(p["kappa"], p["low"], p["high"]) for p in parts)
-        return (grid.name(r.genre), grid.integer(r.texts), *cells)
-
     title = "Kappa on coreferent pairs by text type; types learn from each other"
-    return tabulate("genres", title, columns, pd.DataFrame(wide), row)
+    return tabulate("genres", title, columns, pd.DataFrame(wide))
 
 
-def forest(facts: LinkFacts) -> Picture | None:
+def _ends(quantity: str) -> Callable[[Any], Any]:
+    return lambda row: row.rows.loc[quantity, ["kappa", "low", "high"]]
+
+
+def forest(facts: LinkFacts) -> Part | None:
     """Draw the kappas of the texts and, below them, of texts like these and of one further text.
 
     Of many texts every n-th is drawn, from the lowest to the highest.
@@ -318,17 +297,14 @@ def forest(facts: LinkFacts) -> Picture | None:
     ax.set_xlabel(f"kappa on coreferent pairs, {facts.prob:.0%} interval")
     style.axes_style(ax)
     ends = decimal(float(frame["kappa"].iloc[0])), decimal(float(frame["kappa"].iloc[-1]))
-    svg = inline(
-        made,
-        "fig-texts",
-        "Kappa on coreferent pairs of each text",
-        f"Kappas of {n} texts go from {ends[0]} to {ends[1]}. The table of texts holds them all.",
-    )
     some = f" Shown are {len(shown)} of {n:,} texts, from the lowest to the highest." * (
         n > MOST_TEXTS
     )
-    return Picture(
-        svg,
+    return picture(
+        made,
+        "texts",
+        "Kappa on coreferent pairs of each text",
+        f"Kappas of {n} texts go from {ends[0]} to {ends[1]}. The table of texts holds them all.",
         "Dots: kappa of a text, mean over pairs of coders. Diamonds: the mean over texts like "
         f"these, and what one further text would show.{some}",
     )

@@ -9,8 +9,8 @@ from annomodels.data.names import label_text
 from annomodels.plots.style import short
 from annomodels.reporting import grid
 from annomodels.reporting.facts import BUDGET, Facts
-from annomodels.reporting.grid import Cell, Column, Table, tabulate
-from annomodels.reporting.parts import Part, Picture, Section, box, cut, drawn, notes, pair, table
+from annomodels.reporting.grid import Table, column, tabulate
+from annomodels.reporting.parts import Part, Section, box, cut, drawn, notes, pair, picture, table
 from annomodels.reporting.words import count, decimal, listed, percent
 
 if TYPE_CHECKING:
@@ -43,20 +43,17 @@ def section(facts: Facts) -> list[Part]:
     ]
 
 
-def _coverage(facts: Facts) -> Picture:
+def _coverage(facts: Facts) -> Part:
     rows = facts.coverage.table.set_index("threshold")
     everything: Any = rows.loc[0.0]
     sure: Any = rows.loc[0.95]
-    svg = plots.inline(
+    return picture(
         plots.coverage(facts.coverage),
-        "fig-coverage",
+        "coverage",
         "Expected accuracy of the gold labels by the share of items that is kept",
         f"With all items the expected accuracy is {decimal(float(everything['accuracy']), 3)}; "
         f"with those of a probability of .95 or more, {percent(float(sure['share']))} of the "
         f"items, it is {decimal(float(sure['accuracy']), 3)}.",
-    )
-    return Picture(
-        svg,
         "Keep only the surest items, and more of their gold labels are right. Points: what the "
         "thresholds .99, .95 and .8 keep. Band: 95 % interval.",
     )
@@ -65,52 +62,33 @@ def _coverage(facts: Facts) -> Picture:
 def thresholds(facts: Facts, full: str = "gold.csv") -> Table:
     """Items kept at each threshold, and how right their gold labels are expected to be."""
     columns = (
-        Column("threshold", "Probability"),
-        Column("kept", "Items kept", True),
-        Column("share", "Share of items", True),
-        Column("accuracy", "Expected accuracy", True, True),
-        Column("wrong", "Expected wrong", True),
-    )
-
-    def row(r: Any) -> tuple[Cell, ...]:
-        limit = f"≥ {r.threshold:g}" if r.threshold else "all items"
-        return (
-            grid.name(limit),
-            grid.integer(r.kept),
-            grid.real(r.share),
-            grid.estimate(r.accuracy, r.accuracy_low, r.accuracy_high, digits=3),
-            grid.quantity(round(float(r.wrong), 2)),
-        )
-
+        column(
+            grid.name, "threshold", "Probability",
+            lambda r: f"≥ {r.threshold:g}" if r.threshold else "all items",
+        ),
+        column(grid.integer, "kept", "Items kept"),
+        column(grid.real, "share", "Share of items"),
+        column(grid.estimate, "accuracy", "Expected accuracy", digits=3),
+        column(grid.quantity, "wrong", "Expected wrong", lambda r: round(float(r.wrong), 2)),
+    )  # fmt: skip
     title = "What a threshold keeps"
-    return tabulate("thresholds", title, columns, facts.coverage.table, row, full=full)
+    return tabulate("thresholds", title, columns, facts.coverage.table, full=full)
 
 
 def unsettled(facts: Facts) -> Table:
     """Items of a scan that are not settled, the least certain first."""
     columns = (
-        Column("item", "Item"),
-        Column("label", "Gold label"),
-        Column("probability", "Probability", True),
-        Column("runner_up", "Or else"),
-        Column("runner_up_probability", "with probability", True),
-        Column("n", "Labels", True),
-        Column("entropy", "Doubt, bits", True),
+        column(grid.name, "item", "Item"),
+        column(grid.name, "label", "Gold label", width=30),
+        column(grid.chance, "probability", "Probability"),
+        column(grid.name, "runner_up", "Or else", width=30),
+        column(grid.chance, "runner_up_probability", "with probability"),
+        column(grid.integer, "n", "Labels"),
+        column(grid.real, "entropy", "Doubt, bits"),
     )
 
-    def row(r: Any) -> tuple[Cell, ...]:
-        return (
-            grid.name(r.item),
-            grid.name(r.label, 30),
-            grid.chance(r.probability),
-            grid.name(r.runner_up, 30),
-            grid.chance(r.runner_up_probability),
-            grid.integer(r.n),
-            grid.real(r.entropy),
-        )
-
     title = "Items that are not settled, the least certain first"
-    made = tabulate("items", title, columns, facts.tally.open, row)
+    made = tabulate("items", title, columns, facts.tally.open)
     # all of them are in the file, of which only the first were kept
     return Table(
         "items", title, made.columns, made.rows, facts.data.n_items - facts.settled, "gold.parquet"
@@ -120,28 +98,17 @@ def unsettled(facts: Facts) -> Table:
 def next_items(facts: Facts) -> Table:
     """Items to label next, one row for each, with the coders to ask."""
     columns = (
-        Column("item", "Item"),
-        Column("labels", "Labels to ask for", True),
-        Column("coders", "Best from"),
-        Column("gain", "Wrong gold labels removed", True),
-        Column("label", "Gold label now"),
-        Column("probability", "Probability", True),
-        Column("n", "Labels so far", True),
+        column(grid.name, "item", "Item"),
+        column(grid.integer, "labels", "Labels to ask for"),
+        column(grid.words, "coders", "Best from", lambda r: listed(_whom(r.coders), 5)),
+        column(grid.real, "gain", "Wrong gold labels removed"),
+        column(grid.name, "label", "Gold label now", lambda r: label_text(r.label), width=30),
+        column(grid.chance, "probability", "Probability"),
+        column(grid.integer, "n", "Labels so far"),
     )
 
-    def row(r: Any) -> tuple[Cell, ...]:
-        return (
-            grid.name(r.item),
-            grid.integer(r.labels),
-            grid.words(listed(_whom(r.coders), 5)),
-            grid.real(r.gain),
-            grid.name(label_text(r.label), 30),
-            grid.chance(r.probability),
-            grid.integer(r.n),
-        )
-
     title = "Items to label next, the most rewarding first"
-    return tabulate("next", title, columns, _by_item(facts.following.table), row)
+    return tabulate("next", title, columns, _by_item(facts.following.table))
 
 
 def _whom(coders: list[str]) -> list[str]:
@@ -175,48 +142,30 @@ def _by_item(requests: pd.DataFrame) -> pd.DataFrame:
 def ask(facts: Facts) -> Table:
     """Coders to ask for these labels, and those to train first."""
     columns = (
-        Column("coder", "Coder"),
-        Column("advice", "Advice"),
-        Column("asked", "Labels to ask for", True),
-        Column("bits", "Bits per label", True, True),
-        Column("n", "Labels so far", True),
+        column(grid.name, "coder", "Coder"),
+        column(grid.words, "advice", "Advice", width=60),
+        column(grid.integer, "asked", "Labels to ask for"),
+        column(grid.estimate, "bits", "Bits per label"),
+        column(grid.integer, "n", "Labels so far"),
     )
     rows = facts.following.coders
     plain = (rows["asked"] == 0) & rows["advice"].isin(["ask"])
 
-    def row(r: Any) -> tuple[Cell, ...]:
-        return (
-            grid.name(r.coder),
-            grid.words(r.advice, 60),
-            grid.integer(r.asked),
-            grid.estimate(r.bits, r.bits_low, r.bits_high),
-            grid.integer(r.n),
-        )
-
-    return tabulate("ask", "Whom to ask, train or not ask", columns, rows[~plain], row)
+    return tabulate("ask", "Whom to ask, train or not ask", columns, rows[~plain])
 
 
 def calibration(found: Summary) -> Table:
     """Probabilities of gold labels beside how often they are right, on truth that was held back."""
     columns = (
-        Column("bin", "Probability"),
-        Column("n", "Items", True),
-        Column("right", "Right", True),
-        Column("probability", "Mean probability", True),
-        Column("share", "Share right", True, True),
+        column(grid.name, "bin", "Probability"),
+        column(grid.integer, "n", "Items"),
+        column(grid.integer, "right", "Right"),
+        column(grid.real, "probability", "Mean probability", digits=3),
+        column(grid.estimate, "share", "Share right", bar=True),
     )
 
-    def row(r: Any) -> tuple[Cell, ...]:
-        return (
-            grid.name(r.bin),
-            grid.integer(r.n),
-            grid.integer(r.right),
-            grid.real(r.probability, 3),
-            grid.estimate(r.share, r.share_low, r.share_high, bar=True),
-        )
-
     title = "Gold labels against the truth that was held back"
-    return tabulate("calibration", title, columns, found.table, row)
+    return tabulate("calibration", title, columns, found.table)
 
 
 def calibration_notes(facts: Facts) -> list[str]:

@@ -9,8 +9,8 @@ from annomodels.plots.coders import notable
 from annomodels.plots.style import short
 from annomodels.reporting import grid
 from annomodels.reporting.facts import Facts
-from annomodels.reporting.grid import Cell, Column, Table, tabulate
-from annomodels.reporting.parts import Part, Picture, Rows, Section, box, cut, notes, pair, table
+from annomodels.reporting.grid import Table, column, tabulate, with_sds
+from annomodels.reporting.parts import Part, Rows, Section, box, cut, notes, pair, picture, table
 from annomodels.reporting.words import count, decimal, listed, percent
 
 _MOST_CODERS = 40
@@ -138,33 +138,29 @@ def _agreement(facts: Facts) -> list[Part]:
         f"{name} {decimal(float(value))}"
         for name, value in zip(rows["coefficient"], rows["value"], strict=True)
     ]
-    svg = plots.inline(
-        plots.agreement_forest(facts.agreement),
-        "fig-agreement",
-        "Agreement with 95 % intervals",
-        "; ".join(parts) + ". The table holds all numbers.",
-    )
     caption = "Dotted lines: the customary thresholds .667 and .8."
     columns = (
-        Column("coefficient", "Coefficient"),
-        Column("value", "Value", True, True),
-        Column("p_above_667", "P(> .667)", True),
-        Column("p_above_800", "P(> .8)", True),
-        Column("note", "Note"),
+        column(grid.name, "coefficient", "Coefficient"),
+        column(grid.estimate, "value", "Value", ("value", "low", "high")),
+        column(grid.chance, "p_above_667", "P(> .667)"),
+        column(grid.chance, "p_above_800", "P(> .8)"),
+        column(grid.words, "note", "Note"),
     )
 
-    def row(r: Any) -> tuple[Cell, ...]:
-        return (
-            grid.name(r.coefficient),
-            grid.estimate(r.value, r.low, r.high),
-            grid.chance(r.p_above_667),
-            grid.chance(r.p_above_800),
-            grid.words(r.note),
-        )
-
-    made = tabulate("agreement", "Agreement of these coders and of new ones", columns, rows, row)
+    made = tabulate("agreement", "Agreement of these coders and of new ones", columns, rows)
     beside = box(*table(made), *notes(cut(facts.agreement.notes)))
-    return [pair(Part("picture", Picture(svg, caption)), beside)]
+    return [
+        pair(
+            picture(
+                plots.agreement_forest(facts.agreement),
+                "agreement",
+                "Agreement with 95 % intervals",
+                "; ".join(parts) + ". The table holds all numbers.",
+                caption,
+            ),
+            beside,
+        )
+    ]
 
 
 def _coders(facts: Facts) -> list[Part]:
@@ -175,114 +171,86 @@ def _coders(facts: Facts) -> list[Part]:
         some = f" Shown are the {_MOST_CODERS} most notable of {len(rows):,} coders."
     for measure, title, caption in _MEASURES:
         ends = [f"{float(rows[measure].agg(end)):.3g}" for end in ("min", "max")]
-        svg = plots.inline(
-            plots.coder_forest(facts.coders, measure=measure, most=_MOST_CODERS),
-            f"fig-{measure}",
-            f"{title} with 50 % and 95 % intervals",
-            f"From {ends[0]} to {ends[1]}. The table of coders holds all numbers.",
+        pictures.append(
+            picture(
+                plots.coder_forest(facts.coders, measure=measure, most=_MOST_CODERS),
+                measure,
+                f"{title} with 50 % and 95 % intervals",
+                f"From {ends[0]} to {ends[1]}. The table of coders holds all numbers.",
+                f"{caption}{some}",
+            )
         )
-        pictures.append(Part("picture", Picture(svg, f"{caption}{some}")))
     return [pair(*pictures), *notes(cut(facts.coders.notes)), *table(_quality(facts))]
 
 
 def _quality(facts: Facts) -> Table:
     columns = (
-        Column("coder", "Coder"),
-        Column("kind", "Kind"),
-        Column("n", "Labels", True),
-        Column("reliability", "Reliability", True, True),
-        Column("bias", "Bias", True, True),
-        Column("scale", "Scale", True, True),
-        Column("noise", "Noise", True, True),
-        Column("p_reversed", "P(reversed)", True),
+        column(grid.name, "coder", "Coder"),
+        column(grid.tag, "kind", "Kind"),
+        column(grid.integer, "n", "Labels"),
+        column(grid.estimate, "reliability", "Reliability", bar=True),
+        column(grid.quantity, "bias", "Bias", ranged=True),
+        column(grid.quantity, "scale", "Scale", ranged=True),
+        column(grid.quantity, "noise", "Noise", ranged=True),
+        column(grid.chance, "p_reversed", "P(reversed)"),
     )
-
-    def row(r: Any) -> tuple[Cell, ...]:
-        return (
-            grid.name(r.coder),
-            grid.tag(r.kind),
-            grid.integer(r.n),
-            grid.estimate(r.reliability, r.reliability_low, r.reliability_high, bar=True),
-            grid.quantity(r.bias, r.bias_low, r.bias_high),
-            grid.quantity(r.scale, r.scale_low, r.scale_high),
-            grid.quantity(r.noise, r.noise_low, r.noise_high),
-            grid.chance(r.p_reversed),
-        )
 
     rows = facts.coders.table.iloc[notable(facts.coders.table)]
     title = "Coders, the most notable first"
-    return tabulate("coders", title, columns, rows, row, full="coders.csv")
+    return tabulate("coders", title, columns, rows, full="coders.csv")
 
 
 def _items(facts: Facts) -> list[Part]:
     gold = facts.gold.table
     ends = [f"{float(gold['value'].agg(end)):.3g}" for end in ("min", "max")]
-    svg = plots.inline(
-        plots.values(facts.gold),
-        "fig-values",
-        "True values of the items with 95 % intervals",
-        f"From {ends[0]} to {ends[1]}. The table of items holds the numbers.",
-    )
     caption = (
         "Dots: true values with 95 % intervals, biases and scales of the coders taken out. Grey: "
         "mean of the labels."
     )
-    picture = Part("picture", Picture(svg, caption))
+    shown = picture(
+        plots.values(facts.gold),
+        "values",
+        "True values of the items with 95 % intervals",
+        f"From {ends[0]} to {ends[1]}. The table of items holds the numbers.",
+        caption,
+    )
     beside = box(*notes(cut([*facts.gold.notes, *facts.items.notes])), css="beside")
-    return [pair(picture, beside), *table(_open_items(facts)), *table(_values(facts))]
+    return [pair(shown, beside), *table(_open_items(facts)), *table(_values(facts))]
 
 
 def _open_items(facts: Facts) -> Table:
     columns = (
-        Column("item", "Item"),
-        Column("reason", "Why"),
-        Column("value", "True value", True, True),
-        Column("difficulty", "Difficulty", True, True),
-        Column("label_sd", "Spread of the labels", True),
-        Column("n", "Labels", True),
-    )
+        column(grid.name, "item", "Item"),
+        column(
+            grid.tag, "reason", "Why",
+            lambda r: "contested" if r.reason == "contested" else "needs more labels",
+        ),
+        column(grid.quantity, "value", "True value", ("value", "low", "high")),
+        column(grid.quantity, "difficulty", "Difficulty", with_sds("difficulty"), ranged=True),
+        column(grid.quantity, "label_sd", "Spread of the labels"),
+        column(grid.integer, "n", "Labels"),
+    )  # fmt: skip
     rows = facts.items.table.merge(facts.gold.table[["low", "high"]], left_index=True,
                                    right_index=True)  # fmt: skip
     rows = rows[rows["reason"] != ""].sort_values("difficulty", ascending=False, kind="stable")
 
-    def row(r: Any) -> tuple[Cell, ...]:
-        half = 1.96 * float(r.difficulty_sd)
-        return (
-            grid.name(r.item),
-            grid.tag("contested" if r.reason == "contested" else "needs more labels"),
-            grid.quantity(r.value, r.low, r.high),
-            grid.quantity(r.difficulty, r.difficulty - half, r.difficulty + half),
-            grid.quantity(r.label_sd),
-            grid.integer(r.n),
-        )
-
     title = "Items that need a look, the most difficult first"
-    return tabulate("open", title, columns, rows, row, full="items.csv")
+    return tabulate("open", title, columns, rows, full="items.csv")
 
 
 def _values(facts: Facts) -> Table:
     columns = (
-        Column("item", "Item"),
-        Column("value", "True value", True, True),
-        Column("sd", "± sd", True),
-        Column("mean", "Mean of the labels", True),
-        Column("shift", "Value less mean", True),
-        Column("n", "Labels", True),
+        column(grid.name, "item", "Item"),
+        column(grid.quantity, "value", "True value", ("value", "low", "high")),
+        column(grid.quantity, "sd", "± sd"),
+        column(grid.quantity, "mean", "Mean of the labels"),
+        column(grid.quantity, "shift", "Value less mean"),
+        column(grid.integer, "n", "Labels"),
     )
-
-    def row(r: Any) -> tuple[Cell, ...]:
-        return (
-            grid.name(r.item),
-            grid.quantity(r.value, r.low, r.high),
-            grid.quantity(r.sd),
-            grid.quantity(r.mean),
-            grid.quantity(r.shift),
-            grid.integer(r.n),
-        )
 
     rows = facts.gold.table.sort_values("sd", ascending=False, kind="stable")
     title = "True values, the least certain first"
-    return tabulate("values", title, columns, rows, row, full="gold.csv")
+    return tabulate("values", title, columns, rows, full="gold.csv")
 
 
 VERDICT = Section("verdict", "Verdict", "", _verdict)

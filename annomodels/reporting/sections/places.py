@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from annomodels.plots.style import clean, short
 from annomodels.reporting import grid
-from annomodels.reporting.grid import Cell, Column, Table, tabulate
+from annomodels.reporting.grid import Table, column, tabulate
 from annomodels.reporting.links import LinkFacts
 from annomodels.reporting.parts import Part, Section, notes, table
 
@@ -88,56 +88,40 @@ def _in_context(facts: LinkFacts) -> Iterator[Place]:
 def coders(facts: LinkFacts) -> Table:
     """Coders, the least like the others first."""
     columns = (
-        Column("coder", "Coder"),
-        Column("texts", "Texts", True),
-        Column("mentions", "Mentions", True),
-        Column("with_others", "Kappa with the others", True, True),
-        Column("others", "Kappa of the others", True),
-        Column("difference", "Difference", True, True),
-        Column("p_below", "P(below 0)", True),
-        Column("alone", "Alone against all", True),
-        Column("places", "of places", True),
+        column(grid.name, "coder", "Coder"),
+        column(grid.integer, "texts", "Texts"),
+        column(grid.integer, "mentions", "Mentions"),
+        column(
+            grid.estimate,
+            "with_others",
+            "Kappa with the others",
+            ("with_others", "low", "high"),
+            bar=True,
+        ),
+        column(grid.real, "others", "Kappa of the others"),
+        column(grid.estimate, "difference", "Difference"),
+        column(grid.chance, "p_below", "P(below 0)"),
+        column(grid.integer, "alone", "Alone against all"),
+        column(grid.integer, "places", "of places"),
     )
 
-    def row(r: Any) -> tuple[Cell, ...]:
-        return (
-            grid.name(r.coder),
-            grid.integer(r.texts),
-            grid.integer(r.mentions),
-            grid.estimate(r.with_others, r.low, r.high, bar=True),
-            grid.real(r.others),
-            grid.estimate(r.difference, r.difference_low, r.difference_high),
-            grid.chance(r.p_below),
-            grid.integer(r.alone),
-            grid.integer(r.places),
-        )
-
     title = "Coders, the least like the others first"
-    return tabulate("coders", title, columns, facts.coders, row)
+    return tabulate("coders", title, columns, facts.coders)
 
 
 def rates(fit: Fit, prob: float) -> Table:
     """Sensitivity and specificity, or accuracy, of each coder as the model sees them."""
     frame = fit.coders(prob=prob).table.sort_values("mean", kind="stable")
     columns = (
-        Column("coder", "Coder"),
-        Column("class", "Class"),
-        Column("quantity", "Quantity"),
-        Column("mean", "Mean", True, True),
-        Column("judgments", "Judgments", True),
+        column(grid.name, "coder", "Coder"),
+        column(grid.name, "class", "Class", "kind"),
+        column(grid.words, "quantity", "Quantity"),
+        column(grid.estimate, "mean", "Mean", ("mean", "low", "high"), bar=True),
+        column(grid.integer, "judgments", "Judgments"),
     )
 
-    def row(r: Any) -> tuple[Cell, ...]:
-        return (
-            grid.name(r.coder),
-            grid.name(r.kind),
-            grid.words(r.quantity),
-            grid.estimate(r.mean, r.low, r.high, bar=True),
-            grid.integer(r.judgments),
-        )
-
     title = "What the model believes of the coders, the lowest first"
-    return tabulate("rates", title, columns, frame.rename(columns={"class": "kind"}), row)
+    return tabulate("rates", title, columns, frame.rename(columns={"class": "kind"}))
 
 
 PLACES = Section("places", "Ambiguous places", "", _places, needs=("texts",))

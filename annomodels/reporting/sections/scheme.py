@@ -11,8 +11,8 @@ from annomodels.data.names import label_text
 from annomodels.plots.style import short
 from annomodels.reporting import grid
 from annomodels.reporting.facts import Facts
-from annomodels.reporting.grid import Cell, Column, Table, tabulate
-from annomodels.reporting.parts import Part, Picture, Section, box, notes, pair, table
+from annomodels.reporting.grid import Table, column, tabulate
+from annomodels.reporting.parts import Part, Section, box, notes, pair, picture, table
 from annomodels.reporting.words import listed, percent
 
 WANTED = 0.8  # share of right uses that a well-defined label reaches
@@ -23,26 +23,23 @@ _VERDICTS = ("fix", "unclear", "fine")
 
 def section(facts: Facts) -> list[Part]:
     """Give the parts of the section."""
-    picture = Part("picture", prevalence(facts))
+    shown = prevalence(facts)
     if facts.lacks("labels"):
-        return [*table(frequencies(facts)), picture]
+        return [*table(frequencies(facts)), shown]
     return [
         *notes(scheme_notes(facts)),
         *table(labels(facts)),
-        pair(picture, box(*table(pairs(facts)))),
+        pair(shown, box(*table(pairs(facts)))),
     ]
 
 
-def prevalence(facts: Facts) -> Picture:
+def prevalence(facts: Facts) -> Part:
     """Share of each label, as given and corrected."""
-    svg = plots.inline(
+    return picture(
         plots.prevalence(facts.fit),
-        "fig-prevalence",
+        "prevalence",
         "Share of each label, as given and corrected",
         "The table of labels holds all numbers.",
-    )
-    return Picture(
-        svg,
         "Diamonds: share among all labels given. Dots: share of the items with 50 % and 95 % "
         "intervals, after the errors of the coders are taken out.",
     )
@@ -69,31 +66,20 @@ def labels(facts: Facts) -> Table:
     """How often each label was given, how frequent it is in truth, and how well it is used."""
     rows = facts.labels.table.assign(fix=fix(facts))
     columns = (
-        Column("label", "Label"),
-        Column("fix", "Definition"),
-        Column("given", "Given", True),
-        Column("share", "Share of labels", True),
-        Column("prevalence", "Share of items, corrected", True, True),
-        Column("sensitivity", "Said when true", True, True),
-        Column("precision", "True when said", True, True),
-        Column("partner", "Most confused with"),
-        Column("partner_share", "of its confusions", True, True),
+        column(grid.name, "label", "Label", lambda r: label_text(r.label)),
+        column(grid.tag, "fix", "Definition"),
+        column(grid.integer, "given", "Given"),
+        column(grid.real, "share", "Share of labels"),
+        column(grid.estimate, "prevalence", "Share of items, corrected", bar=True),
+        column(grid.estimate, "sensitivity", "Said when true"),
+        column(grid.estimate, "precision", "True when said"),
+        column(
+            grid.name, "partner", "Most confused with", lambda r: label_text(r.partner), width=30
+        ),
+        column(grid.estimate, "partner_share", "of its confusions"),
     )
 
-    def row(r: Any) -> tuple[Cell, ...]:
-        return (
-            grid.name(label_text(r.label)),
-            grid.tag(r.fix),
-            grid.integer(r.given),
-            grid.real(r.share),
-            grid.estimate(r.prevalence, r.prevalence_low, r.prevalence_high, bar=True),
-            grid.estimate(r.sensitivity, r.sensitivity_low, r.sensitivity_high),
-            grid.estimate(r.precision, r.precision_low, r.precision_high),
-            grid.name(label_text(r.partner), 30),
-            grid.estimate(r.partner_share, r.partner_share_low, r.partner_share_high),
-        )
-
-    return tabulate("labels", "Labels, as given and corrected by the model", columns, rows, row)
+    return tabulate("labels", "Labels, as given and corrected by the model", columns, rows)
 
 
 def frequencies(facts: Facts) -> Table:
@@ -101,48 +87,31 @@ def frequencies(facts: Facts) -> Table:
     rows = facts.fit.prevalence().table.merge(facts.tally.labels, left_index=True, right_index=True)
     given = facts.counts.label_counts
     columns = (
-        Column("label", "Label"),
-        Column("given", "Given", True),
-        Column("share", "Share of labels", True),
-        Column("prevalence", "Share of items, corrected", True, True),
-        Column("gold", "Gold label of items", True),
-        Column("settled", "of them settled", True),
+        column(grid.name, "label", "Label", "label_y"),
+        column(grid.integer, "given", "Given", lambda r: given[r.Index]),
+        column(
+            grid.real, "share", "Share of labels", lambda r: given[r.Index] / max(sum(given), 1)
+        ),
+        column(grid.estimate, "prevalence", "Share of items, corrected", bar=True),
+        column(grid.integer, "gold", "Gold label of items"),
+        column(grid.integer, "settled", "of them settled"),
     )
 
-    def row(r: Any) -> tuple[Cell, ...]:
-        return (
-            grid.name(r.label_y),
-            grid.integer(given[r.Index]),
-            grid.real(given[r.Index] / max(sum(given), 1)),
-            grid.estimate(r.prevalence, r.prevalence_low, r.prevalence_high, bar=True),
-            grid.integer(r.gold),
-            grid.integer(r.settled),
-        )
-
-    return tabulate("labels", "Labels, as given and corrected by the model", columns, rows, row)
+    return tabulate("labels", "Labels, as given and corrected by the model", columns, rows)
 
 
 def pairs(facts: Facts) -> Table:
     """Pairs of labels, the most confused first, and what counting both as one would do."""
     columns = (
-        Column("pair", "Pair of labels"),
-        Column("confusions", "Part of all confusions", True, True),
-        Column("alpha_merged", "Alpha with both as one", True),
-        Column("alpha_change", "Change of alpha", True, True),
-        Column("accuracy_gain", "Gain of accuracy", True, True),
+        column(grid.name, "pair", "Pair of labels", lambda r: _pair(r)),
+        column(grid.estimate, "confusions", "Part of all confusions"),
+        column(grid.real, "alpha_merged", "Alpha with both as one"),
+        column(grid.estimate, "alpha_change", "Change of alpha"),
+        column(grid.estimate, "accuracy_gain", "Gain of accuracy"),
     )
     rows = facts.pairs.table if facts.data.n_labels > 2 else facts.pairs.table.head(0)
 
-    def row(r: Any) -> tuple[Cell, ...]:
-        return (
-            grid.name(_pair(r)),
-            grid.estimate(r.confusions, r.confusions_low, r.confusions_high),
-            grid.real(r.alpha_merged),
-            grid.estimate(r.alpha_change, r.alpha_change_low, r.alpha_change_high),
-            grid.estimate(r.accuracy_gain, r.accuracy_gain_low, r.accuracy_gain_high),
-        )
-
-    return tabulate("pairs", "What merging two labels would do", columns, rows, row)
+    return tabulate("pairs", "What merging two labels would do", columns, rows)
 
 
 def scheme_notes(facts: Facts) -> list[str]:

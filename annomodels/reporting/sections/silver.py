@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from annomodels.coref.links import silver as chains
 from annomodels.coref.readings import words_of
 from annomodels.reporting import grid
-from annomodels.reporting.grid import Cell, Column, Table, tabulate
+from annomodels.reporting.grid import Table, column, tabulate
 from annomodels.reporting.links import LinkFacts
 from annomodels.reporting.parts import Part, Section, cut, notes, table
 
@@ -46,22 +46,14 @@ def silver(facts: LinkFacts, fit: Fit) -> Table:
     frame = pd.DataFrame(rows, columns=["document", "chain", "mentions", "weakest"])
     frame = frame.sort_values("weakest", kind="stable")
     columns = (
-        Column("document", "Text"),
-        Column("chain", "Chain; in brackets, P(next reader makes the link)"),
-        Column("mentions", "Mentions", True),
-        Column("weakest", "Weakest link", True),
+        column(grid.name, "document", "Text"),
+        column(grid.words, "chain", "Chain; in brackets, P(next reader makes the link)", width=400),
+        column(grid.integer, "mentions", "Mentions"),
+        column(grid.chance, "weakest", "Weakest link"),
     )
 
-    def row(r: Any) -> tuple[Cell, ...]:
-        return (
-            grid.name(r.document),
-            grid.words(r.chain, 400),
-            grid.integer(r.mentions),
-            grid.chance(r.weakest),
-        )
-
     title = "Silver chains, the weakest link first"
-    return tabulate("silver", title, columns, frame, row)
+    return tabulate("silver", title, columns, frame)
 
 
 def _in_words(facts: LinkFacts, fit: Fit) -> list[Row]:
