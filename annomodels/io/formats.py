@@ -23,7 +23,7 @@ Hint = Callable[[Source], bool]
 
 @dataclass(frozen=True)
 class Format:
-    """A way to write annotations down.
+    """A way to write annotations down; ``a-b`` is read by functions ``is_a_b``, ``read_a_b`` ...
 
     Parameters
     ----------
@@ -34,15 +34,11 @@ class Format:
     signature
         What it is recognised by, in words.
     home
-        The file of its reader.
+        The file of its reader below ``io/``.
     hint
         Whether a source may be in it, told from names alone; only then is the reader loaded.
-    matches
-        Function of the reader: whether a source and options look like it.
-    read
-        Function that gives columns; "" if it holds spans only.
-    spans
-        Function that gives spans; "" if it holds none.
+    read, spans
+        Whether the reader gives columns (``read_a_b``), and spans (``spans_of_a_b``).
     """
 
     name: str
@@ -50,26 +46,26 @@ class Format:
     signature: str
     home: str
     hint: Hint
-    matches: str
-    read: str = ""
-    spans: str = ""
+    read: bool = True
+    spans: bool = False
 
     def fits(self, source: Source, options: Options) -> bool:
         """Whether a source looks like it."""
-        return self.hint(source) and bool(self._call(self.matches, source, options))
+        return self.hint(source) and bool(self._call("is", source, options))
 
     def columns(self, source: Source, options: Options) -> Columns:
         """Columns of a source."""
-        columns: Columns = self._call(self.read, source, options)
+        columns: Columns = self._call("read", source, options)
         return columns
 
     def marks(self, source: Source, options: Options) -> Spans:
         """Spans of a source."""
-        spans: Spans = self._call(self.spans, source, options)
+        spans: Spans = self._call("spans_of", source, options)
         return spans
 
-    def _call(self, function: str, source: Source, options: Options) -> Any:
-        return getattr(import_module(self.home), function)(source, options)
+    def _call(self, verb: str, source: Source, options: Options) -> Any:
+        home = import_module(f"annomodels.io.{self.home}")
+        return getattr(home, f"{verb}_{self.name.replace('-', '_')}")(source, options)
 
 
 def _files(*endings: str) -> Hint:
@@ -111,185 +107,151 @@ FORMATS: tuple[Format, ...] = (
         "webanno",
         "WebAnno TSV 3, one file or a project export",
         "the first line is #FORMAT=WebAnno TSV 3.x",
-        "annomodels.io.tools.webanno",
+        "tools.webanno",
         _any(_files(".tsv", ".zip"), _begins("#FORMAT=WebAnno")),
-        "is_webanno",
-        spans="spans_of_webanno",
+        spans=True,
+        read=False,
     ),
     Format(
         "cas",
         "UIMA CAS as XMI or JSON, one file or a project export (INCEpTION)",
         "XML with the root xmi:XMI, or a folder with TypeSystem.xml",
-        "annomodels.io.tools.cas",
+        "tools.cas",
         _any(_files(".xmi", ".zip", "TypeSystem.xml"), _begins("<"), _keys("%FEATURE_")),
-        "is_cas",
-        spans="spans_of_cas",
+        spans=True,
+        read=False,
     ),
     Format(
         "brat",
         "brat standoff, one folder for each coder",
         "files *.ann",
-        "annomodels.io.tools.brat",
+        "tools.brat",
         _files(".ann"),
-        "is_brat",
-        spans="spans_of_brat",
+        spans=True,
+        read=False,
     ),
     Format(
         "potato",
         "Potato, the folder annotation_output or exported rows",
         "files */user_state.json, or columns instance_id and user_id",
-        "annomodels.io.tools.potato",
+        "tools.potato",
         _any(_files("user_state.json"), _names("instance_id")),
-        "is_potato",
-        read="read_potato",
-        spans="spans_of_potato",
+        spans=True,
     ),
     Format(
         "sagemaker",
         "SageMaker Ground Truth, the answers of the coders",
         "a folder worker-response, or records with datasetObjectId and annotations",
-        "annomodels.io.tools.sagemaker",
+        "tools.sagemaker",
         _any(_files(".json"), _names("datasetObjectId", ".annotationsFromAllWorkers")),
-        "is_sagemaker",
-        read="read_sagemaker",
     ),
     Format(
         "prodigy",
         "Prodigy, JSON lines of db-out",
         "records with _task_hash and answer",
-        "annomodels.io.tools.prodigy",
+        "tools.prodigy",
         _any(_files(".jsonl"), _keys("_task_hash")),
-        "is_prodigy",
-        read="read_prodigy",
-        spans="spans_of_prodigy",
+        spans=True,
     ),
     Format(
         "doccano",
         "doccano, an archive or folder with one file for each coder",
         "files with rows of id, text (or filename) and label",
-        "annomodels.io.tools.doccano",
+        "tools.doccano",
         _files(".jsonl", ".json", ".csv", ".txt"),
-        "is_doccano",
-        read="read_doccano",
-        spans="spans_of_doccano",
+        spans=True,
     ),
     Format(
         "label-studio",
         "Label Studio, JSON",
         "records with data and annotations (or completions)",
-        "annomodels.io.tools.label_studio",
+        "tools.label_studio",
         _keys("annotations", "completions"),
-        "is_label_studio",
-        read="read_label_studio",
-        spans="spans_of_label_studio",
+        spans=True,
     ),
     Format(
         "label-studio-table",
         "Label Studio, JSON-MIN or CSV",
         "columns annotation_id and annotator",
-        "annomodels.io.tools.label_studio",
+        "tools.label_studio",
         _names("annotation_id"),
-        "is_label_studio_table",
-        read="read_label_studio_table",
     ),
     Format(
         "argilla",
         "Argilla, records as JSON",
         "records with fields, responses and suggestions",
-        "annomodels.io.tools.argilla",
+        "tools.argilla",
         _keys("responses"),
-        "is_argilla",
-        read="read_argilla",
     ),
     Format(
         "argilla-table",
         "Argilla, a data set as JSON lines or Parquet",
         "a column that ends in .responses.users",
-        "annomodels.io.tools.argilla",
+        "tools.argilla",
         _names(".responses.users", "user_id"),
-        "is_argilla_table",
-        read="read_argilla_table",
     ),
     Format(
         "qualtrics",
         "Qualtrics, CSV with three header rows",
         'the cells of the third row begin with {"ImportId":',
-        "annomodels.io.tools.qualtrics",
+        "tools.qualtrics",
         _third_row('{"ImportId":'),
-        "is_qualtrics",
-        read="read_qualtrics",
     ),
     Format(
         "inception",
         "INCEpTION, the diagnosis table of the agreement page",
         "the header begins Type,Collection,Document,Layer,Feature,Position,Flags",
-        "annomodels.io.tools.inception",
+        "tools.inception",
         _names("Collection"),
-        "is_inception",
-        read="read_inception",
     ),
     Format(
         "mturk",
         "Amazon Mechanical Turk or Turkle, the results of a batch",
         "columns HITId and WorkerId",
-        "annomodels.io.tools.mturk",
+        "tools.mturk",
         _names("HITId"),
-        "is_mturk",
-        read="read_mturk",
     ),
     Format(
         "toloka",
         "Toloka, the file of assignments",
         "columns that begin with ASSIGNMENT:",
-        "annomodels.io.tools.toloka",
+        "tools.toloka",
         _names("ASSIGNMENT:"),
-        "is_toloka",
-        read="read_toloka",
     ),
     Format(
         "appen",
         "Appen (Figure Eight, CrowdFlower), the full report",
         "columns _unit_id and _worker_id",
-        "annomodels.io.tools.appen",
+        "tools.appen",
         _names("_unit_id"),
-        "is_appen",
-        read="read_appen",
     ),
     Format(
         "long",
         "one row for each label (CSV, TSV, JSON lines, JSON, Parquet, Excel, SPSS)",
         "columns for item, coder and label, by name or by a known name",
-        "annomodels.io.tables.long",
+        "tables.long",
         _is_table,
-        "is_long",
-        read="read_long",
     ),
     Format(
         "grouped",
         "patterns of labels with counts (R package rater)",
         "the last column is n and holds whole numbers",
-        "annomodels.io.tables.matrix",
+        "tables.matrix",
         _is_table,
-        "is_grouped",
-        read="read_grouped",
     ),
     Format(
         "matrix",
         "rows are items, columns are coders, no header (K-Alpha, ReCal, MACE)",
         "the first row holds labels",
-        "annomodels.io.tables.matrix",
+        "tables.matrix",
         _is_table,
-        "is_matrix",
-        read="read_matrix",
     ),
     Format(
         "wide",
         "one row for each item, one column for each coder",
         "the first column names every item once",
-        "annomodels.io.tables.wide",
+        "tables.wide",
         _is_table,
-        "is_wide",
-        read="read_wide",
     ),
 )
 
@@ -298,40 +260,32 @@ PLAIN = ("long", "wide", "matrix", "grouped")  # tables that may be read so alth
 # Exports that hold no judgements of single coders: looked for last, and explained.
 REFUSED: tuple[Format, ...] = (
     Format(
-        "doccano without coders",
+        "doccano-alone",
         "doccano export without coders",
         "records with id, text and a list of labels",
-        "annomodels.io.tools.doccano",
+        "tools.doccano",
         _keys("label", "entities"),
-        "is_doccano_alone",
-        read="refuse_doccano",
     ),
     Format(
-        "sagemaker manifest",
+        "sagemaker-manifest",
         "SageMaker output manifest",
         "records with X and X-metadata",
-        "annomodels.io.tools.sagemaker",
+        "tools.sagemaker",
         _keys("-metadata"),
-        "is_manifest",
-        read="refuse_manifest",
     ),
     Format(
-        "toloka aggregated",
+        "toloka-aggregated",
         "Toloka aggregated result",
         "columns that begin with CONFIDENCE:",
-        "annomodels.io.tools.toloka",
+        "tools.toloka",
         _names("CONFIDENCE:"),
-        "is_toloka_aggregated",
-        read="refuse_toloka",
     ),
     Format(
-        "appen aggregated",
+        "appen-aggregated",
         "Appen aggregated report",
         "the column _unit_id and no _worker_id",
-        "annomodels.io.tools.appen",
+        "tools.appen",
         _names("_unit_id"),
-        "is_appen_aggregated",
-        read="refuse_appen",
     ),
 )
 

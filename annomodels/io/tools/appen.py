@@ -27,7 +27,7 @@ def is_appen_aggregated(source: Source, options: Options) -> bool:
     )
 
 
-def refuse_appen(source: Source, options: Options) -> Columns:
+def read_appen_aggregated(source: Source, options: Options) -> Columns:
     """Say that an aggregated report holds no judgements."""
     found = Judgements(source, options)
     found.problem(

@@ -57,7 +57,7 @@ def is_doccano_alone(source: Source, options: Options) -> bool:
     return bool(lists) and not any(matched(list(record))["coder"] for record in lists)
 
 
-def refuse_doccano(source: Source, options: Options) -> Columns:
+def read_doccano_alone(source: Source, options: Options) -> Columns:
     """Say that one file of doccano has no coders."""
     found = Judgements(source, options)
     found.problem(NO_CODERS, _REMEDY)

@@ -29,7 +29,7 @@ def _from_all(record: dict[str, Any]) -> list[str]:
     return [key for key in record if key.endswith(ALL)]
 
 
-def is_manifest(source: Source, options: Options) -> bool:
+def is_sagemaker_manifest(source: Source, options: Options) -> bool:
     """Whether lines hold ``X`` and ``X-metadata`` with a confidence: one label for each object."""
     return any(
         key.endswith("-metadata") and isinstance(value, dict) and "human-annotated" in value
@@ -38,7 +38,7 @@ def is_manifest(source: Source, options: Options) -> bool:
     )
 
 
-def refuse_manifest(source: Source, options: Options) -> Columns:
+def read_sagemaker_manifest(source: Source, options: Options) -> Columns:
     """Say that an output manifest holds no judgements."""
     found = Judgements(source, options)
     found.problem(

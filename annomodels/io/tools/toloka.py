@@ -25,7 +25,7 @@ def is_toloka_aggregated(source: Source, options: Options) -> bool:
     return all(some) and "ASSIGNMENT:worker_id" not in header
 
 
-def refuse_toloka(source: Source, options: Options) -> Columns:
+def read_toloka_aggregated(source: Source, options: Options) -> Columns:
     """Say that aggregated results hold no judgements."""
     found = Judgements(source, options)
     found.problem(
