@@ -67,25 +67,25 @@ VERBS: dict[str, dict[Kind, str]] = {
         NUMBERS: "annomodels.plots.coders:coder_forest",
     },
     "plot.confusion": {
-        CLASSES: "annomodels.plots.confusion:confusion_matrix",
-        SCAN: "annomodels.plots.confusion:confusion_matrix",
+        CLASSES: "annomodels.plots.coders:confusion_matrix",
+        SCAN: "annomodels.plots.coders:confusion_matrix",
     },
     "plot.coverage": {CLASSES: "annomodels.plots.coverage:coverage"},
-    "plot.difficulty": {CLASSES: "annomodels.plots.difficulty:difficulty"},
-    "plot.pairwise": {CLASSES: "annomodels.plots.pairwise:pairwise_heatmap"},
+    "plot.difficulty": {CLASSES: "annomodels.plots.items:difficulty"},
+    "plot.pairwise": {CLASSES: "annomodels.plots.coders:pairwise_heatmap"},
     "plot.predictive": {CLASSES: "annomodels.plots.predictive:predictive_votes"},
     "plot.prevalence": {
         CLASSES: "annomodels.plots.prevalence:prevalence",
         SCAN: "annomodels.plots.prevalence:prevalence",
     },
-    "plot.quadrant": {CLASSES: "annomodels.plots.quadrant:quadrant"},
+    "plot.quadrant": {CLASSES: "annomodels.plots.items:quadrant"},
     "plot.ranks": {
         CLASSES: "annomodels.plots.ranks:ranks",
         SCAN: "annomodels.plots.ranks:ranks",
         LINKS: "annomodels.plots.ranks:ranks",
     },
-    "plot.simplex": {CLASSES: "annomodels.plots.simplex:simplex"},
-    "plot.values": {NUMBERS: "annomodels.plots.values:values"},
+    "plot.simplex": {CLASSES: "annomodels.plots.items:simplex"},
+    "plot.values": {NUMBERS: "annomodels.plots.items:values"},
 }
 
 IN_MEMORY = "the gold standard fits into memory, use gold()"

@@ -13,7 +13,7 @@ import annomodels as am
 from annomodels import plots
 from annomodels.data.schema import RawResult, conform
 from annomodels.plots import style
-from annomodels.plots.pairwise import pair_tables, pairwise
+from annomodels.plots.coders import pair_tables, pairwise
 
 PLOTS = {
     "agreement_forest": plots.agreement_forest,
@@ -174,7 +174,7 @@ def test_the_simplex_is_for_three_labels_only(rng, anesthesia):
 
 
 def test_items_at_one_place_are_one_bubble():
-    from annomodels.plots.quadrant import bubbles, draw_bubbles
+    from annomodels.plots.items import bubbles, draw_bubbles
 
     rng = np.random.default_rng(1)
     x, y = rng.random(100_000), rng.random(100_000)
@@ -221,7 +221,7 @@ def test_pairs_without_common_items_stay_empty():
 
 
 def test_the_heatmap_puts_coders_of_one_mind_side_by_side(rng):
-    from annomodels.plots.pairwise import _order
+    from annomodels.plots.coders import _order
 
     camp = np.array([0, 1, 0, 1, 0, 1])
     truth = rng.integers(2, size=(2, 300))

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from annomodels import plots
-from annomodels.plots.coders import notable
-from annomodels.plots.pairwise import pairwise
+from annomodels.plots.coders import notable, pairwise
 from annomodels.plots.style import short, told_apart
 from annomodels.reporting import grid
 from annomodels.reporting.facts import Facts

@@ -1,0 +1,285 @@
+"""Items: by disagreement and doubt, between three labels, by difficulty, and by true value."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from annomodels.errors import NotApplicable
+from annomodels.plots import style
+from annomodels.plots.style import summary_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from annomodels.types import Floats, Ints
+
+_NAMED = 40  # items up to which each is named
+_MOST = 300  # items drawn at most, evenly spaced by rank
+_MOST_BUBBLES = 400
+
+
+def quadrant(source: Any, *, ax: Axes | None = None) -> Figure:
+    """Draw the items by disagreement of their coders and doubt about their label.
+
+    Parameters
+    ----------
+    source
+        A fit or its ``items()`` summary.
+    ax
+        Axes to draw on, instead of a figure of its own.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Disagreement (share of disagreeing pairs of labels) to the right, entropy of the truth in
+        bits upwards; larger bubbles hold more items. Items with one label stand at zero
+        disagreement.
+    """
+    table = summary_of(source, "items").table
+    x = np.nan_to_num(table["disagreement"].to_numpy(dtype=float))
+    y = np.nan_to_num(table["entropy"].to_numpy(dtype=float))
+    made, ax = style.canvas(3.5, ax)
+    for name, (colour, marker) in style.QUADRANTS.items():
+        at = (table["quadrant"] == name).to_numpy()
+        if at.any():
+            label = f"{name} ({int(at.sum()):,})"
+            draw_bubbles(ax, x[at], y[at], step=0.02, colour=colour, marker=marker, label=label)
+    ax.set_xlim(-0.04, max(1.0, float(x.max(initial=0.0))) * 1.04)
+    ax.set_ylim(-0.05, max(1.0, float(y.max(initial=0.0))) * 1.06)
+    ax.set_xlabel("disagreement of the coders (share of pairs of labels)")
+    ax.set_ylabel("doubt about the label (entropy, bits)")
+    style.axes_style(ax, grid="both", frame=True)
+    style.legend(ax)
+    return made
+
+
+def bubbles(x: Floats, y: Floats, step: float) -> tuple[Floats, Floats, Ints]:
+    """Grid points near the given points, and how many points are near each.
+
+    Examples
+    --------
+    >>> x, y, count = bubbles(np.array([0.0, 0.01, 1.0]), np.zeros(3), 0.1)
+    >>> x.tolist(), count.tolist()
+    ([0.0, 1.0], [2, 1])
+    """
+    if not len(x):
+        return x, y, np.zeros(0, dtype=np.int64)
+    grid = np.round(np.column_stack([x, y]) / step)
+    points, count = np.unique(grid, axis=0, return_counts=True)
+    return points[:, 0] * step, points[:, 1] * step, count
+
+
+def draw_bubbles(
+    ax: Axes, x: Floats, y: Floats, *, step: float, colour: str, marker: str, label: str
+) -> None:
+    """Draw points as bubbles whose area grows with the number of points.
+
+    Parameters
+    ----------
+    ax
+        Where to draw.
+    x, y
+        Positions, shape [point].
+    step
+        Distance of the grid that gathers points; widened until a few hundred bubbles are left.
+    colour, marker, label
+        As for ``Axes.scatter``.
+    """
+    px, py, count = bubbles(x, y, step)
+    while len(px) > _MOST_BUBBLES:
+        step *= 1.5
+        px, py, count = bubbles(x, y, step)
+    sizes = np.round(np.minimum(14.0 * np.sqrt(count), 320.0))
+    # One collection per size keeps the marker a shared symbol of the SVG.
+    ax.scatter([], [], s=26, c=colour, marker=marker, label=label)
+    for size in np.unique(sizes):
+        at = sizes == size
+        ax.scatter(
+            px[at], py[at], s=size, c=colour, marker=marker, alpha=0.62, linewidths=0, zorder=3
+        )
+
+
+_HEIGHT = math.sqrt(3) / 2
+_CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, _HEIGHT]])
+
+
+def simplex(source: Any, *, ax: Axes | None = None) -> Figure:
+    """Draw the probabilities of three labels as points of a triangle.
+
+    Parameters
+    ----------
+    source
+        A fit or its ``items()`` summary.
+    ax
+        Axes to draw on, instead of a figure of its own.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Certain items lie in the corners, items between two labels on an edge, items about which
+        nothing is known in the middle; larger bubbles hold more items.
+
+    Raises
+    ------
+    NotApplicable
+        When there are not exactly three labels.
+    """
+    summary = summary_of(source, "items")
+    p = np.asarray(summary.draws["p_truth"].values, dtype=float)
+    if p.shape[1] != 3:
+        raise NotApplicable(
+            f"The simplex plot is for 3 labels, and these data have {p.shape[1]}. "
+            "Use the quadrant plot."
+        )
+    names = [str(name) for name in summary.draws["truth"].values]
+    at = p @ _CORNERS
+    made, ax = style.canvas(3.7, ax)
+    _triangle(ax, names)
+    for name, (colour, marker) in style.QUADRANTS.items():
+        part = (summary.table["quadrant"] == name).to_numpy()
+        if part.any():
+            draw_bubbles(
+                ax,
+                at[part, 0],
+                at[part, 1],
+                step=0.02,
+                colour=colour,
+                marker=marker,
+                label=f"{name} ({int(part.sum()):,})",
+            )
+    ax.set_aspect("equal")
+    ax.set_xlim(-0.15, 1.15)
+    ax.set_ylim(-0.14, _HEIGHT + 0.12)
+    style.axes_style(ax, grid="")
+    ax.set_xticks([])
+    ax.set_yticks([])
+    style.legend(ax)
+    return made
+
+
+def _triangle(ax: Axes, names: list[str]) -> None:
+    closed = np.vstack([_CORNERS, _CORNERS[:1]])
+    ax.plot(closed[:, 0], closed[:, 1], color=style.GREY, linewidth=1.0, zorder=1)
+    middle = _CORNERS.mean(axis=0)
+    for corner in range(3):
+        edge = (_CORNERS[corner] + _CORNERS[corner - 1]) / 2
+        ax.plot(*np.column_stack([middle, edge]), color=style.LINE, linewidth=0.8, zorder=1)
+    places = (("center", "top", -0.05), ("center", "top", -0.05), ("center", "bottom", 0.05))
+    for (x, y), name, (ha, va, off) in zip(_CORNERS, names, places, strict=True):
+        text = style.mathless(style.short(name, 20))
+        ax.text(x, y + off, text, ha=ha, va=va, fontsize=9.5, color=style.INK)
+
+
+def difficulty(source: Any, *, ax: Axes | None = None) -> Figure:
+    """Draw the items ordered by difficulty, the hardest on top, with intervals.
+
+    Parameters
+    ----------
+    source
+        A fit of a model with difficulties, such as "scalar-difficulty", or its ``items()`` summary.
+    ax
+        Axes to draw on, instead of a figure of its own.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Posterior mean and 1.96 posterior standard deviations to either side. Up to 40 items are
+        named; of more than 300, that many are drawn, evenly spaced from the hardest to the
+        easiest.
+
+    Raises
+    ------
+    NotApplicable
+        When the model knows no difficulty of items.
+    """
+    table = summary_of(source, "items").table
+    if "difficulty" not in table:
+        raise NotApplicable(
+            "This model has no difficulty of items. Fit one that has, such as "
+            'am.fit(data, "scalar-difficulty").'
+        )
+    made, ax, table, rank, named = _ranked(table, "difficulty", "the hardest", ax)
+    mean = table["difficulty"].to_numpy(dtype=float)
+    spread = 1.96 * table["difficulty_sd"].to_numpy(dtype=float)
+    ax.axvline(0.0, color=style.GREY, linewidth=1.2, zorder=1)
+    for name, (colour, marker) in style.QUADRANTS.items():
+        at = np.flatnonzero((table["quadrant"] == name).to_numpy())
+        if len(at):
+            low, high = mean[at] - spread[at], mean[at] + spread[at]
+            width = 1.1 if named else 0.6
+            ax.hlines(rank[at], low, high, color=colour, linewidth=width, alpha=0.75, zorder=2)
+            look: dict[str, Any] = {"color": colour, "markersize": 5 if named else 2.6}
+            ax.plot(mean[at], rank[at], marker, label=name, zorder=3, **look)
+    ax.set_xlabel("difficulty of the item (0 = as hard as most)")
+    style.axes_style(ax)
+    style.legend(ax)
+    return made
+
+
+def values(source: Any, *, ax: Axes | None = None) -> Figure:
+    """Draw the true values of the items with their 95 % intervals, the largest on top.
+
+    Parameters
+    ----------
+    source
+        A fit of labels that are numbers, or its ``gold()`` summary.
+    ax
+        Axes to draw on, instead of a figure of its own.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Dots are true values, grey marks the mean of the labels. Up to 40 items are named; of more
+        than 300, that many are drawn, evenly spaced from the largest to the smallest.
+
+    Raises
+    ------
+    NotApplicable
+        When the items have classes and no values.
+    """
+    table = summary_of(source, "gold").table
+    if "value" not in table:
+        raise NotApplicable("The items of this fit have classes and no true values.")
+    made, ax, table, rank, named = _ranked(table, "value", "the largest", ax)
+    columns = ("value", "low", "high", "mean")
+    middle, low, high, mean = (table[name].to_numpy(dtype=float) for name in columns)
+    size = 5.0 if named else 2.6
+    ax.plot(
+        mean,
+        rank,
+        "|",
+        color=style.GREY,
+        markersize=1.6 * size,
+        label="mean of the labels",
+        zorder=1,
+    )
+    ax.hlines(rank, low, high, color=style.BLUE, linewidth=1.1 if named else 0.6, zorder=2)
+    ax.plot(middle, rank, "o", color=style.BLUE, markersize=size, label="true value", zorder=3)
+    ax.set_xlabel("true value, 95 % interval")
+    style.axes_style(ax)
+    style.legend(ax)
+    return made
+
+
+def _ranked(
+    table: pd.DataFrame, by: str, first: str, ax: Axes | None
+) -> tuple[Figure, Axes, pd.DataFrame, Floats, bool]:
+    """Axes with a row for each item, the largest on top: with the rows, and if they are named."""
+    table = table.sort_values(by, ascending=False, kind="stable")
+    n = len(table)
+    if n > _MOST:
+        table = table.iloc[np.linspace(0, n - 1, _MOST).round().astype(int)]
+    rank, named = np.linspace(0, n - 1, len(table)), n <= _NAMED
+    made, ax = style.canvas(0.85 + 0.2 * max(n, 2) if named else 3.6, ax)
+    if named:
+        ax.set_yticks(rank, [style.mathless(style.short(item)) for item in table["item"]])
+    else:
+        ax.set_ylabel(f"{n:,} items, {first} on top")
+        ax.set_yticks([])
+    ax.set_ylim(n - 0.4 + 0.01 * n, -0.6 - 0.01 * n)
+    return made, ax, table, rank, named
