@@ -112,15 +112,6 @@ class PairKappas:
     Two coders of a crowd share few items, so their table of label pairs is nearly empty. Kept are
     the labels that each of them gave on shared items, and the products of these.
 
-    Parameters
-    ----------
-    rows
-        Labels of the items.
-    distance
-        Distance between labels.
-    complete_only
-        Whether only items count that all coders labelled.
-
     Raises
     ------
     NotApplicable

@@ -35,15 +35,7 @@ SMALL = 100_000
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """Statistics of each item under a convention; what is not asked for is not made.
-
-    Parameters
-    ----------
-    rows
-        The labels.
-    convention
-        How much an item with r labels counts.
-    """
+    """Statistics of each item under a convention; what is not asked for is not made."""
 
     rows: Rows
     convention: Convention

@@ -28,15 +28,7 @@ if TYPE_CHECKING:
 
 
 class Statistics:
-    """The linear statistics that some requests need, counted once.
-
-    Parameters
-    ----------
-    rows
-        The labels; their items are those that the weights belong to.
-    requests
-        What is to be computed.
-    """
+    """The linear statistics that some requests need, counted once."""
 
     def __init__(self, rows: Rows, requests: Sequence[Request]) -> None:
         self.rows = rows
@@ -203,13 +195,6 @@ def spread_draws(
     """Draw as ``evaluation.draw_values`` does, the same numbers, wherever `executor` says.
 
     Blocks of draws have random numbers of their own; each place gets a run of blocks.
-
-    Parameters
-    ----------
-    executor
-        What :func:`annomodels.executors.choose.team` takes.
-    sample, requests, draws, seed
-        As of ``draw_values``.
     """
     if executor is None or not requests or not draws:
         return draw_values(sample, requests, draws, seed)

@@ -221,13 +221,7 @@ def interval_warnings(rows: Rows, labels: Sequence[Hashable]) -> list[str]:
     A 95 % interval is only known to cover as often as it says for `FEW_ITEMS` items or more and a
     rarest label that is to be expected `RARE` times or more (``benchmarks/coverage_agreement.py``).
     Labels are seen, not expected, and they come several to an item; so the warning starts earlier.
-
-    Parameters
-    ----------
-    rows
-        The labels.
-    labels
-        Names of the labels; empty where it does not matter how rare a label is.
+    Without labels, how rare a label is does not matter.
     """
     used = used_items(rows, "")
     notes = []

@@ -194,7 +194,7 @@ def honest(n_coders: int, n_labels: int, accuracy: Accuracy, rng: np.random.Gene
 
 
 def spread_out(mean: float, spread: float) -> float | Beta:
-    """Give the accuracies of coders by their mean and standard deviation.
+    """Give the accuracies of coders by mean and standard deviation; 0 makes all alike.
 
     Raises
     ------

@@ -133,7 +133,7 @@ def mathless(text: str) -> str:
 
 
 def figure(height: float, width: float = WIDTH) -> Figure:
-    """Empty figure without background, outside of pyplot, laid out by constraints."""
+    """Empty figure of so many inches, without background, outside of pyplot, laid out by itself."""
     from matplotlib.figure import Figure
 
     made = Figure((width, height), layout="constrained")
@@ -143,7 +143,7 @@ def figure(height: float, width: float = WIDTH) -> Figure:
 
 
 def canvas(height: float, ax: Axes | None) -> tuple[Figure, Axes]:
-    """Give the figure and axes to draw on: those of the user, or new ones."""
+    """Give the figure and axes to draw on: those of the user, or new ones `height` inches high."""
     if ax is None:
         made = figure(height)
         return made, made.add_subplot()

@@ -63,12 +63,7 @@ class Bucket:
 class Spill:
     """Buckets that are being filled.
 
-    Parameters
-    ----------
-    folder
-        Where the files go; it is made.
-    edges
-        Keys at which buckets begin, sorted; one bucket more than edges.
+    There is one bucket more than edges.
     """
 
     def __init__(self, folder: Path, edges: Any) -> None:

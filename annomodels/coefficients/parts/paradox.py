@@ -82,19 +82,7 @@ def prevalence(setup: Setup) -> Prevalence:
 
 
 def why_so_low(setup: Setup, found: Prevalence, value: float, by_chance: float) -> list[str]:
-    """Sentences for a coefficient far below the observed agreement; none where it is not.
-
-    Parameters
-    ----------
-    setup
-        What was asked for.
-    found
-        The most frequent label.
-    value
-        The coefficient, NaN where it is undefined.
-    by_chance
-        The agreement that it expects by chance.
-    """
+    """Sentences for a coefficient far below the observed agreement; none where it is not."""
     if not setup.nominal or found.agreement < HIGH or setup.request.coefficient.expectation is None:
         return []
     if not np.isnan(value) and value > found.agreement - GAP:
