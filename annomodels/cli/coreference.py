@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from annomodels.cli.options import Command, gathered, options_of
 from annomodels.cli.session import current, note, plural, warn
 
 if TYPE_CHECKING:
@@ -74,16 +75,31 @@ def check_chains(chains: Sequence[str]) -> None:
             raise click.UsageError(f"--chain: {error}", context) from None
 
 
-def load(
-    files: Sequence[str],
-    form: str,
-    coder: str | None,
-    encoding: str | None,
-    crossing: Any,
-    relations: Sequence[str],
-    attributes: Sequence[str],
-    genre: str | None,
-) -> list[Document]:
+def document_options(command: Command) -> Command:
+    """Add the options that say how FILES are read; the command gets them as ``reading``."""
+    from annomodels.io.coref.reading import read
+
+    options = options_of(
+        read,
+        format={"flag": "input-format", "help": f"{READ}; else detected."},
+        crossing={"type": click.Choice(("error", "keep"))},
+        relations={"flag": "relation", "metavar": "NAME", "callback": None},
+        attributes={
+            "flag": "attribute",
+            "multiple": True,
+            "metavar": "WHAT=NAME",
+            "help": f"Attribute of MMAX2 markables; WHAT is one of {', '.join(ATTRIBUTES)}.",
+        },
+        genre={
+            "flag": "genre-of",
+            "metavar": "PATTERN",
+            "help": "Text type from the name of a text: the first group of a regular expression.",
+        },
+    )
+    return gathered(command, options, "reading", dict[str, Any])
+
+
+def load(files: Sequence[str], reading: dict[str, Any]) -> list[Document]:
     """Read documents; all problems of all files are told at once.
 
     Raises
@@ -98,21 +114,13 @@ def load(
     named = [_named(one) for one in files]
     given: Any = [path for _, path in named]
     if any(name for name, _ in named):
-        if coder is not None or not all(name for name, _ in named):
+        if reading["coder"] is not None or not all(name for name, _ in named):
             raise click.UsageError("Name all coders (ana=a.conll ben=b.conll) or none of them.")
         given = {}
         for name, path in named:
             given.setdefault(name, []).append(path)
-    return read(
-        given,
-        format=form,
-        coder=coder,
-        encoding=encoding,
-        crossing=crossing,
-        relations=relations,
-        attributes=_attributes(attributes),
-        genre=_genre(genre),
-    )
+    words = _attributes(reading["attributes"])
+    return read(given, **{**reading, "attributes": words, "genre": _genre(reading["genre"])})
 
 
 def _named(word: str) -> tuple[str, str]:

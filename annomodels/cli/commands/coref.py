@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from annomodels.cli.coreference import (
-    ATTRIBUTES,
     BY,
     COEFFICIENTS,
     DISTANCES,
-    READ,
     SHORT,
     SILVER_MODELS,
+    document_options,
 )
 from annomodels.cli.options import FORMATS, Writing, common_options, examples
 
@@ -67,36 +66,7 @@ if TYPE_CHECKING:
     help="Leave out silver links that are less probable.",
 )
 @click.option("--singletons", is_flag=True, help="Write silver mentions without a link, too.")
-@click.option("--input-format", default="auto", metavar="NAME", help=f"{READ}; else detected.")
-@click.option("--coder", metavar="NAME", help="Name of the only coder of FILES.")
-@click.option("--encoding", metavar="NAME", help="Encoding of FILES, such as cp1252.")
-@click.option(
-    "--crossing",
-    type=click.Choice(("error", "keep")),
-    default="error",
-    show_default=True,
-    help="Whether brackets of CoNLL-2012 may cross.",
-)
-@click.option(
-    "--relation",
-    "relations",
-    multiple=True,
-    metavar="NAME",
-    help="brat relation for coreference, or layer of chains of an INCEpTION project.",
-)
-@click.option(
-    "--attribute",
-    "attributes",
-    multiple=True,
-    metavar="WHAT=NAME",
-    help=f"Attribute of MMAX2 markables; WHAT is one of {', '.join(ATTRIBUTES)}.",
-)
-@click.option(
-    "--genre-of",
-    "genre",
-    metavar="PATTERN",
-    help="Text type from the name of a text: the first group of a regular expression.",
-)
+@document_options
 @click.option(
     "--draws", type=click.IntRange(min=1), default=1000, show_default=True, help="For intervals."
 )
@@ -142,13 +112,6 @@ def command(
     model: str | None,
     at_least: float,
     singletons: bool,
-    input_format: str,
-    coder: str | None,
-    encoding: str | None,
-    crossing: str,
-    relations: tuple[str, ...],
-    attributes: tuple[str, ...],
-    genre: str | None,
     draws: int,
     seed: int,
     gates: tuple[str, ...],
@@ -157,6 +120,7 @@ def command(
     form: str | None,
     as_json: bool,
     allow_unconverged: bool,
+    reading: dict[str, Any],
 ) -> None:
     """Give agreement on mentions, coreferent pairs and chains, with 90 % intervals of kappa.
 
@@ -191,9 +155,7 @@ def command(
         chains or ("incl-",), distances or ("passonneau",), coefficient, draws, seed, at_least
     )
     steps.check_chains(asked.chains)
-    documents = steps.load(
-        files, input_format, coder, encoding, crossing, relations, attributes, genre
-    )
+    documents = steps.load(files, reading)
     steps.say(documents)
     with Stages() as stages:
         stages("measuring agreement", 0.0)
