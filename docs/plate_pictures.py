@@ -268,24 +268,6 @@ w w 4.7 -0.95
         "Kinds of items: an item has a class and a kind, and a coder has a row for each kind, "
         f"drawn from the coder's community; {LABELS}.",
     ),
-    "subtypes": Picture(
-        """
-pi π 0 0
-c c_i,m_i 1 0 out
-y y_n 2.15 0 seen
-theta θ_{j,k,m} 3.4 0
-""",
-        "pi>c c>y theta>y",
-        (
-            Plate("label n", "y"),
-            Plate("item i", "c y"),
-            Plate("subtype m", "theta"),
-            Plate("class k", "theta"),
-            Plate("coder j", "theta"),
-        ),
-        "Subtypes: an item has a class and a subtype of it, and a coder has a row for each; "
-        f"{LABELS}.",
-    ),
     "readings": Picture(
         """
 phi φ_i 1 0 out

@@ -143,7 +143,8 @@ def sample_apart(
         run_ = _Threads(model, codes, settings, pool, fingerprint)
         draws, single = settings.draws, False
         if settings.rows:
-            draws, single = room_for(codes.n_rows, codes.n_labels, settings)
+            n_rows = run_.chains[0].kept_rows if model.by_states else codes.n_rows
+            draws, single = room_for(n_rows, codes.n_labels, settings)
         settings.tell("compiling", 0.0)
         run_.chains[0].compile(single)
         if single and run_.traces:

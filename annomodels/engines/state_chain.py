@@ -91,6 +91,12 @@ class StateChain:
             len(codes.row) if draws and self.holds_out else 0,
         )
 
+    @property
+    def kept_rows(self) -> int:
+        """Confusion matrices that a draw takes the room of: of the truth, and as perceived."""
+        codes = self.codes
+        return codes.n_rows + codes.n_rows * self.classes // codes.n_labels
+
     def compile(self, single: bool) -> None:
         """Have the loops compiled, or loaded."""
         self._pass(self.nowhere, keep=False)

@@ -56,7 +56,7 @@ def fit(
         A model or its name: ``hierarchical`` (the default), ``dawid-skene``,
         ``class-conditional``, ``one-coin``, ``mace``, ``pooled``, ``logit-normal``; where items
         are more than their class, ``guess-level``, ``consensus``, ``easy-hard``, ``ambiguous``,
-        ``readings``, ``opinion-pool``, ``item-kinds``, ``subtypes``; ``spammers``; all are in the
+        ``readings``, ``opinion-pool``, ``item-kinds``; ``spammers``; all are in the
         docs on models. Of mentions ``pairs`` (the default) or ``single``.
     engine
         ``auto``, ``gibbs``, ``nuts`` or ``em``. ``em`` is a first look without intervals.

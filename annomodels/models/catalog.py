@@ -47,7 +47,6 @@ MODELS = Catalogue(
         "opinion-pool": "mixtures.opinion_pool:OpinionPool",
         "spammers": "mixtures.kinds:Spammers",
         "item-kinds": "mixtures.item_kinds:KindsOfItems",
-        "subtypes": "mixtures.subtypes:Subtypes",
         "scalar-difficulty": "continuous.scalar_difficulty:ScalarDifficulty",
         "beta-binomial-by-item": "continuous.by_item:BetaBinomialByItem",
         "item-difficulty": "continuous.item_difficulty:ItemDifficulty",
@@ -71,7 +70,6 @@ PARTS = Catalogue(
     {
         "kinds": "mixtures.kinds:HonestAndSpammers",
         "kind-rows": "mixtures.kind_rows:KindRows",
-        "subtype-rows": "mixtures.subtypes:SubtypeRows",
         "answering": "answering:Answering",
     }
 )

@@ -150,29 +150,28 @@ def test_gibbs_and_nuts_agree_on_states_of_items(case):
         assert np.abs(gap).max() < 0.05
 
 
-def _whatever_subtypes_are_called(posterior):
-    """Give what stays the same when the subtypes of a class change places."""
-    share = posterior.pop("perceived_prevalence")
-    rows = posterior.pop("perceived_confusion")
-    chains, draws, coders, n, k = rows.shape
-    by_class = share.reshape(chains, draws, k, -1)
-    rows = rows.reshape(chains, draws, coders, k, n // k, k)
-    pairs = np.einsum("cdkm,cdikml,cdjkml->cdijk", by_class, rows, rows)
-    posterior["shares"] = np.sort(by_class, axis=-1)
-    # P(class, two coders alike): how far coders depend on each other given the class
-    posterior["alike"] = pairs[:, :, *np.triu_indices(coders, 1)]
-    return posterior
-
-
 @pytest.mark.calibration
-def test_gibbs_and_nuts_agree_on_subtypes():
-    rows = am.models.SubtypeRows(Dirichlet(4, (0.35, 0.15, 0.35, 0.15)), Diagonal(10.0, 0.7))
+@pytest.mark.parametrize("communities", [1, 2])
+def test_gibbs_and_nuts_agree_on_kinds_of_items(communities):
+    model = am.models.KindsOfItems(
+        Dirichlet(3.0), kinds=2, communities=communities, first=(60.0, 0.6), others=(20.0, 0.4),
+        shares=(6.0, 4.0), concentration=(20.0, 2.0),
+    )  # fmt: skip
     data = _few_with_gold()
-    gibbs = am.fit(data, am.models.Subtypes(rows), engine="gibbs", chains=2, draws=8000, seed=1)
-    nuts = am.fit(
-        data, am.models.Subtypes(rows), engine="nuts", chains=2, draws=1000, warmup=400, seed=1
-    )
-    _agree(gibbs, nuts, _whatever_subtypes_are_called)
+    gibbs = am.fit(data, model, engine="gibbs", chains=2, draws=8000, seed=1, extend=False)
+    nuts = am.fit(data, model, engine="nuts", chains=2, draws=1500, warmup=600, seed=1)
+    _agree(gibbs, nuts, lambda posterior: _by_size(posterior, communities))
+
+
+def _by_size(posterior, communities):
+    """Give the same draws with communities, whose order means nothing, the larger first."""
+    if communities > 1:
+        order = np.argsort(-posterior["community_share"], axis=2)
+        for name in ("community_share", "population", "concentration"):
+            values = posterior[name]
+            wide = order.reshape(*order.shape, *(1,) * (values.ndim - 3))
+            posterior[name] = np.take_along_axis(values, wide, axis=2)
+    return posterior
 
 
 KINDS = HonestAndSpammers(

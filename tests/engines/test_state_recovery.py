@@ -67,7 +67,7 @@ def test_spammers_are_found_on_plain_items():
     assert auc(p, spammer[np.array(data.coders)]) == 1.0
 
 
-def test_subtypes_help_where_coders_err_together():
+def test_kinds_of_items_help_where_coders_err_together():
     """On a third of the items of class 0, four of six coders say 1 in most cases."""
     rng, n = np.random.default_rng(7), 300
     odd, truth = np.arange(n) % 6 == 0, np.arange(n) % 2
@@ -76,11 +76,11 @@ def test_subtypes_help_where_coders_err_together():
     data = am.Annotations.from_records(
         [(i, j, int(label[i, j])) for i in range(n) for j in range(6)]
     )
-    loss = {}
-    for name in ("subtypes", "hierarchical"):
-        p = p_truth(am.fit(data, name, **SMALL))
-        loss[name] = -np.log(np.maximum(p[np.arange(n), truth], 1e-12)).mean()
-    assert loss["subtypes"] < loss["hierarchical"] - 0.02, loss
+    loss = []
+    for model in (am.models.KindsOfItems(kinds=2), "hierarchical"):
+        p = p_truth(am.fit(data, model, **SMALL))
+        loss.append(-np.log(np.maximum(p[np.arange(n), truth], 1e-12)).mean())
+    assert loss[0] < loss[1] - 0.02, loss
 
 
 @pytest.mark.calibration

@@ -106,15 +106,6 @@ def spammers(v, model):
     return joint
 
 
-def subtypes(v, model):
-    def joint(labels):
-        theta, m = v["perceived_confusion"], model.coders.subtypes
-        own = [np.prod([theta[j, s, y] for j, y in labels]) for s in range(theta.shape[1])]
-        return (v["perceived_prevalence"] * own).reshape(-1, m).sum(axis=1)
-
-    return joint
-
-
 def item_kinds(v, model):
     def joint(labels):
         theta = v["perceived_confusion"]
@@ -133,7 +124,6 @@ DEFINITIONS = {
     "opinion-pool": readings,  # of the labels and states; the pool is apart
     "spammers": spammers,
     "item-kinds": item_kinds,
-    "subtypes": subtypes,
 }
 
 

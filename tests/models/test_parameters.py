@@ -134,9 +134,9 @@ def test_engine_and_check_give_the_same_numbers() -> None:
 
 
 def test_exchangeable_things_are_seen_through_what_their_order_does_not_change() -> None:
-    """Two chains that number subtypes differently agree; two with other sizes do not."""
+    """Two chains that number kinds differently agree; two with other sizes do not."""
     data = data_of(2)
-    model, rng = am.models.Subtypes(), np.random.default_rng(2)
+    model, rng = am.models.KindsOfItems(kinds=2), np.random.default_rng(2)
     posterior = made_up(model, data, rng)
     share = rng.dirichlet([40.0, 10.0, 30.0, 20.0], (CHAINS, DRAWS))
     swapped = share.copy()

@@ -64,13 +64,13 @@ RULES = (
     Rule(
         HARD,
         PAIRS,
-        ("subtypes",),
+        ("item-kinds",),
         "lets a class have kinds of items on which the same coders err together",
     ),
     Rule(
         HARD,
         OF_ITEMS,
-        ("ambiguous", "subtypes"),
+        ("ambiguous", "item-kinds"),
         "lets items have more than one right reading, or kinds within a class",
     ),
     Rule(
