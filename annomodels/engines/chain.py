@@ -81,6 +81,10 @@ class Chain:
         """Make room for what is watched of some iterations."""
         return Trace(self.model, self.volume, self.relabel, room)
 
+    def follow(self, other: Chain) -> None:
+        """Go on from where another chain is, with random numbers of its own."""
+        self.state = deepcopy(other.state)
+
     def order(self) -> AnyArray:
         """Give the new place of each class in draws that are kept."""
         if self.relabel and self.ordered[0] != self.iteration:

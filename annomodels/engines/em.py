@@ -22,7 +22,7 @@ from annomodels.engines.source.disk import LabelsOnDisk, opened
 from annomodels.engines.source.jobs import distances, expected, parameters_of, soft, weighed
 from annomodels.engines.source.partition import Source, codes_of, cut
 from annomodels.engines.source.spread import Spread
-from annomodels.engines.starts import start_states
+from annomodels.engines.starts import known_only, soft_counts, start_states
 from annomodels.executors.choose import team
 from annomodels.executors.team import Team
 from annomodels.models.base import State
@@ -112,6 +112,8 @@ class _Census:
         settings.tell("starting", 0.0)
         weights = [0.5 * (n % 2) for n in range(1, n_starts)]
         starts = start_states(model, codes_of(source), settings.seed, weights)
+        if source.has_gold and n_starts > 1:  # in place of a random one
+            starts[1] = model.start(*soft_counts(codes_of(source), known_only))
         with Spread(source, crew) as spread:
             climb_from = partial(climb_source, model, spread, clock=self.clock)
             with self.interrupts:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.schema import RawResult
+from annomodels.engines.census import chain_starts, items_here, items_of
 from annomodels.engines.chain import Chain
 from annomodels.engines.collect import collect, collect_parameters
 from annomodels.engines.kept import Kept
@@ -23,10 +24,9 @@ from annomodels.engines.rounds import Rounds
 from annomodels.engines.settings import Clock, Interrupts, Settings
 from annomodels.engines.source.disk import LabelsOnDisk, opened
 from annomodels.engines.source.jobs import recount
-from annomodels.engines.source.partition import Source, codes_of, cut
+from annomodels.engines.source.partition import Source, cut
 from annomodels.engines.source.spread import Spread
 from annomodels.engines.stages import StagedRun, chain_keys, looks, room_for
-from annomodels.engines.starts import start_states
 from annomodels.errors import NotApplicable
 from annomodels.executors.choose import team
 from annomodels.executors.team import Team
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
 # labels from which threads that have no chain take a part of the items
 SPLIT_FROM = 200_000
-# weight of the votes where chains begin, the others at random
-VOTES = 0.7
 
 
 def run(
@@ -114,9 +112,12 @@ def sample_parts(
     settings.tell("starting", 0.0)
     relabel = _relabels(model, settings, source.has_gold)
     try:
-        starts = start_states(model, codes_of(source), settings.seed, _weights(settings))
         with Spread(source, crew) as spread, ThreadPoolExecutor(settings.workers) as pool:
-            run_ = Rounds(model, spread, settings, pool, starts, relabel)
+            begun = chain_starts(
+                model, items_of(spread), settings.seed, settings.chains, relabel=relabel
+            )
+            run_ = Rounds(model, spread, settings, pool, begun.states, relabel)
+            run_.census = begun.modes
             with Interrupts(True) as run_.interrupts:
                 run_.sample(*room_for(source.n_rows, source.n_labels, settings))
             kept, _ = run_.result
@@ -128,11 +129,6 @@ def sample_parts(
     return collect_parameters(
         model, kept, source.volume, gaps / source.n_items, run_.attrs, **of_items
     )
-
-
-def _weights(settings: Settings) -> list[float]:
-    """Weight of the votes where chains after the first begin."""
-    return [VOTES] * (settings.chains - 1)
 
 
 def sample_apart(
@@ -176,8 +172,11 @@ class _Threads(StagedRun):
         self.stop = Event()
         relabel = _relabels(model, settings, bool((codes.gold >= 0).any()))
         starter = cast("ConjugateModel", model.starter)
-        starts = start_states(starter, lambda: [codes], settings.seed, _weights(settings))
-        each = zip(starts, chain_keys(settings), strict=True)
+        begun = chain_starts(
+            starter, items_here(codes), settings.seed, settings.chains, relabel=relabel
+        )
+        self.census = begun.modes
+        each = zip(begun.states, chain_keys(settings), strict=True)
         self.chains: Sequence[Any]
         if model.by_states:
             from annomodels.engines.state_chain import StateChain

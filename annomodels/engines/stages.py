@@ -26,6 +26,9 @@ FIRST_SLICE = 20
 MOST_THIN = 16
 GOOD_RHAT, GOOD_ESS = 1.01, 400
 FEWEST_DRAWS = 100
+# a chain whose labels are less likely than those of the best one by so many nats, and by so many
+# standard deviations of the draws, is in a mode that does not count
+BEHIND, BEHIND_SPREADS = 30.0, 5.0
 
 
 def room_for(n_rows: int, n_labels: int, settings: Settings) -> tuple[int, bool]:
@@ -78,6 +81,10 @@ class StagedRun(ABC):
         self.clock = Clock(settings.time_limit)
         self.stopped, self.hurried = "", False
         self.stages: list[tuple[list[Kept], int]] = []
+        # what the census of modes saw, see `annomodels.engines.census`
+        self.census: list[dict[str, Any]] = []
+        # chains that were taken out of a mode that does not count
+        self.restarted: list[int] = []
         self.stage = 0  # 0 is the warm-up
         self.first_thin = 1
 
@@ -121,7 +128,9 @@ class StagedRun(ABC):
             enough = min(part.n for part in kept) >= (draws if self.stages else 1)
             if enough:
                 self.stages = [(kept, thin)]
-            if not complete or not self._worth_more(thin) or self._mixed(kept):
+            if not complete:
+                break
+            if not self._restart(kept) and (not self._worth_more(thin) or self._mixed(kept)):
                 break
             thin *= 2
             self.stage += 1
@@ -154,8 +163,26 @@ class StagedRun(ABC):
             "thin": self.result[1],
             "iterations": self.chains[0].iteration,
             "seconds": self.clock.seconds,
+            "census": self.census,
+            "restarted": self.restarted,
             "stopped": self.stopped or ("time limit" if self.hurried else ""),
         }
+
+    def _restart(self, kept: list[Kept]) -> bool:
+        """Let chains that are far behind the best one go on from where that one is, once.
+
+        Gives whether there are any; what was kept then is but a longer warm-up.
+        """
+        if self.restarted or not self.settings.extend:
+            return False
+        means = np.array([part.log_likelihood[: part.n].mean() for part in kept])
+        spread = max(float(part.log_likelihood[: part.n].std()) for part in kept)
+        best = int(means.argmax())
+        far = means < means[best] - BEHIND - BEHIND_SPREADS * spread
+        for n in map(int, np.flatnonzero(far)):
+            self.chains[n].follow(self.chains[best])
+            self.restarted.append(n)
+        return bool(self.restarted)
 
     def _worth_more(self, thin: int) -> bool:
         """Whether a stage of twice the length may follow: the run stays within the patience."""

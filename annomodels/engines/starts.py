@@ -13,6 +13,10 @@ from annomodels.models.encoded import Encoded
 from annomodels.types import Floats
 
 Parts = Callable[[], Iterable[Encoded]]
+# class shares of patterns, shape [pattern, truth]
+Way = Callable[[Encoded], Floats]
+# counts [row, label, truth] and class sizes [truth]
+SoftCounts = tuple[Floats, Floats]
 
 
 def vote_shares(codes: Encoded) -> Floats:
@@ -42,6 +46,21 @@ def random_shares(codes: Encoded, rng: np.random.Generator, votes: float) -> Flo
     return clamp(votes * vote_shares(codes) + (1.0 - votes) * noise, codes)
 
 
+def known_only(codes: Encoded) -> Floats:
+    """Give class shares of the patterns of known truth alone: the others say nothing."""
+    return clamp(np.zeros((codes.n_patterns, codes.n_labels)), codes)
+
+
+def moved_on(codes: Encoded) -> Floats:
+    """Give the vote shares of each class to the next one: all coders mean another class."""
+    return clamp(np.roll(vote_shares(codes), 1, axis=1), codes)
+
+
+def near_votes(votes: float, rng: np.random.Generator) -> Way:
+    """Give the way to random shares, mixed with the votes."""
+    return partial(random_shares, rng=rng, votes=votes)
+
+
 def start_states(
     model: ConjugateModel, parts: Parts, seed: int, weights: Sequence[float]
 ) -> list[State]:
@@ -59,17 +78,16 @@ def start_states(
         Weight of the votes against random shares, one for each further run.
     """
     rng = np.random.default_rng(seed)
-    ways: list[Callable[[Encoded], Floats]] = [lambda codes: vote_shares(codes)]
-    ways += [partial(_near_votes, rng=rng, votes=weight) for weight in weights]
-    return [_state(model, parts, shares) for shares in ways]
+    ways: list[Way] = [vote_shares, *(near_votes(weight, rng) for weight in weights)]
+    return [model.start(*soft_counts(parts, way)) for way in ways]
 
 
-def _near_votes(codes: Encoded, rng: np.random.Generator, votes: float) -> Floats:
-    return random_shares(codes, rng, votes)
+def soft_counts(parts: Parts, shares_of: Way) -> SoftCounts:
+    """Count labels [row, label, truth] and class sizes [truth] under class shares of the patterns.
 
-
-def _state(model: ConjugateModel, parts: Parts, shares_of: Callable[[Encoded], Floats]) -> State:
-    """Parameters at their mode given class shares, summed part after part in one order."""
+    They are summed part after part in one order, so that they are the same however many parts
+    there are, to the last bit.
+    """
     counts = sizes = np.empty((0, 0))
     for number, codes in enumerate(parts()):
         k = codes.n_labels
@@ -86,9 +104,15 @@ def _state(model: ConjugateModel, parts: Parts, shares_of: Callable[[Encoded], F
                 values = np.concatenate([counts[:, truth], values])
             counts[:, truth] = np.bincount(cell, values, minlength=len(counts))
         sizes = np.concatenate([sizes, weighted]).sum(axis=0, keepdims=True)
-    return model.start(counts.reshape(-1, *[sizes.shape[1]] * 2), sizes[0])
+    return counts.reshape(-1, *[sizes.shape[1]] * 2), sizes[0]
+
+
+def mixed(one: SoftCounts, other: SoftCounts, weight: float) -> SoftCounts:
+    """Give the counts under a mixture of two kinds of class shares, the first of this weight."""
+    counts, sizes = (weight * a + (1.0 - weight) * b for a, b in zip(one, other, strict=True))
+    return counts, sizes
 
 
 def state_from_shares(model: ConjugateModel, codes: Encoded, shares: Floats) -> State:
     """Parameters at their mode given class shares of the patterns."""
-    return _state(model, lambda: [codes], lambda _: shares)
+    return model.start(*soft_counts(lambda: [codes], lambda _: shares))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from threading import Event
 
 import numpy as np
@@ -122,6 +123,10 @@ class StateChain:
                 if (order != np.arange(len(order))).any():
                     self.state = self.model.coders.ordered(self.state, order)
             self.iteration += 1
+
+    def follow(self, other: StateChain) -> None:
+        """Go on from where another chain is, with random numbers of its own."""
+        self.state, self.items = deepcopy(other.state), deepcopy(other.items)
 
     def _values(self) -> dict[str, AnyArray]:
         held = {name: values.copy() for name, values in self.items.items()}

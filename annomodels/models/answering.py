@@ -209,6 +209,14 @@ class Answering(ConjugateModel):
         rates = float((pseudo * self._rates(state.log_confusion)).sum())
         return self.base.log_penalty(self.of_answers(state)) + rates
 
+    def log_evidence(
+        self, counts: Floats, sizes: Floats, log_likelihood: float, state: State
+    ) -> float:
+        """Estimate the logarithm of the mass of a mode; rates count as they are."""
+        n, answers = self._rows(state), self.of_answers(state)
+        rates = self.log_penalty(state) - self.base.log_penalty(answers)
+        return self.base.log_evidence(counts[:n], sizes, log_likelihood, answers) + rates
+
     def pymc_start(self, state: State) -> dict[str, Floats]:
         """Values of the variables of a result that correspond to a state."""
         rows = np.exp(np.transpose(state.log_confusion, (0, 2, 1)))

@@ -226,6 +226,16 @@ class GroupedCoders(HierarchicalDawidSkene):
         shapes = self.row_prior(State(np.log(sizes + 1.0), np.empty(0), population))
         return self.with_mode(counts, sizes, shapes, population)
 
+    def log_population(self, held: dict[str, Floats]) -> float:
+        """Log prior density of the populations of all groups."""
+        if not self.split:
+            return super().log_population(held)
+        plain = [
+            {name: held[own][g] for name, own in BY_GROUP.items() if own in held}
+            for g in range(len(held["group_concentration"]))
+        ]
+        return sum(super(GroupedCoders, self).log_population(each) for each in plain)
+
     def sample_parameters(self, n_rows: int, n_labels: int, rng: np.random.Generator) -> State:
         """Draw parameters from the prior."""
         if not self.split:

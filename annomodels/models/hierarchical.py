@@ -197,6 +197,30 @@ class HierarchicalDawidSkene(ConjugateModel):
         shapes = self._shapes(self.row_prior(state))
         return self.prevalence_penalty(state) + self.rows_penalty(state, shapes)
 
+    def log_evidence(
+        self, counts: Floats, sizes: Floats, log_likelihood: float, state: State
+    ) -> float:
+        """Estimate the logarithm of the mass of a mode, that of its population included."""
+        found = super().log_evidence(counts, sizes, log_likelihood, state)
+        return found + self.log_population(state.population)
+
+    def log_population(self, held: dict[str, Floats]) -> float:
+        """Log prior density of a population, on the scale of log-ratios and logarithms."""
+        from scipy.special import gammaln
+
+        prior, mean, value = self.population, held["population"], 0.0
+        if prior.estimated:
+            accuracy = float(held["common_accuracy"])
+            right, wrong = prior.beta
+            value += right * np.log(accuracy) + wrong * np.log1p(-accuracy)
+            prior = Diagonal(prior.strength, accuracy)
+        anchor = prior.alpha(len(mean))
+        value += (anchor * np.log(np.maximum(mean, 1e-300))).sum()
+        value += (gammaln(anchor.sum(axis=1)) - gammaln(anchor).sum(axis=1)).sum()
+        concentration = held["concentration"]
+        value += (self.concentration.logp(concentration) + np.log(concentration)).sum()
+        return float(value)
+
     def sample_parameters(self, n_rows: int, n_labels: int, rng: np.random.Generator) -> State:
         """Draw parameters from the prior."""
         prior: Diagonal | Rows = self.population

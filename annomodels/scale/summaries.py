@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from functools import partial, reduce
+from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,18 +12,26 @@ import numpy as np
 
 from annomodels.data.names import label_text
 from annomodels.engines.source.disk import read_truths
+from annomodels.engines.source.partition import Partition
 from annomodels.errors import NotApplicable
 from annomodels.io.writing import atomic_path
 from annomodels.scale.scanned import Scanned
 from annomodels.summaries.coders import coders as in_memory
 from annomodels.summaries.coders.answers import answer_sentences
-from annomodels.summaries.draws import model_of, thinned
+from annomodels.summaries.draws import model_of
 from annomodels.summaries.gold.gold import DEFAULT_THRESHOLD
-from annomodels.summaries.skills import doubtful, mean_skill
+from annomodels.summaries.skills import doubtful, signal
 from annomodels.summaries.summary import Summary
 from annomodels.summaries.trust.checks import Check, judged, signal_finding
 from annomodels.summaries.trust.convergence import fit_findings
-from annomodels.summaries.trust.findings import group_finding, overlap_finding, volume_finding
+from annomodels.summaries.trust.findings import (
+    AgainstGold,
+    against_gold,
+    gold_finding,
+    group_finding,
+    overlap_finding,
+    volume_finding,
+)
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -44,6 +54,9 @@ def check(tree: xr.DataTree, data: Scanned) -> Check:
         group_finding(data.components),
         signal_finding(tree, data.shell()),
     ]
+    if data.n_gold:
+        seen = reduce(add, map(partial(_against, data), data.sources().partitions))
+        findings.append(gold_finding(seen, data.coders, data.n_labels))
     if model_of(tree).alone:
         findings.append(volume_finding(data.per_coder))
     return judged(
@@ -51,6 +64,13 @@ def check(tree: xr.DataTree, data: Scanned) -> Check:
         f"The chains agree (R-hat at most {findings[0].value:.3f}, at least "
         f"{findings[1].value:,.0f} effective draws); whether the model reproduces the labels was "
         "not looked at.",
+    )
+
+
+def _against(data: Scanned, part: Partition) -> AgainstGold:
+    codes = part.open()
+    return against_gold(
+        codes.starts, codes.row, codes.label, codes.gold, data.n_coders, data.n_labels
     )
 
 
@@ -67,8 +87,7 @@ def coders(tree: xr.DataTree, data: Scanned, target: float | None = None) -> Sum
 
 def believed(tree: xr.DataTree, data: Scanned) -> bool:
     """Whether the labels depend on a truth; else nothing but known truth is settled."""
-    shell = data.shell()
-    return not doubtful(mean_skill(thinned(tree, shell, 500), shell))
+    return not doubtful(signal(tree, data.shell()))
 
 
 def gold_rows(

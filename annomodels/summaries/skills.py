@@ -14,11 +14,12 @@ from annomodels.types import Floats
 if TYPE_CHECKING:
     import xarray as xr
 
-    from annomodels.summaries.draws import Draws
 
 BUDGET = 256 * 2**20
-NO_SIGNAL = 0.1  # mean skill below which nothing should be believed of the truth
-DOUBT = 0.05  # probability of such a skill that is still put up with
+NO_SIGNAL = 0.1  # signal below which nothing should be believed of the truth
+DOUBT = 0.05  # probability of such a signal that is still put up with
+SIGNAL_DRAWS = 500
+SURE = 2.0  # standard deviations from which a sign is certain
 
 
 def accuracy(prevalence: Floats, confusion: Floats) -> Floats:
@@ -172,35 +173,51 @@ def coder_draws(tree: xr.DataTree, data: Annotations, budget: int = BUDGET) -> C
     )
 
 
-def mean_skill(draws: Draws, data: Annotations) -> Floats:
-    r"""Mean skill of the coders, each weighed by their labels, on every draw; shape [draw].
+def signal(tree: xr.DataTree, data: Annotations) -> Floats:
+    r"""How far the labels depend on the truth, on every draw; shape [draw].
 
-    .. math:: \sum_j w_j \kappa_j, \quad w_j = N_j / N
+    .. math:: \sum_j w_j \rho_j, \quad w_j = N_j / N
 
-    The skill :math:`\kappa_j` of a coder is their accuracy against the truth beyond chance: 0 is
-    chance, 1 perfect.
+    :math:`\rho_j` is the skill of coder j, 0 for chance and 1 for perfect; its size where it is
+    certainly below 0, since a coder who swaps labels tells as much of the truth as one who is
+    right. Where several classes are swapped so that skill sees nothing, it is the correlation that
+    the mutual information :math:`I_j` (in nats) of truth and label amounts to,
+    :math:`\sqrt{1 - e^{-2 I_j}}`.
+
+    Source of the correlation: Linfoot 1957, doi:10.1016/S0019-9958(57)90116-X.
 
     Parameters
     ----------
-    draws
-        Prevalence and confusion matrices.
+    tree
+        Result of a fit.
     data
         What was fitted.
 
     Examples
     --------
-    >>> from annomodels.summaries.draws import thinned
     >>> from annomodels.summaries.examples import small_fit
-    >>> tree, data = small_fit()
-    >>> bool(np.median(mean_skill(thinned(tree, data), data)) > 0.3)
+    >>> bool(np.median(signal(*small_fit())) > 0.3)
     True
     """
-    weight = data.per_coder / data.per_coder.sum()
-    return np.asarray(skill(draws.prevalence, draws.confusion) @ weight)
+    from annomodels.summaries.draws import thinned
+
+    draws = thinned(tree, data, SIGNAL_DRAWS)
+    n, k = data.per_coder, data.n_labels
+    worth = skill(draws.prevalence, draws.confusion)
+    mean, spread = worth.mean(axis=0), worth.std(axis=0)
+    worth = np.where(mean < -SURE * spread, -worth, worth)
+    unclear = np.flatnonzero((n > 0) & (np.abs(mean) <= SURE * spread))
+    if len(unclear):  # more than two classes may be swapped so that labels are right by chance
+        nats = bits(draws.prevalence, draws.confusion[:, unclear]) * np.log(2.0)
+        # what a table of as many labels without any dependence would show, three times over
+        by_chance = 3.0 * (k - 1) ** 2 / (2.0 * n[unclear])
+        certain = np.quantile(nats, 0.025, axis=0) > by_chance
+        worth[:, unclear[certain]] = np.sqrt(-np.expm1(-2.0 * nats[:, certain]))
+    return np.asarray(worth @ (n / n.sum()))
 
 
 def doubtful(values: Floats) -> bool:
-    """Whether the mean skill may well be too small for any label to be believed.
+    """Whether the signal may well be too small for any label to be believed.
 
     Where nearly all labels are one label, a model explains them by a prevalence near 1 and is sure
     of every item; that the coders may know nothing shows in the spread of their skill.
@@ -214,12 +231,12 @@ def doubtful(values: Floats) -> bool:
 
 
 def no_signal(values: Floats) -> str:
-    """Say that labels with such a mean skill tell nothing, or may tell nothing.
+    """Say that labels with such a signal tell nothing, or may tell nothing.
 
     Examples
     --------
     >>> no_signal(np.full(9, 0.04))[:45]
-    'The labels hardly depend on any truth: the me'
+    'The labels hardly depend on any truth: the si'
     >>> no_signal(np.linspace(0.0, 1.0, 9))[:42]
     'The labels may hardly depend on any truth:'
     """
@@ -227,11 +244,11 @@ def no_signal(values: Floats) -> str:
     scale = "where 0 is chance and 1 perfect"
     if value < NO_SIGNAL:
         return (
-            f"The labels hardly depend on any truth: the mean skill of the coders is {value:.2f}, "
+            f"The labels hardly depend on any truth: the signal in them is {value:.2f}, "
             f"{scale}. Do not take these labels for gold."
         )
     return (
-        f"The labels may hardly depend on any truth: the mean skill of the coders is {value:.2f}, "
+        f"The labels may hardly depend on any truth: the signal in them is {value:.2f}, "
         f"{scale}, and below {NO_SIGNAL:g} with probability {(values < NO_SIGNAL).mean():.2f}. "
         "More labels per item, or other coders, would tell."
     )

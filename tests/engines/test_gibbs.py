@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -140,16 +141,19 @@ def test_swapped_classes_are_put_in_order():
 
 def test_chains_started_in_the_mirror_mode_come_back_in_order(monkeypatch, data):
     """Two classes, chains started with the votes turned round: silent without relabelling."""
-    from annomodels.engines import starts
+    from annomodels.engines import gibbs
 
     data, truth = simulate(np.random.default_rng(5), n_labels=2, n_coders=6, per_item=5)
     model = am.models.DawidSkene(confusion=am.priors.Diagonal(2.0, 0.5))
     straight = am.fit(data, model, chains=2, draws=300, seed=1)
-    turned = starts.vote_shares
-    monkeypatch.setattr(starts, "vote_shares", lambda codes: turned(codes)[:, ::-1].copy())
-    monkeypatch.setattr(
-        starts, "random_shares", lambda codes, rng, votes: turned(codes)[:, ::-1].copy()
-    )
+    found = gibbs.chain_starts
+
+    def turned(model, *given, **options):
+        begun = found(model, *given, **options)
+        states = [model.ordered(state, np.array([1, 0])) for state in begun.states]
+        return replace(begun, states=states)
+
+    monkeypatch.setattr(gibbs, "chain_starts", turned)
     wrong = am.fit(data, model, chains=2, draws=300, seed=1, relabel=False)
     right = am.fit(data, model, chains=2, draws=300, seed=1)
     assert (p_truth(wrong).argmax(axis=1) == truth).mean() < 0.3

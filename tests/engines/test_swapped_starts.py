@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from crowds import p_truth, shared_set
@@ -16,13 +18,14 @@ pytestmark = pytest.mark.shared
 def swapped_starts(original):
     """Every chain begins with its classes moved on by another number of places."""
 
-    def starts(model, parts, seed, weights):
-        states = original(model, parts, seed, weights)
-        k = len(states[0].log_prevalence)
-        return [
+    def starts(model, *given, **options):
+        found = original(model, *given, **options)
+        k = len(found.states[0].log_prevalence)
+        states = [
             model.ordered(state, np.roll(np.arange(k), n % k))
-            for n, state in enumerate(states, start=1)
+            for n, state in enumerate(found.states, start=1)
         ]
+        return replace(found, states=states)
 
     return starts
 
@@ -47,7 +50,7 @@ def test_chains_find_the_names_of_their_classes(shared, name, model, monkeypatch
     data, truth = shared_set(shared, name)
     options = {"chains": 4, "draws": 300, "seed": 1, "extend": False}
     wanted = right(am.fit(data, model, **options), truth)
-    monkeypatch.setattr(gibbs, "start_states", swapped_starts(gibbs.start_states))
+    monkeypatch.setattr(gibbs, "chain_starts", swapped_starts(gibbs.chain_starts))
     fit = am.fit(data, model, **options)
     assert right(fit, truth) == pytest.approx(wanted, abs=0.006)
     assert in_place(fit) == [True] * 4

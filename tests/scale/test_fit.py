@@ -314,6 +314,6 @@ def test_a_scan_without_signal_settles_nothing_but_what_is_known(tmp_path: Path)
     gold = pd.read_parquet(fit.write_gold(tmp_path / "gold.parquet"))
     assert (gold["probability"] > 0.95).sum() > 100
     assert set(gold.loc[gold["settled"], "item"]) == {"i3", "i4"}
-    finding = fit.check().table.set_index("name").loc["skill of the coders"]
+    finding = fit.check().table.set_index("name").loc["signal"]
     assert not finding["ok"]
     assert "depend on any truth" in finding["sentence"]

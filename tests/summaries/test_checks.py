@@ -179,3 +179,42 @@ def test_a_notebook_shows_the_verdict_and_its_reasons(crowd):
     shown = check(tree, world.data, ())._repr_html_()
     assert shown.startswith("<p><strong>")
     assert shown.count("<li>") == len(check(tree, world.data, ()).sentences)
+
+
+def test_swapped_labels_are_a_signal(make):
+    """Coders who say the next of three classes, or swap two of them, tell as much as good ones."""
+    import annomodels as am
+    from annomodels.summaries.skills import signal, skill
+
+    rng = np.random.default_rng(2)
+    truth = rng.integers(3, size=150)
+    said = np.array([[0, 1, 2], [1, 2, 0], [0, 2, 1], [2, 1, 0], [1, 0, 2], [0, 1, 2]])
+    right = rng.random((150, 6)) < 0.9
+    rows = [
+        (i, j, int(said[j, truth[i]] if right[i, j] else rng.integers(3)))
+        for i in range(150)
+        for j in range(6)
+    ]
+    gold = {i: int(truth[i]) for i in range(60)}
+    data = am.Annotations.from_records(rows, labels=[0, 1, 2], gold=gold)
+    tree = make.gibbs(data, chains=2, draws=200, warmup=200)
+    posterior = tree["posterior"].to_dataset().stack(sample=("chain", "draw"))
+    confusion = posterior["confusion"].transpose("sample", ...).values
+    skills = skill(posterior["prevalence"].values.T, confusion).mean(axis=0)
+    assert (skills < 0.1).sum() >= 3
+    assert 0.55 < np.median(signal(tree, data)) < 0.9
+    assert finding(check(tree, data), "signal")["ok"]
+
+
+def test_random_labels_give_no_more_signal_than_skill(make):
+    import annomodels as am
+    from annomodels.summaries.draws import thinned
+    from annomodels.summaries.skills import signal, skill
+
+    rng = np.random.default_rng(4)
+    rows = [(i, j, int(rng.integers(3))) for i in range(100) for j in range(6)]
+    data = am.Annotations.from_records(rows, labels=[0, 1, 2])
+    tree = make.gibbs(data, chains=2, draws=200, warmup=200)
+    draws = thinned(tree, data, 500)
+    skills = skill(draws.prevalence, draws.confusion).mean(axis=1)
+    assert np.median(signal(tree, data)) == pytest.approx(np.median(skills), abs=0.02)

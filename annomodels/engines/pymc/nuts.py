@@ -11,6 +11,7 @@ import numpy as np
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.schema import RawResult
+from annomodels.engines.census import chain_starts, items_here
 from annomodels.engines.checkpoint import require_no_checkpoint
 from annomodels.engines.collect import collect
 from annomodels.engines.em import climb
@@ -19,7 +20,6 @@ from annomodels.engines.pymc.compiled import compiled
 from annomodels.engines.pymc.compound import sample_compound
 from annomodels.engines.pymc.revisit import revisit_states
 from annomodels.engines.settings import Clock, Settings
-from annomodels.engines.starts import state_from_shares, vote_shares
 from annomodels.errors import EngineError
 from annomodels.executors.choose import spread_map
 from annomodels.models.base import Model, State
@@ -36,11 +36,13 @@ MOST_CONCENTRATED = 1e9
 
 
 def start_point(model: Model, codes: Encoded) -> dict[str, AnyArray]:
-    """Values of the PyMC variables to start from: the mode that EM reaches from the votes."""
+    """Values of the PyMC variables to start from: the best mode that EM reaches, see the census."""
     starter = cast("ConjugateModel", model.starter)
     if not starter.by_counts:
         raise EngineError(f"The {model.title} model names no conjugate model to start from.")
-    mode = climb(starter, codes, state_from_shares(starter, codes, vote_shares(codes)))
+    relabel = starter.swappable and not (codes.gold >= 0).any()
+    begun = chain_starts(starter, items_here(codes), 1, 1, relabel=relabel)
+    mode = climb(starter, codes, begun.states[0])
     return model.sampler_start(mode.state)
 
 

@@ -12,7 +12,7 @@ from annomodels.data.annotations import Annotations
 from annomodels.errors import NotApplicable
 from annomodels.summaries.draws import model_of, thinned
 from annomodels.summaries.gold.evidence import contributions, majority, votes_text, why_text
-from annomodels.summaries.skills import doubtful, mean_skill, no_signal
+from annomodels.summaries.skills import doubtful, no_signal, signal
 from annomodels.summaries.summary import Summary
 from annomodels.types import Floats
 
@@ -79,7 +79,7 @@ def gold(
     vote = majority(data.votes)
     some = thinned(tree, data, 500)
     why = why_text(contributions(some, data, best, second), data)
-    skills = mean_skill(some, data)
+    strength = signal(tree, data)
     labels = _names(data)
     probability = p[rows, best]
     table = pd.DataFrame(
@@ -95,12 +95,12 @@ def gold(
             "majority": labels[vote],
             "overturned": (vote >= 0) & (vote != best),
             # where all labels look alike, a prevalence near 1 is no knowledge of an item
-            "settled": (probability >= limit) & ((known >= 0) | (not doubtful(skills))),
+            "settled": (probability >= limit) & ((known >= 0) | (not doubtful(strength))),
             "known": labels[known],
             "why": ["known gold" if g >= 0 else text for g, text in zip(known, why, strict=True)],
         }
     )
-    notes = _notes(data, p, known, limit, skills, pool_notes(tree))
+    notes = _notes(data, p, known, limit, strength, pool_notes(tree))
     return Summary("Gold standard", table, draws, notes)
 
 
@@ -138,7 +138,7 @@ def _notes(
     p: Floats,
     known: NDArray[np.integer[Any]],
     limit: float,
-    skills: Floats,
+    strength: Floats,
     pool: tuple[str, ...],
 ) -> tuple[str, ...]:
     model, vote = expected_errors(p, data)
@@ -152,8 +152,8 @@ def _notes(
     if n_open < data.n_items:
         notes.append(f"The gold of {data.n_items - n_open:,} items is known and was used.")
     notes += pool
-    if doubtful(skills):
-        notes.append(f"{no_signal(skills)} No label counts as settled, whatever its probability.")
+    if doubtful(strength):
+        notes.append(f"{no_signal(strength)} No label counts as settled, whatever its probability.")
     return tuple(notes)
 
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from annomodels.data.annotations import Annotations
-from annomodels.summaries.draws import thinned
-from annomodels.summaries.skills import NO_SIGNAL, doubtful, mean_skill, no_signal
+from annomodels.summaries.skills import NO_SIGNAL, doubtful, no_signal, signal
 from annomodels.summaries.trust.convergence import fit_findings
 from annomodels.summaries.trust.findings import CHECK, FINE, FORBIDS, Finding, data_findings
 from annomodels.summaries.trust.next_model import fitted_model, next_model
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
 VERDICTS = ("trust", "check", "do not use")
-DRAWS = 1000  # enough for a median
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -143,13 +141,13 @@ def model_findings(
 
 def signal_finding(tree: xr.DataTree, data: Annotations) -> Finding:
     """Look whether the labels depend on any truth."""
-    values = mean_skill(thinned(tree, data, DRAWS), data)
+    values = signal(tree, data)
     value = float(np.median(values))
     if not doubtful(values) and value >= NO_SIGNAL:
-        text = f"The coders are better than chance: their mean skill is {value:.2f}."
-        return Finding("skill of the coders", value, NO_SIGNAL, text, FINE)
+        text = f"The labels depend on a truth: the signal in them is {value:.2f}, of at most 1."
+        return Finding("signal", value, NO_SIGNAL, text, FINE)
     severity = FORBIDS if value < NO_SIGNAL else CHECK
-    return Finding("skill of the coders", value, NO_SIGNAL, no_signal(values), severity)
+    return Finding("signal", value, NO_SIGNAL, no_signal(values), severity)
 
 
 def _predictive(tree: xr.DataTree, data: Annotations, seen: Sequence[Aspect]) -> list[Finding]:

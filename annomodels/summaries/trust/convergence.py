@@ -79,7 +79,8 @@ def fit_findings(tree: xr.DataTree, data: Data) -> list[Finding]:
     """Look at what the run itself says about its results."""
     em = tree.attrs.get("engine") == "em"
     out = _engine() if em else _mixing(tree, data)
-    return [*out, _divergences(tree), _swapped(tree), _modes(tree, em), _stopped(tree)]
+    out += [_divergences(tree), _swapped(tree), _modes(tree, em), _stopped(tree)]
+    return [*out, *_starts(tree)]
 
 
 def _engine() -> list[Finding]:
@@ -159,6 +160,51 @@ def _modes(tree: xr.DataTree, em: bool) -> Finding:
     )
     text += "The best was kept." if em else "They were averaged: fit again with other seeds."
     return Finding("modes", len(modes), 1, text, CHECK)
+
+
+def _starts(tree: xr.DataTree) -> list[Finding]:
+    """Look at the solutions that the census of starts found, and at where chains began."""
+    modes = _list(tree, "census")
+    if not modes:
+        return []
+    held = [mode for mode in modes if mode["chains"]]
+    text = "All starts led to one solution." if len(modes) == 1 else _solutions(modes)
+    moved = _list(tree, "restarted")
+    if moved:
+        where = ", ".join(str(int(n) + 1) for n in moved)
+        text += f" Chain {where} sat in one of far lower density and went on from the best one."
+    clear = len(held) == 1 and ("votes" in modes[0]["starts"] or len(modes) == 1)
+    return [Finding("solutions", len(held), 1, text, FINE if clear else CHECK)]
+
+
+def _solutions(modes: list[Any]) -> str:
+    """Say what was found from where, the best first."""
+    best = modes[0]["evidence"]
+    held = [mode for mode in modes if mode["chains"]]
+    begun = " and ".join(f"from {_listed(mode['starts'])}" for mode in held)
+    if len(held) > 1:
+        gap = best - held[-1]["evidence"]
+        return (
+            f"{len(held)} solutions are about as probable as each other ({gap:.1f} nats apart; "
+            f"found {begun}): the data do not tell which is right, and chains began in each. A few "
+            "items of known gold would tell."
+        )
+    lower = [mode for mode in modes[1:] if "votes" in mode["starts"]] or modes[1:]
+    gap = best - lower[0]["evidence"]
+    what = "The votes lead" if "votes" in lower[0]["starts"] else f"{_start(lower[0])} leads"
+    return (
+        f"{what} to another solution than the best one, which was found {begun}: it is "
+        f"{gap:,.0f} nats less probable, and no chain began there."
+    )
+
+
+def _start(mode: dict[str, Any]) -> str:
+    name = mode["starts"][0]
+    return f"{name[0].upper()}{name[1:]}"
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _stopped(tree: xr.DataTree) -> Finding:

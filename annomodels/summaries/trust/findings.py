@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -21,6 +21,11 @@ CHECK: Severity = 1
 FORBIDS: Severity = 2
 LABELS_PER_CODER = 20
 OVERLAP = 0.1
+# share of the known items whose majority is another label, and the fewest of them, from which gold
+# and crowd are against each other
+AGAINST, FEWEST_AGAINST = 0.5, 3
+# probability of so few right labels by chance from which a coder answers against the gold
+BELOW_CHANCE, NAMED = 0.1, 5
 
 
 @dataclass(frozen=True)
@@ -60,9 +65,91 @@ class Finding:
 def data_findings(tree: xr.DataTree, data: Annotations) -> list[Finding]:
     """Look at what the design of the data says about the results."""
     found = [_overlap(data), _groups(data)]
+    if data.gold is not None:
+        seen = against_gold(
+            data.starts, data.coder, data.label, data.gold, data.n_coders, data.n_labels
+        )
+        found.append(gold_finding(seen, data.coders, data.n_labels))
     if model_of(tree).alone:
         found.append(volume_finding(data.per_coder))
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class AgainstGold:
+    """What the labels of items of known truth say against it; sums over parts of the items.
+
+    Parameters
+    ----------
+    items
+        Number of items whose truth is known and whose labels have a majority.
+    contradicted
+        Number of them whose majority is another label.
+    right, given
+        Right labels of each coder on items of known truth, and all of them there, shape [coder].
+    """
+
+    items: int
+    contradicted: int
+    right: Ints
+    given: Ints
+
+    def __add__(self, other: AgainstGold) -> AgainstGold:
+        return AgainstGold(
+            self.items + other.items,
+            self.contradicted + other.contradicted,
+            self.right + other.right,
+            self.given + other.given,
+        )
+
+
+def against_gold(
+    starts: Ints, coder: Any, label: Any, gold: Any, n_coders: int, n_labels: int
+) -> AgainstGold:
+    """Compare labels, item after item as `starts` says, with the known truth (-1: unknown).
+
+    Examples
+    --------
+    >>> coder, label = np.array([0, 1, 2, 0]), np.array([1, 1, 0, 0])
+    >>> seen = against_gold(np.array([0, 3, 4]), coder, label, np.array([0, -1]), 3, 2)
+    >>> seen.items, seen.contradicted, seen.right, seen.given
+    (1, 1, array([0, 0, 1]), array([1, 1, 1]))
+    """
+    from annomodels.summaries.gold.evidence import majority
+
+    item = np.repeat(np.arange(len(gold)), np.diff(starts))
+    mine = gold[item] >= 0
+    item, coder, label = item[mine], coder[mine], label[mine]
+    flat = np.bincount(item.astype(np.int64) * n_labels + label, minlength=len(gold) * n_labels)
+    vote = majority(flat.reshape(-1, n_labels))
+    told = (gold >= 0) & (vote >= 0)
+    right = np.bincount(coder[label == gold[item]], minlength=n_coders)
+    given = np.bincount(coder, minlength=n_coders)
+    return AgainstGold(int(told.sum()), int((told & (vote != gold)).sum()), right, given)
+
+
+def gold_finding(seen: AgainstGold, coders: Any, n_labels: int) -> Finding:
+    """Judge whether the known truth and what most coders say are of one mind."""
+    share = seen.contradicted / max(seen.items, 1)
+    where = f"{seen.contradicted:,} of {seen.items:,} known items"
+    if seen.contradicted < FEWEST_AGAINST or share <= AGAINST:
+        text = f"The majority contradicts the known gold of {where}."
+        return Finding("gold against the crowd", share, AGAINST, text)
+    from scipy.stats import binom
+
+    chance = binom.cdf(seen.right, np.maximum(seen.given, 1), 1.0 / n_labels)
+    against = np.flatnonzero((seen.given > 0) & (chance < BELOW_CHANCE))
+    against = against[np.argsort(chance[against], kind="stable")]
+    names = ", ".join(str(coders[j]) for j in against[:NAMED])
+    more = f" and {len(against) - NAMED:,} more" if len(against) > NAMED else ""
+    verb = "answers" if len(against) == 1 else "answer"
+    who = f"; {names}{more} {verb} against the gold" if len(against) else ""
+    text = (
+        f"Gold against the crowd: {where} contradict the majority of their labels{who}. Either the "
+        "known gold is coded the wrong way round, or these coders are. The model believes the "
+        "gold: look at a few of these items before you do."
+    )
+    return Finding("gold against the crowd", share, AGAINST, text, CHECK)
 
 
 def _overlap(data: Annotations) -> Finding:
