@@ -1,9 +1,9 @@
-"""The accuracy that coders' rows have in common, with the means of their population around it.
+"""The accuracy that coders' rows have in common, and how strongly it holds the means of each row.
 
-The mean m_k of row k is Dirichlet(strength * anchor), where the anchor has the common accuracy a on
-its diagonal. Where the strength is large, a and the means hold each other in place: given the means
-a can hardly move, and given a they cannot. So beside the step of a alone there is one of all of
-them together.
+The mean m_k of row k is Dirichlet(strength_k * anchor), where the anchor has the common accuracy a
+on its diagonal. Where the strength is large, a and the means hold each other in place: given the
+means a can hardly move, and given a they cannot. So beside the step of a alone there is one of all
+of them together.
 """
 
 from __future__ import annotations
@@ -17,35 +17,36 @@ from annomodels.kernels.population import CAP, WIDTH_MEAN, rising, tally
 from annomodels.kernels.random import POPULATION, address, uniform
 
 # places in `numbers`: strength of the prior of the mean, Beta parameters of the accuracy on its
-# diagonal, and whether that accuracy is estimated
-STRENGTH, RIGHT, WRONG, ESTIMATED = range(4)
+# diagonal, whether that accuracy is estimated, and the standard deviation of the log of the
+# strength of a row, 0 where it is not estimated
+STRENGTH, RIGHT, WRONG, ESTIMATED, SPREAD = range(5)
 # first width of the joint slice, on the logit scale
 WIDTH_SHIFT = 0.8
 
 
 @inlined
-def fill_anchor(accuracy: float, strength: float, anchor: Array) -> None:
+def fill_anchor(accuracy: float, strength: Array, anchor: Array) -> None:
     """Pseudo-counts of the population mean [truth, label]: `accuracy` of them on the diagonal."""
     n_classes = anchor.shape[0]
     for k in range(n_classes):
         for label in range(n_classes):
-            anchor[k, label] = strength * (1.0 - accuracy) / max(n_classes - 1, 1)
-        anchor[k, k] = strength * accuracy
+            anchor[k, label] = strength[k] * (1.0 - accuracy) / max(n_classes - 1, 1)
+        anchor[k, k] = strength[k] * accuracy
 
 
 @inlined
-def accuracy_density(x: float, right: float, wrong: float, mean: Array, strength: float) -> float:
+def accuracy_density(x: float, right: float, wrong: float, mean: Array, strength: Array) -> float:
     """Log density of the common accuracy at x = logit(a), given the population means."""
     n_labels = mean.shape[0]
     a = 1.0 / (1.0 + math.exp(-x))
-    on, off = strength * a, strength * (1.0 - a) / (n_labels - 1)
     # nearer to 0 or 1 the pseudo-counts off the diagonal have no digits left
     if a < 1e-6 or a > 1.0 - 1e-6:
         return -np.inf
     # the Beta prior with the Jacobian of the logit: a^(right - 1) (1 - a)^(wrong - 1) a (1 - a)
     value: float = right * math.log(a) + wrong * math.log1p(-a)
-    value -= n_labels * (math.lgamma(on) + (n_labels - 1) * math.lgamma(off))
     for k in range(n_labels):
+        on, off = strength[k] * a, strength[k] * (1.0 - a) / (n_labels - 1)
+        value -= math.lgamma(on) + (n_labels - 1) * math.lgamma(off)
         for label in range(n_labels):
             value += (on if label == k else off) * math.log(mean[k, label])
     return value
@@ -53,7 +54,7 @@ def accuracy_density(x: float, right: float, wrong: float, mean: Array, strength
 
 @kernel
 def draw_accuracy(
-    mean: Array, right: float, wrong: float, strength: float, key: Key, iteration: int, a: float
+    mean: Array, right: float, wrong: float, strength: Array, key: Key, iteration: int, a: float
 ) -> float:
     """Draw the accuracy a that all rows share: m[k] ~ Dirichlet(strength, a on the diagonal).
 
@@ -94,7 +95,7 @@ def shifted_density(
     ratio: Array,
     right: float,
     wrong: float,
-    strength: float,
+    strength: Array,
     concentration: Array,
     above: Array,
     high: Array,
@@ -134,7 +135,7 @@ def shift_accuracy(
     concentration: Array,
     right: float,
     wrong: float,
-    strength: float,
+    strength: Array,
     key: Key,
     iteration: int,
     a: float,
@@ -195,13 +196,67 @@ def draw_common(
     mean: Array,
     concentration: Array,
     accuracy: Array,
+    strength: Array,
     numbers: Array,
     key: Key,
     iteration: int,
 ) -> None:
     """Draw the common accuracy, `accuracy[0]`, alone and then together with the means."""
-    strength, right, wrong = numbers[STRENGTH], numbers[RIGHT], numbers[WRONG]
+    right, wrong = numbers[RIGHT], numbers[WRONG]
     alone = draw_accuracy(mean, right, wrong, strength, key, iteration, accuracy[0])
     accuracy[0] = shift_accuracy(
         counts, mean, concentration, right, wrong, strength, key, iteration, alone
     )
+
+
+@inlined
+def log_normal_density(x: float, median: float, spread: float) -> float:
+    """Log density of a positive number whose logarithm is normal."""
+    z = (math.log(x) - math.log(median)) / spread
+    return -0.5 * z * z - math.log(x * spread * math.sqrt(2.0 * math.pi))
+
+
+@inlined
+def strength_density(x: float, mean: Array, share: Array, median: float, spread: float) -> float:
+    """Log density of the strength exp(x) of a row with this mean around shares of the labels."""
+    s = math.exp(x)
+    z = (x - math.log(median)) / spread
+    value: float = math.lgamma(s) - 0.5 * z * z
+    for label in range(len(mean)):
+        value += s * share[label] * math.log(mean[label]) - math.lgamma(s * share[label])
+    return value
+
+
+@kernel
+def draw_strength(
+    mean: Array, accuracy: float, strength: Array, numbers: Array, key: Key, iteration: int
+) -> None:
+    """Draw how strongly the mean of each row is held, in place; a slice step on the log scale."""
+    n = mean.shape[0]
+    median, spread = numbers[STRENGTH], numbers[SPREAD]
+    state, share = np.empty(1, dtype=np.uint64), np.empty(n)
+    for k in range(n):
+        # streams 0 to n + 1 are those of the means and of the accuracy
+        state[0] = address(key, iteration, POPULATION, n + 2 + k)
+        for label in range(n):
+            share[label] = accuracy if label == k else (1.0 - accuracy) / (n - 1)
+        args = (mean[k], share, median, spread)
+        x = math.log(strength[k])
+        level = strength_density(x, *args) + math.log(uniform(state))
+        left = x - 2.0 * spread * uniform(state)
+        edge = left + 2.0 * spread
+        while strength_density(left, *args) > level:
+            left -= 2.0 * spread
+        while strength_density(edge, *args) > level:
+            edge += 2.0 * spread
+        while True:
+            y = left + uniform(state) * (edge - left)
+            if strength_density(y, *args) > level:
+                strength[k] = math.exp(y)
+                break
+            if edge - left < 1e-12:
+                break
+            if y < x:
+                left = y
+            else:
+                edge = y

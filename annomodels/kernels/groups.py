@@ -10,10 +10,13 @@ import numpy as np
 from annomodels.kernels.common_accuracy import (
     ESTIMATED,
     RIGHT,
+    SPREAD,
     STRENGTH,
     WRONG,
     draw_common,
+    draw_strength,
     fill_anchor,
+    log_normal_density,
 )
 from annomodels.kernels.compile import Array, Key, inlined
 from annomodels.kernels.dirichlet import draw_own, log_beta_density, log_dirichlet_constant
@@ -24,14 +27,15 @@ from annomodels.kernels.random import mix
 class Groups(NamedTuple):
     """Rows are Dirichlet(concentration * mean), both those of the coder's group.
 
-    `mean` [group, truth, label], `concentration` [group, truth], `accuracy` [group] and `member`
-    [row], the group of each coder; `scale`, `numbers`, `anchor` and `own` are those of
-    `kernels.rows.Population`, the same for all groups.
+    `mean` [group, truth, label], `concentration` [group, truth], `accuracy` [group], `strength`
+    [group, truth] and `member` [row], the group of each coder; `scale`, `numbers`, `anchor` and
+    `own` are those of `kernels.rows.Population`, the same for all groups.
     """
 
     mean: Array
     concentration: Array
     accuracy: Array
+    strength: Array
     scale: Array
     numbers: Array
     anchor: Array
@@ -44,10 +48,10 @@ def draw_groups(
     source: Groups, counts: Array, prior: Array, key: Key, iteration: int, logc: Array
 ) -> None:
     """Draw the population of each group, then rows; `prior` [row, truth, label] follows it."""
-    mean, concentration, accuracy, scale, numbers, anchor, own, member = source
+    mean, concentration, accuracy, strength, scale, numbers, anchor, own, member = source
     for g in range(len(mean)):
-        if numbers[ESTIMATED] > 0:
-            fill_anchor(accuracy[g], numbers[STRENGTH], anchor)
+        if numbers[ESTIMATED] > 0 or numbers[SPREAD] > 0:
+            fill_anchor(accuracy[g], strength[g], anchor)
         # coders of other groups and those with priors of their own count as if they had no labels:
         # a Dirichlet-multinomial term without counts is 1
         mine = counts.copy()
@@ -59,8 +63,11 @@ def draw_groups(
         draw_population(mine, anchor, scale, 1, stream, iteration, mean[g], concentration[g])
         if numbers[ESTIMATED] > 0:
             draw_common(
-                mine, mean[g], concentration[g], accuracy[g : g + 1], numbers, stream, iteration
-            )
+                mine, mean[g], concentration[g], accuracy[g : g + 1], strength[g], numbers, stream,
+                iteration,
+            )  # fmt: skip
+        if numbers[SPREAD] > 0:
+            draw_strength(mean[g], accuracy[g], strength[g], numbers, stream, iteration)
     for j in range(len(member)):
         g = member[j]
         alone = len(own) > 0 and own[j, 0, 0] > 0.0
@@ -74,7 +81,7 @@ def draw_groups(
 @inlined
 def prior_groups(source: Groups, prior: Array, logc: Array) -> float:
     """Log density of the rows and of the populations of all groups."""
-    mean, concentration, accuracy, scale, numbers, anchor, _, _ = source
+    mean, concentration, accuracy, strength, scale, numbers, anchor, _, _ = source
     n_rows, n_labels, n_classes = logc.shape
     value: float = 0.0
     for j in range(n_rows):
@@ -83,8 +90,9 @@ def prior_groups(source: Groups, prior: Array, logc: Array) -> float:
             for label in range(n_labels):
                 value += (prior[j, k, label] - 1.0) * logc[j, label, k]
     for g in range(len(mean)):
+        if numbers[ESTIMATED] > 0 or numbers[SPREAD] > 0:
+            fill_anchor(accuracy[g], strength[g], anchor)
         if numbers[ESTIMATED] > 0:
-            fill_anchor(accuracy[g], numbers[STRENGTH], anchor)
             value += log_beta_density(accuracy[g], numbers[RIGHT], numbers[WRONG])
         for k in range(n_classes):
             value += log_dirichlet_constant(anchor[k])
@@ -94,15 +102,18 @@ def prior_groups(source: Groups, prior: Array, logc: Array) -> float:
             if concentration[g, k] < scale[LEAST]:
                 return -np.inf
             value += concentration_density(scale, log_c)
+            if numbers[SPREAD] > 0:
+                value += log_normal_density(strength[g, k], numbers[STRENGTH], numbers[SPREAD])
     return value
 
 
 @inlined
 def keep_groups(source: Groups, n: int, order: Array, kept: tuple[Array, ...]) -> None:
-    """Keep mean, concentration and accuracy of all groups, class k at place `order[k]`."""
+    """Keep what the populations of all groups are, class k at place `order[k]`."""
     for g in range(len(source.mean)):
         kept[2][n, g] = source.accuracy[g]
         for k in range(len(order)):
+            kept[3][n, g, order[k]] = source.strength[g, k]
             kept[1][n, g, order[k]] = source.concentration[g, k]
             for label in range(len(order)):
                 kept[0][n, g, order[k], label] = source.mean[g, k, label]

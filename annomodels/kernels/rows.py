@@ -23,10 +23,13 @@ from numba.extending import overload
 from annomodels.kernels.common_accuracy import (
     ESTIMATED,
     RIGHT,
+    SPREAD,
     STRENGTH,
     WRONG,
     draw_common,
+    draw_strength,
     fill_anchor,
+    log_normal_density,
 )
 from annomodels.kernels.compile import Array, Key, inlined, kernel
 from annomodels.kernels.dirichlet import (
@@ -45,8 +48,9 @@ class Population(NamedTuple):
     """Rows are Dirichlet(concentration * mean).
 
     `scale` holds the prior of the concentration as coefficients of its log density; `numbers` are
-    the strength of the prior of the mean, the Beta parameters of the accuracy on its diagonal, and
-    whether that accuracy is estimated; if not, `anchor` holds the pseudo-counts of the mean. `own`
+    the strength of the prior of the mean, the Beta parameters of the accuracy on its diagonal,
+    whether that accuracy is estimated, and the spread of the `strength` [truth] of each row, 0
+    where that is not; if neither is, `anchor` holds the pseudo-counts of the mean. `own`
     [row, truth, label] are pseudo-counts of coders who stand for themselves: they come from
     elsewhere, and the population does not know them. It may be empty.
     """
@@ -54,6 +58,7 @@ class Population(NamedTuple):
     mean: Array
     concentration: Array
     accuracy: Array
+    strength: Array
     scale: Array
     numbers: Array
     anchor: Array
@@ -95,9 +100,9 @@ def draw_pooled(
     source: Population, counts: Array, prior: Array, key: Key, iteration: int, logc: Array
 ) -> None:
     """Draw the population with the rows integrated out, then rows; `prior` follows it."""
-    mean, concentration, accuracy, scale, numbers, anchor, own = source
-    if numbers[ESTIMATED] > 0:
-        fill_anchor(accuracy[0], numbers[STRENGTH], anchor)
+    mean, concentration, accuracy, strength, scale, numbers, anchor, own = source
+    if numbers[ESTIMATED] > 0 or numbers[SPREAD] > 0:
+        fill_anchor(accuracy[0], strength, anchor)
     # Coders with pseudo-counts of their own come from elsewhere: counted here, they would tell the
     # population of coders what it was not asked.
     others = counts
@@ -110,7 +115,9 @@ def draw_pooled(
     # the two would hold each other in place (a funnel) where coders have few labels.
     draw_population(others, anchor, scale, 1, key, iteration, mean, concentration)
     if numbers[ESTIMATED] > 0:
-        draw_common(others, mean, concentration, accuracy, numbers, key, iteration)
+        draw_common(others, mean, concentration, accuracy, strength, numbers, key, iteration)
+    if numbers[SPREAD] > 0:
+        draw_strength(mean, accuracy[0], strength, numbers, key, iteration)
     for k in range(mean.shape[0]):
         for label in range(mean.shape[1]):
             prior[k, label] = concentration[k] * mean[k, label]
@@ -206,7 +213,7 @@ def prior_fixed(source: None, prior: Array, logc: Array) -> float:
 @inlined
 def prior_pooled(source: Population, prior: Array, logc: Array) -> float:
     """Log density of the rows and of their population."""
-    mean, concentration, accuracy, scale, numbers, anchor, own = source
+    mean, concentration, accuracy, strength, scale, numbers, anchor, own = source
     value: float = 0.0
     if len(own) == 0:
         value += prior_fixed(None, prior, logc)
@@ -214,8 +221,8 @@ def prior_pooled(source: Population, prior: Array, logc: Array) -> float:
         for j in range(len(own)):
             alpha = own[j] if own[j, 0, 0] > 0.0 else prior
             value += prior_fixed(None, alpha, logc[j : j + 1])
-    if numbers[ESTIMATED] > 0:
-        fill_anchor(accuracy[0], numbers[STRENGTH], anchor)
+    if numbers[ESTIMATED] > 0 or numbers[SPREAD] > 0:
+        fill_anchor(accuracy[0], strength, anchor)
     for k in range(mean.shape[0]):
         value += log_dirichlet_constant(anchor[k])
         for label in range(mean.shape[1]):
@@ -224,6 +231,8 @@ def prior_pooled(source: Population, prior: Array, logc: Array) -> float:
         if concentration[k] < scale[LEAST]:
             return -np.inf
         value += concentration_density(scale, log_c)
+        if numbers[SPREAD] > 0:
+            value += log_normal_density(strength[k], numbers[STRENGTH], numbers[SPREAD])
     if numbers[ESTIMATED] > 0:
         value += log_beta_density(accuracy[0], numbers[RIGHT], numbers[WRONG])
     return value
@@ -262,8 +271,9 @@ def keep_nothing(source: None, n: int, order: Array, kept: tuple[Array, ...]) ->
 
 @inlined
 def keep_population(source: Population, n: int, order: Array, kept: tuple[Array, ...]) -> None:
-    """Keep mean, concentration and accuracy, class k at place `order[k]`."""
+    """Keep mean, concentration, strength and accuracy, class k at place `order[k]`."""
     for k in range(len(order)):
+        kept[3][n, order[k]] = source.strength[k]
         kept[1][n, order[k]] = source.concentration[k]
         for label in range(len(order)):
             kept[0][n, order[k], label] = source.mean[k, label]

@@ -15,6 +15,7 @@ from annomodels.models.base import DrawsOf, Earlier, State
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.observed import observed
 from annomodels.models.parameters import Parameter
+from annomodels.priors import LogNormal, Rows
 from annomodels.types import AnyArray, Floats
 
 # what a variable of the population is called when there is one for each group
@@ -22,6 +23,7 @@ BY_GROUP = {
     "population": "group_population",
     "concentration": "group_concentration",
     "common_accuracy": "group_accuracy",
+    "population_strength": "group_strength",
 }
 
 
@@ -166,7 +168,9 @@ class GroupedCoders(HierarchicalDawidSkene):
         mean = held["group_population"]
         # room that nobody reads where the accuracy is not estimated
         idle = np.empty((len(spare), mean.shape[1]), dtype=mean.dtype)
-        return (mean, held["group_concentration"], held.get("group_accuracy", idle))
+        spread = held["group_concentration"]
+        strength = held.get("group_strength", np.empty_like(spread))
+        return (mean, spread, held.get("group_accuracy", idle), strength)
 
     def _of_group(self, state: State, group: int) -> State:
         """State in which one group is all there is."""
@@ -203,8 +207,11 @@ class GroupedCoders(HierarchicalDawidSkene):
         accuracy = held.get("group_accuracy")
         if accuracy is None:
             accuracy = np.full(len(held["group_concentration"]), self.population.accuracy)
+        strength = held.get("group_strength")
+        if strength is None:
+            strength = np.full(held["group_concentration"].shape, self.population.strength)
         return Groups(
-            held["group_population"], held["group_concentration"], accuracy, plain.scale,
+            held["group_population"], held["group_concentration"], accuracy, strength, plain.scale,
             plain.numbers, plain.anchor, plain.own, np.array(self.members),
         )  # fmt: skip
 
@@ -264,11 +271,19 @@ class GroupedCoders(HierarchicalDawidSkene):
         import pytensor.tensor as pt
 
         prior, n_groups = self.population, len(self.group_names)
-        anchor: Any = np.broadcast_to(prior.alpha(n_labels), (n_groups, n_labels, n_labels))
+        shares: Any = np.broadcast_to(prior.mean(n_labels), (n_groups, n_labels, n_labels))
         if prior.estimated:
             accuracy = pm.Beta("group_accuracy", *prior.beta, dims="coder_group")[:, None, None]
             off = (1.0 - accuracy) / (n_labels - 1)
-            anchor = prior.strength * pt.where(np.eye(n_labels, dtype=bool), accuracy, off)
+            shares = pt.where(np.eye(n_labels, dtype=bool), accuracy, off)
+        anchor = prior.strength * shares
+        if isinstance(prior, Rows):
+            anchor = np.broadcast_to(prior.alpha(n_labels), (n_groups, n_labels, n_labels))
+        elif prior.spread:
+            scale = LogNormal(prior.strength, prior.spread)
+            anchor = (
+                scale.pymc("group_strength", dims=("coder_group", "truth"))[:, :, None] * shares
+            )
         dims = ("coder_group", "truth", "label")
         mean = pm.Dirichlet("group_population", a=anchor, dims=dims)
         concentration = self.concentration.pymc("group_concentration", dims=dims[:2])

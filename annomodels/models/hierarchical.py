@@ -19,6 +19,9 @@ from annomodels.priors import CoderRows, Diagonal, Dirichlet, LogNormal, Pareto,
 from annomodels.priors.shares import as_table, dirichlet_rows
 from annomodels.types import AnyArray, Floats
 
+# change of the log of a strength from which the mode of its row is sought again
+LOOSE = 0.3
+
 
 @dataclass(frozen=True)
 class HierarchicalDawidSkene(ConjugateModel):
@@ -26,12 +29,16 @@ class HierarchicalDawidSkene(ConjugateModel):
 
     .. math::
 
-        m_k \sim Dir(\alpha_k), \quad s_k \sim p(s), \quad
-        \theta_{j,k} \sim Dir(s_k m_k), \quad c_i \sim Cat(\pi), \quad
+        a \sim Beta, \quad m_k \sim Dir(t_k\, e_k(a)), \quad
+        s_k \sim p(s), \quad \theta_{j,k} \sim Dir(s_k m_k), \quad c_i \sim Cat(\pi), \quad
         y_n \sim Cat(\theta_{j_n, c_{i_n}})
 
     How alike the coders are (the concentration s) is estimated, so a coder with few labels borrows
-    from the others exactly as much as the data support. The default model.
+    from the others exactly as much as the data support. The mean row of a class is held near e(a),
+    which has the accuracy a that all classes share on its diagonal and uniform errors. Its strength
+    t is 300 by default, so that classes do not drift to where no label names them; with a spread,
+    ``Diagonal(300.0, 0.7, 10.0, spread=1.0)``, it is learnt for each class, and falls where the
+    labels say plainly that most coders take the class for its neighbour. The default model.
 
     Parameters
     ----------
@@ -55,7 +62,7 @@ class HierarchicalDawidSkene(ConjugateModel):
     Examples
     --------
     >>> HierarchicalDawidSkene().population
-    Diagonal(strength=300.0, accuracy=0.7, certainty=10.0)
+    Diagonal(strength=300.0, accuracy=0.7, certainty=10.0, spread=0.0)
     """
 
     name: ClassVar[str] = "hierarchical"
@@ -109,12 +116,16 @@ class HierarchicalDawidSkene(ConjugateModel):
             Parameter("population", ("truth", "label"), "simplex", watched="diagonal"),
             Parameter("concentration", ("truth",), "pseudo-counts"),
             Parameter("common_accuracy", (), "unit"),
+            Parameter("population_strength", ("truth",), "pseudo-counts"),
         )
 
     def draw_places(self, held: dict[str, AnyArray], spare: AnyArray) -> tuple[Any, ...]:
         """Where kernels write draws of the population."""
         accuracy = held.get("common_accuracy", spare)
-        return (held["population"], held["concentration"], accuracy)
+        # room that nobody reads where the strength is not estimated
+        idle = np.empty_like(held["concentration"])
+        strength = held.get("population_strength", idle)
+        return (held["population"], held["concentration"], accuracy, strength)
 
     def row_prior(self, state: State) -> Floats:
         """Dirichlet pseudo-counts of a confusion matrix, shape [truth, label]."""
@@ -132,14 +143,14 @@ class HierarchicalDawidSkene(ConjugateModel):
         accuracy, beta = np.array([prior.accuracy]), (1.0, 1.0)
         if prior.estimated:
             accuracy, beta = held["common_accuracy"].reshape(1), prior.beta
-        numbers = np.array([prior.strength, *beta, float(prior.estimated)])
+        numbers = np.array([prior.strength, *beta, float(prior.estimated), prior.spread])
         scale = np.array(self.concentration.coefficients())
         k = len(held["concentration"])
-        anchor = prior.alpha(k)
-        own = self.own_rows(k)
+        strength = held["population_strength"] if prior.spread else np.full(k, prior.strength)
         return Population(
-            held["population"], held["concentration"], accuracy, scale, numbers, anchor, own
-        )
+            held["population"], held["concentration"], accuracy, strength, scale, numbers,
+            prior.alpha(k), self.own_rows(k),
+        )  # fmt: skip
 
     def own_rows(self, n_labels: int) -> Floats:
         """Pseudo-counts [row, truth, label] of returning coders, 0 for all others; or empty."""
@@ -168,7 +179,7 @@ class HierarchicalDawidSkene(ConjugateModel):
 
     def start(self, counts: Floats, sizes: Floats) -> State:
         """Parameters from soft counts [row, label, truth] and class sizes [truth]."""
-        from annomodels.models.population import population_mode
+        from annomodels.models.population import anchor_strength, population_mode
 
         prior = self.population
         accuracy = prior.accuracy
@@ -178,10 +189,19 @@ class HierarchicalDawidSkene(ConjugateModel):
             # the share of right labels under the soft counts, weighed as the prior does
             right = np.einsum("jkk->", others)
             accuracy = (right + prior.beta[0]) / (others.sum() + prior.certainty)
-            prior = Diagonal(prior.strength, float(accuracy))
+            prior = Diagonal(prior.strength, float(accuracy), spread=prior.spread)
         anchor = prior.alpha(len(sizes))
         mean, concentration = population_mode(others, anchor, self.concentration)
         population = {"population": mean, "concentration": concentration}
+        if prior.spread:
+            shares = prior.mean(len(sizes))
+            strength = anchor_strength(others, shares, concentration, prior.strength, prior.spread)
+            loose = np.abs(np.log(strength / prior.strength)) > LOOSE
+            if loose.any():
+                mean[loose], concentration[loose] = population_mode(
+                    others[:, :, loose], (strength[:, None] * shares)[loose], self.concentration
+                )
+            population["population_strength"] = strength
         if self.population.estimated:
             population["common_accuracy"] = np.array(accuracy)
         shapes = self._shapes(concentration[:, None] * mean)
@@ -213,8 +233,13 @@ class HierarchicalDawidSkene(ConjugateModel):
             accuracy = float(held["common_accuracy"])
             right, wrong = prior.beta
             value += right * np.log(accuracy) + wrong * np.log1p(-accuracy)
-            prior = Diagonal(prior.strength, accuracy)
+            prior = Diagonal(prior.strength, accuracy, spread=prior.spread)
         anchor = prior.alpha(len(mean))
+        if prior.spread:
+            strength = held["population_strength"]
+            anchor = strength[:, None] * prior.mean(len(mean))
+            z = np.log(strength / prior.strength) / prior.spread
+            value -= 0.5 * (z**2).sum()
         value += (anchor * np.log(np.maximum(mean, 1e-300))).sum()
         value += (gammaln(anchor.sum(axis=1)) - gammaln(anchor).sum(axis=1)).sum()
         concentration = held["concentration"]
@@ -227,8 +252,14 @@ class HierarchicalDawidSkene(ConjugateModel):
         population: dict[str, Floats] = {}
         if prior.estimated:
             population["common_accuracy"] = np.array(rng.beta(*prior.beta))
-            prior = Diagonal(prior.strength, float(population["common_accuracy"]))
-        mean = np.stack([rng.dirichlet(a) for a in prior.alpha(n_labels)])
+            held = float(population["common_accuracy"])
+            prior = Diagonal(prior.strength, held, spread=prior.spread)
+        anchor = prior.alpha(n_labels)
+        if prior.spread:
+            strength = LogNormal(prior.strength, prior.spread).sample(rng, (n_labels,))
+            population["population_strength"] = strength
+            anchor = strength[:, None] * prior.mean(n_labels)
+        mean = np.stack([rng.dirichlet(a) for a in anchor])
         concentration = self.concentration.sample(rng, (n_labels,))
         alpha = self._shapes(concentration[:, None] * mean)
         tiny = np.finfo(float).tiny
@@ -246,11 +277,17 @@ class HierarchicalDawidSkene(ConjugateModel):
         import pytensor.tensor as pt
 
         prior = self.population
-        anchor: Any = prior.alpha(n_labels)
+        shares: Any = prior.mean(n_labels)
         if prior.estimated:
             accuracy = pm.Beta("common_accuracy", *prior.beta)
             off = (1.0 - accuracy) / (n_labels - 1)
-            anchor = prior.strength * pt.where(np.eye(n_labels, dtype=bool), accuracy, off)
+            shares = pt.where(np.eye(n_labels, dtype=bool), accuracy, off)
+        anchor = prior.strength * shares
+        if isinstance(prior, Rows):
+            anchor = prior.alpha(n_labels)
+        elif prior.spread:
+            held = LogNormal(prior.strength, prior.spread).pymc("population_strength", dims="truth")
+            anchor = held[:, None] * shares
         mean = pm.Dirichlet("population", a=anchor, dims=("truth", "label"))
         concentration = self.concentration.pymc("concentration", dims="truth")
         alpha = (concentration[:, None] * mean)[None]
@@ -267,7 +304,7 @@ class HierarchicalDawidSkene(ConjugateModel):
             "Every item has one true class; every coder has a confusion matrix of their own, "
             "drawn from a population of coders whose mean and spread are estimated too.",
             f"Prevalence: Dirichlet with {self.prevalence.concentration:g} pseudo-counts a class.",
-            f"Population mean of each row: Dirichlet with {self.population.strength:g} "
+            f"Population mean of each row: Dirichlet with {self._strength()} "
             f"pseudo-counts, {self._centre()} of them on the right label.",
             f"Concentration of the coders around it: {self.concentration.in_words}.",
             *(
@@ -276,6 +313,13 @@ class HierarchicalDawidSkene(ConjugateModel):
                 else []
             ),
         ]
+
+    def _strength(self) -> str:
+        prior = self.population
+        if not prior.spread:
+            return f"{prior.strength:g}"
+        words = LogNormal(prior.strength, prior.spread).in_words
+        return f"an estimated number (for each class {words}) of"
 
     def _centre(self) -> str:
         prior = self.population

@@ -52,6 +52,48 @@ def population_mode(counts: Floats, anchor: Floats, scale: ScalePrior) -> tuple[
     return mean, concentration
 
 
+def anchor_strength(
+    counts: Floats, shares: Floats, concentration: Floats, median: float, spread: float
+) -> Floats:
+    """Most probable strength of the prior of each row's mean, with that mean integrated out.
+
+    The labels of a coder count as much as they tell of the mean: so many as would be independent
+    draws from it.
+
+    Parameters
+    ----------
+    counts
+        Soft counts, shape [row, label, truth].
+    shares
+        Centre of the prior of the mean, shape [truth, label].
+    concentration
+        Of the coders around the mean, shape [truth].
+    median, spread
+        Log-normal prior of the strength.
+
+    Returns
+    -------
+    Strengths, shape [truth].
+
+    Examples
+    --------
+    >>> counts = np.zeros((50, 2, 2))
+    >>> counts[:, :, 0], counts[:, :, 1] = [7.0, 3.0], [7.0, 3.0]
+    >>> shares = np.array([[0.7, 0.3], [0.3, 0.7]])
+    >>> anchor_strength(counts, shares, np.array([50.0, 50.0]), 300.0, 1.5).round() > 100
+    array([ True, False])
+    """
+    each = counts.sum(axis=1)
+    worth = (concentration + 1.0) / (concentration + np.maximum(each, 1.0))
+    told = np.einsum("jlk,jk->kl", counts, worth)
+    z = np.linspace(-4.0, 3.0, 57)[:, None]
+    strength = median * np.exp(spread * z)
+    shapes = strength[:, :, None] * shares
+    value = (gammaln(shapes + told) - gammaln(shapes)).sum(axis=2) - 0.5 * z**2
+    value += gammaln(strength) - gammaln(strength + told.sum(axis=1))
+    return np.asarray(strength[value.argmax(axis=0), 0])
+
+
 def _loss(x: Floats, n: Floats, anchor: Floats, linear: float, square: float) -> tuple[float, Any]:
     """Negative log density and gradient in (logits of the mean, log concentration)."""
     log_m, log_c = log_softmax(x[:-1]), x[-1]

@@ -108,6 +108,10 @@ class Diagonal:
         Pseudo-labels behind the accuracy. Infinite (the default): the accuracy is as given.
         Finite: all rows share one accuracy a that is estimated too, with a ~ Beta(certainty *
         accuracy, certainty * (1 - accuracy)); only for the population of a hierarchical model.
+    spread
+        Standard deviation of the logarithm of the strength. 0 (the default): the strength is as
+        given. Above: each row has a strength of its own that is estimated too, log-normal with
+        median ``strength``; only for the population of a hierarchical model.
 
     Examples
     --------
@@ -120,6 +124,7 @@ class Diagonal:
     strength: float = 4.0
     accuracy: float = 0.7
     certainty: float = math.inf
+    spread: float = 0.0
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.strength) and self.strength >= 0):
@@ -128,6 +133,8 @@ class Diagonal:
             raise ValueError(f"Diagonal needs 0 < accuracy < 1, not {self.accuracy!r}.")
         if not self.certainty > 0:
             raise ValueError(f"Diagonal needs a certainty > 0, not {self.certainty!r}.")
+        if not (math.isfinite(self.spread) and self.spread >= 0):
+            raise ValueError(f"Diagonal needs a spread >= 0, not {self.spread!r}.")
 
     @property
     def estimated(self) -> bool:
@@ -201,6 +208,11 @@ class Rows:
     def certainty(self) -> float:
         """Pseudo-labels behind the accuracy: it is as given."""
         return math.inf
+
+    @property
+    def spread(self) -> float:
+        """Spread of the strength: it is as given."""
+        return 0.0
 
     def alpha(self, n_classes: int) -> Floats:
         """Pseudo-counts, shape [truth, label]."""

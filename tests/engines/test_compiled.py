@@ -79,11 +79,20 @@ def test_groups_of_coders_are_data():
         am.models.HierarchicalDawidSkene(prevalence=Dirichlet(2.0)),
         am.models.HierarchicalDawidSkene(population=Diagonal(300.0, 0.8, 10.0)),
         am.models.HierarchicalDawidSkene(population=Diagonal(300.0, 0.7)),
+        am.models.HierarchicalDawidSkene(population=Diagonal(300.0, 0.7, 10.0, 1.0)),
         am.models.HierarchicalDawidSkene.carpenter(),
         am.models.DawidSkene(),
         am.models.Answering(kinds=("?",)),
     ],
-    ids=["prevalence", "accuracy", "fixed accuracy", "concentration", "model", "wrapped"],
+    ids=[
+        "prevalence",
+        "accuracy",
+        "fixed accuracy",
+        "strength",
+        "concentration",
+        "model",
+        "wrapped",
+    ],
 )
 def test_other_priors_and_models_have_graphs_of_their_own(other):
     assert key(other, crowd(1)) != key("hierarchical", crowd(1))

@@ -38,6 +38,14 @@ CASES = {
         ),
         lambda _: _with_gold(2),
     ),
+    "simulated with gold, strengths of rows learnt": (
+        am.models.HierarchicalDawidSkene(
+            population=Diagonal(30, 0.7, 10, spread=0.7),
+            concentration=LogNormal(10, 0.5),
+            prevalence=Dirichlet(3),
+        ),
+        lambda _: _with_gold(),
+    ),
     "simulated with gold, labels that are not classes": (
         am.models.Answering(
             am.models.DawidSkene(prevalence=Dirichlet(3)), concentration=LogNormal(10, 0.5)

@@ -13,10 +13,14 @@ from annomodels.models import MODELS, resolve
 from annomodels.models.confusion import ConfusionModel, emission_logp
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import encode
+from annomodels.models.hierarchical import HierarchicalDawidSkene
+from annomodels.priors import Diagonal
 
 pytestmark = pytest.mark.slow
 
 CONFUSION = [name for name, model in MODELS.items() if issubclass(model, ConfusionModel)]
+# how strongly the population holds the mean of each row is learnt
+LEARNT = HierarchicalDawidSkene(population=Diagonal(50.0, 0.7, 10.0, spread=1.0))
 DESIGNS = [(2, False), (3, False), (3, True)]
 
 
@@ -89,7 +93,7 @@ def _names(data, model):
 
 
 @pytest.mark.nuts
-@pytest.mark.parametrize("name", CONFUSION)
+@pytest.mark.parametrize("name", [*CONFUSION, pytest.param(LEARNT, id="learnt strengths")])
 @pytest.mark.parametrize("gold", [False, True])
 def test_pymc_density_equals_enumeration_plus_prior(name, gold, rng):
     """The joint densities of Gibbs and PyMC are one: their difference does not vary."""

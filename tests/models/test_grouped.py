@@ -14,6 +14,9 @@ from annomodels.models.base import State
 from annomodels.models.encoded import encode
 from annomodels.priors import Diagonal
 
+# strengths of the rows are learnt too
+LEARNT = Diagonal(30.0, 0.7, 10.0, spread=1.0)
+
 
 def grouped(data, **priors):
     """Coders 0 and 2 in one group, the others in another."""
@@ -45,7 +48,7 @@ def test_one_group_is_the_hierarchical_model_draw_by_draw():
         assert fits[0].groups(dict.fromkeys(data.coders, "all")).table.shape[0] == 1
 
 
-@pytest.mark.parametrize("population", [Diagonal(300.0, 0.7, 10.0), Diagonal(20.0, 0.7)])
+@pytest.mark.parametrize("population", [Diagonal(300.0, 0.7, 10.0), Diagonal(20.0, 0.7), LEARNT])
 def test_the_kernel_of_groups_does_the_same_with_one_group(population, rng):
     """The path through the kernel of groups, which one group alone does not take in a fit."""
     from annomodels.kernels.groups import Groups
@@ -59,9 +62,10 @@ def test_the_kernel_of_groups_does_the_same_with_one_group(population, rng):
         state = model.start(counts.astype(float), sizes.astype(float))
         alpha, prior, source = model.priors(state)
         if not alone:
-            *rest, anchor, own = source
-            held = [np.ascontiguousarray(part[None]) for part in rest[:2]]
-            source = Groups(*held, *rest[2:], anchor, own, np.zeros(4, dtype=np.int64))
+            held = [np.ascontiguousarray(part[None]) for part in source[:2]]
+            strength = np.ascontiguousarray(source.strength[None])
+            rest = source[4:]
+            source = Groups(*held, source.accuracy, strength, *rest, np.zeros(4, dtype=np.int64))
             prior = np.repeat(prior[None], 4, axis=0)
         for n in range(3):
             draw_parameters(
@@ -69,14 +73,15 @@ def test_the_kernel_of_groups_does_the_same_with_one_group(population, rng):
                 state.log_prevalence, state.log_confusion,
             )  # fmt: skip
         density = log_prior(alpha, prior, source, state.log_prevalence, state.log_confusion)
-        results.append((state.log_confusion, source.mean, source.concentration, density))
+        found = state.log_confusion, source.mean, source.concentration, source.strength, density
+        results.append(found)
     for ours, theirs in zip(*results, strict=True):
         np.testing.assert_allclose(np.squeeze(ours), np.squeeze(theirs), rtol=1e-12)
     np.testing.assert_array_equal(results[0][0], results[1][0])
 
 
 @pytest.mark.nuts
-@pytest.mark.parametrize("population", [Diagonal(30.0, 0.7, 10.0), Diagonal(20.0, 0.7)])
+@pytest.mark.parametrize("population", [Diagonal(30.0, 0.7, 10.0), Diagonal(20.0, 0.7), LEARNT])
 def test_pymc_density_of_groups_equals_enumeration_plus_prior(population, rng):
     data = tiny(rng, gold=True)
     model = grouped(data, population=population)
