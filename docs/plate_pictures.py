@@ -289,21 +289,21 @@ guess γ 4.4 1.3
         "Readings: readers divide over the classes of an item; each label and the truth is drawn "
         f"from its readings; {LABELS}.",
     ),
-    "opinion-pool": Picture(
+    "stack": Picture(
         """
 truth t_i 1 0 out
 p P_{m,i} 2.4 0 seen
-w w_m 2.4 -1.15
-e e 0 0
+w w_m 2.4 -1.15 seen
+s s,u,\\beta 0 0
 gold t_i^{known} 1 1.1 seen
 """,
-        "w>truth p>truth e>truth truth>gold",
+        "w>truth p>truth s>truth truth>gold",
         (
             Plate("item i", "truth p gold"),
             Plate("model m", "p w"),
         ),
-        "Opinion pool: the truth of an item follows the probabilities of several models, each to a "
-        "power of its own, but for a share of items; known truth teaches both.",
+        "Stack: the truth of an item follows a mixture of several models; known truth teaches how "
+        "sure it may be.",
     ),
     "spammers": Picture(
         """

@@ -16,8 +16,8 @@ CASES = {
     # every item looks alike: a prevalence near 1 is no knowledge of an item
     "few coders, nearly one label": ((0.85, 0.15), 5, "hierarchical"),
     "few coders, hardly two labels": ((0.95, 0.05), 5, "hierarchical"),
-    "crowd": ((1 / 3, 1 / 3, 1 / 3), 20, "opinion-pool"),
-    "crowd, nearly one label": ((0.85, 0.15), 20, "opinion-pool"),
+    "crowd": ((1 / 3, 1 / 3, 1 / 3), 20, "stack"),
+    "crowd, nearly one label": ((0.85, 0.15), 20, "stack"),
 }
 
 

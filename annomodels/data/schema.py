@@ -22,11 +22,12 @@ group                 variables
 ``items``             of models whose items have states: what these stand for, such as
                       ``ambiguous`` or ``difficulty`` (item) with ``_sd``; ``p_state`` (item,
                       state)
-``pool``              of an opinion pool: ``weight`` (pool_draw, member) and ``error`` (pool_draw),
-                      draws of how far its models are believed; ``member_log_p`` (member, item,
-                      truth): log P(truth) of each of them
 ``held_out``          ``label_density`` (annotation): log density of each label given all others,
                       averaged over the chains, where sampling gave it for nothing
+``stack``             of a stack: ``member`` (member, item, truth), log P(truth) of the votes and
+                      each model, ``weight`` (member), ``foretold`` (model), ``log_mixture`` (item,
+                      truth); draws of ``sharpness`` and ``unknown`` (layer_draw) and ``tilt``
+                      (layer_draw, truth)
 ``observed_data``     what was fitted: the arrays of the data, everything else of them as JSON; of
                       annotations ``item``, ``coder``, ``label`` (annotation): codes; ``gold``
                       (item_index)
@@ -54,10 +55,14 @@ SCHEMA_VERSION = "1"
 # what a fit may be of
 Data = Annotations | Candidates
 DATA: dict[str, Any] = {kind.__name__: kind for kind in (Annotations, Candidates)}
-POOL = {
-    "weight": ("pool_draw", "member"),
-    "error": ("pool_draw",),
-    "member_log_p": ("member", "item", "truth"),
+STACK = {
+    "member": ("member", "item", "truth"),
+    "weight": ("member",),
+    "foretold": ("model",),
+    "log_mixture": ("item", "truth"),
+    "sharpness": ("layer_draw",),
+    "unknown": ("layer_draw",),
+    "tilt": ("layer_draw", "truth"),
 }
 
 
@@ -103,9 +108,11 @@ class RawResult:
     label_density
         Log density of each label given all others, nats, shape [annotation]; None where the engine
         does not know it.
-    pool
-        Of an opinion pool: ``weight``, shape [draw, model], ``error``, shape [draw], and
-        ``member_log_p``, shape [model, item, truth].
+    p_open
+        P(truth) of items of known truth as if it were not known, of others `p_truth`, shape [item,
+        truth]; None where the engine does not know it.
+    stack
+        Of a stack: the arrays of the group of the tree.
     groups
         Of a truth that is no class: variables with their dimensions, by group of the tree. The
         group ``truth`` then stands for that of the class probabilities, which are empty.
@@ -123,7 +130,8 @@ class RawResult:
     item_values: dict[str, AnyArray] = field(default_factory=dict)
     p_state: AnyArray | None = None
     label_density: AnyArray | None = None
-    pool: dict[str, AnyArray] = field(default_factory=dict)
+    p_open: AnyArray | None = None
+    stack: dict[str, AnyArray] = field(default_factory=dict)
     groups: dict[str, dict[str, tuple[tuple[str, ...], AnyArray]]] = field(default_factory=dict)
     on_disk: Any = None
 
@@ -181,7 +189,7 @@ def conform(result: RawResult, data: Data, model: Declared) -> xr.DataTree:
     items: dict[str, Any] = {name: (("item",), v) for name, v in result.item_values.items()}
     if result.p_state is not None:
         items["p_state"] = (("item", "state"), result.p_state)
-    pool = {name: (POOL[name], values) for name, values in result.pool.items()}
+    stack = {name: (STACK[name], values) for name, values in result.stack.items()}
     held_out: dict[str, Any] = {}
     if result.label_density is not None:
         held_out["label_density"] = (("annotation",), result.label_density)
@@ -195,7 +203,7 @@ def conform(result: RawResult, data: Data, model: Declared) -> xr.DataTree:
                 for name, part in ({"truth": truth} | result.groups).items()
             },
             **({"/items": dataset(items)} if items else {}),
-            **({"/pool": dataset(pool)} if pool else {}),
+            **({"/stack": dataset(stack)} if stack else {}),
             **({"/held_out": dataset(held_out)} if held_out else {}),
             "/observed_data": observed,
         }

@@ -15,6 +15,7 @@ ENGINES: dict[str, dict[str, str]] = {
         "class": "annomodels.engines.gibbs:run",
         "number": "annomodels.engines.interval:run",
         "link": "annomodels.engines.links:run_gibbs",
+        "stack": "annomodels.engines.stacking:run",
     },
     "nuts": {
         "class": "annomodels.engines.pymc.nuts:run",
@@ -64,7 +65,7 @@ def choose(model: Model, engine: str = "auto") -> str:
 
 
 def runner(engine: str, truth: str = "class") -> Callable[..., Any]:
-    """Load an engine and give its function for models of such a truth."""
+    """Load an engine and give its function for models of such a truth, or for a stack."""
     module, name = ENGINES[engine][truth].split(":")
     run: Callable[..., Any] = getattr(importlib.import_module(module), name)
     return run

@@ -56,6 +56,7 @@ def collect(model: Model, kept: Sequence[Kept], codes: Encoded, attrs: dict[str,
         item_values=item_values,
         p_state=p_state,
         label_density=_label_density(kept),
+        p_open=_open(kept, codes, mean),
     )
 
 
@@ -107,6 +108,17 @@ def collect_parameters(
     }
     stats = {"log_likelihood": log_likelihood}
     return RawResult(posterior=posterior, lp=lp, stats=stats, attrs=attrs, **of_items)
+
+
+def _open(kept: Sequence[Kept], codes: Encoded, mean: AnyArray) -> AnyArray | None:
+    """P(truth), of items of known truth as if it were not known; None where none is."""
+    parts = [part for part in kept if isinstance(part, StateKept) and len(part.open_sum)]
+    if not parts:
+        return None
+    p = mean.copy()
+    each = [part.open_sum / part.open_sum.sum(axis=1, keepdims=True) for part in parts]
+    p[codes.gold >= 0] = np.mean(each, axis=0)
+    return np.asarray(p[codes.inverse])
 
 
 def _label_density(kept: Sequence[Kept]) -> AnyArray | None:

@@ -129,6 +129,8 @@ class StateKept(Kept):
         What the numbers are called that states stand for.
     n_labelled
         Number of labels whose held-out density is summed.
+    n_known
+        Number of items of known truth.
     """
 
     def __init__(
@@ -140,12 +142,15 @@ class StateKept(Kept):
         n_states: int,
         value_names: list[str],
         n_labelled: int = 0,
+        n_known: int = 0,
     ) -> None:
         super().__init__(n_items, n_classes, draws, single)
         items = n_items
         # sums of 1 / P(label | all other labels), and of how many draws
         self.label_sum = np.zeros(n_labelled)
         self.label_draws = 0
+        # P(truth) of items of known truth, weighed by 1 / P(that truth)
+        self.open_sum = np.zeros((n_known, n_classes))
         self.value_names = value_names
         self.p_state = np.zeros((items if items * n_states <= MOST_STATES else 0, n_states))
         self.value_sum = np.zeros((len(value_names), items))

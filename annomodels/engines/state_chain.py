@@ -18,6 +18,7 @@ from annomodels.types import AnyArray
 
 MIRROR_EVERY = 10  # iterations of the warm-up between looks for swapped classes
 HOLD_OUT_EVERY = 4  # kept draws between sums of held-out densities
+LEAST = 1e-6  # probability of a known truth that is not believed to be smaller in any draw
 FIRST = 2**40  # number of the step before the first iteration, which no iteration reaches
 
 
@@ -75,6 +76,9 @@ class StateChain:
         # every label of an item has the one row of the coder that belongs to its state alone
         own = np.array_equal(self.only, np.arange(self.classes))
         self.holds_out = own and model.coders.collapsed(self.state) is not None
+        # items of known truth once more, as if it were not known
+        self.known = np.flatnonzero(codes.gold >= 0)
+        self.opened = codes.of_patterns(self.known, known=False)
         self.nowhere = self.room(0, False)
         if model.scattered:
             self._scatter()
@@ -90,6 +94,7 @@ class StateChain:
             len(self.layout.base),
             sorted(self.layout.values),
             len(codes.row) if draws and self.holds_out else 0,
+            len(self.known),
         )
 
     @property
@@ -111,6 +116,7 @@ class StateChain:
             target = kept if kept is not None and keep else self.nowhere
             log_likelihood = self._pass(target, keep)
             if keep and kept is not None:
+                self._open(kept)
                 if self.holds_out and kept.n % HOLD_OUT_EVERY == 0:
                     self._hold_out(kept)
                 values = self._values()
@@ -132,6 +138,26 @@ class StateChain:
         held = {name: values.copy() for name, values in self.items.items()}
         values = {**self.model.coders.pymc_start(self.state), **held}
         return self.model.finish(values)
+
+    def _open(self, kept: StateKept) -> None:
+        """Add what the labels of items of known truth say of it, as if it were not known.
+
+        The parameters have seen it; weights 1 / P(known truth) take that back.
+        """
+        if not len(self.known):
+            return
+        from annomodels.kernels.mixtures.states import state_pass
+
+        few = self.opened
+        p, values = np.zeros((few.n_patterns, few.n_labels)), np.empty((0, len(self.layout.base)))
+        nothing = np.empty((0, 0))
+        state_pass(
+            *few.arrays, few.weight, self._share(), self.table,
+            np.ascontiguousarray(self.model.truth_of(self.layout, self.items)), values, SMALLEST,
+            p, np.zeros(few.n_patterns), nothing, nothing, nothing,
+        )  # fmt: skip
+        known = np.maximum(p[np.arange(len(p)), self.codes.gold[self.known]], LEAST)
+        kept.open_sum += p / known[:, None]
 
     def _scatter(self) -> None:
         """Begin with items in states at random, where no truth is known."""
@@ -199,8 +225,7 @@ class StateChain:
         own = layout.base >= 0
         sizes = np.bincount(layout.base[own], self.sizes[own], minlength=k).astype(np.int64)
         counts = self.counts.reshape(self.codes.n_rows, self.codes.n_labels, k)
-        known = self.golds.sum(axis=1)
-        self.model.draw(counts, sizes, known, self.state, self.key, self.iteration)  # type: ignore[arg-type]
+        self.model.draw(counts, sizes, self.golds.copy(), self.state, self.key, self.iteration)  # type: ignore[arg-type]
         key = np.array([self.key, self.iteration], dtype=np.uint64)
         rng = np.random.Generator(np.random.Philox(key=key))
         for name, alpha in self.model.alphas(self.codes.n_rows, self.codes.n_labels).items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.candidates import Candidates
@@ -18,7 +18,6 @@ from annomodels.models.catalog import resolve, with_no_answers
 from annomodels.models.encoded import expanded, require_learnable
 
 if TYPE_CHECKING:
-    from annomodels.models.mixtures.opinion_pool import OpinionPool
     from annomodels.scale.scanned import Scanned
 
 
@@ -56,7 +55,7 @@ def fit(
         A model or its name: ``hierarchical`` (the default), ``dawid-skene``,
         ``class-conditional``, ``one-coin``, ``mace``, ``pooled``, ``logit-normal``; where items
         are more than their class, ``guess-level``, ``consensus``, ``easy-hard``, ``ambiguous``,
-        ``readings``, ``opinion-pool``, ``item-kinds``; ``spammers``; all are in the
+        ``readings``, ``stack``, ``item-kinds``; ``spammers``; all are in the
         docs on models. Of mentions ``pairs`` (the default) or ``single``.
     engine
         ``auto``, ``gibbs``, ``nuts`` or ``em``. ``em`` is a first look without intervals.
@@ -142,13 +141,11 @@ def fit(
         named = data.shell()
         silent = bool(data.unanswered.any())
     fitted = resolved.bound(named)
-    fitted = with_no_answers(fitted, named) if silent else fitted.reported
+    # members of a stack take no account of who said "don't know"
+    whole = silent and not fitted.stacks
+    fitted = with_no_answers(fitted, named) if whole else fitted.reported
     seen = expanded(data) if fitted.shadows and isinstance(data, Annotations) else data
-    result = runner(name, fitted.truth)(fitted, seen, settings)
-    if fitted.pools:
-        from annomodels.engines.pooling import pooled
-
-        result = pooled(cast("OpinionPool", fitted), named, result, settings)
+    result = runner(name, "stack" if fitted.stacks else fitted.truth)(fitted, seen, settings)
     result.posterior, fitted = fitted.separated(result.posterior), fitted.reported
     n_chains, n_draws = result.lp.shape
     result.attrs = {
@@ -184,7 +181,7 @@ def _require_links(model: Model) -> None:
 
 def _require_streamable(model: Model, engine: str) -> None:
     """Refuse models whose items are more than their class, and engines that see no parts."""
-    if not model.by_counts or engine not in ("gibbs", "em"):
+    if model.stacks or not model.by_counts or engine not in ("gibbs", "em"):
         raise NotApplicable(
             f"The {model.title} model with the engine {engine!r} needs the labels in memory. Use a "
             "model from pooled to hierarchical with gibbs or em, or fit "

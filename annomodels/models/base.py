@@ -97,8 +97,8 @@ class Model(ABC):
     swappable: ClassVar[bool] = True
     # whether parameters depend on each other so much that NUTS should learn the directions
     correlated: ClassVar[bool] = False
-    # whether P(truth) is pooled with that of other models, see models/mixtures/opinion_pool.py
-    pools: ClassVar[bool] = False
+    # whether P(truth) is put together from that of other models, see models/mixtures/stack.py
+    stacks: ClassVar[bool] = False
     # whether parameters are drawn or climbed given counts of labels by truth: then Gibbs and EM go
     # in parts, on disk and from checkpoints
     by_counts: ClassVar[bool] = False

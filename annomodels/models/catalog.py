@@ -44,7 +44,7 @@ MODELS = Catalogue(
         "easy-hard": "mixtures.easy_hard:EasyHardItems",
         "ambiguous": "mixtures.ambiguous:Ambiguous",
         "readings": "mixtures.readings:Readings",
-        "opinion-pool": "mixtures.opinion_pool:OpinionPool",
+        "stack": "mixtures.stack:Stack",
         "spammers": "mixtures.kinds:Spammers",
         "item-kinds": "mixtures.item_kinds:KindsOfItems",
         "scalar-difficulty": "continuous.scalar_difficulty:ScalarDifficulty",

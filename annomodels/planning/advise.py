@@ -108,7 +108,7 @@ def advise(
     >>> import annomodels as am
     >>> found = advise(am.datasets.load("crowd"))
     >>> found.model, found.reasons[0][:61]
-    ('opinion-pool', '24 coders and 8 labels of the median item: the labels of an i')
+    ('stack', '24 coders and 8 labels of the median item: the labels of an i')
     """
     if options and not check:
         raise NotApplicable(f"{', '.join(options)}: options of a fit go with check=True.")

@@ -113,12 +113,12 @@ FIRST = (
         "a bias, a scale and a noise.",
     ),
     Rule(
-        "opinion-pool",
+        "stack",
         lambda f: f.coders >= CROWD and f.per_item >= SEVERAL and f.scale in ("nominal", "ordinal"),
         "{coders:,} coders and {per_item:g} labels of the median item: the labels of an item by "
-        "such a crowd are not independent evidence of its truth. This model takes them for how the "
-        "crowd reads the item, and believes none of its parts more than proved right elsewhere, so "
-        "its probabilities are less sure than those of Dawid-Skene.",
+        "such a crowd are not independent evidence of its truth. The stack weighs several models "
+        "and the votes by the labels they foretell, and is as sure as such mixtures were right on "
+        "public sets with known truth.",
     ),
     Rule(
         "ordinal",
@@ -171,7 +171,7 @@ ALSO = (
         "than others, so that coders err together.",
     ),
     Rule(
-        "opinion-pool",
+        "stack",
         lambda f: f.per_item >= SEVERAL and f.scale in ("nominal", "ordinal"),
         "If the probabilities are handed on: labels of one item are less than independent "
         "evidence, and this model does not take them for more.",

@@ -11,7 +11,7 @@ import numpy as np
 
 from annomodels.reporting.health import FEW, Counts, Health, Spread, health
 from annomodels.summaries.draws import choices, interval, thinned, truth_probabilities
-from annomodels.summaries.gold.gold import pooled_truths
+from annomodels.summaries.gold.gold import stacked_truths
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -232,7 +232,7 @@ class Facts:
     @property
     def too_sure(self) -> bool:
         """Whether errors gather on some items, and P(truth) takes no account of that."""
-        if "pool" in self.tree.children:
+        if "stack" in self.tree.children:
             return False
         table = self.check.table
         about = table["name"].isin(("errors on the same items", "spread of the votes"))
@@ -313,8 +313,8 @@ def wrong_labels(fit: Any) -> Wrong:
 def _replicated(fit: Any, unknown: Bools, best: Ints, chance: Floats) -> Floats:
     """Numbers of wrong labels by gold and by vote, shape [draw, 2]."""
     most = max(40, min(_DRAWS, _CELLS // max(chance.size, 1)))
-    if "pool" in fit.tree.children:
-        beliefs = pooled_truths(fit.tree, most)
+    if "stack" in fit.tree.children:
+        beliefs = stacked_truths(fit.tree, most)
     else:
         beliefs = truth_probabilities(thinned(fit.tree, fit.data, most), fit.data)
     rng = np.random.default_rng(0)

@@ -159,11 +159,11 @@ def test_design_refuses_assumptions_that_the_pilot_tells(crowd, call):
 def test_advise_names_a_model_with_its_reasons(call):
     done = call("advise", "dataset:crowd")
     assert done.code == 0, done.err
-    assert "model: opinion-pool" in done.err
+    assert "model: stack" in done.err
     assert "* 24 coders and 8 labels of the median item" in done.err
-    assert table(done.out)[0]["model"] == "opinion-pool"
+    assert table(done.out)[0]["model"] == "stack"
     facts = json.loads(call("advise", "dataset:crowd", "--json").out)
-    assert facts["call"] == 'am.fit(data, "opinion-pool")'
+    assert facts["call"] == 'am.fit(data, "stack")'
     assert facts["facts"]["items"] == 200
     assert facts["models"][0]["place"] == "first"
 

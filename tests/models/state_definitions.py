@@ -121,7 +121,6 @@ DEFINITIONS = {
     "easy-hard": easy_hard,
     "ambiguous": ambiguous,
     "readings": readings,
-    "opinion-pool": readings,  # of the labels and states; the pool is apart
     "spammers": spammers,
     "item-kinds": item_kinds,
 }

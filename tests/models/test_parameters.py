@@ -18,9 +18,8 @@ VARIANTS = {
     "discrimination": am.models.ScalarDifficulty(
         discrimination=0.5, guessing=am.priors.Beta(1.0, 1.0)
     ),
-    "pool of one": am.models.OpinionPool(others=(), weights=(1.0,)),
 }
-NAMES = [*(name for name in MODELS if name not in ("groups", "opinion-pool")), *VARIANTS]
+NAMES = [*(name for name in MODELS if name != "groups"), *VARIANTS]
 
 
 def data_of(labels: int) -> Annotations:

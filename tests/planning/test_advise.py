@@ -66,15 +66,15 @@ def test_rules_say_what_they_rest_on():
     assert suits == {rule.model for rule in ALSO} - {"ordinal"}
     ordered = dataclasses.replace(rich, scale="ordinal")
     assert "ordinal" in {rule.model for rule in ALSO if rule.when(ordered)}
-    assert holding(FIRST, rich)[0].model == holding(FIRST, ordered)[0].model == "opinion-pool"
+    assert holding(FIRST, rich)[0].model == holding(FIRST, ordered)[0].model == "stack"
     assert not [rule for rule in ALSO if rule.when(dataclasses.replace(USUAL, per_item=2.0))]
 
 
 def test_advice_without_a_fit_is_of_facts_alone():
     found = am.advise(am.simulate(100, 30, 3, 4, seed=1).annotations)
-    assert found.model == found.table["model"][0] == "opinion-pool"
+    assert found.model == found.table["model"][0] == "stack"
     assert found.fit is None
-    assert found.call == 'am.fit(data, "opinion-pool")'
+    assert found.call == 'am.fit(data, "stack")'
     assert list(found.table["place"]) == ["first", *["compare"] * (len(found.table) - 1)]
     assert found.reasons[-1].startswith("Worth comparing with am.compare: ")
     assert found.table["model"].is_unique

@@ -234,13 +234,10 @@ def swap_slots(source: Kinds, counts: Array, sizes: Array, a: int, b: int) -> No
 
 @inlined
 def move_kinds(
-    source: Kinds, counts: Array, sizes: Array, known: Array, alpha: Array, chosen: Array,
-    state: Array,
+    source: Kinds, counts: Array, sizes: Array, known: Array, log_odds: float, alpha: Array,
+    chosen: Array, state: Array,
 ) -> int:  # fmt: skip
-    """Propose that kinds of two classes change places (Metropolis); gives how many did.
-
-    Kinds with an item of known truth stay where they are.
-    """
+    """Propose that kinds of two classes change places (Metropolis); gives how many did."""
     mean, levels, pseudo = source.mean, source.levels, source.pseudo
     n_kinds, n_slots = len(pseudo), mean.shape[1]
     of_class, whole, moved = np.zeros(len(alpha), dtype=np.int64), 0.0, 0
@@ -253,7 +250,11 @@ def move_kinds(
         b = min(int(uniform(state) * n_slots), n_slots - 1)
         u = uniform(state)
         k, other = a // n_kinds, b // n_kinds
-        if k == other or known[a] > 0 or known[b] > 0 or (sizes[a] == 0 and sizes[b] == 0):
+        if k == other or (sizes[a] == 0 and sizes[b] == 0):
+            continue
+        gained = known[a, other] + known[b, k] - known[a, k] - known[b, other]
+        # without strays an item of known truth would be impossible in another class
+        if gained < 0 and log_odds == np.inf:
             continue
         more = sizes[b] - sizes[a]
         value = sizes_density(sizes[b], pseudo[a % n_kinds], of_class[k] + more, whole, alpha[k])
@@ -262,6 +263,8 @@ def move_kinds(
             sizes[a], pseudo[b % n_kinds], of_class[other] - more, whole, alpha[other]
         )
         value -= sizes_density(sizes[b], pseudo[b % n_kinds], of_class[other], whole, alpha[other])
+        if gained != 0:
+            value += gained * log_odds
         for t in range(len(mean)):
             of_a = levels[chosen[t, 1 if a % n_kinds > 0 else 0]]
             of_b = levels[chosen[t, 1 if b % n_kinds > 0 else 0]]
@@ -273,19 +276,21 @@ def move_kinds(
             of_class[k] += more
             of_class[other] -= more
             swap_slots(source, counts, sizes, a, b)
+            for label in range(len(alpha)):
+                known[a, label], known[b, label] = known[b, label], known[a, label]
             moved += 1
     return moved
 
 
 @kernel
 def draw_kinds(
-    counts: Array, sizes: Array, known: Array, alpha: Array, source: Kinds, key: Key,
-    iteration: int, log_prevalence: Array, logc: Array,
+    counts: Array, sizes: Array, known: Array, log_odds: float, alpha: Array, source: Kinds,
+    key: Key, iteration: int, log_prevalence: Array, logc: Array,
 ) -> int:  # fmt: skip
     """Draw shares of the slots, rows and what these come from, in place; how many kinds moved.
 
-    `counts` [coder, label, slot] and `sizes` [slot] follow the kinds that move; `known` [slot] is
-    how many items of known truth there are, `alpha` [class] pseudo-counts of the classes.
+    `counts` [coder, label, slot] and `sizes` [slot] follow the kinds that move; `known`
+    [slot, truth] counts items of known truth, `alpha` [class] pseudo-counts of the classes.
     """
     n_kinds = len(source.pseudo)
     n_rows, n_labels, n_slots = counts.shape
@@ -296,7 +301,7 @@ def draw_kinds(
     draw_levels(source, n_kinds, state, chosen)
     draw_communities(source, counts, key, iteration, n_kinds, chosen)
     draw_levels(source, n_kinds, state, chosen)
-    moved: int = move_kinds(source, counts, sizes, known, alpha, chosen, state)
+    moved: int = move_kinds(source, counts, sizes, known, log_odds, alpha, chosen, state)
     shape, row = np.empty(n_labels), np.empty(n_labels)
     for j in range(n_rows):
         state[0] = address(key, iteration, CONFUSION, j)

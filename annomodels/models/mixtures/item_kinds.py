@@ -37,7 +37,7 @@ class KindsOfItems(KindPriors, StateModel):
 
     Parameters
     ----------
-    prevalence, kinds, communities, first, others, shares, concentration
+    prevalence, kinds, communities, first, others, shares, concentration, strays
         As in :class:`KindPriors`.
 
     References
@@ -90,11 +90,13 @@ class KindsOfItems(KindPriors, StateModel):
     def layout(self, n_labels: int) -> Layout:
         """Give the states of the items: class and kind."""
         names = tuple(self.perceived([str(k) for k in range(n_labels)]))
+        stray = self.strays / (n_labels - 1)
+        truth = np.where(np.eye(n_labels, dtype=bool), 1.0 - self.strays, stray)
         return Layout(
             names=names,
             mix=np.eye(len(names)),
             base=np.arange(len(names)),
-            truth=np.repeat(np.eye(n_labels), self.kinds, axis=0),
+            truth=np.repeat(truth, self.kinds, axis=0),
         )
 
     def pymc_prevalence(self, n_perceived: int) -> Any:

@@ -50,6 +50,9 @@ class KindPriors:
     concentration
         Shape and rate of the gamma prior of how alike the coders of a community are, in
         pseudo-counts.
+    strays
+        Share of the items of a kind whose truth is another class. With a few, kinds that hold
+        items of known truth can still move between classes.
 
     Examples
     --------
@@ -64,10 +67,13 @@ class KindPriors:
     others: tuple[float, float] = (4.0, 0.4)
     shares: tuple[float, float] = (1.4, 1.0)
     concentration: tuple[float, float] = (2.0, 0.2)
+    strays: float = 0.02
 
     def __post_init__(self) -> None:
         if self.kinds < 1 or self.communities < 1:
             raise ValueError("KindsOfItems needs one kind and one community, or more.")
+        if not 0 <= self.strays < 0.5:
+            raise ValueError("KindsOfItems needs a share of strays of at least 0, below a half.")
         numbers = (self.first[0], self.others[0], *self.shares, *self.concentration)
         if min(numbers) <= 0 or not all(0 <= s <= 1 for s in (self.first[1], self.others[1])):
             raise ValueError(
@@ -112,6 +118,7 @@ class KindPriors:
             "for the others, learnt from a grid.",
             f"Concentration of the coders around them: gamma with shape {shape:g} and rate "
             f"{rate:g}, between {BOUNDS[0]:g} and {BOUNDS[1]:g}.",
+            f"Of the items of a kind {self.strays:g} are of another class.",
         ]
 
 
@@ -150,7 +157,7 @@ class KindRows(KindPriors, ConjugateModel):
 
     Parameters
     ----------
-    prevalence, kinds, communities, first, others, shares, concentration
+    prevalence, kinds, communities, first, others, shares, concentration, strays
         As in :class:`KindPriors`.
 
     Examples
@@ -218,14 +225,16 @@ class KindRows(KindPriors, ConjugateModel):
 
     def draw(self, counts: Floats, sizes: Floats, state: State, key: int, iteration: int) -> None:
         """Gibbs step: parameters given counts, in place, where no truth is known."""
-        self.draw_beside(counts, sizes, np.zeros(len(sizes), dtype=np.int64), state, key, iteration)
+        self.draw_beside(
+            counts, sizes, np.zeros((len(sizes), counts.shape[1]), np.int64), state, key, iteration
+        )
 
     def draw_beside(
         self, counts: Any, sizes: Any, known: Ints, state: State, key: int, iteration: int
     ) -> None:
-        """Gibbs step; kinds move between classes unless an item of them has a `known` truth.
+        """Gibbs step; kinds may move between classes, and counts and sizes follow them.
 
-        Counts and sizes follow them.
+        `known` [slot, truth] counts items of known truth.
         """
         from annomodels.kernels.mixtures.item_kinds import Kinds, draw_kinds
 
@@ -236,9 +245,15 @@ class KindRows(KindPriors, ConjugateModel):
             np.array([*self.concentration, *BOUNDS]), levels, log_level, self.pseudo,
         )  # fmt: skip
         draw_kinds(
-            counts, sizes, known, self.prevalence.alpha(k), source, np.uint64(key), iteration,
-            state.log_prevalence, state.log_confusion,
+            counts, sizes, known, self.log_odds(k), self.prevalence.alpha(k), source,
+            np.uint64(key), iteration, state.log_prevalence, state.log_confusion,
         )  # fmt: skip
+
+    def log_odds(self, n_labels: int) -> float:
+        """Log of how much more often an item is of the class of its kind than of one other."""
+        if not self.strays:
+            return np.inf
+        return float(np.log((1.0 - self.strays) / (self.strays / (n_labels - 1))))
 
     def log_prior(self, state: State) -> float:
         """Log prior density of shares, rows and communities; who is in which is summed out."""

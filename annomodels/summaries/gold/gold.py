@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, cast
 
@@ -19,7 +20,7 @@ from annomodels.types import Floats
 if TYPE_CHECKING:
     import xarray as xr
 
-    from annomodels.models.mixtures.opinion_pool import OpinionPool
+    from annomodels.models.mixtures.stack import Stack
 
 DEFAULT_THRESHOLD = 0.95
 TOO_SURE = "Such probabilities are too sure where items differ in difficulty."
@@ -100,7 +101,7 @@ def gold(
             "why": ["known gold" if g >= 0 else text for g, text in zip(known, why, strict=True)],
         }
     )
-    notes = _notes(data, p, known, limit, strength, pool_notes(tree))
+    notes = _notes(data, p, known, limit, strength, stack_notes(tree), _wrong(tree))
     return Summary("Gold standard", table, draws, notes)
 
 
@@ -139,73 +140,83 @@ def _notes(
     known: NDArray[np.integer[Any]],
     limit: float,
     strength: Floats,
-    pool: tuple[str, ...],
+    stack: tuple[str, ...],
+    wrong: tuple[int, int] | None,
 ) -> tuple[str, ...]:
     model, vote = expected_errors(p, data)
     n_open = int((known < 0).sum())
     settled = int((p.max(axis=1) >= limit).sum())
     notes = [
-        f"Of {n_open:,} labels, {model:,.1f} are expected to be wrong; by majority vote "
-        f"{vote:,.1f}.{'' if pool else f' {TOO_SURE}'}",
+        f"Of {n_open:,} labels, {model:,.1f} are expected to be wrong"
+        f"{'' if wrong is None else f' (95 % interval {wrong[0]:,} to {wrong[1]:,})'}; by majority "
+        f"vote {vote:,.1f}.{'' if stack else f' {TOO_SURE}'}",
         f"{settled:,} of {data.n_items:,} items have a label with probability {limit:g} or more.",
     ]
     if n_open < data.n_items:
         notes.append(f"The gold of {data.n_items - n_open:,} items is known and was used.")
-    notes += pool
+    notes += stack
     if doubtful(strength):
         notes.append(f"{no_signal(strength)} No label counts as settled, whatever its probability.")
     return tuple(notes)
 
 
-def pooled_truths(tree: xr.DataTree, most: int) -> Iterator[tuple[int, Floats]]:
-    """Go through P(truth) under draws of the pool's weights and error, [item, truth].
+def _wrong(tree: xr.DataTree) -> tuple[int, int] | None:
+    """Bounds of the number of wrong labels, where a fit has draws of it."""
+    stats = tree["sample_stats"].to_dataset()
+    if "wrong" not in stats:
+        return None
+    low, high = np.quantile(stats["wrong"].values, [0.025, 0.975])
+    return int(np.floor(low)), int(np.ceil(high))
+
+
+def stacked_truths(tree: xr.DataTree, most: int) -> Iterator[tuple[int, Floats]]:
+    """Go through P(truth) under draws of the layer of a stack, [item, truth].
 
     Parameters
     ----------
     tree
-        Result of a fit of an opinion pool.
+        Result of a fit of a stack.
     most
         Most draws to go through.
     """
-    from annomodels.models.mixtures.opinion_pool import pooled_probabilities
+    from annomodels.models.mixtures.stack import layered
 
-    pool = tree["pool"].to_dataset()
-    log_p, weight = pool["member_log_p"].values, pool["weight"].values
-    error = pool["error"].values
-    # evenly spread: neighbouring draws may be the same one
-    chosen = np.unique(np.linspace(0, len(error) - 1, min(most, len(error))).astype(int))
+    stack = tree["stack"].to_dataset()
+    log_q = stack["log_mixture"].values
+    layer = [stack[name].values for name in ("sharpness", "unknown", "tilt")]
+    total = len(layer[0])
+    # evenly spread: neighbouring draws may be alike
+    chosen = np.unique(np.linspace(0, total - 1, min(most, total)).astype(int))
     gold = tree["observed_data"].to_dataset().get("gold")
-    known = np.full(log_p.shape[1], -1) if gold is None else gold.values
+    known = np.full(len(log_q), -1) if gold is None else gold.values
     given = np.flatnonzero(known >= 0)
     for n, draw in enumerate(chosen):
-        p = pooled_probabilities(log_p, weight[draw : draw + 1], error[draw : draw + 1])[0]
+        one = slice(draw, draw + 1)
+        p = layered(log_q, *(values[one] for values in layer))[0]
         p[given] = np.eye(p.shape[1])[known[given]]
         yield n, p
 
 
-def pool_notes(tree: xr.DataTree) -> tuple[str, ...]:
-    """Say where P(truth) comes from, if from an opinion pool.
+def stack_notes(tree: xr.DataTree) -> tuple[str, ...]:
+    """Say where P(truth) comes from, if from a stack, and what its intervals promise.
 
     Parameters
     ----------
     tree
         Result of a fit.
     """
-    if tree.attrs.get("unpooled"):
-        return (
-            "The run ended before all models of the opinion pool were fitted: P(truth) is that of "
-            "the readings alone.",
-        )
-    if "pool" not in tree.children:
+    if "stack" not in tree.children:
         return ()
-    model = cast("OpinionPool", model_of(tree))
-    pool = tree["pool"].to_dataset()
-    means = zip(model.names, pool["weight"].values.mean(axis=0), strict=True)
+    model = cast("Stack", model_of(tree))
+    stack = tree["stack"].to_dataset()
+    means = zip(model.names, stack["weight"].values, strict=False)
     told = "gold" in tree["observed_data"].to_dataset()
-    taught = "as the known gold taught" if told else "by their prior, since no gold taught them"
-    return (
-        "P(truth) is pooled from models of the labels alone, each believed only so far: "
-        f"{', '.join(f'{name} {weight:.2g}' for name, weight in means)} ({taught}; 1 would be to "
-        f"believe a model as it is). Of {float(pool['error'].mean()):.1%} of the items the "
-        "crowd is assumed to know nothing.",
-    )
+    taught = "as the known gold teaches" if told else "as it was on public sets with known truth"
+    notes = [
+        f"P(truth) is a mixture: {', '.join(f'{name} {weight:.2f}' for name, weight in means)}, "
+        f"weighed by how well labels that are held out are foretold, and as sure {taught}. Of "
+        f"{float(stack['unknown'].mean()):.1%} of the items the crowd is assumed to know nothing."
+    ]
+    if left_out := json.loads(tree.attrs.get("left_out", "[]")):
+        notes.append(f"The run ended before {', '.join(left_out)} could be fitted.")
+    return tuple(notes)

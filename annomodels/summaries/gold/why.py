@@ -117,7 +117,7 @@ def why(
         "Why: log-odds of the gold label against the runner-up",
         _table(rows),
         _draws(rows, held, len(draws)),
-        (*_notes(items is None, len(overturned), data.n_items, given), *_of_pool(tree)),
+        (*_notes(items is None, len(overturned), data.n_items, given), *_of_stack(tree)),
     )
 
 
@@ -196,12 +196,13 @@ def _draws(rows: list[dict[str, Any]], held: list[Floats], n: int) -> xr.Dataset
     return xr.Dataset({"log_odds": (("sample", "part"), values)}, coords=texts)
 
 
-def _of_pool(tree: xr.DataTree) -> tuple[str, ...]:
-    if "pool" not in tree.children:
+def _of_stack(tree: xr.DataTree) -> tuple[str, ...]:
+    if "stack" not in tree.children:
         return ()
     return (
-        "The log-odds are those of the readings; the probability is that of the opinion pool, "
-        "which is fitted to the labels alone and believes each of its models only so far.",
+        "The log-odds are those of the hierarchical model, given truths of the stack; the "
+        "probability is that of the stack, which takes labels of an item for less than "
+        "independent evidence.",
     )
 
 

@@ -158,7 +158,7 @@ def next_labels(
         finished=not (portions.gain[rest] >= stop).any(),
         lost=int(portions.size[taken].sum()) - len(table),
         engine=str(tree.attrs.get("engine", "")),
-        pooled="pool" in tree.children,
+        pooled="stack" in tree.children,
     )
     asked = np.bincount([r.coder for r in requests if r.coder >= 0], minlength=data.n_coders)
     return NextLabels(
@@ -298,7 +298,7 @@ class Outlook(NamedTuple):
     engine
         Engine of the fit.
     pooled
-        Whether P(truth) is that of an opinion pool, which takes items for different.
+        Whether P(truth) is that of a stack, which takes items for different.
     """
 
     by: str

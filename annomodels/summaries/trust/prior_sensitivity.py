@@ -35,7 +35,7 @@ MOST_DRAWS = 1000
 CELLS = 200_000_000  # draws times items times states that P(truth) is computed for
 NAMED, WIDEST = 5, 40
 LEAST = 0.001  # of what moves, to be told
-_POOL = "Gold labels come from a pool of several models, of which the priors of one were changed."
+_STACK = "Gold labels come from a stack of models; the priors changed are those of the coders."
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +114,7 @@ def prior_sensitivity(tree: xr.DataTree, data: Annotations) -> Summary:
         np.concatenate([draws.prevalence, accuracy], axis=1),
         weights,
     )
-    gold = _POOL if "pool" in tree.children else _changed(draws, data, weights)
+    gold = _STACK if "stack" in tree.children else _changed(draws, data, weights)
     return Summary(title, table, xr.Dataset(), (_scaled(priors, weights), _moved(table), gold))
 
 

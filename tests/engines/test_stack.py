@@ -1,0 +1,197 @@
+"""The layer of a stack is that of its PyMC model, and P(truth) and coders follow from it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from crowds import p_truth, simulate
+from scipy.special import logsumexp
+from scipy.stats import norm
+
+import annomodels as am
+from annomodels.engines.stacking import Layer, averaged, draw_layer, elliptical, log_truth
+from annomodels.models.mixtures.stack import layered, stacking_weights, vote_shares
+
+pytestmark = pytest.mark.slow
+
+OPTIONS = {"chains": 2, "draws": 200, "warmup": 100, "seed": 1}
+SMALL = am.models.Stack()
+
+
+def beliefs(rng, n_items, k=3, sharp=3.0):
+    """Log probabilities that know something of the truth, and the truth."""
+    truth = rng.integers(k, size=n_items)
+    logits = sharp * np.eye(k)[truth] + rng.normal(0, 1.5, (n_items, k))
+    return logits - logsumexp(logits, axis=1, keepdims=True), truth
+
+
+@pytest.fixture(scope="module")
+def data():
+    return simulate(np.random.default_rng(2), n_items=60, n_coders=15, n_labels=3, per_item=5)
+
+
+@pytest.fixture(scope="module")
+def plain(data):
+    return am.fit(data[0], "stack", **OPTIONS)
+
+
+def test_the_density_of_the_layer_is_that_of_the_pymc_model(rng):
+    log_q, truth = beliefs(rng, 12)
+    gain = 0.05
+    model = SMALL.build_layer(log_q, truth, gain)
+    with_jacobian = model.compile_logp(vars=model.free_RVs)
+    whole = model.compile_logp()
+    for z in rng.normal(size=(5, 5)):
+        sharpness, unknown, tilt = SMALL.layer(z[None], gain)
+        point = {
+            "sharpness_log__": np.log(sharpness[0]),
+            "log_odds": np.log(unknown[0] / (1 - unknown[0])),
+            "tilt": tilt[0],
+        }
+        prior = norm.logpdf(z).sum() - np.log(SMALL.spread[:2]).sum() - 3 * np.log(SMALL.spread[2])
+        assert with_jacobian(point) == pytest.approx(prior, abs=1e-6)
+        mine = log_truth(log_q, truth, sharpness, unknown, tilt)
+        assert whole(point) - with_jacobian(point) == pytest.approx(mine, abs=1e-8)
+
+
+def test_slices_agree_with_a_grid(rng):
+    log_q, truth = beliefs(rng, 40, k=2)
+
+    def density(z):
+        return log_truth(log_q, truth, *SMALL.layer(np.append(z, [0.0, 0.0])[None], 0.0))
+
+    grid = np.linspace(-5, 5, 81)
+    logp = np.array([[density(np.array([a, b])) for b in grid] for a in grid])
+    logp += norm.logpdf(grid)[:, None] + norm.logpdf(grid)
+    share = np.exp(logp - logsumexp(logp))
+    found = elliptical(density, 2, 4000, rng)
+    for axis in (0, 1):
+        own = share.sum(axis=1 - axis)
+        mean = own @ grid
+        deviation = np.sqrt(own @ (grid - mean) ** 2)
+        assert abs(found[:, axis].mean() - mean) < 0.15 * deviation
+        assert 0.85 < found[:, axis].std() / deviation < 1.15
+
+
+def test_known_truth_teaches_how_sure_to_be(rng):
+    log_q, truth = beliefs(rng, 1500)
+    nothing = rng.integers(3, size=1500)
+    data = am.Annotations.from_records((i, j, int(truth[i])) for i in range(1500) for j in range(2))
+    right, wrong = (
+        draw_layer(SMALL, log_q, 0.0, data.with_gold(dict(enumerate(told.tolist()))), 1)
+        for told in (truth, nothing)
+    )
+    by_right, by_wrong = (averaged(log_q, layer)[0] for layer in (right, wrong))
+    assert by_right.max(axis=1).mean() > 0.8
+    # a mixture that knows nothing is believed nothing
+    assert by_wrong.max(axis=1).mean() < 0.45
+
+
+def test_without_known_truth_the_layer_keeps_its_prior(data):
+    log_q = np.log(vote_shares(data[0].votes))
+    layer = draw_layer(SMALL, log_q, 0.0, data[0], 1)
+    assert np.log(layer.sharpness).std() == pytest.approx(SMALL.spread[0], rel=0.15)
+    assert layer.tilt.std() == pytest.approx(SMALL.spread[2], rel=0.1)
+
+
+def test_weights_are_those_that_foretell_best(rng):
+    densities = np.log(rng.uniform(0.1, 1.0, (3, 400)))
+    found = stacking_weights(densities)
+    best = np.log(found / found.sum() @ np.exp(densities)).sum()
+    for _ in range(200):
+        other = rng.dirichlet(np.ones(3))
+        assert np.log(other @ np.exp(densities)).sum() <= best + 1e-3
+
+
+def test_probabilities_are_those_of_the_definition(plain):
+    stack = plain.tree["stack"].to_dataset()
+    model = am.models.Stack()
+    p = np.exp(stack["member"].values)
+    weights = stack["weight"].values
+    assert weights.sum() == pytest.approx(1.0)
+    assert weights[0] == model.votes
+    mixed = weights[0] * p[0]
+    for weight, power, each in zip(weights[1:], model.powers, p[1:], strict=True):
+        raised = np.maximum(each, 1e-9) ** power
+        mixed = mixed + weight * raised / raised.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(stack["log_mixture"].values, np.log(mixed), atol=1e-10)
+    total = 0.0
+    layers = zip(*(stack[name].values for name in ("sharpness", "unknown", "tilt")), strict=True)
+    for sharpness, unknown, tilt in layers:
+        raised = mixed**sharpness * np.exp(tilt)
+        total = total + (1 - unknown) * raised / raised.sum(axis=1, keepdims=True) + unknown / 3
+    np.testing.assert_allclose(p_truth(plain), total / len(stack["unknown"]), atol=1e-9)
+    assert np.isfinite(plain.tree["truth"]["p_truth_mcse"].values).all()
+
+
+def test_coders_are_drawn_given_truths_of_the_stack(plain):
+    """The prevalence is that of the truths, and coders' labels of them are in their rows."""
+    prevalence = plain.tree["posterior"]["prevalence"].values.mean(axis=(0, 1))
+    np.testing.assert_allclose(prevalence, p_truth(plain).mean(axis=0), atol=0.02)
+    wrong = plain.tree["sample_stats"]["wrong"].values
+    assert wrong.mean() == pytest.approx((1 - p_truth(plain).max(axis=1)).sum(), rel=0.1)
+    # truths that vary from draw to draw widen what is known of the coders
+    alone = am.fit(plain.data, **OPTIONS).coders().table
+    stacked = plain.coders().table
+    width = [(t["accuracy_high"] - t["accuracy_low"]).mean() for t in (stacked, alone)]
+    assert width[0] > width[1]
+
+
+def test_the_same_seed_gives_the_same_numbers_in_any_number_of_threads(plain):
+    again = am.fit(plain.data, "stack", threads=1, **OPTIONS)
+    np.testing.assert_array_equal(p_truth(plain), p_truth(again))
+    for name in ("prevalence", "confusion"):
+        one, other = (fit.tree["posterior"][name].values for fit in (plain, again))
+        np.testing.assert_array_equal(one, other)
+
+
+def test_known_gold_is_kept_and_taught(data, plain):
+    labels, truth = data
+    # other labels than the true ones, by no rule that a coder could follow
+    wrong = {i: int((truth[labels.items.index(i)] + 1 + i % 2) % 3) for i in range(16)}
+    told = am.fit(labels.with_gold(wrong), "stack", **OPTIONS)
+    known = told.data.gold >= 0
+    np.testing.assert_array_equal(p_truth(told)[known], np.eye(3)[told.data.gold[known]])
+    # a crowd that is wrong on all of them is believed less on the others
+    sure = [p_truth(fit)[~known].max(axis=1).mean() for fit in (told, plain)]
+    assert sure[0] < sure[1] - 0.05
+    # what members say of a known item does not rest on its own truth
+    member = np.exp(told.tree["stack"]["member"].values[1:])
+    own = member[:, known, told.data.gold[known]]
+    assert own.mean() < 0.6
+
+
+def test_a_fit_can_be_saved_and_says_what_its_numbers_promise(plain, tmp_path):
+    again = am.load(plain.save(tmp_path / "fit.nc"))
+    assert again.model == plain.model
+    for fit in (plain, again):
+        notes = " ".join(fit.gold().notes)
+        assert "95 % interval" in notes
+        assert "public sets with known truth" in notes
+        assert any("stack" in note for note in fit.why(0).notes)
+        assert "too sure" not in " ".join([*fit.gold().notes, *fit.next(budget=5).notes])
+
+
+def test_a_run_that_is_ended_stacks_what_it_has(data):
+    fit = am.fit(data[0], "stack", time_limit=1e-6, **{**OPTIONS, "chains": 1})
+    assert fit.tree.attrs["stopped"] == "time limit"
+    assert any("ended before" in note for note in fit.gold().notes)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"members": ()}, {"powers": (0.5,)}, {"spread": (0.0, 1.0, 1.0)}, {"votes": 1.0}],
+    ids=str,
+)
+def test_what_is_no_stack_is_refused(wrong):
+    with pytest.raises(ValueError, match="A stack needs"):
+        am.models.Stack(**wrong)
+
+
+def test_items_of_which_the_crowd_knows_nothing_flatten_the_mixture():
+    log_q = np.log([[0.9, 0.1]])
+    layer = Layer(np.array([1.0]), np.array([0.5]), np.zeros((1, 2)))
+    p, entropy, _ = averaged(log_q, layer)
+    np.testing.assert_allclose(p, [[0.7, 0.3]])
+    np.testing.assert_allclose(p, layered(log_q, *layer.part(slice(None)))[0])
+    assert entropy[0] == pytest.approx(-(p * np.log(p)).sum())
