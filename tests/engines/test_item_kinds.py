@@ -49,10 +49,10 @@ def seen(state):
     ])  # fmt: skip
 
 
-@pytest.mark.parametrize("known", [0, 2])
-def test_the_step_keeps_the_joint_distribution_of_labels_and_parameters(known):
+@pytest.mark.parametrize(("known", "strays"), [(0, 0.0), (2, 0.0), (2, 0.1)])
+def test_the_step_keeps_the_joint_distribution_of_labels_and_parameters(known, strays):
     """Geweke (2004), doi:10.1198/016214504000001132: labels are made anew after every step."""
-    model = KindsOfItems(kinds=2, communities=2, concentration=(3.0, 0.5))
+    model = KindsOfItems(kinds=2, communities=2, concentration=(3.0, 0.5), strays=strays)
     rng = np.random.default_rng(3)
     data = whole(gold=dict.fromkeys(range(known), 0) or None)
     codes = encode(data, collapse=False)
@@ -66,7 +66,8 @@ def test_the_step_keeps_the_joint_distribution_of_labels_and_parameters(known):
         state = rng.choice(len(share), ITEMS, p=share / share.sum())
         rows = np.exp(chain.state.log_confusion)[codes.row, 1, np.repeat(state, CODERS)]
         label = (rng.random(len(rows)) < rows).astype(codes.label.dtype)
-        gold = np.where(np.arange(ITEMS) < known, state // 2, -1).astype(codes.gold.dtype)
+        truth = np.where(rng.random(ITEMS) < strays, 1 - state // 2, state // 2)
+        gold = np.where(np.arange(ITEMS) < known, truth, -1).astype(codes.gold.dtype)
         chain.codes = replace(codes, label=label, gold=gold)
         chain._pass(chain.nowhere, False)
         before = chain.counts.copy()

@@ -67,7 +67,7 @@ class KindPriors:
     others: tuple[float, float] = (4.0, 0.4)
     shares: tuple[float, float] = (1.4, 1.0)
     concentration: tuple[float, float] = (2.0, 0.2)
-    strays: float = 0.02
+    strays: float = 0.0
 
     def __post_init__(self) -> None:
         if self.kinds < 1 or self.communities < 1:
@@ -118,7 +118,10 @@ class KindPriors:
             "for the others, learnt from a grid.",
             f"Concentration of the coders around them: gamma with shape {shape:g} and rate "
             f"{rate:g}, between {BOUNDS[0]:g} and {BOUNDS[1]:g}.",
-            f"Of the items of a kind {self.strays:g} are of another class.",
+            *(
+                [f"Of the items of a kind {self.strays:.0%} are of another class."]
+                * (self.strays > 0)
+            ),
         ]
 
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from annomodels.models.mixtures.stack import Stack
 
 DEFAULT_THRESHOLD = 0.95
+# R-hat of a member of a stack from which its chains are said to be apart
+APART = 1.1
 TOO_SURE = "Such probabilities are too sure where items differ in difficulty."
 
 
@@ -217,6 +219,12 @@ def stack_notes(tree: xr.DataTree) -> tuple[str, ...]:
         f"weighed by how well labels that are held out are foretold, and as sure {taught}. Of "
         f"{float(stack['unknown'].mean()):.1%} of the items the crowd is assumed to know nothing."
     ]
+    members = json.loads(tree.attrs.get("members", "{}"))
+    if apart := [name for name, each in members.items() if each["rhat_max"] >= APART]:
+        notes.append(
+            f"The chains of {', '.join(apart)} found several solutions, over which P(truth) is "
+            "averaged."
+        )
     if left_out := json.loads(tree.attrs.get("left_out", "[]")):
         notes.append(f"The run ended before {', '.join(left_out)} could be fitted.")
     return tuple(notes)

@@ -65,10 +65,6 @@ def convergence(tree: xr.DataTree, data: Data) -> tuple[list[str], Floats, Float
         if posterior.sizes["draw"] // (2 if chains == 1 else 1) < FEWEST_DRAWS:
             return [], np.empty(0), np.empty(0)
         rhat, ess = mixing(watched_draws(declared, draws, data.per_coder))
-    members = json.loads(tree.attrs.get("members", "{}"))
-    names += [f"worst parameter of the model {name}" for name in members]
-    rhat = np.append(rhat, [each["rhat_max"] for each in members.values()])
-    ess = np.append(ess, [each["ess_min"] for each in members.values()])
     varies = np.isfinite(ess)
     # a chain that stands still has no variance: R-hat is then infinite, which is the right answer
     rhat = np.nan_to_num(rhat[varies], nan=np.inf)
