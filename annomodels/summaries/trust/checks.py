@@ -13,7 +13,7 @@ from annomodels.summaries.skills import NO_SIGNAL, doubtful, no_signal, signal
 from annomodels.summaries.trust.convergence import fit_findings
 from annomodels.summaries.trust.findings import CHECK, FINE, FORBIDS, Finding, data_findings
 from annomodels.summaries.trust.next_model import fitted_model, next_model
-from annomodels.summaries.trust.predictive import aspects
+from annomodels.summaries.trust.predictive import TOO_SURE, aspects
 from annomodels.summaries.trust.predictive_rows import REJECTED, Aspect
 
 if TYPE_CHECKING:
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     import xarray as xr
 
 VERDICTS = ("trust", "check", "do not use")
+
+# what a stack says in place of that P(truth) is too sure
+ALLOWED = "P(truth) of the stack allows for that."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -156,6 +159,8 @@ def _predictive(tree: xr.DataTree, data: Annotations, seen: Sequence[Aspect]) ->
         text = f"The model reproduces: {aspect.name}."
         if not aspect.fits:
             text = aspect.sentence
+            if "stack" in tree.children:
+                text = text.replace(TOO_SURE, ALLOWED)
         severity = FINE if aspect.fits else CHECK
         found.append(Finding(aspect.name, aspect.p_value, REJECTED, text, severity))
     rejected = [finding.name for finding in found if finding.severity]

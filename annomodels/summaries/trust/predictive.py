@@ -20,13 +20,14 @@ if TYPE_CHECKING:
 
 WORK = 2_000_000  # replicated labels
 FEWEST_DRAWS, MOST_DRAWS = 120, 400
+TOO_SURE = "P(truth) is then too sure."
 UNEVEN = (
     "Errors gather on some items ({:.2f} times the variance that the model expects): items differ "
-    "in difficulty or have two readings. P(truth) is then too sure."
+    f"in difficulty or have two readings. {TOO_SURE}"
 )
 DIFFICULTY = (
     "The votes are not spread over the items as the model expects: items differ in difficulty, "
-    "or coders share errors, more than it allows. P(truth) is then too sure."
+    f"or coders share errors, more than it allows. {TOO_SURE}"
 )
 
 
