@@ -369,7 +369,7 @@ def table(sets: dict[str, Any]) -> list[str]:
 def summary(sets: dict[str, Any]) -> list[str]:
     """Means and coverage over groups of sets, in sentences."""
     out = []
-    for title, names in (("the first eleven sets", OLD), ("the others", NEW), ("all", tuple(sets))):
+    for title, names in (("the first eleven", OLD), ("the others", NEW), ("all", tuple(sets))):
         rows = [sets[name] for name in names if name in sets]
         if not rows:
             continue
@@ -389,7 +389,8 @@ def summary(sets: dict[str, Any]) -> list[str]:
         coders = [sum(r["stack"][key] for r in rows) for key in ("coders_covered", "coders")]
         classes = [sum(r["stack"][key] for r in rows) for key in ("prevalence_covered", "classes")]
         out.append(
-            f"On {title}: log loss over that of the votes {said}; {100 * right:.1f} % right; the "
+            f"Of {title}, {len(rows)} sets: log loss over that of the votes {said}; "
+            f"{100 * right:.1f} % right; the "
             f"interval of wrong labels holds the real number on {covered} of {len(rows)} sets, and "
             f"half its width is {wide:.2f} of its median in the median set; intervals hold the "
             f"accuracy of {coders[0]} of {coders[1]} coders and the share of {classes[0]} of "
