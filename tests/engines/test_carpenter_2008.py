@@ -87,7 +87,8 @@ def test_entailment_under_the_report_s_program(shared):
     fit = am.fit(data, BugsLogistic(by_class=True), chains=2, draws=3000, warmup=1000, seed=1)
     assert abs(int((p_truth(fit).argmax(axis=1) != truth).sum()) - 55) <= 1
     for k in (0, 1):
-        digits = 0.0 if k else ROUNDED
+        # the report gives two digits of the one, one of the other
+        digits = 0.005 if k else ROUNDED
         found = quantiles(fit, "mean_ability", k)
         np.testing.assert_allclose(found, MEAN_ABILITY[k], atol=0.03 + ROUNDED)
         found = quantiles(fit, "ability_scale", k)

@@ -59,7 +59,8 @@ def test_carpenter_2008_beta_binomial(rte, engine, n):
     wrong = int((p.argmax(axis=1) != truth).sum())
     assert 56 <= wrong <= 60
     unsure = int(((p[:, 1] > 0.01) & (p[:, 1] < 0.99)).sum())
-    assert 107 <= unsure <= 110
+    # some items lie so near a bound that the Monte Carlo error decides
+    assert 106 <= unsure <= 112
     means = draws(fit, "population")
     found = {
         "prevalence": draws(fit, "prevalence")[:, 1],
