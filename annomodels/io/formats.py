@@ -287,6 +287,20 @@ REFUSED: tuple[Format, ...] = (
         "tools.appen",
         _names("_unit_id"),
     ),
+    Format(
+        "project-alone",
+        "INCEpTION or WebAnno project without annotations that can be read",
+        "a folder annotation_ser, or exportedproject*.json",
+        "tools.projects",
+        _files(".ser", ".txt"),
+    ),
+    Format(
+        "images",
+        "Regions of images (COCO, VIA, LabelMe, CVAT, Pascal VOC)",
+        "bbox, shapes, regions or bndbox",
+        "tools.images",
+        _any(_files(".xml"), _begins("<"), _keys("images", "shapes", "regions", "_via", "spans")),
+    ),
 )
 
 

@@ -137,6 +137,11 @@ class SpanBuilder:
         else:
             self._wrong.append(f"{span.document} {span.start}-{span.end}")
 
+    @property
+    def empty(self) -> bool:
+        """Whether no span was taken yet."""
+        return not self._spans
+
     def note(self, text: str) -> None:
         """Say something once."""
         if text not in self.notes:

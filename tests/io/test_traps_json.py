@@ -169,6 +169,62 @@ def test_label_studio_marked_text_needs_units(put: Put) -> None:
     assert data.gold.tolist() == [0]
 
 
+def test_regions_of_images_are_said_for_what_they_are(put: Put) -> None:
+    where = {"x": 1, "y": 2, "width": 3, "height": 4, "rectanglelabels": ["Car"]}
+    box = {"from_name": "b", "type": "rectanglelabels", "value": where}
+    drawn = {"id": 1, "completed_by": 1, "result": [box, box]}
+    path = put([task(1, drawn)])
+    for options in ({}, {"units": "exact"}):
+        text = problem(path, **options)
+        assert "2 bounding boxes (rectanglelabels) drawn on images" in text
+        assert "stretches of text" not in text
+    drawn["result"] = [*annotation(1, 1, "x")["result"], box]
+    data = read(put([task(1, drawn)]))
+    assert data.labels == ("x",)
+    assert any("1 bounding box (rectanglelabels)" in note for note in data.notes)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("coco.json", '{"images": [], "annotations": [{"bbox": [1, 2, 3, 4]}]}', "COCO: 1 region"),
+        ("via.json", '{"a.jpg": {"regions": [{"shape_attributes": {}}]}}', "VGG Image Annotator"),
+        ("me.json", '{"shapes": [{}, {}], "imagePath": "a.jpg"}', "LabelMe: 2 regions"),
+        ("p.jsonl", '{"image": "a.jpg", "spans": [{"points": [], "label": "x"}]}', "image.manual"),
+        (
+            "p.jsonl",
+            '{"image": "a.jpg", "spans": [{"points": []}], "_task_hash": 1, "answer": "accept"}',
+            "image.manual",
+        ),
+        ("cvat.xml", '<?xml version="1.0"?><annotations><box label="x"/></annotations>', "CVAT"),
+        ("v.xml", "<?xml version='1.0'?><annotation><bndbox></bndbox></annotation>", "Pascal VOC"),
+    ],
+)
+def test_files_of_image_programs_are_named(put: Put, name: str, text: str, said: str) -> None:
+    path = put([], name)
+    path.write_text(text)
+    found = problem(path)
+    assert said in found
+    assert "give a table with item (the region), coder, label" in found
+
+
+def test_projects_without_annotations_say_how_to_export(tmp_path: Path) -> None:
+    def export(*names: str) -> Path:
+        path = tmp_path / "project.zip"
+        with zipfile.ZipFile(path, "w") as archive:
+            for name in names:
+                archive.writestr(name, "#FORMAT=WebAnno TSV 3.3\n" if name[-3:] == "tsv" else "x")
+        return path
+
+    unread = ("annotation/d.txt/ana.txt", "annotation_ser/d.txt/ana.ser", "source/d.txt")
+    for more in ((), ("curation/d.txt/CURATION_USER.tsv",)):
+        for options in ({}, {"units": "exact"}):
+            text = problem(export(*unread, *more), **options)
+            assert "as .ser and .txt only, and plain text (.txt) holds no annotations" in text
+            assert "choose WebAnno TSV 3.3 or UIMA CAS" in text
+            assert ("curated version alone" in text) == bool(more)
+
+
 # -- Prodigy -------------------------------------------------------------------------------------
 
 
@@ -338,6 +394,45 @@ def test_potato_old_form_values_and_unticked_options(tmp_path: Path) -> None:
     data = read(path)
     assert rows(data) == [("t", "ana", "x"), ("t", "ben", "y"), ("t", "cho", "4")]
     assert data.skips == 1
+
+
+def test_potato_radio_buttons_are_their_names_whatever_key_stands_beside(tmp_path: Path) -> None:
+    def said(name: str, value: str) -> list[Any]:
+        return [[{"schema": "mood", "name": name}, value]]
+
+    state(tmp_path, "ana", {"t": said("good", "good"), "u": said("bad", "bad")})
+    path = state(tmp_path, "ben", {"t": said("good", "1"), "u": said("bad", "2")})
+    assert read(path).labels == ("bad", "good")
+    keys = tmp_path / "keys"
+    state(keys, "ana", {"t": said("good", "1"), "u": said("bad", "2")})
+    only_keys = state(keys, "ben", {"t": said("good", "2"), "u": said("bad", "1")})
+    assert read(only_keys).labels == ("bad", "good")
+
+
+def test_potato_ratings_of_several_statements_are_questions(tmp_path: Path) -> None:
+    def said(clear: str, fair: str) -> list[Any]:
+        return [[{"schema": "rate", "name": "clear"}, clear],
+                [{"schema": "rate", "name": "fair"}, fair]]  # fmt: skip
+
+    state(tmp_path, "ana", {"t": said("4", "1"), "u": said("1", "1")})
+    path = state(tmp_path, "ben", {"t": said("4", "2"), "u": said("2", "5")})
+    assert "'rate.clear' (4 judgements), 'rate.fair' (4 judgements)" in problem(path)
+    fair = read(path, question="rate.fair")
+    assert [label for _, _, label in rows(fair)] == ["1", "2", "1", "5"]
+
+
+def test_potato_zero_is_a_rating_where_others_are_numbers(tmp_path: Path) -> None:
+    def said(*pairs: Any) -> list[Any]:
+        return [[{"schema": "q", "name": name}, value] for name, value in pairs]
+
+    state(tmp_path, "ana", {"t": said(("slider", "0"))})
+    path = state(tmp_path, "ben", {"t": said(("slider", "7"))})
+    assert read(path).labels == ("0", "7")
+    ticks = tmp_path / "ticks"
+    path = state(ticks, "ana", {"t": said(("x", "0"), ("y", "1"))})
+    assert read(path).labels == ("y",)
+    (tmp_path / "rows.csv").write_text("instance_id,user_id,q\nt,ana,0\nt,ben,3\n")
+    assert read(tmp_path / "rows.csv").labels == ("0", "3")
 
 
 def test_potato_spans(tmp_path: Path) -> None:

@@ -161,6 +161,20 @@ def test_qualtrics_questions_of_another_kind_are_asked_about(put: Put) -> None:
     assert read(put(survey(*lines)), question="Q1").items == ("Q1",)
 
 
+def test_qualtrics_survey_is_asked_about_and_timing_is_no_answer(put: Put) -> None:
+    ages = [f"True,r{n},{'yes' if n % 2 else 'no'},{n % 4}" for n in range(80)]
+    text = problem(put(survey(*ages).replace("True,r0,no,0", "True,r0,no,no")))
+    assert "looks like a survey" in text
+    assert "'Q1' has 'no', 'yes', 'Q2' '0', '1', '2', '3', 'no'" in text
+    assert "--question Q " in text
+    assert read(put(survey(*ages)), question="Q2*").items == ("Q2",)
+    alike = [f"True,r{n},{'yes' if n % 2 else 'no'},{'yes' if n % 5 else 'no'}" for n in range(80)]
+    assert read(put(survey(*alike))).n_items == 2
+    timed = read(put(survey(*ages, marks="QID1,QID2_CLICK_COUNT")))
+    assert timed.items == ("Q1",)
+    assert any("1 column of timing" in note for note in timed.notes)
+
+
 # -- INCEpTION diagnosis -------------------------------------------------------------------------
 
 DIFF = "Type,Collection,Document,Layer,Feature,Position,Flags,ana,ben\n"

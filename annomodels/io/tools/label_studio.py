@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
+from annomodels.errors import AnnotationError, Problem
 from annomodels.io.objects import at, keys_of, parsed
 from annomodels.io.source import Options, Source
 from annomodels.io.span_builder import SpanBuilder, Spans
@@ -35,7 +38,7 @@ def read_label_studio(source: Source, options: Options) -> Columns:
         keys = keys_of([task.get("data") for task in source.sample])
         found.require(keys, options.item, "item")
         found.require(keys, options.text, "text")
-    spans: set[str] = set()
+    spans = _Apart()
     for row, task in found.objects():
         item = task.get("id") if options.item is None else at(task.get("data"), options.item)
         found.text(item, at(task.get("data"), options.text or "text"))
@@ -43,14 +46,61 @@ def read_label_studio(source: Source, options: Options) -> Columns:
             _add_results(found, spans, item, coder, annotation, row)
         if options.models:
             _add_models(found, spans, item, task, row)
-    if spans and found.empty:
+    if spans.texts and found.empty:
+        named = ", ".join(sorted(spans.texts))
         found.problem(
-            f"It holds marked stretches of text ({', '.join(sorted(spans))}), not labels of items.",
+            f"It holds marked stretches of text ({named}), not labels of items.",
             "Say what the items are: units='exact', 'token' or 'overlap' (--units).",
         )
-    elif spans:
-        found.note(f"Not read, because they mark stretches of text: {', '.join(sorted(spans))}.")
+    elif spans.texts:
+        named = ", ".join(sorted(spans.texts))
+        found.note(f"Not read, because they mark stretches of text: {named}.")
+    if spans.regions and found.empty:
+        found.problems.append(spans.refusal(source.name))
+    elif spans.regions:
+        found.note(f"Not read, because they are no labels of items: {spans.counted()}.")
     return found.columns()
+
+
+_REGIONS = {
+    "rectangle": ("bounding box", "bounding boxes"),
+    "ellipse": ("ellipse", "ellipses"),
+    "polygon": ("polygon", "polygons"),
+    "keypoint": ("key point", "key points"),
+    "brush": ("brushed region", "brushed regions"),
+    "bitmask": ("masked region", "masked regions"),
+    "vector": ("line", "lines"),
+    "video": ("region of a video", "regions of videos"),
+}
+
+
+@dataclass
+class _Apart:
+    """What is no label of an item: questions about stretches of text, and regions of images."""
+
+    texts: set[str] = field(default_factory=set)
+    regions: Counter[str] = field(default_factory=Counter)
+
+    def counted(self) -> str:
+        """Give the numbers of regions in words."""
+        named = {tag: _REGIONS[tag.removesuffix("labels")] for tag in self.regions}
+        return ", ".join(
+            f"{n:,} {named[tag][n != 1]} ({tag})" for tag, n in self.regions.most_common()
+        )
+
+    def refusal(self, source: str) -> Problem:
+        """Say that regions of images are not read, and what can be done."""
+        what = f"It holds {self.counted()} drawn on images, and no labels of items."
+        remedy = (
+            "Regions of images are not read: which regions of two coders are the same has to be "
+            "decided first. Match them in a program for images and give a table with item (the "
+            "region), coder, label; or ask for a choice about each image."
+        )
+        return Problem(what, source, remedy)
+
+
+def _region(tag: str) -> bool:
+    return tag.removesuffix("labels") in _REGIONS
 
 
 def _counted(
@@ -79,7 +129,7 @@ def _coder(who: Any) -> Any:
 
 
 def _add_results(
-    found: Judgements, spans: set[str], item: Any, coder: Any, annotation: dict[str, Any], row: int
+    found: Judgements, spans: _Apart, item: Any, coder: Any, annotation: dict[str, Any], row: int
 ) -> None:
     answers = _answers(annotation, spans)
     if answers is None:
@@ -100,8 +150,8 @@ def _add_results(
         found.skip(item)
 
 
-def _answers(annotation: dict[str, Any], spans: set[str]) -> dict[str, list[Any]] | None:
-    """Answers of an annotation by question; names of questions about spans go to `spans`."""
+def _answers(annotation: dict[str, Any], spans: _Apart) -> dict[str, list[Any]] | None:
+    """Answers of an annotation by question; what is about parts of an item goes to `spans`."""
     results = annotation.get("result")
     if not isinstance(results, list) or not all(isinstance(part, dict) for part in results):
         return None
@@ -111,8 +161,10 @@ def _answers(annotation: dict[str, Any], spans: set[str]) -> dict[str, list[Any]
         if not (isinstance(question, str) and isinstance(tag, str) and isinstance(value, dict)):
             if tag != "relation":
                 return None
+        elif _region(tag):
+            spans.regions[tag] += 1
         elif "start" in value or "end" in value or "x" in value or "points" in value:
-            spans.add(question)
+            spans.texts.add(question)
         else:
             answer = value.get("selected" if tag == "pairwise" else tag, value.get("choices"))
             if tag == "taxonomy" and isinstance(answer, list):
@@ -124,7 +176,7 @@ def _answers(annotation: dict[str, Any], spans: set[str]) -> dict[str, list[Any]
 
 
 def _add_models(
-    found: Judgements, spans: set[str], item: Any, task: dict[str, Any], row: int
+    found: Judgements, spans: _Apart, item: Any, task: dict[str, Any], row: int
 ) -> None:
     predictions = task.get("predictions")
     for prediction in predictions if isinstance(predictions, list) else ():
@@ -142,6 +194,7 @@ def spans_of_label_studio(source: Source, options: Options) -> Spans:
     found = Judgements(source, options)
     builder = SpanBuilder(source.name)
     done: set[Any] = set()
+    regions = _Apart()
     for row, task in found.objects():
         try:
             item = name_of_value(
@@ -166,8 +219,12 @@ def spans_of_label_studio(source: Source, options: Options) -> Spans:
             builder.document(item, coder, text)
             results = annotation.get("result")
             for part in results if isinstance(results, list) else ():
+                if isinstance(part, dict) and _region(str(part.get("type"))):
+                    regions.regions[str(part.get("type"))] += 1
                 for span in _spans_in(part, item, coder, text):
                     builder.add(span)
+    if regions.regions and builder.empty:
+        raise AnnotationError(regions.refusal(source.name))
     return builder.spans()
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from annomodels.data.validation import all_numbers
 from annomodels.errors import AnnotationError
 from annomodels.io.objects import json_value
 from annomodels.io.source import Options, Source
@@ -16,7 +18,7 @@ from annomodels.io.tools.tables import rows_of, usable
 
 STATE = "user_state.json"
 ITEM, CODER = "instance_id", "user_id"
-_NO = frozenset(("", "false", "0", "off", "none"))
+_NO = frozenset(("", "false", "off", "none"))
 
 
 def is_potato(source: Source, options: Options) -> bool:
@@ -29,8 +31,9 @@ def is_potato(source: Source, options: Options) -> bool:
 def read_potato(source: Source, options: Options) -> Columns:
     """Columns of the labels; an option counts when its value says yes."""
     found = Judgements(source, options)
+    answers: list[_Answer] = []
     if source.inside is not None:
-        _folder(source, found)
+        answers = _folder(source, found)
     elif source.kind in ("json", "json lines"):
         for row, record in found.objects():
             labels = record.get("labels")
@@ -38,39 +41,119 @@ def read_potato(source: Source, options: Options) -> Columns:
                 found.unreadable("the object of labels", row)
                 continue
             for schema, values in labels.items():
-                pairs = values.items() if isinstance(values, dict) else [(values, "true")]
-                chosen = _chosen(pairs)
-                found.add(record.get(ITEM), record.get(CODER), str(schema), chosen, row)
+                pairs = values.items() if isinstance(values, dict) else [("", values)]
+                who = record.get(ITEM), record.get(CODER), str(schema)
+                answers.append(_Answer(*who, row, _given(pairs)))
     else:
-        _table(source, found)
+        answers = _table(source, found)
+    kinds = _kinds(answers)
+    for answer in answers:
+        _add(answer, kinds[answer.schema], found)
     return found.columns()
 
 
-def _chosen(pairs: Any) -> list[Any]:
-    """Options that count: their name, or their value where the value is the label."""
-    chosen = []
-    for name, value in pairs:
-        said = str(value).lower()
-        if said not in _NO:
-            chosen.append(name if said == "true" else value)
-    return chosen
+@dataclass(frozen=True)
+class _Answer:
+    """Names and values that count in what a coder said of an item, for one schema."""
+
+    item: Any
+    coder: Any
+    schema: str
+    row: int
+    pairs: list[tuple[Any, Any]]
 
 
-def _table(source: Source, found: Judgements) -> None:
-    """Take rows with a column ``schema.option`` for each option, or one for each schema."""
+def _given(pairs: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    """Pairs that say something; a value of "0" may be a rating, or an option that is not ticked."""
+    return [
+        (name, value)
+        for name, value in pairs
+        if (str(value).lower() not in _NO if name != "" else value not in ("", None))
+    ]
+
+
+def _kinds(answers: Sequence[_Answer]) -> dict[str, str]:
+    """Say what the label is in each schema: an option's "name", its "value", or "each" value.
+
+    The value of a radio button is its name, or whatever key the configuration gave it, which may
+    differ between coders; so where every name has a value of its own, the name is the label. Names
+    that share values are fields: one scale, or several statements that are rated each.
+    """
+    rated = {
+        answer.schema
+        for answer in answers
+        for _, value in answer.pairs
+        if all_numbers([value]) and str(value) not in ("0", "1")
+    }
+    values: dict[str, dict[str, dict[str, set[str]]]] = {}
+    named: set[str] = set()
+    several: set[str] = set()
+    for answer in answers:
+        by_name = values.setdefault(answer.schema, {}).setdefault(repr(answer.coder), {})
+        several |= {answer.schema} if len(answer.pairs) > 1 else set()
+        for name, value in answer.pairs:
+            if str(value) == str(name):
+                named.add(answer.schema)
+            elif _tick(name, value, answer.schema in rated) is None:
+                by_name.setdefault(str(name), set()).add(str(value))
+    kinds = {}
+    for schema, coders in values.items():
+        names = {name for by_name in coders.values() for name in by_name}
+        if schema in named or (len(names) > 1 and all(map(_is_key, coders.values()))):
+            kinds[schema] = "name"
+        else:
+            kinds[schema] = "each" if schema in several and len(names) > 1 else "value"
+        kinds[schema] += " rated" if schema in rated else ""
+    return kinds
+
+
+def _is_key(by_name: Mapping[str, set[str]]) -> bool:
+    """Whether every name has one value, and no other name has it."""
+    every = [value for values in by_name.values() for value in values]
+    return len(every) == len(by_name) == len(set(every))
+
+
+def _tick(name: Any, value: Any, rated: bool) -> bool | None:
+    """Whether an option was chosen; None where the value is more than a tick."""
+    said = str(value).lower()
+    if name == "" or (said in ("0", "1") and rated):
+        return None
+    return {"true": True, "1": True, "0": False}.get(said)
+
+
+def _add(answer: _Answer, kind: str, found: Judgements) -> None:
+    """Take the label, or the labels of several questions, of an answer."""
+    labels: list[Any] = []
+    what, _, rated = kind.partition(" ")
+    for name, value in answer.pairs:
+        tick = _tick(name, value, bool(rated))
+        if tick is None and what == "each":
+            question = f"{answer.schema}.{name}"
+            found.add(answer.item, answer.coder, question, value, answer.row)
+        elif tick is not False:
+            labels.append(name if tick or what == "name" else value)
+    if labels or what != "each":
+        found.add(answer.item, answer.coder, answer.schema, labels, answer.row)
+
+
+def _table(source: Source, found: Judgements) -> list[_Answer]:
+    """Rows with a column ``schema.option`` for each option, or one for each schema."""
     table = usable(source, found)
     if found.problems:
-        return
+        return []
     schemas: dict[str, list[tuple[str, str]]] = {}
     for name in table.header:
         if name not in (ITEM, CODER):
             schema, dot, option = name.partition(".")
             schemas.setdefault(schema, []).append((option if dot else "", name))
-    for row, cells in rows_of(table):
-        for schema, columns in schemas.items():
-            pairs = [(option, cells[name]) for option, name in columns]
-            chosen = [part for part in _chosen(pairs) if part]
-            found.add(cells[ITEM], cells[CODER], schema, chosen, row)
+    return [
+        _Answer(
+            *(cells[ITEM], cells[CODER], schema, row),
+            _given((option, cells[name]) for option, name in columns),
+        )
+        for row, cells in rows_of(table)
+        for schema, columns in schemas.items()
+    ]
 
 
 def _states(source: Source, found: Judgements) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -98,23 +181,24 @@ def _by_instance(state: dict[str, Any], key: str, found: Judgements) -> Iterator
         found.unreadable(f"the object {key!r}", 1)
 
 
-def _folder(source: Source, found: Judgements) -> None:
+def _folder(source: Source, found: Judgements) -> list[_Answer]:
+    answers = []
     for coder, state in _states(source, found):
         for item, marks in _by_instance(state, "instance_id_to_label_to_value", found):
-            answers: dict[str, list[Any]] = {}
+            schemas: dict[str, list[tuple[Any, Any]]] = {}
             for keys, value in _pairs(marks, found):
-                schema, name = str(keys.get("schema") or "label"), keys.get("name")
-                for label in _chosen([(name, value)]):
-                    answers.setdefault(schema, []).append(label)
-            for schema, labels in answers.items():
-                if len(labels) > 1:
+                for pair in _given([(keys.get("name"), value)]):
+                    schemas.setdefault(str(keys.get("schema") or "label"), []).append(pair)
+            for schema, pairs in schemas.items():
+                if len(pairs) > 1:
                     found.note(
                         "Potato may keep an earlier choice beside the later one: look at the "
                         "judgements with several labels if the question allows one only."
                     )
-                found.add(item, coder, schema, labels, 1)
-            if not answers:
+                answers.append(_Answer(item, coder, schema, 1, pairs))
+            if not schemas:
                 found.skip(item)
+    return answers
 
 
 def _pairs(marks: Any, found: Judgements) -> Iterator[tuple[dict[str, Any], Any]]:

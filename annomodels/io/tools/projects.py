@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from annomodels.data.validation import some
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.archives import Members, open_zip
-from annomodels.io.source import Source
+from annomodels.io.source import Options, Source
 from annomodels.io.spans import GOLD
+from annomodels.io.tables.columns import Columns
 
 _NOT_CODERS = frozenset(("INITIAL_CAS", "TypeSystem", "project", "exportedproject"))
 _CURATED = "CURATION_USER"
@@ -36,6 +38,8 @@ def parts_of(source: Source, *endings: str) -> Iterator[Part]:
         for name in outer.names
         if _stem(name) not in _NOT_CODERS and name.lower().endswith((*endings, ".zip"))
     ]
+    if not any(_side(name) == "annotation" for name in wanted):
+        _refuse_unread(source, outer, wanted)
     sides = {name: _side(name) for name in wanted}
     if any(side == "annotation" for side in sides.values()):
         wanted = [name for name in wanted if sides[name]]
@@ -55,6 +59,58 @@ def parts_of(source: Source, *endings: str) -> Iterator[Part]:
         for part in inner.ending(*endings):
             if _stem(part) != "TypeSystem":
                 yield document, coder, inner.read(part), f"{source.name}/{name}/{part}", inner
+
+
+def is_project_alone(source: Source, options: Options) -> bool:
+    """Whether it is a project export of INCEpTION or WebAnno without annotations to read."""
+    return source.inside is not None and bool(_unread(source.inside))
+
+
+def read_project_alone(source: Source, options: Options) -> Columns:
+    """Say in which format the project has to be exported."""
+    assert source.inside is not None
+    return Columns(problems=[_export_again(source.name, source.inside)])
+
+
+def _unread(files: Members) -> list[str]:
+    """Work of coders in a project export that is no format to read: binary, or text without marks.
+
+    A project export has the annotations once as Java objects (``annotation_ser``) and once in the
+    format that was chosen (``annotation``), which is plain text where the choice was not made.
+    """
+    parts = {name: name.split("/") for name in files.names}
+    project = any(
+        "annotation_ser" in path or path[-1].startswith("exportedproject")
+        for path in parts.values()
+    )
+    return [
+        name
+        for name, path in parts.items()
+        if {"annotation", "annotation_ser"} & set(path[:-2]) and project
+        and _stem(name) not in _NOT_CODERS
+    ]  # fmt: skip
+
+
+def _refuse_unread(source: Source, files: Members, curated: Sequence[str]) -> None:
+    if _unread(files):
+        raise AnnotationError(_export_again(source.name, files, curated=bool(curated)))
+
+
+def _export_again(source: str, files: Members, *, curated: bool = False) -> Problem:
+    names = _unread(files)
+    plain = [name for name in names if "annotation_ser" not in name.split("/")]
+    endings = sorted({f".{name.rsplit('.', 1)[-1]}" for name in names if "." in name})
+    what = f"The work of the coders is in this project export as {' and '.join(endings)} only"
+    if any(name.endswith(".txt") for name in plain):
+        what += ", and plain text (.txt) holds no annotations"
+    what += f": {some(names)}."
+    if curated:
+        what += " The curated version alone says nothing about agreement."
+    remedy = (
+        "Export the project again, and choose WebAnno TSV 3.3 or UIMA CAS (XMI 1.1 or JSON) as the "
+        "format: in INCEpTION under Settings, Export, 'Format', with the annotations of all users."
+    )
+    return Problem(what, source, remedy)
 
 
 def _stem(name: str) -> str:

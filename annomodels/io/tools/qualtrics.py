@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from itertools import combinations
 
+from annomodels.data.validation import counted, some
 from annomodels.io.objects import parsed
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Columns
@@ -13,6 +17,12 @@ from annomodels.io.tools.judgements import Judgements
 
 _MARK = '{"ImportId":'
 _PREVIEW = ("Survey Preview", "1")
+_NO_ANSWER = re.compile(
+    r"_(FIRST_CLICK|LAST_CLICK|PAGE_SUBMIT|CLICK_COUNT|BROWSER|VERSION|OS|RESOLUTION|"
+    r"FILE_(ID|NAME|SIZE|TYPE)|SCORE|DO(_\w+)?)$"
+)
+ENOUGH, FEWEST = 10, 20  # answers for each label, and at least, that show what a question asks for
+_ALIKE = 0.5
 _FINISHED = ("true", "1", "wahr", "ja", "yes")
 
 
@@ -74,7 +84,16 @@ def read_qualtrics(source: Source, options: Options) -> Columns:
             f"There is no column for a question{asked}.",
             f"The columns are {', '.join(names[:30])}.",
         )
-    _refuse_mixture(found, items, [row for _, row in rows])
+    cells = [row for _, row in rows]
+    _refuse_mixture(found, items, cells)
+    if options.question is None and not found.problems:
+        _refuse_survey(found, items, cells)
+    left = sum(_NO_ANSWER.search(_number(mark)) is not None for mark in marks)
+    if left:
+        found.note(
+            f"{counted(left, 'column')} of timing, the browser, files or scores left out: they "
+            "hold no answers."
+        )
     who = names.index(coder)
     for line, row in rows:
         for item in items:
@@ -98,10 +117,9 @@ def _items(
     """Columns of questions; options to tick of one question are put together."""
     groups: dict[str, list[int]] = {}
     for place, mark in enumerate(marks):
-        value = parsed(mark)
-        number = str(value.get("ImportId", "")) if isinstance(value, dict) else ""
-        chosen = asked is None or re.match(re.escape(asked) + r"(?![A-Za-z])", names[place])
-        if number.startswith("QID") and not number.endswith("TEXT") and chosen:
+        number = _number(mark)
+        said = number.startswith("QID") and not number.endswith("TEXT")
+        if said and not _NO_ANSWER.search(number) and _is_asked(names[place], asked):
             groups.setdefault(number.partition("_")[0], []).append(place)
     items = []
     for places in groups.values():
@@ -111,6 +129,19 @@ def _items(
         else:
             items += [_Item(names[p], texts[p], (p,)) for p in places]
     return items
+
+
+def _number(mark: str) -> str:
+    """Give the identifier of a column, from its third header row."""
+    value = parsed(mark)
+    return str(value.get("ImportId", "")) if isinstance(value, dict) else ""
+
+
+def _is_asked(name: str, asked: str | None) -> bool:
+    """Whether a column is of the question that was named, by its beginning or as a pattern."""
+    if asked is None or (set("*?[") & set(asked) and fnmatchcase(name, asked)):
+        return True
+    return re.match(re.escape(asked) + r"(?![A-Za-z])", name) is not None
 
 
 def _is_tick(text: str, cells: Sequence[str]) -> bool:
@@ -139,3 +170,32 @@ def _refuse_mixture(
             "Read questions of one kind: question='Q1' (--question Q1) takes the columns Q1, "
             "Q1_1, Q1_2 and so on.",
         )
+
+
+def _refuse_survey(
+    found: Judgements, items: Sequence[_Item], rows: Sequence[Sequence[str]]
+) -> None:
+    """Stop where well answered questions have label sets of their own: they are no items."""
+    sets: dict[str, tuple[frozenset[str], int]] = {}
+    for item in items:
+        answers = [row[place] for row in rows for place in item.places if row[place]]
+        sets.setdefault(item.name, (frozenset(answers), len(answers)))
+    kinds: dict[frozenset[str], tuple[str, int]] = {}
+    for name, (own, n) in sets.items():
+        if n >= FEWEST:
+            kinds.setdefault(own, (name, n))
+    for (one, (a, m)), (other, (b, n)) in combinations(kinds.items(), 2):
+        union = one | other
+        if min(m, n) >= ENOUGH * len(union) and len(one & other) < _ALIKE * len(union):
+            stems = Counter(re.sub(r"_?\d+$", "", name) for name in sets)
+            stem = stems.most_common(1)[0][0]
+            found.problem(
+                f"This looks like a survey, whose {counted(len(items), 'question')} have answers "
+                f"of their own, and not like items that share their labels: {a!r} has "
+                f"{some(sorted(one))}, {b!r} {some(sorted(other))}.",
+                "A survey of opinions has no agreement of coders. If some of its questions are "
+                f"items to be labelled, choose these: --question {stem} (question={stem!r}) takes "
+                f"the columns {stem}, {stem}_1, {stem}_2 and so on, and a pattern such as "
+                f"--question '{stem[:1]}*' all whose names fit.",
+            )
+            return
