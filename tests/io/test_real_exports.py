@@ -17,14 +17,13 @@ FOLDER = Path(os.environ.get("ANNOMODELS_SHARED") or ROOT.parent / "shared") / "
 pytestmark = [pytest.mark.slow, pytest.mark.shared]
 
 # Files that are not read right yet. Strict: whoever mends one takes it out.
-NOT_YET = {
+NOT_YET: set[str] = {
     *("brat-novels", "conll-per-worker.zip", "convabuse.csv", "crowdflower-names.json"),
-    *("crowdflower-relations.csv", "excel-coders", "inception-no-cas.zip", "judges"),
-    *("label-studio-images.json", "lewidi-hate.json", "lewidi-inference.json", "mqm-inline"),
-    *("mqm-ted.tsv", "mturk-emotions.csv", "pairwise-mtbench.csv", "potato-offensiveness.csv"),
-    *("potato-rewriting.csv", "potato-solo", "qualtrics-export.csv", "spans-by-coder.jsonl"),
-    *("stories", "toloka-memes.tsv", "triples-headerless.txt", "triples-spaces.txt"),
-    "turkle-entities.csv",
+    *("crowdflower-relations.csv", "excel-coders", "judges", "lewidi-hate.json"),
+    *("lewidi-inference.json", "mqm-inline", "mqm-ted.tsv", "mturk-emotions.csv"),
+    *("pairwise-mtbench.csv", "potato-offensiveness.csv", "potato-rewriting.csv"),
+    *("spans-by-coder.jsonl", "stories", "toloka-memes.tsv", "triples-headerless.txt"),
+    *("triples-spaces.txt", "turkle-entities.csv"),
 }
 
 
