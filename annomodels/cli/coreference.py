@@ -83,6 +83,7 @@ def document_options(command: Command) -> Command:
         read,
         format={"flag": "input-format", "help": f"{READ}; else detected."},
         crossing={"type": click.Choice(("error", "keep"))},
+        chain_from={"type": click.Choice(("relations", "label"))},
         relations={"flag": "relation", "metavar": "NAME", "callback": None},
         attributes={
             "flag": "attribute",

@@ -21,6 +21,7 @@ from coref_files import (
 
 import annomodels as am
 from annomodels.coref import Document, agreement, pair_agreement, read
+from annomodels.errors import AnnotationError
 
 
 def clusters(text: Document) -> list[list[str]]:
@@ -92,6 +93,31 @@ def test_brat_and_mmax_of_two_coders_in_folders(tmp_path: Path) -> None:
     assert any("4 of 4 mentions were not marked by all coders" in note for note in text.notes)
     (text,) = read(tmp_path / "mmax")
     assert pair_agreement(text).mean == 1
+
+
+def test_brat_chains_by_label_are_asked_about_and_read(tmp_path: Path) -> None:
+    write_brat(tmp_path / "b")
+    rows = ["T1\tDog-1 0 7\tThe dog", "T2\tAna-2 13 16\tshe", "T3\tAna-2 29 32\tAna",
+            "T4\tDog-1 37 39\tit", "T5\tPRON 37 39\tit", "T6\tPRON 13 16\tshe"]  # fmt: skip
+    path = tmp_path / "b" / "tiny.ann"
+    path.write_text("\n".join([*rows, "R1\tappos Arg1:T1 Arg2:T4"]) + "\n", "utf-8")
+    with pytest.raises(AnnotationError) as caught:
+        read(path)
+    said = str(caught.value)
+    assert "No relation of coreference was found among 4 mentions" in said
+    assert "other types: appos (1)" in said
+    assert "--chain-from label" in said
+    assert "'Ana-2', 'Dog-1'" in said
+    (text,) = read(path, chain_from="label")
+    assert clusters(text) == [["0-1", "9"], ["3", "7"]]
+    assert text.notes[0] == "b: 4 mentions in 2 chains. Labels that name no chain: 'PRON'."
+    (other,) = read(path, relations=["appos"])
+    assert ["0-1", "9"] in clusters(other)
+    path.write_text("T1\tDog-1 0 7\tThe dog\nT2\tAna-2 13 16\tshe\n", "utf-8")
+    with pytest.raises(AnnotationError, match="No two mentions have the same label"):
+        read(path, chain_from="label")
+    with pytest.raises(AnnotationError, match="Use 'relations' or 'label'"):
+        read(path, chain_from="type")  # type: ignore[arg-type]
 
 
 def test_a_brat_project_of_two_coders(formats: Path) -> None:

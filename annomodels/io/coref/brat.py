@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
 
 from annomodels.data.document import Document
 from annomodels.data.expressions import Span
 from annomodels.data.layers import components
+from annomodels.data.validation import counted, some
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.archives import Members
 from annomodels.io.coref.parts import Marks, Options, Part
@@ -16,6 +18,7 @@ RELATIONS = frozenset({"coref", "coreference", "ident", "identity", "equiv"})
 WORD = re.compile(r"\w+|[^\w\s]")
 MENTION = re.compile(r"(T\S+)\t(\S+) (\d+ \d+(?:;\d+ \d+)*)(?:\t(.*))?$")
 RELATION = re.compile(r"(R\S+)\t(\S+) \S+?:(\S+) \S+?:(\S+)\s*$")
+NUMBERED = (re.compile(r".*[-_#:.]\d+"), re.compile(r".*\d"))  # chains such as Anne-8, or chain8
 EQUIV = re.compile(r"\*\t(\S+) (.+)$")
 
 
@@ -42,6 +45,9 @@ class _Reading:
         self.marks = Marks()
         self.links: list[tuple[str, str]] = []
         self.unused: dict[str, int] = {}
+        self.labels: dict[str, str] = {}
+        self.twice = 0
+        self.by_label = options.chain_from == "label"
 
     def part(self, unnamed: str) -> Part:
         """Read mentions first, then relations, which may stand before them."""
@@ -54,6 +60,8 @@ class _Reading:
                 self._relation(number, row)
         if self.problems:
             raise AnnotationError(self.problems)
+        if self.by_label:
+            self._chains()
         clusters = components(self.marks.markables, self.links)
         layer = self.marks.layer(self.coder, clusters)
         breaks = [m.end() for m in re.finditer("\n", self.text)]
@@ -64,7 +72,43 @@ class _Reading:
             for kind, times in sorted(self.unused.items())
         )
         layers = {self.coder: layer}
-        return Part(Document(unnamed, self.tokens, sentences, None, layers, notes), self.source)
+        if self.by_label:
+            notes = (*self._said(), *notes)
+        document = Document(unnamed, self.tokens, sentences, None, layers, notes)
+        return Part(document, self.source, unlinked=self._unlinked())
+
+    def _said(self) -> list[str]:
+        """Say which labels were taken for chains, and which were not."""
+        names = chain_labels(self.labels.values())
+        others = sorted(set(self.labels.values()) - names)
+        marked = {self.marks.kept(one) for one, label in self.labels.items() if label in names}
+        said = f"{self.coder}: {counted(len(marked), 'mention')} in {counted(len(names), 'chain')}."
+        return [f"{said} Labels that name no chain: {some(others)}." if others else said]
+
+    def _unlinked(self) -> Problem | None:
+        """Say that no relation links mentions, so that each would be a chain of its own."""
+        if self.links or len(self.labels) < 2:
+            return None
+        named = sorted(chain_labels(self.labels.values()))
+        if self.by_label:
+            what = f"No two mentions have the same label ({some(named)}), so there is no chain."
+            return Problem(what, self.source, "Leave out chain_from='label' (--chain-from label).")
+        mentions = counted(len(self.marks.markables), "mention")
+        what = (
+            f"No relation of coreference was found among {mentions}, so every mention would be a "
+            "singleton."
+        )
+        if self.unused:
+            listed = ", ".join(f"{kind} ({n:,})" for kind, n in sorted(self.unused.items()))
+            what += f" There are relations of other types: {listed}."
+        kind = min(self.unused, default="Coref")
+        remedy = (
+            f"If the label of a mention names its chain (the labels are {some(named)}), say "
+            "chain_from='label' (--chain-from label). If a relation means coreference, name it: "
+            f"relations=[{kind!r}] (--relation {kind}). For marked stretches without chains, use "
+            "annomodels agree --units exact."
+        )
+        return Problem(what, self.source, remedy)
 
     def _problem(self, what: str, line: int, remedy: str) -> None:
         self.problems.append(Problem(what, f"{self.source}, line {line}", remedy))
@@ -75,7 +119,7 @@ class _Reading:
             what = f"{row!r} cannot be read as a mention."
             self._problem(what, number, "Write T1<tab>Type 0 4<tab>text.")
             return
-        one, _, offsets, said = found.groups()
+        one, label, offsets, said = found.groups()
         pieces = [tuple(map(int, piece.split())) for piece in offsets.split(";")]
         if any(start >= end or end > len(self.text) for start, end in pieces):
             what = f"{one} is at {offsets}, but the text has {len(self.text):,} characters."
@@ -96,7 +140,27 @@ class _Reading:
         elif one in self.marks:
             self._problem(f"The id {one} is used twice.", number, "Give each mention its own id.")
         else:
+            self.labels[one] = label
             self.marks.add(one, Span(tuple(words)))
+
+    def _chains(self) -> None:
+        """Link the mentions whose label names the same chain.
+
+        Labels without a number (PROP_PER) say something else of a mention, if others have one.
+        """
+        names = chain_labels(self.labels.values())
+        first: dict[str, str] = {}
+        chain_of: dict[str, str] = {}
+        for one, label in self.labels.items():
+            kept = self.marks.kept(one)
+            if label not in names:
+                continue
+            if chain_of.setdefault(kept, label) == label:
+                self.links.append((first.setdefault(label, kept), kept))
+            else:
+                self.twice += 1
+        # a chain and a form on the same words are one mention, marked twice on purpose
+        self.marks.repeated = self.twice
 
     def _relation(self, number: int, row: str) -> None:
         relation, equiv = RELATION.match(row), EQUIV.match(row)
@@ -109,7 +173,7 @@ class _Reading:
             remedy = "Write R1<tab>Coref Arg1:T5 Arg2:T2 or *<tab>Equiv T1 T4."
             self._problem(what, number, remedy)
             return
-        if kind.lower() not in {name.lower() for name in self.wanted}:
+        if self.by_label or kind.lower() not in {name.lower() for name in self.wanted}:
             self.unused[kind] = self.unused.get(kind, 0) + 1
             return
         unknown = [one for one in ids if one not in self.marks]
@@ -119,3 +183,21 @@ class _Reading:
             return
         kept = [self.marks.kept(one) for one in ids]
         self.links += [(kept[0], other) for other in kept[1:]]
+
+
+def chain_labels(labels: Iterable[str]) -> frozenset[str]:
+    """Labels that may name chains: those that end in a number, if any do; else all.
+
+    Examples
+    --------
+    >>> sorted(chain_labels(["Anne-8", "his_family-2", "PROP_PER"]))
+    ['Anne-8', 'his_family-2']
+    >>> sorted(chain_labels(["Anne", "Ben"]))
+    ['Anne', 'Ben']
+    """
+    every = frozenset(labels)
+    for pattern in NUMBERED:
+        found = frozenset(label for label in every if pattern.fullmatch(label))
+        if found:
+            return found
+    return every

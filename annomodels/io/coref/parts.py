@@ -10,10 +10,11 @@ from typing import Literal
 from annomodels.data.document import Document
 from annomodels.data.expressions import Key, Markable, Span
 from annomodels.data.layers import Judgment, Layer
-from annomodels.data.validation import counted
+from annomodels.data.validation import SHOWN, counted
 from annomodels.errors import AnnotationError, Problem
 
 Crossing = Literal["error", "keep"]
+ChainFrom = Literal["relations", "label"]
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class Options:
     crossing: Crossing = "error"
     relations: frozenset[str] = frozenset()
     attributes: Mapping[str, str] = field(default_factory=dict)
+    chain_from: ChainFrom = "relations"
 
 
 @dataclass(frozen=True)
@@ -38,11 +40,14 @@ class Part:
         Name of the file.
     lines
         Line of each word, where words have lines.
+    unlinked
+        What to say if no part has a link between mentions, where that is a sign of misreading.
     """
 
     document: Document
     source: str
     lines: Sequence[int] = ()
+    unlinked: Problem | None = None
 
     def at(self, token: int) -> str:
         """Place of a word in messages."""
@@ -128,6 +133,20 @@ def crossings(
         else:
             open_.append((span, name))
     return problems
+
+
+def check_linked(parts: Sequence[Part]) -> None:
+    """Stop where no mention is linked with another, because chains were written otherwise.
+
+    Raises
+    ------
+    AnnotationError
+        With what the files hold in place of links.
+    """
+    said = [part.unlinked for part in parts if part.unlinked is not None]
+    marked = [part for part in parts if part.document.keys]
+    if said and len(said) == len(marked):
+        raise AnnotationError(list(dict.fromkeys(said))[:SHOWN])
 
 
 def aligned(parts: Iterable[Part]) -> list[Document]:

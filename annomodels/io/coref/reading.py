@@ -16,7 +16,7 @@ from annomodels.data.document import Document
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.archives import Members, open_members
 from annomodels.io.border import guarded, shown
-from annomodels.io.coref.parts import Crossing, Options, Part, aligned
+from annomodels.io.coref.parts import ChainFrom, Crossing, Options, Part, aligned, check_linked
 
 Paths = str | os.PathLike[str]
 
@@ -142,6 +142,7 @@ def read(
     encoding: str | None = None,
     crossing: Crossing = "error",
     relations: Iterable[str] = (),
+    chain_from: ChainFrom = "relations",
     attributes: Mapping[str, str] | None = None,
     genre: Callable[[str], str | None] | None = None,
 ) -> list[Document]:
@@ -153,7 +154,7 @@ def read(
     ``conll``      CoNLL-2012; the last column holds the brackets
     ``corefud``    CoNLL-U with ``Entity=``; mentions with gaps, heads, split antecedents
     ``mmax2``      a project file (.mmax), its words, markables and common_paths.xml
-    ``brat``       .ann beside .txt; clusters from relations
+    ``brat``       .ann beside .txt; clusters from relations, or from labels
     ``jsonlines``  sentences and clusters of [first, last]; gaps as [[first, last], ...]
     ``chains``     a table of item, coder, chain (or label), as ezCoref has it
     ``inception``  a project of INCEpTION or WebAnno, in WebAnno TSV 3 or UIMA CAS
@@ -178,6 +179,9 @@ def read(
     relations
         Names of brat relations that mean coreference; by default Coref, Coreference, Ident,
         Identity and Equiv. Of an INCEpTION project, the layer of the chains, if there are several.
+    chain_from
+        What makes chains in brat: "relations", or the "label" of each mention, such as Anne-8.
+        Where labels end in numbers, those without (PROP_PER) are taken for marks of another kind.
     attributes
         Attributes of MMAX2 markables: "set" (coref_class), "pointer" (antecedent), "category",
         "head" (id of a word), "near" (near-identity pointers) and "dominating".
@@ -210,7 +214,10 @@ def read(
         raise AnnotationError(Problem(what, remedy="Use 'error' or 'keep'."))
     if isinstance(relations, str):
         relations = [relations]
-    options = Options(encoding, crossing, frozenset(relations), dict(attributes or {}))
+    if chain_from not in ("relations", "label"):
+        what = f"chain_from={chain_from!r} is unknown."
+        raise AnnotationError(Problem(what, remedy="Use 'relations' or 'label'."))
+    options = Options(encoding, crossing, frozenset(relations), dict(attributes or {}), chain_from)
     parts: list[Part] = []
     problems: list[Problem] = []
     for unit in _units(paths, format, coder):
@@ -221,6 +228,7 @@ def read(
             problems += error.problems
     if problems:
         raise AnnotationError(problems)
+    check_linked(parts)
     documents = aligned(parts)
     if genre is not None:
         documents = [replace(document, genre=genre(document.id)) for document in documents]
