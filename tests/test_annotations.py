@@ -62,7 +62,14 @@ def test_repeats_keep_their_order_and_can_be_dropped() -> None:
     assert data.without_repeats().label.tolist() == [0, 0]
     assert data.without_repeats("last").label.tolist() == [1, 0]
     assert data.is_complete
+    assert data.is_shared
     assert any("had already labelled the item" in note for note in data.notes)
+
+
+def test_repeats_of_one_coder_do_not_make_an_item_shared() -> None:
+    rows = [("t", "a", "x"), ("t", "a", "y"), ("u", "b", "x"), ("u", "b", "y")]
+    assert not Annotations.from_records(rows).is_shared
+    assert Annotations.from_records([*rows, ("u", "a", "x")]).is_shared
 
 
 @pytest.mark.parametrize(

@@ -38,8 +38,7 @@ def fit_data(
     Labels of a model whose truth is a number are numbers from then on.
     """
     from annomodels.data.annotations import Annotations
-    from annomodels.engines.catalog import choose
-    from annomodels.fitting.run import fit
+    from annomodels.fitting.run import choose, fit
     from annomodels.models.catalog import resolve
 
     believed = model or grouped_model(sampling) or resolve(sampling.model)

@@ -105,6 +105,12 @@ class Coded:
         return int(same.sum())
 
     @property
+    def is_shared(self) -> bool:
+        """Whether two coders labelled one item."""
+        same = self.item[1:] == self.item[:-1]
+        return bool((same & (self.coder[1:] != self.coder[:-1])).any())
+
+    @property
     def per_coder(self) -> NDArray[np.int64]:
         """Number of labels that each coder gave, shape [coder]."""
         return np.bincount(self.coder, minlength=self.n_coders)

@@ -3,9 +3,3 @@
 Engines know the contract of the models, never their names. Imports models and schema; the kernels
 and the samplers are loaded inside functions.
 """
-
-from __future__ import annotations
-
-from annomodels.engines.catalog import ENGINES, choose
-
-__all__ = ["ENGINES", "choose"]

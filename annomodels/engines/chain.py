@@ -165,8 +165,7 @@ class Chain:
 
     def _one(self, kept: Kept | None) -> None:
         """Run one iteration."""
-        from annomodels.kernels.passes import sampled_pass
-        from annomodels.kernels.products import chances
+        from annomodels.kernels.passes import chances, sampled_pass
 
         assert self.codes is not None
         self.counts.fill(0)

@@ -9,7 +9,7 @@ import numpy as np
 
 from annomodels.data.mixing import mixing, worst
 from annomodels.data.schema import RawResult
-from annomodels.engines.kept import Kept, StateKept, traced, watched_of
+from annomodels.engines.kept import Kept, StateKept, alike, total_gaps, traced, watched_of
 from annomodels.models.base import Model
 from annomodels.models.encoded import Encoded
 from annomodels.types import AnyArray
@@ -41,7 +41,7 @@ def collect(model: Model, kept: Sequence[Kept], codes: Encoded, attrs: dict[str,
     entropy = np.mean([part.entropy / part.n for part in kept], axis=0)
     volume = codes.volume
     by_chain = np.stack([part.p_sum / max(part.batches, 1) for part in kept])
-    gaps = _gaps(by_chain, codes.weight)
+    gaps = total_gaps(by_chain, codes.weight) / codes.weight.sum()
     inverse = codes.inverse
     item_values, p_state = _of_states(kept, inverse)
     return collect_parameters(
@@ -174,38 +174,19 @@ def chain_modes(
     distance
         Mean total variation distance from which two chains count as different.
     """
-    return _modes(_gaps(p_truth, weight), log_likelihood, prevalence, distance)
-
-
-def _gaps(p_truth: AnyArray, weight: AnyArray) -> AnyArray:
-    """Mean total variation distance of each pair of chains."""
-    chains = len(p_truth)
-    gaps = np.zeros((chains, chains))
-    for a in range(chains):
-        for b in range(a):
-            gap = 0.5 * np.abs(p_truth[a] - p_truth[b]).sum(axis=1)
-            gaps[a, b] = gaps[b, a] = gap @ weight / weight.sum()
-    return gaps
+    return _modes(total_gaps(p_truth, weight) / weight.sum(), log_likelihood, prevalence, distance)
 
 
 def _modes(
     gaps: AnyArray, log_likelihood: AnyArray, prevalence: AnyArray, distance: float = 0.05
 ) -> list[dict[str, Any]]:
     """Group chains whose distance is small."""
-    groups: list[list[int]] = []
-    for n in range(len(gaps)):
-        for group in groups:
-            if gaps[n, group[0]] < distance:
-                group.append(n)
-                break
-        else:
-            groups.append([n])
     found = [
         {
             "lp": float(log_likelihood[group].mean()),
             "share": len(group) / len(gaps),
             "prevalence": prevalence[group].mean(axis=(0, 1)).round(6).tolist(),
         }
-        for group in groups
+        for group in alike(gaps, range(len(gaps)), distance)
     ]
     return sorted(found, key=lambda mode: -mode["lp"])

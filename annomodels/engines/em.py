@@ -16,13 +16,13 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.schema import RawResult
 from annomodels.engines.acceleration import Ascent, climb_rounds
 from annomodels.engines.checkpoint import identity, open_checkpoint, state_arrays
-from annomodels.engines.kept import canonical_order
+from annomodels.engines.kept import alike, canonical_order
 from annomodels.engines.settings import Clock, Interrupts, Settings
 from annomodels.engines.source.disk import LabelsOnDisk, opened
-from annomodels.engines.source.jobs import distances, expected, parameters_of, soft, weighed
+from annomodels.engines.source.jobs import parameters_of, weighed
 from annomodels.engines.source.partition import Source, codes_of, cut
 from annomodels.engines.source.spread import Spread
-from annomodels.engines.starts import known_only, soft_counts, start_states
+from annomodels.engines.starts import items_of, known_only, soft_counts, start_states
 from annomodels.executors.choose import team
 from annomodels.executors.team import Team
 from annomodels.models.base import State
@@ -140,7 +140,7 @@ class _Census:
                 for mode in self.modes:
                     order = canonical_order(mode.state, source.volume)
                     mode.state = model.ordered(mode.state, order)
-            gaps = mode_distances(spread, [mode.state for mode in self.modes])
+            gaps = items_of(spread).gaps([mode.state for mode in self.modes])
             best = max(range(len(self.modes)), key=lambda n: self.modes[n].objective)
             parts = class_probabilities(spread, self.modes[best].state, source.finish)
         settings.tell("em", 1.0)
@@ -208,12 +208,7 @@ def climb_source(model: ConjugateModel, spread: Spread, state: State, **options:
     **options
         Those of :func:`annomodels.engines.acceleration.climb_rounds`.
     """
-
-    def expectation(state: State) -> tuple[Floats, Floats, float]:
-        counts, sizes, found = spread.sum(expected, parameters_of(state, spread.team.here))
-        return counts, sizes, float(found)
-
-    return climb_rounds(model, expectation, state, **options)
+    return climb_rounds(model, items_of(spread).expected, state, **options)
 
 
 def class_probabilities(
@@ -232,15 +227,6 @@ def class_probabilities(
         comes back.
     """
     return spread.each(weighed, parameters_of(state, spread.team.here), finish)
-
-
-def mode_distances(spread: Spread, states: Sequence[State]) -> Floats:
-    """Mean total variation distance of what states say of the items, shape [state, state]."""
-    if len(states) < 2:
-        return np.zeros((len(states), len(states)))
-    known = [parameters_of(state, spread.team.here) for state in states]
-    (gaps,) = spread.sum(distances, known)
-    return np.asarray(gaps / spread.source.n_items)
 
 
 def climb(
@@ -281,7 +267,7 @@ def _parts(codes: Encoded) -> int:
 
 def expect(codes: Encoded, state: State) -> tuple[Floats, Floats, Floats, float]:
     """E-step: expected counts, sizes, class probabilities and the log likelihood."""
-    from annomodels.kernels.products import chances
+    from annomodels.kernels.passes import chances, soft
 
     given = chances(state.log_prevalence, state.log_confusion)
     return soft(codes.arrays, codes.weight, codes.n_rows, given)
@@ -299,13 +285,7 @@ def census(modes: Sequence[Ascent], gaps: Floats) -> list[dict[str, Any]]:
     gaps
         Mean total variation distances of their class probabilities, shape [mode, mode].
     """
-    groups: list[list[int]] = []
-    for n in sorted(range(len(modes)), key=lambda n: -modes[n].objective):
-        known = next((group for group in groups if gaps[n, group[0]] < SAME_MODE), None)
-        if known is None:
-            groups.append([n])
-        else:
-            known.append(n)
+    order = sorted(range(len(modes)), key=lambda n: -modes[n].objective)
     return [
         {
             "lp": modes[group[0]].objective,
@@ -314,5 +294,5 @@ def census(modes: Sequence[Ascent], gaps: Floats) -> list[dict[str, Any]]:
             "from_votes": 0 in group,
             "prevalence": np.exp(modes[group[0]].state.log_prevalence).round(6).tolist(),
         }
-        for group in groups
+        for group in alike(gaps, order, SAME_MODE)
     ]

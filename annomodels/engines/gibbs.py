@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.schema import RawResult
-from annomodels.engines.census import chain_starts, items_here, items_of
 from annomodels.engines.chain import Chain
 from annomodels.engines.collect import collect, collect_parameters
 from annomodels.engines.kept import Kept
@@ -27,6 +26,7 @@ from annomodels.engines.source.jobs import recount
 from annomodels.engines.source.partition import Source, cut
 from annomodels.engines.source.spread import Spread
 from annomodels.engines.stages import StagedRun, chain_keys, looks, room_for
+from annomodels.engines.starts import chain_starts, items_here, items_of
 from annomodels.errors import NotApplicable
 from annomodels.executors.choose import team
 from annomodels.executors.team import Team

@@ -6,7 +6,7 @@ memory keeps few whole draws, the few parameters that are watched are noted in e
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -255,3 +255,36 @@ def canonical_order(state: State, volume: Floats) -> Ints:
     if table[truth, label].sum() <= np.trace(table) * (1 + 1e-9):
         return np.arange(k)
     return order
+
+
+def total_gaps(p_truth: Sequence[Floats] | Floats, weight: Floats | float = 1.0) -> Floats:
+    """Sum over the items of the total variation distances of class probabilities [item, truth].
+
+    Each item counts `weight` times; the shape is that of all pairs of what is compared.
+    """
+    n = len(p_truth)
+    gaps = np.zeros((n, n))
+    for a in range(n):
+        for b in range(a):
+            gap = np.abs(p_truth[a] - p_truth[b]).sum(axis=1)
+            # a product of vectors that no threads of a library share, which passes wait for
+            gaps[a, b] = gaps[b, a] = 0.5 * float((weight * gap).sum())
+    return gaps
+
+
+def alike(gaps: Floats, order: Iterable[int], distance: float) -> list[list[int]]:
+    """Group, in this order, what lies within a distance of the first of a group.
+
+    Examples
+    --------
+    >>> alike(np.array([[0.0, 1.0, 0.1], [1.0, 0.0, 1.0], [0.1, 1.0, 0.0]]), range(3), 0.2)
+    [[0, 2], [1]]
+    """
+    groups: list[list[int]] = []
+    for n in order:
+        known = next((group for group in groups if gaps[n, group[0]] < distance), None)
+        if known is None:
+            groups.append([n])
+        else:
+            known.append(n)
+    return groups

@@ -81,7 +81,7 @@ class StagedRun(ABC):
         self.clock = Clock(settings.time_limit)
         self.stopped, self.hurried = "", False
         self.stages: list[tuple[list[Kept], int]] = []
-        # what the census of modes saw, see `annomodels.engines.census`
+        # what the census of modes saw, see `annomodels.engines.starts`
         self.census: list[dict[str, Any]] = []
         # chains that were taken out of a mode that does not count
         self.restarted: list[int] = []

@@ -11,6 +11,7 @@ references to its arrays for every item, which takes as long as the rest.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -27,6 +28,11 @@ from annomodels.kernels.random import TRUTH, uniform_at
 
 # log odds below which a class cannot change a sum in double precision
 NEGLIGIBLE = -40.0
+
+
+def chances(log_prevalence: Array, logc: Array) -> Chances:
+    """Give the parameters that a pass takes."""
+    return log_prevalence, logc, np.exp(log_prevalence), np.exp(logc)
 
 
 @inlined
@@ -116,6 +122,29 @@ def soft_pass(
             sizes[k] += p[k]
         add(p, cell, starts[i], starts[i + 1], added)
     return log_likelihood
+
+
+def soft(
+    arrays: Sequence[Array], weight: Array, n_rows: int, given: Chances, items: bool = True
+) -> tuple[Array, Array, Array, float]:
+    """E-step: expected counts, sizes, class probabilities if wanted, and the log likelihood.
+
+    Parameters
+    ----------
+    arrays, weight
+        What a pass begins with, and the number of items of each pattern.
+    n_rows
+        Number of confusion matrices.
+    given
+        The parameters, as `chances` gives them.
+    items
+        Whether the class probabilities are wanted; else they are empty.
+    """
+    k, n_items = len(given[0]), len(weight)
+    counts, sizes = np.zeros((n_rows, k, k)), np.zeros(k)
+    p_truth = np.empty((n_items if items else 0, k))
+    found = soft_pass(*arrays, weight, given, 0, n_items, counts, sizes, p_truth)
+    return counts, sizes, p_truth, float(found)
 
 
 @kernel

@@ -28,11 +28,6 @@ LEAST_TOTAL = 1e-200
 LEAST_SHARE = 1e-18
 
 
-def chances(log_prevalence: Array, logc: Array) -> Chances:
-    """Give the parameters that a pass takes."""
-    return log_prevalence, logc, np.exp(log_prevalence), np.exp(logc)
-
-
 @kernel
 def refresh(found: Chances) -> None:
     """Bring the probabilities up to their logarithms, in place."""

@@ -238,8 +238,7 @@ def require_fittable(data: Annotations) -> None:
     --------
     >>> require_fittable(Annotations.from_records([(1, "a", "x"), (1, "b", "y")]))
     """
-    shared = data.n_coders > 1 and int(np.diff(data.without_repeats().starts).max()) > 1
-    require_learnable(data.labels, data.n_coders, shared, data.source)
+    require_learnable(data.labels, data.n_coders, data.is_shared, data.source)
 
 
 def require_learnable(labels: Sequence[Hashable], n_coders: int, shared: bool, source: str) -> None:

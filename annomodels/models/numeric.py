@@ -113,7 +113,7 @@ def numeric_labels(
     if data.n_coders < 2:
         what = "There is one coder: bias and noise cannot be told from the truth."
         problems.append(Problem(what, data.source, "Add a second coder."))
-    elif int(np.diff(data.without_repeats().starts).max()) < 2:
+    elif not data.is_shared:
         what = "No item was labelled by two coders, so noise cannot be told from the truth."
         problems.append(Problem(what, data.source, "Let coders share items."))
     if problems:

@@ -9,9 +9,9 @@ import pytest
 from crowds import simulate
 
 import annomodels as am
-from annomodels.engines.catalog import runner
 from annomodels.engines.settings import Settings
 from annomodels.engines.stages import looks
+from annomodels.fitting.run import runner
 from annomodels.models import resolve
 
 pytestmark = pytest.mark.slow

@@ -17,11 +17,11 @@ from crowds import draws, p_truth, simulate
 
 import annomodels as am
 from annomodels.engines import rounds
-from annomodels.engines.em import class_probabilities, climb, climb_source, mode_distances
+from annomodels.engines.em import class_probabilities, climb, climb_source
 from annomodels.engines.source.itemsums import ItemSums
 from annomodels.engines.source.partition import cut
 from annomodels.engines.source.spread import Spread
-from annomodels.engines.starts import state_from_shares, vote_shares
+from annomodels.engines.starts import items_of, state_from_shares, vote_shares
 from annomodels.errors import NotApplicable
 from annomodels.executors.choose import team
 from annomodels.executors.processes import Processes
@@ -309,7 +309,7 @@ def test_em_goes_the_same_path(data, model):
         np.testing.assert_allclose(found.trace, wanted.trace, rtol=1e-9)
         p = np.concatenate(class_probabilities(spread, found.state))
         np.testing.assert_allclose(p, wanted.p_truth, atol=1e-9)
-        gaps = mode_distances(spread, [start, found.state])
+        gaps = items_of(spread).gaps([start, found.state])
         assert gaps[0, 0] == 0 < gaps[0, 1] == gaps[1, 0] < 1
     crew.close()
 

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import entr, logsumexp
 
 from annomodels.kernels.mixtures.states import state_pass
-from annomodels.kernels.passes import sampled_pass, soft_pass, truth_pass
-from annomodels.kernels.products import chances
+from annomodels.kernels.passes import chances, sampled_pass, soft_pass, truth_pass
 
 N_ITEMS, N_CODERS = 400, 6
 Case = tuple[tuple[NDArray[np.int64], ...], NDArray[np.float64], NDArray[np.float64]]

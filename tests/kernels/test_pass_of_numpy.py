@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from annomodels.kernels.passes import sampled_pass, soft_pass
-from annomodels.kernels.products import chances
+from annomodels.kernels.passes import chances, sampled_pass, soft_pass
 
 N_ITEMS, N_CODERS, PER_ITEM, K = 20_000, 500, 5, 4
 Floats = NDArray[np.float64]

@@ -64,8 +64,7 @@ def test_expected_counts_of_a_pass_equal_enumeration(name, collapse, n_labels, g
 
 @pytest.mark.parametrize("name", [n for n, m in MODELS.items() if issubclass(m, ConjugateModel)])
 def test_sampled_truths_have_the_enumerated_frequencies(name, rng):
-    from annomodels.kernels.passes import sampled_pass
-    from annomodels.kernels.products import chances
+    from annomodels.kernels.passes import chances, sampled_pass
 
     data, model, _, state, (_, p_truth, expected) = _setting(name, 3, True, rng)
     codes = encode(data, shared=model.shared, collapse=False)

@@ -11,7 +11,6 @@ import numpy as np
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.schema import RawResult
-from annomodels.engines.census import chain_starts, items_here
 from annomodels.engines.checkpoint import require_no_checkpoint
 from annomodels.engines.collect import collect
 from annomodels.engines.em import climb
@@ -20,6 +19,7 @@ from annomodels.engines.pymc.compiled import compiled
 from annomodels.engines.pymc.compound import sample_compound
 from annomodels.engines.pymc.revisit import revisit_states
 from annomodels.engines.settings import Clock, Settings
+from annomodels.engines.starts import chain_starts, items_here
 from annomodels.errors import EngineError
 from annomodels.executors.choose import spread_map
 from annomodels.models.base import Model, State
@@ -288,8 +288,7 @@ def _revisit(
     relabel: bool,
 ) -> list[Kept]:
     """Compute P(truth) of every draw, its classes in canonical order."""
-    from annomodels.kernels.passes import truth_pass
-    from annomodels.kernels.products import chances
+    from annomodels.kernels.passes import chances, truth_pass
 
     chains, draws, k = posterior["prevalence"].shape
     identity = np.arange(k)

@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import tempfile
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from annomodels.engines.kept import total_gaps
 from annomodels.types import Floats
 
 
@@ -133,14 +133,4 @@ def item_means(sums: list[ItemSums], n: int) -> ItemMeans:
     spread = np.maximum(square - mean**2, 0.0)
     mcse = np.sqrt(spread / (total - 1)) if total > 1 else np.full_like(mean, np.nan)
     entropy = np.mean([(part.entropy + part.open_entropy) / n for part in sums], axis=0)
-    return ItemMeans(mean, mcse, entropy, chain_gaps(by_chain))
-
-
-def chain_gaps(by_chain: Floats) -> Any:
-    """Sum over the items of the total variation distance of each pair of chains."""
-    chains = len(by_chain)
-    gaps = np.zeros((chains, chains))
-    for a in range(chains):
-        for b in range(a):
-            gaps[a, b] = gaps[b, a] = 0.5 * np.abs(by_chain[a] - by_chain[b]).sum()
-    return gaps
+    return ItemMeans(mean, mcse, entropy, total_gaps(by_chain))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from annomodels.engines.kept import Kept
+from annomodels.engines.kept import Kept, total_gaps
 from annomodels.engines.source.held import Block
 from annomodels.engines.source.itemsums import ItemMeans, ItemSums, item_means
 from annomodels.engines.source.partition import Finish
@@ -76,7 +76,7 @@ def parameters_of(state: State, here: bool) -> Parameters:
         once for all threads, which have that much less to keep in their caches; elsewhere they are
         made where they arrive, since sending them would take longer.
     """
-    from annomodels.kernels.products import chances
+    from annomodels.kernels.passes import chances
 
     logs = state.log_prevalence, state.log_confusion
     return chances(*logs) if here else logs
@@ -142,21 +142,6 @@ def distances(block: Block, states: Sequence[Parameters]) -> tuple[Floats]:
     return (total_gaps(known, block.open()[1]),)
 
 
-def total_gaps(p_truth: Sequence[Floats], weight: Floats) -> Floats:
-    """Sum over the items of the total variation distances of class probabilities [item, truth].
-
-    Each item counts `weight` times; shape [state, state].
-    """
-    n = len(p_truth)
-    gaps = np.zeros((n, n))
-    for a in range(n):
-        for b in range(a):
-            gap = np.abs(p_truth[a] - p_truth[b]).sum(axis=1)
-            # a product of vectors that no threads of a library share, which passes wait for
-            gaps[a, b] = gaps[b, a] = 0.5 * float((weight * gap).sum())
-    return gaps
-
-
 def missing(block: Block, chains: int, stage: int, length: int, n: int) -> list[list[int]]:
     """Give, for each chain, the batches of `n` draws that the sums lack."""
     return [block.sums_of(c, stage, length).missing(n) for c in range(chains)]
@@ -164,8 +149,7 @@ def missing(block: Block, chains: int, stage: int, length: int, n: int) -> list[
 
 def recounted(block: Block, stage: int, length: int, batches: Sequence[Batch]) -> None:
     """Take up batches of draws again from their parameters, those that are not there."""
-    from annomodels.kernels.passes import truth_pass
-    from annomodels.kernels.products import chances
+    from annomodels.kernels.passes import chances, truth_pass
 
     arrays: Any = ()
     for batch in batches:
@@ -200,8 +184,7 @@ def kernel_parameters(prevalence: AnyArray, confusion: AnyArray) -> tuple[Floats
 
 def recount(codes: Encoded, kept: Kept) -> None:
     """Sum the class probabilities of all kept draws anew, in the batches they were kept in."""
-    from annomodels.kernels.passes import truth_pass
-    from annomodels.kernels.products import chances
+    from annomodels.kernels.passes import chances, truth_pass
 
     draws = zip(kept.arrays["prevalence"][: kept.n], kept.arrays["confusion"], strict=False)
     for prevalence, confusion in draws:
@@ -235,37 +218,14 @@ def items(
 def _soft(
     block: Block, parameters: Parameters, items: bool = True
 ) -> tuple[Floats, Floats, Floats, float]:
+    from annomodels.kernels.passes import soft
+
     arrays, weight = block.open()
     return soft(arrays, weight, block.n_rows, _chances(parameters), items)
 
 
-def soft(
-    arrays: Sequence[AnyArray], weight: Floats, n_rows: int, given: Any, items: bool = True
-) -> tuple[Floats, Floats, Floats, float]:
-    """E-step: expected counts, sizes, class probabilities if wanted, and the log likelihood.
-
-    Parameters
-    ----------
-    arrays, weight
-        What a pass begins with, and the number of items of each pattern.
-    n_rows
-        Number of confusion matrices.
-    given
-        The parameters, as :func:`annomodels.kernels.products.chances` gives them.
-    items
-        Whether the class probabilities are wanted; else they are empty.
-    """
-    from annomodels.kernels.passes import soft_pass
-
-    k, n_items = len(given[0]), len(weight)
-    counts, sizes = np.zeros((n_rows, k, k)), np.zeros(k)
-    p_truth = np.empty((n_items if items else 0, k))
-    found = soft_pass(*arrays, weight, given, 0, n_items, counts, sizes, p_truth)
-    return counts, sizes, p_truth, float(found)
-
-
 def _chances(parameters: Parameters) -> Any:
-    from annomodels.kernels.products import chances
+    from annomodels.kernels.passes import chances
 
     if len(parameters) > 2:
         return parameters
