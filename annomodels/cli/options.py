@@ -28,6 +28,8 @@ _CALLED = {
     "coders": "coder-names",
 }
 
+_MARKS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";"}
+
 Command = Callable[..., Any]
 Option = Callable[[Command], Command]
 Reading = dict[str, Any]
@@ -154,13 +156,18 @@ def read_options(command: Command) -> Command:
     differing: dict[str, dict[str, Any]] = {
         **{
             name: {"metavar": "COLUMN", "help": f"Column with the {name}."}
-            for name in ("item", "coder", "label")
+            for name in ("coder", "label")
         },
         **{name: {"flag": flag} for name, flag in _CALLED.items()},
         "scale": {"type": click.Choice(SCALES)},
         "units": {"type": click.Choice(UNITS)},
         "dont_know": {"metavar": "LABEL", "callback": None},
-        "delimiter": {"callback": lambda _, __, text: {"tab": "\t", "\\t": "\t"}.get(text, text)},
+        "item": {
+            "metavar": "COLUMN,...",
+            "help": "Column with the item; several (a,b,c) name it together.",
+        },
+        "delimiter": {"callback": lambda _, __, text: _MARKS.get(text, text)},
+        "skip_rows": {"type": click.IntRange(min=0)},
     }
     options = options_of(read, ("sets",), **differing)
     return gathered(command, options, "reading", dict[str, Any])

@@ -137,7 +137,7 @@ class Annotations(Coded):
         cls,
         frame: Any,
         *,
-        item: str | None = None,
+        item: str | Sequence[str] | None = None,
         coder: str | None = None,
         label: str | None = None,
         labels: Sequence[Hashable] | None = None,

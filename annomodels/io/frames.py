@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annomodels.data.validation import check_names, is_missing, variants
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.tables.columns import Columns, assemble, find_roles, named_column
+from annomodels.io.tables.keys import Key, key_cells, parts_of, said_key
 
 SOURCE = "data frame"
 
@@ -15,7 +16,7 @@ SOURCE = "data frame"
 def columns_of(
     frame: Any,
     *,
-    item: str | None = None,
+    item: str | Sequence[str] | None = None,
     coder: str | None = None,
     label: str | None = None,
     gold: str | Mapping[Any, Any] | None = None,
@@ -50,14 +51,18 @@ def columns_of(
     header = [str(name) for name in table.columns]
     extra = {"gold": gold if isinstance(gold, str) else None, "group": group, "text": text}
     named = {role: name for role, name in extra.items() if name is not None}
-    given = {"item": item, "coder": coder, "label": label}
-    roles, problems = find_roles(header, given, SOURCE, taken=tuple(named.values()))
+    key = said_key(item, header)
+    if isinstance(key, Key) and all(part in header for part in key.parts):
+        header.append(key)
+    given = {"item": key, "coder": coder, "label": label}
+    taken = (*named.values(), *(name for name in parts_of(key) if name != key))
+    roles, problems = find_roles(header, given, SOURCE, taken)
     for role, name in named.items():
         problems += named_column(header, name, role, SOURCE)
     if problems:
         raise AnnotationError(problems)
     names = {**roles, **named}
-    cells = {role: cells_of(table[name]) for role, name in names.items()}
+    cells = {role: _cells(table, name) for role, name in names.items()}
     columns = assemble(cells, range(1, len(cells["item"]) + 1), SOURCE, names)
     if columns.problems:
         raise AnnotationError(columns.problems)
@@ -69,6 +74,13 @@ def columns_of(
     if isinstance(gold, Mapping):
         columns.gold = gold
     return columns
+
+
+def _cells(table: Any, name: str) -> list[Any]:
+    """Cells of a column, or names of items that several columns give together."""
+    if isinstance(name, Key):
+        return key_cells([cells_of(table[part]) for part in name.parts])
+    return cells_of(table[name])
 
 
 def cells_of(series: Any) -> list[Any]:

@@ -11,6 +11,7 @@ from typing import Any
 from annomodels.data.validation import at_rows, counted
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.border import needs
+from annomodels.io.tables.keys import Key, key_of
 from annomodels.io.tables.table import Table
 
 
@@ -170,6 +171,8 @@ def at(record: Any, path: str) -> Any:
     """
     if not isinstance(record, Mapping):
         return None
+    if isinstance(path, Key):
+        return key_of(at(record, part) for part in path.parts)
     if path in record:
         return record[path]
     first, dot, rest = path.partition(".")

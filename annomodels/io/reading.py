@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def read(
     path: str | os.PathLike[str],
     *,
-    item: str | None = None,
+    item: str | Sequence[str] | None = None,
     coder: str | None = None,
     label: str | None = None,
     gold: str | Mapping[Any, Any] | None = None,
@@ -40,6 +40,8 @@ def read(
     encoding: str | None = None,
     delimiter: str | None = None,
     sheet: str | None = None,
+    columns: Sequence[str] | None = None,
+    skip_rows: int = 0,
 ) -> Annotations:
     r"""Read annotations from the export of a labelling tool, or from a plain table.
 
@@ -60,6 +62,8 @@ def read(
         (item/coder/label, task/worker/label, item/rater/rating, unit/annotator/annotation, ...).
         For a wide table, `item` names the column of the items (else the first); for the export of
         a tool, the field of its tasks that names the items (else the tool's own number).
+        Several columns may name the items together: ``["doc", "seg"]``, or ``"doc,seg"`` where no
+        column is called so. The names are then written as rows of CSV, such as ``d1,7``.
     gold
         A column with the known truth of items. Or a mapping from item to truth.
     group
@@ -95,9 +99,14 @@ def read(
     encoding
         Encoding of the text; without it, UTF-8, or UTF-16 with its mark.
     delimiter
-        Delimiter of the text; without it, whichever of ``, ; tab |`` fits.
+        Delimiter of the text; without it, whichever of ``, ; tab |`` fits. A space stands for any
+        number of blanks.
     sheet
         Sheet of an Excel workbook, if several hold cells.
+    columns
+        Names of the columns of a table without a header, in their order.
+    skip_rows
+        Rows at the top of a table to pass over, such as a title.
 
     Returns
     -------
@@ -122,12 +131,14 @@ def read(
     >>> data.labels, data.skips
     (('NA', 'no'), 1)
     """
-    source = _source(path, encoding, delimiter, sheet)
+    source = _source(path, encoding, delimiter, sheet, _tuple(columns), skip_rows)
     if scale not in SCALES:
         remedy = f"Use one of {', '.join(SCALES)}."
         raise AnnotationError(Problem(f"{scale!r} is not a scale.", remedy=remedy))
+    with guarded(source.name):
+        key = source.with_key(item)
     options = Options(
-        item=item,
+        item=key,
         coder=coder,
         label=label,
         gold=gold if isinstance(gold, str) else None,
@@ -142,22 +153,22 @@ def read(
     )
     with guarded(source.name):
         source, form = _found(format, source, options)
-        columns = _columns(form, source, options, units)
+        found = _columns(form, source, options, units)
     if form.name not in PLAIN:
-        columns.notes = [f"Read as {form.title}.", *columns.notes]
+        found.notes = [f"Read as {form.title}.", *found.notes]
     if coders is not None:
         from annomodels.io.mappings import names_from, rename_coders
 
-        rename_coders(columns, names_from(coders))
+        rename_coders(found, names_from(coders))
     if isinstance(gold, Mapping):
-        columns.gold = gold
-    return finished(columns, source.name, labels, scale, _tuple(dont_know) or ())
+        found.gold = gold
+    return finished(found, source.name, labels, scale, _tuple(dont_know) or ())
 
 
 def read_spans(
     path: str | os.PathLike[str],
     *,
-    item: str | None = None,
+    item: str | Sequence[str] | None = None,
     text: str | None = None,
     format: str = "auto",
     encoding: str | None = None,
@@ -200,9 +211,9 @@ def read_spans(
     >>> read_spans(folder).units("overlap")
     1 item × 2 coders × 1 label · 2 annotations · complete
     """
-    options = Options(item=item, text=text, forced=format != "auto")
     source = _source(path, encoding, None, None)
     with guarded(source.name):
+        options = Options(item=source.with_key(item), text=text, forced=format != "auto")
         source, form = _found(format, source, options)
         if not form.spans:
             what = f"The format {form.name!r} contains no marked stretches of text."
@@ -247,7 +258,14 @@ def _columns(form: Format, source: Source, options: Options, units: str | None) 
     return form.columns(source, options)
 
 
-def _source(path: object, encoding: str | None, delimiter: str | None, sheet: str | None) -> Source:
+def _source(
+    path: object,
+    encoding: str | None,
+    delimiter: str | None,
+    sheet: str | None,
+    columns: tuple[str, ...] | None = None,
+    skip_rows: int = 0,
+) -> Source:
     if not isinstance(path, (str, os.PathLike)):
         what = f"A file name was expected, but this is {type(path).__name__!r}."
         remedy = (
@@ -258,7 +276,18 @@ def _source(path: object, encoding: str | None, delimiter: str | None, sheet: st
         what = f"{delimiter!r} cannot be a delimiter."
         remedy = "Use one character, such as ',', ';', '|' or a tab."
         raise AnnotationError(Problem(what, remedy=remedy))
-    return Source(path, encoding, delimiter, sheet)
+    source = Source(path, encoding, delimiter, sheet, None, columns, skip_rows)
+    if columns is None and not skip_rows:
+        return source
+    if columns is not None and len(set(columns)) < len(columns):
+        what = f"The columns {', '.join(columns)} are not all different."
+        raise AnnotationError(Problem(what, remedy="Give every column its own name."))
+    with guarded(source.name):
+        kind = source.kind
+    if kind not in ("delimited", "excel"):
+        what = "Columns are named, and rows passed over, in tables only (text or Excel)."
+        raise AnnotationError(Problem(what, source.name, "Leave out --columns and --skip-rows."))
+    return source
 
 
 def _tuple(names: Sequence[str] | None) -> tuple[str, ...] | None:

@@ -14,7 +14,8 @@ from annomodels.errors import AnnotationError, Problem
 from annomodels.io import objects
 from annomodels.io.border import STDIN, decoded, name_of, raw_bytes
 from annomodels.io.objects import from_objects, json_lines, json_value
-from annomodels.io.tables.delimited import records_of
+from annomodels.io.tables.delimited import below, records_of
+from annomodels.io.tables.keys import Key, Names, parts_of, said_key
 from annomodels.io.tables.table import Table, from_records
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class Options:
     models: bool = False
     sets: bool = False
     forced: bool = False
+    who: str | None = None
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -53,6 +55,11 @@ class Options:
         """Columns that hold something about the items."""
         named = {"gold": self.gold, "group": self.group, "text": self.text}
         return {role: name for role, name in named.items() if name is not None}
+
+    @property
+    def taken(self) -> tuple[str, ...]:
+        """Columns that hold something else than coders and labels."""
+        return (*self.extra.values(), *(parts_of(self.item) if self.item else ()))
 
     @property
     def roles(self) -> Mapping[str, str | None]:
@@ -75,6 +82,10 @@ class Source:
         As said by the user; None to find out.
     data
         The bytes, if they have been read already; `path` is then their name.
+    columns
+        Names of the columns of a table without a header.
+    skip_rows
+        Rows above the header, or above the data, that are passed over.
     """
 
     def __init__(
@@ -84,20 +95,25 @@ class Source:
         delimiter: str | None = None,
         sheet: str | None = None,
         data: bytes | None = None,
+        columns: Sequence[str] | None = None,
+        skip_rows: int = 0,
     ) -> None:
         self.path = path
         self.name = name_of(path)
         self._encoding = encoding
         self._delimiter = delimiter
         self._sheet = sheet
+        self.columns = columns
+        self._skip_rows = skip_rows
         if data is not None:
             self.data = data
 
     def member(self, name: str) -> Source:
         """One file of the folder or archive, as a source of its own."""
         assert self.inside is not None
-        place = f"{self.name}/{name}"
-        return Source(place, self._encoding, self._delimiter, self._sheet, self.inside.read(name))
+        place, data = f"{self.name}/{name}", self.inside.read(name)
+        said = (self._encoding, self._delimiter, self._sheet)
+        return Source(place, *said, data, self.columns, self._skip_rows)
 
     @property
     def stem(self) -> str:
@@ -242,12 +258,14 @@ class Source:
 
     @cached_property
     def _rows(self) -> tuple[list[list[str]], Sequence[int], str]:
+        skip = self._skip_rows
         if self.kind == "excel":
             from annomodels.io.tables.workbooks import excel_records
 
-            rows = excel_records(self.data, self.name, self._sheet)
-            return rows, range(1, len(rows) + 1), ","
-        return records_of(self.text, self.name, self._delimiter)
+            rows = excel_records(self.data, self.name, self._sheet)[skip:]
+            return rows, range(skip + 1, skip + 1 + len(rows)), ","
+        rows, lines, mark = records_of(below(self.text, skip), self.name, self._delimiter)
+        return rows, lines if not skip else [skip + line for line in lines], mark
 
     @property
     def records(self) -> list[list[str]]:
@@ -276,7 +294,25 @@ class Source:
             from annomodels.io.tables.workbooks import parquet_table, spss_table
 
             return (parquet_table if self.kind == "parquet" else spss_table)(self.data, self.name)
-        return from_records(*self._rows[:2], self.name, self._rows[2])
+        return from_records(*self._rows[:2], self.name, self._rows[2], self.columns)
+
+    def with_key(self, item: Names | None) -> str | None:
+        """Column of the items that was said; several are put together in a column of their own."""
+        known = self.header
+        if isinstance(item, str) and "," in item and self.is_json:
+            known = (*known, *objects.keys_of(self.sample, depth=3))
+        key = said_key(item, known)
+        if isinstance(key, Key) and self.inside is None and key not in known:
+            # tools put a word before the columns of their tasks
+            named = {
+                part: name
+                for part in key.parts
+                for name in self.header
+                if name in (part, f"Input.{part}", f"INPUT:{part}")
+            }
+            if len(named) == len(key.parts):
+                self.table.add_key(key, named)
+        return key
 
 
 _BLANK = b" \t\r\n\xef\xbb\xbf"

@@ -142,8 +142,8 @@ def test_names_that_occur_twice_and_ragged_rows_come_together(problems: Any) -> 
     text = "item,coder,label,label\nt1,a,x,y\nt2,a\nt3,b,x,y,z\nt4,b,x,y,,\n"
     twice, ragged = sorted(problems(text), key=lambda p: "cells" in p.what)
     assert "'label'" in twice.what
-    assert ragged.what == "2 rows of 2 or 5 cells where the header has 4."
-    assert ragged.where == "votes.csv, rows 3, 4"
+    assert ragged.what == "1 row of 5 cells where the header has 4."
+    assert ragged.where == "votes.csv, row 4"
 
 
 def test_mixed_delimiters_are_seen(problems: Any) -> None:

@@ -20,6 +20,7 @@ from annomodels.data.validation import (
     variants,
 )
 from annomodels.errors import AnnotationError, Problem
+from annomodels.io.tables.keys import Key
 
 ROLES = ("item", "coder", "label")
 # The package's own word comes first and wins; the rest are the words of other tools.
@@ -71,6 +72,8 @@ def named_column(header: Sequence[str], name: str, role: str, source: str) -> li
     """Say when a column that was named is not there, with the nearest names that are."""
     if name in header:
         return []
+    if isinstance(name, Key):
+        return [p for part in name.parts for p in named_column(header, part, role, source)]
     near = difflib.get_close_matches(name, header, n=3, cutoff=0.5)
     near += [other for other in header if other.casefold() == name.casefold() and other not in near]
     remedy = f"Did you mean {' or '.join(map(repr, near))}? " if near else ""

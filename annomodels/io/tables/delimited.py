@@ -14,7 +14,10 @@ from annomodels.errors import AnnotationError, Problem
 from annomodels.io.tables.columns import matched
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+SPACE = " "  # stands for any number of blanks and tabs
 LOOKED_AT = 200  # records that decide on the delimiter
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_BLANKS = re.compile(r'"((?:[^"]|"")*)"(?=\s|$)|(\S+)')
 _SEP_LINE = re.compile(r'\A"?sep=([,;\t|])"?\r?\n', re.IGNORECASE)
 
 
@@ -34,6 +37,8 @@ def records_of(
     [['a', 'b'], ['1', "'2,5'"]]
     """
     first = 0
+    if delimiter == SPACE:
+        return _by_blanks(text)
     said = _SEP_LINE.match(text)  # Excel writes its delimiter into the first line
     if said:
         text, first, delimiter = text[said.end() :], 1, delimiter or said.group(1)
@@ -45,6 +50,34 @@ def records_of(
             raise AnnotationError(_unmatched(text, delimiter, source, first, error)) from error
         rows, lines = _parse(text, delimiter, quoting=csv.QUOTE_NONE)  # tools write bare quotes
     return rows, range(first + 1, first + 1 + len(rows)) if lines is None else lines, delimiter
+
+
+def below(text: str, rows: int) -> str:
+    r"""Text without its first rows.
+
+    Examples
+    --------
+    >>> below("240 53 9600\n0 0 1\n", 1)
+    '0 0 1\n'
+    """
+    for _ in range(rows):
+        end = _LINE_END.search(text)
+        text = text[end.end() :] if end else ""
+    return text
+
+
+def _by_blanks(text: str) -> tuple[list[list[str]], Sequence[int], str]:
+    """Rows of cells with any number of blanks and tabs between them."""
+    lines = _LINE_END.split(text)
+    if lines and not lines[-1].strip():
+        lines.pop()
+    if '"' not in text:
+        return [line.split() for line in lines], range(1, len(lines) + 1), SPACE
+    rows = [
+        [bare or inner.replace('""', '"') for inner, bare in _BLANKS.findall(line)]
+        for line in lines
+    ]
+    return rows, range(1, len(rows) + 1), SPACE
 
 
 def first_row(text: str, delimiter: str = ",", *, spaces: bool = True) -> list[str]:

@@ -23,7 +23,7 @@ def is_long(source: Source, options: Options) -> bool:
         return False
     if options.coder is not None or options.label is not None:
         return True
-    free = [name for name in source.table.header if name not in options.extra.values()]
+    free = [name for name in source.table.header if name not in options.taken]
     found = matched(free)
     if options.item is not None:
         found["item"] = [options.item]
@@ -33,7 +33,7 @@ def is_long(source: Source, options: Options) -> bool:
 def read_long(source: Source, options: Options) -> Columns:
     """Columns of a long table, with notes on what was left out."""
     table = source.table
-    taken = tuple(options.extra.values())
+    taken = tuple(name for name in options.taken if name != options.item)
     roles, problems = _variable(table, options, taken)
     if problems:
         return Columns(problems=[*table.problems, *problems])
@@ -54,7 +54,8 @@ def read_long(source: Source, options: Options) -> Columns:
     table, notes = _without_repeats(table, names)
     cells = {role: table.columns[name] for role, name in names.items()}
     columns = assemble(cells, table.rows, table.source, names, options.is_skip)
-    ignored = unused_columns(table.header, (*names.values(), asked), "gold" in names)
+    used = (*names.values(), *options.taken, asked)
+    ignored = unused_columns(table.header, used, "gold" in names)
     columns.notes = [*table.notes, *notes, *columns.notes, *ignored]
     return columns
 
@@ -174,5 +175,8 @@ def _no_header(table: Table) -> list[Problem]:
     if not all(name and name in cells for name, cells in list(table.columns.items())[1:]):
         return []
     what = "The first row looks like data, not like names of columns."
-    remedy = "Put a first row item,coder,label (in the order of the columns) above it."
+    remedy = (
+        "Name the columns in their order: columns=['item', 'coder', 'label'] "
+        "(--columns item,coder,label); or put such a row above it."
+    )
     return [Problem(what, f"{table.source}, row 1", remedy)]

@@ -19,7 +19,7 @@ NO_LABEL = frozenset({"NA", "#"})
 def is_matrix(source: Source, options: Options) -> bool:
     """Whether the first row holds labels, not names of columns."""
     named = [*options.roles.values(), *options.extra.values(), options.coder_columns]
-    if any(name is not None for name in named):
+    if any(name is not None for name in (*named, source.columns)):
         return False
     rows = [record for record in source.records if any(record)]
     if not rows or len(rows[0]) < 2:
@@ -104,8 +104,9 @@ def _other_shape(rows: list[list[str]], source: str) -> Problem | None:
         shown = ", ".join(sorted(set(columns[2]), key=natural_key)[:3])
         what = f"This looks like a long table without a header (labels {shown})."
         remedy = (
-            "Put a first row item,coder,label above it; or say format='matrix' "
-            "(--input-format matrix) if the rows are items and the columns coders."
+            "Name the columns in their order: columns=['item', 'coder', 'label'] "
+            "(--columns item,coder,label); or say format='matrix' (--input-format matrix) if the "
+            "rows are items and the columns coders."
         )
         return Problem(what, source, remedy)
     return None

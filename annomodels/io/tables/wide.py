@@ -71,7 +71,8 @@ def read_wide(source: Source, options: Options) -> Columns:
         if problems:
             return Columns(problems=problems)
     columns = _melted(table, item, coders, extra, options)
-    left = [name for name in table.header if name not in {item, *coders, *extra.values()}]
+    used = {item, *coders, *options.taken}
+    left = [name for name in table.header if name not in used]
     if left:
         columns.notes.append(f"{'Column' if len(left) == 1 else 'Columns'} not used: {some(left)}.")
     if grid is not None and options.question is None and options.coder_columns is None:
@@ -97,7 +98,7 @@ def _grid(table: Table, options: Options, item: str) -> Grid | None:
 def _coders(table: Table, options: Options, item: str) -> list[str]:
     if options.coder_columns is not None:
         return list(dict.fromkeys(options.coder_columns))
-    return [name for name in table.header if name != item and name not in options.extra.values()]
+    return [name for name in table.header if name != item and name not in options.taken]
 
 
 def _melted(

@@ -1,0 +1,128 @@
+"""Items that several columns name together: how they are said, and how the name is written."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
+
+from annomodels.data.names import label_text
+from annomodels.data.validation import is_blank
+from annomodels.errors import AnnotationError, Problem
+
+Names = str | Sequence[str]
+_QUOTED = re.compile(r'[,"\r\n]')
+
+
+class Key(str):
+    """Columns that name the items together, as one name: ``Key(["doc", "seg"])`` is ``doc,seg``.
+
+    Parameters
+    ----------
+    parts
+        Names of the columns.
+
+    Examples
+    --------
+    >>> Key(["doc", "seg"]), Key(["last, first", "n"]).parts
+    ('doc,seg', ('last, first', 'n'))
+    """
+
+    __slots__ = ("parts",)
+    parts: tuple[str, ...]
+
+    def __new__(cls, parts: Iterable[str]) -> Key:
+        """Write the names as a row of CSV."""
+        names = tuple(parts)
+        made = super().__new__(cls, ",".join(map(quoted, names)))
+        made.parts = names
+        return made
+
+
+def quoted(text: str) -> str:
+    """Text as a cell of CSV, with quotation marks where they are needed.
+
+    Examples
+    --------
+    >>> quoted("a"), quoted("a,b"), quoted('a "b" c')
+    ('a', '"a,b"', '"a ""b"" c"')
+    """
+    return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
+
+
+def parts_of(name: str | None) -> tuple[str, ...]:
+    """Columns behind a name: those of a key, else the one."""
+    if isinstance(name, Key):
+        return name.parts
+    return () if name is None else (name,)
+
+
+def said_key(item: Names | None, known: Iterable[str] = ()) -> str | None:
+    """Column, or key of several columns, that was said; with commas if no column is called so.
+
+    Parameters
+    ----------
+    item
+        A name, names, or names with commas between them.
+    known
+        Columns that there are.
+
+    Examples
+    --------
+    >>> said_key("a,b").parts, said_key("a,b", ["a,b"]), said_key(["a"]), said_key('"a,b",c').parts
+    (('a', 'b'), 'a,b', 'a', ('a,b', 'c'))
+    """
+    if item is None or isinstance(item, Key):
+        return item
+    if isinstance(item, str):
+        if "," not in item or item in known:
+            return item
+        try:
+            row = next(csv.reader([item], skipinitialspace=True), [])
+        except csv.Error:
+            return item
+        names = [name.strip() for name in row if name.strip()]
+    else:
+        given: object = item
+        names = list(item) if isinstance(given, (list, tuple)) else []
+        if not names or not all(isinstance(name, str) for name in cast("list[object]", names)):
+            what = f"item={item!r} is not a name, nor several."
+            remedy = "Give the name of a column as text, or a list of such names."
+            raise AnnotationError(Problem(what, remedy=remedy))
+    names = list(dict.fromkeys(names))
+    if not names:
+        return str(item)
+    return names[0] if len(names) == 1 else Key(names)
+
+
+def key_cells(columns: Sequence[Sequence[Any]]) -> list[str]:
+    """Names of items made of the cells of several columns, written as rows of CSV.
+
+    No two different rows give the same name. A row in which all cells are empty names no item.
+
+    Examples
+    --------
+    >>> key_cells([["d1", "d1", ""], ["1", "2,3", ""]])
+    ['d1,1', 'd1,"2,3"', '']
+    """
+    written = []
+    for cells in columns:
+        texts = {cell: quoted("" if is_blank(cell) else label_text(cell)) for cell in set(cells)}
+        same = all(cell is text or cell == text for cell, text in texts.items())
+        written.append(cells if same else [texts[cell] for cell in cells])
+    names = list(map(",".join, zip(*written, strict=True)))
+    nothing = "," * (len(columns) - 1)
+    return ["" if name == nothing else name for name in names] if nothing in set(names) else names
+
+
+def key_of(values: Iterable[Any]) -> str:
+    """Name of one item, as :func:`key_cells` makes it; "" where all values are missing.
+
+    Examples
+    --------
+    >>> key_of(["d1", None, 7]), key_of([None, ""])
+    ('d1,,7', '')
+    """
+    texts = ["" if is_blank(value) else label_text(value) for value in values]
+    return ",".join(map(quoted, texts)) if any(texts) else ""
