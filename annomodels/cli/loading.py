@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from annomodels.cli.options import Reading, flag_of
+from annomodels.cli.options import Reading, changed, flag_of
 from annomodels.cli.session import note
 from annomodels.errors import AnnotationError, NotApplicable, Problem, printable
 
@@ -85,8 +85,7 @@ def stem(name: str) -> str:
 
 
 def _bundled(name: str, reading: Reading) -> Annotations:
-    given = [flag_of(key) for key, value in reading.items() if value]
-    given = [flag for flag in given if flag not in ("--scale", "--input-format")]
+    given = [flag_of(key) for key in changed(reading) if key not in ("scale", "format")]
     if given:
         raise click.UsageError(
             f"A bundled data set is read as it is: leave out {', '.join(given)}.",

@@ -143,6 +143,14 @@ def _described(verb: Callable[..., Any]) -> dict[str, str]:
     return told
 
 
+def changed(reading: Reading) -> Reading:
+    """Options of reading that are not as they are by default."""
+    from annomodels.io.reading import read
+
+    default = {name: p.default for name, p in inspect.signature(read).parameters.items()}
+    return {name: value for name, value in reading.items() if value and value != default[name]}
+
+
 def flag_of(name: str) -> str:
     """Give the option for a parameter of reading."""
     return "--" + _CALLED.get(name, name.replace("_", "-"))
@@ -152,6 +160,7 @@ def read_options(command: Command) -> Command:
     """Add the options that say how DATA is read; the command gets them as ``reading``."""
     from annomodels.data.annotations import SCALES
     from annomodels.io.reading import read
+    from annomodels.io.tables.guard import REPEATS
 
     differing: dict[str, dict[str, Any]] = {
         **{
@@ -167,6 +176,15 @@ def read_options(command: Command) -> Command:
             "help": "Column with the item; several (a,b,c) name it together.",
         },
         "delimiter": {"callback": lambda _, __, text: _MARKS.get(text, text)},
+        "repeats": {"type": click.Choice(REPEATS)},
+        "map": {
+            "flag": "map",
+            "multiple": True,
+            "metavar": "OLD=NEW",
+            "callback": _pairs,
+            "default": (),
+            "help": "Recode a label; may be repeated.",
+        },
         "skip_rows": {"type": click.IntRange(min=0)},
     }
     options = options_of(read, ("sets",), **differing)
@@ -301,6 +319,23 @@ def _split(text: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in row if word.strip())
 
 
+def _pairs(
+    _: click.Context, parameter: click.Parameter, texts: tuple[str, ...]
+) -> dict[str, str] | None:
+    """Read OLD=NEW; a label that holds a = stands in quotes."""
+    out: dict[str, str] = {}
+    for text in texts:
+        found = _PAIR.fullmatch(text)
+        if found is None:
+            raise click.BadParameter(f"{text!r} is not OLD=NEW.", param=parameter)
+        old, new = (found[1] if found[1] is not None else found[2]), found[3]
+        if out.setdefault(old, new) != new:
+            what = f"{old!r} cannot become both {out[old]!r} and {new!r}."
+            raise click.BadParameter(what, param=parameter)
+    return out or None
+
+
+_PAIR = re.compile(r'(?:"([^"]*)"|([^=]+))=(.*)', re.DOTALL)
 _TIME = re.compile(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s?)?", re.ASCII)
 
 

@@ -12,7 +12,7 @@ import click
 
 from annomodels.cli.jobs import Job, fit_of
 from annomodels.cli.loading import PREFIX
-from annomodels.cli.options import flag_of
+from annomodels.cli.options import changed, flag_of
 from annomodels.cli.places import check_folder, filled_folder
 from annomodels.cli.sampling import exit_code, facts_of, verdict_lines
 from annomodels.cli.session import note, warn
@@ -144,7 +144,7 @@ def refuse_the_rest(job: Job, **others: Any) -> None:
     from annomodels.scale.scanning import scan
 
     known = inspect.signature(scan).parameters
-    read = {name: value for name, value in job.reading.items() if name not in known}
+    read = {name: value for name, value in changed(job.reading).items() if name not in known}
     asked = {flag_of(name): value for name, value in {**read, **others}.items()}
     given = [flag for flag, value in asked.items() if value not in (None, (), False, "auto")]
     model = job.sampling.model

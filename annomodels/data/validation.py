@@ -18,6 +18,8 @@ from annomodels.errors import AnnotationError, Problem
 SHOWN = 5
 LONGEST_LABEL = 200
 MANY_LABELS = 50
+FREE = 0.75  # share of different labels from which they are texts, not labels
+RARE = 0.01  # share of labels that may be texts: those alone are left out
 
 Cells = Sequence[Any] | NDArray[Any]
 Names = tuple[Any, ...]
@@ -237,7 +239,7 @@ def check_labels(
         )
         return [Problem(what, at_rows(source, at), remedy)]
     distinct = len(set(values))
-    if scale in ("interval", "ratio") or distinct <= MANY_LABELS or distinct <= len(values) / 2:
+    if scale in ("interval", "ratio") or distinct <= MANY_LABELS or distinct <= FREE * len(values):
         return []
     numeric = all_numbers(set(values))
     what = f"There are {distinct:,} different labels on {counted(len(values), 'annotation')}."
@@ -248,6 +250,19 @@ def check_labels(
         + "or declare the labels with labels=[...] (--labels)."
     )
     return [Problem(what, f"{source}, labels {some(sorted(texts))}", remedy)]
+
+
+def rare_texts(values: Sequence[Any]) -> list[int]:
+    """Places of labels too long for a label, if they are so few that the rest is what was meant.
+
+    Examples
+    --------
+    >>> rare_texts(["yes", "no"] * 100 + ["x" * 300]), rare_texts(["yes", "x" * 300])
+    ([200], [])
+    """
+    long = {value for value in set(values) if isinstance(value, str) and len(value) > LONGEST_LABEL}
+    at = [n for n, value in enumerate(values) if value in long] if long else []
+    return at if len(at) <= RARE * len(values) else []
 
 
 def check_names(names: Iterable[Any], word: str, source: str) -> list[Problem]:

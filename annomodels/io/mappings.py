@@ -91,6 +91,42 @@ def rename_coders(columns: Columns, names: Mapping[str, str]) -> None:
         )
 
 
+def recode_labels(columns: Columns, new: Mapping[Any, Any], source: str) -> None:
+    """Put labels in the place of others, also among known truths, and say what did not occur.
+
+    Raises
+    ------
+    AnnotationError
+        When all labels become one.
+    """
+
+    def recoded(label: Any) -> Any:
+        if isinstance(label, frozenset):
+            return frozenset(new.get(part, part) for part in label)
+        return new.get(label, label)
+
+    if columns.problems or any(isinstance(label, (list, dict)) for label in columns.labels):
+        return
+    before = dict.fromkeys(columns.labels)
+    after = {label: recoded(label) for label in before}
+    columns.labels = [after[label] for label in columns.labels]
+    if columns.gold is not None:
+        columns.gold = {item: recoded(truth) for item, truth in columns.gold.items()}
+    if len(before) > 1 and len(set(after.values())) == 1:
+        what = f"All {len(before):,} labels become {next(iter(after.values()))!r}."
+        remedy = "Recode fewer labels: map={...} (--map OLD=NEW)."
+        raise AnnotationError(Problem(what, source, remedy))
+    parts = {
+        part for label in before for part in (label if isinstance(label, frozenset) else [label])
+    }
+    counts = {old: sum(label == old for label in parts) for old in new}
+    absent = [old for old, n in counts.items() if not n]
+    if absent:
+        columns.notes.append(
+            f"To be recoded, but nobody gave them: {some(absent)}. The labels are {some(before)}."
+        )
+
+
 _REMEDY = 'Write a table with the columns item and truth (CSV, TSV), or {"item": "truth"} as JSON.'
 
 

@@ -12,6 +12,7 @@ from annomodels.io.border import guarded
 from annomodels.io.formats import PLAIN, Format, chosen
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Columns, finished
+from annomodels.io.tables.guard import REPEATS, Repeats, suspicions
 
 if TYPE_CHECKING:
     from annomodels.io.span_builder import Spans
@@ -42,6 +43,8 @@ def read(
     sheet: str | None = None,
     columns: Sequence[str] | None = None,
     skip_rows: int = 0,
+    repeats: Repeats = "stop",
+    map: Mapping[Any, Any] | None = None,
 ) -> Annotations:
     r"""Read annotations from the export of a labelling tool, or from a plain table.
 
@@ -107,6 +110,11 @@ def read(
         Names of the columns of a table without a header, in their order.
     skip_rows
         Rows at the top of a table to pass over, such as a title.
+    repeats
+        "keep" if coders labelled items more than once; else labels of which a tenth repeat are
+        refused, unless they look like items that were shown again.
+    map
+        Labels to recode, such as ``{"Tie": "0"}``.
 
     Returns
     -------
@@ -131,6 +139,9 @@ def read(
     >>> data.labels, data.skips
     (('NA', 'no'), 1)
     """
+    if repeats not in REPEATS:
+        remedy = f"Use one of {', '.join(REPEATS)}."
+        raise AnnotationError(Problem(f"{repeats!r} is no way to treat repeats.", remedy=remedy))
     source = _source(path, encoding, delimiter, sheet, _tuple(columns), skip_rows)
     if scale not in SCALES:
         remedy = f"Use one of {', '.join(SCALES)}."
@@ -162,7 +173,23 @@ def read(
         rename_coders(found, names_from(coders))
     if isinstance(gold, Mapping):
         found.gold = gold
-    return finished(found, source.name, labels, scale, _tuple(dont_know) or ())
+    if map:
+        from annomodels.io.mappings import recode_labels
+
+        recode_labels(found, map, source.name)
+    data = finished(found, source.name, labels, scale, _tuple(dont_know) or ())
+    _refuse_suspicious(data, found, source, repeats, by_units=units is not None)
+    return data
+
+
+def _refuse_suspicious(
+    data: Annotations, columns: Columns, source: Source, repeats: Repeats, *, by_units: bool
+) -> None:
+    """Raise when data are perhaps not what they seem; see :mod:`annomodels.io.tables.guard`."""
+    table = None if source.inside is not None or by_units else source.table
+    problems = suspicions(data, columns, table, check_repeats=repeats != "keep", by_units=by_units)
+    if problems:
+        raise AnnotationError(problems)
 
 
 def read_spans(

@@ -11,6 +11,7 @@ import numpy as np
 from annomodels.data.coding import natural_key
 from annomodels.data.names import label_text
 from annomodels.data.validation import (
+    FREE,
     MANY_LABELS,
     all_numbers,
     check_names,
@@ -50,7 +51,7 @@ def label_problems(intake: Intake, scale: str, source: str) -> list[Problem]:
             problems.append(Problem(what, where, "Name each label once."))
         return problems
     problems += [*check_order(labels, scale), *check_numbers(labels, scale, source)]
-    free = scale not in ("interval", "ratio") and len(labels) > max(MANY_LABELS, given / 2)
+    free = scale not in ("interval", "ratio") and len(labels) > max(MANY_LABELS, FREE * given)
     if free and faultless:
         what = f"There are {len(labels):,} different labels on {counted(given, 'annotation')}."
         remedy = f"This looks like free text or measurements: name the label column, or {DECLARE}."

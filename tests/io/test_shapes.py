@@ -231,7 +231,10 @@ def test_columns_of_variables_and_coders_are_never_mixed(tmp_path: Path, separat
     data = read(path, question="tone")
     assert (data.n_items, data.coders) == (12, ("ana", "ben", "cho"))
     assert data.labels == ("1", "2", "3")
-    assert read(path, format="wide").n_coders == 6
+    with pytest.raises(AnnotationError, match="label sets that have nothing in common"):
+        read(path, format="wide")
+    declared = ("war", "money", "1", "2", "3")
+    assert read(path, format="wide", labels=declared).n_coders == 6
     assert read(path, coder_columns=["tone_ana".replace("_", separator)]).n_coders == 1
 
 

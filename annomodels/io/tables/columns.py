@@ -10,12 +10,16 @@ from typing import Any
 from annomodels.data.annotations import Annotations, Scale
 from annomodels.data.setting_aside import SetAside
 from annomodels.data.validation import (
+    LONGEST_LABEL,
+    MANY_LABELS,
+    all_numbers,
     at_rows,
     check_hashable,
     check_labels,
     check_names,
     counted,
     is_blank,
+    rare_texts,
     some,
     variants,
 )
@@ -36,7 +40,10 @@ ALIASES: dict[str, tuple[str, ...]] = {
 
 @dataclass
 class Columns:
-    """Cells of the three columns without skipped ones, and what belongs to the items."""
+    """Cells of the three columns without skipped ones, and what belongs to the items.
+
+    `names` says what the columns are called in the file, by role.
+    """
 
     items: Sequence[Any] = ()
     coders: Sequence[Any] = ()
@@ -48,6 +55,7 @@ class Columns:
     skips: int = 0
     notes: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 def matched(header: Sequence[str]) -> dict[str, list[str]]:
@@ -185,7 +193,7 @@ def assemble(
         Whether a label stands for no label.
     """
     items, coders, labels = cells["item"], cells["coder"], cells["label"]
-    out = Columns()
+    out = Columns(names=names)
     for role in ROLES:
         for problem in check_hashable(cells[role], role, source, rows):
             out.problems.append(problem)
@@ -257,6 +265,29 @@ def _per_item(
     return found, problems
 
 
+def _without_texts(columns: Columns, source: str) -> None:
+    """Leave out the few cells that hold a text among hundreds of labels, and say so."""
+    texts = rare_texts(columns.labels)
+    if texts:
+        out = set(texts)
+        keep = [n for n in range(len(columns.labels)) if n not in out]
+        where = at_rows(source, [columns.rows[n] for n in texts])
+        columns.notes.append(
+            f"Left out because they are longer than {LONGEST_LABEL} characters: "
+            f"{counted(len(texts), 'label')} ({where})."
+        )
+        for role in ("items", "coders", "labels", "rows"):
+            cells = getattr(columns, role)
+            setattr(columns, role, [cells[n] for n in keep])
+    distinct = len(set(columns.labels))
+    if max(MANY_LABELS, len(columns.labels) / 2) < distinct and not all_numbers(columns.labels):
+        columns.notes.append(
+            f"There are {distinct:,} different labels on "
+            f"{counted(len(columns.labels), 'annotation')}: where they are free texts, only those "
+            "that are the same to the letter agree."
+        )
+
+
 def finished(
     columns: Columns,
     source: str,
@@ -279,6 +310,8 @@ def finished(
     if problems:
         raise AnnotationError(problems)
     declared = labels is not None
+    if not declared:
+        _without_texts(columns, source)
     _, _, classes, rows = SetAside(dont_know).split(
         columns.items, columns.coders, columns.labels, columns.rows
     )

@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from itertools import combinations, islice
 from typing import Any
 
-from annomodels.data.validation import LONGEST_LABEL, MANY_LABELS, all_numbers, some
+from annomodels.data.validation import (
+    LONGEST_LABEL,
+    MANY_LABELS,
+    all_numbers,
+    rare_texts,
+    some,
+)
 from annomodels.errors import Problem
 from annomodels.io.tables.questions import choose_question
 from annomodels.io.tables.table import Table
@@ -120,7 +126,9 @@ def variables_beside(
         if len(table) > len(given) and all(len(said) == 1 for said in given.values()):
             continue
         labels = {cell for cell in cells if not is_skip(cell)}
+        filled = [cell for cell in cells if not is_skip(cell)]
         long = any(isinstance(label, str) and len(label) > LONGEST_LABEL for label in labels)
+        long = long and not rare_texts(filled)
         many = len(labels) > MANY_LABELS and len(labels) > len(table) / 2
         if name.strip() and labels and not long and (not many or all_numbers(labels)):
             found.append(name)

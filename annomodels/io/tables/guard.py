@@ -1,0 +1,312 @@
+"""Data that are read, but not as they were meant: labels that repeat, label sets that differ."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import shlex
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.data.annotations import Annotations
+from annomodels.data.components import components
+from annomodels.data.names import label_text
+from annomodels.data.validation import LONGEST_LABEL, counted, some
+from annomodels.errors import Problem
+from annomodels.io.tables.columns import ALIASES, Columns
+from annomodels.io.tables.keys import Key, parts_of
+from annomodels.io.tables.table import Table
+
+Repeats = Literal["stop", "keep"]
+REPEATS: tuple[Repeats, ...] = ("stop", "keep")
+
+MANY = 0.1  # share of labels that may repeat
+RETEST = 0.4  # kappa of coders with themselves from which repeats look meant
+_ROWS = 20_000  # rows in which columns are tried
+_SHORT = 40  # characters of a cell that names something rather than being a text
+_COLUMNS = 24  # columns that are tried together
+# columns of what a coder said or when, which can make rows unique but name no item
+_SAID = re.compile(
+    r"(.*[_. -])?(date|time|timestamp|created(_at)?|updated(_at)?|seconds|duration|comments?|"
+    r"notes?|remarks?|gold|truth|confidence|severity|explanation|reason)",
+    re.IGNORECASE,
+)
+
+Codes = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """Columns that tell rows apart which the item alone does not.
+
+    `repeats` is the share of rows that repeat all the same, in the rows looked at.
+    """
+
+    columns: tuple[str, ...]
+    repeats: float
+
+
+def suspicions(
+    data: Annotations,
+    columns: Columns,
+    table: Table | None,
+    *,
+    check_repeats: bool = True,
+    by_units: bool = False,
+) -> list[Problem]:
+    """Say why data that can be read are perhaps not what they seem, and what to do about it.
+
+    Parameters
+    ----------
+    data
+        What was read.
+    columns
+        Where it came from.
+    table
+        The table that it stood in, to look for columns that make rows unique.
+    check_repeats
+        Whether repeats are looked at.
+    by_units
+        Whether items are stretches of text, whose chains are label sets of their own.
+    """
+    found = _repeated(data, columns, table) if check_repeats else []
+    found += _coders_apart(data)
+    return found if by_units else found + _items_apart(data)
+
+
+def _repeated(data: Annotations, columns: Columns, table: Table | None) -> list[Problem]:
+    if data.repeats < MANY * len(data) or data.repeats < 2:
+        return []
+    item = columns.names.get("item", "")
+    labels = {label_text(label) for label in data.labels}
+    coders = {label_text(coder) for coder in data.coders}
+    found = None if table is None else proposal(table.columns, columns.names, labels, coders)
+    if found is None and _looks_meant(data):
+        return []  # nothing tells the rows apart, and coders agree with themselves
+    same = (data.item[1:] == data.item[:-1]) & (data.coder[1:] == data.coder[:-1])
+    names = [label_text(data.items[n]) for n in np.unique(data.item[1:][same])]
+    return [repeated_problem(data.repeats, len(data), data.source, item, names, found)]
+
+
+def repeated_problem(
+    repeats: int,
+    n: int,
+    source: str,
+    item: str,
+    names: Sequence[str],
+    found: Proposal | None,
+) -> Problem:
+    """Say that labels repeat, and which columns would tell them apart."""
+    what = (
+        f"{repeats:,} of {n:,} labels repeat ({repeats / n:.0%}): several rows hold a label of the "
+        f"same coder for the same item, such as {some(names[:3])}."
+    )
+    keep = "If repeats are meant, say repeats='keep' (--repeats keep)."
+    remedy = f"No column that is left makes the rows unique. {keep}"
+    if found is not None:
+        key = Key((*parts_of(item), *found.columns))
+        left = f"{found.repeats:.0%} would still repeat" if found.repeats >= 0.005 else ""
+        makes = f"which comes nearest to unique rows; {left}" if left else "which makes rows unique"
+        flag = shlex.quote(str(key))
+        name = f"Name the item by several columns: item={list(key.parts)} (--item {flag}), {makes}."
+        # who named several columns already may well mean what repeats
+        remedy = f"{keep} {name}" if isinstance(item, Key) else f"{name} {keep}"
+    return Problem(what, f"{source}, column {item!r}" if item else source, remedy)
+
+
+def _looks_meant(data: Annotations) -> bool:
+    """Whether coders agree with themselves, as when items were shown again to test them."""
+    pairs, same = (counts.sum() for counts in data.repeats_by_coder)
+    chance = float(((np.bincount(data.label) / len(data)) ** 2).sum())
+    return chance == 1 or bool(same / pairs - chance >= RETEST * (1 - chance))
+
+
+def proposal(
+    cells: Mapping[str, Sequence[Any]],
+    names: Mapping[str, str],
+    labels: Set[str] = frozenset(),
+    coders: Set[str] = frozenset(),
+) -> Proposal | None:
+    """Look among the other columns for those that make rows unique, together with the item.
+
+    Few columns are better than many, and names better than texts and other labels; columns that say
+    what was labelled or when are no part of an item.
+
+    Parameters
+    ----------
+    cells
+        Columns by name.
+    names
+        Name of the column of each role; without a coder, rows are items.
+    labels, coders
+        Their names; coders name columns where rows are items.
+    """
+    size = min(max(map(len, cells.values()), default=0), _ROWS)
+    if "item" not in names or not size:
+        return None
+    base = [cells[part] for part in parts_of(names["item"]) if part in cells]
+    base += [cells[names["coder"]]] if "coder" in names else []
+    used = {*parts_of(names["item"]), *names.values()} - {names.get("group"), names.get("text")}
+    used |= set() if "coder" in names else coders
+    labelled = np.array([n for n in range(size) if _has_label(cells, names, n)], dtype=int)
+    start = _together([_codes(column[:size])[labelled] for column in base])
+    if not len(labelled) or not base:
+        return None
+    tried: dict[str, Codes] = {}
+    texts: dict[str, Codes] = {}
+    for name, column in cells.items():
+        if name in used or not name.strip() or isinstance(name, Key) or _is_said(name):
+            continue
+        codes = _codes(column[:size])[labelled]
+        distinct = len(np.unique(codes))
+        if distinct < 2 or ("coder" in names and distinct > 0.9 * len(codes)):
+            continue  # like a number of the row: no item would be labelled twice
+        few = list(map(str, column[:200]))
+        is_name = sum(map(len, few)) <= _SHORT * len(few) and not set(few) <= labels
+        (tried if is_name else texts)[name] = codes
+    before = 1 - len(np.unique(start)) / len(start)
+    best = _best(start, dict(itertools.islice(tried.items(), _COLUMNS)))
+    if best is None or best.repeats >= max(MANY, before / 3):
+        best = _best(start, dict(itertools.islice({**tried, **texts}.items(), _COLUMNS)))
+    return best if best is not None and best.repeats < 0.5 * before else None
+
+
+def _best(start: Codes, tried: Mapping[str, Codes]) -> Proposal | None:
+    """Fewest columns that leave fewest repeats; one column is added at a time beyond three."""
+    n = len(start)
+    best: tuple[float, int, tuple[str, ...]] | None = None
+    chosen: tuple[str, ...] = ()
+    for size in range(1, min(len(tried), 6) + 1):
+        pool = (
+            itertools.combinations(tried, size)
+            if size <= 2
+            else (
+                tuple(name for name in tried if name in (*chosen, more))
+                for more in tried
+                if more not in chosen
+            )
+        )
+        found = min(
+            (((n - k) / n, k, names) for names in pool
+             for k in [len(np.unique(_together([start, *(tried[name] for name in names)])))]),
+            default=None,
+        )  # fmt: skip
+        if found is None or (best is not None and found[0] >= best[0]):
+            break
+        best, chosen = found, found[2]
+        if best[0] < 0.005:
+            break
+    return None if best is None else Proposal(best[2], best[0])
+
+
+def _has_label(cells: Mapping[str, Sequence[Any]], names: Mapping[str, str], row: int) -> bool:
+    return "label" not in names or cells[names["label"]][row] != ""
+
+
+def _is_said(name: str) -> bool:
+    plain = name.strip().casefold()
+    return plain in ALIASES["label"] or _SAID.fullmatch(plain) is not None
+
+
+def _codes(cells: Sequence[Any]) -> Codes:
+    places: dict[str, int] = {}
+    return np.array([places.setdefault(str(cell), len(places)) for cell in cells], dtype=np.int64)
+
+
+def _together(codes: Sequence[Codes]) -> Codes:
+    """One code for each combination."""
+    out = codes[0]
+    for more in codes[1:]:
+        out = np.unique(out * (int(more.max(initial=0)) + 1) + more, return_inverse=True)[1]
+    return out
+
+
+# -- label sets ------------------------------------------------------------------------------
+
+
+def _plain_classes(data: Annotations) -> bool:
+    """Whether labels are classes of a set nobody declared, and not texts."""
+    if data.declared or data.scale in ("interval", "ratio"):
+        return False
+    if any(isinstance(label, frozenset) for label in data.labels):
+        return False
+    return all(len(label_text(label)) <= LONGEST_LABEL for label in data.labels)
+
+
+def _coders_apart(data: Annotations) -> list[Problem]:
+    """Find groups of coders who share items, but no label.
+
+    Who gave one label only, as a labelling function may, or hardly a label twice, as free answers
+    do, belongs to no group.
+    """
+    if not _plain_classes(data):
+        return []
+    part = components(data.label, data.coder)[data.coder]
+    groups = []
+    for name in np.unique(part):
+        rows = part == name
+        labels = np.unique(data.label[rows])
+        if len(labels) >= 2 and rows.sum() >= max(4, 2 * len(labels)):
+            groups.append((name, labels))
+    if len(groups) < 2:
+        return []
+    pairs = np.unique(
+        np.stack([data.item, part], axis=1)[np.isin(part, [g for g, _ in groups])], axis=0
+    )
+    shared = int((np.bincount(pairs[:, 0]) > 1).sum())
+    if shared < 2:
+        return []
+    said = []
+    for name, labels in groups[:3]:
+        coders = [data.coders[j] for j in np.unique(data.coder[part == name])]
+        said.append(f"{some(coders)} gave {some([data.labels[k] for k in labels])}")
+    what = (
+        f"Coders use label sets that have nothing in common: {'; '.join(said)}. On "
+        f"{counted(shared, 'item')} labelled by both they can never agree."
+    )
+    first, other = ([label_text(data.labels[k]) for k in labels] for _, labels in groups[:2])
+    remedy = (
+        f"If they mean the same, recode: map={{{other[0]!r}: {first[0]!r}}} "
+        f"(--map {other[0]}={first[0]}), once for each label. If all are labels of one set, "
+        "declare it with labels=[...] (--labels)."
+    )
+    return [Problem(what, data.source, remedy)]
+
+
+def _items_apart(data: Annotations) -> list[Problem]:
+    """Items with closed label sets of their own, as the questions of a survey have them."""
+    if not _plain_classes(data) or 4 * data.n_labels > len(data) or data.n_items < 3:
+        return []
+    pairs, uses = np.unique(
+        data.item.astype(np.int64) * data.n_labels + data.label, return_counts=True
+    )
+    item, label = pairs // data.n_labels, pairs % data.n_labels
+    own = (np.bincount(label, minlength=data.n_labels) == 1)[label] & (uses >= 2)
+    per_item = np.bincount(item, uses, data.n_items)
+    kinds = np.bincount(item, minlength=data.n_items)
+    of_own = np.bincount(item[own], uses[own], data.n_items)
+    own_kinds = np.bincount(item[own], minlength=data.n_items)
+    apart = (
+        (per_item >= 5) & (own_kinds >= 2) & (of_own >= 0.5 * per_item) & (2 * kinds <= per_item)
+    )
+    if apart.sum() < 2 or per_item[apart].sum() < MANY * len(data):
+        return []
+    names = [data.items[n] for n in np.flatnonzero(apart)]
+    which = [
+        f"{label_text(data.items[n])}: " + some([data.labels[k] for k in label[(item == n) & own]])
+        for n in np.flatnonzero(apart)[:2]
+    ]
+    what = (
+        f"Label sets differ by item: {counted(len(names), 'item')} ({some(names)}) have labels "
+        f"that no other item has ({'; '.join(which)})."
+    )
+    remedy = (
+        "If these are different questions, as in a survey, they are not items of one: analyse each "
+        "by itself (--question, or the column that holds it). If all are labels of one set, "
+        "declare it with labels=[...] (--labels)."
+    )
+    return [Problem(what, data.source, remedy)]
