@@ -155,7 +155,7 @@ def write_outputs(
     """
     from annomodels.cli.places import filled_folder
     from annomodels.cli.session import note, warn
-    from annomodels.cli.summary import gold_table
+    from annomodels.cli.summary import gold_of, gold_table
     from annomodels.cli.tables import guarded_tables, to_text
     from annomodels.cli.terminal import Stages
     from annomodels.reporting.facts import Facts
@@ -168,7 +168,7 @@ def write_outputs(
     stale = _REPORT not in names and (Path(folder) / _REPORT).exists()
     with filled_folder(folder) as beside, Stages() as stages:
         stages("making the tables", 0.0)
-        gold = fit.gold(threshold)
+        gold = gold_of(fit, threshold)
         tables = {
             "gold.csv": gold_table(gold, threshold, soft=False),
             "coders.csv": facts.coders.table,

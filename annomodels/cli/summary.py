@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from annomodels.cli.options import Writing
 from annomodels.cli.session import note, warn
+from annomodels.data.names import label_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from annomodels.fitting.fit import Fit
     from annomodels.summaries.summary import Summary
+
+# labels from which files of gold have no columns of the next label
+MOST_LABELS = 50
 
 
 def show(
@@ -42,6 +47,19 @@ def loaded(path: str) -> Fit:
     return fit
 
 
+def gold_of(fit: Fit, threshold: float | None, most: int = MOST_LABELS) -> Summary:
+    """Give the gold of a fit with ``p_next_<label>``, where it has such and labels are not many."""
+    summary = fit.gold(threshold)
+    if fit.lacks("p_next") or fit.data.n_labels > most:
+        return summary
+    foretold = fit.p_next().table.drop(columns="item")
+    # a label may be called next_a beside one that is called a
+    taken = {f"p_{label_text(label)}" for label in fit.data.labels}
+    if taken & set(foretold.columns):
+        return summary
+    return replace(summary, table=summary.table.join(foretold))
+
+
 def gold_table(summary: Summary, threshold: float | None, soft: bool) -> pd.DataFrame:
     """Give the gold table as files hold it.
 
@@ -67,14 +85,15 @@ def gold_back(
 ) -> None:
     """Write the gold labels of a saved fit so that a tool imports them.
 
-    With a threshold, items below it have no label. "parquet" gives a table with ``p_<label>``.
+    With a threshold, items below it have no label. "parquet" gives a table with ``p_<label>`` and
+    ``p_next_<label>``.
     """
     from annomodels.cli.tables import put
     from annomodels.io.writers.catalog import BACKS, Writer, named
     from annomodels.io.writers.goldlist import gold_list
 
     fit = loaded(path)
-    summary = fit.gold(threshold)
+    summary = gold_of(fit, threshold)
     table = gold_table(summary, threshold, soft=True)
     texts = dict(zip(fit.data.items, fit.data.texts or (), strict=False))
     if to == "parquet":

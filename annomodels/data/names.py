@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import difflib
 import math
 import numbers
 import os
@@ -13,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError, NotApplicable, Problem
 
 _PLAIN = frozenset({str, int, float, bool, type(None)})
 
@@ -257,3 +258,30 @@ def plain_mapping(given: Mapping[Any, Any], key: str, value: str = "") -> dict[A
     values: Sequence[Any] = list(given.values())
     values = plain_names(values, value) if value else values
     return dict(zip(plain_names(given, key), values, strict=True))
+
+
+def places_of(
+    names: Sequence[Hashable], wanted: Hashable | Iterable[Hashable], word: str
+) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Places of names that a user gave, one or several, each by its name or its text.
+
+    Raises
+    ------
+    NotApplicable
+        When one is not among the names.
+
+    Examples
+    --------
+    >>> places_of((3, 4, "a"), "4", "item")
+    array([1])
+    """
+    one = isinstance(wanted, (str, bytes, frozenset)) or not isinstance(wanted, Iterable)
+    asked: list[Hashable] = plain_names([wanted] if one else wanted, word)
+    place: dict[Hashable, int] = {label_text(name): n for n, name in enumerate(names)}
+    place |= {name: n for n, name in enumerate(names)}
+    for name in asked:
+        if name not in place:
+            near = difflib.get_close_matches(label_text(name), list(map(label_text, names)), n=1)
+            hint = f"Did you mean {near[0]!r}?" if near else f"data.{word}s lists them."
+            raise NotApplicable(f"There is no {word} {quoted(name)} in these data. {hint}")
+    return np.array(list(dict.fromkeys(place[name] for name in asked)), dtype=np.int64)

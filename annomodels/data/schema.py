@@ -28,6 +28,7 @@ group                 variables
                       each model, ``weight`` (member), ``foretold`` (model), ``log_mixture`` (item,
                       truth); draws of ``sharpness`` and ``unknown`` (layer_draw) and ``tilt``
                       (layer_draw, truth)
+``member_<n>``        of a stack: a few draws of model n, from 0, with a first dimension ``few``
 ``observed_data``     what was fitted: the arrays of the data, everything else of them as JSON; of
                       annotations ``item``, ``coder``, ``label`` (annotation): codes; ``gold``
                       (item_index)
@@ -111,6 +112,8 @@ class RawResult:
     p_open
         P(truth) of items of known truth as if it were not known, of others `p_truth`, shape [item,
         truth]; None where the engine does not know it.
+    few
+        A few whole draws by variable, [draw, ...], where `posterior` lacks rows of coders.
     stack
         Of a stack: the arrays of the group of the tree.
     groups
@@ -131,6 +134,7 @@ class RawResult:
     p_state: AnyArray | None = None
     label_density: AnyArray | None = None
     p_open: AnyArray | None = None
+    few: dict[str, AnyArray] = field(default_factory=dict)
     stack: dict[str, AnyArray] = field(default_factory=dict)
     groups: dict[str, dict[str, tuple[tuple[str, ...], AnyArray]]] = field(default_factory=dict)
     on_disk: Any = None

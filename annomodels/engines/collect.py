@@ -57,6 +57,7 @@ def collect(model: Model, kept: Sequence[Kept], codes: Encoded, attrs: dict[str,
         p_state=p_state,
         label_density=_label_density(kept),
         p_open=_open(kept, codes, mean),
+        few=_few(kept),
     )
 
 
@@ -119,6 +120,12 @@ def _open(kept: Sequence[Kept], codes: Encoded, mean: AnyArray) -> AnyArray | No
     each = [part.open_sum / part.open_sum.sum(axis=1, keepdims=True) for part in parts]
     p[codes.gold >= 0] = np.mean(each, axis=0)
     return np.asarray(p[codes.inverse])
+
+
+def _few(kept: Sequence[Kept]) -> dict[str, AnyArray]:
+    """Whole draws of all chains, [draw, ...], where the others lack the rows of the coders."""
+    found = [draw for part in kept if isinstance(part, StateKept) for draw in part.few]
+    return {name: np.stack([draw[name] for draw in found]) for name in (found[0] if found else ())}
 
 
 def _label_density(kept: Sequence[Kept]) -> AnyArray | None:

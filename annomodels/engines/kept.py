@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 BATCHES = 20
 # numbers of P(state) to keep for the items
 MOST_STATES = 50_000_000
+# whole draws of one chain to keep where others are kept without rows of coders: so many, fewer
+# where they would take more than so many bytes
+FEW, MOST_OF_FEW = 8, 16 * 2**20
 
 
 class Kept:
@@ -155,6 +158,14 @@ class StateKept(Kept):
         self.p_state = np.zeros((items if items * n_states <= MOST_STATES else 0, n_states))
         self.value_sum = np.zeros((len(value_names), items))
         self.value_square = np.zeros((len(value_names), items))
+        self.few: list[dict[str, AnyArray]] = []
+
+    def keep_whole(self, values: dict[str, AnyArray]) -> None:
+        """Keep the next draw with the rows of the coders, if it is one of a few."""
+        size = 4 * sum(np.size(v) for v in values.values())
+        wanted = max(1, min(FEW, MOST_OF_FEW // max(size, 1)))
+        if self.n >= len(self.few) * self.room / wanted and len(self.few) < wanted:
+            self.few.append({name: v.astype(np.float32) for name, v in values.items()})
 
     @property
     def places(self) -> tuple[AnyArray, ...]:

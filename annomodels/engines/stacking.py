@@ -22,7 +22,7 @@ from annomodels.engines.settings import Clock, Progress, Settings
 from annomodels.engines.stages import chain_keys, room_for
 from annomodels.models.encoded import Encoded, encode
 from annomodels.models.mixtures.stack import Stack, layered, stacking_weights, vote_shares
-from annomodels.types import Floats, Ints
+from annomodels.types import AnyArray, Floats, Ints
 
 if TYPE_CHECKING:
     from annomodels.models.mixtures.state_model import StateModel
@@ -94,7 +94,17 @@ def run(model: Stack, data: Annotations, settings: Settings) -> RawResult:
         "unknown": layer.unknown,
         "tilt": layer.tilt,
     }
-    return replace(result, p_truth=mean, p_truth_mcse=mcse, conditional_entropy=entropy, stack=held)
+    of_members = {f"member_{n}": _whole(stack, n, part, data) for n, part in enumerate(parts)}
+    result = replace(result, groups=of_members, stack=held)
+    return replace(result, p_truth=mean, p_truth_mcse=mcse, conditional_entropy=entropy)
+
+
+def _whole(
+    stack: Stack, n: int, part: RawResult, data: Annotations
+) -> dict[str, tuple[tuple[str, ...], AnyArray]]:
+    """Give the few whole draws of a member with their dimensions."""
+    dims = stack.members[n].dims(data.n_labels)
+    return {name: (("few", *dims[name]), values) for name, values in part.few.items()}
 
 
 def members(model: Stack, data: Annotations, settings: Settings, clock: Clock) -> list[RawResult]:

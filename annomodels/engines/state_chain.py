@@ -121,6 +121,8 @@ class StateChain:
                     self._hold_out(kept)
                 values = self._values()
                 lp = log_likelihood + self.model.log_prior_of(values)
+                if self.dropped:
+                    kept.keep_whole({n: v for n, v in values.items() if n != "confusion"})
                 shown = {n: v for n, v in values.items() if n not in self.dropped}
                 kept.add(shown, log_likelihood, lp, moved=False)
             self._draw()

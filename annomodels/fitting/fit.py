@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
@@ -119,8 +119,7 @@ class Fit:
         Parameters
         ----------
         predictive
-            Whether to look at whether the model reproduces the labels, which takes longest and
-            never forbids the use by itself. Without the labels in memory, it is not looked at.
+            Whether to look at whether the model reproduces the labels, which takes longest.
         """
         if self.lacks("predictive"):
             checked: Check = self._once("check")
@@ -141,6 +140,18 @@ class Fit:
             Probability from which an item counts as settled; .95 by default.
         """
         return self._table("gold", threshold=threshold)
+
+    def p_next(self, by: Literal["item", "coder"] | None = None, **some: Any) -> Summary:
+        """Give the probability of each label to be the next that an item gets, one row per item.
+
+        Parameters
+        ----------
+        by
+            "item" (by default), by a coder at random, each counting by their labels; or "coder".
+        **some
+            `items` or `coders`, for some of them only.
+        """
+        return self._table("p_next", by=by, **some)
 
     def write_gold(
         self,
@@ -233,8 +244,7 @@ class Fit:
         Parameters
         ----------
         pairs
-            Whether to give one row for each pair of labels instead: how often they are confused,
-            and what merging them would do.
+            Whether to give one row for each pair of labels: confusions, and what merging would do.
         """
         return _handed(self._once("labels")[int(pairs)])
 

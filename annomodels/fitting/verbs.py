@@ -46,6 +46,7 @@ VERBS: dict[str, dict[Kind, str]] = {
     },
     "labels": {CLASSES: "annomodels.summaries.labels:scheme"},
     "next": {CLASSES: "annomodels.summaries.next.next_labels:next_labels"},
+    "p_next": {CLASSES: "annomodels.summaries.foretold.p_next:p_next"},
     "predictive": {CLASSES: "annomodels.summaries.trust.predictive:aspects"},
     "prevalence": {
         CLASSES: "annomodels.summaries.labels:prevalence",
@@ -103,6 +104,7 @@ REASONS: dict[Kind, dict[str, str]] = {
         "write_gold": IN_MEMORY,
         "compare": "held-out labels are scored for classes only",
         "next": "labels to ask for are weighed for classes only",
+        "p_next": "the next label is foretold for classes only",
         "predictive": "made-up labels are compared with the given ones for classes only",
         "prior_sensitivity": "other priors are tried for classes only",
         "groups": "groups of coders are compared for classes only",
@@ -114,6 +116,7 @@ REASONS: dict[Kind, dict[str, str]] = {
         "agreement": "agreement on links is measured on texts, am.coref.agreement_table(documents)",
         "gold": "silver labels are in mentions(), and silver chains in chains()",
         "items": "doubtful mentions are in ambiguous()",
+        "p_next": "what one more reader would say is a column of interpretations()",
         "compare": "held-out labels are scored for classes only",
     },
     CLASSES: {**NO_LINKS, "write_gold": IN_MEMORY, "plot.values": NO_VALUES},

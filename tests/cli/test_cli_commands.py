@@ -197,8 +197,9 @@ def test_soft_gold_sums_to_one(saved: Path, call, tmp_path: Path) -> None:
     target = tmp_path / "gold.csv"
     assert call("gold", saved, "--soft", "-o", target).code == 0
     rows = rows_of(target.read_text(), ",")
-    names = [name for name in rows[0] if name.startswith("p_")]
+    names = [name for name in rows[0] if name.startswith("p_") and "next" not in name]
     assert names == ["p_1", "p_2", "p_3", "p_4"]
+    assert [f"p_next_{name[2:]}" in rows[0] for name in names] == [True] * 4
     for row in rows:
         parts = {name.removeprefix("p_"): float(row[name]) for name in names}
         assert sum(parts.values()) == pytest.approx(1, abs=1e-5)

@@ -173,7 +173,8 @@ def test_label_studio_predictions_have_the_documented_shape(tmp_path: Path) -> N
     tasks = json.loads(write_gold("label-studio", tmp_path).read_text())
     result = {"from_name": str, "to_name": str, "type": str, "value": {"choices": [str]}}
     prediction = {"model_version": str, "score": float, "result": [result]}
-    data = {"text": str, "item": str, "doubt": float, "votes": str}
+    shares = {"neg": float, "pos": float}
+    data = {"text": str, "item": str, "doubt": float, "votes": str, "p": shares}
     check(tasks, [{"data": data, "predictions": [prediction]}])
     assert [task["data"]["item"] for task in tasks] == ["t1", "t2", "7"]
     assert tasks[0]["predictions"][0]["score"] == 0.9

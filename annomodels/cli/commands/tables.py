@@ -87,7 +87,7 @@ def gold(
 ) -> None:
     """Give the gold label of each item of FIT with its probability, votes and why."""
     from annomodels.cli.places import check_writing
-    from annomodels.cli.summary import gold_back, gold_table, show
+    from annomodels.cli.summary import gold_back, gold_of, gold_table, show
 
     if items and not why:
         raise click.UsageError("--item belongs to --why.")
@@ -102,7 +102,7 @@ def gold(
         return
     show(
         fit,
-        lambda loaded: loaded.gold(threshold),
+        lambda loaded: gold_of(loaded, threshold),
         writing,
         () if soft else GOLD,
         lambda summary: gold_table(summary, threshold, soft),

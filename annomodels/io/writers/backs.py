@@ -18,7 +18,8 @@ NAME = "annomodels"
 def label_studio_predictions(gold: GoldList) -> str:
     """Tasks of Label Studio with the gold label as a prediction.
 
-    Import the file into the project. The score is the posterior probability.
+    Import the file into the project. The score is the posterior probability; the data of a task
+    hold P(truth) as ``p`` and the probabilities of the next label as ``p_next``.
     """
     return _json([_task(item, gold.question) for item in gold.items])
 
@@ -33,6 +34,9 @@ def _task(item: GoldItem, question: str) -> dict[str, Any]:
     data: dict[str, Any] = {"text": item.text, "item": item.item, "doubt": round(item.doubt, 4)}
     if item.votes:
         data["votes"] = item.votes
+    for name, shares in (("p", item.soft), ("p_next", item.foretold)):
+        if shares:
+            data[name] = {label: round(p, 4) for label, p in shares.items()}
     result = {
         "from_name": question,
         "to_name": "text",

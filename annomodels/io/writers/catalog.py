@@ -152,7 +152,7 @@ def write_gold(
     ----------
     gold
         What ``fit.gold()`` gave, or a data frame with the columns item, label, probability and
-        perhaps ``p_<label>``. An empty label counts as not settled.
+        perhaps ``p_<label>`` and ``p_next_<label>``. An empty label counts as not settled.
     path
         The file.
     to

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from annomodels.data.names import label_text
@@ -34,6 +34,8 @@ class GoldItem:
         Probability of every label; empty if it is not known.
     votes
         The labels that were given, in words.
+    foretold
+        Probability of every label to be the next that a coder gives; empty if it is not known.
     """
 
     item: str
@@ -42,6 +44,7 @@ class GoldItem:
     probability: float
     soft: Mapping[str, float]
     votes: str
+    foretold: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def doubt(self) -> float:
@@ -68,7 +71,7 @@ def gold_list(
     ----------
     gold
         A :class:`annomodels.Summary` of ``fit.gold()``, or a data frame with the columns item,
-        label, probability, and perhaps ``p_<label>`` and votes.
+        label, probability, and perhaps ``p_<label>``, ``p_next_<label>`` and votes.
     question
         What the labels answer; the name it has in the tool.
     texts
@@ -84,7 +87,10 @@ def gold_list(
     if lacking:
         what = f"The table of gold labels lacks {', '.join(lacking)}."
         raise AnnotationError(Problem(what, "gold", "Give what fit.gold() gives."))
-    soft = [str(name) for name in table.columns if str(name).startswith("p_")]
+    named_p = [str(name) for name in table.columns if str(name).startswith("p_")]
+    # the next label is foretold beside P(truth); a label may be called next_a, too
+    foretold = [n for n in named_p if n.startswith("p_next_") and f"p_{n[7:]}" in named_p]
+    soft = [name for name in named_p if name not in foretold]
     labels = [name[2:] for name in soft] or sorted(
         {label_text(x) for x in table["label"] if _said(x)}
     )
@@ -92,17 +98,18 @@ def gold_list(
     known = texts or {}
     items = []
     for item, label, probability, vote, *parts in zip(
-        table["item"], table["label"], table["probability"], votes, *(table[n] for n in soft),
-        strict=True,
+        table["item"], table["label"], table["probability"], votes,
+        *(table[n] for n in (*soft, *foretold)), strict=True,
     ):  # fmt: skip
         p = float(probability)
         if not 0 <= p <= 1 + 1e-9:
             what = f"The probability of item {item!r} is {probability}."
             raise AnnotationError(Problem(what, "gold", "Give numbers between 0 and 1."))
         named = {name: float(part) for name, part in zip(labels, parts, strict=False)}
+        later = dict(zip((n[7:] for n in foretold), map(float, parts[len(soft) :]), strict=True))
         text = known.get(item) or str(item)
         said = label_text(label) if _said(label) else ""
-        items.append(GoldItem(str(item), text, said, min(p, 1.0), named, str(vote)))
+        items.append(GoldItem(str(item), text, said, min(p, 1.0), named, str(vote), later))
     return GoldList(tuple(items), tuple(labels), question)
 
 

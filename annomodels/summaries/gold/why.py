@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from annomodels.data.annotations import Annotations
-from annomodels.data.names import label_text, plain_names, quoted
-from annomodels.errors import NotApplicable
+from annomodels.data.names import label_text, places_of
 from annomodels.summaries.draws import SMALLEST, Draws, interval, thinned
 from annomodels.summaries.gold.evidence import majority
 from annomodels.summaries.summary import Summary
@@ -89,7 +87,7 @@ def why(
     order = np.argsort(-p, axis=1, kind="stable")
     known = np.full(data.n_items, -1) if data.gold is None else data.gold
     overturned = _overturned(data, order[:, 0])
-    chosen = overturned if items is None else _places(data, items)
+    chosen = overturned if items is None else places_of(data.items, items, "item")
     size = sum(int(data.starts[i + 1] - data.starts[i]) + 2 for i in chosen)
     draws = thinned(tree, data, max(1, min(MOST_DRAWS, BUDGET // (8 * max(size, 1)))))
     rows: list[dict[str, Any]] = []
@@ -124,22 +122,6 @@ def why(
 def _overturned(data: Annotations, best: AnyArray) -> Ints:
     vote = majority(data.votes)
     return np.flatnonzero((vote >= 0) & (vote != best))
-
-
-def _places(data: Annotations, items: Hashable | Iterable[Hashable]) -> Ints:
-    """Numbers of the items that were named, each by its name or the text of its name."""
-    one = isinstance(items, (str, bytes, frozenset)) or not isinstance(items, Iterable)
-    wanted: Sequence[Hashable] = plain_names([items] if one else items, "item")
-    place: dict[Hashable, int] = {label_text(name): i for i, name in enumerate(data.items)}
-    place |= {name: i for i, name in enumerate(data.items)}
-    for name in wanted:
-        if name not in place:
-            near = difflib.get_close_matches(
-                label_text(name), [label_text(known) for known in data.items], n=1
-            )
-            hint = f"Did you mean {near[0]!r}?" if near else "data.items lists them."
-            raise NotApplicable(f"There is no item {quoted(name)} in these data. {hint}")
-    return np.array(list(dict.fromkeys(place[name] for name in wanted)), dtype=np.int64)
 
 
 def _of_item(draws: Draws, data: Annotations, i: int) -> tuple[AnyArray, AnyArray, Floats]:

@@ -1,0 +1,298 @@
+"""P(next label): what one more coder, any of them or a certain one, would say of an item."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, cast
+
+import numpy as np
+
+from annomodels.data.annotations import Annotations
+from annomodels.data.names import label_text, places_of
+from annomodels.errors import NotApplicable
+from annomodels.models.mixtures.stack import stacking_weights
+from annomodels.summaries.draws import SMALLEST, Draws, model_of, state_probabilities, thinned
+from annomodels.summaries.foretold.shares import leaning, smoothed
+from annomodels.summaries.summary import Summary
+from annomodels.types import Floats, Ints
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from annomodels.models.mixtures.stack import Stack
+
+By = Literal["item", "coder"]
+DRAWS = 100
+# labels that are held out in turn to weigh what foretells them
+POINTS = 4000
+MOST_ROWS = 2_000_000
+CELLS = 4_000_000
+SHARES = "shares of the labels"
+
+
+def p_next(
+    tree: xr.DataTree,
+    data: Annotations,
+    by: By = "item",
+    items: Hashable | Iterable[Hashable] | None = None,
+    coders: Hashable | Iterable[Hashable] | None = None,
+) -> Summary:
+    r"""Probability of each label to be the next that an item gets.
+
+    .. math::
+
+        p(y \mid i, j) = w_0\, S_{ijy} + \sum_m w_m\, E\Big[\sum_s P_m(s_i = s \mid y_{1:N}, \theta)
+        \, \theta_{j,s,y}\Big]
+
+    S are the shares of the labels of the item, smoothed by a mixture of Dirichlet distributions
+    that is learnt from all items, and leaning as the coder leans. Of a model, states are the
+    classes, or what else it knows an item by, and E is the mean over its draws; a stack has
+    several models. The weights make the mixture foretell labels that are held out in turn best.
+
+    "A coder at random" is the coder of one more label like those of these data: each coder counts
+    by their number of labels. There the rows are means over the coders, S leans nowhere, and the
+    weights are those that foretell held-out labels best where the coder is not told.
+
+    Parameters
+    ----------
+    tree
+        Result of a fit.
+    data
+        What was fitted.
+    by
+        "item": one row per item, by a coder at random. "coder": one row per item and coder.
+    items, coders
+        Some of them only.
+
+    Returns
+    -------
+    Summary
+        item, with `by="coder"` coder, and ``p_next_<label>`` for each label.
+
+    Raises
+    ------
+    NotApplicable
+        Where names are unknown, or rows would be too many.
+
+    Examples
+    --------
+    >>> from annomodels.summaries.examples import small_fit
+    >>> p_next(*small_fit()).table.round(2)
+      item  p_next_neg  p_next_pos
+    0   t1        0.66        0.34
+    1   t2        0.21        0.79
+    """
+    import pandas as pd
+    import xarray as xr
+
+    if by not in ("item", "coder"):
+        raise NotApplicable(f"by={by!r} is unknown: give 'item' or 'coder'.")
+    if coders is not None and by == "item":
+        raise NotApplicable("coders= belongs to by='coder'.")
+    every = np.arange(data.n_items), np.arange(data.n_coders)
+    chosen = every[0] if items is None else places_of(data.items, items, "item")
+    voices = every[1] if coders is None else places_of(data.coders, coders, "coder")
+    said = foretold(tree, data)
+    names = [f"p_next_{label_text(label)}" for label in data.labels]
+    if by == "item":
+        p, weights, who = said.anyone[chosen], said.weights[0], "a coder at random"
+        columns: dict[str, list[Hashable]] = {"item": [data.items[i] for i in chosen]}
+    else:
+        rows = len(chosen) * len(voices)
+        if rows > MOST_ROWS:
+            raise NotApplicable(
+                f"{len(chosen):,} items by {len(voices):,} coders are {rows:,} rows, more than "
+                f"{MOST_ROWS:,}: name some of them with items= or coders=."
+            )
+        item, coder = np.repeat(chosen, len(voices)), np.tile(voices, len(chosen))
+        p, weights, who = said.of_coders(item, coder), said.weights[1], "a coder who is told"
+        columns = {
+            "item": [data.items[i] for i in item],
+            "coder": [data.coders[j] for j in coder],
+        }
+    table = pd.DataFrame(columns | dict(zip(names, p.T, strict=True)))
+    parts = ", ".join(
+        f"{each.name} {weight:.2f}" for each, weight in zip(said.sources, weights, strict=True)
+    )
+    notes = [
+        f"The next label by {who} is foretold by a mixture, weighed by labels held out in turn: "
+        f"{parts}."
+    ]
+    if by == "item":
+        notes.append("A coder at random is each coder as often as they label in these data.")
+    kept = xr.Dataset({"p_next": (("row", "label"), p)}, coords={"label": data.coords["label"]})
+    return Summary("Next labels", table, kept, tuple(notes))
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """What foretells labels: one set of draws, or the shares of the labels.
+
+    Parameters
+    ----------
+    name
+        What it is called.
+    anyone
+        P(next label by a coder at random), shape [item, label].
+    held
+        Log density of each label that is held out, when the coder is not told and when they are,
+        shape [2, point].
+    """
+
+    name: str
+    anyone: Floats
+    held: Floats
+
+    def of_coders(self, item: Ints, coder: Ints) -> Floats:
+        """P(next label) of pairs of items and coders, shape [pair, label]."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class Foretold:
+    """Several sources with their weights.
+
+    Parameters
+    ----------
+    sources
+        The sources.
+    weights
+        When the coder is not told, and when they are, shape [2, source].
+    """
+
+    sources: Sequence[Source]
+    weights: Floats
+
+    @cached_property
+    def anyone(self) -> Floats:
+        """P(next label by a coder at random), shape [item, label]."""
+        parts = zip(self.weights[0], self.sources, strict=True)
+        return np.asarray(sum(weight * each.anyone for weight, each in parts))
+
+    def of_coders(self, item: Ints, coder: Ints) -> Floats:
+        """P(next label) of pairs of items and coders, shape [pair, label].
+
+        Parameters
+        ----------
+        item, coder
+            Places in the data; a coder of -1 is one of whom no label is known.
+        """
+        p = np.array(self.anyone[item])
+        known = np.flatnonzero(coder >= 0)
+        if len(known):
+            parts = zip(self.weights[1], self.sources, strict=True)
+            p[known] = sum(w * each.of_coders(item[known], coder[known]) for w, each in parts)
+        return p
+
+
+def foretold(tree: xr.DataTree, data: Annotations) -> Foretold:
+    """Find the sources of a fit and weigh them.
+
+    Parameters
+    ----------
+    tree
+        Result of a fit.
+    data
+        What was fitted.
+    """
+    points = np.unique(np.linspace(0, len(data) - 1, min(len(data), POINTS)).astype(int))
+    sources = [_of_shares(data, points)]
+    sources += [_of_draws(name, draws, data, points) for name, draws in _draws(tree, data)]
+    held = np.stack([each.held for each in sources])
+    weights = np.stack([stacking_weights(held[:, n]) for n in (0, 1)])
+    return Foretold(sources, weights / weights.sum(axis=1, keepdims=True))
+
+
+def _draws(tree: xr.DataTree, data: Annotations) -> Iterator[tuple[str, Draws]]:
+    """Draws of the model, or of the members of a stack."""
+    model = model_of(tree)
+    if not model.stacks:
+        yield model.title, thinned(tree, data, DRAWS)
+        return
+    stack = cast("Stack", model)
+    for n, (name, member) in enumerate(zip(stack.names[1:], stack.members, strict=True)):
+        if f"member_{n}" not in tree.children:
+            continue
+        found = tree[f"member_{n}"].to_dataset()
+        states = member.states({str(v): found[v].values.astype(float) for v in found.data_vars})
+        if states is not None:
+            none = np.zeros((len(states.share), data.n_labels))
+            yield name, Draws(none, np.zeros((len(none), 1)), states)
+
+
+# -- shares of the labels -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Shares(Source):
+    lean: Floats
+
+    def of_coders(self, item: Ints, coder: Ints) -> Floats:
+        p = self.anyone[item] * self.lean[coder]
+        return np.asarray(p / p.sum(axis=1, keepdims=True))
+
+
+def _of_shares(data: Annotations, points: Ints) -> Source:
+    votes = data.votes.astype(float)
+    mixture = smoothed(votes)
+    share = mixture.foretell(votes)
+    pooled = (votes.sum(axis=0) + 0.5) / (votes.sum() + 0.5 * data.n_labels)
+    given = np.zeros((data.n_coders, data.n_labels))
+    expected = np.zeros_like(given)
+    np.add.at(given, (data.coder, data.label), 1.0)
+    np.add.at(expected, data.coder, share[data.item])
+    item, coder, label = (part[points] for part in (data.item, data.coder, data.label))
+    at = np.arange(len(points)), label
+    mine = np.zeros((len(points), data.n_labels))
+    mine[at] = 1.0
+    less = mixture.foretell(votes[item] - mine)
+    own = less * leaning(given[coder] - mine, expected[coder] - share[item], pooled)
+    own /= own.sum(axis=1, keepdims=True)
+    held = np.log(np.maximum([less[at], own[at]], SMALLEST))
+    return _Shares(SHARES, share, held, leaning(given, expected, pooled))
+
+
+# -- draws of a model ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Drawn(Source):
+    draws: Draws
+    data: Annotations
+
+    def of_coders(self, item: Ints, coder: Ints) -> Floats:
+        n_states, n_labels = self.draws.emission.shape[2:]
+        out = np.zeros((len(item), n_labels))
+        size = max(1, CELLS // (n_states * n_labels))
+        for step, p in state_probabilities(self.draws, self.data):
+            rows = self.draws.emission[step]
+            for first in range(0, len(item), size):
+                some = slice(first, first + size)
+                out[some] += np.einsum("ns,nsl->nl", p[item[some]], rows[coder[some]])
+        return out / len(self.draws)
+
+
+def _of_draws(name: str, draws: Draws, data: Annotations, points: Ints) -> Source:
+    r"""Foretell from draws; labels are held out by importance weights.
+
+    On each draw, P(label n | the others of its item) = 1 / r with
+    :math:`r = \sum_s P(s \mid y) / \theta_{j,s,y}`, and draws count by r, none more than the root
+    of their number times the mean.
+    """
+    volume = np.bincount(data.coder, minlength=data.n_coders) / len(data)
+    item, coder, label = (part[points] for part in (data.item, data.coder, data.label))
+    anyone = np.zeros((data.n_items, data.n_labels))
+    odds, said = np.empty((2, len(draws), len(points)))
+    for step, p in state_probabilities(draws, data):
+        rows = draws.emission[step]
+        mean = np.tensordot(volume, rows, axes=1)
+        anyone += p @ mean
+        less = p[item] / np.maximum(rows[coder, :, label], SMALLEST)
+        odds[step] = less.sum(axis=1)
+        said[step] = (less * mean[:, label].T).sum(axis=1) / odds[step]
+    weight = np.minimum(odds, np.sqrt(len(draws)) * odds.mean(axis=0))
+    weight /= weight.sum(axis=0)
+    held = np.stack([(weight * said).sum(axis=0), (weight / odds).sum(axis=0)])
+    return _Drawn(name, anyone / len(draws), np.log(np.maximum(held, SMALLEST)), draws, data)

@@ -1,0 +1,129 @@
+"""Shares of the labels of an item, smoothed by a mixture of Dirichlet distributions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from annomodels.types import Floats, Ints
+
+ROUNDS = 200
+# sharpness of the components at the start: share of the label that a component stands for
+LEVELS = ((), (0.8,), (0.6, 0.9))
+# more labels than this have one component, since each label would need its own
+MOST_LABELS = 30
+SMALLEST, LARGEST = 1e-3, 200.0
+# labels that every coder is taken to have given as all coders do
+OWN = 5.0
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """Dirichlet distributions that the label shares of items come from.
+
+    Parameters
+    ----------
+    alpha
+        Pseudo-counts, shape [component, label].
+    weight
+        Shape [component].
+    """
+
+    alpha: Floats
+    weight: Floats
+
+    def log_density(self, counts: Floats) -> Floats:
+        """Log probability of counts [item, label], in a given order, by component."""
+        from scipy.special import gammaln
+
+        total = self.alpha.sum(axis=1)
+        out = gammaln(total) - gammaln(total + counts.sum(axis=1)[:, None])
+        for alpha, column in zip(self.alpha.T, counts.T, strict=True):
+            out += gammaln(alpha + column[:, None]) - gammaln(alpha)
+        return np.asarray(out + np.log(self.weight))
+
+    def foretell(self, counts: Floats) -> Floats:
+        """P(next label) of items with these counts, shape [item, label].
+
+        Examples
+        --------
+        >>> even = Mixture(np.array([[1.0, 1.0]]), np.ones(1))
+        >>> even.foretell(np.array([[3.0, 0.0], [0.0, 0.0]]))
+        array([[0.8, 0.2],
+               [0.5, 0.5]])
+        """
+        share = _normal(self.log_density(counts))
+        share = share / (self.alpha.sum(axis=1) + counts.sum(axis=1)[:, None])
+        return np.asarray(share @ self.alpha + counts * share.sum(axis=1, keepdims=True))
+
+
+def smoothed(votes: Ints | Floats) -> Mixture:
+    """Learn the mixture from the votes [item, label]; its size is that of the smallest BIC."""
+    patterns, times = np.unique(np.asarray(votes, dtype=float), axis=0, return_counts=True)
+    weight = times.astype(float)
+    n_labels = votes.shape[1]
+    pooled = (votes.sum(axis=0) + 0.5) / (votes.sum() + 0.5 * n_labels)
+    best, least = None, np.inf
+    for levels in LEVELS if 1 < n_labels <= MOST_LABELS else LEVELS[:1]:
+        found = _climb(_start(pooled, levels), patterns, weight)
+        likelihood = float(weight @ np.logaddexp.reduce(found.log_density(patterns), axis=1))
+        size = found.alpha.size + len(found.weight) - 1
+        bic = 0.5 * size * np.log(weight.sum()) - likelihood
+        if best is None or bic < least:
+            best, least = found, bic
+    assert best is not None
+    return best
+
+
+def _start(pooled: Floats, levels: tuple[float, ...]) -> Mixture:
+    """One broad component, and for each level one for each label."""
+    alpha = [2.0 * pooled]
+    for level in levels:
+        for k in range(len(pooled)):
+            others = pooled * (1.0 - level) / max(1.0 - pooled[k], 1e-9)
+            others[k] = level
+            alpha.append(4.0 * others)
+    return Mixture(np.array(alpha), np.full(len(alpha), 1.0 / len(alpha)))
+
+
+def _climb(mixture: Mixture, patterns: Floats, weight: Floats) -> Mixture:
+    """Climb the likelihood: EM over components, fixed points of their pseudo-counts.
+
+    Source: T. P. Minka (2000), Estimating a Dirichlet distribution.
+    """
+    from scipy.special import digamma
+
+    total = patterns.sum(axis=1)[:, None]
+    for _ in range(ROUNDS):
+        share = _normal(mixture.log_density(patterns)) * weight[:, None]
+        alpha, sums = mixture.alpha, mixture.alpha.sum(axis=1)
+        up = np.stack(
+            [
+                (share * (digamma(a + column[:, None]) - digamma(a))).sum(axis=0)
+                for a, column in zip(alpha.T, patterns.T, strict=True)
+            ],
+            axis=1,
+        )
+        down = (share * (digamma(sums + total) - digamma(sums))).sum(axis=0)
+        alpha = np.maximum(alpha * (up + 1e-4) / (down[:, None] + 1e-3), SMALLEST)
+        alpha *= np.minimum(1.0, LARGEST / alpha.sum(axis=1, keepdims=True))
+        part = share.sum(axis=0) + 0.5
+        mixture = Mixture(alpha, part / part.sum())
+    return mixture
+
+
+def _normal(log_p: Floats) -> Floats:
+    p = np.exp(log_p - log_p.max(axis=1, keepdims=True))
+    return np.asarray(p / p.sum(axis=1, keepdims=True))
+
+
+def leaning(given: Floats, expected: Floats, pooled: Floats) -> Floats:
+    """How much oftener a coder gives each label than the shares of the items say, [..., label].
+
+    Examples
+    --------
+    >>> leaning(np.array([8.0, 2.0]), np.array([5.0, 5.0]), np.array([0.5, 0.5]))
+    array([1.4, 0.6])
+    """
+    return np.asarray((given + OWN * pooled) / (expected + OWN * pooled))
