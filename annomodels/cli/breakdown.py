@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from annomodels.cli.options import Writing
-from annomodels.cli.session import note
+from annomodels.cli.session import note, say
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
 
@@ -146,11 +146,12 @@ def show_diagnosis(data: Annotations, name: str, writing: Writing) -> pd.DataFra
     if form == "json":
         emit_text(to_json(_everything(found)), writing)
         return found.agreement
-    say = click.echo if form == "table" and writing.output in (None, "-") else note
+    drawn = form == "table" and writing.output in (None, "-")
+    tell = say if drawn else note
     for sentence in found.sentences:
-        say(f"* {sentence}")
+        tell(f"* {sentence}")
     table = _all_parts(found)
-    if say is click.echo:
+    if drawn:
         table = table.groupby("part", sort=False).head(MOST_DRAWN)
     emit(table, writing, found.title, ("part", "name", "n", *SHARES))
     for text in found.notes:

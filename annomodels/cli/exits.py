@@ -43,7 +43,7 @@ def explain(error: BaseException, session: Session) -> int:
         traceback.print_exception(error)
     code, text = _read(error)
     if text:
-        say_error(text)
+        say_error(text, session)
     return code
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import click
 
 from annomodels.cli.exits import DONE, explain
+from annomodels.cli.screen.help import Formatter
 from annomodels.cli.session import Session, warn
 from annomodels.errors import printable
 
@@ -43,6 +44,8 @@ COMMANDS: dict[str, str] = {
 }
 """One line of help for each command; the command ``x`` is ``command`` in ``commands/x.py``."""
 
+LONGEST_CHOICE = 30  # signs of a list of choices that stands beside its option
+
 TABLES = ("gold", "coders", "items", "labels")  # these are all in ``commands/tables.py``
 
 EPILOG = """\b
@@ -53,7 +56,6 @@ Examples:
 
 DATA is a file, - for standard input, or dataset:NAME for bundled data.
 
-\b
 Exit codes: 0 done; 1 a gate failed; 2 usage; 3 data cannot be read or understood;
 4 written, but the inference cannot be trusted; 5 an optional package is missing;
 130 interrupted (what was sampled is saved)."""
@@ -64,11 +66,30 @@ def load_command(name: str) -> click.Command:
     file, function = ("tables", name) if name in TABLES else (name, "command")
     module = importlib.import_module(f"annomodels.cli.commands.{file}")
     command: click.Command = getattr(module, function)
+    command.context_class = Context
+    for parameter in command.params:
+        if isinstance(parameter, click.Option) and isinstance(parameter.type, click.Choice):
+            _list_choices(parameter, [str(choice) for choice in parameter.type.choices])
     return command
+
+
+def _list_choices(option: click.Option, choices: Sequence[str]) -> None:
+    """Name long lists in the text of the help, where they are wrapped, not beside the option."""
+    if option.metavar is None and len("|".join(choices)) > LONGEST_CHOICE:
+        option.metavar = "NAME"
+        option.help = f"{option.help} One of {', '.join(choices)}."
+
+
+class Context(click.Context):
+    """Context whose help keeps names with hyphens in one piece."""
+
+    formatter_class = Formatter
 
 
 class LazyGroup(click.Group):
     """Group whose help is written from :data:`COMMANDS` without importing any command."""
+
+    context_class = Context
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Names of the commands, in the order of the work."""
@@ -156,7 +177,7 @@ def main(args: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if args is None else args)
     if "_ANNOMODELS_COMPLETE" in os.environ:
         cli.main(words, prog_name="annomodels")
-    session = Session(command=printable(shlex.join(["annomodels", *words])))
+    session = Session(command=printable(shlex.join(["annomodels", *words])), group=cli)
     _accept_any_text()
     with warnings.catch_warnings():
         _tame_warnings(session)

@@ -54,6 +54,7 @@ class Writing:
     form: str
     output: str | None
     force: bool
+    wide: bool = False
 
 
 def examples(*lines: str) -> str:
@@ -250,6 +251,12 @@ def sample_options(command: Command) -> Command:
     return gathered(command, options, "sampling", gather)
 
 
+# not called --columns, which says what the columns of a table without a header are
+wide_option = click.option(
+    "--wide", is_flag=True, help="Draw all columns of a table, in parts if need be."
+)
+
+
 def write_options(command: Command) -> Command:
     """Add the options of a table; the command gets them as ``writing``."""
     options: list[Option] = [
@@ -263,13 +270,14 @@ def write_options(command: Command) -> Command:
             help="Of the table [default: by the ending of FILE; drawn on a terminal, else tsv].",
         ),
         click.option("--json", "as_json", is_flag=True, help="The same as --format json."),
+        wide_option,
     ]
 
     def gather(**values: Any) -> Writing:
         if values["as_json"] and values["form"] not in (None, "json"):
             raise click.UsageError(f"--json and --format {values['form']} cannot both be used.")
         form = "json" if values["as_json"] else values["form"] or ""
-        return Writing(form, values["output"], values["force"])
+        return Writing(form, values["output"], values["force"], values["wide"])
 
     return gathered(command, options, "writing", gather)
 

@@ -11,7 +11,7 @@ import click
 
 from annomodels.cli.exits import DONE, INTERRUPTED, UNTRUSTED
 from annomodels.cli.options import Sampling
-from annomodels.cli.session import detail, note, warn
+from annomodels.cli.session import detail, here, note, warn
 from annomodels.cli.terminal import Stages, duration
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def facts_of(fit: Fit, check: Check) -> dict[str, Any]:
         "engine": fit.engine,
         "seed": fit.seed,
         "verdict": check.verdict,
-        "sentences": list(check.sentences),
+        "sentences": list(map(here, check.sentences)),
     }
 
 

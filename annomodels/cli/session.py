@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import click
+
+from annomodels.cli.screen.wrapping import paragraphs, width_of
 
 
 @dataclass
@@ -17,6 +20,14 @@ class Session:
     quiet: bool = False
     verbose: bool = False
     debug: bool = False
+    group: click.Group | None = None
+    live: Callable[[], None] | None = None
+    """Takes a drawn bar off the screen, while there is one."""
+
+    def pause(self) -> None:
+        """See that what is written next begins a line of its own."""
+        if self.live is not None:
+            self.live()
 
 
 def current() -> Session:
@@ -29,13 +40,18 @@ def current() -> Session:
 def note(text: str) -> None:
     """Say something worth knowing, unless --quiet."""
     if not current().quiet:
-        click.echo(text, err=True)
+        _echo(text, err=True)
 
 
 def detail(text: str) -> None:
     """Say something only --verbose wants to know."""
     if current().verbose:
-        click.echo(text, err=True)
+        _echo(text, err=True)
+
+
+def say(text: str) -> None:
+    """Say on stdout what was asked for, where it is prose."""
+    _echo(text)
 
 
 def warn(text: str) -> None:
@@ -43,15 +59,43 @@ def warn(text: str) -> None:
     _marked("warning", text, "yellow")
 
 
-def say_error(text: str) -> None:
-    """Say what went wrong."""
-    _marked("error", text, "red")
+def say_error(text: str, session: Session) -> None:
+    """Say what went wrong, when the command is over."""
+    _marked("error", here(text, session), "red")
 
 
 def _marked(word: str, text: str, colour: str) -> None:
     if not os.environ.get("NO_COLOR") and sys.stderr.isatty():
         word = click.style(word, fg=colour, bold=True)
-    click.echo(f"{word}: {text}", err=True)
+    _echo(f"{word}: {text}", err=True)
+
+
+def here(text: str, session: Session | None = None) -> str:
+    """Spell the options that a message names as those of this command, else of any other."""
+    group = (session or current()).group
+    if group is None or not any(sign in text for sign in ("=", "am.", "annomodels.")):
+        return text
+    from annomodels.cli.screen.spelling import spelled
+
+    context = click.get_current_context(silent=True)
+    nobody = click.Context(group)
+    others = [group.get_command(nobody, name) for name in ("run", "agree", "coref", "next")]
+    flags: dict[str, str] = {}
+    for command in ([context.command] if context else []) + [one for one in others if one]:
+        for option in command.params:
+            if isinstance(option, click.Option) and option.name:
+                flags.setdefault(option.name, option.opts[-1])
+    return spelled(text, flags, group.list_commands(nobody))
+
+
+def _echo(text: str, *, err: bool = False) -> None:
+    """Write on a line of its own; on a terminal, in lines that it can hold."""
+    current().pause()
+    stream = sys.stderr if err else sys.stdout
+    text = here(text)
+    if stream.isatty():
+        text = paragraphs(text, width_of(stream))
+    click.echo(text, err=err)
 
 
 def plural(n: int, word: str, many: str = "") -> str:

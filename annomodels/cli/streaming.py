@@ -15,7 +15,7 @@ from annomodels.cli.loading import PREFIX
 from annomodels.cli.options import changed, flag_of
 from annomodels.cli.places import check_folder, filled_folder
 from annomodels.cli.sampling import exit_code, facts_of, verdict_lines
-from annomodels.cli.session import note, warn
+from annomodels.cli.session import note, say, warn
 from annomodels.cli.tables import guarded_tables, to_json, to_text
 from annomodels.cli.terminal import Stages
 
@@ -114,7 +114,10 @@ def _written(
     main_file = folder / names[0]
     text = "\n".join([str(main_file), *verdict_lines(check)])
     whole = {"fit": str(folder), **(places if METHODS in names else {}), **facts}
-    click.echo(to_json(whole).rstrip("\n") if as_json else text)
+    if as_json:
+        click.echo(to_json(whole), nl=False)
+    else:
+        say(text)
     return exit_code(result, check, job.sampling)
 
 

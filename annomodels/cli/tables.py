@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from annomodels.cli.options import Writing
+from annomodels.cli.screen.glossary import explained
 from annomodels.cli.session import note, plural, warn
 from annomodels.cli.terminal import draw, drawn
 from annomodels.data.coding import natural_key
@@ -32,20 +33,62 @@ _TEX = {
 }
 
 
-def emit(table: pd.DataFrame, writing: Writing, title: str = "", short: Sequence[str] = ()) -> None:
+def emit(
+    table: pd.DataFrame,
+    writing: Writing,
+    title: str = "",
+    short: Sequence[str] = (),
+    prose: Sequence[str] = (),
+) -> None:
     """Write a table where and how it was asked for.
 
-    A drawn table shows the columns of `short` only.
+    A drawn table shows the columns of `short` for which there is room, those named first before
+    the others, or all with ``--wide``; columns of `prose` may be wrapped. Names are whole.
     """
     form = form_of(writing)
     if form == "table" and writing.output in (None, "-"):
-        shown = [name for name in short if name in table.columns] or list(table.columns)
-        draw(title, shown, [[cell(drawn(v), 3) for v in row] for row in _rows(table[shown])])
-        if len(shown) < len(table.columns):
-            hidden = len(table.columns) - len(shown)
-            note(f"{hidden} more columns with --format tsv (or csv, json), or with -o FILE.")
+        _draw(table, writing, title, short, prose)
         return
     emit_text(to_text(table, "tsv" if form == "table" else form), writing)
+
+
+def _draw(
+    table: pd.DataFrame, writing: Writing, title: str, short: Sequence[str], prose: Sequence[str]
+) -> None:
+    cells = {
+        str(name): [_drawn_cell(str(name), value) for value in table[name].astype(object)]
+        for name in table.columns
+    }
+    filled = [name for name, column in cells.items() if any(column) or not column]
+    first = [name for name in short if name in filled]
+    rest = [name for name in filled if name not in first]
+    shown = [*first, *rest] if writing.wide or not first else first
+    rows = list(zip(*(cells[name] for name in shown), strict=True))
+    left_out, cut = draw(title, shown, rows, every=writing.wide, prose=prose)
+    if writing.wide and left_out:  # no room beside the names
+        note(f"For want of room without {', '.join(left_out)}: make the terminal wider.")
+    elif hidden := [*left_out, *(name for name in rest if name not in shown)]:
+        more = plural(len(hidden), "more column")
+        note(f"{more}: {_some(hidden)}. --wide shows all; --json or -o FILE writes all.")
+    if cut:
+        note(
+            f"{plural(cut, 'name')} cut in the middle (…), being longer than the terminal is "
+            "wide: --json or -o FILE writes names whole."
+        )
+    for sentence in explained(name for name in shown if name not in left_out):
+        note(sentence)
+
+
+def _drawn_cell(name: str, value: Any) -> str:
+    if name == "n" and isinstance(value, float) and value.is_integer():
+        value = int(value)  # where some rows have none, counts come as floats
+    return cell(drawn(value), 3)
+
+
+def _some(names: Sequence[str], most: int = 7) -> str:
+    if len(names) <= most:
+        return ", ".join(names)
+    return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} others"
 
 
 def form_of(writing: Writing) -> str:

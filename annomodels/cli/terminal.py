@@ -11,33 +11,46 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from annomodels.cli.screen.layout import lay_out
+from annomodels.cli.screen.wrapping import width_of, wrapped
 from annomodels.cli.session import current
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import Progress, TaskID
 
 SECONDS_OF_A_LINE = 60.0
 _CONTROL = dict.fromkeys((*range(32), *range(127, 160)), " ")
 
 
-def draw(title: str, names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Draw a table; user text is shown as it is, without markup or control characters."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
+def draw(
+    title: str,
+    names: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    every: bool = False,
+    prose: Sequence[str] = (),
+) -> tuple[list[str], int]:
+    """Draw a table; user text is shown as it is, without markup or control characters.
+
+    Gives the names of the columns for which there was no room, and how many names had to be cut.
+    """
     from rich.text import Text
 
-    console = _console(width=None if sys.stdout.isatty() else 120)
-    table = Table(title=title or None, box=SIMPLE_HEAD, title_justify="left")
-    numeric = [all(_looks_numeric(row[n]) for row in rows) for n in range(len(names))]
-    for name, right in zip(names, numeric, strict=True):
-        if right:
-            table.add_column(Text(name), justify="right", no_wrap=True)
-        else:
-            table.add_column(Text(name), overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(_shown(text)) for text in row))
-    console.print(table)
+    current().pause()
+    width = width_of(sys.stdout)
+    console = _console(width=width)
+    clean = [[_shown(text) for text in row] for row in rows]
+    tables = lay_out(names, clean, width, every=every, prose=prose)
+    lines = [Text("\n".join(wrapped(title, width)), style="italic")] if title else []
+    for table in tables:
+        lines += [Text(), *(Text(line, style="bold") for line in table.header[:-1])]
+        lines += map(Text, (table.header[-1], *table.lines))
+    for line in [*lines, Text()]:
+        console.print(line, soft_wrap=True)
+    shown = {place for table in tables for place in table.shown}
+    left_out = [name for place, name in enumerate(names) if place not in shown]
+    return left_out, tables[0].cut
 
 
 class Stages:
@@ -50,7 +63,8 @@ class Stages:
         self._quiet = current().quiet
         self._drawn = not self._quiet and sys.stderr.isatty() and not os.environ.get("CI")
         self._bars: Progress | None = None
-        self._known: dict[str, Any] = {}
+        self._tasks: dict[str, TaskID] = {}
+        self._known: dict[str, float] = {}
         self._said = 0.0
 
     def __enter__(self) -> Stages:
@@ -62,8 +76,15 @@ class Stages:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.pause()
+        current().live = None
+
+    def pause(self) -> None:
+        """Take the bars away, so that a line can be written; the next step brings them back."""
         if self._bars is not None:
             self._bars.stop()
+            self._bars = None
+            self._tasks.clear()
 
     def __call__(self, stage: str, done: float = 0.0, message: str = "") -> None:
         """Say how far a stage is."""
@@ -74,9 +95,9 @@ class Stages:
             return
         bars = self._bars or self._start()
         text = f"{stage} {message}".strip()
-        if stage not in self._known:
-            self._known[stage] = bars.add_task(text, total=1.0)
-        bars.update(self._known[stage], completed=min(max(done, 0.0), 1.0), description=text)
+        if stage not in self._tasks:
+            self._tasks[stage] = bars.add_task(text, total=1.0)
+        bars.update(self._tasks[stage], completed=min(max(done, 0.0), 1.0), description=text)
 
     def _say(self, stage: str, done: float) -> None:
         """Write a line when a stage begins, and one a minute while it goes on."""
@@ -96,10 +117,11 @@ class Stages:
             TextColumn("{task.description}", markup=False),
             BarColumn(),
             TimeRemainingColumn(),
-            console=_console(stderr=True),
+            console=_console(stderr=True, width=width_of(sys.stderr)),
             transient=True,
         )
         self._bars.start()
+        current().live = self.pause
         return self._bars
 
 
@@ -128,7 +150,9 @@ def _console(*, stderr: bool = False, width: int | None = None) -> Console:
 
 def drawn(value: Any) -> Any:
     """Give a number as a drawn table shows it: three decimals where they say something."""
-    if isinstance(value, float) and (value == 0 or 1e-3 <= abs(value) < 1e4):
+    if isinstance(value, float) and 0 < value < 5e-4:
+        return "<0.001"
+    if isinstance(value, float) and (value == 0 or 5e-4 <= abs(value) < 1e4):
         return f"{value:.3f}"
     return value
 
@@ -136,11 +160,3 @@ def drawn(value: Any) -> Any:
 def _shown(text: str) -> str:
     text = text.translate(_CONTROL)
     return text if len(text) <= 200 else text[:199] + "…"
-
-
-def _looks_numeric(text: str) -> bool:
-    try:
-        float(text or "0")
-    except ValueError:
-        return False
-    return True

@@ -154,7 +154,7 @@ def code_gold(gold: Mapping[Any, Any], items: Names, labels: Names) -> Ints:
                 f"{counted(len(unknown), 'known truth')} outside the label set: "
                 f"{some(dict.fromkeys(map(repr, unknown)), str)}.",
                 f"labels {some(labels)}",
-                "Declare all labels with labels=[...] (--labels), or fix the known gold.",
+                "Declare all labels with labels=[...], or fix the known gold.",
             )
         )
     return out

@@ -203,7 +203,7 @@ def check_order(labels: Names, scale: str) -> list[Problem]:
         Problem(
             "The scale is ordinal but the labels are words without an order.",
             f"labels {some(labels)}",
-            "Give the labels in their order: labels=[...] or --labels low,mid,high.",
+            "Give the labels in their order: labels=['low', 'mid', 'high'].",
         )
     ]
 
@@ -235,7 +235,7 @@ def check_labels(
         what = f"{counted(len(at), 'label')} longer than {LONGEST_LABEL} characters."
         remedy = (
             "This looks like a column of texts: name the column that holds the labels, "
-            "or declare the labels with labels=[...] (--labels)."
+            "or declare the labels with labels=[...]."
         )
         return [Problem(what, at_rows(source, at), remedy)]
     distinct = len(set(values))
@@ -246,8 +246,8 @@ def check_labels(
     looks = "measurements" if numeric else "free text"
     remedy = (
         f"This looks like {looks}: "
-        + ("say scale='interval' (--scale interval), " if numeric else "name the label column, ")
-        + "or declare the labels with labels=[...] (--labels)."
+        + ("say scale='interval', " if numeric else "name the label column, ")
+        + "or declare the labels with labels=[...]."
     )
     return [Problem(what, f"{source}, labels {some(sorted(texts))}", remedy)]
 

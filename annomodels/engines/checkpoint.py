@@ -202,7 +202,7 @@ def open_checkpoint(settings: Settings, belongs: dict[str, Any]) -> Checkpoint:
     """
     if settings.checkpoint is None:
         if settings.resume:
-            raise NotApplicable("resume=True (--resume) needs a checkpoint=FILE (--checkpoint).")
+            raise NotApplicable("resume=True needs a checkpoint=FILE.")
         return Checkpoint(None)
     path = Path(settings.checkpoint)
     if not path.parent.is_dir():
@@ -211,8 +211,7 @@ def open_checkpoint(settings: Settings, belongs: dict[str, Any]) -> Checkpoint:
         return Checkpoint(path, settings.checkpoint_every, belongs)
     if not settings.resume:
         raise NotApplicable(
-            f"There is a checkpoint {path}. Go on from it with resume=True (--resume), or remove "
-            "it."
+            f"There is a checkpoint {path}. Go on from it with resume=True, or remove it."
         )
     head, saved = _read(path)
     _compare(path, head["belongs"], belongs)

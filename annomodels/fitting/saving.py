@@ -25,7 +25,7 @@ def save_file(fit: Any, path: Path, force: bool) -> Path:
 def save_folder(fit: Any, path: Path, force: bool) -> Path:
     """Save draws and P(truth) of a scan in a folder, without its labels."""
     if path.exists() and not (force and (path / ABOUT).is_file()):
-        remedy = "Choose another name, or say force=True (--force) to replace a saved fit."
+        remedy = "Choose another name, or say force=True to replace a saved fit."
         raise OutputError(Problem("There is a folder of this name.", str(path), remedy))
     work = path.with_name(f".{path.name}-{os.getpid()}")
     try:

@@ -324,7 +324,7 @@ def chosen(name: str, source: Source, options: Options) -> Format:
         if found.name not in PLAIN and not found.fits(source, options):
             _refuse(source, options)
             what = f"This is not in the format {name!r}, which is recognised by: {found.signature}."
-            remedy = "Leave format to 'auto' (leave out --input-format), or export it again."
+            remedy = "Leave out format=, or export it again."
             raise AnnotationError(Problem(what, source.name, remedy))
         return found
     match = next((form for form in FORMATS if form.fits(source, options)), None)
@@ -351,5 +351,5 @@ def _unknown_folder(source: Source) -> Problem:
     if problem is not None:
         return problem
     what = f"The archive is not in a known format; it contains {some(names)}."
-    remedy = "Give one of its files, or say what it is with format=... (--input-format)."
+    remedy = "Give one of its files, or say what it is with format=."
     return Problem(what, source.name, remedy)

@@ -187,7 +187,7 @@ def truths_of(path: str | os.PathLike[str], data: Annotations) -> dict[Hashable,
     tests = data.with_gold(found).gold
     if not ((np.asarray(tests) >= 0) & ~told).any():
         what = "The data contain the truth of all these items, so the fit has already seen it."
-        remedy = "Fit without the truth that you want to hold back: leave out --gold-column."
+        remedy = "Fit without the truth that you want to hold back: leave out gold=."
         raise AnnotationError(Problem(what, source, remedy))
     return found
 

@@ -268,7 +268,7 @@ def _columns(form: Format, source: Source, options: Options, units: str | None) 
     if units is not None:
         if not form.spans:
             what = f"The format {form.name!r} contains no marked stretches of text."
-            remedy = "Leave out units=... (--units)."
+            remedy = "Leave out units=."
             raise AnnotationError(Problem(what, source.name, remedy))
         from annomodels.io.units import columns_of_spans
 
@@ -278,7 +278,7 @@ def _columns(form: Format, source: Source, options: Options, units: str | None) 
 
         spans = form.marks(source, options)
         what = f"This format marks stretches of text, which are not items yet: {spans!r}."
-        remedy = "Say what the items are with units=... (--units). " + described()
+        remedy = "Say what the items are with units=. " + described()
         if any(span.chain for span in spans.spans):
             remedy += " For coreference, use annomodels.coref.read (annomodels coref)."
         raise AnnotationError(Problem(what, source.name, remedy))
@@ -313,7 +313,7 @@ def _source(
         kind = source.kind
     if kind not in ("delimited", "excel"):
         what = "Columns are named, and rows passed over, in tables only (text or Excel)."
-        raise AnnotationError(Problem(what, source.name, "Leave out --columns and --skip-rows."))
+        raise AnnotationError(Problem(what, source.name, "Leave out columns= and skip_rows=."))
     return source
 
 

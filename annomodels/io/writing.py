@@ -114,7 +114,7 @@ def _refuse(target: Path, force: bool) -> None:
         what, remedy = _SENTENCES[errno.EISDIR]
         raise OutputError(Problem(what, str(target), remedy))
     if target.exists() and not force:
-        remedy = "Choose another name, or say force=True (--force) to replace it."
+        remedy = "Choose another name, or say force=True to replace it."
         raise OutputError(Problem("There is a file of this name.", str(target), remedy))
 
 

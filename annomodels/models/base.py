@@ -314,7 +314,7 @@ class Model(ABC):
             if labels and labels != known:
                 raise NotApplicable(
                     f"The priors are those of a fit with the labels {', '.join(labels)}, and the "
-                    f"data have {', '.join(known)}. Declare the same labels (labels=, --labels)."
+                    f"data have {', '.join(known)}. Declare the same labels (labels=)."
                 )
         return self
 

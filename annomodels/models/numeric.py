@@ -103,7 +103,7 @@ def numeric_labels(
         odd = next(data.labels[k] for k in used if not np.isfinite(values[k]))
         raise NotApplicable(
             f"The interval model needs labels that are numbers, and {odd!r} is not one. "
-            "Name cells that mean no label with missing= (--missing), or use a model of classes."
+            "Name cells that mean no label with missing=, or use a model of classes."
         )
     y = values[data.label]
     problems = []

@@ -50,7 +50,7 @@ def may_write(path: Path, force: bool) -> None:
         what = "This is a folder, and the page is a file."
         raise AnnotationError(Problem(what, str(path), f"Give {path / 'report.html'}."))
     if path.exists() and not force:
-        remedy = "Give another name, or say force=True (--force) to replace it."
+        remedy = "Give another name, or say force=True to replace it."
         raise AnnotationError(Problem("The file exists already.", str(path), remedy))
     if not path.parent.is_dir():
         remedy = "Create the folder first, or choose one that exists."

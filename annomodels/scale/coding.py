@@ -37,7 +37,7 @@ def label_problems(intake: Intake, scale: str, source: str) -> list[Problem]:
     if not given and faultless:
         if any(intake.dont_know.counts.values()):
             what = "None of the labels is a class."
-            remedy = "See that dont_know= (--dont-know) names the right one."
+            remedy = "See that dont_know= names the right one."
         else:
             what = "No cell contains a label."
             remedy = "Check the label column, and which texts mean a missing label (missing=...)."
@@ -104,7 +104,7 @@ def final_codes(
         extra = [name for name in extra if truths[name] in used]
     if extra and (declared is not None or not (scale == "nominal" or all_numbers(extra))):
         what = f"{counted(len(extra), 'known truth')} outside the label set: {some(extra)}."
-        remedy = "Declare all labels with labels=[...] (--labels), or fix the known gold."
+        remedy = "Declare all labels with labels=[...], or fix the known gold."
         raise AnnotationError(Problem(what, f"labels {some(texts)}", remedy))
     if extra:
         notes.append(f"Labels that only the known gold uses: {some(extra)}.")

@@ -21,11 +21,11 @@ from annomodels.types import AnyArray, Bools
 SILENT = -2
 MOST_LABELS = 1000
 LISTED = 20  # stretches of rows that get a problem of their own
-DECLARE = "declare the labels with labels=[...] (--labels)"
+DECLARE = "declare the labels with labels=[...]"
 REMEDIES = {
     "item": "Name the item of every label, or drop the rows.",
     "coder": "Name the coder of every label, or drop the rows.",
-    "label": "Declare all labels with labels=[...] (--labels), or fix the rows.",
+    "label": "Declare all labels with labels=[...], or fix the rows.",
 }
 
 

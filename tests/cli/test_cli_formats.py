@@ -134,5 +134,5 @@ def test_an_excel_workbook_with_two_sheets_asks_which(call: Any, tmp_path: Path)
     with pd.ExcelWriter(path) as book:
         frame.to_excel(book, sheet_name="one", index=False)
         frame.to_excel(book, sheet_name="two", index=False)
-    assert "--sheet 'one'" in call("check", path).err
+    assert "--sheet one" in call("check", path).err
     assert call("check", path, "--sheet", "two").code == 0

@@ -47,7 +47,7 @@ def test_executors_and_checkpoints_change_no_number(call, labels: str, tmp_path:
     np.testing.assert_array_equal(confusion(threads), confusion(plain))
     done = call("fit", labels, "-o", again, *common, *kept)
     assert done.code == 2
-    assert "Go on from it with resume=True (--resume), or remove it." in done.err
+    assert "Go on from it with --resume, or remove it." in done.err
     assert call("fit", labels, "-o", again, *common, *kept, "--resume").code == 0
     np.testing.assert_array_equal(confusion(again), confusion(plain))
 
@@ -70,7 +70,7 @@ def test_a_local_dask_cluster(call, labels: str, tmp_path: Path) -> None:
         (["--dask", "somewhere"], 2, "'somewhere' is not a cluster; write tcp://HOST:PORT"),
         (["--dask", "local:0"], 2, "'local:0' is not a cluster"),
         (["--dask", "local:2", "--executor", "threads"], 2, "cannot both be used"),
-        (["--resume"], 2, "needs a checkpoint=FILE (--checkpoint)"),
+        (["--resume"], 2, "--resume needs a --checkpoint FILE"),
         (["--executor", "threads", "--model", "ambiguous"], 2, "not the ambiguous"),
         (["--checkpoint", "/no/such/folder/c"], 2, "There is no folder /no/such/folder"),
     ],

@@ -90,7 +90,7 @@ def test_a_project_without_chains_says_what_to_do_instead(project: Path, capsys)
     assert main(["coref", str(project)]) == 3
     said = capsys.readouterr().err
     assert "no chains" in said
-    assert "annomodels run --units" in said
+    assert "annomodels run with --units" in said
 
 
 def test_the_other_commands_point_to_coref_when_there_are_chains(project: Path, capsys) -> None:

@@ -106,7 +106,7 @@ def test_brat_chains_by_label_are_asked_about_and_read(tmp_path: Path) -> None:
     said = str(caught.value)
     assert "No relation of coreference was found among 4 mentions" in said
     assert "other types: appos (1)" in said
-    assert "--chain-from label" in said
+    assert "chain_from='label'" in said
     assert "'Ana-2', 'Dog-1'" in said
     (text,) = read(path, chain_from="label")
     assert clusters(text) == [["0-1", "9"], ["3", "7"]]

@@ -122,7 +122,7 @@ def test_label_studio_questions_and_their_values(put: Put) -> None:
     path = put([task(1, {"id": 1, "completed_by": "a", "result": results})])
     text = problem(path)
     assert "4 questions: 'side' (1 judgements), 'size'" in text
-    assert "--question side" in text
+    assert "question='side'" in text
     for question, label in (
         ("stars", "4"),
         ("size", "2.5"),
@@ -162,7 +162,7 @@ def test_label_studio_marked_text_needs_units(put: Put) -> None:
         marked(1, "ana", 5, 10), marked(2, "ben", 6, 11), marked(2, "ben", 6, 11),
         marked(3, "lead", 5, 10, ground_truth=True)]}]  # fmt: skip
     path = put(tasks)
-    assert "--units" in problem(path)
+    assert "units=" in problem(path)
     data = read(path, units="exact")
     assert rows(data) == [("1:5-10", "ana", "LOC"), ("1:5-10", "ben", "LOC")]
     assert data.gold is not None
@@ -288,7 +288,7 @@ def test_prodigy_spans(put: Put) -> None:
         example(1, "b", _view_id="ner_manual", spans=[], tokens=tokens, text="Jo is"),
     ]
     path = put(lines, "x.jsonl")
-    assert "--units" in problem(path)
+    assert "units=" in problem(path)
     assert rows(read(path, units="token")) == [
         *[("1:0-2", "a", "PER"), ("1:0-2", "b", "(none)")],
         *[("1:3-5", "a", "(none)"), ("1:3-5", "b", "(none)")],
@@ -322,7 +322,7 @@ def test_doccano_sequences(tmp_path: Path) -> None:
             {"id": 9, "label": "PER", "start_offset": 0, "end_offset": 2}], "relations": []}],
     }  # fmt: skip
     path = packed(tmp_path / "a.zip", files)
-    assert "--units" in problem(path)
+    assert "units=" in problem(path)
     assert rows(read(path, units="exact")) == [("1:0-2", "ana", "PER"), ("1:0-2", "ben", "PER")]
 
 

@@ -166,7 +166,7 @@ def test_qualtrics_survey_is_asked_about_and_timing_is_no_answer(put: Put) -> No
     text = problem(put(survey(*ages).replace("True,r0,no,0", "True,r0,no,no")))
     assert "looks like a survey" in text
     assert "'Q1' has 'no', 'yes', 'Q2' '0', '1', '2', '3', 'no'" in text
-    assert "--question Q " in text
+    assert "question='Q' " in text
     assert read(put(survey(*ages)), question="Q2*").items == ("Q2",)
     alike = [f"True,r{n},{'yes' if n % 2 else 'no'},{'yes' if n % 5 else 'no'}" for n in range(80)]
     assert read(put(survey(*alike))).n_items == 2

@@ -45,7 +45,7 @@ def command(
     """Say which model suits DATA, and why."""
     from annomodels.cli.loading import load_data, load_fit, say_notes
     from annomodels.cli.places import check_writing
-    from annomodels.cli.session import note
+    from annomodels.cli.session import note, say
     from annomodels.cli.tables import emit, emit_text, form_of, to_json
     from annomodels.cli.terminal import Stages
     from annomodels.planning.advise import advise
@@ -65,8 +65,8 @@ def command(
     if form == "json":
         emit_text(to_json(found.to_dict()), writing)
         return
-    say = click.echo if form == "table" and writing.output in (None, "-") else note
-    say(f"model: {found.model or 'none can be fitted'}")
+    tell = say if form == "table" and writing.output in (None, "-") else note
+    tell(f"model: {found.model or 'none can be fitted'}")
     for sentence in found.reasons:
-        say(f"* {sentence}")
+        tell(f"* {sentence}")
     emit(found.table, writing, "Models", ("model", "place"))

@@ -139,7 +139,8 @@ def _one(
     if by is not None:
         with Stages() as stages:
             table = parts_table(labels, by, names, positive, stages)
-        emit(table, writing, f"Agreement by {by}", (*table.columns[:2], *SHORT_BY[by]))
+        part = table.columns[: list(table.columns).index("coefficient") + 1]
+        emit(table, writing, f"Agreement by {by}", (*part, *SHORT_BY[by]))
         return table
     panel = agreement(labels, names if asked else None)
     emit(panel.table, writing, "Agreement", SHORT)

@@ -29,6 +29,7 @@ def command(data: str, reading: Reading, writing: Writing) -> None:
     from annomodels.cli.health import findings
     from annomodels.cli.loading import load_data, stem
     from annomodels.cli.places import check_writing
+    from annomodels.cli.session import here, say
     from annomodels.cli.tables import emit, emit_text, form_of, to_json
 
     check_writing(writing)
@@ -43,10 +44,18 @@ def command(data: str, reading: Reading, writing: Writing) -> None:
             }
             for fact in found
         }
-        about = {"source": stem(data), "summary": repr(labels), "notes": labels.notes}
+        about = {
+            "source": stem(data),
+            "summary": repr(labels),
+            "notes": list(map(here, labels.notes)),
+        }
         emit_text(to_json({**about, "checks": checks}), writing)
         return
     rows = [("source", stem(data), "")]
     rows += [(fact.check, str(fact.value), fact.remark) for fact in found]
-    rows += [("note", "", text) for text in labels.notes]
+    drawn = form_of(writing) == "table" and writing.output in (None, "-")
+    if not drawn:
+        rows += [("note", "", here(text)) for text in labels.notes]
     emit(pd.DataFrame(rows, columns=["check", "value", "remark"]), writing, repr(labels))
+    for text in labels.notes if drawn else ():
+        say(f"note: {text}")

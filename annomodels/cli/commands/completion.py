@@ -27,14 +27,15 @@ def command(shell: str, as_json: bool) -> None:
     """
     from click.shell_completion import get_completion_class
 
-    from annomodels.cli.main import cli
     from annomodels.cli.tables import to_json
 
     kind = get_completion_class(shell)
     if kind is None:
         raise click.UsageError(f"This version of click has no completion for {shell}.")
     # not .source(), which for bash starts a bash to ask for its version
-    maker = kind(cli, {}, "annomodels", "_ANNOMODELS_COMPLETE")
+    maker = kind(
+        click.get_current_context().find_root().command, {}, "annomodels", "_ANNOMODELS_COMPLETE"
+    )
     script = maker.source_template % maker.source_vars()
     if as_json:
         script = to_json({"shell": shell, "script": script})

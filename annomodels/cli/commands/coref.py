@@ -14,7 +14,7 @@ from annomodels.cli.coreference import (
     SILVER_MODELS,
     document_options,
 )
-from annomodels.cli.options import FORMATS, Writing, common_options, examples
+from annomodels.cli.options import FORMATS, Writing, common_options, examples, wide_option
 
 if TYPE_CHECKING:
     from annomodels.coref.overview import By
@@ -95,6 +95,7 @@ if TYPE_CHECKING:
     help="Of the table of agreement [default: by the ending; drawn on a terminal, else tsv].",
 )
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@wide_option
 @click.option(
     "--allow-unconverged",
     is_flag=True,
@@ -119,6 +120,7 @@ def command(
     force: bool,
     form: str | None,
     as_json: bool,
+    wide: bool,
     allow_unconverged: bool,
     reading: dict[str, Any],
 ) -> None:
@@ -143,7 +145,7 @@ def command(
     limits = parse_gates(gates)
     folder = output if output is not None and steps.is_folder(output) else None
     chosen = model or ("pairs" if folder else "none")
-    writing = Writing("json" if as_json else form or "", None if folder else output, force)
+    writing = Writing("json" if as_json else form or "", None if folder else output, force, wide)
     names = steps.names_of(chosen)
     if folder:
         check_folder(folder, names, force)

@@ -57,5 +57,5 @@ def command(name: str | None, writing: Writing) -> None:
                 "note": about.note,
             }
         )
-    short = ("name", "title", "items", "coders", "labels", "annotations")
-    emit(pd.DataFrame(rows), writing, "Bundled data", short)
+    short = ("name", "items", "coders", "labels", "annotations", "title")
+    emit(pd.DataFrame(rows), writing, "Bundled data", short, prose=("title", "source"))

@@ -63,7 +63,7 @@ def command(
     from annomodels.cli.loading import load_data, load_fit, say_notes
     from annomodels.cli.places import check_file
     from annomodels.cli.sampling import exit_code, facts_of, fit_data, verdict_lines
-    from annomodels.cli.session import current
+    from annomodels.cli.session import current, say
     from annomodels.cli.tables import to_json
 
     if stream:
@@ -94,5 +94,5 @@ def command(
     if as_json:
         click.echo(to_json({"fit": output, **facts_of(result, check)}), nl=False)
     else:
-        click.echo("\n".join([output, *verdict_lines(check)]))
+        say("\n".join([output, *verdict_lines(check)]))
     ctx.exit(exit_code(result, check, sampling))

@@ -47,7 +47,8 @@ def command(data: str | None, writing: Writing) -> None:
             for name, writer in {**LAYOUTS, **BACKS}.items()
             if name not in names
         ]  # fmt: skip
-    emit(pd.DataFrame(rows), writing, "Formats")
+    short = ("name", "read", "written", "title", "known_by")
+    emit(pd.DataFrame(rows), writing, "Formats", short, prose=("title",))
 
 
 def _written(name: str, labels: object, gold: object) -> str:

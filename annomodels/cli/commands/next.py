@@ -7,6 +7,7 @@ import click
 from annomodels.cli.options import Writing, common_options, examples, split_words, write_options
 
 SHORT = ("item", "coder", "gain", "bits", "n", "label", "probability")
+WHOM = ("coder", "asked", "advice", "accuracy", "n", "kind", "bits", "bits_low", "bits_high")
 
 
 @click.command(
@@ -88,7 +89,7 @@ def command(
         budget, cast(By, by), coders=chosen, per_item=per_item, per_coder=per_coder, stop=stop
     )
     if whom:
-        emit(asked.coders, writing, "Whom to ask")
+        emit(asked.coders, writing, "Whom to ask", WHOM)
     else:
         emit(asked.table, writing, asked.title, SHORT)
     for text in asked.notes:

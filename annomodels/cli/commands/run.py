@@ -95,6 +95,7 @@ def command(
     verdict, and there are no items.csv and agreement.csv, which need the labels in memory.
     """
     from annomodels.cli.jobs import Job, Outcome, each_question, one_question
+    from annomodels.cli.session import say
     from annomodels.cli.tables import to_json
 
     if known is not None and no_report:
@@ -121,5 +122,8 @@ def command(
     else:
         outcomes = [one_question(job, output)]
         text, facts = outcomes[0].text, outcomes[0].facts
-    click.echo(to_json(facts) if as_json else text + "\n", nl=False)
+    if as_json:
+        click.echo(to_json(facts), nl=False)
+    else:
+        say(text)
     ctx.exit(max(outcome.code for outcome in outcomes))

@@ -18,12 +18,12 @@ CODERS = (
     "accuracy",
     "accuracy_low",
     "accuracy_high",
+    "kind",
     "skill",
     "bits",
-    "kind",
     "bias",
 )
-ITEMS = ("item", "n", "label", "probability", "entropy", "disagreement", "quadrant", "reason")
+ITEMS = ("item", "n", "label", "probability", "quadrant", "disagreement", "entropy", "reason")
 LABELS = (
     *("label", "share", "prevalence", "sensitivity", "precision", "partner", "partner_share"),
     *("alpha_change", "alpha_change_low", "alpha_change_high", "accuracy_gain"),

@@ -92,7 +92,7 @@ class _Reading:
         named = sorted(chain_labels(self.labels.values()))
         if self.by_label:
             what = f"No two mentions have the same label ({some(named)}), so there is no chain."
-            return Problem(what, self.source, "Leave out chain_from='label' (--chain-from label).")
+            return Problem(what, self.source, "Leave out chain_from='label'.")
         mentions = counted(len(self.marks.markables), "mention")
         what = (
             f"No relation of coreference was found among {mentions}, so every mention would be a "
@@ -104,8 +104,8 @@ class _Reading:
         kind = min(self.unused, default="Coref")
         remedy = (
             f"If the label of a mention names its chain (the labels are {some(named)}), say "
-            "chain_from='label' (--chain-from label). If a relation means coreference, name it: "
-            f"relations=[{kind!r}] (--relation {kind}). For marked stretches without chains, use "
+            "chain_from='label'. If a relation means coreference, name it: "
+            f"relations=[{kind!r}]. For marked stretches without chains, use "
             "annomodels agree --units exact."
         )
         return Problem(what, self.source, remedy)

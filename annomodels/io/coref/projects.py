@@ -62,11 +62,11 @@ def _chains(spans: Spans, options: Options) -> list[Mark]:
     wanted = [layer for layer in layers if not options.relations or layer in options.relations]
     if not layers:
         what = "There are spans in it, but no chains."
-        remedy = "Give it to annomodels.read with units=... (annomodels run --units ...)."
+        remedy = "Give it to annomodels.read with units=."
         raise AnnotationError(Problem(what, spans.source, remedy))
     if len(wanted) != 1:
         what = f"There are chains of {counted(len(layers), 'layer')}: {some(layers)}."
-        remedy = "Name one with relations=... (--relation)."
+        remedy = "Name one with relations=."
         raise AnnotationError(Problem(what, spans.source, remedy))
     chosen = {
         (mark.document, mark.coder, mark.start, mark.end, mark.chain): mark

@@ -156,17 +156,14 @@ def _not_found(
     what += ", ".join(repr(name[:60]) for name in header[:30])
     what += f" and {len(header) - 30} more" if len(header) > 30 else ""
     options = ", ".join(f"{role}=..." for role in missing)
-    flags = " ".join(f"--{role}" for role in missing)
     free = [name for name in header if name not in chosen.values() and name not in taken]
     if len(missing) == 1 and len(free) == 1:
-        options, flags = f"{missing[0]}={free[0]!r}", f"--{missing[0]} {free[0]}"
-    remedy = f"Name them with {options} (on the command line {flags})."
+        options = f"{missing[0]}={free[0]!r}"
+    remedy = f"Name them with {options}."
     if len(missing) == 1:
         remedy = remedy.replace("them", "it")
     if not chosen or set(chosen) == {"item"}:
-        remedy += (
-            " If the table has one column for each coder, say format='wide' (--input-format wide)."
-        )
+        remedy += " If the table has one column for each coder, say format='wide'."
     return Problem(what[0].upper() + what[1:] + ".", source, remedy)
 
 

@@ -87,7 +87,7 @@ def _variable(
     }
     problems = choose_question(counts, options.question, table.source, "label")[1]
     return roles, [
-        dataclasses.replace(problem, remedy=f"{problem.remedy} Or name it with --label.")
+        dataclasses.replace(problem, remedy=f"{problem.remedy} Or name it with label=.")
         for problem in problems
     ]
 
@@ -160,8 +160,7 @@ def unused_columns(header: Sequence[str], used: Collection[str], gold: bool) -> 
     notes = [f"{'Column' if len(left) == 1 else 'Columns'} not used: {some(left)}."] if left else []
     if not gold:
         notes += [
-            f"Column {name!r} may contain known gold: use gold={name!r} (--gold-column {name}) "
-            "to use it."
+            f"Column {name!r} may contain known gold: use gold={name!r} to use it."
             for name in left
             if name.strip().casefold() in GOLD_WORDS
         ]
@@ -176,7 +175,7 @@ def _no_header(table: Table) -> list[Problem]:
         return []
     what = "The first row looks like data, not like names of columns."
     remedy = (
-        "Name the columns in their order: columns=['item', 'coder', 'label'] "
-        "(--columns item,coder,label); or put such a row above it."
+        "Name the columns in their order: columns=['item', 'coder', 'label']; "
+        "or put such a row above it."
     )
     return [Problem(what, f"{table.source}, row 1", remedy)]

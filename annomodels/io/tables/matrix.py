@@ -84,7 +84,7 @@ def _other_shape(rows: list[list[str]], source: str) -> Problem | None:
     if looks_like_counts(columns):
         what = "Every row holds whole numbers with the same sum: are these counts, or labels?"
         remedy = (
-            "If they are labels of coders, say format='matrix' (--input-format matrix). If they "
+            "If they are labels of coders, say format='matrix'. If they "
             "are counts, give the individual labels: counts do not say who gave which."
         )
         return Problem(what, source, remedy)
@@ -92,7 +92,7 @@ def _other_shape(rows: list[list[str]], source: str) -> Problem | None:
     if len(rows[0]) > 2 and rows[0] in (names[1:], names[:-1]):
         what = f"The first row ({', '.join(rows[0][:6])}) could be labels or names of coders."
         remedy = (
-            "If they are labels, say format='matrix' (--input-format matrix); if they are names, "
+            "If they are labels, say format='matrix'; if they are names, "
             "put a first column with the items before them."
         )
         return Problem(what, f"{source}, row 1", remedy)
@@ -104,8 +104,8 @@ def _other_shape(rows: list[list[str]], source: str) -> Problem | None:
         shown = ", ".join(sorted(set(columns[2]), key=natural_key)[:3])
         what = f"This looks like a long table without a header (labels {shown})."
         remedy = (
-            "Name the columns in their order: columns=['item', 'coder', 'label'] "
-            "(--columns item,coder,label); or say format='matrix' (--input-format matrix) if the "
+            "Name the columns in their order: columns=['item', 'coder', 'label']; "
+            "or say format='matrix' if the "
             "rows are items and the columns coders."
         )
         return Problem(what, source, remedy)

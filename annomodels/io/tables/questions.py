@@ -25,7 +25,7 @@ def question_column(
     if name is not None or asked is None:
         return name, []
     what = f"There is no column 'question' to look for {asked!r}."
-    return None, [Problem(what, source, "Leave out the question (--question).")]
+    return None, [Problem(what, source, "Leave out question=.")]
 
 
 def choose_question(
@@ -47,7 +47,7 @@ def choose_question(
         listed = some(names, lambda q: f"{q!r} ({counts[q]:,} {rows}s)")
         what = f"The table holds {counted(len(names), 'question')}: {listed}."
         remedy = (
-            f"Choose one with question={names[0]!r} (--question {names[0]}); annomodels run and "
+            f"Choose one with question={names[0]!r}; annomodels run and "
             "agree analyse each separately with --every-question."
         )
         return None, [Problem(what, where, remedy, tuple(map(str, names)))]

@@ -111,7 +111,7 @@ def from_records(
 
 NAME_THEM = (
     "If the file has no header, name its columns in their order: columns=['item', 'coder', "
-    "'label'] (--columns item,coder,label). Else give every column its own name."
+    "'label']. Else give every column its own name."
 )
 
 
@@ -170,7 +170,7 @@ def _one_column(name: str, source: str) -> Problem:
     what = f"There is only one column, {name[:60]!r}."
     remedy = "Separate item, coder and label by commas, semicolons, tabs or bars (|)."
     if len(name.split()) > 1:
-        remedy += " If spaces separate the cells, say delimiter=' ' (--delimiter space)."
+        remedy += " If spaces separate the cells, say delimiter=' '."
     return Problem(what, source, remedy)
 
 

@@ -100,9 +100,9 @@ def several(grid: Grid, source: str) -> Problem:
     """Ask which variable is meant."""
     first = next(iter(grid.columns))
     remedy = (
-        f"Choose one with question={first!r} (--question {first}); annomodels run and agree "
+        f"Choose one with question={first!r}; annomodels run and agree "
         "analyse each separately with --every-question. If all columns are coders, name them with "
-        "coder_columns (--coder-columns)."
+        "coder_columns=[...]."
     )
     return Problem(f"The columns are {grid}.", source, remedy, tuple(grid.columns))
 

@@ -47,7 +47,7 @@ def read_wide(source: Source, options: Options) -> Columns:
     for role in ("coder", "label", "question"):
         if getattr(options, role) is not None and not (role == "question" and grid):
             what = f"A wide table has no {role} column: each further column is a coder."
-            remedy = f"Leave out {role}=... (--{role}), or say format='long' (--input-format long)."
+            remedy = f"Leave out {role}=, or say format='long'."
             problems.append(Problem(what, table.source, remedy))
     coders = {name: name for name in _coders(table, options, item)}
     if grid is not None and options.question is not None:
@@ -79,7 +79,7 @@ def read_wide(source: Source, options: Options) -> Columns:
         first = next(iter(grid.columns))
         columns.notes.append(
             f"Every column is read as a coder. Are they {grid}? Then choose one with "
-            f"question={first!r} (--question {first})."
+            f"question={first!r}."
         )
     columns.notes = [*table.notes, *columns.notes]
     return columns
@@ -145,7 +145,7 @@ def looks_like_counts(columns: Sequence[Sequence[Any]]) -> bool:
 def _counts(table: Table) -> Problem:
     what = "Every row holds whole numbers with the same sum: are these counts of labels, or labels?"
     remedy = (
-        "If they are labels of coders, say format='wide' (--input-format wide). If they are "
+        "If they are labels of coders, say format='wide'. If they are "
         "counts, give the individual labels as item, coder, label: counts do not say who gave "
         "which."
     )
@@ -172,11 +172,9 @@ def _not_coders(table: Table, coders: Sequence[str], options: Options) -> list[P
             why = f"Column {name!r} shares no label with the other columns; is it a coder?"
         if why:
             remedy = (
-                f"Say gold={name!r}, text={name!r} or group={name!r} if it is that (--gold-column, "
-                "--text-column, --group-column); else list the coders with coder_columns=[...] "
-                "(--coder-columns) or say format='wide' (--input-format wide); or name item=, "
-                "coder= and label= if the table has one row for each label (--item, --coder, "
-                "--label)."
+                f"Say gold={name!r}, text={name!r} or group={name!r} if it is that; "
+                "else list the coders with coder_columns=[...] or say format='wide'; or name "
+                "item=, coder= and label= if the table has one row for each label."
             )
             problems.append(Problem(why, f"{table.source}, column {name!r}", remedy))
     if len(problems) > 2:  # the columns do not look like coders at all
@@ -185,10 +183,7 @@ def _not_coders(table: Table, coders: Sequence[str], options: Options) -> list[P
             "each coder."
         )
         where = f"{table.source}, columns {some(table.header)}"
-        remedy = (
-            "Name the columns with item=..., coder=..., label=... (on the command line --item "
-            "--coder --label), or say format='wide' (--input-format wide)."
-        )
+        remedy = "Name the columns with item=..., coder=..., label=..., or say format='wide'."
         return [Problem(what, where, remedy)]
     return problems
 

@@ -44,7 +44,7 @@ def excel_records(data: bytes, source: str, sheet: str | None) -> list[list[str]
     filled = [name for name, rows in sheets.items() if any(any(row) for row in rows)]
     if sheet is None and len(filled) > 1:
         what = f"{counted(len(filled), 'sheet')} of the workbook have cells: {some(filled)}."
-        remedy = f"Choose one with sheet={filled[0]!r} (--sheet {filled[0]!r})."
+        remedy = f"Choose one with sheet={filled[0]!r}."
         raise AnnotationError(Problem(what, source, remedy))
     if sheet is not None and sheet not in sheets:
         what = f"There is no sheet {sheet!r}."

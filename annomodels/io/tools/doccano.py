@@ -101,7 +101,7 @@ def read_doccano(source: Source, options: Options) -> Columns:
         if "entities" in record or (isinstance(labels, list) and any(map(_is_place, labels))):
             found.problem(
                 "It holds marked stretches of text, not labels of items.",
-                "Say what the items are: units='exact', 'token' or 'overlap' (--units).",
+                "Say what the items are: units='exact', 'token' or 'overlap'.",
             )
             break
         found.text(item, record.get(options.text or "text"))

@@ -50,7 +50,7 @@ def read_label_studio(source: Source, options: Options) -> Columns:
         named = ", ".join(sorted(spans.texts))
         found.problem(
             f"It holds marked stretches of text ({named}), not labels of items.",
-            "Say what the items are: units='exact', 'token' or 'overlap' (--units).",
+            "Say what the items are: units='exact', 'token' or 'overlap'.",
         )
     elif spans.texts:
         named = ", ".join(sorted(spans.texts))
@@ -140,7 +140,7 @@ def _add_results(
             found.problem(
                 f"Question {question!r} is answered more than once in one annotation: it is asked "
                 "of regions, not of items.",
-                "Choose another with question=... (--question), or export the regions as a table.",
+                "Choose another with question=..., or export the regions as a table.",
             )
         elif annotation.get("ground_truth") is True:
             found.gold(item, question, values[0])
@@ -287,7 +287,7 @@ def read_label_studio_table(source: Source, options: Options) -> Columns:
             if isinstance(answer, list) and any(isinstance(part, dict) for part in answer):
                 found.problem(
                     f"Column {question!r} holds marked stretches of text or regions.",
-                    "Export as JSON, and say what the items are: units='exact' (--units).",
+                    "Export as JSON, and say what the items are: units='exact'.",
                 )
                 return found.columns()
             found.add(

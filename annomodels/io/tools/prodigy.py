@@ -80,7 +80,7 @@ def read_prodigy(source: Source, options: Options) -> Columns:
         elif "spans" in record:
             found.problem(
                 "It holds marked stretches of text, not labels of items.",
-                "Say what the items are: units='exact', 'token' or 'overlap' (--units).",
+                "Say what the items are: units='exact', 'token' or 'overlap'.",
             )
             break
         else:

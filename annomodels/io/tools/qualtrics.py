@@ -52,7 +52,7 @@ def read_qualtrics(source: Source, options: Options) -> Columns:
     coder = options.coder or "ResponseId"
     found.require(names, coder, "coder")
     if options.item is not None:
-        found.problem("The questions are the items here.", "Leave out item=... (--item).")
+        found.problem("The questions are the items here.", "Leave out item=.")
     if found.problems:
         return found.columns()
     body = [
@@ -167,8 +167,7 @@ def _refuse_mixture(
     if odd and len(items) > 1:
         found.problem(
             f"These questions share no answer with the others: {', '.join(odd[:5])}.",
-            "Read questions of one kind: question='Q1' (--question Q1) takes the columns Q1, "
-            "Q1_1, Q1_2 and so on.",
+            "Read questions of one kind: question='Q1' takes the columns Q1, Q1_1, Q1_2 and so on.",
         )
 
 
@@ -194,8 +193,8 @@ def _refuse_survey(
                 f"of their own, and not like items that share their labels: {a!r} has "
                 f"{some(sorted(one))}, {b!r} {some(sorted(other))}.",
                 "A survey of opinions has no agreement of coders. If some of its questions are "
-                f"items to be labelled, choose these: --question {stem} (question={stem!r}) takes "
+                f"items to be labelled, choose these: question={stem!r} takes "
                 f"the columns {stem}, {stem}_1, {stem}_2 and so on, and a pattern such as "
-                f"--question '{stem[:1]}*' all whose names fit.",
+                f"question='{stem[:1]}*' all whose names fit.",
             )
             return

@@ -53,9 +53,7 @@ def read_sagemaker(source: Source, options: Options) -> Columns:
     """Columns of the answers; the item is the number of the object."""
     found = Judgements(source, options)
     if options.item is not None:
-        found.problem(
-            "Ground Truth names objects by their number only.", "Leave out item=... (--item)."
-        )
+        found.problem("Ground Truth names objects by their number only.", "Leave out item=.")
         return found.columns()
     if source.inside is not None:
         _folder(source, found)

@@ -71,7 +71,7 @@ def answer_columns(
     if not varying:
         found.problem(
             "No column varies within the items, so it cannot be seen which one holds the labels.",
-            f"Name it with label=... (--label). The columns are {some(candidates)}.",
+            f"Name it with label=. The columns are {some(candidates)}.",
         )
     return varying
 

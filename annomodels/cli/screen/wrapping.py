@@ -1,0 +1,103 @@
+"""Text in lines of a given width: words and commands stay whole."""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import lru_cache
+from typing import TextIO
+
+# a word, or what stands between backticks and is copied in one piece
+_WORD = re.compile(r"[^\s`]*`[^`\n]+`[^\s`]*|\S+")
+# what stands before the text of a line: spaces, a bullet or number, "where:" and the like
+_LEAD = re.compile(r"\s*(?:(?:[*•-]|\d+\.|where:|fix:|note:|warning:|error:)\s+)*")
+NARROWEST = 20
+USUAL = 120  # what is no terminal is taken to be so wide
+
+
+def width_of(stream: TextIO) -> int:
+    """Columns of the terminal that a stream writes to; $COLUMNS has the last word."""
+    if not stream.isatty():
+        return USUAL
+    told = os.environ.get("COLUMNS", "")
+    try:
+        return int(told) if told.isdecimal() else os.get_terminal_size(stream.fileno()).columns
+    except (OSError, ValueError):
+        return USUAL
+
+
+@lru_cache(maxsize=4096)
+def size(text: str) -> int:
+    """Columns that a text takes in a terminal; signs of some scripts take two.
+
+    Examples
+    --------
+    >>> size("ana"), size("坂本")
+    (3, 4)
+    """
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """Break a text into lines of at most `width` columns, between words only.
+
+    A word or a command in backticks that is wider stands on a line of its own.
+
+    Examples
+    --------
+    >>> wrapped("say `pip install x` and go on", 14)
+    ['say', '`pip install x`', 'and go on']
+    """
+    lines: list[str] = []
+    for word in _WORD.findall(text):
+        if lines and size(lines[-1]) + 1 + size(word) <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines
+
+
+def paragraphs(text: str, width: int) -> str:
+    r"""Wrap each line of a message; what is continued stands below the text, not its label.
+
+    Examples
+    --------
+    >>> print(paragraphs("error: No file.\n  fix:   Check the path and the name.", 24))
+    error: No file.
+      fix:   Check the path
+             and the name.
+    """
+    width = max(width, NARROWEST)
+    out = []
+    for line in text.split("\n"):
+        if size(line) <= width:
+            out.append(line)
+            continue
+        lead = _LEAD.match(line)[0]  # type: ignore[index]
+        hang = min(len(lead), 9) if lead.strip() else len(lead)
+        first, *rest = wrapped(line[len(lead) :], width - len(lead)) or [""]
+        # lines below may be longer than the first, if they hang less far
+        rest = wrapped(" ".join(rest), width - hang)
+        out.append(lead + first)
+        out += [" " * hang + part for part in rest]
+    return "\n".join(out)
+
+
+def cut_in_the_middle(text: str, width: int) -> str:
+    """Shorten a text to `width` columns; its beginning and its end stay.
+
+    Examples
+    --------
+    >>> cut_in_the_middle("esp.train-doc-1400:4529-4538", 15)
+    'esp.tra…29-4538'
+    """
+    if size(text) <= width:
+        return text
+    head, tail = text[: (width - 1) // 2], text[len(text) - (width - 1) // 2 :]
+    while size(head) + 1 + size(tail) > width and head:
+        head, tail = head[:-1], tail[1:]
+    return f"{head}…{tail}"

@@ -1,0 +1,72 @@
+"""A pseudo-terminal in this process, and what stands on it at the end."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import threading
+from collections.abc import Sequence
+
+import pytest
+
+_TOKEN = re.compile(r"\x1b\[([?\d;]*)([A-Za-z])|([\r\n])|([^\x1b\r\n]+)")
+
+
+def seen(raw: str) -> list[str]:
+    """Give the lines that remain after everything that was erased has been erased."""
+    lines, row, column = [""], 0, 0
+    for match in _TOKEN.finditer(raw):
+        count, order, control, text = match.groups()
+        if order == "A":
+            row = max(row - int(count or 1), 0)
+        elif order == "K":
+            lines[row] = ""
+        elif control == "\r":
+            column = 0
+        elif control == "\n":
+            row, column = row + 1, 0
+            lines += [""] * (row + 1 - len(lines))
+        elif text:
+            line = lines[row].ljust(column)
+            lines[row] = line[:column] + text + line[column + len(text) :]
+            column += len(text)
+    return [line.rstrip() for line in lines]
+
+
+def on_a_terminal(
+    words: Sequence[object], columns: int, monkeypatch: pytest.MonkeyPatch
+) -> tuple[int, list[str]]:
+    """Run ``annomodels`` on a terminal of this width; gives exit code and the lines on it."""
+    pty = pytest.importorskip("pty")
+    from annomodels.cli.main import main
+
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", str(columns))
+    leader, follower = pty.openpty()
+    parts: list[bytes] = []
+    reader = threading.Thread(target=_drain, args=(leader, parts))
+    reader.start()
+    try:
+        with os.fdopen(follower, "w", encoding="utf-8", buffering=1) as stream:
+            monkeypatch.setattr(sys, "stdout", stream)
+            monkeypatch.setattr(sys, "stderr", stream)
+            code = main([str(word) for word in words])
+            monkeypatch.undo()
+    finally:
+        reader.join()
+        os.close(leader)
+    return code, seen(b"".join(parts).decode())
+
+
+def _drain(leader: int, parts: list[bytes]) -> None:
+    while True:
+        try:
+            part = os.read(leader, 65536)
+        except OSError:  # how Linux says that the other end is closed
+            return
+        if not part:
+            return
+        parts.append(part)

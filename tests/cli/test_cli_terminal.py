@@ -1,0 +1,202 @@
+"""What stands on a terminal of 60, 80 and 120 columns: names whole, prose wrapped."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from pathlib import Path
+
+import pytest
+
+from annomodels.cli.main import COMMANDS
+from annomodels.cli.screen.wrapping import size
+from tests.cli.ptys import on_a_terminal, seen
+
+WIDTHS = (60, 80, 120)
+SCREENS = Path(__file__).parent / "screens"
+CODERS = ("ana.maria@example.org", "ben", "annotator10", "坂本龍一")
+LABELS = ("hard to say", "neg", "пол")
+ITEMS = tuple(f"esp.train-doc-{n}:4529-4538" for n in range(1400, 1411))
+LONG = "a-name-that-is-longer-than-most-terminals-are-wide/" * 2 + "1"
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write labels with names as people have them."""
+    path = tmp_path_factory.mktemp("names") / "votes.csv"
+    rows = ["item,coder,label,page"]
+    for i, item in enumerate(ITEMS):
+        for j, coder in enumerate(CODERS):
+            label = LABELS[(i + (i * j % 3 == 2)) % 3]
+            rows.append(f"{item},{coder},{label},page {i // 4 + 1}")
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def fits(table: Path) -> tuple[Path, Path]:
+    """Save two fits of these labels."""
+    from annomodels.cli.main import main
+
+    few = ["-q", "--chains", "2", "--draws", "60", "--warmup", "30", "--allow-unconverged"]
+    paths = table.parent / "a-fit.nc", table.parent / "another-fit-with-a-longer-name.nc"
+    for path, model in zip(paths, ("hierarchical", "dawid-skene"), strict=True):
+        assert main(["fit", str(table), "-o", str(path), "--model", model, *few]) == 0
+    return paths
+
+
+def fits_in(lines: list[str], columns: int) -> list[str]:
+    """Lines that are too wide, but for what is copied in one piece."""
+    return [line for line in lines if size(line) > columns and " " in line.strip(" `.,")]
+
+
+ON_DATA = {
+    "check": (["check"], ()),
+    "agree": (["agree"], ("Krippendorff's alpha", "Fleiss' kappa (K)", "Gwet's AC1")),
+    "by coder": (["agree", "--by", "coder"], (*CODERS, "percent", "alpha")),
+    "by pair": (["agree", "--by", "pair"], (*CODERS, "percent", "alpha")),
+    "by item": (["agree", "--by", "item"], ITEMS),
+    "by label": (["agree", "--by", "label"], LABELS),
+    "by document": (
+        ["agree", "--by", "document", "--group-column", "page"],
+        ("page 1", "page 2", "page 3"),
+    ),
+    "diagnose": (["agree", "--diagnose"], (*CODERS, "hard to say / пол")),
+    "advise": (["advise"], ("hierarchical", "class-conditional")),
+}
+ON_FITS = {
+    "coders": (["coders"], CODERS),
+    "items": (["items"], (*ITEMS, *LABELS)),
+    "labels": (["labels"], LABELS),
+    "pairs": (["labels", "--pairs"], LABELS),
+    "next": (["next", "--stop", "0"], ITEMS[1:2]),
+    "whom": (["next", "--whom"], CODERS),
+    "gold": (["gold"], (*ITEMS, *LABELS)),
+    "why": (["gold", "--why", "--item", ITEMS[0]], (*CODERS, "(prevalence)")),
+}
+
+
+@pytest.mark.parametrize("columns", WIDTHS)
+@pytest.mark.parametrize("name", ON_DATA)
+def test_tables_of_data(name: str, columns: int, table: Path, monkeypatch) -> None:
+    (command, *options), names = ON_DATA[name]
+    code, lines = on_a_terminal([command, table, *options], columns, monkeypatch)
+    assert code == 0
+    _whole(lines, names, columns)
+
+
+@pytest.mark.parametrize("columns", WIDTHS)
+@pytest.mark.parametrize("name", ON_FITS)
+def test_tables_of_fits(name: str, columns: int, fits, monkeypatch) -> None:
+    (command, *options), names = ON_FITS[name]
+    code, lines = on_a_terminal([command, fits[0], *options], columns, monkeypatch)
+    assert code == 0
+    _whole(lines, names, columns)
+
+
+@pytest.mark.parametrize("columns", WIDTHS)
+def test_comparison(columns: int, fits, monkeypatch) -> None:
+    code, lines = on_a_terminal(["compare", *fits], columns, monkeypatch)
+    assert code == 0
+    _whole(lines, [path.stem for path in fits], columns)
+
+
+@pytest.mark.parametrize("columns", WIDTHS)
+@pytest.mark.parametrize("name", ["", *COMMANDS])
+def test_help(name: str, columns: int, monkeypatch) -> None:
+    code, lines = on_a_terminal([name, "--help"] if name else ["--help"], columns, monkeypatch)
+    assert code == 0
+    copied = "annomodels "  # examples stay in one piece
+    _whole([line for line in lines if not line.strip().startswith(copied)], (), columns)
+    assert any(line.startswith("Usage: annomodels") for line in lines)
+
+
+def _whole(lines: list[str], names, columns: int) -> None:
+    text = "\n".join(lines)
+    assert not fits_in(lines, columns)
+    assert not [name for name in names if name not in text]
+    assert "━" not in text  # a bar of progress
+    short = [len(line.strip()) == 1 for line in lines]
+    assert not any(a and b and c for a, b, c in zip(short, short[1:], short[2:], strict=False))
+
+
+@pytest.mark.parametrize("columns", WIDTHS)
+@pytest.mark.parametrize("name", ["check", "by document", "help"])
+def test_screens_are_as_they_were(name: str, columns: int, table: Path, monkeypatch) -> None:
+    """ANNOMODELS_WRITE_SCREENS=1 writes them; look at each before it goes in."""
+    if name == "help":
+        words: list[object] = ["--help"]
+    else:
+        (command, *options), _ = ON_DATA[name]
+        words = [command, table, *options]
+    _, lines = on_a_terminal(words, columns, monkeypatch)
+    file = SCREENS / f"{name.replace(' ', '-')}-{columns}.txt"
+    if os.environ.get("ANNOMODELS_WRITE_SCREENS"):
+        file.write_text("\n".join(lines), encoding="utf-8")
+    assert "\n".join(lines) == file.read_text(encoding="utf-8")
+
+
+def test_what_has_no_room_is_named_and_wide_shows_it(fits, monkeypatch) -> None:
+    _, narrow = on_a_terminal(["coders", fits[0]], 60, monkeypatch)
+    hint = next(n for n, line in enumerate(narrow) if "more columns" in line)
+    assert "--wide shows all" in " ".join(narrow[hint : hint + 4])
+    _, wide = on_a_terminal(["coders", fits[0], "--wide"], 60, monkeypatch)
+    assert not fits_in(wide, 60)
+    assert "more columns" not in "\n".join(wide)
+    assert all("\n".join(wide).count(coder) >= 2 for coder in CODERS)
+    words = {word for line in wide for word in line.split()}
+    assert {"spammer", "adversary", "sensitivity"} <= words
+
+
+def test_a_name_wider_than_the_terminal_is_cut_in_the_middle(tmp_path, monkeypatch) -> None:
+    path = tmp_path / "votes.csv"
+    rows = [f"{item},{coder},{(k + n) % 2}" for n, item in enumerate((LONG, "s"))
+            for k, coder in enumerate("abc")]  # fmt: skip
+    path.write_text("\n".join(["item,coder,label", *rows]))
+    _, lines = on_a_terminal(["agree", path, "--by", "item"], 80, monkeypatch)
+    assert not fits_in(lines, 80)
+    assert LONG not in "\n".join(lines)
+    assert any(line.startswith(LONG[:30]) and line.endswith(LONG[-30:]) for line in lines)
+    assert "cut in the middle" in " ".join(lines)
+    _, lines = on_a_terminal(["agree", path, "--by", "item"], 120, monkeypatch)
+    assert any(LONG in line for line in lines)
+
+
+def test_errors_are_wrapped_and_commands_are_not_broken(tmp_path, monkeypatch) -> None:
+    path = tmp_path / "odd.csv"
+    path.write_text("a,b\n1,2\n")
+    code, lines = on_a_terminal(["agree", path], 60, monkeypatch)
+    assert code == 3
+    assert not [line for line in lines if size(line) > 60 and str(path) not in line]
+    fix = next(n for n, line in enumerate(lines) if line.startswith("  fix:   "))
+    assert all(line.startswith(" " * 9) for line in lines[fix + 1 : fix + 2] if line)
+
+
+def test_messages_during_progress_have_lines_of_their_own(table: Path, monkeypatch) -> None:
+    _, lines = on_a_terminal(["agree", table, "--by", "pair"], 80, monkeypatch)
+    assert sum(line.startswith("Observed agreement, mean over the pairs: ") for line in lines) == 1
+
+
+def test_what_was_erased_is_not_seen() -> None:
+    assert seen("ab\r\nbar\r\x1b[2K\x1b[1A\x1b[2Kxy\r\nz") == ["xy", "z"]
+
+
+def test_any_table_keeps_its_names_and_its_width() -> None:
+    """Over all combinations of short and long names, numbers and prose."""
+    from annomodels.cli.screen.layout import lay_out
+
+    names = ["item", "n", "label", "accuracy_low", "reason", "votes"]
+    long = ["a", "b" * 19, "c" * 57]
+    for width, one, other in itertools.product((40, 60, 80), long, long):
+        rows = [
+            [one, "12", other, "0.123", "some words " * 5, "neg 3"],
+            ["x", "1", "y", "", "", ""],
+        ]
+        for every in (False, True):
+            drawn = lay_out(names, rows, width, every=every)
+            lines = [line for part in drawn for line in (*part.header, *part.lines)]
+            assert max(map(size, lines)) <= width
+            assert drawn[0].cut == (len(one) > width) + (len(other) > width and 2 in drawn[0].shown)
+            if len(one) <= width:
+                assert any(one in line.split() for line in lines)
+            assert not every or {place for part in drawn for place in part.shown} == set(range(6))
