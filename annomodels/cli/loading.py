@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from annomodels.cli.options import Reading, changed, flag_of
+from annomodels.cli.options import Command, Reading, changed, flag_of
 from annomodels.cli.session import note
 from annomodels.errors import AnnotationError, NotApplicable, Problem, printable
 
@@ -19,13 +21,56 @@ if TYPE_CHECKING:
 PREFIX = "dataset:"
 
 
+class Files(str):
+    """Several files under one name for messages.
+
+    `paths` holds the coder that was named (or None) and the path of each.
+    """
+
+    __slots__ = ("paths",)
+    paths: tuple[tuple[str | None, str], ...]
+
+    def __new__(cls, paths: Sequence[tuple[str | None, str]]) -> Files:
+        """Name at most three."""
+        names = [Path(path).name for _, path in paths]
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        made = super().__new__(cls, ", ".join(names[:3]) + more)
+        made.paths = tuple(paths)
+        return made
+
+
+def data_argument(command: Command) -> Command:
+    """Add DATA: a file, or several as one, each perhaps with the name of its coder before it."""
+
+    def gather(_: click.Context, __: click.Parameter, words: tuple[str, ...]) -> str:
+        named = [named_path(word) for word in words]
+        alone = len(named) == 1 and named[0][0] is None
+        return words[0] if alone else Files(named)
+
+    return click.argument("data", nargs=-1, required=True, callback=gather)(command)
+
+
+def named_path(word: str) -> tuple[str | None, str]:
+    """Name and path of ``NAME=PATH``; a path that is there is meant as it is.
+
+    Examples
+    --------
+    >>> named_path("ana=a.csv"), named_path("a.csv"), named_path("out/a=1.csv")
+    (('ana', 'a.csv'), (None, 'a.csv'), (None, 'out/a=1.csv'))
+    """
+    name, sign, path = word.partition("=")
+    if sign and name and path and os.sep not in name and not Path(word).exists():
+        return name, path
+    return None, word
+
+
 def load_data(name: str, reading: Reading) -> Annotations:
     """Read a file, standard input (``-``) or a bundled data set (``dataset:NAME``)."""
     if name.startswith(PREFIX):
         return _bundled(name.removeprefix(PREFIX), reading)
     from annomodels.io.reading import read
 
-    return read(name, **reading)
+    return read(name.paths if isinstance(name, Files) else name, **reading)
 
 
 def say_notes(data: Annotations) -> None:

@@ -54,7 +54,8 @@ Examples:
   annomodels run dataset:anesthesia -o out
   annomodels agree votes.csv --fail-if 'alpha<0.667'
 
-DATA is a file, - for standard input, or dataset:NAME for bundled data.
+DATA is a file, - for standard input, or dataset:NAME for bundled data. Several
+files, or a folder of them, are joined by their items; ana=a.csv names a coder.
 
 Exit codes: 0 done; 1 a gate failed; 2 usage; 3 data cannot be read or understood;
 4 written, but the inference cannot be trusted; 5 an optional package is missing;

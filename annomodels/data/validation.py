@@ -169,7 +169,7 @@ def check_hashable(
         set(cells)
     except TypeError:
         wrong = [n for n, cell in enumerate(cells) if not is_hashable(cell)]
-        at = list(dict.fromkeys(n + 1 if rows is None else int(rows[n]) for n in wrong))
+        at = list(dict.fromkeys(n + 1 if rows is None else rows[n] for n in wrong))
         what = f"{counted(len(wrong), word)} of type {type(cells[wrong[0]]).__name__!r}."
         remedy = f"Give one name for each {word}; a set of labels as a frozenset."
         return [Problem(what, at_rows(source, at), remedy)]
@@ -228,7 +228,7 @@ def check_labels(
     texts = [value for value in set(values) if isinstance(value, str)]
     if any(len(text) > LONGEST_LABEL for text in texts):
         at = [
-            int(row)
+            row
             for value, row in zip(values, rows, strict=True)
             if isinstance(value, str) and len(value) > LONGEST_LABEL
         ]

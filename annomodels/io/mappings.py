@@ -114,7 +114,7 @@ def recode_labels(columns: Columns, new: Mapping[Any, Any], source: str) -> None
         columns.gold = {item: recoded(truth) for item, truth in columns.gold.items()}
     if len(before) > 1 and len(set(after.values())) == 1:
         what = f"All {len(before):,} labels become {next(iter(after.values()))!r}."
-        remedy = "Recode fewer labels: map={...} (--map OLD=NEW)."
+        remedy = "Recode fewer labels: map=."
         raise AnnotationError(Problem(what, source, remedy))
     parts = {
         part for label in before for part in (label if isinstance(label, frozenset) else [label])

@@ -8,18 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 from annomodels.data.annotations import SCALES, Annotations, Scale
 from annomodels.errors import AnnotationError, Problem
+from annomodels.io.assembly import Said, read_columns, read_spans_of
 from annomodels.io.border import guarded
-from annomodels.io.formats import PLAIN, Format, chosen
+from annomodels.io.many import Paths, gathered
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Columns, finished
 from annomodels.io.tables.guard import REPEATS, Repeats, suspicions
+from annomodels.io.tables.table import Table
 
 if TYPE_CHECKING:
     from annomodels.io.span_builder import Spans
 
 
 def read(
-    path: str | os.PathLike[str],
+    path: Paths,
     *,
     item: str | Sequence[str] | None = None,
     coder: str | None = None,
@@ -59,7 +61,9 @@ def read(
     ----------
     path
         A file (perhaps gzipped), a folder or zip archive as a tool exports it, or "-" for the
-        standard input.
+        standard input. Several files, or a folder of them, are joined by their items:
+        ``{"ana": "a.xlsx", "ben": "b.xlsx"}`` names the coder of each, else files that name no
+        coder are the work of the one they are called after.
     item, coder, label
         Names of the columns of a long table; without them, known names are looked for
         (item/coder/label, task/worker/label, item/rater/rating, unit/annotator/annotation, ...).
@@ -142,7 +146,8 @@ def read(
     if repeats not in REPEATS:
         remedy = f"Use one of {', '.join(REPEATS)}."
         raise AnnotationError(Problem(f"{repeats!r} is no way to treat repeats.", remedy=remedy))
-    source = _source(path, encoding, delimiter, sheet, _tuple(columns), skip_rows)
+    names = _tuple(columns)
+    source = gathered(path, lambda one: _source(one, encoding, delimiter, sheet, names, skip_rows))
     if scale not in SCALES:
         remedy = f"Use one of {', '.join(SCALES)}."
         raise AnnotationError(Problem(f"{scale!r} is not a scale.", remedy=remedy))
@@ -163,10 +168,7 @@ def read(
         forced=format != "auto",
     )
     with guarded(source.name):
-        source, form = _found(format, source, options)
-        found = _columns(form, source, options, units)
-    if form.name not in PLAIN:
-        found.notes = [f"Read as {form.title}.", *found.notes]
+        source, found = read_columns(source, options, Said(item, format, units, repeats))
     if coders is not None:
         from annomodels.io.mappings import names_from, rename_coders
 
@@ -186,14 +188,17 @@ def _refuse_suspicious(
     data: Annotations, columns: Columns, source: Source, repeats: Repeats, *, by_units: bool
 ) -> None:
     """Raise when data are perhaps not what they seem; see :mod:`annomodels.io.tables.guard`."""
-    table = None if source.inside is not None or by_units else source.table
+
+    def table() -> Table | None:
+        return None if source.inside is not None or by_units else source.table
+
     problems = suspicions(data, columns, table, check_repeats=repeats != "keep", by_units=by_units)
     if problems:
         raise AnnotationError(problems)
 
 
 def read_spans(
-    path: str | os.PathLike[str],
+    path: Paths,
     *,
     item: str | Sequence[str] | None = None,
     text: str | None = None,
@@ -206,7 +211,7 @@ def read_spans(
     ----------
     path
         A file, folder or zip archive of WebAnno, INCEpTION (UIMA CAS), brat, Label Studio,
-        Prodigy, doccano or Potato.
+        Prodigy, doccano or Potato; or several, as for :func:`annomodels.read`.
     item, text
         Fields that name the document and hold its text, where the tool lets one choose.
     format
@@ -238,51 +243,11 @@ def read_spans(
     >>> read_spans(folder).units("overlap")
     1 item × 2 coders × 1 label · 2 annotations · complete
     """
-    source = _source(path, encoding, None, None)
+    source = gathered(path, lambda one: _source(one, encoding, None, None))
+    said = Said(item, format, "exact")
     with guarded(source.name):
         options = Options(item=source.with_key(item), text=text, forced=format != "auto")
-        source, form = _found(format, source, options)
-        if not form.spans:
-            what = f"The format {form.name!r} contains no marked stretches of text."
-            remedy = "Read it with annomodels.read."
-            raise AnnotationError(Problem(what, source.name, remedy))
-        return form.marks(source, options)
-
-
-def _found(format: str, source: Source, options: Options) -> tuple[Source, Format]:
-    """Find the format; an archive with one file in it stands for that file."""
-    try:
-        return source, chosen(format, source, options)
-    except AnnotationError:
-        inside = source.inside
-        if inside is None or source.is_folder or len(inside.names) != 1:
-            raise
-    only = source.member(inside.names[0])
-    if only.inside is not None:
-        what, remedy = "This is an archive inside an archive.", "Unpack it and give its contents."
-        raise AnnotationError(Problem(what, source.name, remedy))
-    return only, chosen(format, only, options)
-
-
-def _columns(form: Format, source: Source, options: Options, units: str | None) -> Columns:
-    if units is not None:
-        if not form.spans:
-            what = f"The format {form.name!r} contains no marked stretches of text."
-            remedy = "Leave out units=."
-            raise AnnotationError(Problem(what, source.name, remedy))
-        from annomodels.io.units import columns_of_spans
-
-        return columns_of_spans(form.marks(source, options), units, options)
-    if not form.read:
-        from annomodels.io.units import described
-
-        spans = form.marks(source, options)
-        what = f"This format marks stretches of text, which are not items yet: {spans!r}."
-        remedy = "Say what the items are with units=. " + described()
-        if any(span.chain for span in spans.spans):
-            remedy += " For coreference, use annomodels.coref.read (annomodels coref)."
-        raise AnnotationError(Problem(what, source.name, remedy))
-    return form.columns(source, options)
+        return read_spans_of(source, options, said)
 
 
 def _source(
@@ -311,7 +276,7 @@ def _source(
         raise AnnotationError(Problem(what, remedy="Give every column its own name."))
     with guarded(source.name):
         kind = source.kind
-    if kind not in ("delimited", "excel"):
+    if kind not in ("delimited", "excel", "inside"):
         what = "Columns are named, and rows passed over, in tables only (text or Excel)."
         raise AnnotationError(Problem(what, source.name, "Leave out columns= and skip_rows=."))
     return source

@@ -14,6 +14,7 @@ from annomodels.errors import AnnotationError, Problem
 from annomodels.io import objects
 from annomodels.io.border import STDIN, decoded, name_of, raw_bytes
 from annomodels.io.objects import from_objects, json_lines, json_value
+from annomodels.io.tables.columns import matched
 from annomodels.io.tables.delimited import below, records_of
 from annomodels.io.tables.keys import Key, Names, parts_of, said_key
 from annomodels.io.tables.table import Table, from_records
@@ -41,7 +42,6 @@ class Options:
     models: bool = False
     sets: bool = False
     forced: bool = False
-    who: str | None = None
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -107,6 +107,15 @@ class Source:
         self._skip_rows = skip_rows
         if data is not None:
             self.data = data
+
+    @classmethod
+    def of_table(cls, table: Table) -> Source:
+        """Table that was put together, as a source."""
+        source = cls(table.source, data=b"")
+        source.name = table.source
+        made = {"table": table, "kind": "delimited", "text": "", "inside": None}
+        source.__dict__ |= {**made, "_rows": ([], [], ",")}
+        return source
 
     def member(self, name: str) -> Source:
         """One file of the folder or archive, as a source of its own."""
@@ -295,6 +304,14 @@ class Source:
 
             return (parquet_table if self.kind == "parquet" else spss_table)(self.data, self.name)
         return from_records(*self._rows[:2], self.name, self._rows[2], self.columns)
+
+    def with_coder(self, who: str) -> str:
+        """Column of the coders; where there is none, a new one that names the coder of all rows."""
+        known = matched(self.table.header)["coder"]
+        if not known:
+            known = ["coder" if "coder" not in self.table.header else "coder (file)"]
+            self.table.columns[known[0]] = [who] * len(self.table)
+        return known[0]
 
     def with_key(self, item: Names | None) -> str | None:
         """Column of the items that was said; several are put together in a column of their own."""

@@ -49,8 +49,8 @@ def test_comparisons_named_by_their_prompt_alone_are_refused_with_the_key(write:
     path = write("prompt,model_a,model_b,turn,seconds,ana,ben", comparisons())
     problem = the_problem(path, item="prompt", coder_columns=["ana", "ben"])
     assert "100 of 120 labels repeat (83%)" in problem.what
-    assert "--item prompt,model_a,model_b,turn)" in problem.remedy
-    assert "--repeats keep" in problem.remedy
+    assert "item='prompt,model_a,model_b,turn'" in problem.remedy
+    assert "repeats='keep'" in problem.remedy
     assert "seconds" not in problem.remedy
     kept = read(path, item="prompt", coder_columns=["ana", "ben"], repeats="keep")
     assert kept.repeats == 100
@@ -67,7 +67,7 @@ def test_the_key_is_found_among_labels_texts_and_numbers_of_rows(write: Write) -
     ]
     path = write("row,segment,system,coder,source,label,other", rows)
     problem = the_problem(path, item="segment")
-    assert "item=['segment', 'system']" in problem.remedy
+    assert "item='segment,system'" in problem.remedy
     assert "makes rows unique" in problem.remedy
     assert read(path, item=["segment", "system"]).n_items == 120
 
@@ -112,7 +112,7 @@ def test_coders_with_codes_beside_coders_with_words(write: Write) -> None:
     problem = the_problem(path)
     assert "'ana' gave '1', '2'" in problem.what
     assert "'ben', 'cem' gave 'neg', 'pos'" in problem.what
-    assert "--map" in problem.remedy
+    assert "map=" in problem.remedy
     assert read(path, labels=["1", "2", "pos", "neg"]).n_labels == 4
     mapped = read(path, map={"1": "pos", "2": "neg"})
     assert mapped.labels == ("neg", "pos")
@@ -149,7 +149,7 @@ def test_questions_read_as_items_are_refused(write: Write) -> None:
     rows = [(q, f"r{r}", ls[r * 7 % len(ls)]) for q, ls in sets.items() for r in range(20)]
     problem = the_problem(write("item,coder,label", rows))
     assert "Label sets differ by item: 2 items ('region', 'sex')" in problem.what
-    assert "--question" in problem.remedy
+    assert "question=" in problem.remedy
     declared = [*"mf123NSWE"]
     assert read(write("item,coder,label", rows), labels=declared).n_items == 4
 

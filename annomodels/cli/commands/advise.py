@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from annomodels.cli.loading import data_argument
 from annomodels.cli.options import (
     Reading,
     Writing,
@@ -22,7 +23,7 @@ from annomodels.cli.options import (
         "annomodels advise votes.csv --fit fit.nc --json",
     ),
 )
-@click.argument("data")
+@data_argument
 @click.option(
     "--check",
     is_flag=True,

@@ -9,6 +9,7 @@ import click
 
 from annomodels.cli.breakdown import BY, DEFAULT, coefficient_names, parts_table
 from annomodels.cli.breakdown import SHORT as SHORT_BY
+from annomodels.cli.loading import data_argument
 from annomodels.cli.options import (
     Reading,
     Writing,
@@ -35,7 +36,7 @@ SHORT = ("title", "value", "low", "high", "observed", "expected", "n", "p_above_
         "annomodels agree votes.csv --fail-if 'alpha<0.667' --fail-if 'alpha.low<0.5'",
     ),
 )
-@click.argument("data")
+@data_argument
 @click.option(
     "--coefficient",
     "asked",

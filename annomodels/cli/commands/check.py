@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from annomodels.cli.loading import data_argument
 from annomodels.cli.options import (
     Reading,
     Writing,
@@ -18,7 +19,7 @@ from annomodels.cli.options import (
     "check",
     epilog=examples("annomodels check votes.csv --item sentence --coder worker --label tag"),
 )
-@click.argument("data")
+@data_argument
 @read_options
 @write_options
 @common_options

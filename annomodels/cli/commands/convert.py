@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from annomodels.cli.loading import data_argument
 from annomodels.cli.options import (
     Reading,
     Writing,
@@ -27,7 +28,7 @@ TO = (
         "annomodels convert batch.csv --item ext_id --to label-studio -o tasks.json",
     ),
 )
-@click.argument("data")
+@data_argument
 @click.option(
     "--to",
     type=click.Choice(TO),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from annomodels.cli.loading import data_argument
 from annomodels.cli.options import (
     Reading,
     Sampling,
@@ -22,7 +23,7 @@ from annomodels.cli.options import (
         "annomodels fit labels --stream -o fitted --engine em",
     ),
 )
-@click.argument("data")
+@data_argument
 @click.option("-o", "--output", metavar="FILE", required=True, help="Where to save the fit (.nc).")
 @click.option("--force", is_flag=True, help="Overwrite FILE if it exists.")
 @click.option("--json", "as_json", is_flag=True, help="Write the verdict as JSON.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from annomodels.cli.loading import data_argument
 from annomodels.cli.options import (
     Reading,
     Sampling,
@@ -25,7 +26,7 @@ from annomodels.cli.options import (
         "annomodels run labels --stream -o out --cache sorted",
     ),
 )
-@click.argument("data")
+@data_argument
 @click.option("-o", "--output", metavar="FOLDER", required=True, help="Folder for the outputs.")
 @click.option("--force", is_flag=True, help="Overwrite outputs that exist in FOLDER.")
 @click.option(

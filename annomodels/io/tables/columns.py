@@ -121,7 +121,7 @@ def find_roles(
             chosen[role] = hits[0]
         elif hits:
             what = f"{counted(len(hits), 'column')} could hold the {role}: {some(hits)}."
-            remedy = f"Say which one: {role}={hits[0]!r} (--{role} {hits[0]})."
+            remedy = f"Say which one: {role}={hits[0]!r}."
             problems.append(Problem(what, source, remedy))
         else:
             missing.append(role)

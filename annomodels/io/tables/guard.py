@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-import shlex
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -53,7 +52,7 @@ class Proposal:
 def suspicions(
     data: Annotations,
     columns: Columns,
-    table: Table | None,
+    table: Callable[[], Table | None],
     *,
     check_repeats: bool = True,
     by_units: bool = False,
@@ -67,7 +66,7 @@ def suspicions(
     columns
         Where it came from.
     table
-        The table that it stood in, to look for columns that make rows unique.
+        Gives the table that it stood in, to look for columns that make rows unique.
     check_repeats
         Whether repeats are looked at.
     by_units
@@ -78,13 +77,16 @@ def suspicions(
     return found if by_units else found + _items_apart(data)
 
 
-def _repeated(data: Annotations, columns: Columns, table: Table | None) -> list[Problem]:
+def _repeated(
+    data: Annotations, columns: Columns, table: Callable[[], Table | None]
+) -> list[Problem]:
     if data.repeats < MANY * len(data) or data.repeats < 2:
         return []
     item = columns.names.get("item", "")
     labels = {label_text(label) for label in data.labels}
     coders = {label_text(coder) for coder in data.coders}
-    found = None if table is None else proposal(table.columns, columns.names, labels, coders)
+    cells = table() if "item" in columns.names else None
+    found = None if cells is None else proposal(cells.columns, columns.names, labels, coders)
     if found is None and _looks_meant(data):
         return []  # nothing tells the rows apart, and coders agree with themselves
     same = (data.item[1:] == data.item[:-1]) & (data.coder[1:] == data.coder[:-1])
@@ -105,14 +107,13 @@ def repeated_problem(
         f"{repeats:,} of {n:,} labels repeat ({repeats / n:.0%}): several rows hold a label of the "
         f"same coder for the same item, such as {some(names[:3])}."
     )
-    keep = "If repeats are meant, say repeats='keep' (--repeats keep)."
+    keep = "If repeats are meant, say repeats='keep'."
     remedy = f"No column that is left makes the rows unique. {keep}"
     if found is not None:
         key = Key((*parts_of(item), *found.columns))
         left = f"{found.repeats:.0%} would still repeat" if found.repeats >= 0.005 else ""
         makes = f"which comes nearest to unique rows; {left}" if left else "which makes rows unique"
-        flag = shlex.quote(str(key))
-        name = f"Name the item by several columns: item={list(key.parts)} (--item {flag}), {makes}."
+        name = f"Name the item by several columns: item={str(key)!r}, {makes}."
         # who named several columns already may well mean what repeats
         remedy = f"{keep} {name}" if isinstance(item, Key) else f"{name} {keep}"
     return Problem(what, f"{source}, column {item!r}" if item else source, remedy)
@@ -270,9 +271,8 @@ def _coders_apart(data: Annotations) -> list[Problem]:
     )
     first, other = ([label_text(data.labels[k]) for k in labels] for _, labels in groups[:2])
     remedy = (
-        f"If they mean the same, recode: map={{{other[0]!r}: {first[0]!r}}} "
-        f"(--map {other[0]}={first[0]}), once for each label. If all are labels of one set, "
-        "declare it with labels=[...] (--labels)."
+        f"If they mean the same, recode them with map= (such as {other[0]} to {first[0]}). If all "
+        "are labels of one set, declare it with labels=[...]."
     )
     return [Problem(what, data.source, remedy)]
 
@@ -306,7 +306,7 @@ def _items_apart(data: Annotations) -> list[Problem]:
     )
     remedy = (
         "If these are different questions, as in a survey, they are not items of one: analyse each "
-        "by itself (--question, or the column that holds it). If all are labels of one set, "
-        "declare it with labels=[...] (--labels)."
+        "by itself (question=, or the column that holds it). If all are labels of one set, "
+        "declare it with labels=[...]."
     )
     return [Problem(what, data.source, remedy)]

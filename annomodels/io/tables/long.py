@@ -57,6 +57,7 @@ def read_long(source: Source, options: Options) -> Columns:
     used = (*names.values(), *options.taken, asked)
     ignored = unused_columns(table.header, used, "gold" in names)
     columns.notes = [*table.notes, *notes, *columns.notes, *ignored]
+    columns.skips -= table.absent.get(names["label"], 0)
     return columns
 
 
@@ -78,7 +79,7 @@ def _variable(
     from annomodels.io.tables.variables import variables_beside
 
     found = variables_beside(table, named[1], free, options.is_skip)
-    if options.question in found:
+    if options.question in free:
         return {**roles, "label": options.question}, []
     if len(found) < 2:
         return roles, []

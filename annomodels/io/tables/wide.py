@@ -82,6 +82,7 @@ def read_wide(source: Source, options: Options) -> Columns:
             f"question={first!r}."
         )
     columns.notes = [*table.notes, *columns.notes]
+    columns.skips -= sum(table.absent.get(name, 0) for name in coders)
     return columns
 
 

@@ -1,0 +1,175 @@
+"""From a source, or several, to columns: which format it is, and what is joined to what."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from annomodels.data.validation import counted
+from annomodels.errors import AnnotationError, Problem
+from annomodels.io.border import guarded
+from annomodels.io.formats import FORMATS, PLAIN, Format, chosen
+from annomodels.io.joining import account, joined, stacked, twice
+from annomodels.io.many import File, files_in
+from annomodels.io.source import Options, Source
+from annomodels.io.tables.columns import Columns
+from annomodels.io.tables.guard import Repeats
+from annomodels.io.tables.keys import Names
+
+if TYPE_CHECKING:
+    from annomodels.io.span_builder import Spans
+
+
+@dataclass(frozen=True)
+class Said:
+    """What the user said about the whole."""
+
+    item: Names | None
+    format: str
+    units: str | None = None
+    repeats: Repeats = "stop"
+
+
+def read_columns(source: Source, options: Options, said: Said) -> tuple[Source, Columns]:
+    """Columns of one file or export, or of several that are joined; and where they stand."""
+    one = _alone(source, options, said)
+    if one is not None:
+        source, form = one
+        found = _columns(form, source, options, said.units)
+        if form.name not in PLAIN:
+            found.notes = [f"Read as {form.title}.", *found.notes]
+        return source, found
+    files = files_in(source)
+    if said.units is not None:
+        from annomodels.io.units import columns_of_spans
+
+        return source, columns_of_spans(_marks(files, said, options), said.units, options)
+    forms = _forms(files, said, options)
+    tools = dict.fromkeys(form.title for form in forms if form.name not in PLAIN)
+    if not tools and (options.coder_columns is None or options.label is None):
+        source, options = stacked(files, said.item, options)
+        name = "wide" if options.coder is None else "long"
+        found = next(form for form in FORMATS if form.name == name).columns(source, options)
+    else:
+        parts = [
+            form.columns(file.source, _own(file, said, options))
+            for file, form in zip(files, forms, strict=True)
+        ]
+        found = joined(files, parts)
+    if not found.problems:
+        notes = [f"Read as {title}." for title in tools]
+        found.notes = [*notes, *account(found, files), *found.notes]
+        if said.repeats != "keep":
+            found.problems += twice(found)
+    return source, found
+
+
+def read_spans_of(source: Source, options: Options, said: Said) -> Spans:
+    """Spans of one file or export, or of several that are joined."""
+    one = _alone(source, options, said)
+    if one is None:
+        return _marks(files_in(source), said, options)
+    source, form = one
+    if not form.spans:
+        what = f"The format {form.name!r} contains no marked stretches of text."
+        raise AnnotationError(Problem(what, source.name, "Read it with annomodels.read."))
+    return form.marks(source, options)
+
+
+def _alone(source: Source, options: Options, said: Said) -> tuple[Source, Format] | None:
+    """Source and format, unless it is a folder of files that are to be joined."""
+    if source.inside is not None and said.format in PLAIN:
+        return None
+    try:
+        return _found(said.format, source, options)
+    except AnnotationError:
+        if source.inside is None or not files_in(source):
+            raise
+    return None
+
+
+def _forms(files: Sequence[File], said: Said, options: Options) -> list[Format]:
+    """Format of each file, or what is wrong with each that has none."""
+    forms: list[Format] = []
+    problems: list[Problem] = []
+    for file in files:
+        try:
+            with guarded(file.source.name):
+                forms.append(chosen(said.format, file.source, _own(file, said, options)))
+        except AnnotationError as error:
+            problems += error.problems
+    if problems:
+        raise AnnotationError(list(dict.fromkeys(problems)))
+    return forms
+
+
+def _own(file: File, said: Said, options: Options) -> Options:
+    """Options for one of several files: of the columns of coders those that it has."""
+    own = dataclasses.replace(options, item=file.source.with_key(said.item))
+    if options.coder_columns is None or options.label is None:
+        return own
+    has = tuple(name for name in options.coder_columns if name in file.source.header)
+    if has:
+        return dataclasses.replace(own, coder_columns=has, label=None)
+    column = file.source.with_coder(file.who)
+    return dataclasses.replace(own, coder_columns=None, coder=options.coder or column)
+
+
+def _marks(files: Sequence[File], said: Said, options: Options) -> Spans:
+    """Spans of several files together."""
+    from annomodels.io.span_builder import SpanBuilder
+
+    builder = SpanBuilder(counted(len(files), "file"))
+    for file, form in zip(files, _forms(files, said, options), strict=True):
+        if not form.spans:
+            what = f"The format {form.name!r} contains no marked stretches of text."
+            raise AnnotationError(Problem(what, file.source.name, "Leave out units=...."))
+        own = form.marks(file.source, _own(file, said, options))
+        new = {own.coders[0]: file.who} if file.said and len(own.coders) == 1 else {}
+        for document, coders in own.seen.items():
+            for coder in coders:
+                text, tokens = own.texts.get(document, ""), own.tokens.get(document, ())
+                builder.document(document, new.get(coder, coder), text, tokens)
+        for span in own.spans:
+            builder.add(dataclasses.replace(span, coder=new.get(span.coder, span.coder)))
+        for note in own.notes:
+            builder.note(note)
+    return builder.spans()
+
+
+def _found(format: str, source: Source, options: Options) -> tuple[Source, Format]:
+    """Find the format; an archive with one file in it stands for that file."""
+    try:
+        return source, chosen(format, source, options)
+    except AnnotationError:
+        inside = source.inside
+        if inside is None or source.is_folder or len(inside.names) != 1:
+            raise
+    only = source.member(inside.names[0])
+    if only.inside is not None:
+        what, remedy = "This is an archive inside an archive.", "Unpack it and give its contents."
+        raise AnnotationError(Problem(what, source.name, remedy))
+    return only, chosen(format, only, options)
+
+
+def _columns(form: Format, source: Source, options: Options, units: str | None) -> Columns:
+    if units is not None:
+        if not form.spans:
+            what = f"The format {form.name!r} contains no marked stretches of text."
+            remedy = "Leave out units=...."
+            raise AnnotationError(Problem(what, source.name, remedy))
+        from annomodels.io.units import columns_of_spans
+
+        return columns_of_spans(form.marks(source, options), units, options)
+    if not form.read:
+        from annomodels.io.units import described
+
+        spans = form.marks(source, options)
+        what = f"This format marks stretches of text, which are not items yet: {spans!r}."
+        remedy = "Say what the items are with units=.... " + described()
+        if any(span.chain for span in spans.spans):
+            remedy += " For coreference, use annomodels.coref.read (annomodels coref)."
+        raise AnnotationError(Problem(what, source.name, remedy))
+    return form.columns(source, options)

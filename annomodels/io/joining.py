@@ -1,0 +1,221 @@
+"""Files that are joined by the names of their items, row by row, and an account of each.
+
+These are files of one coder each, parts of one table, and files with columns of their own, each of
+which gives the cells that it has.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from annomodels.data.validation import counted, some
+from annomodels.errors import AnnotationError, Problem
+from annomodels.io.many import File, RowOf
+from annomodels.io.source import Options, Source
+from annomodels.io.tables.columns import Columns, matched, named_column
+from annomodels.io.tables.keys import Names, parts_of, said_key
+from annomodels.io.tables.table import Table
+
+# -- tables ----------------------------------------------------------------------------------
+
+
+def stacked(files: Sequence[File], item: Names | None, options: Options) -> tuple[Source, Options]:
+    """One table of the rows of all, with a column for the coder where the files name none.
+
+    Raises
+    ------
+    AnnotationError
+        With every column that was named and is missing in one of the files.
+    """
+    tables = [file.source.table for file in files]
+    problems = [problem for table in tables for problem in table.problems]
+    key = said_key(item, {name for table in tables for name in table.header})
+    role = {
+        "item": parts_of(key),
+        "coder": parts_of(options.coder),
+        "label": parts_of(options.label),
+    }
+    for table in tables:
+        for word, names in role.items():
+            for name in names:
+                problems += named_column(table.header, name, word, table.source)
+    if problems:
+        raise AnnotationError(list(dict.fromkeys(problems)))
+    by_columns = options.coder_columns is not None or _batches(files, key, options)
+    coder = None if by_columns else options.coder or _coder_column(tables)
+    header = list(dict.fromkeys(name for table in tables for name in table.header))
+    sizes = [len(table) for table in tables]
+    columns: dict[str, Sequence[Any]] = {
+        name: [
+            cell
+            for table, size in zip(tables, sizes, strict=True)
+            for cell in table.columns.get(name, [""] * size)
+        ]
+        for name in header
+    }
+    if coder is not None:
+        whose = [_who(file, table, coder) for file, table in zip(files, tables, strict=True)]
+        columns[coder] = [name for names in whose for name in names]
+    rows = [RowOf(row, table.source) for table in tables for row in table.rows]
+    name = _common(files)
+    notes = list(dict.fromkeys(note for table in tables for note in table.notes))
+    absent = {
+        name: sum(
+            size for table, size in zip(tables, sizes, strict=True) if name not in table.columns
+        )
+        for name in header
+    }
+    table = Table(dict(columns), rows, name, [], notes, absent)
+    source = Source.of_table(table)
+    found = source.with_key(item) or (None if by_columns else _first_key(tables, coder))
+    return source, dataclasses.replace(options, item=found, coder=coder)
+
+
+def _common(files: Sequence[File]) -> str:
+    folders = {file.source.name.rpartition("/")[0] for file in files}
+    folder = folders.pop() if len(folders) == 1 else ""
+    return f"{folder} ({counted(len(files), 'file')})" if folder else counted(len(files), "file")
+
+
+def _batches(files: Sequence[File], key: str | None, options: Options) -> bool:
+    """Whether the files are parts of one wide table: the same columns, and never the same item."""
+    tables = [file.source.table for file in files]
+    if any(file.said for file in files) or len({table.header for table in tables}) > 1:
+        return False
+    if options.coder is not None or options.label is not None or options.question is not None:
+        return False
+    header = tables[0].header
+    known = matched(header)
+    if len(parts_of(key)) > 1 or known["coder"] or known["label"] or len(header) < 3:
+        return False
+    items = [table.columns[key or header[0]] for table in tables]
+    return len(set().union(*items)) == sum(map(len, items))
+
+
+def _coder_column(tables: Sequence[Table]) -> str:
+    """Column of the coders that the files have; else the name of a new one."""
+    hits = Counter(name for table in tables for name in matched(table.header)["coder"])
+    several = [name for name, n in hits.items() if n == len(tables)]
+    if len(several) == 1 or (several and len(hits) == 1):
+        return several[0]
+    taken = {name for table in tables for name in table.header}
+    return next(
+        name for name in ("coder", "coder (file)", "coder of the file") if name not in taken
+    )
+
+
+def _who(file: File, table: Table, coder: str) -> Sequence[Any]:
+    """Coder of each row: as the file says, unless it holds the work of one who was named."""
+    cells = table.columns.get(coder, [""] * len(table))
+    names = {cell for cell in cells if cell != ""}
+    if not names or (file.said and len(names) == 1):
+        return [file.who] * len(table)
+    if len(names) == 1 and "" in set(cells):
+        only = next(iter(names))
+        table.notes.append(f"{table.source}: rows without a coder are taken for those of {only!r}.")
+        return [only] * len(table)
+    return cells
+
+
+def _first_key(tables: Sequence[Table], coder: str | None) -> str | None:
+    """First column, where no column has a known name and it names each row of every file once."""
+    if any(matched(table.header)["item"] for table in tables):
+        return None
+    first = next((name for name in tables[0].header if name != coder), None)
+    if first is None or any(first not in table.columns for table in tables):
+        return None
+    unique = all(len(set(map(str, t.columns[first]))) == len(t) for t in tables)
+    shared = len({str(c) for t in tables for c in t.columns[first]}) < sum(map(len, tables))
+    return first if unique and shared else None
+
+
+# -- columns ---------------------------------------------------------------------------------
+
+
+def joined(files: Sequence[File], parts: Sequence[Columns]) -> Columns:
+    """Columns of all files; a file that was named holds the work of its one coder.
+
+    Questions that have to be chosen are those of any file.
+    """
+    out = Columns(names=parts[0].names if parts else {})
+    problems = [problem for part in parts for problem in part.problems]
+    choices = tuple(dict.fromkeys(name for problem in problems for name in problem.choices))
+    if choices:
+        asked = next(problem for problem in problems if problem.choices)
+        names = some(choices)
+        what = f"The files hold {counted(len(choices), 'question')}: {names}."
+        rest = [problem for problem in problems if not problem.choices]
+        problems = [Problem(what, counted(len(files), "file"), asked.remedy, choices), *rest]
+    if problems:
+        return Columns(problems=list(dict.fromkeys(problems)))
+    items, coders, labels, rows = [], [], [], []  # type: ignore[var-annotated]
+    gold: dict[Any, Any] = {}
+    texts: dict[Any, str] = {}
+    group: dict[Any, Any] = {}
+    for file, part in zip(files, parts, strict=True):
+        alone = file.said and len(set(part.coders)) == 1
+        items += part.items
+        coders += [file.who] * len(part.coders) if alone else part.coders
+        labels += part.labels
+        rows += [
+            row if isinstance(row, RowOf) else RowOf(row, file.source.name) for row in part.rows
+        ]
+        for mine, theirs in ((gold, part.gold), (texts, part.texts), (group, part.group)):
+            for name, value in (theirs or {}).items():
+                mine.setdefault(name, value)
+        out.notes += [note for note in part.notes if note not in out.notes]
+        out.skips += part.skips
+    out.items, out.coders, out.labels, out.rows = items, coders, labels, rows
+    out.gold, out.texts, out.group = gold or None, texts or None, group or None
+    return out
+
+
+def account(columns: Columns, files: Sequence[File]) -> list[str]:
+    """Say what was taken from each file, and which items are in some of them only."""
+    labels: Counter[str] = Counter()
+    items: dict[str, set[Any]] = {}
+    coders: dict[str, set[Any]] = {}
+    for row, item, coder in zip(columns.rows, columns.items, columns.coders, strict=True):
+        file = getattr(row, "file", "")
+        labels[file] += 1
+        items.setdefault(file, set()).add(item)
+        coders.setdefault(file, set()).add(coder)
+    notes = []
+    for file in dict.fromkeys(file.source.name for file in files):
+        if not labels[file]:
+            notes.append(f"{file}: no label was taken.")
+            continue
+        notes.append(
+            f"{file}: {counted(labels[file], 'label')} of {counted(len(items[file]), 'item')} "
+            f"by {some(sorted(coders[file], key=str))}."
+        )
+    every = set().union(*items.values()) if items else set()
+    alone = Counter(item for mine in items.values() for item in mine)
+    once = sum(n == 1 for n in alone.values())
+    if len(items) > 1 and once:
+        notes.append(f"{once:,} of {counted(len(every), 'item')} are in one of the files only.")
+    return notes
+
+
+def twice(columns: Columns) -> list[Problem]:
+    """Coders who labelled the same item in two files."""
+    first: dict[tuple[Any, Any], str] = {}
+    found: dict[tuple[Any, str, str], list[Any]] = {}
+    for row, item, coder in zip(columns.rows, columns.items, columns.coders, strict=True):
+        file = getattr(row, "file", "")
+        before = first.setdefault((item, coder), file)
+        if before != file:
+            found.setdefault((coder, before, file), []).append(item)
+    return [
+        Problem(
+            f"The coder {coder!r} labelled {counted(len(items), 'item')} in two files: "
+            f"{some(items)}.",
+            f"{one} and {other}",
+            "Name the coder of each file (ana=a.csv ben=b.csv), leave out the file that is given "
+            "twice, or say repeats='keep' if items were shown again.",
+        )
+        for (coder, one, other), items in found.items()
+    ]
