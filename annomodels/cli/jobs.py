@@ -128,10 +128,10 @@ def fit_of(job: Job, labels: Annotations | Scanned) -> Fit:
     from annomodels.cli.session import current
 
     if not job.anonymise:
-        return fit_data(labels, job.sampling, current().command)
+        return fit_data(labels, job.sampling, current().command, outputs=True)
     # the command may hold the name of a file of a person
     model = grouped_model(job.sampling, new_names(labels))
-    return fit_data(anonymous(labels), job.sampling, "not shown", model)
+    return fit_data(anonymous(labels), job.sampling, "not shown", model, outputs=True)
 
 
 def names_of(*, report: bool) -> tuple[str, ...]:

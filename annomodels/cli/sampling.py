@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,7 +13,7 @@ import click
 from annomodels.cli.exits import DONE, INTERRUPTED, UNTRUSTED
 from annomodels.cli.options import Sampling
 from annomodels.cli.session import detail, here, note, warn
-from annomodels.cli.terminal import Stages, duration
+from annomodels.cli.terminal import Stages, between
 
 if TYPE_CHECKING:
     from annomodels.data.annotations import Annotations
@@ -23,18 +24,30 @@ if TYPE_CHECKING:
     from annomodels.summaries.trust.checks import Check
 
 
-# Seconds for one label, one possible truth and one sweep, and before the first sweep; measured on
-# ordinary cores. NUTS takes many likelihoods per draw and compiles the model first.
+# Seconds of one core, measured with 8,000 labels of 164 coders: for one label, one possible truth
+# and one sweep; for one row of a matrix and one sweep; before the first sweep and after the last,
+# with loading what is imported then; for code that is compiled once; for tables and report.
+# NUTS takes many likelihoods for a draw.
 _PER_LABEL = {"gibbs": 6e-9, "nuts": 2.5e-7, "em": 6e-9}
 _PER_ROW = {"gibbs": 4e-7, "nuts": 2e-6, "em": 1e-8}
-_START = {"gibbs": 2.0, "nuts": 25.0, "em": 2.0}
+_AROUND = {"gibbs": 3.5, "nuts": 6.0, "em": 3.0}
+_COMPILING = {"gibbs": 24.0, "nuts": 35.0, "em": 12.0}
+_PYMC = 25.0  # a model that PyMC compiles is compiled in every process
+_OUTPUTS, _OUTPUTS_PER_LABEL = 4.0, 1.5e-4
+_WAITING = 0.75  # what a process loses to each other one that wants the same core
 
 
 def fit_data(
-    data: Annotations | Scanned, sampling: Sampling, command: str, model: Model | None = None
+    data: Annotations | Scanned,
+    sampling: Sampling,
+    command: str,
+    model: Model | None = None,
+    *,
+    outputs: bool = False,
 ) -> Fit:
     """Fit, with seed, engine and a guess of the time on stderr before and progress during it.
 
+    The guess is of all that is still to be done, with tables and report if there are `outputs`.
     Labels of a model whose truth is a number are numbers from then on.
     """
     from annomodels.data.annotations import Annotations
@@ -51,9 +64,9 @@ def fit_data(
         note(
             f"Fitting {believed.name} to {len(data):,} labels with {engine}, seed "
             f"{options['seed']}, {options['chains']} chains of {options['draws']:,} draws after "
-            f"{options['warmup']:,} of warm-up; it takes "
-            f"{duration(seconds_of_fit(data, options, engine))}, longer if the chains mix slowly."
+            f"{options['warmup']:,} of warm-up."
         )
+        note(f"This takes {expected(data, options, engine, believed, outputs=outputs)}.")
     else:
         note(f"Fitting {believed.name} block by block, seed {options['seed']}.")
     with spreading(sampling) as executor, Stages() as stages:
@@ -67,8 +80,31 @@ def fit_data(
     return result
 
 
+def expected(
+    data: Annotations, options: dict[str, Any], engine: str, model: Model, *, outputs: bool
+) -> str:
+    """Say how long a fit will take, and why if it is long before it begins."""
+    from annomodels.models.base import Model
+
+    seconds, why = seconds_of_fit(data, options, engine), []
+    if engine == "nuts" and type(model).density is Model.density:
+        seconds += _PYMC
+        why.append("the model is compiled first")
+    elif not is_compiled(engine):
+        seconds += _COMPILING[engine]
+        why.append("code is compiled, which happens once")
+    if outputs:
+        seconds += _OUTPUTS + _OUTPUTS_PER_LABEL * len(data)
+    others = busy()
+    if others > 1.5:
+        why.append("other programs keep the processor busy")
+    if engine != "em":
+        why.append("longer if the chains mix slowly")
+    return "; ".join([between(seconds * others), *why])
+
+
 def seconds_of_fit(data: Annotations, options: dict[str, Any], engine: str) -> float:
-    """Guess the seconds of a fit, to within a factor of two or three."""
+    """Guess the seconds of a fit of compiled code on a computer that does nothing else."""
     cores = min(options["threads"] or os.cpu_count() or 1, options["chains"])
     rounds = -(-options["chains"] // cores)
     sweeps = rounds * (options["draws"] + options["warmup"])
@@ -76,10 +112,28 @@ def seconds_of_fit(data: Annotations, options: dict[str, Any], engine: str) -> f
         sweeps = 500
     labels = len(data) * data.n_labels
     rows = data.n_coders * data.n_labels**2
-    seconds: float = _START[engine] + sweeps * (
-        _PER_LABEL[engine] * labels + _PER_ROW[engine] * rows
-    )
-    return min(seconds, options["time_limit"] or seconds)
+    seconds: float = sweeps * (_PER_LABEL[engine] * labels + _PER_ROW[engine] * rows)
+    return _AROUND[engine] + min(seconds, options["time_limit"] or seconds)
+
+
+def is_compiled(engine: str) -> bool:
+    """Whether the loops of an engine are on disk, compiled since they were last changed."""
+    from annomodels.kernels import compile as compiling
+
+    own = Path(compiling.__file__).parent
+    folder = Path(os.environ.get("NUMBA_CACHE_DIR") or own / "__pycache__")
+    part = {"gibbs": "iterations", "em": "passes", "nuts": "difficulty"}[engine]
+    written = [path.stat().st_mtime for path in folder.rglob(f"{part}.*.nbi")]
+    return compiling.CACHED and max(written, default=0.0) >= (own / f"{part}.py").stat().st_mtime
+
+
+def busy() -> float:
+    """How many times as long work takes because other programs run; 1 where that is not known."""
+    try:
+        waiting = os.getloadavg()[0] / (os.cpu_count() or 1)
+    except (AttributeError, OSError):
+        return 1.0
+    return max(1.0, _WAITING * waiting)
 
 
 def grouped_model(

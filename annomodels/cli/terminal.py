@@ -140,6 +140,24 @@ def duration(seconds: float) -> str:
     return f"some {round(seconds / 3600)} hours"
 
 
+def between(seconds: float) -> str:
+    """Give a guess as what it is good for: a range about it, twice as long at its end.
+
+    Examples
+    --------
+    >>> between(4), between(30), between(600), between(30_000)
+    ('3 to 5 seconds', '20 to 40 seconds', '7 to 13 minutes', '6 to 11 hours')
+    """
+    low, high = seconds / 1.5, seconds * 4 / 3
+    for size, word in ((5400, "hours"), (90, "minutes"), (0, "seconds")):
+        if seconds >= size:
+            unit = {"hours": 3600, "minutes": 60, "seconds": 5 if seconds >= 15 else 1}[word]
+            scale = unit if word == "seconds" else 1
+            counts = [round(part / unit) for part in (low, high)]
+            return f"{max(counts[0], 1) * scale} to {max(counts[1], 2) * scale} {word}"
+    raise AssertionError
+
+
 def _console(*, stderr: bool = False, width: int | None = None) -> Console:
     """Give a console that is plain under NO_COLOR: no colour, and no bold or italics either."""
     from rich.console import Console

@@ -265,8 +265,9 @@ def make_sample(rows: Rows, drawn: bool = True) -> Sample:
         n_units=n_units,
         documents=by_unit,
         recipe=(
-            f"Bayesian bootstrap over {what} with Jeffreys' prior in the form of chance items that "
-            f"together weigh {chance.times.sum():.3g} items"
+            f"Bayesian bootstrap over {what}, which draws their weights at random, with a little "
+            f"agreement by chance added (Jeffreys' prior, worth {chance.times.sum():.3g} items) so "
+            "that few items do not look certain"
         ),
     )
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from annomodels import datasets
 from annomodels.cli.main import COMMANDS
 from annomodels.cli.screen.wrapping import size
 from tests.cli.ptys import on_a_terminal, seen
@@ -200,3 +201,34 @@ def test_any_table_keeps_its_names_and_its_width() -> None:
             if len(one) <= width:
                 assert any(one in line.split() for line in lines)
             assert not every or {place for part in drawn for place in part.shown} == set(range(6))
+
+
+def test_the_announced_time_counts_compiling_and_outputs(tmp_path, monkeypatch) -> None:
+    from annomodels.cli import sampling
+    from annomodels.models.catalog import resolve
+
+    data = datasets.load("crowd")
+    options = {"chains": 4, "draws": 1000, "warmup": 500, "threads": 2, "time_limit": None}
+
+    def told(*, outputs: bool = False) -> tuple[float, str]:
+        model = resolve("hierarchical")
+        text = sampling.expected(data, options, "gibbs", model, outputs=outputs)
+        return float(text.split()[0]), text
+
+    monkeypatch.setattr(sampling, "busy", lambda: 1.0)
+    monkeypatch.setattr(sampling, "is_compiled", lambda engine: True)
+    warm, text = told()
+    assert "compiled" not in text
+    assert told(outputs=True)[0] > warm
+    monkeypatch.setattr(sampling, "busy", lambda: 3.0)
+    assert told()[0] > 2 * warm
+    assert "keep the processor busy" in told()[1]
+    monkeypatch.undo()
+    monkeypatch.setattr(sampling, "busy", lambda: 1.0)
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    cold, text = told()
+    assert "code is compiled, which happens once" in text
+    assert cold > warm + 10
+    (tmp_path / "kernels").mkdir()
+    (tmp_path / "kernels" / "iterations.iterate-1.py3.nbi").write_text("")
+    assert told()[0] == warm

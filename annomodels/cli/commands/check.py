@@ -30,7 +30,8 @@ def command(data: str, reading: Reading, writing: Writing) -> None:
     from annomodels.cli.health import findings
     from annomodels.cli.loading import load_data, stem
     from annomodels.cli.places import check_writing
-    from annomodels.cli.session import here, say
+    from annomodels.cli.screen.glossary import CHECKS
+    from annomodels.cli.session import here, note, say
     from annomodels.cli.tables import emit, emit_text, form_of, to_json
 
     check_writing(writing)
@@ -58,5 +59,8 @@ def command(data: str, reading: Reading, writing: Writing) -> None:
     if not drawn:
         rows += [("note", "", here(text)) for text in labels.notes]
     emit(pd.DataFrame(rows, columns=["check", "value", "remark"]), writing, repr(labels))
-    for text in labels.notes if drawn else ():
-        say(f"note: {text}")
+    if drawn:
+        for text in labels.notes:
+            say(f"note: {text}")
+        for text in CHECKS:
+            note(text)

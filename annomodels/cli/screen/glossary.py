@@ -40,7 +40,21 @@ WORDS = {
     "runner-up; 0 nothing, 2.3 makes it ten times as probable.",
     "accuracy_mcse": "accuracy mcse: error of the figure that comes from simulating; more "
     "--replications make it smaller.",
+    "surprise": "surprise: how often coders as good as these would split so if the item had one "
+    "true label; small values deserve a look.",
+    "mcse": "mcse: error of the probability that comes from drawing at random.",
+    "convention": "convention: how missing labels count: complete means that there are none.",
 }  # fmt: skip
+
+CHECKS = (
+    "overlap groups: items that are linked by coders who labelled several of them. With more than "
+    "one, coders of different groups cannot be compared.",
+    "scale: nominal takes labels as names; say --scale ordinal, interval or ratio if they have an "
+    "order or are numbers.",
+    "fingerprint: the same for the same labels, in whatever order; it tells readers of a paper "
+    "which data were used.",
+)
+"""What rows of ``annomodels check`` mean."""
 
 
 def explained(names: Iterable[str]) -> list[str]:
