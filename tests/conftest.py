@@ -76,6 +76,40 @@ def counting_clock(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def unending_sampler(monkeypatch: pytest.MonkeyPatch, counting_clock: None) -> None:
+    """Let nutpie go on until it is stopped, with 60 draws; its last chain has five, then NaN."""
+    import numpy as np
+    import nutpie
+
+    class Unending:
+        def __init__(self, sampler):
+            self.result = sampler.wait()
+
+        def wait(self, timeout):
+            raise TimeoutError
+
+        def abort(self):
+            for values in self.result["posterior"].data_vars.values():
+                if np.issubdtype(values.dtype, np.floating):
+                    values.values[-1, 5:] = np.nan
+            return self.result
+
+    sample = nutpie.sample
+    monkeypatch.setattr(
+        nutpie, "sample", lambda code, **options: Unending(sample(code, **{**options, "draws": 60}))
+    )
+
+
+@pytest.fixture
+def uncompiled():
+    """Let PyTensor compute by NumPy: compiling costs seconds, which a few values never pay back."""
+    from pytensor import config
+
+    with config.change_flags(mode="FAST_COMPILE"):
+        yield
+
+
+@pytest.fixture
 def rng(request: pytest.FixtureRequest):
     """Random generator with a seed of its own for every test, the same in every run."""
     import numpy as np

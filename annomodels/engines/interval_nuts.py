@@ -16,6 +16,7 @@ from annomodels.engines.interval import (
     raw,
 )
 from annomodels.engines.pymc.compiled import compiled
+from annomodels.engines.pymc.nuts import sample
 from annomodels.engines.settings import Clock, Settings
 from annomodels.models.interval import POPULATION, Interval
 from annomodels.models.numeric import NumericLabels
@@ -38,9 +39,12 @@ def nuts(model: Interval, labels: NumericLabels, settings: Settings) -> NumericR
         The data in standard units.
     settings
         The options of the run.
-    """
-    import nutpie
 
+    Raises
+    ------
+    EngineError
+        When the time limit leaves no draw.
+    """
     clock = Clock()
     settings.tell("compiling", 0.0, "building the PyMC model")
     coords = {
@@ -55,17 +59,12 @@ def nuts(model: Interval, labels: NumericLabels, settings: Settings) -> NumericR
         initial["truth_raw"] = start.d[np.isnan(labels.known)] / start.held[1]
     begin = {k: np.asarray(v, dtype=float) for k, v in initial.items()}
     code = compiled(model.build(labels, coords), begin, jitter=True)
-    tree = nutpie.sample(
-        code, draws=settings.draws, tune=max(settings.warmup, 300), chains=settings.chains,
-        cores=settings.workers, seed=settings.seed, save_warmup=False, progress_bar=False,
-        target_accept=settings.target_accept,
-    )  # fmt: skip
-    found = tree["posterior"].to_dataset()
-    v = {name: found[name].values for name in (*POPULATION, "bias", "scale", "precision", "ease")}
+    wanted = {*POPULATION, "bias", "scale", "precision", "ease", "truth"}
+    v, lp, diverging, stopped = sample(code, settings, wanted)
     if labels.exact:
         mean, sd = truth_given(v, labels)
     else:
-        mean = found["truth"].values
+        mean = v["truth"]
         sd = np.zeros_like(mean)
     rng = np.random.default_rng(settings.seed)
     posterior = {name: v[name] for name in (*POPULATION, "bias", "scale")}
@@ -76,15 +75,10 @@ def nuts(model: Interval, labels: NumericLabels, settings: Settings) -> NumericR
     batch = np.stack([part.mean(axis=0) for part in np.array_split(chain_means, size)])
     thin = max(1, -(-mean.size // TRUTHS))
     draws = rng.normal(mean[:, ::thin], sd[:, ::thin])
-    attrs = {
-        "engine": "nuts",
-        "thin": 1,
-        "seconds": clock.seconds,
-        "stopped": "",
-    }
+    attrs = {"engine": "nuts", "thin": 1, "seconds": clock.seconds, "stopped": stopped}
     result = NumericResult(
         in_units(posterior, labels),
-        tree["sample_stats"].to_dataset()["logp"].values,
+        lp,
         labels.centre + labels.unit * draws,
         labels.centre + labels.unit * chain_means.mean(axis=0),
         labels.unit * np.sqrt((sd**2).mean(axis=(0, 1)) + chain_means.var(axis=0)),
@@ -92,7 +86,7 @@ def nuts(model: Interval, labels: NumericLabels, settings: Settings) -> NumericR
         hard.mean(axis=(0, 1)),
         hard.std(axis=(0, 1)),
         attrs,
-        tree["sample_stats"].to_dataset()["diverging"].values,
+        diverging,
     )
     return cut_at_ends(result, labels)
 

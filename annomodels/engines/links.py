@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -171,25 +171,24 @@ def nuts(model: PairModel, codes: Candidates, settings: Settings) -> Draws:
         The candidates as the model sees them.
     settings
         The options of the run.
-    """
-    import nutpie
 
-    from annomodels.engines.pymc.compiled import repeatable
-    from annomodels.engines.pymc.nuts import bound_concentrations
+    Raises
+    ------
+    EngineError
+        When the time limit leaves no draw.
+    """
+    from annomodels.engines.pymc.compiled import compiled
+    from annomodels.engines.pymc.nuts import bound_concentrations, sample
     from annomodels.kernels.decisions import count_true
 
-    chains, draws = settings.chains, settings.draws
     settings.tell("compiling", 0.0, "building the PyMC model")
     pymc_model = model.build(codes, {})
     bound_concentrations(pymc_model, [each.name for each in model.parameters() if each.positive])
-    with repeatable():
-        compiled = nutpie.compile_pymc_model(pymc_model, backend="numba")
-    tree = nutpie.sample(
-        compiled, draws=draws, tune=max(settings.warmup, 300), chains=chains, seed=settings.seed,
-        cores=min(chains, settings.workers), progress_bar=False,
-        target_accept=settings.target_accept,
-    )  # fmt: skip
-    values = PairValues.of(tree["posterior"].to_dataset())
+    code = compiled(pymc_model, {}, jitter=True)
+    names = [each.name for each in fields(PairValues)]
+    drawn, _, diverging, stopped = sample(code, settings, names)
+    values = PairValues.of(drawn)
+    chains, draws = diverging.shape
     batches = min(BATCHES, draws)
     p_batches = np.zeros((chains, batches, len(codes.labels)))
     number, likelihood = np.zeros((len(codes.items), 3)), np.empty((chains, draws))
@@ -202,6 +201,6 @@ def nuts(model: PairModel, codes: Candidates, settings: Settings) -> Draws:
         p_batches[at[0], at[1] * batches // draws] += p
         count_true(codes.firsts, codes.cls, none, p, number)
     p_batches /= lengths[:, None]
-    stats = {"diverging": tree["sample_stats"].to_dataset()["diverging"].values}
-    attrs = {"engine": "nuts", "stopped": ""}
+    attrs = {"engine": "nuts", "stopped": stopped}
+    stats = {"diverging": diverging}
     return Draws(values, likelihood, p_batches, number / likelihood.size, attrs, stats)

@@ -48,6 +48,7 @@ def test_likelihood_and_truth_equal_enumeration(name, rng):
 
 @pytest.mark.slow
 @models
+@pytest.mark.usefixtures("uncompiled")
 def test_joint_densities_of_gibbs_and_pymc_are_one(name, rng):
     model, codes, _ = _case(name, rng, n_items=8)
     built = model.build(codes, {})

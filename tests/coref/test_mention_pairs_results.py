@@ -44,6 +44,17 @@ def fit(request):
     return fitted(_table(texts=8), request.param, draws=2000)
 
 
+@pytest.mark.nuts
+@pytest.mark.usefixtures("unending_sampler")
+def test_nuts_keeps_what_there_is_when_the_time_is_over():
+    fit = fitted(_table(texts=8), "single", engine="nuts", draws=500, chains=3, time_limit=0.1)
+    assert fit.tree.attrs["stopped"] == "time limit"
+    sizes = fit.tree["posterior"].sizes
+    assert (sizes["chain"], sizes["draw"]) == (2, 60)
+    assert np.isfinite(fit.tree["posterior"]["rate"]).all()
+    np.testing.assert_allclose(fit.tree["truth"]["p_number"].sum("number"), 1.0)
+
+
 def test_candidates_are_the_labels_given_and_coders_decide_on_all():
     codes = pairs(_table())
     assert codes.coders == ("ana", "ben", "cat")

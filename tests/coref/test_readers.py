@@ -84,6 +84,7 @@ def test_the_forecast_is_the_ratio_of_likelihoods_with_one_label_more():
         assert p[codes.mention == i].sum() + sum(other) == pytest.approx(1.0)
 
 
+@pytest.mark.usefixtures("uncompiled")
 def test_joint_densities_are_one():
     from scipy.stats import dirichlet
 

@@ -141,6 +141,7 @@ def test_the_interval_model_shares_its_graph(step):
         ),
     ],
 )
+@pytest.mark.usefixtures("uncompiled")
 def test_a_graph_with_the_values_of_other_data_is_their_density(model):
     first = built(model, crowd(1, model, gold=3))
     second = built(model, crowd(2, model, n_items=70, gold=9))

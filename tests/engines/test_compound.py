@@ -89,6 +89,7 @@ def assert_same(found, wanted):
         np.testing.assert_array_equal(found[name], array)
 
 
+@pytest.mark.calibration
 def test_the_draws_are_those_of_pymc(quick):
     import pymc as pm
 

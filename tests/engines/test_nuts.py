@@ -31,28 +31,9 @@ def test_the_logit_normal_model_recovers_truth_and_skill():
 @pytest.mark.parametrize(
     "model", [pytest.param("dawid-skene", marks=pytest.mark.calibration), "scalar-difficulty"]
 )
-@pytest.mark.usefixtures("counting_clock")
-def test_a_time_limit_keeps_the_draws_of_all_chains_that_got_far(model, monkeypatch):
+@pytest.mark.usefixtures("unending_sampler")
+def test_a_time_limit_keeps_the_draws_of_all_chains_that_got_far(model):
     """A sampler that would go on is stopped; one chain has hardly begun, and nutpie pads it."""
-    import nutpie
-
-    class Unending:
-        def __init__(self, sampler):
-            self.result = sampler.wait()
-
-        def wait(self, timeout):
-            raise TimeoutError
-
-        def abort(self):
-            for values in self.result["posterior"].data_vars.values():
-                if np.issubdtype(values.dtype, np.floating):
-                    values.values[3, 5:] = np.nan
-            return self.result
-
-    sample = nutpie.sample
-    monkeypatch.setattr(
-        nutpie, "sample", lambda code, **options: Unending(sample(code, **{**options, "draws": 60}))
-    )
     data, _ = simulate(np.random.default_rng(7), n_items=100)
     fit = am.fit(data, model, engine="nuts", chains=4, draws=100_000, seed=1, time_limit=0.1)
     assert fit.tree.attrs["stopped"] == "time limit"
@@ -62,6 +43,7 @@ def test_a_time_limit_keeps_the_draws_of_all_chains_that_got_far(model, monkeypa
     np.testing.assert_allclose(p_truth(fit).sum(axis=1), 1.0)
 
 
+@pytest.mark.usefixtures("uncompiled")
 def test_concentrations_that_are_all_rounding_errors_are_ruled_out():
     """At e^60 the last digit of log gamma is some 1e12, so that its sums may hold a chain."""
     from scipy.special import gammaln

@@ -35,6 +35,7 @@ def plain(data):
     return am.fit(data[0], "stack", **OPTIONS)
 
 
+@pytest.mark.usefixtures("uncompiled")
 def test_the_density_of_the_layer_is_that_of_the_pymc_model(rng):
     log_q, truth = beliefs(rng, 12)
     gain = 0.05
@@ -74,9 +75,9 @@ def test_slices_agree_with_a_grid(rng):
 
 
 def test_known_truth_teaches_how_sure_to_be(rng):
-    log_q, truth = beliefs(rng, 1500)
-    nothing = rng.integers(3, size=1500)
-    data = am.Annotations.from_records((i, j, int(truth[i])) for i in range(1500) for j in range(2))
+    log_q, truth = beliefs(rng, 500)
+    nothing = rng.integers(3, size=500)
+    data = am.Annotations.from_records((i, j, int(truth[i])) for i in range(500) for j in range(2))
     right, wrong = (
         draw_layer(SMALL, log_q, 0.0, data.with_gold(dict(enumerate(told.tolist()))), 1)
         for told in (truth, nothing)

@@ -94,6 +94,7 @@ def test_the_factors_are_those_of_a_dirichlet_row(rng):
 
 @pytest.mark.nuts
 @pytest.mark.parametrize("base", ["dawid-skene", "hierarchical"])
+@pytest.mark.usefixtures("uncompiled")
 def test_pymc_density_equals_enumeration_plus_prior(base, rng):
     data = tiny(rng, ("dk", "skip"))
     model = Answering(resolve(base)).bound(data)

@@ -90,6 +90,7 @@ def idle(model, values):
 @pytest.mark.calibration
 @pytest.mark.nuts
 @pytest.mark.parametrize(("name", "coders"), CASES)
+@pytest.mark.usefixtures("uncompiled")
 def test_pymc_density_is_the_definition_plus_the_prior(name, coders, rng):
     """Gibbs and PyMC target one density: the difference does not vary."""
     from pymc.model.transform.conditioning import remove_value_transforms

@@ -94,6 +94,7 @@ def _names(data, model):
 @pytest.mark.nuts
 @pytest.mark.parametrize("name", [*CONFUSION, pytest.param(LEARNT, id="learnt strengths")])
 @pytest.mark.parametrize("gold", [False, True])
+@pytest.mark.usefixtures("uncompiled")
 def test_pymc_density_equals_enumeration_plus_prior(name, gold, rng):
     """The joint densities of Gibbs and PyMC are one: their difference does not vary."""
     data, model, codes, _, _ = _setting(name, 3, gold, rng)

@@ -82,6 +82,7 @@ def test_the_kernel_of_groups_does_the_same_with_one_group(population, rng):
 
 @pytest.mark.nuts
 @pytest.mark.parametrize("population", [Diagonal(30.0, 0.7, 10.0), Diagonal(20.0, 0.7), LEARNT])
+@pytest.mark.usefixtures("uncompiled")
 def test_pymc_density_of_groups_equals_enumeration_plus_prior(population, rng):
     data = tiny(rng, gold=True)
     model = grouped(data, population=population)

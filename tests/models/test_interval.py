@@ -116,6 +116,7 @@ def test_the_truth_is_summed_out_as_an_integral_does_it(rng) -> None:
 
 
 @pytest.mark.parametrize("steps", [False, True], ids=["exact", "steps with ends"])
+@pytest.mark.usefixtures("uncompiled")
 def test_the_pymc_model_has_the_density_of_the_definition(rng, steps: bool) -> None:
     values, labels = made(rng, known=1)
     if steps:
@@ -207,6 +208,20 @@ def test_gibbs_and_nuts_agree(rng, steps: bool) -> None:
     error = np.hypot(one.truth_mcse, two.truth_mcse) + 1e-9
     assert (np.abs(one.truth_mean - two.truth_mean) < 6 * error).all()
     assert np.allclose(one.truth_sd, two.truth_sd, rtol=0.15, atol=0.02)
+
+
+@pytest.mark.nuts
+@pytest.mark.usefixtures("unending_sampler")
+def test_nuts_keeps_what_there_is_when_the_time_is_over(rng) -> None:
+    from annomodels.engines.interval_nuts import nuts
+
+    _, labels = made(rng, n_items=20, n_coders=4, each=3, **TYPICAL)
+    found = nuts(MODEL, labels, Settings(chains=3, draws=500, seed=2, time_limit=0.1))
+    assert found.attrs["stopped"] == "time limit"
+    assert found.log_likelihood.shape == found.diverging.shape == (2, 60)
+    assert np.isfinite(found.posterior["bias"]).all()
+    assert found.truth.shape == (2, 60, 20)
+    assert np.isfinite(found.truth_mcse).all()
 
 
 def ranks(replications: int, seed: int, steps: bool) -> dict[str, NDArray[Any]]:

@@ -189,6 +189,7 @@ def compiled(model, data, gradient=False):
     ("variant", "k", "gold"),
     [("default", 3, True), ("by class", 2, False), ("discrimination and guessing", 3, False)],
 )
+@pytest.mark.usefixtures("uncompiled")
 def test_pymc_density_equals_numerical_integration(variant, k, gold, rng):
     """The sum over truths and the integral over difficulties, without quadrature nodes."""
     model = VARIANTS[variant]

@@ -87,6 +87,7 @@ def test_sampled_states_and_rows_have_the_expected_frequencies(name, rng):
 @pytest.mark.nuts
 @pytest.mark.parametrize("gold", [False, True])
 @pytest.mark.parametrize("name", STATE_MODELS)
+@pytest.mark.usefixtures("uncompiled")
 def test_pymc_density_is_the_definition_plus_the_prior(name, gold, rng):
     """Gibbs and PyMC target one density: the difference does not vary."""
     from pymc.model.transform.conditioning import remove_value_transforms

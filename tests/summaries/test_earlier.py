@@ -125,6 +125,7 @@ def small(rng) -> am.Annotations:
     return am.Annotations.from_records(rows, labels=[0, 1], gold={0: 1})
 
 
+@pytest.mark.usefixtures("uncompiled")
 def test_the_densities_of_gibbs_and_pymc_differ_by_a_constant(rng) -> None:
     data = small(rng)
     model = informed().bound(data)

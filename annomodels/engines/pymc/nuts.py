@@ -70,11 +70,9 @@ def run(model: Model, data: Annotations, settings: Settings) -> RawResult:
     coords = {dim: known[dim] for dim in ("truth", "label", "coder")}
     coords |= model.coords(coords["label"])
     if settings.executor is None:
-        posterior, lp, diverging, stopped = _chains(model, codes, coords, settings, clock)
+        posterior, lp, diverging, stopped = _chains(model, codes, coords, settings)
     else:
-        posterior, lp, diverging, stopped = _spread(model, codes, coords, settings, clock)
-    if posterior["prevalence"].shape[1] < 1:
-        raise EngineError("NUTS kept no draw. Give more time, or use another engine.")
+        posterior, lp, diverging, stopped = _spread(model, codes, coords, settings)
     posterior = model.whole(posterior)
     relabel = settings.relabel and model.swappable and data.gold is None
     kept: Sequence[Kept]
@@ -92,7 +90,7 @@ Drawn = tuple[dict[str, AnyArray], AnyArray, AnyArray, str]
 
 
 def _chains(
-    model: Model, codes: Encoded, coords: dict[str, list[str]], settings: Settings, clock: Clock
+    model: Model, codes: Encoded, coords: dict[str, list[str]], settings: Settings
 ) -> Drawn:
     """Run all chains here: draws by name, log densities, divergences, why it stopped."""
     drawn = model.drawn_parameters(codes.n_labels)
@@ -117,8 +115,7 @@ def _chains(
         noisy = {name: _shake(start[name], support.get(name, "real"), rng) for name in names_}
         code = compiled(pymc_model, noisy)
     settings.tell("compiling", 1.0)
-    tree, stopped = _sample(code, settings, clock, model.correlated)
-    return *_arrays(tree, wanted), stopped
+    return sample(code, settings, wanted, correlated=model.correlated)
 
 
 def _stepped(
@@ -192,19 +189,15 @@ def bound_concentrations(pymc_model: Any, names: Collection[str]) -> None:
         pm.Potential("representable", pt.switch(pt.gt(largest, MOST_CONCENTRATED), -np.inf, 0.0))
 
 
-def _chain(model: Model, codes: Encoded, coords: dict[str, list[str]], settings: Settings) -> Drawn:
-    return _chains(model, codes, coords, settings, Clock())
-
-
 def _spread(
-    model: Model, codes: Encoded, coords: dict[str, list[str]], settings: Settings, clock: Clock
+    model: Model, codes: Encoded, coords: dict[str, list[str]], settings: Settings
 ) -> Drawn:
     """Run each chain where the executor likes, with a seed of its own."""
     seeds = np.random.SeedSequence(settings.seed).generate_state(settings.chains)
     alone = replace(settings, chains=1, executor=None, progress=None, threads=1)
     pieces = [replace(alone, seed=int(seed)) for seed in seeds]
     settings.tell("sampling", 0.0, f"NUTS, {settings.chains} chains spread")
-    found = spread_map(settings.executor, partial(_chain, model, codes, coords), pieces)
+    found = spread_map(settings.executor, partial(_chains, model, codes, coords), pieces)
     settings.tell("sampling", 1.0)
     n = min(len(lp[0]) for _, lp, _, _ in found)
     posterior = {
@@ -215,8 +208,32 @@ def _spread(
     return posterior, lp, diverging, max(stopped for _, _, _, stopped in found)
 
 
-def _sample(code: Any, settings: Settings, clock: Clock, correlated: bool) -> tuple[Any, str]:
-    """Run nutpie in the background, so that it can be stopped with its draws kept."""
+def sample(
+    code: Any, settings: Settings, wanted: Collection[str], *, correlated: bool = False
+) -> Drawn:
+    """Run nutpie in the background, so that it can be stopped with its draws kept.
+
+    Parameters
+    ----------
+    code
+        What nutpie samples from, see :func:`~annomodels.engines.pymc.compiled.compiled`.
+    settings
+        The options of the run.
+    wanted
+        The variables whose draws are wanted.
+    correlated
+        Whether the sampler is to learn correlations too.
+
+    Returns
+    -------
+    tuple
+        Draws by name, log densities, divergences, why it stopped (empty if it did not).
+
+    Raises
+    ------
+    EngineError
+        When the sampler kept no draw.
+    """
     import nutpie
 
     sampler = nutpie.sample(
@@ -232,6 +249,12 @@ def _sample(code: Any, settings: Settings, clock: Clock, correlated: bool) -> tu
         target_accept=settings.target_accept,
         adaptation="low_rank" if correlated else "diag",
     )
+    tree, stopped = _waited(sampler, settings)
+    return *_arrays(tree, wanted), stopped
+
+
+def _waited(sampler: Any, settings: Settings) -> tuple[Any, str]:
+    """Wait until a sampler has done its work, the time is over, or somebody interrupts it."""
     # compiling does not count against the limit: it cannot be cut short
     sampling = Clock(settings.time_limit)
     try:
@@ -239,7 +262,7 @@ def _sample(code: Any, settings: Settings, clock: Clock, correlated: bool) -> tu
             try:
                 return sampler.wait(timeout=0.3), ""
             except TimeoutError:
-                settings.tell("sampling", 0.0, f"NUTS, {clock.seconds:.0f} s")
+                settings.tell("sampling", 0.0, f"NUTS, {sampling.seconds:.0f} s")
             if sampling.over:
                 return sampler.abort(), "time limit"
     except KeyboardInterrupt:
@@ -262,20 +285,22 @@ def _shake(values: AnyArray, support: Support, rng: np.random.Generator) -> AnyA
     return values + noise
 
 
-def _arrays(tree: Any, wanted: set[str]) -> tuple[dict[str, AnyArray], AnyArray, AnyArray]:
+def _arrays(tree: Any, wanted: Collection[str]) -> tuple[dict[str, AnyArray], AnyArray, AnyArray]:
     posterior = tree["posterior"].to_dataset()
     stats = tree["sample_stats"].to_dataset()
     draws = {name: posterior[name].values for name in sorted(wanted) if name in posterior}
     lp = stats["logp"].values
     diverging = stats["diverging"].values
-    chains, n = _complete(draws["prevalence"])
+    chains, n = _complete(next(iter(draws.values())))
+    if n < 1:
+        raise EngineError("NUTS kept no draw. Give more time, or use another engine.")
     draws = {name: values[chains, :n] for name, values in draws.items()}
     return draws, lp[chains, :n], diverging[chains, :n].astype(bool)
 
 
-def _complete(prevalence: AnyArray) -> tuple[AnyArray, int]:
+def _complete(values: AnyArray) -> tuple[AnyArray, int]:
     """Chains and number of draws to keep: a run that was stopped pads short chains with NaN."""
-    lengths = np.isfinite(prevalence[:, :, 0]).sum(axis=1)
+    lengths = np.isfinite(values).all(axis=tuple(range(2, values.ndim))).sum(axis=1)
     chains = np.flatnonzero(lengths >= lengths.max() / 2)
     return chains, int(lengths[chains].min())
 
