@@ -8,7 +8,6 @@ falls more than a point below the better of vote and published Dawid-Skene.
 
 from __future__ import annotations
 
-import csv
 import sys
 import time
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from typing import Any
 
 import common
 import numpy as np
+import truth
 from numpy.typing import NDArray
 
 import annomodels as am
@@ -40,8 +40,6 @@ PUBLISHED: dict[str, tuple[float, float]] = {
 MARGIN = 0.01
 # where another bound than the margin holds: accuracy that the default must reach at least
 LEAST = {"web": 0.78, "snow_rte": 1 - 60 / 800}
-FLOOR = 1e-15
-BINS = 10
 
 INTRODUCTION = """
 Vote: majority vote; P(truth) is the share of the votes with 1/2 added to each label. EM:
@@ -55,9 +53,9 @@ labels counts 1/n. "Published" is Dawid-Skene by EM without smoothing and the be
 literature; *wrong* is the number of items that the default gets wrong.
 """
 
-PROBABILITIES = f"""
+PROBABILITIES = """
 *Log loss* is the mean of −log P(true label) in nats, with P no smaller than 10⁻¹⁵. *ECE*, the
-expected calibration error: items are put into {BINS} bins of equal width by the probability of
+expected calibration error: items are put into 10 bins of equal width by the probability of
 their most probable label; in each bin the share of right labels is compared with the mean of those
 probabilities, and the absolute differences are averaged with the number of items as weight. R-hat
 (the largest one among prevalence, population and accuracy of the coders) and seconds are those of
@@ -102,32 +100,10 @@ class Result:
     seconds: float
 
 
-def load(name: str) -> tuple[am.Annotations, NDArray[np.int64]]:
-    """Read a set; gives the true label codes apart, -1 where unknown."""
-    folder = common.shared_data() / name
-    data = am.read(folder / "labels.csv")
-    with (folder / "gold.csv").open(encoding="utf-8", newline="") as file:
-        known = {row["item"]: row["label"] for row in csv.DictReader(file)}
-    code = {str(label): k for k, label in enumerate(data.labels)}
-    truth = np.array([code[known[str(i)]] if str(i) in known else -1 for i in data.items])
-    return data, truth
-
-
-def score(p: Floats, truth: NDArray[np.int64]) -> Score:
+def score(p: Floats, each: truth.Set) -> Score:
     """Score class probabilities [item, label] on the items whose truth is known."""
-    p, truth = p[truth >= 0], truth[truth >= 0]
-    top = p.max(axis=1)
-    best = p >= top[:, None] * (1 - 1e-9)
-    at_truth = np.arange(len(truth)), truth
-    right = best[at_truth] / best.sum(axis=1)
-    bins = np.minimum((top * BINS).astype(int), BINS - 1)
-    gaps = [abs((right - top)[bins == b].sum()) for b in range(BINS)]
-    return Score(
-        accuracy=float(right.mean()),
-        log_loss=float(-np.log(np.maximum(p[at_truth], FLOOR)).mean()),
-        ece=sum(gaps) / len(truth),
-        wrong=float((1 - right).sum()),
-    )
+    found = truth.measures(p, each.truth, each.known)
+    return Score(**{name: found[name] for name in ("accuracy", "log_loss", "ece", "wrong")})
 
 
 def p_truth(fit: am.Fit) -> Floats:
@@ -138,8 +114,8 @@ def p_truth(fit: am.Fit) -> Floats:
 
 def measure(name: str, reduced: bool, seed: int) -> Result:
     """Fit and score one set."""
-    data, truth = load(name)
-    votes = data.votes + 0.5
+    each = truth.load(common.shared_data() / name)
+    data = each.data
     size: dict[str, Any] = {}
     if reduced:
         size = {"chains": 2, "draws": 300, "warmup": 200, "extend": False}
@@ -151,10 +127,10 @@ def measure(name: str, reduced: bool, seed: int) -> Result:
     return Result(
         name=name,
         data=data,
-        vote=score(votes / votes.sum(axis=1, keepdims=True), truth),
-        em=score(p_truth(em), truth),
-        dawid_skene=score(p_truth(plain), truth),
-        default=score(p_truth(default), truth),
+        vote=score(truth.vote_shares(data.votes), each),
+        em=score(p_truth(em), each),
+        dawid_skene=score(p_truth(plain), each),
+        default=score(p_truth(default), each),
         rhat=float(default.tree.attrs["rhat_max"]),
         seconds=seconds,
     )
