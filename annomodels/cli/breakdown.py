@@ -25,7 +25,10 @@ _COMMON = ("value", "low", "high", "observed", "expected", "n")
 SHORT: dict[str, tuple[str, ...]] = {
     "document": (*_COMMON, "coders", "note"),
     "group": (*_COMMON, "coders", "note"),
-    "label": (*_COMMON, "share", "specific", "specific_low", "specific_high"),
+    "label": (
+        *("value", "low", "high", "specific", "specific_low", "specific_high"),
+        *("n", "share", "observed", "expected"),
+    ),
     "item": ("n", "value", "share", "influence", "further", "low", "high"),
     "coder": ("n", "value", "low", "high", "without", "difference", "p_better_without", "note"),
     "pair": (*_COMMON, "note"),
