@@ -267,7 +267,8 @@ def test_the_help_of_the_command_line_is_light() -> None:
 
 
 PUBLIC = {
-    *("Annotations", "Fit", "Summary", "read", "read_spans", "scan", "write", "write_gold"),
+    *("Annotations", "Fit", "Questions", "Summary", "read", "read_questions", "read_spans"),
+    *("scan", "write", "write_gold"),
     *("agreement", "breakdown", "diagnose", "compare", "fit", "load", "prior_from", "report"),
     *("advise", "design", "simulate"),
     *("models", "priors", "coefficients", "coref", "datasets", "errors", "compat"),

@@ -43,6 +43,7 @@ class Finding:
 
 def findings(data: Annotations) -> list[Finding]:
     """Give what ``annomodels check`` counts, in its order; ``data.notes`` say more in words."""
+    from annomodels.planning.supports import rated
     from annomodels.reporting.health import health
 
     facts = health(data)
@@ -61,7 +62,7 @@ def findings(data: Annotations) -> list[Finding]:
         Finding("skipped cells", data.skips),
         Finding("items with known truth", known),
         Finding("documents", len(data.groups)),
-        Finding("scale", data.scale),
+        Finding("scale", data.scale, rated(data)),
         Finding("fingerprint", data.fingerprint),
     ]
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,9 +16,10 @@ from annomodels.errors import AnnotationError
 if TYPE_CHECKING:
     from annomodels.data.annotations import Annotations
     from annomodels.fitting.fit import Fit
+    from annomodels.reporting.index import IndexRow
     from annomodels.scale.scanned import Scanned
 
-INDEX = "index.html"
+INDEX, TABLE, METHODS = "index.html", "agreement.csv", "methods.md"
 _REPORT = "report.html"
 _OTHERS = ("gold.csv", "coders.csv", "items.csv", "agreement.csv", "fit.nc", "methods.md")
 
@@ -77,8 +77,10 @@ class Outcome:
     text: str
 
 
-def one_question(job: Job, output: str) -> Outcome:
-    """Check, fit and write a folder."""
+def one_question(
+    job: Job, output: str, labels: Annotations | None = None, question: str = ""
+) -> Outcome:
+    """Check, fit and write a folder; `labels` may have been read already."""
     from annomodels.cli.health import findings
     from annomodels.cli.loading import load_data, say_notes
     from annomodels.cli.places import check_folder
@@ -87,7 +89,7 @@ def one_question(job: Job, output: str) -> Outcome:
 
     names = names_of(report=job.report)
     check_folder(output, names, job.force)
-    labels = load_data(job.data, job.reading)
+    labels = load_data(job.data, job.reading) if labels is None else labels
     note(repr(labels))
     say_notes(labels)
     known = _known(job, labels)
@@ -113,7 +115,7 @@ def one_question(job: Job, output: str) -> Outcome:
         **facts_of(fit, check),
     }
     return Outcome(
-        question=job.reading["question"] or "",
+        question=question,
         fit=fit,
         code=exit_code(fit, check, job.sampling),
         facts=facts,
@@ -191,66 +193,85 @@ def write_outputs(
         warn(f"{Path(folder) / _REPORT} is from an earlier run.")
 
 
-def each_question(job: Job, output: str) -> tuple[str, list[Outcome]]:
+def each_question(job: Job, output: str) -> tuple[str, list[Outcome], dict[str, str]]:
     """Do the job for each question of a file, in folders of their own, and link them.
+
+    What cannot be analysed is left out with the reason, and the rest is done.
 
     Returns
     -------
-    str, list of Outcome
-        The page with the links, and what came of each question.
+    str, list of Outcome, dict
+        The page with the links, what came of each question, and why others were left out.
     """
-    from annomodels.cli.places import check_folder, write_file
-    from annomodels.cli.session import note
-    from annomodels.reporting.index import index_page, row_of
+    from annomodels.cli.loading import load_each
+    from annomodels.cli.places import check_folder
+    from annomodels.cli.questions import reason_of
+    from annomodels.cli.session import note, warn
+    from annomodels.errors import EngineError, NotApplicable, Problem
+    from annomodels.reporting.index import row_of
 
     if job.known is not None:
         what = "--known is the truth of one question: choose it with --question."
         raise click.UsageError(what, click.get_current_context(silent=True))
-    questions = questions_of(job.data, job.reading)
-    places = dict(zip(questions, folders(questions), strict=True))
-    check_folder(output, (INDEX,), job.force)
+    check_folder(output, (INDEX, TABLE, METHODS), job.force)
+    found = load_each(job.data, job.reading)
+    places = dict(zip(found, folders(list(found)), strict=True))
     for place in places.values():
         check_folder(str(Path(output) / place), names_of(report=job.report), job.force)
-    outcomes, rows = [], []
+    left_out, outcomes, rows = dict(found.left_out), [], []
     file = "report.html" if job.report else "gold.csv"
     for number, (question, place) in enumerate(places.items(), 1):
         note(f"question {number} of {len(places)}: {question}")
-        reading = {**job.reading, "question": question}
-        own = dataclasses.replace(job, reading=reading)
-        outcome = one_question(own, str(Path(output) / place))
+        try:
+            outcome = one_question(job, str(Path(output) / place), found[question], question)
+        except (AnnotationError, NotApplicable, EngineError) as error:
+            left_out[question] = reason_of(error)
+            warn(f"left out: {question}: {left_out[question]}.")
+            continue
         outcomes.append(outcome)
         rows.append(row_of(question, f"{place}/{file}", outcome.fit))
+    if not outcomes:
+        what = f"No question of {len(left_out)} could be analysed."
+        where = "; ".join(f"{name}: {why}" for name, why in left_out.items())
+        raise AnnotationError(Problem(what, where, "See annomodels check --every-question."))
     source = "" if job.anonymise else Path(job.data).name
-    page = Path(output) / INDEX
-    text = index_page(rows, source)
-    write_file(page, lambda path: path.write_text(text, encoding="utf-8", newline="\n"))
-    return str(page), outcomes
+    return _overall(Path(output), outcomes, rows, left_out, source), outcomes, left_out
 
 
-def questions_of(data: str, reading: Reading) -> list[str]:
-    """Names of all questions of a file.
+def _overall(
+    folder: Path,
+    outcomes: list[Outcome],
+    rows: list[IndexRow],
+    left_out: Mapping[str, str],
+    source: str,
+) -> str:
+    """Write what is about all questions: the page with the links, one table, one methods text."""
+    import pandas as pd
 
-    Raises
-    ------
-    click.UsageError
-        When there is one question only, one was named, or the data cannot be read twice.
-    """
-    from annomodels.cli.loading import load_data
+    from annomodels.cli.places import write_file
+    from annomodels.cli.questions import with_left_out
+    from annomodels.cli.tables import to_text
+    from annomodels.reporting.index import index_page
+    from annomodels.reporting.overall import fits_methods
 
-    context = click.get_current_context(silent=True)
-    if reading["question"] is not None:
-        raise click.UsageError("Give --question or --every-question, not both.", context)
-    if data == "-":
-        what = "--every-question reads the data once for each question: give a file, not -."
-        raise click.UsageError(what, context)
-    try:
-        load_data(data, reading)
-    except AnnotationError as error:
-        found = [problem.choices for problem in error.problems if problem.choices]
-        if not found:
-            raise
-        return list(found[0])
-    raise click.UsageError("The data have only one question: leave out --every-question.", context)
+    parts = []
+    for outcome in outcomes:
+        part = outcome.fit.agreement().table.copy()
+        part.insert(0, "question", outcome.question)
+        parts.append(part)
+    table = with_left_out(pd.concat(parts, ignore_index=True), left_out, "csv")
+    texts = {
+        INDEX: index_page(rows, source, left_out),
+        TABLE: to_text(table, "csv"),
+        METHODS: fits_methods({one.question: one.fit for one in outcomes}, left_out),
+    }
+    for name, text in texts.items():
+        write_file(folder / name, _writer(text))
+    return str(folder / INDEX)
+
+
+def _writer(text: str) -> Callable[[Path], object]:
+    return lambda path: path.write_text(text, encoding="utf-8", newline="")
 
 
 def folders(questions: list[str]) -> list[str]:

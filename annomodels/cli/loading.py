@@ -17,6 +17,7 @@ from annomodels.errors import AnnotationError, NotApplicable, Problem, printable
 if TYPE_CHECKING:
     from annomodels.data.annotations import Annotations
     from annomodels.fitting.fit import Fit
+    from annomodels.io.questions import Questions
 
 PREFIX = "dataset:"
 
@@ -68,9 +69,42 @@ def load_data(name: str, reading: Reading) -> Annotations:
     """Read a file, standard input (``-``) or a bundled data set (``dataset:NAME``)."""
     if name.startswith(PREFIX):
         return _bundled(name.removeprefix(PREFIX), reading)
+    from annomodels.cli.questions import asked_of, several
     from annomodels.io.reading import read
 
-    return read(name.paths if isinstance(name, Files) else name, **reading)
+    if not several(reading, every_question=False):
+        paths = name.paths if isinstance(name, Files) else name
+        return read(paths, **{**reading, "question": next(iter(asked_of(reading)), None)})
+    found = load_each(name, reading)
+    if len(found) > 1:
+        what = f"This command takes one question, and {', '.join(found)} were chosen."
+        what += " annomodels run, agree and check take several."
+        raise click.UsageError(what, click.get_current_context(silent=True))
+    return next(iter(found.values()))
+
+
+def load_each(data: str, reading: Reading) -> Questions:
+    """Read all questions, or those asked for, and say which are left out.
+
+    Raises
+    ------
+    click.UsageError
+        When there is one question only, or the data are bundled.
+    """
+    from annomodels.cli.questions import asked_of, say_left_out
+    from annomodels.io.questions import read_questions
+
+    context = click.get_current_context(silent=True)
+    alone = "The data have only one question: leave out --every-question."
+    if data.startswith(PREFIX):
+        raise click.UsageError(alone, context)
+    asked = asked_of(reading)
+    said = {key: value for key, value in reading.items() if key != "question"}
+    found = read_questions(data.paths if isinstance(data, Files) else data, asked, **said)
+    if not asked and len(found) + len(found.left_out) < 2:
+        raise click.UsageError(alone, context)
+    say_left_out(found.left_out)
+    return found
 
 
 def say_notes(data: Annotations) -> None:
@@ -137,4 +171,7 @@ def _bundled(name: str, reading: Reading) -> Annotations:
             click.get_current_context(silent=True),
         )
     data = load_bundled(name)
+    if not isinstance(reading["scale"], str):
+        what = "A bundled data set has one question: give --scale without a name."
+        raise click.UsageError(what, click.get_current_context(silent=True))
     return data if reading["scale"] == "nominal" else data.replace(scale=reading["scale"])

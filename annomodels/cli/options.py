@@ -169,7 +169,22 @@ def read_options(command: Command) -> Command:
             for name in ("coder", "label")
         },
         **{name: {"flag": flag} for name, flag in _CALLED.items()},
-        "scale": {"type": click.Choice(SCALES)},
+        "scale": {
+            "multiple": True,
+            "default": (),
+            "show_default": False,
+            "metavar": "SCALE",
+            "callback": _scales,
+            "help": f"Of the labels: {', '.join(SCALES)} (without it, nominal); or of a question "
+            "or pattern, stage_*=ordinal. May be repeated.",
+        },
+        "question": {
+            "multiple": True,
+            "default": (),
+            "metavar": "NAME",
+            "help": "Which question to read when there are several; run, agree and check take "
+            "several, and patterns such as 'stage_*'.",
+        },
         "units": {"type": click.Choice(UNITS)},
         "dont_know": {"metavar": "LABEL", "callback": None},
         "item": {
@@ -341,6 +356,25 @@ def _pairs(
             what = f"{old!r} cannot become both {out[old]!r} and {new!r}."
             raise click.BadParameter(what, param=parameter)
     return out or None
+
+
+def _scales(_: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> Any:
+    """Read scales: of all questions, or of those that a name or pattern stands for."""
+    from annomodels.data.annotations import SCALES
+
+    found: dict[str, str] = {}
+    for text in texts:
+        name, sign, scale = text.rpartition("=")
+        if scale not in SCALES or (sign and not name):
+            wrong = (
+                f"{text!r} is not a scale. Use {', '.join(SCALES)}, or QUESTION=SCALE such as "
+                "'stage_*=ordinal'."
+            )
+            raise click.BadParameter(wrong, param=parameter)
+        if found.setdefault(name or "*", scale) != scale:
+            wrong = f"two scales are given for {name or 'all questions'}."
+            raise click.BadParameter(wrong, param=parameter)
+    return found["*"] if list(found) == ["*"] else found or "nominal"
 
 
 _PAIR = re.compile(r'(?:"([^"]*)"|([^=]+))=(.*)', re.DOTALL)

@@ -14,6 +14,7 @@ from annomodels.cli.jobs import Job, fit_of
 from annomodels.cli.loading import PREFIX
 from annomodels.cli.options import changed, flag_of
 from annomodels.cli.places import check_folder, filled_folder
+from annomodels.cli.questions import asked_of, several
 from annomodels.cli.sampling import exit_code, facts_of, verdict_lines
 from annomodels.cli.session import note, say, warn
 from annomodels.cli.tables import guarded_tables, to_json, to_text
@@ -127,6 +128,7 @@ def scanned(job: Job) -> Scanned:
 
     known = inspect.signature(scan).parameters
     reading = {name: value for name, value in job.reading.items() if name in known}
+    reading["question"] = next(iter(asked_of(job.reading)), None)
     with Stages() as stages:
         found = scan(job.data, **reading, cache=job.cache, progress=stages)
     note(repr(found))
@@ -150,6 +152,8 @@ def refuse_the_rest(job: Job, **others: Any) -> None:
     read = {name: value for name, value in changed(job.reading).items() if name not in known}
     asked = {flag_of(name): value for name, value in {**read, **others}.items()}
     given = [flag for flag, value in asked.items() if value not in (None, (), False, "auto")]
+    given += ["several --question"] if several(job.reading, every_question=False) else []
+    given += [] if isinstance(job.reading["scale"], str) else ["--scale NAME=..."]
     model = job.sampling.model
     if not class_of(model).by_counts:
         given.append(f"--model {model}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.border import guarded
-from annomodels.io.formats import FORMATS, PLAIN, Format, chosen
+from annomodels.io.formats import FORMATS, PLAIN, Format, chosen, refuse
 from annomodels.io.joining import account, joined, stacked, twice
 from annomodels.io.many import File, files_in
 from annomodels.io.source import Options, Source
@@ -57,13 +58,39 @@ def read_columns(source: Source, options: Options, said: Said) -> tuple[Source, 
             form.columns(file.source, _own(file, said, options))
             for file, form in zip(files, forms, strict=True)
         ]
-        found = joined(files, parts)
+        found = _joined_each(files, parts) if options.every else joined(files, parts)
     if not found.problems:
         notes = [f"Read as {title}." for title in tools]
-        found.notes = [*notes, *account(found, files), *found.notes]
-        if said.repeats != "keep":
+        accounts = [] if found.parts else account(found, files)
+        found.notes = [*notes, *accounts, *found.notes]
+        if said.repeats != "keep" and not found.parts:
             found.problems += twice(found)
     return source, found
+
+
+def _joined_each(files: Sequence[File], parts: Sequence[Columns]) -> Columns:
+    """Join several files, question by question."""
+    names = list(dict.fromkeys(name for part in parts for name in part.parts))
+    if not names or any(part.problems for part in parts):
+        return joined(files, parts)
+
+    def read(name: str) -> Columns:
+        pairs = zip(files, parts, strict=True)
+        own = [(file, part.parts[name]()) for file, part in pairs if name in part.parts]
+        columns = joined([file for file, _ in own], [part for _, part in own])
+        columns.question = name
+        return columns
+
+    left_out = {
+        name: part.left_out[name]
+        for name in names
+        for part in parts
+        if all(name in other.left_out for other in parts if name in other.parts)
+        and name in part.left_out
+    }
+    notes = [note for part in parts for note in part.notes]
+    each = {name: functools.partial(read, name) for name in names}
+    return Columns(parts=each, left_out=left_out, notes=list(dict.fromkeys(notes)))
 
 
 def read_spans_of(source: Source, options: Options, said: Said) -> Spans:
@@ -87,6 +114,7 @@ def _alone(source: Source, options: Options, said: Said) -> tuple[Source, Format
     except AnnotationError:
         if source.inside is None or not files_in(source):
             raise
+        refuse(source, options)
     return None
 
 

@@ -322,7 +322,7 @@ def chosen(name: str, source: Source, options: Options) -> Format:
             remedy += f"Use one of {', '.join(names)}."
             raise AnnotationError(Problem(f"There is no format {name!r}.", remedy=remedy))
         if found.name not in PLAIN and not found.fits(source, options):
-            _refuse(source, options)
+            refuse(source, options)
             what = f"This is not in the format {name!r}, which is recognised by: {found.signature}."
             remedy = "Leave out format=, or export it again."
             raise AnnotationError(Problem(what, source.name, remedy))
@@ -330,14 +330,14 @@ def chosen(name: str, source: Source, options: Options) -> Format:
     match = next((form for form in FORMATS if form.fits(source, options)), None)
     if match is not None and match.name not in PLAIN:
         return match
-    _refuse(source, options)
+    refuse(source, options)
     if match is None and source.inside is not None:
         raise AnnotationError(_unknown_folder(source))
     # A file that is no format is told what the columns of a long table would have to be.
     return match or next(form for form in FORMATS if form.name == "long")
 
 
-def _refuse(source: Source, options: Options) -> None:
+def refuse(source: Source, options: Options) -> None:
     """Raise if the source is known to hold no judgements of single coders."""
     for form in REFUSED:
         if form.fits(source, options):

@@ -85,7 +85,9 @@ def _batches(files: Sequence[File], key: str | None, options: Options) -> bool:
     tables = [file.source.table for file in files]
     if any(file.said for file in files) or len({table.header for table in tables}) > 1:
         return False
-    if options.coder is not None or options.label is not None or options.question is not None:
+    if options.coder is not None or options.label is not None:
+        return False
+    if options.question is not None or options.every:
         return False
     header = tables[0].header
     known = matched(header)

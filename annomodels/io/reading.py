@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 from annomodels.data.annotations import SCALES, Annotations, Scale
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.assembly import Said, read_columns, read_spans_of
 from annomodels.io.border import guarded
+from annomodels.io.codebook import Entry, codebook_of, entry_of
 from annomodels.io.many import Paths, gathered
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Columns, finished
@@ -30,7 +31,8 @@ def read(
     group: str | None = None,
     text: str | None = None,
     labels: Sequence[Hashable] | None = None,
-    scale: Scale = "nominal",
+    scale: Scale | Mapping[str, Scale] = "nominal",
+    codebook: str | os.PathLike[str] | Mapping[str, Any] | None = None,
     format: str = "auto",
     question: str | None = None,
     missing: Iterable[str] = (),
@@ -80,7 +82,11 @@ def read(
     labels
         The label set in its order; without it, the labels that occur, sorted.
     scale
-        Scale of the labels: "nominal", "ordinal", "interval" or "ratio".
+        Scale of the labels: "nominal", "ordinal", "interval" or "ratio". Or a mapping from
+        questions, or patterns such as ``"stage_*"``, to scales.
+    codebook
+        Scale and labels of each question: a table with columns question, scale and labels
+        (``low|mid|high``), JSON, or a mapping from questions or patterns to scales.
     format
         "auto", "long" (a row for each label), "wide" (a column for each coder), "matrix" (wide
         without a header), or the name of a tool, such as "label-studio".
@@ -143,45 +149,82 @@ def read(
     >>> data.labels, data.skips
     (('NA', 'no'), 1)
     """
+    found, made = understood(path, {k: v for k, v in locals().items() if k != "path"})
+    return made(found)
+
+
+def understood(
+    path: Paths, said: Mapping[str, Any], *, every: bool = False
+) -> tuple[Columns, Callable[[Columns], Annotations]]:
+    """Read what there is, and say how annotations are made of columns.
+
+    Parameters
+    ----------
+    path
+        As for :func:`read`.
+    said
+        All keywords of :func:`read`.
+    every
+        Whether the columns of every question are wanted, as ``parts``.
+    """
+    gold, units, repeats = said["gold"], said["units"], said["repeats"]
     if repeats not in REPEATS:
         remedy = f"Use one of {', '.join(REPEATS)}."
         raise AnnotationError(Problem(f"{repeats!r} is no way to treat repeats.", remedy=remedy))
-    names = _tuple(columns)
-    source = gathered(path, lambda one: _source(one, encoding, delimiter, sheet, names, skip_rows))
-    if scale not in SCALES:
-        remedy = f"Use one of {', '.join(SCALES)}."
-        raise AnnotationError(Problem(f"{scale!r} is not a scale.", remedy=remedy))
+    texts = said["encoding"], said["delimiter"], said["sheet"]
+    table = _tuple(said["columns"]), said["skip_rows"]
+    source = gathered(path, lambda one: _source(one, *texts, *table))
+    entries = _entries(said["scale"], said["codebook"])
     with guarded(source.name):
-        key = source.with_key(item)
+        key = source.with_key(said["item"])
+    missing = said["missing"]
     options = Options(
+        **{name: said[name] for name in ("coder", "label", "group", "text", "question")},
+        **{name: said[name] for name in ("models", "sets")},
         item=key,
-        coder=coder,
-        label=label,
         gold=gold if isinstance(gold, str) else None,
-        group=group,
-        text=text,
-        question=question,
         missing=frozenset([missing] if isinstance(missing, str) else missing),
-        coder_columns=_tuple(coder_columns),
-        models=models,
-        sets=sets,
-        forced=format != "auto",
+        coder_columns=_tuple(said["coder_columns"]),
+        forced=said["format"] != "auto",
+        every=every,
     )
     with guarded(source.name):
-        source, found = read_columns(source, options, Said(item, format, units, repeats))
-    if coders is not None:
-        from annomodels.io.mappings import names_from, rename_coders
+        form = Said(said["item"], said["format"], units, repeats)
+        source, found = read_columns(source, options, form)
 
-        rename_coders(found, names_from(coders))
-    if isinstance(gold, Mapping):
-        found.gold = gold
-    if map:
-        from annomodels.io.mappings import recode_labels
+    def made(columns: Columns) -> Annotations:
+        if said["coders"] is not None:
+            from annomodels.io.mappings import names_from, rename_coders
 
-        recode_labels(found, map, source.name)
-    data = finished(found, source.name, labels, scale, _tuple(dont_know) or ())
-    _refuse_suspicious(data, found, source, repeats, by_units=units is not None)
-    return data
+            rename_coders(columns, names_from(said["coders"]))
+        if isinstance(gold, Mapping):
+            columns.gold = gold
+        if said["map"]:
+            from annomodels.io.mappings import recode_labels
+
+            recode_labels(columns, said["map"], source.name)
+        entry = entry_of(entries, columns.question)
+        labels = said["labels"] if said["labels"] is not None else entry.labels
+        dont_know = _tuple(said["dont_know"]) or ()
+        measured = cast("Scale", entry.scale or "nominal")
+        data = finished(columns, source.name, labels, measured, dont_know)
+        _refuse_suspicious(data, columns, source, repeats, by_units=units is not None)
+        return data
+
+    return found, made
+
+
+def _entries(scale: Any, codebook: Any) -> list[tuple[str, Entry]]:
+    """Put together what is said of scales and labels; what stands later counts more."""
+    if not isinstance(scale, Mapping):
+        if scale not in SCALES:
+            remedy = f"Use one of {', '.join(SCALES)}."
+            raise AnnotationError(Problem(f"{scale!r} is not a scale.", remedy=remedy))
+        scale = {"*": scale}
+    book = {} if codebook is None else codebook_of(codebook)
+    scales = codebook_of(scale)
+    general = [(name, entry) for name, entry in scales.items() if name == "*"]
+    return [*general, *book.items(), *(pair for pair in scales.items() if pair[0] != "*")]
 
 
 def _refuse_suspicious(

@@ -42,6 +42,7 @@ class Options:
     models: bool = False
     sets: bool = False
     forced: bool = False
+    every: bool = False
 
     def __post_init__(self) -> None:
         for field in fields(self):

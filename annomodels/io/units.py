@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
 
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, Problem
@@ -84,6 +86,12 @@ def columns_of_spans(spans: SpanTable, by: str, options: Options) -> Columns:
     if by not in UNITS:
         what = f"There is no unit {by!r}."
         return Columns(problems=[Problem(what, spans.source, described())])
+    if options.every:
+        each = {
+            name: partial(columns_of_spans, spans, by, replace(options, question=name, every=False))
+            for name in spans.questions
+        }
+        return Columns(parts=each)
     try:
         chosen = spans.of(options.question)
         if by == "chain":

@@ -10,6 +10,7 @@ from annomodels.errors import AnnotationError, NotApplicable
 from annomodels.models.catalog import class_of
 from annomodels.models.encoded import require_fittable
 from annomodels.planning.rules import ALSO, FIRST, Facts, facts_of, holding
+from annomodels.planning.supports import FEWEST_SHARED, rated
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
 
 
-FEW_ITEMS, FEWEST_SHARED = 30, 0.5
+FEW_ITEMS = 30
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -120,7 +121,8 @@ def advise(
         return Advice("", said, _table([]), facts)
     first = holding(FIRST, facts)[0]
     rows = [(rule.model, rule.said(facts)) for rule in (first, *holding(ALSO, facts))]
-    reasons = [first.said(facts), *_cautions(facts)]
+    ordered = rated(data)
+    reasons = [first.said(facts), *([ordered] if ordered else []), *_cautions(facts)]
     if fit is not None:
         if fit.tree.attrs["data_fingerprint"] != data.fingerprint:
             raise NotApplicable("The fit is of other data: give a fit of these.")

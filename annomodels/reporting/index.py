@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -74,8 +75,10 @@ def row_of(question: str, href: str, fit: Fit) -> IndexRow:
     )
 
 
-def index_page(rows: list[IndexRow], source: str = "") -> str:
-    """HTML of the page.
+def index_page(
+    rows: list[IndexRow], source: str = "", left_out: Mapping[str, str] | None = None
+) -> str:
+    """HTML of the page; questions that were left out stand below the table, with the reason.
 
     Examples
     --------
@@ -91,5 +94,6 @@ def index_page(rows: list[IndexRow], source: str = "") -> str:
         title=f"Annotation reports · {name}" if name else "Annotation reports",
         heading=name or "What the labels are worth",
         rows=rows,
+        left_out={short(name, 120): why for name, why in (left_out or {}).items()},
     )
     return html

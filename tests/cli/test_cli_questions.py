@@ -34,7 +34,12 @@ def test_each_question_gets_a_folder_and_the_index_links_them(call, survey, tmp_
     facts = json.loads(done.out)
     assert facts["index"] == str(out / "index.html")
     assert list(facts["questions"]) == ["rude <b>?", "tone"]
-    assert {path.name for path in out.iterdir()} == {"index.html", "rude-b", "tone"}
+    whole = {"index.html", "agreement.csv", "methods.md"}
+    assert {path.name for path in out.iterdir()} == {*whole, "rude-b", "tone"}
+    told = (out / "methods.md").read_text()
+    assert "2 questions were analysed, each by itself" in told
+    assert "| tone | nominal | 8 | 3 | 2 | 24 |" in told
+    assert (out / "agreement.csv").read_text().count("\ntone,alpha,") == 1
     for name, labels in (("rude-b", ("no", "yes")), ("tone", ("neg", "pos"))):
         assert {path.name for path in (out / name).iterdir()} == set(names_of(report=True))
         assert am.load(out / name / "fit.nc").data.labels == labels
@@ -58,14 +63,14 @@ def test_without_the_option_the_questions_are_named_and_nothing_is_written(
     assert not (tmp_path / "out").exists()
 
 
-def test_the_option_is_refused_where_it_makes_no_sense(call, survey, votes, tmp_path) -> None:
+def test_the_option_is_refused_where_it_makes_no_sense(call, survey, tmp_path) -> None:
     out = tmp_path / "out"
     both = call("run", survey, "-o", out, "--every-question", "--question", "tone")
     assert (both.code, "not both" in both.err) == (2, True)
-    one = call("run", votes, "-o", out, "--every-question")
+    alone = tmp_path / "alone.csv"
+    alone.write_text("item,coder,label\nt,ana,yes\nt,ben,no\n")
+    one = call("run", alone, "-o", out, "--every-question")
     assert (one.code, "only one question" in one.err) == (2, True)
-    piped = call("run", "-", "-o", out, "--every-question")
-    assert (piped.code, "give a file" in piped.err) == (2, True)
     missing = call("run", tmp_path / "no.csv", "-o", out, "--every-question")
     assert missing.code == 3
     assert not out.exists()
@@ -100,3 +105,89 @@ def test_agreement_of_every_question_stands_in_one_table(call, survey) -> None:
     assert "alpha.low of question tone is" in done.err
     both = call("agree", survey, "--every-question", "--by", "label")
     assert (both.code, "--by" in both.err) == (2, True)
+
+
+def test_what_cannot_be_analysed_is_named_and_the_rest_is_done(call, survey, tmp_path) -> None:
+    path = tmp_path / "more.csv"
+    rows = [f"t{i},{c},ok,captcha" for i in range(8) for c in ("ana", "ben", "cem")]
+    rows += [f"t{i},{c},words of {c} on {i * 7 % 64},why" for i in range(20) for c in "abc"]
+    path.write_text(survey.read_text() + "\n".join(rows) + "\n")
+    done = call("agree", path, "--every-question", "--coefficient", "alpha", "--json")
+    assert done.code == 0
+    told = {row["question"]: row for row in json.loads(done.out)}
+    assert list(told) == ["rude <b>?", "tone", "captcha", "why"]
+    assert told["captcha"]["note"] == "Left out: all 24 answers are 'ok'."
+    assert told["captcha"]["coefficient"] is None
+    assert "warning: left out: why: free text, 60 different answers among 60." in done.err
+    gate = call("agree", path, "--every-question", "--fail-if", "alpha<-1", "--format", "md")
+    assert (gate.code, "captcha" in gate.out) == (0, False)
+    out = tmp_path / "out"
+    done = call("run", path, "-o", out, "--every-question", "--no-report", *FEW, "--json")
+    assert done.code == 0
+    assert set(json.loads(done.out)["left_out"]) == {"captcha", "why"}
+    page = (out / "index.html").read_text()
+    assert "<li><bdi>captcha</bdi>: all 24 answers are &#39;ok&#39;.</li>" in page
+    assert "Not analysed: captcha, because all 24 answers are" in (out / "methods.md").read_text()
+    nothing = call("agree", path, "--question", "c*", "--question", "w*")
+    assert nothing.code == 3
+    assert "None of 2 questions can be read: 'captcha' (all 24" in nothing.err
+
+
+@pytest.fixture
+def coding(tmp_path):
+    rows = ["item,coder,stage_1,stage_2,stage_free,tone"]
+    for i in range(9):
+        for k, coder in enumerate(("ana", "ben")):
+            rows.append(f"t{i},{coder},{(i + k) % 4 + 1},{i % 4 + 1},x{i}{k},{'ab'[(i + k) % 2]}")
+    path = tmp_path / "coding.csv"
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+def test_questions_are_chosen_by_names_and_patterns_each_with_its_scale(
+    call, coding, tmp_path
+) -> None:
+    words = ("agree", coding, "--coefficient", "alpha", "--json", "--question", "stage_[12]")
+    scaled = ("--scale", "stage_2=ordinal", "--question", "tone")
+    paper = tmp_path / "paper.md"
+    done = call(*words, *scaled, "--methods", paper)
+    assert [row["question"] for row in json.loads(done.out)] == ["stage_1", "stage_2", "tone"]
+    text = paper.read_text()
+    assert "3 questions were analysed, each by itself (stage\\_1, stage\\_2 and tone)" in text
+    assert "| stage\\_2 | ordinal | 9 | 2 | 4 | 18 |" in text
+    assert "| stage\\_1 | nominal |" in text
+    assert "krippendorff2019" in text
+    one = call("agree", coding, "--question", "stage_2", "--scale", "ordinal", "--json")
+    alpha = next(row for row in json.loads(one.out) if row["coefficient"] == "alpha")
+    assert json.loads(done.out)[1]["value"] == alpha["value"]
+    wrong = call(*words, "--scale", "stage_9=ordinal")
+    assert (wrong.code, "No question is called 'stage_9'" in wrong.err) == (3, True)
+    wrong = call(*words, "--scale", "stage_1=ranked")
+    assert (wrong.code, "QUESTION=SCALE" in wrong.err) == (2, True)
+    wrong = call("fit", coding, "-o", tmp_path / "f.nc", "--question", "stage_[12]")
+    assert (wrong.code, "takes one question" in wrong.err) == (2, True)
+    wrong = call("agree", coding, "--question", "tone", "--methods", paper, "--force")
+    assert (wrong.code, "--methods goes with" in wrong.err) == (2, True)
+
+
+def test_check_of_every_question_is_one_table_and_says_what_is_supported(call, coding) -> None:
+    done = call("check", coding, "--every-question", "--json", "--scale", "stage_2=ordinal")
+    told = json.loads(done.out)
+    assert list(told["questions"]) == ["stage_1", "stage_2", "stage_free", "tone"]
+    checks = told["questions"]["stage_1"]["checks"]
+    assert checks["labels_given"]["value"] == 18
+    assert "the numbers 1 to 4" in checks["scale"]["remark"]
+    assert "--scale ordinal" in checks["scale"]["remark"]
+    assert told["questions"]["stage_2"]["checks"]["scale"] == {"value": "ordinal", "remark": ""}
+    assert {"question": "tone", "what": "alpha"} in told["supports"]
+    why = {"question": "tone", "what": "coders' accuracy", "why": "2 coders"}
+    assert why in told["not_yet"]
+    drawn = call("check", coding, "--every-question")
+    assert drawn.out.splitlines()[1].startswith("stage_1\t9\t2\t18\t4\t0\tnominal\t")
+    assert "supports: alpha by question" in drawn.err
+    assert "coders' accuracy (2 coders)" in drawn.err
+    alone = call("check", coding, "--question", "tone", "--json")
+    assert {"what": "gold"} in json.loads(alone.out)["supports"]
+    lines = call("check", coding, "--question", "tone").out.splitlines()
+    assert "supports\talpha, gold\t" in lines
+    assert lines[-1].startswith("not yet\t")

@@ -18,6 +18,7 @@ from annomodels.cli.options import (
     read_options,
     write_options,
 )
+from annomodels.errors import AnnotationError, NotApplicable, Problem
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,6 +33,7 @@ SHORT = ("title", "value", "low", "high", "observed", "expected", "n", "p_above_
         "annomodels agree votes.csv --scale ordinal --labels low,mid,high --by coder",
         "annomodels agree votes.csv --diagnose",
         "annomodels agree coding.xlsx --item article --every-question --coefficient alpha",
+        "annomodels agree coding.xlsx --question 'stage_*' --scale 'stage_*=ordinal'",
         "annomodels agree links.csv --by document --coefficient kappa --positive link",
         "annomodels agree votes.csv --fail-if 'alpha<0.667' --fail-if 'alpha.low<0.5'",
     ),
@@ -66,6 +68,12 @@ SHORT = ("title", "value", "low", "high", "observed", "expected", "n", "p_above_
     help="Analyse each question or variable of DATA separately, in one table.",
 )
 @click.option(
+    "--methods",
+    "paper",
+    metavar="FILE",
+    help="With several questions: write a methods section on all of them (.md).",
+)
+@click.option(
     "--fail-if",
     "gates",
     multiple=True,
@@ -85,6 +93,7 @@ def command(
     positive: str | None,
     diagnose: bool,
     every_question: bool,
+    paper: str | None,
     gates: tuple[str, ...],
     reading: Reading,
     writing: Writing,
@@ -97,15 +106,21 @@ def command(
     from annomodels.cli.exits import DONE, GATE
     from annomodels.cli.gate import parse_gates
     from annomodels.cli.places import check_writing
+    from annomodels.cli.questions import several
     from annomodels.cli.session import warn
 
     limits = parse_gates(gates)
-    _check(by, positive, diagnose, every_question, asked)
+    many = several(reading, every_question)
+    _check(by, positive, diagnose, many, asked)
+    if paper is not None and not many:
+        raise click.UsageError("--methods goes with --every-question; else see annomodels run.")
     check_writing(writing)
+    if paper is not None:
+        check_writing(Writing("md", paper, writing.force))
     gated = [limit.name for limit in limits]
     names = coefficient_names(asked, gated, DEFAULT if by else ())
-    if every_question:
-        table = _each_question(data, names if asked else None, reading, writing)
+    if many:
+        table = _each_question(data, names if asked else None, reading, writing, paper)
     else:
         table = _one(data, names, asked, by, positive, diagnose, reading, writing)
     failures = [sentence for limit in limits for sentence in limit.failures(table)]
@@ -150,31 +165,47 @@ def _one(
 
 
 def _each_question(
-    data: str, names: list[str] | None, reading: Reading, writing: Writing
+    data: str, names: list[str] | None, reading: Reading, writing: Writing, paper: str | None
 ) -> pd.DataFrame:
-    """Write one table with the coefficients of every question."""
+    """Write one table with the coefficients of every question that has some, and a text."""
     import pandas as pd
 
-    from annomodels.cli.jobs import questions_of
-    from annomodels.cli.loading import load_data, say_notes
-    from annomodels.cli.session import note
-    from annomodels.cli.tables import emit
+    from annomodels.cli.loading import load_each, say_notes
+    from annomodels.cli.questions import form_for, reason_of, with_left_out
+    from annomodels.cli.session import note, warn
+    from annomodels.cli.tables import emit, emit_text
     from annomodels.coefficients.agreement import agreement
+    from annomodels.reporting.overall import agreement_methods
 
     tables: list[pd.DataFrame] = []
     notes: dict[str, None] = {}
-    for question in questions_of(data, reading):
-        labels = load_data(data, {**reading, "question": question})
+    found = load_each(data, reading)
+    left_out, measured = dict(found.left_out), {}
+    for question, labels in found.items():
         note(f"{question}: {labels!r}")
         say_notes(labels)
-        panel = agreement(labels, names)
+        try:
+            panel = agreement(labels, names)
+        except (AnnotationError, NotApplicable) as error:
+            left_out[question] = reason_of(error)
+            warn(f"left out: {question}: {left_out[question]}.")
+            continue
+        measured[question] = labels
         part = panel.table.copy()
         part.insert(0, "question", question)
         tables.append(part)
         notes.update(dict.fromkeys(panel.notes))
+    if not tables:
+        what = f"No question of {len(left_out)} has agreement to measure."
+        where = "; ".join(f"{name}: {why}" for name, why in left_out.items())
+        raise AnnotationError(Problem(what, where, "See annomodels check --every-question."))
     table = pd.concat(tables, ignore_index=True)
-    emit(table, writing, "Agreement by question", ("question", *SHORT))
+    whole = with_left_out(table, left_out, form_for(writing))
+    emit(whole, writing, "Agreement by question", ("question", *SHORT))
     _say(table, list(notes), writing)
+    if paper is not None:
+        written = agreement_methods(measured, table, left_out)
+        emit_text(written, Writing("md", paper, writing.force))
     return table
 
 
@@ -195,7 +226,7 @@ def _check(
     by: str | None,
     positive: str | None,
     diagnose: bool,
-    every_question: bool,
+    many: bool,
     asked: tuple[str, ...],
 ) -> None:
     """Refuse options that do not go together.
@@ -207,10 +238,10 @@ def _check(
     """
     if diagnose and by:
         raise click.UsageError("--diagnose and --by make different tables: use one at a time.")
-    if every_question and (diagnose or by):
+    if many and (diagnose or by):
         raise click.UsageError(
-            "--every-question gives one table of coefficients: choose a --question for "
-            "--by or --diagnose."
+            "Several questions (--every-question) give one table of coefficients: choose one "
+            "--question for --by or --diagnose."
         )
     if diagnose and len(asked) > 1:
         raise click.UsageError("--diagnose explains one coefficient: give --coefficient once.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import click
 
 from annomodels.cli.loading import data_argument
@@ -14,53 +16,140 @@ from annomodels.cli.options import (
     write_options,
 )
 
+if TYPE_CHECKING:
+    from annomodels.cli.health import Finding
+    from annomodels.data.annotations import Annotations
+    from annomodels.io.questions import Questions
+    from annomodels.planning.supports import Use
+
+SHORT = ("items", "coders", "labels given", "different labels", "repeated labels", "scale")
+
 
 @click.command(
     "check",
-    epilog=examples("annomodels check votes.csv --item sentence --coder worker --label tag"),
+    epilog=examples(
+        "annomodels check votes.csv --item sentence --coder worker --label tag",
+        "annomodels check coding.xlsx --item article --every-question",
+    ),
 )
 @data_argument
+@click.option(
+    "--every-question",
+    is_flag=True,
+    help="Look at each question or variable of DATA separately, in one table.",
+)
 @read_options
 @write_options
 @common_options
-def command(data: str, reading: Reading, writing: Writing) -> None:
-    """Say what is in DATA and what looks odd in it."""
+def command(data: str, every_question: bool, reading: Reading, writing: Writing) -> None:
+    """Say what is in DATA, what looks odd in it, and what it supports.
+
+    The last lines say what can be had from these labels, such as alpha, gold labels or the accuracy
+    of coders, and what not yet, with the reason. Several questions (--every-question, or --question
+    with a pattern such as 'stage_*') stand in one table; columns that are no questions are named
+    with the reason.
+    """
+    from annomodels.cli.loading import load_each
+    from annomodels.cli.places import check_writing
+    from annomodels.cli.questions import several
+
+    check_writing(writing)
+    if several(reading, every_question):
+        _each(data, load_each(data, reading), writing)
+    else:
+        _one(data, reading, writing)
+
+
+def _one(data: str, reading: Reading, writing: Writing) -> None:
     import pandas as pd
 
     from annomodels.cli.health import findings
     from annomodels.cli.loading import load_data, stem
-    from annomodels.cli.places import check_writing
     from annomodels.cli.screen.glossary import CHECKS
     from annomodels.cli.session import here, note, say
     from annomodels.cli.tables import emit, emit_text, form_of, to_json
+    from annomodels.planning.supports import supports
 
-    check_writing(writing)
     labels = load_data(data, reading)
-    found = findings(labels)
+    found, uses = findings(labels), supports(labels)
     if form_of(writing) == "json":
-        checks = {
-            fact.check.replace(" ", "_"): {
-                "value": fact.value,
-                "remark": fact.remark,
-                **({"names": fact.names} if fact.names else {}),
-            }
-            for fact in found
-        }
-        about = {
-            "source": stem(data),
-            "summary": repr(labels),
-            "notes": list(map(here, labels.notes)),
-        }
-        emit_text(to_json({**about, "checks": checks}), writing)
+        about = {"source": stem(data), **_facts(labels, found), **_uses({"": uses})}
+        emit_text(to_json(about), writing)
         return
     rows = [("source", stem(data), "")]
-    rows += [(fact.check, str(fact.value), fact.remark) for fact in found]
+    rows += [(fact.check, str(fact.value), here(fact.remark)) for fact in found]
     drawn = form_of(writing) == "table" and writing.output in (None, "-")
-    if not drawn:
-        rows += [("note", "", here(text)) for text in labels.notes]
+    rows += [("note", "", here(text)) for text in labels.notes if not drawn]
+    rows += [("supports", ", ".join(use.what for use in uses if not use.why) or "nothing", "")]
+    rows += [("not yet", use.what, use.why) for use in uses if use.why]
     emit(pd.DataFrame(rows, columns=["check", "value", "remark"]), writing, repr(labels))
     if drawn:
         for text in labels.notes:
             say(f"note: {text}")
         for text in CHECKS:
             note(text)
+
+
+def _each(data: str, found: Questions, writing: Writing) -> None:
+    """Write a row for each question, and what all of them support."""
+    import pandas as pd
+
+    from annomodels.cli.health import findings
+    from annomodels.cli.loading import stem
+    from annomodels.cli.questions import form_for, with_left_out
+    from annomodels.cli.session import here, note
+    from annomodels.cli.tables import emit, emit_text, form_of, to_json
+    from annomodels.planning.supports import sentence, supports
+
+    checks = {question: findings(labels) for question, labels in found.items()}
+    uses = {question: supports(labels) for question, labels in found.items()}
+    if form_of(writing) == "json":
+        told = {question: _facts(found[question], facts) for question, facts in checks.items()}
+        about = {"source": stem(data), "questions": told, "left_out": found.left_out}
+        emit_text(to_json({**about, **_uses(uses)}), writing)
+        return
+    rows = [
+        {
+            "question": question,
+            **{fact.check: fact.value for fact in facts if fact.check in SHORT},
+            "note": " ".join(here(fact.remark) for fact in facts if fact.remark),
+        }
+        for question, facts in checks.items()
+    ]
+    table = with_left_out(pd.DataFrame(rows), found.left_out, form_for(writing))
+    emit(table.astype(object), writing, f"Questions of {stem(data)}", ("question", *SHORT))
+    for question, facts in checks.items():
+        for fact in facts:
+            if fact.remark and fact.check == "scale":
+                note(f"{question}: {fact.remark}")
+    note(sentence(uses))
+
+
+def _facts(labels: Annotations, found: list[Finding]) -> dict[str, Any]:
+    """Give what is known of a question as plain data."""
+    checks = {
+        fact.check.replace(" ", "_"): {
+            "value": fact.value,
+            "remark": fact.remark,
+            **({"names": fact.names} if fact.names else {}),
+        }
+        for fact in found
+    }
+    from annomodels.cli.session import here
+
+    told = {fact: {**known, "remark": here(str(known["remark"]))} for fact, known in checks.items()}
+    return {"summary": repr(labels), "notes": list(map(here, labels.notes)), "checks": told}
+
+
+def _uses(uses: dict[str, tuple[Use, ...]]) -> dict[str, Any]:
+    """Give what is supported, and what not yet, as plain data."""
+    pairs = [(question, use) for question, said in uses.items() for use in said]
+    several = len(uses) > 1 or "" not in uses
+
+    def told(question: str, use: Use) -> dict[str, str]:
+        return {**({"question": question} if several else {}), "what": use.what}
+
+    return {
+        "supports": [told(question, use) for question, use in pairs if not use.why],
+        "not_yet": [{**told(question, use), "why": use.why} for question, use in pairs if use.why],
+    }

@@ -23,6 +23,7 @@ from annomodels.cli.options import (
         "annomodels run votes.csv -o out --known truth.csv",
         "annomodels run dataset:anesthesia -o out --force",
         "annomodels run batch.csv -o out --every-question",
+        "annomodels run coding.xlsx -o out --question 'stage_*' --scale 'stage_*=ordinal'",
         "annomodels run labels --stream -o out --cache sorted",
     ),
 )
@@ -91,11 +92,14 @@ def command(
 
     The folder gets report.html, gold.csv, coders.csv, items.csv, agreement.csv, fit.nc and
     methods.md. On stdout stand the path of the report and the verdict on the inference. Several
-    questions are never mixed: choose one (--question), or take each by itself (--every-question).
+    questions are never mixed: choose one (--question), or take each by itself (--every-question, or
+    --question more than once or with a pattern such as 'stage_*'), with a table, a methods text and
+    a page over all; what cannot be analysed is named with the reason.
     With --stream the gold standard is gold.parquet, P(truth) is in truth/, about.json holds the
     verdict, and there are no items.csv and agreement.csv, which need the labels in memory.
     """
     from annomodels.cli.jobs import Job, Outcome, each_question, one_question
+    from annomodels.cli.questions import several
     from annomodels.cli.session import say
     from annomodels.cli.tables import to_json
 
@@ -113,12 +117,13 @@ def command(
     if cache is not None:
         raise click.UsageError("--cache goes with --stream.")
     outcomes: list[Outcome]
-    if every_question:
-        main_file, outcomes = each_question(job, output)
+    if several(reading, every_question):
+        main_file, outcomes, left_out = each_question(job, output)
         text = main_file
         facts: dict[str, object] = {
             "index": main_file,
             "questions": {outcome.question: outcome.facts for outcome in outcomes},
+            "left_out": left_out,
         }
     else:
         outcomes = [one_question(job, output)]

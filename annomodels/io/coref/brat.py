@@ -155,10 +155,10 @@ class _Reading:
             kept = self.marks.kept(one)
             if label not in names:
                 continue
-            if chain_of.setdefault(kept, label) == label:
-                self.links.append((first.setdefault(label, kept), kept))
-            else:
+            if chain_of.setdefault(kept, label) != label:
                 self.twice += 1
+            elif first.setdefault(label, kept) != kept:
+                self.links.append((first[label], kept))
         # a chain and a form on the same words are one mention, marked twice on purpose
         self.marks.repeated = self.twice
 

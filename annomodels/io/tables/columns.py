@@ -25,6 +25,7 @@ from annomodels.data.validation import (
 )
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.tables.keys import Key
+from annomodels.io.tables.suitable import Unsuitable
 
 ROLES = ("item", "coder", "label")
 # The package's own word comes first and wins; the rest are the words of other tools.
@@ -42,7 +43,8 @@ ALIASES: dict[str, tuple[str, ...]] = {
 class Columns:
     """Cells of the three columns without skipped ones, and what belongs to the items.
 
-    `names` says what the columns are called in the file, by role.
+    `names` says what the columns are called in the file, by role. Where every question was asked
+    for, `parts` gives the columns of each, and `left_out` says which of them are none.
     """
 
     items: Sequence[Any] = ()
@@ -56,6 +58,9 @@ class Columns:
     notes: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     names: Mapping[str, str] = field(default_factory=dict)
+    question: str = ""
+    parts: Mapping[str, Callable[[], Columns]] = field(default_factory=dict)
+    left_out: Mapping[str, Unsuitable] = field(default_factory=dict)
 
 
 def matched(header: Sequence[str]) -> dict[str, list[str]]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from annomodels.data.validation import counted, some
 from annomodels.errors import Problem
+from annomodels.io.tables.suitable import Unsuitable, listed
 
 
 def question_column(
@@ -26,6 +27,29 @@ def question_column(
         return name, []
     what = f"There is no column 'question' to look for {asked!r}."
     return None, [Problem(what, source, "Leave out question=.")]
+
+
+def suitable(
+    counts: Mapping[Any, int], left_out: Mapping[Any, Unsuitable], asked: Any, where: str
+) -> tuple[dict[Any, int], list[str], list[Problem]]:
+    """Questions without columns that hold no labels, unless one of these was asked for.
+
+    Gives what is left to choose from, what to say, and what is wrong if nothing is.
+
+    Examples
+    --------
+    >>> suitable({"q": 2, "t": 2}, {"t": Unsuitable("times")}, None, "a.csv")[:2]
+    ({'q': 2}, ["Taken for no questions: 't' (times)."])
+    """
+    sure = {name: why for name, why in left_out.items() if why.sure}
+    if asked is not None or len(counts) < 2 or not sure:
+        return dict(counts), [], []
+    kept = {name: n for name, n in counts.items() if name not in sure}
+    if kept:
+        return kept, [f"Taken for no questions: {listed(sure)}."], []
+    what = f"None of {counted(len(counts), 'column')} holds labels to compare: {listed(sure)}."
+    remedy = "If one of them is a question all the same, name it with question=...."
+    return {}, [], [Problem(what, where, remedy)]
 
 
 def choose_question(

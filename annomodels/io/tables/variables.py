@@ -8,15 +8,10 @@ from dataclasses import dataclass
 from itertools import combinations, islice
 from typing import Any
 
-from annomodels.data.validation import (
-    LONGEST_LABEL,
-    MANY_LABELS,
-    all_numbers,
-    rare_texts,
-    some,
-)
+from annomodels.data.validation import some
 from annomodels.errors import Problem
 from annomodels.io.tables.questions import choose_question
+from annomodels.io.tables.suitable import Unsuitable, unsuitable
 from annomodels.io.tables.table import Table
 
 # Where a name such as frame_anna or tone2 is cut in two.
@@ -24,12 +19,6 @@ _CUTS = (
     re.compile(r"(.+)[_. -]([^_. -]+)"),
     re.compile(r"([^_. -]+)[_. -](.+)"),
     re.compile(r"(.*\D)(\d+)"),
-)
-# The ends of names of columns that say something about an item, a coder or a session.
-_NO_LABELS = re.compile(
-    r"(.*[_. -])?(id|date|time|timestamp|created|updated|at|seconds|duration|comments?|notes?|"
-    r"remarks?|text|url|type|batch|document|status)",
-    re.IGNORECASE,
 )
 _LOOKED_AT = 50  # columns that are compared, each with each
 _ALIKE = 0.5  # variables whose labels overlap less than this cannot be one
@@ -108,31 +97,42 @@ def several(grid: Grid, source: str) -> Problem:
 
 
 def variables_beside(
-    table: Table, coder: str, free: Sequence[str], is_skip: Callable[[Any], bool]
-) -> list[str]:
-    """Columns of a long table that may hold labels.
+    table: Table, item: str, coder: str, free: Sequence[str], is_skip: Callable[[Any], bool]
+) -> tuple[dict[str, int], dict[str, Unsuitable]]:
+    """Columns of a long table beside item and coder, with their labels, and those that hold none.
 
-    Not those that are empty, hold texts or times, or one and the same of each coder.
+    These are empty, hold texts or times, or one and the same of each coder.
     """
-    found = []
+    found: dict[str, int] = {}
+    left_out: dict[str, Unsuitable] = {}
+    coders, items = table.columns[coder], table.columns[item]
+    many = len(set(map(repr, coders))) < len(table)
     for name in free:
-        cells = table.columns[name]
-        if _NO_LABELS.fullmatch(name.strip()) or any(isinstance(c, (list, dict)) for c in cells):
+        rows = [n for n, cell in enumerate(table.columns[name]) if _filled(cell, is_skip)]
+        cells = [table.columns[name][n] for n in rows]
+        if not name.strip() or not cells:
             continue
-        given: dict[str, set[Any]] = {}
-        for who, cell in zip(table.columns[coder], cells, strict=True):
-            if not is_skip(cell):
-                given.setdefault(str(who), set()).add(cell)
-        if len(table) > len(given) and all(len(said) == 1 for said in given.values()):
-            continue
-        labels = {cell for cell in cells if not is_skip(cell)}
-        filled = [cell for cell in cells if not is_skip(cell)]
-        long = any(isinstance(label, str) and len(label) > LONGEST_LABEL for label in labels)
-        long = long and not rare_texts(filled)
-        many = len(labels) > MANY_LABELS and len(labels) > len(table) / 2
-        if name.strip() and labels and not long and (not many or all_numbers(labels)):
-            found.append(name)
-    return found
+        whose = [coders[n] for n in rows]
+        why = unsuitable(name, [items[n] for n in rows], whose, cells)
+        if why is None and many and _one_each(whose, cells):
+            why = Unsuitable("it is the same in all rows of each coder, so it is about coders")
+        found[name] = len(cells)
+        if why is not None:
+            left_out[name] = why
+    return found, left_out
+
+
+def _filled(cell: Any, is_skip: Callable[[Any], bool]) -> bool:
+    return isinstance(cell, (list, dict)) or not is_skip(cell)
+
+
+def _one_each(coders: Sequence[Any], cells: Sequence[Any]) -> bool:
+    """Whether each coder has one value, and not all have the same."""
+    given: dict[str, Any] = {}
+    same = all(
+        given.setdefault(str(c), cell) == cell for c, cell in zip(coders, cells, strict=True)
+    )
+    return same and len(set(map(repr, given.values()))) > 1
 
 
 def _overlap(one: set[Any], other: set[Any]) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -11,6 +12,7 @@ from annomodels.errors import Problem
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Columns, assemble, matched, named_column
 from annomodels.io.tables.long import GOLD_WORDS
+from annomodels.io.tables.suitable import unsuitable
 from annomodels.io.tables.table import Table
 from annomodels.io.tables.variables import Grid, grid_of, one_variable, several
 
@@ -54,6 +56,8 @@ def read_wide(source: Source, options: Options) -> Columns:
         said, wrong = one_variable(grid, options.question, table.source)
         coders = {column: coder for coder, column in said.items()} or coders
         problems += wrong
+    elif grid is not None and options.every:
+        pass
     elif grid is not None and grid.apart and not options.forced:
         problems.append(several(grid, table.source))
     for name in (name for name in coders if name not in table.columns):
@@ -64,6 +68,8 @@ def read_wide(source: Source, options: Options) -> Columns:
     problems = list(dict.fromkeys(problems))
     if problems:
         return Columns(problems=problems)
+    if grid is not None and options.every:
+        return _each_variable(table, grid, item, options)
     if options.coder_columns is None:
         problems += _not_coders(table, list(coders), options)
         if not options.forced and looks_like_counts([table.columns[name] for name in coders]):
@@ -84,6 +90,25 @@ def read_wide(source: Source, options: Options) -> Columns:
     columns.notes = [*table.notes, *columns.notes]
     columns.skips -= sum(table.absent.get(name, 0) for name in coders)
     return columns
+
+
+def _each_variable(table: Table, grid: Grid, item: str, options: Options) -> Columns:
+    """Give the columns of every variable, when asked for."""
+
+    def read(name: str) -> Columns:
+        coders = {column: coder for coder, column in grid.columns[name].items()}
+        columns = _melted(table, item, coders, options.extra, options)
+        columns.question = name
+        return columns
+
+    left_out = {}
+    for name in grid.columns:
+        columns = read(name)
+        why = unsuitable(name, columns.items, columns.coders, columns.labels)
+        if why is not None:
+            left_out[name] = why
+    parts = {name: functools.partial(read, name) for name in grid.columns}
+    return Columns(parts=parts, left_out=left_out, notes=list(table.notes))
 
 
 def _grid(table: Table, options: Options, item: str) -> Grid | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -10,8 +11,10 @@ from annomodels.data.validation import at_rows, counted, is_blank, some
 from annomodels.errors import Problem
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Columns, named_column
-from annomodels.io.tables.questions import choose_question
+from annomodels.io.tables.questions import choose_question, suitable
+from annomodels.io.tables.suitable import unsuitable
 
+_Row = tuple[str, str, str, tuple[str, ...], int, str]
 _JOINERS = ("|", " + ", " / ", " & ", "; ", " ~ ")
 
 
@@ -66,12 +69,12 @@ class Judgements:
         self.options = options
         self.notes: list[str] = []
         self.problems: list[Problem] = []
-        self._kept: list[tuple[str, str, str, tuple[str, ...], int, str]] = []
+        self._kept: list[_Row] = []
         self._skips: Counter[str] = Counter()
         self._unsaid: dict[str, None] = {}
         self._left_out: Counter[str] = Counter()
         self._unreadable: dict[str, list[int]] = {}
-        self._gold: list[tuple[str, str, tuple[str, ...]]] = []
+        self._gold: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
         self._texts: dict[str, str] = {}
         self._groups: dict[str, str] = {}
 
@@ -144,7 +147,7 @@ class Judgements:
         except Unreadable:
             return
         if what and labels:
-            self._gold.append((what, question, labels))
+            self._gold.setdefault(question, []).append((what, labels))
 
     def text(self, item: Any, text: Any) -> None:
         """Take the text of an item."""
@@ -180,31 +183,55 @@ class Judgements:
     def columns(self) -> Columns:
         """Columns of the question that was asked for, with notes and problems."""
         problems = [*self.problems, *self.wrong_types()]
-        counts = Counter(row[2] for row in self._kept)
-        question, found = choose_question(
-            counts, self.options.question, self.source.name, "judgement"
-        )
-        problems += found
+        by_question: dict[str, list[_Row]] = {}
+        for row in self._kept:
+            by_question.setdefault(row[2], []).append(row)
+        asked, counts = self.options.question, {q: len(rows) for q, rows in by_question.items()}
+        left_out = {}
+        if asked is None and len(counts) > 1:
+            for name, rows in by_question.items():
+                why = unsuitable(name, *([row[n] for row in rows] for n in (0, 1, 3)))
+                if why is not None:
+                    left_out[name] = why
+        if self.options.every and counts and not problems:
+            parts = {q: functools.partial(self._one, q, by_question[q]) for q in sorted(counts)}
+            return Columns(parts=parts, left_out=left_out)
+        fit, said, found = suitable(counts, left_out, asked, self.source.name)
+        self.notes += said
+        question, missed = (None, []) if found else self._choose(fit)
+        problems += [*found, *missed]
         if not self._kept and not problems:
             problems.append(self._nothing())
         if problems:
             return Columns(problems=list(dict.fromkeys(problems)))
-        rows = self._once([row for row in self._kept if row[2] == question])
-        gold = [row for row in self._gold if row[1] == question]
-        show, problem = self._namer([row[3] for row in rows] + [row[2] for row in gold])
+        return self._one(str(question), by_question.get(str(question), []))
+
+    def _choose(self, counts: Mapping[str, int]) -> tuple[str | None, list[Problem]]:
+        asked = self.options.question
+        return choose_question(counts, asked, self.source.name, "judgement")
+
+    def _one(self, question: str, rows: list[_Row]) -> Columns:
+        """Columns of one question."""
+        notes = list(self.notes)
+        rows = self._once(rows)
+        gold = self._gold.get(question, [])
+        show, problem = self._namer([row[3] for row in rows] + [labels for _, labels in gold])
         known = {row[0] for row in rows}
-        return Columns(
+        columns = Columns(
             items=[row[0] for row in rows],
             coders=[row[1] for row in rows],
             labels=[show(row[3]) for row in rows],
             rows=[row[4] for row in rows],
-            gold=self._known_gold([(item, show(labels)) for item, _, labels in gold]),
+            gold=self._known_gold([(item, show(labels)) for item, labels in gold]),
             texts={item: text for item, text in self._texts.items() if item in known} or None,
             group={item: name for item, name in self._groups.items() if item in known} or None,
-            skips=self._skips[str(question)] + self._skips[""] * (question != ""),
+            skips=self._skips[question] + self._skips[""] * (question != ""),
             notes=[*self.notes, *self._counted(known)],
             problems=problem,
+            question=question,
         )
+        self.notes = notes
+        return columns
 
     def wrong_types(self) -> list[Problem]:
         """Problems of records that are not what they should be."""

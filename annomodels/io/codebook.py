@@ -1,0 +1,163 @@
+"""A codebook: the scale and the labels of each question of a study, by its name or a pattern."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from annomodels.data.annotations import SCALES
+from annomodels.data.validation import some
+from annomodels.errors import AnnotationError, Problem
+from annomodels.io.border import guarded
+from annomodels.io.source import Source
+
+QUESTION_WORDS = ("question", "variable", "name", "column")
+LABEL_WORDS = ("labels", "values", "categories", "codes")
+_MARKS = "|;,"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What is said of the questions that a pattern fits."""
+
+    scale: str | None = None
+    labels: tuple[str, ...] | None = None
+
+
+def is_pattern(name: str) -> bool:
+    """Whether a name may stand for several: it has ``*``, ``?`` or ``[``.
+
+    Examples
+    --------
+    >>> is_pattern("stage_*"), is_pattern("stage_1")
+    (True, False)
+    """
+    return not set("*?[").isdisjoint(name)
+
+
+def fits(pattern: str, name: str) -> bool:
+    """Whether a name is meant: it is the same, or the pattern fits it.
+
+    Examples
+    --------
+    >>> fits("stage_*", "stage_1"), fits("is it rude?", "is it rude?"), fits("a", "b")
+    (True, True, False)
+    """
+    return pattern == name or fnmatchcase(name, pattern)
+
+
+def entry_of(said: Iterable[tuple[str, Entry]], question: str) -> Entry:
+    """Put together all that is said of a question; what stands later counts.
+
+    Examples
+    --------
+    >>> said = [("s_*", Entry("ordinal")), ("s_1", Entry(None, ("a", "b")))]
+    >>> entry_of([("*", Entry("nominal")), *said], "s_1")
+    Entry(scale='ordinal', labels=('a', 'b'))
+    """
+    found = Entry()
+    for pattern, entry in said:
+        if fits(pattern, question):
+            found = Entry(entry.scale or found.scale, entry.labels or found.labels)
+    return found
+
+
+def codebook_of(given: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str, Entry]:
+    """Read a codebook: a table with the columns question, scale and labels, JSON, or a mapping.
+
+    Raises
+    ------
+    AnnotationError
+        With all problems of the codebook at once.
+
+    Examples
+    --------
+    >>> codebook_of({"stage_*": "ordinal", "tone": {"labels": ["low", "high"]}})["tone"]
+    Entry(scale=None, labels=('low', 'high'))
+    """
+    if isinstance(given, Mapping):
+        rows = [(str(name), value, f"codebook, {name!r}") for name, value in given.items()]
+    else:
+        source = Source(given)
+        with guarded(source.name, "codebook"):
+            rows = _rows(source)
+    problems: list[Problem] = []
+    out: dict[str, Entry] = {}
+    for name, value, where in rows:
+        said = {"scale": value} if isinstance(value, str) else value
+        if not isinstance(said, Mapping):
+            what = f"{value!r} says nothing about a question."
+            problems.append(Problem(what, where, "Give a scale, or an object of scale and labels."))
+            continue
+        scale, labels = said.get("scale") or None, said.get("labels") or None
+        if scale is not None and scale not in SCALES:
+            what, remedy = f"{scale!r} is not a scale.", f"Use one of {', '.join(SCALES)}."
+            problems.append(Problem(what, where, remedy))
+        if name in out:
+            problems.append(Problem(f"{name!r} stands there twice.", where, "Leave one out."))
+        out[name] = Entry(scale, _labels(labels))
+    if problems:
+        raise AnnotationError(problems)
+    return out
+
+
+def unknown(codebook: Collection[str], questions: Collection[str], where: str) -> list[Problem]:
+    """Say which names of a codebook, or of ``--scale``, fit no question.
+
+    Examples
+    --------
+    >>> unknown({"stag_1": Entry()}, ["stage_1"], "codebook.csv")[0].what
+    "No question is called 'stag_1'."
+    """
+    problems = []
+    for name in codebook:
+        if any(fits(name, question) for question in questions):
+            continue
+        near = difflib.get_close_matches(name, questions, n=1)
+        remedy = f"Did you mean {near[0]!r}? " if near else ""
+        remedy += f"The questions are {some(questions)}."
+        word = "fits" if is_pattern(name) else "is called"
+        problems.append(Problem(f"No question {word} {name!r}.", where, remedy))
+    return problems
+
+
+def _labels(given: Any) -> tuple[str, ...] | None:
+    """Labels in their order: a list, or a text with a bar, semicolon or comma between them."""
+    if given is None:
+        return None
+    if not isinstance(given, str):
+        return tuple(map(str, given))
+    mark = next((mark for mark in _MARKS if mark in given), _MARKS[0])
+    return tuple(part.strip() for part in given.split(mark) if part.strip())
+
+
+def _rows(source: Source) -> list[tuple[str, Any, str]]:
+    if source.is_json and isinstance(source.documents, dict):
+        return [
+            (name, value, f"{source.name}, {name!r}") for name, value in source.documents.items()
+        ]
+    table = source.table
+    if table.problems:
+        raise AnnotationError(table.problems)
+    plain = {name.strip().casefold(): name for name in table.header}
+    question = next((plain[word] for word in QUESTION_WORDS if word in plain), None)
+    labels = next((plain[word] for word in LABEL_WORDS if word in plain), None)
+    if question is None or ("scale" not in plain and labels is None):
+        what = (
+            f"A codebook has the columns question, scale and labels; here are {some(table.header)}."
+        )
+        remedy = "Name the columns so; labels are separated by bars (low|mid|high)."
+        raise AnnotationError(Problem(what, source.name, remedy))
+    out = []
+    for n, row in enumerate(table.rows):
+        said = {"scale": table.columns[plain["scale"]][n]} if "scale" in plain else {}
+        if labels is not None:
+            said["labels"] = table.columns[labels][n]
+        name = str(table.columns[question][n])
+        if name:
+            out.append((name, said, f"{source.name}, row {row}"))
+    return out

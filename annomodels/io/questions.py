@@ -1,0 +1,140 @@
+"""All questions of a file, or some of them: what can be read is read, the rest is named."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from annomodels.data.annotations import Annotations
+from annomodels.data.validation import counted
+from annomodels.errors import AnnotationError, Problem
+from annomodels.io.border import name_of
+from annomodels.io.codebook import codebook_of, fits, is_pattern, unknown
+from annomodels.io.many import Paths
+from annomodels.io.reading import read, understood
+from annomodels.io.tables.suitable import listed
+
+
+@dataclass(frozen=True, repr=False)
+class Questions(Mapping[str, Annotations]):
+    """Annotations of each question of a file, by its name.
+
+    Parameters
+    ----------
+    annotations
+        What was read.
+    left_out
+        Why the other columns or questions were not.
+    source
+        Name of the file.
+    """
+
+    annotations: Mapping[str, Annotations]
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    source: str = ""
+
+    def __getitem__(self, name: str) -> Annotations:
+        return self.annotations[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.annotations)
+
+    def __len__(self) -> int:
+        return len(self.annotations)
+
+    def __repr__(self) -> str:
+        lines = [f"{counted(len(self), 'question')} of {self.source}"]
+        lines += [f"{name}: {data!r}" for name, data in self.annotations.items()]
+        if self.left_out:
+            lines.append(f"Left out: {listed(self.left_out)}.")
+        return "\n".join(lines)
+
+
+def read_questions(path: Paths, question: str | Sequence[str] = (), **reading: Any) -> Questions:
+    r"""Read several questions of a file, each by itself, in one pass over the file.
+
+    Columns that hold no labels are left out and named with the reason: free text, JSON, times and
+    identifiers, what is the same in all rows of a coder or for all coders of an item, and questions
+    to which there is one answer only. A question that is named by its full name is always tried.
+
+    Parameters
+    ----------
+    path
+        As for :func:`annomodels.read`.
+    question
+        Names of questions, or patterns such as ``"stage_*"``; all without it.
+    **reading
+        As for :func:`annomodels.read`. With `scale` and `codebook`, each question has its own
+        scale: ``scale={"stage_*": "ordinal"}``.
+
+    Returns
+    -------
+    Questions
+        A mapping from names to :class:`annomodels.Annotations`, with ``left_out``.
+
+    Raises
+    ------
+    AnnotationError
+        When the file cannot be read, a name fits no question, or none can be read.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "sheet.csv"
+    >>> rows = ["item,coder,tone,frame,lead_time", "t1,ana,1,war,7", "t1,ben,2,war,9"]
+    >>> _ = path.write_text("\n".join([*rows, "t2,ana,2,money,8", "t2,ben,2,war,5"]) + "\n")
+    >>> found = read_questions(path, scale={"tone": "ordinal"})
+    >>> list(found), found["tone"].scale, found["frame"].scale
+    (['tone', 'frame'], 'ordinal', 'nominal')
+    >>> print(found.left_out["lead_time"])
+    by its name it says something of the item, the coder or the session
+    """
+    names = [question] if isinstance(question, str) else list(question)
+    said = {**(read.__kwdefaults__ or {}), **reading, "question": None}
+    found, made = understood(path, said, every=True)
+    if found.problems:
+        raise AnnotationError(found.problems)
+    source = name_of(path) if isinstance(path, (str, os.PathLike)) else "the files"
+    if not found.parts:
+        problems = unknown(names, [found.question] if found.question else [], source)
+        if problems:
+            raise AnnotationError(problems)
+        data = made(found)
+        return Questions({found.question: data}, {}, source)
+    problems = unknown(names, found.parts, source)
+    if isinstance(said["scale"], Mapping):
+        problems += unknown(said["scale"], found.parts, "scale=...")
+    if said["codebook"] is not None:
+        book = said["codebook"]
+        where = "codebook" if isinstance(book, Mapping) else name_of(book)
+        problems += unknown(codebook_of(book), found.parts, where)
+    if problems:
+        raise AnnotationError(problems)
+    annotations: dict[str, Annotations] = {}
+    left_out: dict[str, str] = {}
+    for name, part in found.parts.items():
+        if names and not any(fits(asked, name) for asked in names):
+            continue
+        why = found.left_out.get(name)
+        if why is not None and name not in names:
+            left_out[name] = why.why
+            continue
+        try:
+            columns = part()
+            columns.question = columns.question or name
+            columns.notes = [*found.notes, *columns.notes]
+            annotations[name] = made(columns)
+        except AnnotationError as error:
+            problems += error.problems
+            first = error.problems[0].what
+            left_out[name] = first[:1].lower() + first[1:].rstrip(".")
+    if not annotations:
+        named = [name for name in names if not is_pattern(name)]
+        if len(left_out) == 1 and problems and named:
+            raise AnnotationError(problems)
+        what = f"None of {counted(len(left_out), 'question')} can be read: {listed(left_out)}."
+        remedy = "Name a column that holds labels with question=...."
+        raise AnnotationError(Problem(what, source, remedy))
+    return Questions(annotations, left_out, source)

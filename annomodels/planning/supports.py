@@ -1,0 +1,128 @@
+"""What data support, and what not yet: known from counts alone, before anything is fitted."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from annomodels.data.annotations import Annotations
+from annomodels.data.validation import all_numbers, counted
+from annomodels.planning.rules import ENOUGH_GOLD, FEW, MANY, SEVERAL, facts_of
+
+FEWEST_SHARED = 0.5  # share of the items that two coders labelled
+FEWEST_CODERS = 3  # with two, a disagreement does not tell which of them is wrong
+_LONGEST = 11  # points of a rating scale: 0 to 10
+
+
+@dataclass(frozen=True)
+class Use:
+    """Something that can be had from labels, or not yet.
+
+    Parameters
+    ----------
+    what
+        "alpha", "gold", "coders' accuracy" and the like.
+    why
+        Why not yet; empty where it can be had.
+    """
+
+    what: str
+    why: str = ""
+
+
+def supports(data: Annotations) -> tuple[Use, ...]:
+    """Say what a data set supports, and what not yet and why.
+
+    Examples
+    --------
+    >>> rows = [("t1", "a", "x"), ("t1", "b", "y"), ("t2", "a", "x"), ("t2", "b", "x")]
+    >>> [(use.what, use.why) for use in supports(Annotations.from_records(rows))][:3]
+    [('alpha', ''), ('gold', ''), ("coders' accuracy", '2 coders')]
+    """
+    facts = facts_of(data)
+    coders = facts.coders
+    one = counted(coders, "coder")
+    pairs = "" if facts.shared > 0 else "no item was labelled by two coders"
+    agreed = "there is only one coder" if coders < 2 else pairs
+    if facts.labels < 2:
+        agreed = agreed or "all labels are the same"
+    known = facts.gold >= ENOUGH_GOLD
+    few = one if coders < FEWEST_CODERS and not known else ""
+    thin = (
+        ""
+        if facts.shared >= FEWEST_SHARED
+        else f"{1 - facts.shared:.0%} of the items have one label"
+    )
+    judged = few or ("" if facts.per_coder >= FEW else f"{facts.per_coder:g} labels a coder")
+    per_item = f"{facts.per_item:g} labels an item"
+    tested = f"{facts.gold} of {ENOUGH_GOLD} items with known truth"
+    found = [
+        Use("alpha", agreed),
+        Use("gold", agreed or thin),
+        Use("coders' accuracy", agreed or judged),
+        Use("hard items", agreed or few or ("" if facts.per_item >= SEVERAL else per_item)),
+        Use("items with two readings", agreed or ("" if facts.per_item >= MANY else per_item)),
+        Use("a test against known truth", "" if known else tested),
+    ]
+    return tuple(found)
+
+
+def sentence(uses: Mapping[str, tuple[Use, ...]]) -> str:
+    """Give in one line what questions support, by question if there are several.
+
+    Examples
+    --------
+    >>> alpha, gold = Use("alpha"), Use("gold", "2 coders")
+    >>> sentence({"q": (alpha, gold)})
+    'supports: alpha; not yet: gold (2 coders)'
+    >>> sentence({"q": (alpha, Use("gold")), "r": (alpha, gold)})
+    'supports: alpha by question, gold for q; not yet: gold for r (2 coders)'
+    """
+    every = list(dict.fromkeys(use.what for said in uses.values() for use in said))
+    yes, no = [], []
+    for what in every:
+        why = {q: use.why for q, said in uses.items() for use in said if use.what == what}
+        able = [question for question, reason in why.items() if not reason]
+        unable = [question for question, reason in why.items() if reason]
+        several = len(uses) > 1
+        if able:
+            where = f" for {_some(able)}" if unable else " by question" if several else ""
+            yes.append(f"{what}{where}")
+        if unable:
+            where = f" for {_some(unable)}" if able else ""
+            reasons = list(dict.fromkeys(why[question] for question in unable))
+            no.append(f"{what}{where} ({_some(reasons, '; ')})")
+    parts = [f"supports: {', '.join(yes) or 'nothing'}"]
+    return "; ".join([*parts, *([f"not yet: {', '.join(no)}"] if no else [])])
+
+
+def _some(names: list[str], between: str = ", ") -> str:
+    more = len(names) - 3
+    return between.join(names[:3]) + (f" and {more} more" if more > 0 else "")
+
+
+def rated(data: Annotations) -> str:
+    """Say that labels look like ratings in an order, where the scale is nominal; else "".
+
+    Examples
+    --------
+    >>> rows = [("t", c, label) for c, label in zip("abcde", ["1.0", "2.0", "3.0", "4.0", "5.0"])]
+    >>> rated(Annotations.from_records(rows))[:34]
+    'The labels are the numbers 1 to 5,'
+    >>> rated(Annotations.from_records([("t", "a", "0"), ("t", "b", "1")]))
+    ''
+    """
+    if data.scale != "nominal" or data.n_labels < 3 or not all_numbers(data.labels):
+        return ""
+    numbers = sorted(float(str(label)) for label in data.labels)
+    steps = {b - a for a, b in itertools.pairwise(numbers)}
+    least = min(steps)
+    points = round((numbers[-1] - numbers[0]) / least) + 1 if least > 0 else 0
+    even = least in (0.5, 1, 10, 20, 25) and all(step % least == 0 for step in steps)
+    if not even or not 3 <= points <= _LONGEST or 2 * len(numbers) < points:
+        return ""
+    return (
+        f"The labels are the numbers {numbers[0]:g} to {numbers[-1]:g}, as in a rating: if their "
+        "order counts, say scale='ordinal', and if their distances do, scale='interval'."
+    )

@@ -1,0 +1,152 @@
+"""One methods section over several questions of a study, with one table and one list of sources."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from annomodels.reporting.bibliography import by_doi, sources_of
+from annomodels.reporting.facts import facts_of
+from annomodels.reporting.methods import paragraphs, references
+from annomodels.reporting.prose import as_markdown, cite, cited_in, name
+from annomodels.reporting.words import count, decimal
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from annomodels.data.annotations import Annotations
+    from annomodels.fitting.fit import Fit
+
+_DATA = ("Question", "Scale", "Items", "Coders", "Labels", "Given")
+
+
+def agreement_methods(
+    questions: Mapping[str, Annotations], table: pd.DataFrame, left_out: Mapping[str, str]
+) -> str:
+    """Write a methods section, as Markdown, about the agreement on several questions.
+
+    Parameters
+    ----------
+    questions
+        Annotations by question.
+    table
+        Coefficients, with the columns question, coefficient, title, value, low, high.
+    left_out
+        Questions that are not in it, with the reason.
+    """
+    from annomodels.coefficients.catalogue import COEFFICIENTS
+
+    rows: Any = table.to_dict("records")
+    titles = dict.fromkeys((row["coefficient"], row["title"]) for row in rows)
+    keys = {
+        coefficient: found.key
+        for coefficient, _ in titles
+        if coefficient in COEFFICIENTS and (found := by_doi(COEFFICIENTS[coefficient].doi))
+    }
+    named = [
+        f"{title} {cite(keys[coefficient])}" if coefficient in keys else str(title)
+        for coefficient, title in titles
+    ]
+    texts = [
+        _studied(questions, left_out),
+        f"Agreement was measured for each question by itself, with {_listed(named)}. Intervals are "
+        "95 % posterior intervals from resampling items, without a model of the coders "
+        f"{cite('rubin1981')}; on the coefficients see {cite('krippendorff2019', 'artstein2008')}. "
+        f"Computed with annomodels {cite('annomodels')}.",
+    ]
+    cells = [(*_data(q, data), *_values(rows, q, titles)) for q, data in questions.items()]
+    head = (*_DATA, *(str(title) for _, title in titles))
+    return _document(texts, [("Agreement by question", head, cells)], sources_of(cited_in(texts)))
+
+
+def fits_methods(fits: Mapping[str, Fit], left_out: Mapping[str, str]) -> str:
+    """Write a methods section, as Markdown, about fits of several questions of one study.
+
+    What the questions share (model and inference) is said once, where it is the same.
+    """
+    facts = {question: facts_of(fit) for question, fit in fits.items()}
+    data = {question: fit.data for question, fit in fits.items()}
+    models: dict[str, list[str]] = {}
+    for question, known in facts.items():
+        models.setdefault(paragraphs(known)[-3], []).append(question)
+    texts = [_studied(data, left_out)]
+    for text, whose in models.items():
+        texts.append(f"For {_named(whose)}: {text}" if len(models) > 1 else text)
+    cells = []
+    sources = []
+    for question, known in facts.items():
+        table: Any = known.agreement.table.set_index("coefficient")
+        row = table.loc["alpha"] if "alpha" in table.index else None
+        settled = known.fit.gold().table["settled"] if known.truth == "class" else None
+        cells.append(
+            (
+                *_data(question, data[question]),
+                "" if row is None else _interval(row),
+                known.fit.model.name,
+                "" if settled is None else f"{settled.mean():.0%}",
+                known.check.verdict,
+            )
+        )
+        sources += references(known)
+    head = (*_DATA, "Alpha [95 %]", "Model", "Settled gold labels", "Verdict")
+    own = "The methods.md in the folder of each question says more of its inference and results."
+    return _document([*texts, own], [("Questions", head, cells)], list(dict.fromkeys(sources)))
+
+
+def _studied(questions: Mapping[str, Any], left_out: Mapping[str, str]) -> str:
+    """Say how many questions there are, how large, and what was left out."""
+    items = [data.n_items for data in questions.values()]
+    coders = [data.n_coders for data in questions.values()]
+    text = (
+        f"{count(len(questions), 'question')} {'was' if len(questions) == 1 else 'were'} analysed, "
+        f"each by itself ({_named(list(questions))}): {_span(items, 'item')} and "
+        f"{_span(coders, 'coder')} a question."
+    )
+    if left_out:
+        listed = "; ".join(f"{name(question)}, because {why}" for question, why in left_out.items())
+        text += f" Not analysed: {listed}."
+    return text
+
+
+def _span(numbers: list[int], word: str) -> str:
+    low, high = min(numbers), max(numbers)
+    return count(low, word) if low == high else f"{low:,} to {count(high, word)}"
+
+
+def _named(questions: list[str]) -> str:
+    return _listed([name(question) for question in questions])
+
+
+def _listed(parts: list[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def _data(question: str, data: Any) -> tuple[str, ...]:
+    sizes = data.n_items, data.n_coders, data.n_labels, data.n_annotations
+    return (as_markdown(name(question)), data.scale, *(f"{size:,}" for size in sizes))
+
+
+def _values(rows: Any, question: str, titles: Mapping[tuple[str, str], None]) -> list[str]:
+    found = {row["coefficient"]: row for row in rows if row["question"] == question}
+    return [_interval(found[key]) if key in found else "" for key, _ in titles]
+
+
+def _interval(row: Any) -> str:
+    if not np.isfinite(row["value"]):
+        return "not defined"
+    if not np.isfinite(row["low"]):
+        return decimal(row["value"])
+    return f"{decimal(row['value'])} [{decimal(row['low'])}, {decimal(row['high'])}]"
+
+
+def _document(texts: list[str], tables: list[Any], sources: list[Any]) -> str:
+    parts = ["# Methods", *map(as_markdown, texts)]
+    for title, head, rows in tables:
+        lines = [f"| {' | '.join(head)} |", f"|---|---|{'---:|' * (len(head) - 2)}"]
+        lines += [f"| {' | '.join(row)} |" for row in rows]
+        parts += [f"## {title}", "\n".join(lines)]
+    bibtex = "\n\n".join(source.bibtex for source in sources)
+    parts += ["## References", "\n".join(f"* {source.text}" for source in sources)]
+    return "\n\n".join([*parts, f"```bibtex\n{bibtex.rstrip()}\n```"]) + "\n"
