@@ -168,11 +168,16 @@ def say(documents: Sequence[Document]) -> None:
     mentions = sum(len(document.keys) for document in documents)
     sizes = plural(len(documents), "text"), plural(len(coders), "coder")
     note(f"{', '.join(sizes)}, {plural(mentions, 'mention')}")
-    notes = [f"{document.id}: {text}" for document in documents for text in document.notes]
-    for text in notes[:8]:
-        note(f"note: {text}")
-    if len(notes) > 8:
-        note(f"note: {len(notes) - 8:,} more of this kind.")
+    alike: dict[str, list[str]] = {}  # notes that differ in numbers only are one
+    for document in documents:
+        for text in document.notes:
+            kind = re.sub(r"[\d,.]+", "0", text)
+            alike.setdefault(kind, []).append(f"{document.id}: {text}")
+    for texts in list(alike.values())[:8]:
+        more = f" The same, with other numbers, of {plural(len(texts) - 1, 'more text')}."
+        note(f"note: {texts[0]}{more if len(texts) > 1 else ''}")
+    if len(alike) > 8:
+        note(f"note: {len(alike) - 8:,} more of other kinds.")
 
 
 def write_folder(

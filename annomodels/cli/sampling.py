@@ -100,7 +100,8 @@ def expected(
         why.append("other programs keep the processor busy")
     if engine != "em":
         why.append("longer if the chains mix slowly")
-    return "; ".join([between(seconds * others), *why])
+    spread = 2.0 if engine == "nuts" else 1.4  # how many likelihoods a draw takes is not known
+    return "; ".join([between(seconds * others, spread), *why])
 
 
 def seconds_of_fit(data: Annotations, options: dict[str, Any], engine: str) -> float:

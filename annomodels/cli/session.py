@@ -73,7 +73,7 @@ def _marked(word: str, text: str, colour: str) -> None:
 def here(text: str, session: Session | None = None) -> str:
     """Spell the options that a message names as those of this command, else of any other."""
     group = (session or current()).group
-    if group is None or not any(sign in text for sign in ("=", "am.", "annomodels.")):
+    if group is None or not any(sign in text for sign in ("=", "am.", "annomodels.", "()")):
         return text
     from annomodels.cli.screen.spelling import spelled
 

@@ -39,21 +39,28 @@ def emit(
     title: str = "",
     short: Sequence[str] = (),
     prose: Sequence[str] = (),
+    level: int = 95,
 ) -> None:
     """Write a table where and how it was asked for.
 
     A drawn table shows the columns of `short` for which there is room, those named first before
-    the others, or all with ``--wide``; columns of `prose` may be wrapped. Names are whole.
+    the others, or all with ``--wide``; columns of `prose` may be wrapped. Names are whole. Below it
+    stands what its columns mean, with the `level` of its intervals in percent.
     """
     form = form_of(writing)
     if form == "table" and writing.output in (None, "-"):
-        _draw(table, writing, title, short, prose)
+        _draw(table, writing, title, short, prose, level)
         return
     emit_text(to_text(table, "tsv" if form == "table" else form), writing)
 
 
 def _draw(
-    table: pd.DataFrame, writing: Writing, title: str, short: Sequence[str], prose: Sequence[str]
+    table: pd.DataFrame,
+    writing: Writing,
+    title: str,
+    short: Sequence[str],
+    prose: Sequence[str],
+    level: int,
 ) -> None:
     cells = {
         str(name): [_drawn_cell(str(name), value) for value in table[name].astype(object)]
@@ -75,7 +82,7 @@ def _draw(
             f"{plural(cut, 'name')} cut in the middle (…), being longer than the terminal is "
             "wide: --json or -o FILE writes names whole."
         )
-    for sentence in explained(name for name in shown if name not in left_out):
+    for sentence in explained((name for name in shown if name not in left_out), level):
         note(sentence)
 
 

@@ -140,15 +140,15 @@ def duration(seconds: float) -> str:
     return f"some {round(seconds / 3600)} hours"
 
 
-def between(seconds: float) -> str:
-    """Give a guess as what it is good for: a range about it, twice as long at its end.
+def between(seconds: float, spread: float = 1.4) -> str:
+    """Give a guess as what it is good for: a range from its part to its multiple.
 
     Examples
     --------
     >>> between(4), between(30), between(600), between(30_000)
-    ('3 to 5 seconds', '20 to 40 seconds', '7 to 13 minutes', '6 to 11 hours')
+    ('3 to 6 seconds', '20 to 40 seconds', '7 to 14 minutes', '6 to 12 hours')
     """
-    low, high = seconds / 1.5, seconds * 4 / 3
+    low, high = seconds / spread, seconds * spread
     for size, word in ((5400, "hours"), (90, "minutes"), (0, "seconds")):
         if seconds >= size:
             unit = {"hours": 3600, "minutes": 60, "seconds": 5 if seconds >= 15 else 1}[word]

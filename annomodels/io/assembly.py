@@ -198,6 +198,6 @@ def _columns(form: Format, source: Source, options: Options, units: str | None) 
         what = f"This format marks stretches of text, which are not items yet: {spans!r}."
         remedy = "Say what the items are with units=.... " + described()
         if any(span.chain for span in spans.spans):
-            remedy += " For coreference, use annomodels.coref.read (annomodels coref)."
+            remedy += " For coreference, use annomodels.coref.read."
         raise AnnotationError(Problem(what, source.name, remedy))
     return form.columns(source, options)

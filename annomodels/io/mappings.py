@@ -107,6 +107,10 @@ def recode_labels(columns: Columns, new: Mapping[Any, Any], source: str) -> None
 
     if columns.problems or any(isinstance(label, (list, dict)) for label in columns.labels):
         return
+    if gone := [old for old, label in new.items() if label in ("", None)]:
+        what = f"No label is left of {some(gone)}."
+        remedy = f"Give it another name; if it means that there is no label, say missing={gone!r}."
+        raise AnnotationError(Problem(what, source, remedy))
     before = dict.fromkeys(columns.labels)
     after = {label: recoded(label) for label in before}
     columns.labels = [after[label] for label in columns.labels]

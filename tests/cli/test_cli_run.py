@@ -15,6 +15,7 @@ import annomodels as am
 from annomodels.cli import sampling
 from annomodels.cli.anonymous import anonymous
 from annomodels.cli.jobs import names_of
+from annomodels.cli.main import load_command
 
 pytestmark = pytest.mark.slow
 
@@ -164,6 +165,7 @@ def test_what_was_sampled_is_written_when_sampling_is_interrupted(
 ) -> None:
     import annomodels.fitting.run as fitting
 
+    load_command("fit")  # its options come from the real function
     real = fitting.fit
 
     def stopped(*words: object, **options: object) -> am.Fit:

@@ -232,3 +232,28 @@ def test_the_announced_time_counts_compiling_and_outputs(tmp_path, monkeypatch) 
     (tmp_path / "kernels").mkdir()
     (tmp_path / "kernels" / "iterations.iterate-1.py3.nbi").write_text("")
     assert told()[0] == warm
+
+
+@pytest.mark.parametrize("columns", WIDTHS)
+def test_coreference(columns: int, tmp_path: Path, monkeypatch) -> None:
+    rows = ["*[1]\t*->1-1", "_\t_", "*[2]\t*->2-1", "*[1]\t*->1-2", "*[2]\t*->2-2", "*[1]\t*->1-3"]
+    layer = "#T_CH=de.tudarmstadt.ukp.dkpro.core.api.coref.type.CoreferenceLink"
+    head = f"#FORMAT=WebAnno TSV 3.3\n{layer}|referenceType|referenceRelation\n\n\n"
+    for document in ("report-one.txt", "report-two.txt"):
+        for n, coder in enumerate(("anna.schmidt", "ben")):
+            file = tmp_path / "project" / "annotation" / document / f"{coder}.tsv"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            cells = [*rows[: 5 - n], "_\t_", *rows[6 - n :]]
+            words = [f"1-{k + 1}\t{3 * k}-{3 * k + 2}\tw{k}\t{cell}\t" for k, cell in
+                     enumerate(cells)]  # fmt: skip
+            text = " ".join(f"w{k}" for k in range(6))
+            file.write_text(head + f"#Text={text}\n" + "\n".join(words) + "\n")
+    words = ["coref", tmp_path / "project", "--by", "document", "--draws", 50]
+    code, lines = on_a_terminal(words, columns, monkeypatch)
+    assert code == 0
+    names = ("report-one.txt", "Krippendorff's alpha, passonneau, inclusive chains [−top]")
+    _whole(lines, names, columns)
+    text = " ".join(" ".join(lines).split())
+    assert text.count("not marked by all coders; see unaligned.csv of -o FOLDER") == 1
+    assert "of 1 more text" in text
+    assert "with 90 % probability" in text

@@ -194,3 +194,5 @@ def test_labels_are_recoded_and_known_truths_with_them(write: Write) -> None:
     assert any("'Tei'" in note for note in data.notes)
     with pytest.raises(AnnotationError, match="All 3 labels become '1'"):
         read(write("item,coder,label,truth", rows), map={"Tie": "1", "0": "1"})
+    with pytest.raises(AnnotationError, match=r"missing=\['Tie'\]"):
+        read(write("item,coder,label,truth", rows), map={"Tie": ""})

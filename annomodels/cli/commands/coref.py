@@ -169,7 +169,7 @@ def command(
     trusted = True
     if folder:
         trusted = steps.write_folder(folder, documents, table, by, chosen, asked, singletons)
-    emit(table, writing, "Agreement on coreference", SHORT)
+    emit(table, writing, "Agreement on coreference", SHORT, level=90)
     for text in dict.fromkeys(table["note"]):
         if text:
             note(f"note: {text}")

@@ -57,7 +57,7 @@ CHECKS = (
 """What rows of ``annomodels check`` mean."""
 
 
-def explained(names: Iterable[str]) -> list[str]:
+def explained(names: Iterable[str], level: int = 95) -> list[str]:
     """Sentences on those of the columns whose names do not say what they are.
 
     Examples
@@ -65,4 +65,4 @@ def explained(names: Iterable[str]) -> list[str]:
     >>> explained(["coder", "n", "skill"])
     ['skill: 1 is always right, 0 no better than guessing, below 0 worse.']
     """
-    return [WORDS[name] for name in names if name in WORDS]
+    return [WORDS[name].replace("95 %", f"{level} %") for name in names if name in WORDS]

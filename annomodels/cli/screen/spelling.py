@@ -21,9 +21,11 @@ _KEYWORD = re.compile(
     re.VERBOSE,
 )
 _FIT = re.compile(r"""am\.fit\(data, ["']([\w-]+)["']\)""")
-_CALL = re.compile(r"\b(?:am|annomodels)\.([a-z]+)(?:\((?:\.\.\.)?\))?(?![\w(])")
+_CALL = re.compile(r"\b(?:am|annomodels)\.([a-z]+)(?:\((?:\.\.\.)?\))?(?!\w|\(|\.\w)")
 _VERBS = {"read": "run", "agreement": "agree"}  # commands with other names than the functions
 _PHRASES = {
+    "annomodels.coref.read": "annomodels coref",
+    "see unaligned()": "see unaligned.csv of -o FOLDER",
     "data.select(coders=[one, other])": "--by pair",
     "am.scan(...).to_annotations()": "the command without --stream",
 }
