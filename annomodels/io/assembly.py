@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from annomodels.data.validation import counted
+from annomodels.data.validation import counted, some
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.border import guarded
-from annomodels.io.formats import FORMATS, PLAIN, Format, chosen, refuse
+from annomodels.io.formats import FORMATS, PLAIN, Format, UnknownFolder, chosen
 from annomodels.io.joining import account, joined, stacked, twice
 from annomodels.io.many import File, files_in
 from annomodels.io.source import Options, Source
@@ -108,13 +108,16 @@ def read_spans_of(source: Source, options: Options, said: Said) -> Spans:
 def _alone(source: Source, options: Options, said: Said) -> tuple[Source, Format] | None:
     """Source and format, unless it is a folder of files that are to be joined."""
     if source.inside is not None and said.format in PLAIN:
-        return None
+        if files_in(source):
+            return None
+        what = f"There is no table in it, but {some(source.inside.names) or 'nothing'}."
+        remedy = "Give a folder with the files of the coders, such as CSV or Excel."
+        raise AnnotationError(Problem(what, source.name, remedy))
     try:
         return _found(said.format, source, options)
-    except AnnotationError:
-        if source.inside is None or not files_in(source):
+    except UnknownFolder:
+        if not files_in(source):
             raise
-        refuse(source, options)
     return None
 
 

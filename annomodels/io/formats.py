@@ -226,6 +226,21 @@ FORMATS: tuple[Format, ...] = (
         _names("_unit_id"),
     ),
     Format(
+        "appen-json",
+        "Appen (Figure Eight, CrowdFlower), the full report as JSON",
+        "records with results.judgments, each with worker_id and data",
+        "tools.appen",
+        _keys("results"),
+    ),
+    Format(
+        "nested",
+        "records with the labels of all coders in one cell, as lists or objects",
+        "lists of coders and labels, a list of objects with both, or an object by coder",
+        "tables.nested",
+        _is_table,
+        spans=True,
+    ),
+    Format(
         "long",
         "one row for each label (CSV, TSV, JSON lines, JSON, Parquet, Excel, SPSS)",
         "columns for item, coder and label, by name or by a known name",
@@ -304,6 +319,10 @@ REFUSED: tuple[Format, ...] = (
 )
 
 
+class UnknownFolder(AnnotationError):
+    """A folder or archive is no export of a tool as a whole; its files may each be one."""
+
+
 def chosen(name: str, source: Source, options: Options) -> Format:
     """Format by name, or the first that matches; the long table when none does.
 
@@ -325,14 +344,15 @@ def chosen(name: str, source: Source, options: Options) -> Format:
             refuse(source, options)
             what = f"This is not in the format {name!r}, which is recognised by: {found.signature}."
             remedy = "Leave out format=, or export it again."
-            raise AnnotationError(Problem(what, source.name, remedy))
+            error = AnnotationError if source.inside is None else UnknownFolder
+            raise error(Problem(what, source.name, remedy))
         return found
     match = next((form for form in FORMATS if form.fits(source, options)), None)
     if match is not None and match.name not in PLAIN:
         return match
     refuse(source, options)
     if match is None and source.inside is not None:
-        raise AnnotationError(_unknown_folder(source))
+        raise UnknownFolder(_unknown_folder(source))
     # A file that is no format is told what the columns of a long table would have to be.
     return match or next(form for form in FORMATS if form.name == "long")
 

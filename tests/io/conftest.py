@@ -178,6 +178,26 @@ def appen() -> Export:
     return {"full.csv": as_csv(rows)}, {"item": "doc"}
 
 
+def appen_json() -> Export:
+    units = [
+        {"id": int(i[1]), "results": {"judgments": [
+            {"unit_id": int(i[1]), "unit_data": {"doc": i, "text": TEXT[i]}, "worker_id": c,
+             "id": f"{i}{c}", "golden": False, "tainted": False, "data": {"mood": x}}
+            for item, c, x in VOTES if item == i]}}
+        for i in TEXT
+    ]  # fmt: skip
+    return {"full.json": as_lines(units)}, {"item": "doc"}
+
+
+def nested() -> Export:
+    records = [
+        {"id": i, "text": TEXT[i], "annotators": [c for item, c, _ in VOTES if item == i],
+         "labels": [x for item, _, x in VOTES if item == i]}
+        for i in TEXT
+    ]  # fmt: skip
+    return {"records.jsonl": as_lines(records)}, {}
+
+
 def sagemaker() -> Export:
     files = {
         f"out/annotations/worker-response/iteration-1/{item}/now.json": as_json(
@@ -306,8 +326,9 @@ MAKERS: dict[str, Callable[[], Export]] = {
     maker.__name__: maker
     for maker in (
         label_studio, label_studio_table, prodigy, doccano, doccano_folder, argilla, argilla_table,
-        argilla_dump, mturk, mturk_several, toloka, appen, sagemaker, sagemaker_all, potato,
-        potato_table, qualtrics, inception, grouped, long, wide, matrix, excel, brat, webanno, cas,
+        argilla_dump, appen_json, nested, mturk, mturk_several, toloka, appen, sagemaker,
+        sagemaker_all, potato, potato_table, qualtrics, inception, grouped, long, wide, matrix,
+        excel, brat, webanno, cas,
     )
 }  # fmt: skip
 

@@ -1,0 +1,362 @@
+"""Records whose cells hold the labels of all coders, as lists or objects.
+
+Data sets with the answers of each coder come so: ``{"annotators": ["a", "b"], "labels": [1, 0]}``,
+``{"annotations": [{"annotator": "a", "label": 1}]}``, ``{"labels": {"a": 1, "b": 0}}``, or, where
+text is marked, ``{"PER": {"a": [[0, 4]]}}``; and as texts in the cells of a table.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Literal
+
+from annomodels.data.validation import some
+from annomodels.io.objects import at, is_list_of, parsed
+from annomodels.io.source import Options, Source
+from annomodels.io.span_builder import SpanBuilder, Spans
+from annomodels.io.spans import Span
+from annomodels.io.tables.columns import ALIASES, Columns
+from annomodels.io.tables.keys import parts_of
+from annomodels.io.tools.judgements import Judgements
+
+Shape = Literal["records", "object", "lists", "spans"]
+_SAMPLE = 50
+_KEY = "key"  # the field that holds the name of a record, where records stand under names
+_IDS = ("id", "_id", "uid", "uuid", "idx", "index", "key", "docid", "doc_id")
+_SCALAR = (str, int, float, bool)
+_MARKS = (", ", ",", ";", "|", " ")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the labels are.
+
+    Parameters
+    ----------
+    shape
+        "records": a list of objects, each of one coder. "object": labels by coder. "lists": one
+        list of coders and lists of labels beside it. "spans": places of marked text by coder.
+    labels
+        Fields with labels; each is a question, if they are several.
+    coder
+        Field of the coders, beside the labels or in each object.
+    """
+
+    shape: Shape
+    labels: tuple[str, ...]
+    coder: str = ""
+
+
+def is_nested(source: Source, options: Options) -> bool:
+    """Whether cells hold lists or objects with the labels of several coders."""
+    return _layout(source, options) is not None
+
+
+def read_nested(source: Source, options: Options) -> Columns:
+    """Columns of the labels in all cells; each field of labels is a question."""
+    found = Judgements(source, options)
+    layout = _layout(source, options)
+    if layout is None:
+        found.problem(
+            "No field holds labels by coder.",
+            "Name the fields of coders and labels with coder= and label=.",
+        )
+        return found.columns()
+    if layout.shape == "spans":
+        found.problem(
+            f"It holds marked stretches of text ({some(layout.labels)}), not labels of items.",
+            "Say what the items are: units='exact' or 'overlap'.",
+        )
+        return found.columns()
+    name = _item_field(source, options, layout)
+    uneven: list[int] = []
+    for row, record in _records(source):
+        item = row if name is None else at(record, name)
+        text = at(record, options.text or "text")
+        found.text(item, text if isinstance(text, str) else None)
+        for coder, question, label in _labels(record, layout, row, uneven):
+            found.add(item, coder, question, label, row)
+        if options.gold is not None:
+            for question in layout.labels:
+                found.gold(item, question, at(record, options.gold))
+    if uneven:
+        what = f"lists of coders and labels have different lengths in {len(uneven):,} records"
+        found.leave_out(f"their {what}", len(uneven))
+    return found.columns()
+
+
+def spans_of_nested(source: Source, options: Options) -> Spans:
+    """Spans by coder; the label is the name of the field. Who marked nothing has seen the text."""
+    builder = SpanBuilder(source.name)
+    layout = _layout(source, options)
+    name = None if layout is None else _item_field(source, options, layout)
+    for row, record in _records(source):
+        if layout is None or layout.shape != "spans":
+            break
+        document = str(row if name is None else at(record, name))
+        text = at(record, options.text or "text")
+        for field in layout.labels:
+            marks = _value(record.get(field))
+            for coder, places in marks.items() if isinstance(marks, dict) else ():
+                builder.document(document, str(coder), text if isinstance(text, str) else "")
+                for place in places if isinstance(places, list) else ():
+                    span = _span(place, field)
+                    if span is None:
+                        builder.note("Marks without a place are left out.")
+                        continue
+                    start, end, label = span
+                    builder.add(Span(document, str(coder), "label", start, end, label))
+    return builder.spans()
+
+
+# -- where the labels are --------------------------------------------------------------------
+
+
+def _records(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Give records; those under names, or rows of a table, as objects of their own."""
+    if not source.is_json:
+        table = source.table
+        for n, row in enumerate(table.rows):
+            yield row, {name: cells[n] for name, cells in table.columns.items()}
+        return
+    is_alone = len(list(islice(source.objects, 2))) == 1
+    for row, record in source.objects:
+        named = _named_records(record) if is_alone else None
+        if named is not None:
+            yield from enumerate(named, 1)
+        elif isinstance(record, dict):
+            yield row, record
+
+
+def _named_records(value: Any) -> list[dict[str, Any]] | None:
+    """Give records that stand under their names in an object: ``{"1": {"text": ...}}``."""
+    if not isinstance(value, dict) or len(value) < 2:
+        return None
+    records = list(value.values())
+    if not all(isinstance(record, dict) and record for record in records):
+        return None
+    if not set.intersection(*map(set, records)):
+        return None
+    return [{_KEY: name, **record} for name, record in value.items()]
+
+
+def _layout(source: Source, options: Options) -> Layout | None:
+    if source.inside is not None or source.kind in ("xml", "inside"):
+        return None
+    if not source.is_json and not _has_brackets(source):
+        return None
+    records = [record for _, record in islice(_records(source), _SAMPLE)]
+    fields: dict[str, list[Any]] = {}
+    for record in records:
+        for name, cell in record.items():
+            value = _value(cell)
+            if value not in (None, "", [], {}):
+                fields.setdefault(name, []).append(value)
+    asked = options.label or (options.coder_columns[0] if options.coder_columns else None)
+    wanted = {n: vs for n, vs in fields.items() if n == asked or (asked is None and _is_word(n))}
+    return (
+        _of_objects(wanted, options)
+        or _by_coder(wanted)
+        or _beside(fields, records, options)
+        or _of_spans({n: vs for n, vs in fields.items() if options.label in (None, n)})
+    )
+
+
+def _has_brackets(source: Source) -> bool:
+    """Whether cells of a table begin like a list or an object."""
+    table = source.table
+    for cells in table.columns.values():
+        few = [cell for cell in cells[:_SAMPLE] if cell != ""]
+        if few and all(isinstance(cell, (list, dict)) or cell[:1] in "[{" for cell in few):
+            return True
+    return False
+
+
+def _value(cell: Any) -> Any:
+    """List or object in a cell: JSON, or as Python prints it; else the cell."""
+    value = parsed(cell)
+    if isinstance(value, str) and value[:1] in ("[", "{"):
+        try:
+            value = ast.literal_eval(value)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            return cell
+    if hasattr(value, "items") and not isinstance(value, dict):
+        return dict(value)
+    return value
+
+
+def _plain(name: str) -> str:
+    """Name of a field as a word of ours: in the singular, without what tools add."""
+    plain = name.strip().casefold().rsplit(".", 1)[-1]
+    for end in ("_ids", "ids", "_id", "s"):
+        plain = plain.removesuffix(end) if plain.removesuffix(end) != "" else plain
+    return {"judgement": "judgment", "response": "answer"}.get(plain, plain)
+
+
+def _is_word(name: str, role: str = "") -> bool:
+    words = {*ALIASES["coder"], *ALIASES["label"], "rating"} if not role else set(ALIASES[role])
+    return _plain(name) in words
+
+
+def _of_objects(fields: Mapping[str, Sequence[Any]], options: Options) -> Layout | None:
+    """Find ``[{"annotator": "a", "label": 1}]``."""
+    for name, values in fields.items():
+        if not all(is_list_of(value, dict) for value in values):
+            continue
+        inner = [part for value in values for part in value]
+        keys = list(dict.fromkeys(key for part in inner for key in part))
+        coders = [key for key in keys if key == options.coder or _is_word(key, "coder")]
+        if coders and all(isinstance(part.get(coders[0]), _SCALAR) for part in inner):
+            return Layout("records", (name,), coders[0])
+    return None
+
+
+def _by_coder(fields: Mapping[str, Sequence[Any]]) -> Layout | None:
+    """Find ``{"a": 1, "b": 0}``, or objects with answers to several questions by coder."""
+    found = [
+        name
+        for name, values in fields.items()
+        if all(isinstance(value, dict) and not _is_share(value) for value in values)
+        and all(
+            isinstance(label, (*_SCALAR, type(None))) or is_list_of(label, _SCALAR)
+            or (isinstance(label, dict) and all(isinstance(v, _SCALAR) for v in label.values()))
+            for value in values for label in value.values()
+        )
+    ]  # fmt: skip
+    return Layout("object", tuple(found)) if found else None
+
+
+def _is_share(value: Mapping[str, Any]) -> bool:
+    """Whether an object holds shares of labels: numbers that are not whole and add up to one."""
+    try:
+        numbers = [float(share) for share in value.values()]
+    except (TypeError, ValueError):
+        return False
+    return any(n % 1 for n in numbers) and abs(sum(numbers) - 1) < 0.02
+
+
+def _beside(
+    fields: Mapping[str, Sequence[Any]], records: Sequence[Mapping[str, Any]], options: Options
+) -> Layout | None:
+    """Find ``"annotators": ["a", "b"], "labels": [1, 0]``, also as texts with commas."""
+    coders = [name for name in fields if name == options.coder or _is_word(name, "coder")]
+    for coder in coders:
+        names = [_value(record.get(coder)) for record in records]
+        alike = [
+            name
+            for name in fields
+            if name != coder
+            and all(
+                _is_even(who, _value(record.get(name)))
+                for who, record in zip(names, records, strict=True)
+            )
+        ]
+        labels = [name for name in alike if _is_word(name, "label")] or alike
+        if options.label is not None:
+            labels = [name for name in alike if name == options.label]
+        if labels:
+            return Layout("lists", tuple(labels), coder)
+    return None
+
+
+def _is_even(coders: Any, labels: Any) -> bool:
+    who, what = _listed(coders), _listed(labels)
+    if who is None or what is None:
+        return coders in (None, "") and labels in (None, "")
+    return len(who) == len(what)
+
+
+def _listed(cell: Any) -> list[Any] | None:
+    """Members of a list, or of a text with signs between them; None if it is neither."""
+    if isinstance(cell, list):
+        return cell
+    if not isinstance(cell, str) or not cell:
+        return None
+    mark = next((mark for mark in _MARKS[:-1] if mark in cell), None)
+    return None if mark is None else [part.strip() for part in cell.split(mark)]
+
+
+def _of_spans(fields: Mapping[str, Sequence[Any]]) -> Layout | None:
+    """Find ``{"a": [[0, 4], [7, 9]]}``."""
+    found = []
+    for name, values in fields.items():
+        if not all(isinstance(value, dict) for value in values):
+            continue
+        lists = [places for value in values for places in value.values()]
+        places = [place for some_places in lists if isinstance(some_places, list)
+                  for place in some_places]  # fmt: skip
+        fits = all(isinstance(one, list) for one in lists)
+        if places and fits and all(_span(place, name) is not None for place in places):
+            found.append(name)
+    return Layout("spans", tuple(found)) if found else None
+
+
+def _span(place: Any, label: str) -> tuple[int, int, str] | None:
+    """Start, end and label of ``[0, 4]``, ``[0, 4, "PER"]`` or an object that says the same."""
+    if isinstance(place, dict):
+        named = place.get("label", place.get("labels", label))
+        place = [place.get("start"), place.get("end"), named]
+    if not isinstance(place, list) or len(place) not in (2, 3):
+        return None
+    try:
+        start, end = (int(place[0]), int(place[1]))
+    except (TypeError, ValueError):
+        return None
+    return start, end, str(place[2]) if len(place) == 3 else label
+
+
+# -- what they say ---------------------------------------------------------------------------
+
+
+def _labels(
+    record: Mapping[str, Any], layout: Layout, row: int, uneven: list[int]
+) -> Iterator[tuple[Any, str, Any]]:
+    """Coder, question and label of each judgement in a record."""
+    for field in layout.labels:
+        cell = _value(record.get(field))
+        if layout.shape == "lists":
+            who, what = _listed(_value(record.get(layout.coder))), _listed(cell)
+            if who is None or what is None or len(who) != len(what):
+                uneven += [row] if cell not in (None, "", []) else []
+                continue
+            yield from ((coder, field, label) for coder, label in zip(who, what, strict=True))
+        elif layout.shape == "object":
+            for coder, label in cell.items() if isinstance(cell, dict) else ():
+                answers = label.items() if isinstance(label, dict) else [(field, label)]
+                yield from ((coder, question, answer) for question, answer in answers)
+        else:
+            for part in cell if isinstance(cell, list) else ():
+                if isinstance(part, dict):
+                    yield from _answers(part, layout.coder)
+
+
+def _answers(part: Mapping[str, Any], coder: str) -> Iterator[tuple[Any, str, Any]]:
+    """Answers in the object of one coder: what is called a label, else all that it says."""
+    own = [name for name in part if name != coder and _is_word(name, "label")]
+    rest = [name for name in part if name != coder and _plain(name) not in ("", *_IDS)]
+    for name in own or rest:
+        value = part[name]
+        if isinstance(value, dict):
+            yield from ((part.get(coder), question, label) for question, label in value.items())
+        else:
+            yield part.get(coder), name, value
+
+
+def _item_field(source: Source, options: Options, layout: Layout) -> str | None:
+    """Field that names the records: as said, by a known name, or none, so that rows are counted."""
+    if options.item is not None:
+        return options.item
+    few = [record for _, record in islice(_records(source), _SAMPLE)]
+    names = list(dict.fromkeys(name for record in few for name in record))
+    taken = {layout.coder, *layout.labels, *parts_of(options.text)}
+    scalar = [
+        name for name in names
+        if name not in taken and all(isinstance(record.get(name), _SCALAR) for record in few)
+    ]  # fmt: skip
+    known = [name for name in scalar if _is_word(name, "item") or name.casefold() in _IDS]
+    known.sort(key=lambda name: name == _KEY)  # a field of its own before the name it stands under
+    unique = [name for name in known if len({str(r[name]) for r in few}) == len(few)]
+    return next(iter(unique or known), None)
