@@ -93,7 +93,7 @@ def _batches(files: Sequence[File], key: str | None, options: Options) -> bool:
     known = matched(header)
     if len(parts_of(key)) > 1 or known["coder"] or known["label"] or len(header) < 3:
         return False
-    items = [table.columns[key or header[0]] for table in tables]
+    items = [list(map(str, table.columns[key or header[0]])) for table in tables]
     return len(set().union(*items)) == sum(map(len, items))
 
 
@@ -112,10 +112,10 @@ def _coder_column(tables: Sequence[Table]) -> str:
 def _who(file: File, table: Table, coder: str) -> Sequence[Any]:
     """Coder of each row: as the file says, unless it holds the work of one who was named."""
     cells = table.columns.get(coder, [""] * len(table))
-    names = {cell for cell in cells if cell != ""}
+    names = {str(cell) for cell in cells} - {""}
     if not names or (file.said and len(names) == 1):
         return [file.who] * len(table)
-    if len(names) == 1 and "" in set(cells):
+    if len(names) == 1 and "" in cells:
         only = next(iter(names))
         table.notes.append(f"{table.source}: rows without a coder are taken for those of {only!r}.")
         return [only] * len(table)
