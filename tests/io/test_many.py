@@ -20,7 +20,7 @@ TONE = {"ana": "xyxyxy", "ben": "xyxyxx", "cem": "yyxyxy"}
 def sheet(coder: str) -> pd.DataFrame:
     """Coding sheet of one coder, who is named nowhere in it."""
     rows = range(len(TONE[coder]))
-    columns = {"ID": [f"t{n}" for n in rows], "style": "plain", "tone": list(TONE[coder])}
+    columns = {"ID": [f"t{n}" for n in rows], "tone": list(TONE[coder])}
     return pd.DataFrame({**columns, "depth": [n % 3 + 1 for n in rows]})
 
 
