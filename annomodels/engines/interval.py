@@ -16,8 +16,8 @@ from annomodels.data.schema import RawResult
 from annomodels.engines.checkpoint import require_one_place
 from annomodels.engines.settings import Clock, Settings, in_slices
 from annomodels.errors import EngineError
-from annomodels.models.interval import POPULATION, Interval
-from annomodels.models.numeric import NumericLabels
+from annomodels.models.interval import Interval
+from annomodels.models.numeric import POPULATION, NumberDraws, NumericLabels
 from annomodels.models.parameters import watched_draws
 from annomodels.types import AnyArray, Floats
 
@@ -29,8 +29,6 @@ GOOD_RHAT, GOOD_ESS = 1.01, 400
 LOOKS = 40
 # numbers that draws of the truths may take over all chains
 TRUTHS = 20_000_000
-# parameters that carry the unit of the labels
-IN_UNITS = ("truth_spread", "bias_spread", "noise", "bias", "noise_sd")
 
 
 @dataclass
@@ -221,19 +219,11 @@ def gibbs(model: Interval, labels: NumericLabels, settings: Settings) -> Numeric
 
 
 def _posterior(chains: list[NumericChain], n: int, labels: NumericLabels) -> dict[str, Floats]:
-    kept = np.stack([chain.kept[:n] for chain in chains])
-    out = {name: kept[:, :, place] for place, name in enumerate(POPULATION)}
-    out["bias"] = np.stack([chain.kept_bias[:n] for chain in chains])
-    out["scale"] = np.stack([chain.kept_scale[:n] for chain in chains])
-    out["noise_sd"] = np.stack([chain.kept_precision[:n] for chain in chains]) ** -0.5
-    return in_units(out, labels)
-
-
-def in_units(posterior: dict[str, Floats], labels: NumericLabels) -> dict[str, Floats]:
-    """Bring draws from standard units into those of the labels."""
-    out = {name: v * labels.unit if name in IN_UNITS else v for name, v in posterior.items()}
-    out["truth_mean"] = labels.centre + labels.unit * out["truth_mean"]
-    return out
+    each = (
+        (chain.kept, chain.kept_bias, chain.kept_scale, chain.kept_precision) for chain in chains
+    )
+    drawn = (np.stack([values[:n] for values in part]) for part in zip(*each, strict=True))
+    return NumberDraws(*drawn).in_units(labels)
 
 
 def _mixed(model: Interval, posterior: dict[str, Floats], labels: NumericLabels) -> bool:

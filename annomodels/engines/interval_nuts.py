@@ -12,15 +12,13 @@ from annomodels.engines.interval import (
     NumericChain,
     NumericResult,
     cut_at_ends,
-    in_units,
     raw,
 )
 from annomodels.engines.pymc.compiled import compiled
 from annomodels.engines.pymc.nuts import sample
 from annomodels.engines.settings import Clock, Settings
-from annomodels.models.interval import POPULATION, Interval
-from annomodels.models.numeric import NumericLabels
-from annomodels.types import Floats
+from annomodels.models.interval import Interval
+from annomodels.models.numeric import SAMPLED, NumberDraws, NumericLabels
 
 
 def run(model: Interval, data: Annotations, settings: Settings) -> RawResult:
@@ -51,25 +49,20 @@ def nuts(model: Interval, labels: NumericLabels, settings: Settings) -> NumericR
         "coder": [str(j) for j in range(labels.n_coders)],
         "item": [str(i) for i in range(labels.n_items)],
     }
-    start = NumericChain(model, labels, settings.seed, 0)
-    initial = dict(zip(POPULATION, start.held, strict=True))
-    initial |= {"bias_raw": start.bias, "scale_raw": start.bias, "precision": start.precision}
-    initial["ease"] = start.ease
-    if not labels.exact:
-        initial["truth_raw"] = start.d[np.isnan(labels.known)] / start.held[1]
-    begin = {k: np.asarray(v, dtype=float) for k, v in initial.items()}
+    at = NumericChain(model, labels, settings.seed, 0)
+    begun = NumberDraws(at.held, at.bias, at.scale, at.precision, at.ease)
+    begin = begun.pymc_start(labels, at.d)
     code = compiled(model.build(labels, coords), begin, jitter=True)
-    wanted = {*POPULATION, "bias", "scale", "precision", "ease", "truth"}
-    v, lp, diverging, stopped = sample(code, settings, wanted)
-    if labels.exact:
-        mean, sd = truth_given(v, labels)
+    found, lp, diverging, stopped = sample(code, settings, SAMPLED)
+    drawn = NumberDraws.of(found)
+    if drawn.truth is None:
+        mean, sd = drawn.truth_given(labels)
     else:
-        mean = v["truth"]
+        mean = drawn.truth
         sd = np.zeros_like(mean)
     rng = np.random.default_rng(settings.seed)
-    posterior = {name: v[name] for name in (*POPULATION, "bias", "scale")}
-    posterior["noise_sd"] = v["precision"] ** -0.5
-    hard = v["ease"] ** -0.5
+    assert drawn.ease is not None
+    hard = drawn.ease**-0.5
     chain_means = mean.reshape(-1, mean.shape[2])
     size = min(BATCHES * len(mean), len(chain_means))
     batch = np.stack([part.mean(axis=0) for part in np.array_split(chain_means, size)])
@@ -77,7 +70,7 @@ def nuts(model: Interval, labels: NumericLabels, settings: Settings) -> NumericR
     draws = rng.normal(mean[:, ::thin], sd[:, ::thin])
     attrs = {"engine": "nuts", "thin": 1, "seconds": clock.seconds, "stopped": stopped}
     result = NumericResult(
-        in_units(posterior, labels),
+        drawn.in_units(labels),
         lp,
         labels.centre + labels.unit * draws,
         labels.centre + labels.unit * chain_means.mean(axis=0),
@@ -89,21 +82,3 @@ def nuts(model: Interval, labels: NumericLabels, settings: Settings) -> NumericR
         diverging,
     )
     return cut_at_ends(result, labels)
-
-
-def truth_given(v: dict[str, Floats], labels: NumericLabels) -> tuple[Floats, Floats]:
-    """Mean and standard deviation of the truths given draws [chain, draw, ...] of all else."""
-    shape = (*v["truth_mean"].shape, labels.n_items)
-    mean, sd = np.empty(shape), np.empty(shape)
-    item, coder, n = labels.item, labels.coder, labels.n_items
-    known = np.isfinite(labels.known)
-    for at in np.ndindex(shape[:2]):
-        weight = v["ease"][at][item] * v["precision"][at][coder]
-        s = v["scale"][at][coder]
-        rest = labels.y - v["truth_mean"][at] - v["bias"][at][coder]
-        a = np.bincount(item, weight * s * s, minlength=n)
-        b = np.bincount(item, weight * s * rest, minlength=n)
-        variance = 1.0 / (a + v["truth_spread"][at] ** -2.0)
-        mean[at] = np.where(known, labels.known, v["truth_mean"][at] + variance * b)
-        sd[at] = np.where(known, 0.0, np.sqrt(variance))
-    return mean, sd

@@ -10,17 +10,11 @@ import numpy as np
 
 from annomodels.data.annotations import Annotations
 from annomodels.models.base import Model
-from annomodels.models.numeric import NumericLabels, numeric_labels
+from annomodels.models.numeric import POPULATION, NumericLabels, numeric_labels
 from annomodels.models.observed import observed, observed_sparse
 from annomodels.models.parameters import Parameter
 from annomodels.priors import HalfNormal, LogNormal
 from annomodels.types import Floats
-
-# parameters of the populations, in the order in which the sampler holds them
-POPULATION = (
-    "truth_mean", "truth_spread", "bias_spread", "scale_spread", "noise", "coder_shape",
-    "item_shape",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,10 @@
-"""Numeric labels as the interval model sees them: standardised, with their coders and items."""
+"""Numbers as the interval model sees them: labels in standard units, and draws by name."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,15 @@ from annomodels.data.annotations import Annotations
 from annomodels.errors import AnnotationError, NotApplicable, Problem
 from annomodels.types import Floats
 
+# parameters of the populations, in the order in which the sampler holds them
+POPULATION = (
+    "truth_mean", "truth_spread", "bias_spread", "scale_spread", "noise", "coder_shape",
+    "item_shape",
+)  # fmt: skip
+# parameters that carry the unit of the labels
+IN_UNITS = ("truth_spread", "bias_spread", "noise", "bias", "noise_sd")
+# what a sampler of the PyMC model gives; the truth where it is not summed out
+SAMPLED = (*POPULATION, "bias", "scale", "precision", "ease", "truth")
 # share of the labels at an extreme from which it counts as an end of the scale
 PILE = 0.02
 
@@ -60,6 +70,94 @@ class NumericLabels:
     def n_items(self) -> int:
         """Number of items."""
         return len(self.known)
+
+
+@dataclass(frozen=True, eq=False)
+class NumberValues:
+    """What the posterior of a fit holds, in units of the labels."""
+
+    truth_mean: Floats
+    truth_spread: Floats
+    bias_spread: Floats
+    scale_spread: Floats
+    noise: Floats
+    bias: Floats  # [coder]
+    scale: Floats  # [coder]
+    noise_sd: Floats  # [coder]
+
+    @classmethod
+    def of(cls, posterior: Mapping[Any, Any], *, mean: bool = False) -> Self:
+        """Take draws [chain, draw, ...] by name, chains behind each other, or their means."""
+        drawn = (np.asarray(posterior[each.name], dtype=float) for each in fields(cls))
+        flat = (values.reshape(-1, *values.shape[2:]) for values in drawn)
+        return cls(*(values.mean(axis=0) if mean else values for values in flat))
+
+
+@dataclass(frozen=True, eq=False)
+class NumberDraws:
+    """What samplers draw, in standard units; leading dimensions are the same everywhere.
+
+    Parameters
+    ----------
+    population
+        Parameters of the populations, in the order of ``POPULATION``, shape [..., parameter].
+    bias, scale, precision
+        Shape [..., coder].
+    ease, truth
+        Shape [..., item], where they were drawn.
+    """
+
+    population: Floats
+    bias: Floats
+    scale: Floats
+    precision: Floats
+    ease: Floats | None = None
+    truth: Floats | None = None
+
+    @classmethod
+    def of(cls, drawn: Mapping[str, Floats]) -> Self:
+        """Take them from variables of the PyMC model by name."""
+        population = np.stack([drawn[name] for name in POPULATION], axis=-1)
+        return cls(population, *(drawn.get(each.name) for each in fields(cls)[1:]))  # type: ignore[arg-type]
+
+    def pymc_start(self, labels: NumericLabels, deviation: Floats) -> dict[str, Floats]:
+        """Give the values of the variables of the PyMC model that correspond to one draw.
+
+        `deviation` [item] is that of the truths from their mean.
+        """
+        out: dict[str, Any] = dict(zip(POPULATION, self.population, strict=True))
+        out["bias_raw"] = self.bias / out["bias_spread"]
+        out["scale_raw"] = (self.scale - 1.0) / out["scale_spread"]
+        out |= {"precision": self.precision, "ease": self.ease}
+        if not labels.exact:
+            out["truth_raw"] = deviation[np.isnan(labels.known)] / out["truth_spread"]
+        return {name: np.asarray(value, dtype=float) for name, value in out.items()}
+
+    def in_units(self, labels: NumericLabels) -> dict[str, Floats]:
+        """Give the posterior by name, in units of the labels."""
+        drawn = {name: self.population[..., place] for place, name in enumerate(POPULATION)}
+        drawn |= {"bias": self.bias, "scale": self.scale, "noise_sd": self.precision**-0.5}
+        out = {name: v * labels.unit if name in IN_UNITS else v for name, v in drawn.items()}
+        out["truth_mean"] = labels.centre + labels.unit * out["truth_mean"]
+        return out
+
+    def truth_given(self, labels: NumericLabels) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of the truths given draws [chain, draw, ...] of all else."""
+        assert self.ease is not None
+        mu, spread = self.population[..., 0], self.population[..., 1]
+        mean, sd = np.empty((2, *mu.shape, labels.n_items))
+        item, coder, n = labels.item, labels.coder, labels.n_items
+        known = np.isfinite(labels.known)
+        for at in np.ndindex(mu.shape):
+            weight = self.ease[at][item] * self.precision[at][coder]
+            s = self.scale[at][coder]
+            rest = labels.y - mu[at] - self.bias[at][coder]
+            a = np.bincount(item, weight * s * s, minlength=n)
+            b = np.bincount(item, weight * s * rest, minlength=n)
+            variance = 1.0 / (a + spread[at] ** -2.0)
+            mean[at] = np.where(known, labels.known, mu[at] + variance * b)
+            sd[at] = np.where(known, 0.0, np.sqrt(variance))
+        return mean, sd
 
 
 def numeric_labels(

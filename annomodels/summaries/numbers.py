@@ -9,6 +9,7 @@ import numpy as np
 
 from annomodels.coefficients.agreement import agreement as classical
 from annomodels.data.annotations import Annotations
+from annomodels.models.numeric import NumberValues
 from annomodels.summaries.draws import interval
 from annomodels.summaries.summary import Summary
 from annomodels.summaries.trust.checks import Check, judged
@@ -62,7 +63,7 @@ def gold(tree: xr.DataTree, data: Annotations) -> Summary:
             "known": _known(data),
         }
     )
-    spread = float(_flat(tree, "truth_spread").mean())
+    spread = float(_draws(tree).truth_spread.mean())
     typical = float(np.median(table["sd"]))
     notes = (
         f"The truth of the median item is known to within a standard deviation of {typical:.3g}; "
@@ -102,11 +103,11 @@ def coders(tree: xr.DataTree, data: Annotations) -> Summary:
     import xarray as xr
 
     n = np.bincount(data.coder, minlength=data.n_coders)
-    spread = _flat(tree, "truth_spread")[:, None]
-    bias, scale, noise = (_flat(tree, name) for name in ("bias", "scale", "noise_sd"))
+    drawn = _draws(tree)
+    spread, scale, noise = drawn.truth_spread[:, None], drawn.scale, drawn.noise_sd
     signal = (scale * spread) ** 2
     draws = {
-        "bias": bias,
+        "bias": drawn.bias,
         "scale": scale,
         "noise": noise,
         "reliability": signal / (signal + noise**2),
@@ -165,7 +166,7 @@ def items(tree: xr.DataTree, data: Annotations) -> Summary:
     square = np.bincount(data.item, (y - mean[data.item]) ** 2, minlength=data.n_items)
     with np.errstate(invalid="ignore", divide="ignore"):
         label_sd = np.where(n > 1, np.sqrt(square / (n - 1)), np.nan)
-    half = float(_flat(tree, "truth_spread").mean()) / 2
+    half = float(_draws(tree).truth_spread.mean()) / 2
     reason = np.select(
         [difficulty - error > CONTESTED, sd > half], ["contested", "few labels"], default=""
     )
@@ -195,8 +196,8 @@ def implied_alpha(tree: xr.DataTree, data: Annotations) -> Floats:
     different items, coders weighted by their number of labels, for infinitely many items.
     """
     weight = np.bincount(data.coder, minlength=data.n_coders) / len(data)
-    tau2 = _flat(tree, "truth_spread") ** 2
-    bias, scale, noise = (_flat(tree, name) for name in ("bias", "scale", "noise_sd"))
+    drawn = _draws(tree)
+    tau2, bias, scale, noise = drawn.truth_spread**2, drawn.bias, drawn.scale, drawn.noise_sd
     own = noise**2 @ weight  # noise of one label
     # two labels of one item come from two different coders, labels of two items from any
     pairs = 1.0 - (weight**2).sum()
@@ -233,9 +234,9 @@ def agreement(tree: xr.DataTree, data: Annotations, draws: int = 2000) -> Summar
     import xarray as xr
 
     panel = classical(data.replace(scale="interval"), "alpha", draws=draws)
-    tau2 = _flat(tree, "truth_spread") ** 2
-    stretch = tau2 * _flat(tree, "scale_spread") ** 2
-    bias2, noise2 = _flat(tree, "bias_spread") ** 2, _flat(tree, "noise") ** 2
+    drawn = _draws(tree)
+    tau2, bias2, noise2 = drawn.truth_spread**2, drawn.bias_spread**2, drawn.noise**2
+    stretch = tau2 * drawn.scale_spread**2
     left = (tree["truth"].to_dataset()["truth_sd"].values ** 2).mean()
     known = {
         "alpha, implied": (
@@ -297,14 +298,13 @@ def _beyond(tree: xr.DataTree, data: Annotations) -> Finding:
     """Look for a scale with ends: expected share of labels beyond those that were given."""
     from scipy.special import ndtr
 
-    posterior = tree["posterior"].to_dataset()
-    found = {name: posterior[name].values.mean(axis=(0, 1)) for name in posterior}
+    found = NumberValues.of(tree["posterior"].to_dataset(), mean=True)
     truth = tree["truth"].to_dataset()["truth_mean"].values
     hard = tree["items"].to_dataset()["difficulty"].values
     y = data.values[data.label]
-    mu = found["truth_mean"]
-    mean = mu + found["bias"][data.coder] + found["scale"][data.coder] * (truth[data.item] - mu)
-    sd = hard[data.item] * found["noise_sd"][data.coder]
+    mu = found.truth_mean
+    mean = mu + found.bias[data.coder] + found.scale[data.coder] * (truth[data.item] - mu)
+    sd = hard[data.item] * found.noise_sd[data.coder]
     # at an end that the model knows, labels may pile up
     open_low, open_high = np.isinf(json.loads(tree.attrs["ends"]))
     below, above = ndtr((y.min() - mean) / sd), ndtr((mean - y.max()) / sd)
@@ -318,10 +318,9 @@ def _beyond(tree: xr.DataTree, data: Annotations) -> Finding:
     return Finding("beyond the ends", share, BEYOND, text, CHECK if share > BEYOND else FINE)
 
 
-def _flat(tree: xr.DataTree, name: str) -> Floats:
-    """Draws of a variable with the chains behind each other, shape [sample, ...]."""
-    values: Floats = tree["posterior"].to_dataset()[name].values.astype(float)
-    return values.reshape(-1, *values.shape[2:])
+def _draws(tree: xr.DataTree) -> NumberValues:
+    """Draws with the chains behind each other, shape [sample, ...]."""
+    return NumberValues.of(tree["posterior"].to_dataset())
 
 
 def _mean_labels(data: Annotations) -> Floats:

@@ -210,7 +210,7 @@ def test_gibbs_and_nuts_agree(rng, steps: bool) -> None:
     assert np.allclose(one.truth_sd, two.truth_sd, rtol=0.15, atol=0.02)
 
 
-@pytest.mark.nuts
+@pytest.mark.calibration
 @pytest.mark.usefixtures("unending_sampler")
 def test_nuts_keeps_what_there_is_when_the_time_is_over(rng) -> None:
     from annomodels.engines.interval_nuts import nuts
