@@ -131,6 +131,15 @@ FORMATS: tuple[Format, ...] = (
         read=False,
     ),
     Format(
+        "conll",
+        "CoNLL, a word and its tag (BIO) on each line, one folder or file for each coder",
+        "files whose lines end in tags such as B-PER, I-PER and O",
+        "tools.conll",
+        _files(".conll", ".bio", ".iob", ".iob2", ".txt", ".tsv"),
+        spans=True,
+        read=False,
+    ),
+    Format(
         "potato",
         "Potato, the folder annotation_output or exported rows",
         "files */user_state.json, or columns instance_id and user_id",

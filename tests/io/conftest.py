@@ -291,6 +291,13 @@ def brat() -> Export:
     return files, {"units": "exact", "question": "type"}
 
 
+def conll() -> Export:
+    files = {}
+    for coder, tag in (("ana", "I-LOC"), ("ben", "O")):
+        files[f"tags/{coder}/a.txt"] = f"Nice B-LOC\n😀 {tag}\n\ntea O\n".encode()
+    return files, {"units": "token"}
+
+
 def webanno() -> Export:
     files = {}
     for coder, label in (("ana", "PER[1]"), ("ben", "_")):
@@ -328,7 +335,7 @@ MAKERS: dict[str, Callable[[], Export]] = {
         label_studio, label_studio_table, prodigy, doccano, doccano_folder, argilla, argilla_table,
         argilla_dump, appen_json, nested, mturk, mturk_several, toloka, appen, sagemaker,
         sagemaker_all, potato, potato_table, qualtrics, inception, grouped, long, wide, matrix,
-        excel, brat, webanno, cas,
+        excel, brat, conll, webanno, cas,
     )
 }  # fmt: skip
 

@@ -152,3 +152,25 @@ def test_full_reports_of_appen_as_json(tmp_path: Path) -> None:
     data = read(path, question="found", item="ref")
     assert (data.items, data.coders, data.labels) == (("r1", "r2"), ("1", "2"), ("no", "yes"))
     assert any("2 judgements left out because they are tainted" in note for note in data.notes)
+
+
+def test_words_that_differ_between_coders_are_aligned_by_the_text(tmp_path: Path) -> None:
+    sheets = {
+        "ana": "Anna B-PER\nMay I-PER\nsees O\nRome B-LOC\n\nOn O\nMonday O\n",
+        "ben": "Anna B-PER\nMay I-PER\nsees O\nRome B-ORG\n\nOn O\nMonday O\n",
+        "cem": "Anna B-PER\n May I-PER\nRome B-LOC\n\nOn O\n/ B-LOC\nMonday O\n",
+        "dan": "Quite O\nanother B-LOC\ntext O\n",
+    }
+    for coder, text in sheets.items():
+        (tmp_path / "out" / coder).mkdir(parents=True)
+        (tmp_path / "out" / coder / "d.txt").write_text(text)
+    data = read(tmp_path / "out", units="token")
+    frame = data.to_frame().pivot(index="item", columns="coder", values="label")
+    assert data.coders == ("ana", "ben", "cem")
+    assert list(frame.index) == ["d:0-4", "d:14-18", "d:19-21", "d:22-28"]  # without May and sees
+    assert frame.loc["d:14-18"].tolist() == ["LOC", "ORG", "LOC"]
+    said = " ".join(data.notes)
+    assert "The words of 1 document differ between coders" in said
+    assert "d by dan" in said
+    assert "1 mark." in said
+    assert "a tag stands there without a word: 1 line" in said

@@ -178,7 +178,7 @@ def test_spans(name: str, format: str, formats: Path) -> None:
 
 def test_every_format_of_tools_is_among_the_shapes() -> None:
     seen = {shape.format for shape in SHAPES.values()} | {"brat", "webanno", "cas"}
-    assert {form.name for form in FORMATS} - seen == {"grouped", "nested", "appen-json"}
+    assert {form.name for form in FORMATS} - seen == {"grouped", "nested", "appen-json", "conll"}
     assert len(SHAPES) + 3 == 26
 
 

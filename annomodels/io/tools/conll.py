@@ -1,0 +1,185 @@
+"""CoNLL: a word and its tag (IOB, BIO or BIOES) on each line, a file for coder and document."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from annomodels.data.validation import counted, some
+from annomodels.errors import AnnotationError, Problem
+from annomodels.io.source import Options, Source
+from annomodels.io.span_builder import SpanBuilder, Spans
+from annomodels.io.spans import Span
+
+ENDINGS = (".conll", ".bio", ".iob", ".iob2", ".txt", ".tsv")
+_LINE = re.compile(r"(\S*)(?:[ \t].*)?[ \t](O|[BIESLU]-\S+)[ \t]*")
+_LOOKED_AT = 3  # files that decide
+_ENOUGH = 0.5  # share of the words that a coder must have in common with the others
+
+
+@dataclass(frozen=True)
+class _Sheet:
+    """Words of one coder, the tag of each, and the places before which a sentence ends."""
+
+    words: tuple[str, ...]
+    tags: tuple[str, ...]
+    breaks: frozenset[int]
+    nameless: int = 0
+
+
+def is_conll(source: Source, options: Options) -> bool:
+    """Whether it is a folder or archive of files whose lines end in tags such as B-PER."""
+    if source.inside is None:
+        return False
+    names = source.inside.ending(*ENDINGS)[:_LOOKED_AT]
+    heads = [source.inside.head(name, 4096).splitlines()[:-1] for name in names]
+    lines = [line for head in heads for line in head if line.strip()]
+    tagged = [found[2] for line in lines if (found := _LINE.fullmatch(line))]
+    return len(tagged) > 0.8 * len(lines) and any(tag != "O" for tag in tagged)
+
+
+def spans_of_conll(source: Source, options: Options) -> Spans:
+    """Stretches that the tags mark; words are compared by the text where coders differ in them."""
+    builder = SpanBuilder(source.name)
+    documents: dict[str, dict[str, _Sheet]] = {}
+    for name, document, coder in _placed(source):
+        sheet = _parsed(source.member(name).text)
+        if sheet.words:
+            documents.setdefault(document, {})[coder] = sheet
+    differing, lost, strangers = [], 0, []
+    nameless = sum(s.nameless for sheets in documents.values() for s in sheets.values())
+    for document, sheets in documents.items():
+        common = _common(sheets)
+        places = {coder: _matched(common, sheet.words) for coder, sheet in sheets.items()}
+        few = [c for c, place in places.items() if len(place) < _ENOUGH * len(common)]
+        strangers += [f"{document} by {coder}" for coder in few]
+        kept = {coder: sheet for coder, sheet in sheets.items() if coder not in few}
+        if any(sheet.words != common for sheet in sheets.values()):
+            differing.append(document)
+        shared = set(range(len(common))).intersection(*(set(places[c].values()) for c in kept))
+        whole = next(sheet for sheet in sheets.values() if sheet.words == common)
+        text, tokens = _text(whole)
+        ours = [token for n, token in enumerate(tokens) if n in shared]
+        for coder, sheet in kept.items():
+            builder.document(document, coder, text, ours)
+            for first, last, label in _stretches(sheet.tags):
+                at = [places[coder].get(n) for n in range(first, last + 1)]
+                ends = (at[0], at[-1])
+                if ends[0] is None or ends[1] is None or ends[1] - ends[0] != last - first:
+                    lost += 1
+                    continue
+                start, end = tokens[ends[0]][0], tokens[ends[1]][1]
+                builder.add(Span(document, coder, "tag", start, end, label))
+    _say(builder, differing, lost, strangers, nameless)
+    return builder.spans()
+
+
+def _say(
+    builder: SpanBuilder, differing: Sequence[str], lost: int, strangers: Sequence[str], empty: int
+) -> None:
+    if differing:
+        builder.note(
+            f"The words of {counted(len(differing), 'document')} differ between coders, and are "
+            f"aligned by the text; only words that all have are compared: {some(differing)}."
+        )
+    if lost:
+        builder.note(f"Left out on words that others do not have: {counted(lost, 'mark')}.")
+    if strangers:
+        builder.note(
+            "Left out because less than half of the words are those of the other coders: "
+            f"{some(strangers)}."
+        )
+    if empty:
+        builder.note(
+            f"Left out because a tag stands there without a word: {counted(empty, 'line')}."
+        )
+
+
+def _placed(source: Source) -> Iterator[tuple[str, str, str]]:
+    """Path, document and coder of each file; files in no folder are the work of a coder each."""
+    assert source.inside is not None
+    paths = {name: name.split("/") for name in source.inside.ending(*ENDINGS)}
+    while len({path[0] for path in paths.values()}) == 1 and min(map(len, paths.values())) > 1:
+        paths = {name: path[1:] for name, path in paths.items()}
+    flat = {name for name, path in paths.items() if len(path) < 2}
+    if flat and len(flat) < len(paths):
+        what = f"Some files lie in no folder of a coder: {some(sorted(flat))}."
+        remedy = "Lay all out as coder/document.txt."
+        raise AnnotationError(Problem(what, source.name, remedy))
+    for name, path in paths.items():
+        stem = path[-1].rsplit(".", 1)[0]
+        if flat:
+            yield name, "document", stem
+        else:
+            yield name, "/".join([*path[1:-1], stem]), path[0]
+
+
+def _parsed(text: str) -> _Sheet:
+    words: list[str] = []
+    tags: list[str] = []
+    breaks: set[int] = set()
+    nameless = 0
+    for line in text.splitlines():
+        found = _LINE.fullmatch(line)
+        if not line.strip() or found is None:
+            breaks.add(len(words))
+        elif not found[1]:
+            nameless += 1
+        else:
+            words.append(found[1])
+            tags.append(found[2])
+    return _Sheet(tuple(words), tuple(tags), frozenset(breaks), nameless)
+
+
+def _common(sheets: Mapping[str, _Sheet]) -> tuple[str, ...]:
+    """Words that most coders have; of several, the most words."""
+    counts = Counter(sheet.words for sheet in sheets.values())
+    return max(counts, key=lambda words: (counts[words], len(words), words))
+
+
+def _matched(common: Sequence[str], words: Sequence[str]) -> dict[int, int]:
+    """Place among the common words of each word that stands in both texts."""
+    if common == words:
+        return {n: n for n in range(len(words))}
+    blocks = difflib.SequenceMatcher(None, common, words, autojunk=False).get_matching_blocks()
+    return {b.b + n: b.a + n for b in blocks for n in range(b.size)}
+
+
+def _text(sheet: _Sheet) -> tuple[str, list[tuple[int, int]]]:
+    """Words with blanks between them, and the place of each."""
+    parts: list[str] = []
+    tokens = []
+    at = 0
+    for n, word in enumerate(sheet.words):
+        if n:
+            parts.append("\n" if n in sheet.breaks else " ")
+            at += 1
+        parts.append(word)
+        tokens.append((at, at + len(word)))
+        at += len(word)
+    return "".join(parts), tokens
+
+
+def _stretches(tags: Sequence[str]) -> Iterator[tuple[int, int, str]]:
+    """First and last word and label of what the tags mark.
+
+    Examples
+    --------
+    >>> list(_stretches(["B-PER", "I-PER", "O", "I-LOC", "B-LOC", "S-ORG", "E-ORG"]))
+    [(0, 1, 'PER'), (3, 3, 'LOC'), (4, 4, 'LOC'), (5, 5, 'ORG'), (6, 6, 'ORG')]
+    """
+    begin, label = 0, ""
+    for n, tag in enumerate([*tags, "O"]):
+        kind, _, name = tag.partition("-")
+        goes_on = kind in ("I", "E", "L") and name == label
+        if label and not goes_on:
+            yield begin, n - 1, label
+            label = ""
+        if tag != "O" and not goes_on:
+            begin, label = n, name
+        if label and kind in ("E", "L", "S", "U"):
+            yield begin, n, label
+            label = ""
