@@ -203,7 +203,7 @@ def read_options(command: Command) -> Command:
         },
         "skip_rows": {"type": click.IntRange(min=0)},
     }
-    options = options_of(read, ("sets",), **differing)
+    options = options_of(read, (), **differing)
     return gathered(command, options, "reading", dict[str, Any])
 
 

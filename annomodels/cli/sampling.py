@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 # and one sweep; for one row of a matrix and one sweep; before the first sweep and after the last,
 # with loading what is imported then; for code that is compiled once; for tables and report.
 # NUTS takes many likelihoods for a draw.
-_PER_LABEL = {"gibbs": 6e-9, "nuts": 2.5e-7, "em": 6e-9}
+_PER_LABEL = {"gibbs": 6e-9, "nuts": 4e-6, "em": 6e-9}
 _PER_ROW = {"gibbs": 4e-7, "nuts": 2e-6, "em": 1e-8}
 _AROUND = {"gibbs": 3.5, "nuts": 6.0, "em": 3.0}
-_COMPILING = {"gibbs": 24.0, "nuts": 35.0, "em": 12.0}
+_COMPILING = {"gibbs": 24.0, "nuts": 12.0, "em": 12.0}
 _PYMC = 25.0  # a model that PyMC compiles is compiled in every process
 _OUTPUTS, _OUTPUTS_PER_LABEL = 4.0, 1.5e-4
 _WAITING = 0.75  # what a process loses to each other one that wants the same core

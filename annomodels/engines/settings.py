@@ -177,7 +177,7 @@ def in_slices(
         end = min(done + step, length)
         advance(done, end)
         done = end
-        settings.tell(name, done / length, f"thin {thin}")
+        settings.tell(name, done / length, f"keeping 1 draw in {thin}" if thin > 1 else "")
         pace = 0.4 / max(clock.seconds - since, 1e-3)
         step = max(1, int(step * min(pace, 4.0)))
     return done

@@ -224,7 +224,7 @@ class StagedRun(ABC):
                 self.slice([min(length, n) for n in left], thin, kept, limit)
                 left = [end - chain.iteration for end, chain in zip(ends, self.chains, strict=True)]
                 done = 1.0 - max(left) / max(iterations, 1)
-                self.settings.tell(name, done, f"thin {thin}")
+                self.settings.tell(name, done, f"keeping 1 draw in {thin}" if thin > 1 else "")
             except KeyboardInterrupt:
                 self.stopped = "interrupted"
                 self._write(ends, thin, kept)

@@ -156,7 +156,7 @@ def _marks(files: Sequence[File], said: Said, options: Options) -> Spans:
     for file, form in zip(files, _forms(files, said, options), strict=True):
         if not form.spans:
             what = f"The format {form.name!r} contains no marked stretches of text."
-            raise AnnotationError(Problem(what, file.source.name, "Leave out units=...."))
+            raise AnnotationError(Problem(what, file.source.name, "Leave out units=."))
         own = form.marks(file.source, _own(file, said, options))
         new = {own.coders[0]: file.who} if file.said and len(own.coders) == 1 else {}
         for document, coders in own.seen.items():
@@ -189,7 +189,7 @@ def _columns(form: Format, source: Source, options: Options, units: str | None) 
     if units is not None:
         if not form.spans:
             what = f"The format {form.name!r} contains no marked stretches of text."
-            remedy = "Leave out units=...."
+            remedy = "Leave out units=."
             raise AnnotationError(Problem(what, source.name, remedy))
         from annomodels.io.units import columns_of_spans
 
@@ -199,7 +199,7 @@ def _columns(form: Format, source: Source, options: Options, units: str | None) 
 
         spans = form.marks(source, options)
         what = f"This format marks stretches of text, which are not items yet: {spans!r}."
-        remedy = "Say what the items are with units=.... " + described()
+        remedy = "Say what the items are with units=. " + described()
         if any(span.chain for span in spans.spans):
             remedy += " For coreference, use annomodels.coref.read."
         raise AnnotationError(Problem(what, source.name, remedy))

@@ -135,6 +135,6 @@ def read_questions(path: Paths, question: str | Sequence[str] = (), **reading: A
         if len(left_out) == 1 and problems and named:
             raise AnnotationError(problems)
         what = f"None of {counted(len(left_out), 'question')} can be read: {listed(left_out)}."
-        remedy = "Name a column that holds labels with question=...."
+        remedy = "Name a column that holds labels with question=."
         raise AnnotationError(Problem(what, source, remedy))
     return Questions(annotations, left_out, source)

@@ -107,8 +107,8 @@ def read(
     models
         Whether predictions of models in the export count as coders ("model:NAME").
     sets
-        Whether labels become frozensets, for questions with several answers; else several answers
-        are joined to one label, such as ``a|b``.
+        Whether several answers to one question become a set (a frozenset); else they are joined to
+        one label, such as ``a|b``.
     encoding
         Encoding of the text; without it, UTF-8, or UTF-16 with its mark.
     delimiter

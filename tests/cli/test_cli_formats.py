@@ -136,3 +136,31 @@ def test_an_excel_workbook_with_two_sheets_asks_which(call: Any, tmp_path: Path)
         frame.to_excel(book, sheet_name="two", index=False)
     assert "--sheet one" in call("check", path).err
     assert call("check", path, "--sheet", "two").code == 0
+
+
+def test_several_answers_are_one_label_or_a_set_by_option(call: Any, tmp_path: Path) -> None:
+    path = tmp_path / "tasks.json"
+    tasks = [
+        {
+            "id": task,
+            "data": {"text": "t"},
+            "annotations": [
+                {
+                    "id": 10 * task + coder,
+                    "completed_by": coder,
+                    "result": [
+                        {"from_name": "topic", "to_name": "text", "type": "choices",
+                         "value": {"choices": ["a", "b"] if coder else ["a"]}}
+                    ],
+                }
+                for coder in (0, 1)
+            ],
+        }
+        for task in (1, 2)
+    ]  # fmt: skip
+    path.write_text(json.dumps(tasks))
+    plain = call("check", path, "--json")
+    assert "; --sets gives sets" in plain.out
+    assert "a|b" in plain.out
+    sets = call("check", path, "--sets", "--json")
+    assert "{a, b}" in sets.out

@@ -48,7 +48,7 @@ def suitable(
     if kept:
         return kept, [f"Taken for no questions: {listed(sure)}."], []
     what = f"None of {counted(len(counts), 'column')} holds labels to compare: {listed(sure)}."
-    remedy = "If one of them is a question all the same, name it with question=...."
+    remedy = "If one of them is a question all the same, name it with question=."
     return {}, [], [Problem(what, where, remedy)]
 
 
