@@ -16,6 +16,7 @@ from annomodels.errors import AnnotationError, Problem
 from annomodels.io.border import guarded, shown
 from annomodels.io.tables.chunks import File, kind_of
 from annomodels.io.tables.columns import find_roles, named_column
+from annomodels.io.tables.keys import parts_of
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 TELLTALE = 1 << 16
@@ -68,15 +69,17 @@ def columns_of(
         With all files that lack a column.
     """
     named = {role: name for role, name in extra.items() if name is not None}
+    parts = [name for name in parts_of(roles["item"]) if name != roles["item"]]
     first = files[0]
-    known, problems = find_roles(first.header, roles, first.name, tuple(named.values()))
+    known, problems = find_roles(first.header, roles, first.name, (*named.values(), *parts))
     for role, name in named.items():
         problems += named_column(first.header, name, role, first.name)
     columns = {**known, **named}
     for file in files[1:]:
         for role, name in columns.items():
             problems += named_column(file.header, name, role, file.name)
-    twice = {name for name in columns.values() for file in files if file.header.count(name) > 1}
+    every = {part for name in columns.values() for part in parts_of(name)}
+    twice = {name for name in every for file in files if file.header.count(name) > 1}
     if twice:
         what = f"Column names are used more than once: {some(sorted(twice))}."
         problems.append(Problem(what, first.name, "Give every column its own name."))

@@ -19,6 +19,15 @@ from annomodels.engines.source.keeper import Keeper
 from annomodels.errors import AnnotationError, EngineError, Problem
 from annomodels.io.border import shown
 from annomodels.io.tables.chunks import opened
+from annomodels.io.tables.guard import (
+    LOOKED_AT,
+    MANY,
+    Repeats,
+    looks_meant,
+    proposal,
+    repeated_problem,
+)
+from annomodels.io.tables.keys import Names, parts_of, said_key
 from annomodels.io.tables.long import ids_column, unused_columns
 from annomodels.io.tables.questions import choose_question, question_column
 from annomodels.io.writing import OutputError
@@ -26,7 +35,7 @@ from annomodels.scale.coding import final_codes, label_problems, scan_notes
 from annomodels.scale.files import Paths, columns_of, files_of, fingerprint_of
 from annomodels.scale.intake import Intake
 from annomodels.scale.scanned import ABOUT, COUNTS, VERSION, Scanned, load_scan, save_scan
-from annomodels.scale.sorting import sort_buckets
+from annomodels.scale.sorting import Census, sort_buckets
 from annomodels.scale.spill import BUCKET_ROWS, Bucket, Spill, edges_of
 
 SAMPLED_GROUPS, SAMPLED_ROWS = 32, 20_000
@@ -36,7 +45,7 @@ Progress = Callable[[str, float, str], None]
 def scan(
     path: Paths,
     *,
-    item: str | None = None,
+    item: Names | None = None,
     coder: str | None = None,
     label: str | None = None,
     gold: str | Mapping[Any, Any] | None = None,
@@ -45,6 +54,7 @@ def scan(
     missing: Iterable[str] = (),
     dont_know: Sequence[Hashable] | str = (),
     question: str | None = None,
+    repeats: Repeats = "stop",
     cache: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> Scanned:
@@ -62,7 +72,7 @@ def scan(
         such as ``"labels/*.parquet"``; or several of these.
     item, coder, label
         Names of the columns; without them, known names are looked for, as in
-        :func:`annomodels.read`.
+        :func:`annomodels.read`. Several columns may name the items together.
     gold
         A column with the known truth of items, or a mapping from item to truth.
     labels, scale, missing
@@ -72,6 +82,8 @@ def scan(
         fit learns from who gives them to what; :meth:`Scanned.without_dont_know` leaves them out.
     question
         Which question to take where a column of this name holds several; they are never mixed.
+    repeats
+        As in :func:`annomodels.read`: "keep" if coders labelled items more than once.
     cache
         Folder in which the sorted blocks are kept; a second scan of the same files finds them
         there. Without it they are in a temporary folder and go with the result.
@@ -104,9 +116,11 @@ def scan(
         raise AnnotationError(Problem(f"{scale!r} is not a scale.", remedy=remedy))
     known = {label_text(k): v for k, v in gold.items()} if isinstance(gold, Mapping) else None
     kinds = [dont_know] if isinstance(dont_know, str) else dont_know
+    places = files_of(path)
+    key = said_key(item, opened(places[0]).header) if item is not None else None
     request = _Request(
-        files_of(path),
-        {"item": item, "coder": coder, "label": label},
+        places,
+        {"item": key, "coder": coder, "label": label},
         gold if isinstance(gold, str) else None,
         known,
         None if labels is None else tuple(labels),
@@ -114,6 +128,7 @@ def scan(
         frozenset([missing] if isinstance(missing, str) else missing),
         tuple(dict.fromkeys(map(label_text, kinds))),
         question,
+        repeats,
         progress or (lambda *told: None),
     )
     keeper = None
@@ -149,6 +164,7 @@ class _Request:
     missing: frozenset[str]
     dont_know: tuple[str, ...]
     question: str | None
+    repeats: Repeats
     tell: Progress
 
     @property
@@ -163,6 +179,7 @@ class _Request:
         said = [
             VERSION, self.columns, self.gold, known, self.texts, self.scale,
             sorted(self.missing), self.dont_know, self.question,
+            parts_of(self.columns["item"]), self.repeats,
         ]  # fmt: skip
         return fingerprint_of(self.paths, said)
 
@@ -214,7 +231,8 @@ def _read(request: _Request, folder: Path) -> tuple[Intake, list[Bucket], list[s
     problems += label_problems(intake, request.scale, request.source)
     if problems:
         raise AnnotationError(problems)
-    return intake, buckets, unused_columns(header, columns.values(), "gold" in columns)
+    used = [part for name in columns.values() for part in (name, *parts_of(name))]
+    return intake, buckets, unused_columns(header, used, "gold" in columns)
 
 
 def _sorted(
@@ -230,6 +248,8 @@ def _sorted(
         buckets, work, recoding, intake.places, lambda share: request.tell("sorting", share, "")
     )
     problems = census.problems(request.gold or "gold")
+    if request.repeats != "keep":
+        problems += _repeated(request, census, intake.columns)
     if problems:
         raise AnnotationError(problems)
     shutil.rmtree(work / "spill")
@@ -247,6 +267,19 @@ def _sorted(
         fingerprint=request.fingerprint,
         **{name: getattr(census, name) for name in COUNTS},
     )
+
+
+def _repeated(request: _Request, census: Census, names: dict[str, str]) -> list[Problem]:
+    """Say that labels repeat, with the columns that would make rows unique."""
+    n = int(census.per_label.sum())
+    if census.repeats < MANY * n or census.repeats < 2:
+        return []
+    labels = {label_text(name) for name in request.labels or ()}
+    found = proposal(opened(request.paths[0]).head(LOOKED_AT), names, labels)
+    pairs, same = int(census.repeated_pairs.sum()), int(census.repeats_agree.sum())
+    if found is None and looks_meant(census.per_label, pairs, same):
+        return []
+    return [repeated_problem(census.repeats, n, request.source, names["item"], [], found)]
 
 
 def _kept(target: Path, fingerprint: str) -> Scanned | None:

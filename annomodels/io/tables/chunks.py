@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.border import first_line, guarded, shown
 from annomodels.io.tables.delimited import delimiter_of, first_row
+from annomodels.io.tables.keys import Key, parts_of, quoted
 
 ROWS = 1 << 20
 BYTES = 1 << 24
@@ -86,6 +87,7 @@ class File:
     def fractional(self, names: Sequence[str]) -> set[str]:
         """Columns of floats that are not all whole numbers, so that they keep their fractions."""
         fractional: set[str] = set()
+        names = _columns(names)
         if not self.delimiter:
             with guarded(self.name), pq.ParquetFile(self.path) as file:
                 schema = file.schema_arrow
@@ -105,12 +107,22 @@ class File:
         with guarded(self.name), pq.ParquetFile(self.path) as file:
             n = file.num_row_groups
             for group in sorted({int(g) for g in np.linspace(0, n - 1, min(groups, n))}):
-                batch = next(file.iter_batches(ROWS, [group], columns=[name]), None)
+                batch = next(file.iter_batches(ROWS, [group], columns=_columns([name])), None)
                 if batch is not None:
                     chosen = np.linspace(0, len(batch) - 1, min(rows, len(batch))).astype(int)
-                    cells = batch.column(0).take(pa.array(np.unique(chosen)))
-                    out.append(coded(cells, name in fractional).dictionary_decode())
+                    some_rows = batch.take(pa.array(np.unique(chosen)))
+                    out.append(_column(some_rows, name, fractional).dictionary_decode())
         return out
+
+    def head(self, rows: int) -> dict[str, list[str]]:
+        """Give the texts of the first rows by column."""
+        names = list(dict.fromkeys(self.header))
+        batches = self._texts(names) if self.delimiter else self._parquet(names)
+        _, batch = next(batches, (0, None))
+        if batch is None:
+            return {}
+        few = batch.slice(0, rows)
+        return {name: _column(few, name, set()).to_pylist() for name in names}
 
     def chunks(self, names: dict[str, str], fractional: set[str]) -> Iterator[Chunk]:
         """Read the columns of the roles from the first row to the last.
@@ -124,13 +136,12 @@ class File:
         """
         batches = self._texts if self.delimiter else self._parquet
         group, first = 0, 2 if self.delimiter else 1
-        for group, batch in batches(list(dict.fromkeys(names.values()))):
+        for group, batch in batches(_columns(names.values())):
             place = f"{self.name}, row group {group}" if group else self.name
             columns = {}
             for role, name in names.items():
                 with guarded(f"{place}, column {name!r}"):
-                    column = batch.column(batch.schema.get_field_index(name))
-                    columns[role] = coded(column, name in fractional)
+                    columns[role] = _column(batch, name, fractional)
             yield Chunk(place, first, columns)
             first += batch.num_rows
 
@@ -176,6 +187,32 @@ class File:
             where = next((f"{self.name}, row {n}" for n in ragged if n), self.name)
             remedy = "Quote cells that contain the delimiter, or fill in the missing cells."
             self.problems.append(Problem(what, where, remedy))
+
+
+def _columns(names: Iterable[str]) -> list[str]:
+    """Columns of a file behind some names, those of keys among them."""
+    return list(dict.fromkeys(part for name in names for part in parts_of(name)))
+
+
+def _column(batch: Any, name: str, fractional: set[str]) -> Any:
+    """Code a column, or the names of items that several columns give together."""
+    parts = [
+        coded(batch.column(batch.schema.get_field_index(part)), part in fractional)
+        for part in parts_of(name)
+    ]
+    if not isinstance(name, Key):
+        return parts[0]
+    written = []
+    for column in parts:
+        texts = column.dictionary
+        if pc.any(pc.match_substring_regex(texts, '[,"\r\n]')).as_py():
+            texts = pa.array(map(quoted, texts.to_pylist()), pa.large_string())
+        written.append(texts.take(column.indices))
+    names = pc.binary_join_element_wise(*written, pa.scalar(",", pa.large_string()))
+    found = names.dictionary_encode()
+    nothing = "," * (len(parts) - 1)
+    texts = pc.if_else(pc.equal(found.dictionary, nothing), "", found.dictionary)
+    return pa.DictionaryArray.from_arrays(found.indices.cast(pa.int32()), texts)
 
 
 def opened(path: Path) -> File:

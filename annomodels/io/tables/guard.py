@@ -25,7 +25,7 @@ REPEATS: tuple[Repeats, ...] = ("stop", "keep")
 
 MANY = 0.1  # share of labels that may repeat
 RETEST = 0.4  # kappa of coders with themselves from which repeats look meant
-_ROWS = 20_000  # rows in which columns are tried
+LOOKED_AT = 20_000  # rows in which columns are tried
 _SHORT = 40  # characters of a cell that names something rather than being a text
 _COLUMNS = 24  # columns that are tried together
 # columns of what a coder said or when, which can make rows unique but name no item
@@ -87,7 +87,8 @@ def _repeated(
     coders = {label_text(coder) for coder in data.coders}
     cells = table() if "item" in columns.names else None
     found = None if cells is None else proposal(cells.columns, columns.names, labels, coders)
-    if found is None and _looks_meant(data):
+    counts, (pairs, same) = np.bincount(data.label), data.repeats_by_coder
+    if found is None and looks_meant(counts, int(pairs.sum()), int(same.sum())):
         return []  # nothing tells the rows apart, and coders agree with themselves
     same = (data.item[1:] == data.item[:-1]) & (data.coder[1:] == data.coder[:-1])
     names = [label_text(data.items[n]) for n in np.unique(data.item[1:][same])]
@@ -105,7 +106,7 @@ def repeated_problem(
     """Say that labels repeat, and which columns would tell them apart."""
     what = (
         f"{repeats:,} of {n:,} labels repeat ({repeats / n:.0%}): several rows hold a label of the "
-        f"same coder for the same item, such as {some(names[:3])}."
+        "same coder for the same item" + (f", such as {some(names[:3])}." if names else ".")
     )
     keep = "If repeats are meant, say repeats='keep'."
     remedy = f"No column that is left makes the rows unique. {keep}"
@@ -119,10 +120,22 @@ def repeated_problem(
     return Problem(what, f"{source}, column {item!r}" if item else source, remedy)
 
 
-def _looks_meant(data: Annotations) -> bool:
-    """Whether coders agree with themselves, as when items were shown again to test them."""
-    pairs, same = (counts.sum() for counts in data.repeats_by_coder)
-    chance = float(((np.bincount(data.label) / len(data)) ** 2).sum())
+def looks_meant(counts: Codes, pairs: int, same: int) -> bool:
+    """Whether coders agree with themselves, as when items were shown again to test them.
+
+    Parameters
+    ----------
+    counts
+        How often each label was given.
+    pairs, same
+        Pairs of labels that a coder gave to one item, and those of them that are equal.
+
+    Examples
+    --------
+    >>> looks_meant(np.array([50, 50]), 20, 18), looks_meant(np.array([50, 50]), 20, 11)
+    (True, False)
+    """
+    chance = float(((counts / counts.sum()) ** 2).sum())
     return chance == 1 or bool(same / pairs - chance >= RETEST * (1 - chance))
 
 
@@ -146,7 +159,7 @@ def proposal(
     labels, coders
         Their names; coders name columns where rows are items.
     """
-    size = min(max(map(len, cells.values()), default=0), _ROWS)
+    size = min(max(map(len, cells.values()), default=0), LOOKED_AT)
     if "item" not in names or not size:
         return None
     base = [cells[part] for part in parts_of(names["item"]) if part in cells]
