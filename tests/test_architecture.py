@@ -291,3 +291,21 @@ def test_only_io_takes_what_comes_from_outside_apart() -> None:
         if part_of(module) != "io" and module != "annomodels.plots.svg"
     }
     assert not {module: names & BORDER for module, names in loaded.items() if names & BORDER}
+
+
+OPTION = re.compile(r"(?<![\w-])--[a-z]{2}[\w-]*")
+
+
+def test_messages_name_options_as_python_does() -> None:
+    """The command line spells them by its own options; commands to copy stand as they are."""
+    spelled_twice = [
+        (module, found[0], text)
+        for module, tree in TREES.items()
+        if part_of(module) not in ("cli", "plots", "reporting")  # the page is for both readers
+        for text in texts(tree)
+        if (found := OPTION.search(text))
+        and found[0] != "--debug"
+        and "annomodels " not in text[: found.start()]
+        and "\n" not in text
+    ]
+    assert not spelled_twice, 'write scale="ordinal" or scale=, not --scale'

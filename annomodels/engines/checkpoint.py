@@ -276,7 +276,7 @@ def _read(path: Path) -> tuple[dict[str, Any], Saved]:
         raise
     except Exception:  # the library raises whatever its archives met
         sentence = f"{path} is not a checkpoint, or it is damaged."
-    raise NotApplicable(f"{sentence} Give another file, or begin anew without --resume.")
+    raise NotApplicable(f"{sentence} Give another file, or begin anew without resume=True.")
 
 
 def _compare(path: Path, there: dict[str, Any], here: dict[str, Any]) -> None:

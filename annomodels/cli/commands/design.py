@@ -8,8 +8,8 @@ from annomodels.cli.assumptions import Assumptions, assumption_options
 from annomodels.cli.options import Writing, common_options, examples, split_words, write_options
 
 SHORT = (
-    *("items", "coders", "labels_per_item", "labels", "accuracy", "vote", "alpha", "alpha_width"),
-    "reaches",
+    *("items", "coders", "labels_per_item", "labels", "accuracy", "reaches", "vote", "alpha"),
+    "alpha_width",
 )
 FREE = ("items", "coders", "seed")  # assumptions that go together with a pilot
 
