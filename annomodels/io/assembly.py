@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from annomodels.data.validation import counted, some
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.border import guarded
-from annomodels.io.formats import FORMATS, PLAIN, Format, UnknownFolder, chosen
+from annomodels.io.choosing import UnknownFolder, chosen
+from annomodels.io.formats import FORMATS, PLAIN, Format
 from annomodels.io.joining import account, joined, stacked, twice
 from annomodels.io.many import File, files_in
 from annomodels.io.source import Options, Source

@@ -329,13 +329,68 @@ def cas() -> Export:
     return files, {"units": "exact"}
 
 
+def inspect_ai() -> Export:
+    files: dict[str, Any] = {"header.json": {"version": 2, "eval": {"task": "t", "model": "m"}}}
+    for item in TEXT:
+        scores = {coder: {"value": label} for i, coder, label in VOTES if i == item}
+        one = {"id": item, "epoch": 1, "input": TEXT[item], "scores": scores}
+        files[f"samples/{item}_epoch_1.json"] = one
+    return {"log.eval": as_zip({name: as_json(value) for name, value in files.items()})}, {}
+
+
+def promptfoo() -> Export:
+    results = []
+    for n, item in enumerate(TEXT):
+        parts = [
+            {"score": label, "assertion": {"type": "llm-rubric", "provider": coder, "metric": "q"}}
+            for i, coder, label in VOTES
+            if i == item
+        ]
+        graded = {"pass": True, "componentResults": parts}
+        case = {"description": item}
+        output = {"output": TEXT[item]}
+        results.append(
+            {"testIdx": n, "testCase": case, "gradingResult": graded, "response": output}
+        )
+    return {"results.json": as_json({"evalId": "e", "results": {"results": results}})}, {}
+
+
+def deepeval() -> Export:
+    cases = [
+        {"name": item, "input": TEXT[item], "metricsData": [
+            {"name": "mood", "score": x, "evaluationModel": c} for i, c, x in VOTES if i == item]}
+        for item in TEXT
+    ]  # fmt: skip
+    return {"run.json": as_json({"testFile": "a.py", "testCases": cases})}, {}
+
+
+def lm_eval() -> Export:
+    files = {
+        f"samples/{coder}/samples_mood_2026-01-01T00-00-00.1.jsonl": as_lines(
+            [{"doc_id": i, "doc": {"text": TEXT[i]}, "filtered_resps": [x], "filter": "none"}
+             for i, c, x in VOTES if c == coder]
+        )
+        for coder in ("ana", "ben")
+    }  # fmt: skip
+    return files, {}
+
+
+def langfuse() -> Export:
+    rows = [
+        {"id": n, "name": "mood", "source": "ANNOTATION", "authorUserName": c, "traceId": i,
+         "value": 1, "stringValue": x}
+        for n, (i, c, x) in enumerate(VOTES)
+    ]  # fmt: skip
+    return {"scores.csv": as_csv(rows)}, {}
+
+
 MAKERS: dict[str, Callable[[], Export]] = {
     maker.__name__: maker
     for maker in (
         label_studio, label_studio_table, prodigy, doccano, doccano_folder, argilla, argilla_table,
         argilla_dump, appen_json, nested, mturk, mturk_several, toloka, appen, sagemaker,
         sagemaker_all, potato, potato_table, qualtrics, inception, grouped, long, wide, matrix,
-        excel, brat, conll, webanno, cas,
+        excel, brat, conll, webanno, cas, inspect_ai, promptfoo, deepeval, lm_eval, langfuse,
     )
 }  # fmt: skip
 
