@@ -112,7 +112,7 @@ def test_inspect_logs_that_python_cannot_unpack_say_what_to_do(
         raise NotImplementedError("That compression method is not supported")
 
     monkeypatch.setattr(zipfile, "_get_decompressor", unknown)
-    with pytest.raises(AnnotationError, match="inspect log convert LOG --to json"):
+    with pytest.raises(AnnotationError, match="inspect log convert, to the format json"):
         read(path)
 
 

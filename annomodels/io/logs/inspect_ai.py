@@ -102,7 +102,7 @@ def _text(log: Source, name: str) -> str:
         if not isinstance(error.__cause__, NotImplementedError):
             raise
     what = "The log is packed with Zstandard, which Python cannot unpack before version 3.14."
-    remedy = "Write it as JSON: inspect log convert LOG --to json --output-dir FOLDER."
+    remedy = "Write it as JSON: the command is inspect log convert, to the format json."
     raise AnnotationError(Problem(what, log.name, remedy))
 
 
