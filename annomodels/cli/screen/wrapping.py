@@ -13,6 +13,7 @@ _WORD = re.compile(r"[^\s`]*`[^`\n]+`[^\s`]*|\S+")
 _LEAD = re.compile(r"\s*(?:(?:[*•-]|\d+\.|where:|fix:|note:|warning:|error:)\s+)*")
 NARROWEST = 20
 USUAL = 120  # what is no terminal is taken to be so wide
+UNSAID = 80  # and a terminal that does not say
 
 
 def width_of(stream: TextIO) -> int:
@@ -21,9 +22,10 @@ def width_of(stream: TextIO) -> int:
         return USUAL
     told = os.environ.get("COLUMNS", "")
     try:
-        return int(told) if told.isdecimal() else os.get_terminal_size(stream.fileno()).columns
+        columns = int(told) if told.isdecimal() else os.get_terminal_size(stream.fileno()).columns
     except (OSError, ValueError):
-        return USUAL
+        columns = 0
+    return max(columns, NARROWEST) if columns else UNSAID
 
 
 @lru_cache(maxsize=4096)
