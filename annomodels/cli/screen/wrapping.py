@@ -7,8 +7,11 @@ import re
 from functools import lru_cache
 from typing import TextIO
 
-# a word, or what stands between backticks and is copied in one piece
-_WORD = re.compile(r"[^\s`]*`[^`\n]+`[^\s`]*|\S+")
+# a word; or what is copied in one piece: between backticks, an installation, a call with options
+_WORD = re.compile(
+    r"[^\s`]*`[^`\n]+`[^\s`]*|pip install (?:--upgrade )?\S+"
+    r"|annomodels(?: [a-z]+)?(?: --[\w-]+)+\S*|\S+"
+)
 # what stands before the text of a line: spaces, a bullet or number, "where:" and the like
 _LEAD = re.compile(r"\s*(?:(?:[*•-]|\d+\.|where:|fix:|note:|warning:|error:)\s+)*")
 NARROWEST = 20
@@ -51,8 +54,10 @@ def wrapped(text: str, width: int) -> list[str]:
 
     Examples
     --------
-    >>> wrapped("say `pip install x` and go on", 14)
-    ['say', '`pip install x`', 'and go on']
+    >>> wrapped("say `do this` and go on", 12)
+    ['say', '`do this`', 'and go on']
+    >>> wrapped("then pip install x, and annomodels run --help.", 24)
+    ['then pip install x, and', 'annomodels run --help.']
     """
     lines: list[str] = []
     for word in _WORD.findall(text):
