@@ -106,6 +106,13 @@ def _missing(path: Path_) -> Problem | None:
     return None if str(path) == "-" else unreadable(Path(path))
 
 
+def is_path(path: object) -> bool:
+    """Whether it is the name of a file: a text, or a path made of one."""
+    if isinstance(path, os.PathLike):
+        path = os.fspath(path)
+    return isinstance(path, str)
+
+
 def gathered(paths: Paths, opened: Open) -> Source:
     """One path as it is, several as one folder.
 
@@ -129,6 +136,10 @@ def gathered(paths: Paths, opened: Open) -> Source:
         return opened(paths)  # type: ignore[arg-type]
     if not named:
         raise AnnotationError(Problem("No file was given.", remedy="Give a file or a folder."))
+    wrong = [repr(path) for _, path in named if not is_path(path)]
+    if wrong:
+        what = f"File names were expected, but these are none: {', '.join(wrong[:5])}."
+        raise AnnotationError(Problem(what, remedy="Give names of files as texts or paths."))
     if len(named) == 1 and named[0][0] is None:
         return opened(named[0][1])
     return Pile(named, opened)

@@ -12,7 +12,10 @@ import pytest
 
 from annomodels import Annotations, read
 from annomodels.errors import AnnotationError
+from annomodels.io.source import Options, Source
 from annomodels.io.tables.keys import key_cells, key_of
+from annomodels.io.tables.table import Table
+from annomodels.io.tables.wide import read_wide
 
 Write = Callable[..., Path]
 
@@ -159,3 +162,30 @@ def test_columns_are_named_in_tables_only(write: Write) -> None:
         read(write('{"item": 1}\n', "a.jsonl"), columns=["item", "coder", "label"])
     with pytest.raises(AnnotationError, match="not all different"):
         read(write("1,2,3\n"), columns=["item", "item", "label"])
+
+
+class Counted(str):
+    """Name of a column that counts how often it is looked at."""
+
+    __slots__ = ()
+    looks = 0
+
+    def __hash__(self) -> int:
+        Counted.looks += 1
+        return super().__hash__()
+
+    def __eq__(self, other: object) -> bool:
+        Counted.looks += 1
+        return super().__eq__(other)
+
+
+def test_twice_the_columns_take_twice_the_looks() -> None:
+    looks = []
+    for size in (200, 400):
+        names = [Counted(f"c{n}") for n in range(size)]
+        cells = {"item": ["a", "b"], **{name: ["x", "y"] for name in names}}
+        source = Source.of_table(Table(cells, [2, 3], "wide.csv"))
+        Counted.looks = 0
+        assert len(read_wide(source, Options()).labels) == 2 * size
+        looks.append(Counted.looks)
+    assert looks[1] < 2.5 * looks[0]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from annomodels import read, read_spans
+from annomodels import read, read_spans, scan
 from annomodels.errors import AnnotationError
 
 TONE = {"ana": "xyxyxy", "ben": "xyxyxx", "cem": "yyxyxy"}
@@ -178,6 +178,15 @@ def test_a_tool_that_writes_a_file_for_each_coder_is_known_by_names_too(folder: 
         (place / "d.ann").write_text("T1\tPER 0 4\tHaag\n")
     paths: dict[str, str | Path] = {name: folder / f"of-{name}" for name in ("ana", "ben")}
     assert read(paths, units="exact").coders == ("ana", "ben")
+
+
+@pytest.mark.parametrize("paths", [[None], [5], {"ana": 5}, [b"a.csv"]])
+def test_what_is_no_path_is_said(paths: object) -> None:
+    with pytest.raises(AnnotationError, match="File names were expected"):
+        read(paths)  # type: ignore[arg-type]
+    if not isinstance(paths, dict):
+        with pytest.raises(AnnotationError, match="File names were expected"):
+            scan(paths)  # type: ignore[arg-type]
 
 
 # -- on the command line ---------------------------------------------------------------------
