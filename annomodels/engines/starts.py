@@ -10,6 +10,7 @@ is weighed by an estimate of its mass, and chains begin at the modes that count.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -280,10 +281,11 @@ def chain_starts(
         begins["votes moved on"] = counts(moved_on)
     begins["chance"] = chance[0]
     climbed: list[Found] = []
+    first = model.start(*votes)  # setting a population is what takes long, so once
     for name, start in begins.items():
         least = max((each.evidence for each in climbed), default=-np.inf) - HOPELESS
-        climbed.append(_climbed(model, items, name, start, least, relabel))
-    first = model.start(*votes)
+        state = first if start is votes else model.start(*start)
+        climbed.append(_climbed(model, items, name, state, least, relabel))
     groups, far = _groups(climbed, first, items)
     best = groups[0][0].evidence
     near = [group for group in groups if group[0].evidence >= best - COMPARABLE]
@@ -297,7 +299,10 @@ def chain_starts(
     states = []
     for n in range(chains):
         start = at[n % len(at)]
-        states.append(model.start(*(mixed(start, chance[n - 1], NEAR) if n else start)))
+        if n:
+            states.append(model.start(*mixed(start, chance[n - 1], NEAR)))
+        else:
+            states.append(deepcopy(first) if start is votes else model.start(*start))
     modes = [
         {
             "evidence": round(group[0].evidence, 1),
@@ -314,17 +319,17 @@ def _climbed(
     model: ConjugateModel,
     items: Items,
     name: str,
-    start: SoftCounts,
+    state: State,
     least: float,
     relabel: bool,
 ) -> Found:
-    """Climb from soft counts, the population of the model set anew once on the way."""
+    """Climb from a state, the population of the model set anew once on the way."""
 
     def in_order(state: State) -> State:
         order = canonical_order(state, items.volume)
         return model.ordered(state, order) if relabel else state
 
-    state, evidence = in_order(model.start(*start)), -np.inf
+    state, evidence = in_order(state), -np.inf
     for passes in (FIRST_PASSES, MORE_PASSES):
         climb = ascend(model, items.expected, state, tolerance=TOLERANCE, max_passes=passes)
         state = in_order(model.start(*items.expected(climb.state)[:2]))

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import digamma, gammaln, log_softmax
+from scipy.special import digamma, gammaln
 
+from annomodels.models.conjugate import log_shares
 from annomodels.priors import ScalePrior
 from annomodels.types import Floats
 
@@ -45,9 +46,9 @@ def population_mode(counts: Floats, anchor: Floats, scale: ScalePrior) -> tuple[
         start = np.log((anchor[truth] + n.sum(axis=0)) / (anchor[truth].sum() + n.sum()))
         x0 = np.append(start, max(np.log(10.0), floor + 0.1))
         bounds = [(-30.0, 1.0)] * n_labels + [(floor, np.log(1e4))]
-        args = (n, anchor[truth], linear, square)
+        args = (n, n.sum(axis=1), anchor[truth], linear, square)
         found = minimize(_loss, x0, args=args, jac=True, method="L-BFGS-B", bounds=bounds)
-        mean[truth] = np.exp(log_softmax(found.x[:-1]))
+        mean[truth] = np.exp(log_shares(found.x[:-1], 0))
         concentration[truth] = np.exp(found.x[-1])
     return mean, concentration
 
@@ -94,12 +95,13 @@ def anchor_strength(
     return np.asarray(strength[value.argmax(axis=0), 0])
 
 
-def _loss(x: Floats, n: Floats, anchor: Floats, linear: float, square: float) -> tuple[float, Any]:
+def _loss(
+    x: Floats, n: Floats, total: Floats, anchor: Floats, linear: float, square: float
+) -> tuple[float, Any]:
     """Negative log density and gradient in (logits of the mean, log concentration)."""
-    log_m, log_c = log_softmax(x[:-1]), x[-1]
+    log_m, log_c = log_shares(x[:-1], 0), x[-1]
     m, c = np.exp(log_m), np.exp(log_c)
     a = c * m
-    total = n.sum(axis=1)
     value = (gammaln(a + n) - gammaln(a)).sum() - (gammaln(c + total) - gammaln(c)).sum()
     value += anchor @ log_m + linear * log_c + square * log_c**2 + log_c
     by_a = (digamma(a + n) - digamma(a)).sum(axis=0)
