@@ -349,6 +349,13 @@ REFUSED: tuple[Format, ...] = (
         _files(".ser", ".txt"),
     ),
     Format(
+        "marked-text",
+        "texts with marks inside",
+        "most cells hold tags",
+        "tables.marked",
+        _is_table,
+    ),
+    Format(
         "images",
         "Regions of images (COCO, VIA, LabelMe, CVAT, Pascal VOC)",
         "bbox, shapes, regions or bndbox",

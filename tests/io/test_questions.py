@@ -178,3 +178,33 @@ def test_rows_with_a_column_of_questions_and_variables_of_coders(tmp_path: Path)
     found = am.read_questions(wide)
     assert found["tone"].coders == ("ana", "ben")
     assert found["frame"].labels == ("peace", "war")
+
+
+def refused(path: Path, **options: Any) -> str:
+    with pytest.raises(AnnotationError) as caught:
+        am.read(path, **options)
+    return str(caught.value)
+
+
+def test_a_survey_with_a_row_for_each_respondent_is_no_table_of_items(tmp_path: Path) -> None:
+    path = tmp_path / "form.csv"
+    rows = [f"2026/01/0{n} 10:00:0{n} AM GMT+1,{n % 3},{(n + 1) % 3},{n % 2}" for n in range(1, 7)]
+    path.write_text("Timestamp,I like it,I would buy it,I use it\n" + "\n".join(rows) + "\n")
+    assert "looks like a survey with a row for each respondent" in refused(path)
+    assert am.read(path, item="Timestamp").n_coders == 3
+
+
+def test_text_with_marks_inside_is_told_for_what_it_is(tmp_path: Path) -> None:
+    cell = '"a <mqm:startIssue type=""x"" id=""1""/>word<mqm:endIssue id=""1""/> here {}"'
+    rows = [",".join(cell.format(f"{n}{k}") for k in range(2)) for n in range(5)]
+    for name in ("ana", "ben"):
+        (tmp_path / "marks").mkdir(exist_ok=True)
+        (tmp_path / "marks" / f"{name}.csv").write_text("PBMT,NMT\n" + "\n".join(rows) + "\n")
+    for path in (tmp_path / "marks", tmp_path / "marks" / "ana.csv"):
+        told = refused(path)
+        assert "'PBMT', 'NMT' hold marked text, with tags inside such as <mqm:startIssue …>" in told
+        assert "a row for each mark" in told
+    html = tmp_path / "html.csv"
+    rows = [f"t{n},{c},<b>text</b> {n},{n % 2}" for n in range(4) for c in "ab"]
+    html.write_text("item,coder,text,label\n" + "\n".join(rows) + "\n")
+    assert am.read(html).labels == ("0", "1")

@@ -24,7 +24,7 @@ _OF_PEOPLE = re.compile(
     r"city|region|native[_ ]language|religion)",
     re.IGNORECASE,
 )
-_WHEN = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d\S*.*|\d{4}-\d\d-\d\d|\d+/\d+/\d{2,4}( .*)?")
+_WHEN = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?([T ].*)?|\d\d?[./-]\d\d?[./-]\d{2,4}([ ,].*)?")
 _LINK = re.compile(r"https?://\S+")
 _MARKUP = re.compile(r"<(/?[A-Za-z][\w.-]*:[\w.-]+|/?[A-Za-z][\w.-]*)(\s[^<>]*)?/?>")
 _MOST = 0.5  # share of the cells that decides
@@ -106,11 +106,23 @@ def _kind(labels: Sequence[Any]) -> str:
         return "text with markup in it, which is not read"
     if most(sum(len(cell) > LONGEST_LABEL for cell in texts)):
         return f"free text, mostly longer than {LONGEST_LABEL} characters"
-    if most(sum(_WHEN.fullmatch(cell) is not None for cell in texts)):
+    if are_times(few):
         return "times"
     if most(sum(_LINK.fullmatch(cell) is not None for cell in texts)):
         return "links"
     return ""
+
+
+def are_times(cells: Sequence[Any]) -> bool:
+    """Whether most cells are dates or times.
+
+    Examples
+    --------
+    >>> are_times(["2026/01/05 10:00:03 AM GMT+1", "1/5/2026 10:02"]), are_times(["3.5", "t1"])
+    (True, False)
+    """
+    times = sum(isinstance(cell, str) and _WHEN.fullmatch(cell) is not None for cell in cells)
+    return times > _MOST * len(cells)
 
 
 def is_json(cell: Any) -> bool:
@@ -140,6 +152,18 @@ def has_markup(cell: str) -> bool:
     (True, False, False)
     """
     return "<" in cell and _MARKUP.search(cell) is not None
+
+
+def tag_in(cell: Any) -> str:
+    """First tag of a text, short; "" where there is none.
+
+    Examples
+    --------
+    >>> tag_in('a <mqm:startIssue id="1"/>b'), tag_in("a"), tag_in("<b>x</b>")
+    ('<mqm:startIssue …>', '', '<b>')
+    """
+    found = _MARKUP.search(cell) if isinstance(cell, str) else None
+    return "" if found is None else f"<{found[1]}{' …' if found[2] else ''}>"
 
 
 def _of_coders(name: str, coders: Sequence[Any], labels: Sequence[Any]) -> str:

@@ -12,7 +12,7 @@ from annomodels.errors import Problem
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Columns, assemble, matched, named_column
 from annomodels.io.tables.long import GOLD_WORDS
-from annomodels.io.tables.suitable import unsuitable
+from annomodels.io.tables.suitable import are_times, unsuitable
 from annomodels.io.tables.table import Table
 from annomodels.io.tables.variables import Grid, grid_of, one_variable, several
 
@@ -71,6 +71,8 @@ def read_wide(source: Source, options: Options) -> Columns:
     if grid is not None and options.every:
         return _each_variable(table, grid, item, options)
     if options.coder_columns is None:
+        if options.item is None and are_times(table.columns[item]):
+            return Columns(problems=[_survey(table, item)])
         problems += _not_coders(table, list(coders), options)
         if not options.forced and looks_like_counts([table.columns[name] for name in coders]):
             problems.append(_counts(table))
@@ -212,6 +214,19 @@ def _not_coders(table: Table, coders: Sequence[str], options: Options) -> list[P
         remedy = "Name the columns with item=..., coder=..., label=..., or say format='wide'."
         return [Problem(what, where, remedy)]
     return problems
+
+
+def _survey(table: Table, item: str) -> Problem:
+    what = (
+        f"Every row begins with a time ({item!r}), so this looks like a survey with a row for each "
+        "respondent, and not like a table with a row for each item."
+    )
+    remedy = (
+        "A survey of opinions has no agreement of coders. If its columns are items, give a table "
+        "with item (the column), coder (the respondent), label; if its rows are, name the column "
+        "of the items with item=... and those of the coders with coder_columns=[...]."
+    )
+    return Problem(what, table.source, remedy)
 
 
 def _is_text(labels: set[Any], size: int) -> bool:
