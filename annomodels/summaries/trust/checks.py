@@ -15,6 +15,7 @@ from annomodels.summaries.trust.findings import CHECK, FINE, FORBIDS, Finding, d
 from annomodels.summaries.trust.next_model import fitted_model, next_model
 from annomodels.summaries.trust.predictive import TOO_SURE, aspects
 from annomodels.summaries.trust.predictive_rows import REJECTED, Aspect
+from annomodels.summaries.trust.suspects import suspects
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,7 +72,8 @@ def check(tree: xr.DataTree, data: Annotations, aspects: Sequence[Aspect] | None
     Limits: R-hat below 1.01 (1.05: do not use); 400 effective draws (100); no divergences; no
     swapped classes; one mode; run to the end; items with two labels or more; 20 labels per coder
     for the model dawid-skene; coders better than chance; posterior predictive p-values between
-    .01 and .99.
+    .01 and .99; no copies, families of coders, repeats, coders of one label, gold labels that
+    nobody gave, or majorities overturned by coders who are flagged; three coders or more.
 
     Parameters
     ----------
@@ -95,7 +97,7 @@ def check(tree: xr.DataTree, data: Annotations, aspects: Sequence[Aspect] | None
     >>> found.verdict
     'check'
     """
-    findings = [*fit_findings(tree, data), *data_findings(tree, data)]
+    findings = [*fit_findings(tree, data), *data_findings(tree, data), *suspects(tree, data)]
     findings += model_findings(tree, data, aspects)
     return judged(findings, _all_well(findings))
 

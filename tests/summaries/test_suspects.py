@@ -1,0 +1,207 @@
+"""Findings with a cause: each on made-up labels that have the fault, and on those that have not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import annomodels as am
+from annomodels.summaries.trust.checks import check
+from annomodels.summaries.trust.copies import compared, copies, families, families_finding
+from annomodels.summaries.trust.suspects import (
+    nobody_finding,
+    one_label_finding,
+    overturned_finding,
+    repeats_finding,
+    two_coders_finding,
+)
+
+OPTIONS = {"chains": 2, "draws": 300, "warmup": 150, "seed": 1}
+
+
+def said(rng, n_items, accuracy, n_labels=2, per_item=None):
+    """Labels [item, coder] of coders who err independently, -1 where there is none; the truth."""
+    truth = rng.integers(n_labels, size=n_items)
+    wrong = (truth[:, None] + rng.integers(1, n_labels, size=(n_items, len(accuracy)))) % n_labels
+    labels = np.where(rng.random((n_items, len(accuracy))) < accuracy, truth[:, None], wrong)
+    if per_item is not None:
+        order = rng.random(labels.shape).argsort(axis=1)
+        labels[order >= per_item] = -1
+    return labels, truth
+
+
+def annotations(labels, **options):
+    rows = [(i, f"c{j}", int(labels[i, j])) for i, j in np.argwhere(labels >= 0)]
+    return am.Annotations.from_records(rows, **options)
+
+
+def names_of(groups, data):
+    return [sorted(data.coders[j] for j in group) for group in groups]
+
+
+@pytest.mark.parametrize("n_labels", [2, 4])
+def test_coders_who_copy_are_named(rng, n_labels):
+    labels, _ = said(rng, 200, [0.7] * 6, n_labels)
+    labels[:, 1] = labels[:, 2] = labels[:, 0]
+    data = annotations(labels)
+    assert names_of(copies(compared(data)), data) == [["c0", "c1", "c2"]]
+
+
+def test_few_copies_differ_now_and_then(rng):
+    labels, _ = said(rng, 400, [0.75] * 8)
+    labels[4:, 1] = labels[4:, 0]
+    data = annotations(labels)
+    assert names_of(copies(compared(data)), data) == [["c0", "c1"]]
+
+
+def test_independent_coders_are_no_copies():
+    found = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        accuracy = rng.beta(rng.uniform(3, 20), rng.uniform(0.5, 4), rng.integers(3, 20))
+        labels, _ = said(rng, 150, accuracy, int(rng.integers(2, 5)), int(rng.integers(2, 8)))
+        found += bool(copies(compared(annotations(labels))))
+    assert found <= 1
+
+
+def test_two_nearly_perfect_coders_are_no_copies(rng):
+    labels, _ = said(rng, 300, [0.997, 0.997, 0.8, 0.8, 0.8, 0.75])
+    assert copies(compared(annotations(labels))) == []
+
+
+def test_coders_of_one_label_are_no_copies(rng):
+    labels, _ = said(rng, 200, [0.8] * 6)
+    labels[:, :2] = 1
+    assert copies(compared(annotations(labels))) == []
+
+
+def family(rng, n_items=300):
+    """Seven coders; the last three take the same fifth of the items for another class."""
+    labels, truth = said(rng, n_items, [0.85] * 7)
+    hard = rng.random(n_items) < 0.25
+    for j in (4, 5, 6):
+        mine = hard & (rng.random(n_items) < 0.9)
+        labels[mine, j] = 1 - truth[mine]
+    return labels, truth
+
+
+def test_families_are_named_and_count_for_less(rng):
+    labels, truth = family(rng)
+    data = annotations(labels)
+    found = families(compared(data), np.eye(2)[truth] * 0.98 + 0.01, data)
+    assert names_of(found.groups, data) == [["c4", "c5", "c6"]]
+    effective = found.effective(7)
+    assert 5 < effective < 6.5
+    text = families_finding(found, data, 0).sentence
+    assert f"effective number of coders is {effective:.1f}, not 7" in text
+    assert "c4, c5, c6" in text
+
+
+def test_coders_who_lean_the_same_way_are_no_family(rng):
+    truth = rng.integers(2, size=400)
+    rows = np.array([[[0.9, 0.1], [0.1, 0.9]]] * 4 + [[[0.95, 0.05], [0.5, 0.5]]] * 4)
+    labels = (rng.random((400, 8)) > rows[np.arange(8)[None], truth[:, None], 0]).astype(int)
+    data = annotations(labels)
+    assert families(compared(data), np.eye(2)[truth] * 0.98 + 0.01, data).groups == []
+
+
+def test_independent_coders_are_no_family():
+    found = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        accuracy = rng.beta(8, 2, rng.integers(4, 15))
+        labels, truth = said(rng, 200, accuracy, int(rng.integers(2, 5)))
+        data = annotations(labels)
+        p = np.eye(data.n_labels)[truth] * 0.96 + 0.04 / data.n_labels
+        found += bool(families(compared(data), p, data).groups)
+    assert found <= 1
+
+
+def test_rows_that_stand_twice_are_told_from_repeats(rng):
+    labels, _ = said(rng, 60, [0.8] * 4)
+    rows = [(i, j, int(labels[i, j])) for i in range(60) for j in range(4)]
+    twice = repeats_finding(am.Annotations.from_records(rows + rows))
+    assert twice.severity == 1
+    assert twice.sentence.startswith("Duplicated rows: 240 of 480 labels")
+    again = [(i, j, int(rng.integers(2))) for i, j, _ in rows[::3]]
+    repeats = repeats_finding(am.Annotations.from_records(rows + again))
+    assert repeats.severity == 1
+    assert repeats.sentence.startswith("Repeats: 80 of 320 labels")
+    assert repeats_finding(am.Annotations.from_records(rows + rows[:2])).severity == 0
+
+
+def test_functions_that_abstain_are_named(rng):
+    labels, _ = said(rng, 300, [0.9] * 6)
+    for j in range(6):
+        labels[labels[:, j] != j % 2, j] = -1
+    finding = one_label_finding(annotations(labels))
+    assert finding.severity == 2
+    assert 'dont_know=["abstain"]' in finding.sentence
+    crowd, _ = said(rng, 300, [0.9] * 12)
+    assert one_label_finding(annotations(crowd)).severity == 0
+    crowd[:, :2] = 1
+    spam = one_label_finding(annotations(crowd))
+    assert spam.severity == 1
+    assert "c0 (1), c1 (1) only ever give one label" in spam.sentence
+
+
+def test_two_coders_cannot_tell_who_is_right(rng):
+    labels, truth = said(rng, 120, [0.8, 0.8], 3)
+    assert two_coders_finding(annotations(labels)).severity == 1
+    gold = {i: int(truth[i]) for i in range(40)}
+    assert two_coders_finding(annotations(labels, gold=gold)).severity == 0
+    labels, _ = said(rng, 120, [0.8] * 3, 3)
+    assert two_coders_finding(annotations(labels)).severity == 0
+
+
+def test_labels_that_nobody_gave_are_listed(rng):
+    labels, _ = said(rng, 30, [0.8] * 3, 3)
+    data = annotations(labels)
+    p = (data.votes + 0.1) / (data.votes + 0.1).sum(axis=1, keepdims=True)
+    assert nobody_finding(p, data).severity == 0
+    empty = np.flatnonzero(data.votes.min(axis=1) == 0)[:2]
+    p[empty] = np.eye(3)[data.votes[empty].argmin(axis=1)]
+    finding = nobody_finding(p, data)
+    assert finding.value == 2
+    assert all(str(data.items[i]) in finding.sentence for i in empty)
+
+
+def test_majorities_overturned_by_coders_to_be_wary_of(make):
+    # c0 is much believed, and against three others on the first item
+    rows = np.array([make.matrix(0.99, 2), *[make.matrix(0.6, 2)] * 3])
+    labels = np.array([[1, 0, 0, 0], [1, 1, 1, 1], [0, 0, 0, 0]])
+    data = annotations(labels)
+    tree = make.exact(data, [0.5, 0.5], rows)
+    p = tree["truth"]["p_truth"].values
+    assert p.argmax(axis=1).tolist() == [1, 1, 0]
+    wary = overturned_finding(tree, p, data, np.array([data.coders.index("c0")]))
+    assert wary.severity == 1
+    assert "1 of 1 items" in wary.sentence
+    others = overturned_finding(tree, p, data, np.array([data.coders.index("c1")]))
+    assert others.severity == 0
+
+
+def test_the_check_never_trusts_copies_or_duplicates(rng, make):
+    labels, _ = said(rng, 200, [0.7] * 5)
+    labels[:, 1] = labels[:, 2] = labels[:, 0]
+    data = annotations(labels)
+    result = check(make.gibbs(data, chains=4, draws=400, warmup=100), data)
+    assert result.verdict != "trust"
+    row = result.table[result.table["name"] == "copies"].iloc[0]
+    assert not row["ok"]
+    assert "effective number of coders is 3, not 5" in row["sentence"]
+    labels, _ = said(rng, 100, [0.8] * 5)
+    rows = [(i, j, int(labels[i, j])) for i in range(100) for j in range(5)]
+    data = am.Annotations.from_records(rows + rows)
+    result = check(make.gibbs(data, chains=4, draws=400, warmup=100), data)
+    assert result.verdict != "trust"
+    assert any(sentence.startswith("Duplicated rows") for sentence in result.sentences)
+
+
+@pytest.mark.slow
+def test_clean_labels_have_none_of_these(rng):
+    for n_labels in (2, 3):
+        labels, _ = said(rng, 200, [0.9, 0.85, 0.8, 0.8, 0.75, 0.7], n_labels, 4)
+        found = am.fit(annotations(labels), "hierarchical", **OPTIONS).check().table
+        names = ("copies", "families of coders", "repeats", "coders of one label", "two coders")
+        assert found[found["name"].isin([*names, "overturned by flagged coders"])]["ok"].all()
