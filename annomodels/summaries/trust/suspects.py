@@ -121,7 +121,7 @@ def one_label_finding(data: Annotations) -> Finding:
         f"{who} They look like labelling functions whose abstentions were left out: whether such a "
         "coder speaks is all that they tell, and without the items on which they abstained the "
         "model takes their label for a constant and may turn the classes around. Give the "
-        'abstentions too, as rows, and name them with dont_know=["abstain"] (--dont-know abstain).'
+        'abstentions too, as rows, and name them with dont_know=["abstain"].'
     )
     return Finding("coders of one label", share, SOME, text, FORBIDS)
 
