@@ -81,7 +81,7 @@ def test_population_mode_is_a_stationary_point(rng):
 
     n = rng.poisson(4, (7, 3)).astype(float)
     x = rng.normal(0, 1, 4)
-    args = (n, np.array([3.0, 1.0, 1.0]), 1.3, -0.5)
+    args = (n, n.sum(axis=1), np.array([3.0, 1.0, 1.0]), 1.3, -0.5)
     value, gradient = _loss(x, *args)
     assert np.isfinite(value)
     np.testing.assert_allclose(
