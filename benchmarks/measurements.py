@@ -223,7 +223,7 @@ def default(path: str, draws: int, seed: int) -> dict[str, Any]:
     """Measure the default fit."""
     import annomodels as am
 
-    fit = am.fit(dataset(path), seed=seed)
+    fit = am.fit(dataset(path), "hierarchical", seed=seed)
     attrs = fit.tree.attrs
     return {
         "seconds": attrs["seconds"], "rhat": attrs["rhat_max"], "ess": attrs["ess_min"],

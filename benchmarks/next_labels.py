@@ -108,13 +108,15 @@ def one(folder: Path, shown: int, seed: int) -> tuple[list[float], float, float]
     """Scores of all ways, and the wrong labels expected before and after."""
     rng = np.random.default_rng(seed)
     held = Held(folder, shown, rng)
-    start = am.fit(held.data({}), seed=seed, **RUN)
+    start = am.fit(held.data({}), "hierarchical", seed=seed, **RUN)
     budget = start.data.n_items
     asked = start.next(budget, **limits(start, budget))
     scores = []
     for way in WAYS:
         bought = spend(wishes(way, start, held, budget, rng), held, budget)
-        fit = start if way == "none" else am.fit(held.data(bought), seed=seed, **RUN)
+        fit = (
+            start if way == "none" else am.fit(held.data(bought), "hierarchical", seed=seed, **RUN)
+        )
         scores.append(held.score(fit))
     n = budget / 100
     return scores, 100 - asked.before / n, 100 - asked.after / n

@@ -81,7 +81,7 @@ def pages() -> Iterator[tuple[str, Callable[[Path], Path]]]:
 
     def of(load: Callable[[], am.Annotations]) -> Callable[[Path], Path]:
         def write(target: Path) -> Path:
-            am.report(am.fit(load(), **SHORT), target, force=True)
+            am.report(am.fit(load(), "hierarchical", **SHORT), target, force=True)
             return target
 
         return write
@@ -110,7 +110,9 @@ def coreference(folder: Path) -> Callable[[Path], Path]:
         text = frame["item"].str.partition("#")[0]
         frame[text.isin(text.unique()[:TEXTS])].to_csv(table, index=False)
         documents = am.coref.read(table)
-        fit = am.fit(am.coref.pairs(documents), chains=2, draws=60, warmup=60, seed=1)
+        fit = am.fit(
+            am.coref.pairs(documents), "hierarchical", chains=2, draws=60, warmup=60, seed=1
+        )
         return report_links(LinkFacts(documents, fit=fit, draws=200), target, force=True)
 
     return write

@@ -16,7 +16,7 @@ import annomodels as am
 
 data = am.datasets.load("crowd")
 planted = am.datasets.crowd_truth()
-fit = am.fit(data, seed=1)
+fit = am.fit(data, "hierarchical", seed=1)
 
 summary = fit.items()
 items = summary.table

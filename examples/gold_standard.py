@@ -25,7 +25,7 @@ print(f"\nMajority vote: {data.n_items - right} of {data.n_items} labels wrong o
 
 # The default model estimates a confusion matrix for every coder, and what coders are like in
 # general. A seed makes the run repeatable.
-fit = am.fit(data, seed=1)
+fit = am.fit(data, "hierarchical", seed=1)
 
 # Before anything else: can the result be believed?
 print(f"\n{fit.check()}")
@@ -55,6 +55,8 @@ for row in overturned.head(3).itertuples():
 # known gold, and the model is fitted again.
 uncertain = table.sort_values("probability")["item"].head(20)
 for name, chosen in (("the 20 least certain", uncertain), ("the first 20", data.items[:20])):
-    helped = am.fit(data.with_gold({item: planted.truth[item] for item in chosen}), seed=1)
+    helped = am.fit(
+        data.with_gold({item: planted.truth[item] for item in chosen}), "hierarchical", seed=1
+    )
     left = (helped.gold().table["label"] != truth).sum()
     print(f"\nAn expert settles {name} items: {left} of {data.n_items} labels are still wrong.")

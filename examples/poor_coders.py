@@ -18,7 +18,7 @@ from __future__ import annotations
 import annomodels as am
 
 data = am.datasets.load("crowd")
-fit = am.fit(data, seed=1)
+fit = am.fit(data, "hierarchical", seed=1)
 print(fit.check())
 
 # We ask for 70 % right labels.

@@ -11,7 +11,7 @@ import annomodels as am
 @pytest.fixture(scope="module")
 def fit():
     data = am.datasets.load("anesthesia").with_gold({})
-    return am.fit(data, chains=2, draws=100, warmup=50, seed=1, extend=False)
+    return am.fit(data, "hierarchical", chains=2, draws=100, warmup=50, seed=1, extend=False)
 
 
 @pytest.mark.slow
@@ -35,7 +35,7 @@ def test_names_gold_groups_and_texts_survive_saving(tmp_path):
         [(i, j, ("ja", "nein")[(i + j) % 2]) for i in range(6) for j in range(3)],
         gold={0: "ja", 3: "nein"},
     ).replace(group=[0, 0, 0, 1, 1, 1], groups=("α", "β"), texts=tuple("abcdef"))
-    fit = am.fit(data, chains=2, draws=20, warmup=20, seed=1, extend=False)
+    fit = am.fit(data, "hierarchical", chains=2, draws=20, warmup=20, seed=1, extend=False)
     back = am.load(fit.save(tmp_path / "a.nc")).data
     assert back.items == data.items
     assert back.labels == ("ja", "nein")
@@ -50,7 +50,9 @@ def test_set_valued_labels_survive_saving(tmp_path):
     labels = [frozenset("x"), frozenset("xy"), frozenset()]
     rows = [(i, c, labels[(i + (c == "c")) % 3]) for i in range(12) for c in "abc"]
     data = am.Annotations.from_records(rows)
-    path = am.fit(data, chains=2, draws=60, seed=1, extend=False).save(tmp_path / "sets.nc")
+    path = am.fit(data, "hierarchical", chains=2, draws=60, seed=1, extend=False).save(
+        tmp_path / "sets.nc"
+    )
     assert am.load(path).data.labels == data.labels
 
 
@@ -96,18 +98,18 @@ def test_files_that_are_no_fits_are_refused(content, tmp_path):
 def test_data_from_which_nothing_can_be_learnt_are_refused_with_all_reasons():
     one = am.Annotations.from_records([(1, "a", "x"), (2, "a", "x")])
     with pytest.raises(am.errors.AnnotationError) as caught:
-        am.fit(one)
+        am.fit(one, "hierarchical")
     assert len(caught.value.problems) == 2
     apart = am.Annotations.from_records([(1, "a", "x"), (1, "a", "y"), (2, "b", "y")])
     with pytest.raises(am.errors.AnnotationError, match="No item was labelled by two coders"):
-        am.fit(apart)
+        am.fit(apart, "hierarchical")
 
 
 @pytest.mark.slow
 def test_a_set_without_signal_does_not_yield_confident_labels():
     rng = np.random.default_rng(0)
     rows = [(i, j, int(rng.integers(3))) for i in range(100) for j in range(5)]
-    fit = am.fit(am.Annotations.from_records(rows), seed=1, draws=500, extend=False)
+    fit = am.fit(am.Annotations.from_records(rows), "hierarchical", seed=1, draws=500, extend=False)
     p = fit.tree["truth"]["p_truth"].values
     assert (p.max(axis=1) > 0.95).mean() < 0.02
     assert fit.gold().table["settled"].mean() < 0.02
@@ -155,7 +157,7 @@ def test_every_verb_is_a_method_that_names_a_function_which_is_there(fit):
 
 def test_options_that_the_engine_does_not_know_are_refused_in_one_message(fit):
     with pytest.raises(am.errors.NotApplicable, match=r"starts= \(em\), target_accept= \(nuts\)"):
-        am.fit(fit.data, engine="gibbs", starts=3, target_accept=0.8)
+        am.fit(fit.data, "hierarchical", engine="gibbs", starts=3, target_accept=0.8)
 
 
 def test_options_that_the_engine_does_not_know_are_refused_together():
@@ -165,4 +167,4 @@ def test_options_that_the_engine_does_not_know_are_refused_together():
     ):
         am.fit(data, engine="em", seed=1, extend=False, target_accept=0.8)
     with pytest.raises(am.errors.NotApplicable, match=r"'gibbs' does not know starts= \(em\)"):
-        am.fit(data, engine="gibbs", seed=1, starts=3)
+        am.fit(data, "hierarchical", engine="gibbs", seed=1, starts=3)

@@ -180,7 +180,7 @@ def test_names_of_any_kind_go_all_the_way(kind: str, tmp_path: Path) -> None:
     assert declared.labels == (plain[1], plain[0])
     assert data.select(items=[one], coders=[two]).items == (plain[0],)
     am.agreement(data, draws=20)
-    fit = am.fit(data, chains=2, draws=20, warmup=10, seed=1)
+    fit = am.fit(data, "hierarchical", chains=2, draws=20, warmup=10, seed=1)
     fit.save(tmp_path / "fit.nc")
     again = am.load(tmp_path / "fit.nc")
     assert again.data.items == data.items

@@ -14,7 +14,7 @@ def test_from_labels_to_a_gold_standard(tmp_path):
     data = am.read(path)
     assert (data.n_items, data.n_coders, data.n_labels) == (12, 4, 2)
     assert am.agreement(data).table["value"].notna().any()
-    fit = am.fit(data, chains=2, draws=100, warmup=50, extend=False, seed=1)
+    fit = am.fit(data, "hierarchical", chains=2, draws=100, warmup=50, extend=False, seed=1)
     assert fit.gold().table["label"].tolist() == ["no", "yes"] * 6
     assert len(fit.coders().table) == 4
     assert fit.check().verdict in ("trust", "check", "do not use")

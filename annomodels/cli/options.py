@@ -40,7 +40,7 @@ Reading = dict[str, Any]
 class Sampling:
     """How a model is to be fitted; `options` are the keywords of :func:`annomodels.fit`."""
 
-    model: str
+    model: str | None
     groups: str | None
     dask: str | None
     allow_unconverged: bool
@@ -216,9 +216,8 @@ def sample_options(command: Command) -> Command:
         click.option(
             "--model",
             type=click.Choice([*MODELS, "interval"]),
-            default="hierarchical",
-            show_default=True,
-            help="What is believed of coders.",
+            help="What is believed of coders and items; by default stack, and hierarchical where "
+            "a stack cannot be fitted (with --stream, say).",
         ),
         click.option(
             "--groups",

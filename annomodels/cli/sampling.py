@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -32,9 +32,12 @@ _PER_LABEL = {"gibbs": 6e-9, "nuts": 4e-6, "em": 6e-9}
 _PER_ROW = {"gibbs": 4e-7, "nuts": 2e-6, "em": 1e-8}
 _AROUND = {"gibbs": 3.5, "nuts": 6.0, "em": 3.0}
 _COMPILING = {"gibbs": 24.0, "nuts": 12.0, "em": 12.0}
+_PER_LOOK = 6e-9  # of the members of a stack, which run for a part of the iterations
 _PYMC = 25.0  # a model that PyMC compiles is compiled in every process
 _OUTPUTS, _OUTPUTS_PER_LABEL = 4.0, 1.5e-4
 _WAITING = 0.75  # what a process loses to each other one that wants the same core
+# options of a run in parts, or from a checkpoint
+IN_PARTS = ("executor", "checkpoint", "partitions", "resume")
 
 
 def fit_data(
@@ -51,11 +54,13 @@ def fit_data(
     Labels of a model whose truth is a number are numbers from then on.
     """
     from annomodels.data.annotations import Annotations
-    from annomodels.fitting.run import choose, fit
+    from annomodels.fitting.run import choose, default_model, fit
     from annomodels.models.catalog import resolve
 
-    believed = model or grouped_model(sampling) or resolve(sampling.model)
     options = sampling.options
+    spread = sampling.dask is not None or any(options[name] for name in IN_PARTS)
+    usual = default_model(data, options["engine"], spread=spread)
+    believed = model or grouped_model(sampling) or resolve(sampling.model or usual)
     if isinstance(data, Annotations):
         if believed.truth == "number" and data.scale in ("nominal", "ordinal"):
             data = data.replace(scale="interval")
@@ -86,12 +91,12 @@ def expected(
     """Say how long a fit will take, and why if it is long before it begins."""
     from annomodels.models.base import Model
 
-    seconds, why = seconds_of_fit(data, options, engine), []
+    seconds, why = seconds_of_fit(data, options, engine) + of_members(data, options, model), []
     if engine == "nuts" and type(model).density is Model.density:
         seconds += _PYMC
         why.append("the model is compiled first")
     elif not is_compiled(engine):
-        seconds += _COMPILING[engine]
+        seconds += _COMPILING[engine] * (2 if model.stacks else 1)
         why.append("code is compiled, which happens once")
     if outputs:
         seconds += _OUTPUTS + _OUTPUTS_PER_LABEL * len(data)
@@ -115,6 +120,21 @@ def seconds_of_fit(data: Annotations, options: dict[str, Any], engine: str) -> f
     rows = data.n_coders * data.n_labels**2
     seconds: float = sweeps * (_PER_LABEL[engine] * labels + _PER_ROW[engine] * rows)
     return _AROUND[engine] + min(seconds, options["time_limit"] or seconds)
+
+
+def of_members(data: Annotations, options: dict[str, Any], model: Model) -> float:
+    """Guess the seconds that the members of a stack take; 0 for other models."""
+    if not model.stacks:
+        return 0.0
+    from annomodels.models.mixtures.stack import Stack
+
+    size = len(data), data.n_coders, data.n_labels
+    stack = cast("Stack", model)
+    cores = min(options["threads"] or os.cpu_count() or 1, options["chains"])
+    sweeps = -(-options["chains"] // cores) * (options["draws"] + options["warmup"])
+    looks = stack.looks(*size) * stack.share_of_iterations(*size)
+    seconds: float = _PER_LOOK * looks * sweeps
+    return seconds
 
 
 def is_compiled(engine: str) -> bool:
@@ -147,7 +167,7 @@ def grouped_model(
     from annomodels.models.catalog import class_of
 
     context = click.get_current_context(silent=True)
-    grouping = class_of(sampling.model).grouping
+    grouping = class_of(sampling.model or "hierarchical").grouping
     if sampling.groups is None:
         if grouping == "must":
             raise click.UsageError(f"--model {sampling.model} needs --groups FILE.", context)
@@ -166,7 +186,8 @@ def grouped_model(
 
 def verdict_lines(check: Check) -> list[str]:
     """Give the verdict and its sentences, one a line."""
-    return [f"verdict: {check.verdict}", *(f"  {sentence}" for sentence in check.sentences)]
+    lamps = [f"  {check.lit}"] if check.lamps else []
+    return [f"verdict: {check.verdict}", *lamps, *(f"  {said}" for said in check.sentences)]
 
 
 def facts_of(fit: Fit, check: Check) -> dict[str, Any]:
@@ -175,6 +196,7 @@ def facts_of(fit: Fit, check: Check) -> dict[str, Any]:
         "engine": fit.engine,
         "seed": fit.seed,
         "verdict": check.verdict,
+        "lamps": dict(check.lamps),
         "sentences": list(map(here, check.sentences)),
     }
 

@@ -155,7 +155,7 @@ def refuse_the_rest(job: Job, **others: Any) -> None:
     given += ["several --question"] if several(job.reading, every_question=False) else []
     given += [] if isinstance(job.reading["scale"], str) else ["--scale NAME=..."]
     model = job.sampling.model
-    if not class_of(model).by_counts:
+    if model is not None and not class_of(model).by_counts:
         given.append(f"--model {model}")
     if job.sampling.options["engine"] == "nuts":
         given.append("--engine nuts")

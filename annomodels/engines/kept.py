@@ -6,7 +6,7 @@ memory keeps few whole draws, the few parameters that are watched are noted in e
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -159,13 +159,16 @@ class StateKept(Kept):
         self.value_sum = np.zeros((len(value_names), items))
         self.value_square = np.zeros((len(value_names), items))
         self.few: list[dict[str, AnyArray]] = []
+        self.wanted = FEW
 
-    def keep_whole(self, values: dict[str, AnyArray]) -> None:
+    def keep_whole(self, whole: Callable[[], dict[str, AnyArray]]) -> None:
         """Keep the next draw with the rows of the coders, if it is one of a few."""
+        if len(self.few) >= self.wanted or self.n < len(self.few) * self.room / self.wanted:
+            return
+        values = {name: v for name, v in whole().items() if name != "confusion"}
         size = 4 * sum(np.size(v) for v in values.values())
-        wanted = max(1, min(FEW, MOST_OF_FEW // max(size, 1)))
-        if self.n >= len(self.few) * self.room / wanted and len(self.few) < wanted:
-            self.few.append({name: v.astype(np.float32) for name, v in values.items()})
+        self.wanted = max(1, min(FEW, MOST_OF_FEW // max(size, 1)))
+        self.few.append({name: v.astype(np.float32) for name, v in values.items()})
 
     @property
     def places(self) -> tuple[AnyArray, ...]:

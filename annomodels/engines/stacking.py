@@ -5,6 +5,7 @@ How sure the stack may be is learnt from the items of known truth.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from annomodels.models.mixtures.state_model import StateModel
 
 CELLS = 4_000_000
+# iterations of members, as a share of what is asked for
+MEMBERS = 0.4
 # draws of the layer: so many, fewer where they would take more than so many numbers in all
 LAYERS, FEWEST, MOST_CELLS = 1000, 200, 1_000_000_000
 # steps of the slice sampler before the first draw of the layer, and between two
@@ -111,6 +114,7 @@ def members(model: Stack, data: Annotations, settings: Settings, clock: Clock) -
     """Fit the members, up to one that is stopped early."""
     plain = data.replace(dont_know=(), unanswered=None)
     seeds = np.random.SeedSequence([settings.seed, 1]).generate_state(len(model.members))
+    share = MEMBERS * model.share_of_iterations(len(data), data.n_coders, data.n_labels)
     parts: list[RawResult] = []
     for n, member in enumerate(model.members):
         if parts and (parts[-1].attrs.get("stopped") or clock.over):
@@ -119,8 +123,8 @@ def members(model: Stack, data: Annotations, settings: Settings, clock: Clock) -
         own = replace(
             settings,
             # modes of members are averaged over, not left: longer chains would not mix either
-            warmup=-(-2 * settings.warmup // 5),
-            draws=-(-2 * settings.draws // 5),
+            warmup=math.ceil(round(share * settings.warmup, 6)),
+            draws=math.ceil(round(share * settings.draws, 6)),
             extend=False,
             rows=False,
             seed=int(seeds[n]),
@@ -321,19 +325,23 @@ def _sampled(
     single: bool,
 ) -> tuple[Kept, Ints]:
     """Draw truths given the layer and coders given truths, in turns."""
-    kept = chain.room(draws, single)
-    kept.make_room(chain.model.pymc_start(chain.state))
+    from annomodels.kernels.rows import draw_parameters, log_prior
+
+    kept, state = chain.room(draws, single), chain.state
+    kept.make_room(chain.model.pymc_start(state))
+    # what parameters come from changes in place
+    prior, logs = chain.model.priors(state), (state.log_prevalence, state.log_confusion)
     wrong = np.zeros(draws, dtype=np.int64)
     for n, (counts, sizes, missed) in enumerate(_truths(chain, codes, log_q, best, layer, layers)):
-        own = counts.reshape(chain.state.log_confusion.shape)
-        chain.model.draw(own, sizes, chain.state, chain.key, chain.iteration)  # type: ignore[arg-type]
+        own = counts.reshape(state.log_confusion.shape)
+        draw_parameters(own, sizes, *prior, chain.key, chain.iteration, *logs)
         chain.iteration += 1
         if n >= WARMUP:
             wrong[n - WARMUP] = missed
-            likelihood = float((own * chain.state.log_confusion).sum())
-            likelihood += float(sizes @ chain.state.log_prevalence)
-            values = chain.model.pymc_start(chain.state)
-            kept.add(values, likelihood, likelihood + chain.model.log_prior(chain.state), False)
+            likelihood = float((own * state.log_confusion).sum())
+            likelihood += float(sizes @ state.log_prevalence)
+            lp = likelihood + float(log_prior(*prior, *logs))
+            kept.add(chain.model.pymc_start(state), likelihood, lp, False)
     return kept, wrong
 
 

@@ -38,7 +38,7 @@ class StateChain:
     relabel
         Whether classes that have swapped their names are put right during the warm-up.
     rows
-        Whether draws of what belongs to single coders are kept.
+        Whether draws of all parameters are kept, with their prior density; else the prevalence.
     """
 
     def __init__(
@@ -51,14 +51,15 @@ class StateChain:
         rows: bool = True,
     ) -> None:
         self.model, self.codes, self.relabel = model, codes, relabel
-        dims = model.dims(codes.n_labels)
-        self.dropped = set() if rows else {name for name in dims if "coder" in dims[name]}
+        self.rows = rows
         self.state = model.begin(state)
         self.key, self.iteration = np.uint64(key), 0
         self.layout = layout = cached_layout(model, codes.n_labels)
         self.volume = codes.volume
-        alphas = model.alphas(codes.n_rows, codes.n_labels)
-        self.items = {n: np.array(a / a.sum(axis=-1, keepdims=True)) for n, a in alphas.items()}
+        self.alphas = model.alphas(codes.n_rows, codes.n_labels)
+        self.items = {
+            n: np.array(a / a.sum(axis=-1, keepdims=True)) for n, a in self.alphas.items()
+        }
         self.parts = np.ascontiguousarray(layout.mix.T)
         single = layout.mix.max(axis=1) == layout.mix.sum(axis=1)
         self.only = np.where(single, layout.mix.argmax(axis=1), -1)
@@ -119,12 +120,12 @@ class StateChain:
                 self._open(kept)
                 if self.holds_out and kept.n % HOLD_OUT_EVERY == 0:
                     self._hold_out(kept)
-                values = self._values()
-                lp = log_likelihood + self.model.log_prior_of(values)
-                if self.dropped:
-                    kept.keep_whole({n: v for n, v in values.items() if n != "confusion"})
-                shown = {n: v for n, v in values.items() if n not in self.dropped}
-                kept.add(shown, log_likelihood, lp, moved=False)
+                values, lp = self._values(), log_likelihood
+                if self.rows:
+                    lp += self.model.log_prior_of(values)
+                else:
+                    kept.keep_whole(self._whole)
+                kept.add(values, log_likelihood, lp, moved=False)
             self._draw()
             if self.relabel and kept is None and self.iteration % MIRROR_EVERY == 0:
                 order = canonical_order(self.state, self.volume)
@@ -137,6 +138,12 @@ class StateChain:
         self.state, self.items = deepcopy(other.state), deepcopy(other.items)
 
     def _values(self) -> dict[str, AnyArray]:
+        if self.rows:
+            return self._whole()
+        truth = self.model.truth_of(self.layout, self.items)
+        return {"prevalence": np.asarray(self._share() @ truth)}
+
+    def _whole(self) -> dict[str, AnyArray]:
         held = {name: values.copy() for name, values in self.items.items()}
         values = {**self.model.coders.pymc_start(self.state), **held}
         return self.model.finish(values)
@@ -230,7 +237,7 @@ class StateChain:
         self.model.draw(counts, sizes, self.golds.copy(), self.state, self.key, self.iteration)  # type: ignore[arg-type]
         key = np.array([self.key, self.iteration], dtype=np.uint64)
         rng = np.random.Generator(np.random.Philox(key=key))
-        for name, alpha in self.model.alphas(self.codes.n_rows, self.codes.n_labels).items():
+        for name, alpha in self.alphas.items():
             shape = rng.standard_gamma(alpha + self._given(name, rng))
             shape = np.maximum(shape, 1e-300)
             self.items[name] = shape / shape.sum(axis=-1, keepdims=True)

@@ -50,7 +50,7 @@ def prior_from(fit: Fit, *, coders: bool = True, weight: float = 1.0) -> Model:
     Examples
     --------
     >>> import annomodels as am
-    >>> first = am.fit(am.datasets.load("anesthesia"), chains=2, draws=200, seed=1)
+    >>> first = am.fit(am.datasets.load("anesthesia"), "hierarchical", chains=2, draws=200, seed=1)
     >>> later = am.prior_from(first)
     >>> len(later.returning), later.prevalence.shares[0] > later.prevalence.shares[3]
     (5, True)

@@ -69,11 +69,13 @@ def fit(
         The annotations; a scan of them (:func:`annomodels.scan`) that is fitted block by block; or
         mentions with candidates for their antecedents (:func:`annomodels.coref.pairs`).
     model
-        A model or its name: ``hierarchical`` (the default), ``dawid-skene``,
-        ``class-conditional``, ``one-coin``, ``mace``, ``pooled``, ``logit-normal``; where items
-        are more than their class, ``guess-level``, ``consensus``, ``easy-hard``, ``ambiguous``,
-        ``readings``, ``stack``, ``item-kinds``; ``spammers``; all are in the
-        docs on models. Of mentions ``pairs`` (the default) or ``single``.
+        A model or its name. By default ``stack``: several models and the votes, weighed by the
+        labels they foretell; and ``hierarchical`` where a stack cannot be fitted, see
+        :func:`default_model`. Then ``dawid-skene``, ``class-conditional``, ``one-coin``,
+        ``mace``, ``pooled``, ``logit-normal``; where items are more than their class,
+        ``guess-level``, ``consensus``, ``easy-hard``, ``ambiguous``, ``readings``,
+        ``item-kinds``; ``spammers``; all are in the docs on models. Of mentions ``pairs`` (the
+        default) or ``single``.
     engine
         ``auto``, ``gibbs``, ``nuts`` or ``em``. ``em`` is a first look without intervals.
     chains
@@ -134,7 +136,10 @@ def fit(
     >>> result.tree["truth"]["p_truth"].shape
     (6, 2)
     """
-    resolved = resolve(model or ("pairs" if isinstance(data, Candidates) else "hierarchical"))
+    if model is None:
+        spread = resume or any(x is not None for x in (executor, checkpoint, partitions))
+        model = default_model(data, engine, spread=spread)
+    resolved = resolve(model)
     name = choose(resolved, engine)
     settings = Settings(
         chains=chains, draws=draws, warmup=warmup,
@@ -185,6 +190,36 @@ def fit(
     result.attrs |= {"expected_errors": written.expected_errors, "blocks": written.blocks}
     tree = conform(result, named, fitted)
     return Fit(data, fitted, tree, written.folder, written.keeper)
+
+
+def default_model(
+    data: Annotations | Scanned | Candidates, engine: str = "auto", *, spread: bool = False
+) -> str:
+    """Name the model that :func:`fit` takes where none is named.
+
+    Of labels it is ``stack``. It is ``hierarchical`` of a scan, by NUTS or EM, in parts or from a
+    checkpoint, where coders said that they do not know, and where fitting the members of a stack
+    would take many minutes (above a million labels of two classes, or hundreds of classes). Of
+    mentions it is ``pairs``.
+
+    Parameters
+    ----------
+    data
+        What is to be fitted.
+    engine
+        As for :func:`fit`.
+    spread
+        Whether the run is cut into parts, or written to a checkpoint.
+    """
+    if isinstance(data, Candidates):
+        return "pairs"
+    if not isinstance(data, Annotations) or spread or engine not in ("auto", "gibbs"):
+        return "hierarchical"
+    from annomodels.models.mixtures.stack import MOST_LOOKS, Stack
+
+    silent = data.unanswered is not None and len(data.unanswered) > 0
+    looks = Stack().looks(len(data), data.n_coders, data.n_labels)
+    return "hierarchical" if silent or looks > MOST_LOOKS else "stack"
 
 
 def _require_links(model: Model) -> None:

@@ -99,6 +99,8 @@ class Model(ABC):
     correlated: ClassVar[bool] = False
     # whether P(truth) is put together from that of other models, see models/mixtures/stack.py
     stacks: ClassVar[bool] = False
+    # whose numbers of coders and classes these are, where P(truth) is from elsewhere
+    teller: ClassVar[str] = ""
     # whether parameters are drawn or climbed given counts of labels by truth: then Gibbs and EM go
     # in parts, on disk and from checkpoints
     by_counts: ClassVar[bool] = False

@@ -124,7 +124,7 @@ class GroupedCoders(HierarchicalDawidSkene):
         """Names along the dimensions that only this model has."""
         return {"coder_group": list(self.group_names)} if self.split else {}
 
-    def learnt(self, earlier: Earlier) -> Self:
+    def learnt(self, earlier: Earlier) -> HierarchicalDawidSkene:
         """Give this model with the posterior of an earlier fit as its priors."""
         if self.split:
             raise NotApplicable(

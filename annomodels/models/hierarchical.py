@@ -88,7 +88,7 @@ class HierarchicalDawidSkene(ConjugateModel):
         """
         return cls(Dirichlet(1.0), Diagonal(2.0, 0.5), Pareto(1.5, 1.0))
 
-    def learnt(self, earlier: Earlier) -> Self:
+    def learnt(self, earlier: Earlier) -> HierarchicalDawidSkene:
         """Give this model with the posterior of an earlier fit as its priors."""
         logs = np.log(earlier.draws_of("concentration"))
         spread = math.hypot(float(logs.std()), 1e-3) / math.sqrt(earlier.weight)

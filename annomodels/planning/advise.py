@@ -155,6 +155,8 @@ def _after_check(fit: Fit, suggested: str) -> tuple[str, str]:
             return name, f"The model {name} reproduces the labels; {suggested} may suit as well."
         return name, f"The model {name} reproduces the labels: its checks reject nothing."
     missed = f"Not reproduced: {'; '.join(rejected)}."
+    if fit.model.stacks:
+        return name, f"P(truth) of the stack allows for what its coders leave unexplained. {missed}"
     other = next_model(name, rejected, data.n_labels, data.scale)
     if other is None:
         return name, (

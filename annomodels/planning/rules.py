@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from annomodels.data.annotations import Annotations
+from annomodels.fitting.run import default_model
 from annomodels.models.catalog import MODELS, OTHERS
 
 
@@ -31,6 +32,8 @@ class Facts:
         Labels that are a further one of the same coder on the same item.
     agreement
         Share of the pairs of labels of an item that are the same; NaN without pairs.
+    stackable
+        Whether a stack is what :func:`annomodels.fit` takes by default.
     """
 
     items: int
@@ -44,6 +47,7 @@ class Facts:
     gold: int
     repeats: int
     agreement: float
+    stackable: bool = True
 
 
 def facts_of(data: Annotations) -> Facts:
@@ -73,6 +77,7 @@ def facts_of(data: Annotations) -> Facts:
         gold=0 if data.gold is None else int((data.gold >= 0).sum()),
         repeats=data.repeats,
         agreement=same / pairs if pairs else float("nan"),
+        stackable=default_model(data) == "stack",
     )
 
 
@@ -114,49 +119,36 @@ FIRST = (
     ),
     Rule(
         "stack",
-        lambda f: f.coders >= CROWD and f.per_item >= SEVERAL and f.scale in ("nominal", "ordinal"),
-        "{coders:,} coders and {per_item:g} labels of the median item: the labels of an item by "
-        "such a crowd are not independent evidence of its truth. The stack weighs several models "
-        "and the votes by the labels they foretell, and is as sure as such mixtures were right on "
-        "public sets with known truth.",
-    ),
-    Rule(
-        "ordinal",
-        lambda f: f.scale == "ordinal" and f.labels >= 3,
-        "The {labels} labels are ordered: the ordinal model gives every coder cut-points on one "
-        "line, so that near misses count as near.",
-    ),
-    Rule(
-        "hierarchical",
-        lambda f: f.per_coder < FEW,
-        "The median coder gave {per_coder:g} labels, too few to learn a confusion matrix from "
-        "alone: in the hierarchical model coders borrow from each other, as much as the data say.",
+        lambda f: f.stackable,
+        "No one model is right on all data. The stack weighs several models and the votes by the "
+        "labels they foretell, and is as sure as such mixtures were right on public sets with "
+        "known truth; here there are {coders:,} coders and {per_item:g} labels of the median item.",
     ),
     Rule(
         "hierarchical",
         lambda f: True,
-        "The median coder gave {per_coder:g} labels, enough for a confusion matrix each; the "
-        "hierarchical model lets coders with fewer borrow from the others and costs nothing where "
-        "they need not.",
+        "A stack of models is not for these data: it takes no account of coders who said that "
+        "they do not know, and very long for millions of labels or hundreds of classes. In the "
+        "hierarchical model coders borrow from each other, as much as the data say.",
     ),
 )
 
 ALSO = (
     Rule(
         "hierarchical",
-        lambda f: f.coders >= CROWD and f.per_item >= SEVERAL,
+        lambda f: f.scale in ("nominal", "ordinal") and f.coders < CROWD,
+        "It is sharper, and right where coders err independently, as {coders} trained coders may.",
+    ),
+    Rule(
+        "hierarchical",
+        lambda f: f.scale in ("nominal", "ordinal") and f.coders >= CROWD,
         "It is sharper, and right where its checks pass: where coders err independently.",
     ),
     Rule(
         "ordinal",
-        lambda f: f.coders >= CROWD and f.scale == "ordinal" and f.labels >= 3,
-        "The {labels} labels are ordered: this model gives every coder cut-points on one line.",
-    ),
-    Rule(
-        "hierarchical",
         lambda f: f.scale == "ordinal" and f.labels >= 3,
-        "It makes no use of the order of the labels, but is sampled by Gibbs, much faster than by "
-        "NUTS.",
+        "The {labels} labels are ordered: this model gives every coder cut-points on one line, so "
+        "that near misses count as near.",
     ),
     Rule(
         "class-conditional",
@@ -169,12 +161,6 @@ ALSO = (
         lambda f: f.per_item >= SEVERAL and f.scale in ("nominal", "ordinal"),
         "With {per_item:g} labels of the median item it can be seen whether some items are harder "
         "than others, so that coders err together.",
-    ),
-    Rule(
-        "stack",
-        lambda f: f.per_item >= SEVERAL and f.scale in ("nominal", "ordinal"),
-        "If the probabilities are handed on: labels of one item are less than independent "
-        "evidence, and this model does not take them for more.",
     ),
     Rule(
         "consensus",
@@ -204,7 +190,7 @@ def holding(rules: tuple[Rule, ...], facts: Facts) -> list[Rule]:
     --------
     >>> facts = Facts(50, 5, 3, 200, 4.0, 40.0, 1.0, "nominal", 0, 0, 0.8)
     >>> [rule.model for rule in holding(FIRST, facts)]
-    ['hierarchical']
+    ['stack', 'hierarchical']
     """
     return [
         rule

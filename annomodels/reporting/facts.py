@@ -11,7 +11,7 @@ import numpy as np
 
 from annomodels.reporting.health import FEW, Counts, Health, Spread, health
 from annomodels.summaries.draws import choices, interval, thinned, truth_probabilities
-from annomodels.summaries.gold.gold import stacked_truths
+from annomodels.summaries.gold.gold import stacked_truths, wrong_interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -299,6 +299,8 @@ def wrong_labels(fit: Any) -> Wrong:
     vote = float((1 - (mean * chance).sum(axis=1))[unknown].sum())
     counts = _replicated(fit, unknown, best, chance)
     low, high = interval(counts)
+    # of a stack the number was counted with every draw: no second answer to the same question
+    low[0], high[0] = wrong_interval(fit.tree) or (low[0], high[0])
     return Wrong(
         n=int(unknown.sum()),
         gold=gold,

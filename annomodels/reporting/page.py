@@ -84,7 +84,7 @@ def report(
     --------
     >>> import tempfile, annomodels as am
     >>> rows = [(i, j, int(i % 2 == 0 or j == i)) for i in range(6) for j in range(3)]
-    >>> fit = am.fit(am.Annotations.from_records(rows), chains=2, draws=200, seed=1)
+    >>> fit = am.fit(am.Annotations.from_records(rows), "hierarchical", chains=2, draws=200, seed=1)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     page = report(fit, f"{folder}/report.html")
     ...     page.stat().st_size < 600_000

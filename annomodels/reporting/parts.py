@@ -41,6 +41,7 @@ class Badge(NamedTuple):
     tone: str
     name: str
     sentences: tuple[str, ...]
+    lamps: tuple[tuple[str, str], ...] = ()
 
     @property
     def sentence(self) -> str:
@@ -98,7 +99,8 @@ BADGES = {
 
 def badge_of(check: Any) -> Badge:
     """Give the badge of the verdict of a fit."""
-    return Badge(*BADGES[check.verdict], tuple(short(text, 400) for text in check.sentences))
+    said = tuple(short(text, 400) for text in check.sentences)
+    return Badge(*BADGES[check.verdict], said, tuple(check.lamps.items()))
 
 
 def picture(figure: Figure, key: str, title: str, description: str, caption: str) -> Part:

@@ -11,7 +11,7 @@ from annomodels.coefficients.implied import implied, implied_pair
 from annomodels.coefficients.result import AgreementPanel
 from annomodels.data.annotations import Annotations
 from annomodels.summaries.coders.populations import new_coders
-from annomodels.summaries.draws import interval, thinned
+from annomodels.summaries.draws import interval, thinned, told_by
 from annomodels.summaries.summary import Summary
 from annomodels.types import Floats
 
@@ -83,6 +83,7 @@ def agreement(tree: xr.DataTree, data: Annotations, draws: int = 2000) -> Summar
             )
     if tree.attrs.get("engine") == "em":
         notes.append("The engine em gives no intervals for what the model implies.")
+    notes += told_by(tree)
     return Summary("Agreement", table, kept, tuple(notes))
 
 

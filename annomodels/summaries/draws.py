@@ -81,6 +81,12 @@ def model_of(tree: xr.DataTree) -> Model:
     return _read_model(tree.attrs["model"])
 
 
+def told_by(tree: xr.DataTree) -> tuple[str, ...]:
+    """Say whose numbers of coders and classes a table holds, where P(truth) is from elsewhere."""
+    teller = model_of(tree).teller
+    return (teller,) if teller else ()
+
+
 @lru_cache(maxsize=16)
 def _read_model(text: str) -> Model:
     return from_dict(json.loads(text))

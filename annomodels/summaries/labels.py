@@ -8,7 +8,7 @@ import numpy as np
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
-from annomodels.summaries.draws import Draws, interval, thinned
+from annomodels.summaries.draws import Draws, interval, thinned, told_by
 from annomodels.summaries.merging import (
     MOST_MERGED,
     merged_alphas,
@@ -118,7 +118,8 @@ def prevalence(tree: xr.DataTree, data: Any) -> Summary:
     values = draws["prevalence"].values.reshape(-1, data.n_labels)
     low, high = interval(values)
     columns = {"prevalence": values.mean(0), "prevalence_low": low, "prevalence_high": high}
-    return Summary("Prevalence", pd.DataFrame({"label": list(data.labels), **columns}), draws)
+    table = pd.DataFrame({"label": list(data.labels), **columns})
+    return Summary("Prevalence", table, draws, told_by(tree))
 
 
 def scheme(tree: xr.DataTree, data: Annotations) -> tuple[Summary, Summary]:
@@ -144,10 +145,11 @@ def scheme(tree: xr.DataTree, data: Annotations) -> tuple[Summary, Summary]:
     alphas = merged_alphas(data, [(0, 0), *wanted[0], *wanted[1]]) if wanted[1] else {}
     of_own = merges(mixed, own, {pair: alphas[pair] for pair in [(0, 0), *wanted[0]] if alphas})
     of_top = merges(mixed, top, alphas)
-    kept = _kept(joint, data)
+    kept, teller = _kept(joint, data), told_by(tree)
+    each, both = _each(draws, data, joint, partner, of_own), _pairs(data, mixed, top, of_top)
     return (
-        Summary("Labels", _each(draws, data, joint, partner, of_own), kept, _notes(data, of_own)),
-        Summary("Pairs of labels", _pairs(data, mixed, top, of_top), kept, _notes(data, of_top)),
+        Summary("Labels", each, kept, (*teller, *_notes(data, of_own))),
+        Summary("Pairs of labels", both, kept, (*teller, *_notes(data, of_top))),
     )
 
 

@@ -17,9 +17,9 @@ def fits(tmp_path_factory):
     data = am.datasets.load("anesthesia")
     for name in ("dawid-skene", "pooled"):
         am.fit(data, name, chains=2, draws=300, seed=1).save(folder / f"{name}.nc")
-    am.fit(am.datasets.load("boxcar"), chains=2, draws=100, seed=1, extend=False).save(
-        folder / "other.nc"
-    )
+    am.fit(
+        am.datasets.load("boxcar"), "hierarchical", chains=2, draws=100, seed=1, extend=False
+    ).save(folder / "other.nc")
     return folder
 
 

@@ -20,7 +20,9 @@ def crowd(tmp_path_factory):
     """Save a fit of made-up data of a crowd."""
     made = am.simulate(200, 8, ["no", "yes"], 4, spammers=0.25, seed=4)
     path = tmp_path_factory.mktemp("crowd") / "fit.nc"
-    am.fit(made.annotations, chains=2, draws=100, warmup=50, seed=1, extend=False).save(path)
+    am.fit(
+        made.annotations, "hierarchical", chains=2, draws=100, warmup=50, seed=1, extend=False
+    ).save(path)
     return path
 
 
@@ -160,7 +162,7 @@ def test_advise_names_a_model_with_its_reasons(call):
     done = call("advise", "dataset:crowd")
     assert done.code == 0, done.err
     assert "model: stack" in done.err
-    assert "* 24 coders and 8 labels of the median item" in done.err
+    assert "here there are 24 coders and 8 labels of the median item" in done.err
     assert table(done.out)[0]["model"] == "stack"
     facts = json.loads(call("advise", "dataset:crowd", "--json").out)
     assert facts["call"] == 'am.fit(data, "stack")'
@@ -171,7 +173,7 @@ def test_advise_names_a_model_with_its_reasons(call):
 def test_advise_checks_a_fit(saved, call, votes):
     done = call("advise", "dataset:anesthesia", "--fit", saved, "--json")
     assert done.code == 0, done.err
-    assert json.loads(done.out)["reasons"][0].startswith("The model hierarchical ")
+    assert json.loads(done.out)["reasons"][0].startswith("The model stack ")
     assert call("advise", "dataset:caries", "--fit", saved).code == 2
     assert call("advise", votes, "--fit", saved, "--check").code == 2
     assert call("advise", "nothing.csv").code == 3
@@ -180,4 +182,4 @@ def test_advise_checks_a_fit(saved, call, votes):
 def test_advise_fits_and_checks(votes, call):
     done = call("advise", votes, "--check", "--json", "-q")
     assert done.code == 0, done.err
-    assert json.loads(done.out)["reasons"][0].startswith("The model hierarchical ")
+    assert json.loads(done.out)["reasons"][0].startswith("The model stack ")

@@ -41,7 +41,7 @@ def finding(fit: am.Fit, name: str):
 def test_ten_known_items_lead_out_of_the_mode_of_a_hostile_majority(engine):
     data, truth = hostile(10)
     options = FEW if engine == "gibbs" else {"seed": 1}
-    fit = am.fit(data, engine=engine, **options)
+    fit = am.fit(data, "hierarchical", engine=engine, **options)
     assert (p_truth(fit).argmax(axis=1) == truth)[10:].mean() > 0.98
     check = fit.check()
     assert check.verdict == "check"
@@ -68,7 +68,7 @@ def test_other_models_are_led_out_too():
 
 def test_a_crowd_without_such_coders_begins_at_the_votes():
     data, truth = hostile(20, reversed_coders=0)
-    fit = am.fit(data, **FEW)
+    fit = am.fit(data, "hierarchical", **FEW)
     mode = seen(fit)[0]
     assert "votes" in mode["starts"]
     assert mode["chains"] == 2
@@ -103,14 +103,14 @@ def test_a_chain_far_below_another_goes_on_from_there(monkeypatch):
         return found
 
     monkeypatch.setattr(gibbs, "chain_starts", one_at_the_votes)
-    left = am.fit(data, extend=False, **FEW)
+    left = am.fit(data, "hierarchical", extend=False, **FEW)
     assert left.tree.attrs["rhat_max"] > 1.3
-    fit = am.fit(data, **FEW)
+    fit = am.fit(data, "hierarchical", **FEW)
     assert json.loads(fit.tree.attrs["restarted"]) == [1]
     assert (p_truth(fit).argmax(axis=1) == truth)[20:].mean() > 0.98
     assert fit.tree.attrs["rhat_max"] < 1.05
     assert "Chain 2 sat in one of far lower density" in finding(fit, "solutions")["sentence"]
-    parted = am.fit(data, partitions=2, executor="threads", **FEW)
+    parted = am.fit(data, "hierarchical", partitions=2, executor="threads", **FEW)
     assert json.loads(parted.tree.attrs["restarted"]) == [1]
     np.testing.assert_array_equal(
         parted.tree["posterior"]["confusion"].values, fit.tree["posterior"]["confusion"].values

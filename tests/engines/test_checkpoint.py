@@ -49,7 +49,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def reference(data):
-    return am.fit(data, **OPTIONS)
+    return am.fit(data, "hierarchical", **OPTIONS)
 
 
 @pytest.fixture(autouse=True)
@@ -87,7 +87,7 @@ def test_a_run_that_was_killed_goes_on(tmp_path, data, reference):
     script = KILLED.format(folder=str(Path(__file__).parent), path=path, options=OPTIONS)
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert run.returncode == -signal.SIGKILL, run.stderr
-    fit = am.fit(data, checkpoint=path, resume=True, **OPTIONS)
+    fit = am.fit(data, "hierarchical", checkpoint=path, resume=True, **OPTIONS)
     assert_same(fit, reference)
     assert [each.name for each in tmp_path.iterdir()] == ["run.checkpoint"]
 
@@ -96,15 +96,15 @@ def test_a_run_that_was_killed_goes_on(tmp_path, data, reference):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_run_that_was_interrupted_goes_on(tmp_path, data, reference, executor, number):
     there = {"checkpoint": tmp_path / "a", "executor": executor, **OPTIONS}
-    first = am.fit(data, progress=press(number, "sampling", 0.01), **there)
+    first = am.fit(data, "hierarchical", progress=press(number, "sampling", 0.01), **there)
     assert first.tree.attrs["stopped"] == "interrupted"
     assert first.tree["posterior"].sizes["draw"] < OPTIONS["draws"]
-    fit = am.fit(data, resume=True, **there)
+    fit = am.fit(data, "hierarchical", resume=True, **there)
     assert fit.tree.attrs["stopped"] == ""
     assert_same(fit, reference)
     # what is done is not done again
     told = []
-    again = am.fit(data, resume=True, progress=lambda *a: told.append(a), **there)
+    again = am.fit(data, "hierarchical", resume=True, progress=lambda *a: told.append(a), **there)
     assert_same(again, reference)
     assert "warm-up" not in {stage for stage, _, _ in told}
 
@@ -112,8 +112,8 @@ def test_a_run_that_was_interrupted_goes_on(tmp_path, data, reference, executor,
 def test_an_interrupted_warm_up_goes_on_elsewhere(tmp_path, data, reference):
     there = {"checkpoint": tmp_path / "a", **OPTIONS}
     with pytest.raises(KeyboardInterrupt):
-        am.fit(data, progress=press(signal.SIGINT, "warm-up"), **there)
-    assert_same(am.fit(data, resume=True, executor="threads", **there), reference)
+        am.fit(data, "hierarchical", progress=press(signal.SIGINT, "warm-up"), **there)
+    assert_same(am.fit(data, "hierarchical", resume=True, executor="threads", **there), reference)
 
 
 @pytest.mark.parametrize("stage", ["warm-up", "sampling"])
@@ -131,11 +131,11 @@ def test_chains_that_stand_at_different_iterations_go_on(
 
     with monkeypatch.context() as patch, suppress(KeyboardInterrupt):
         patch.setattr(Chain, "advance", uneven)
-        am.fit(data, progress=press(signal.SIGINT, stage), **EVERY, **there)
+        am.fit(data, "hierarchical", progress=press(signal.SIGINT, stage), **EVERY, **there)
     with np.load(tmp_path / "a") as file:
         first, second = json.loads(str(file["head"]))["place"]["iterations"]
     assert first != second  # which of the two is ahead depends on whose thread came first
-    assert_same(am.fit(data, resume=True, executor=executor, **there), reference)
+    assert_same(am.fit(data, "hierarchical", resume=True, executor=executor, **there), reference)
 
 
 @pytest.mark.calibration
@@ -144,7 +144,7 @@ def test_stages_go_on(tmp_path):
     data, _ = simulate(np.random.default_rng(3), n_items=150, n_coders=60, per_item=3, accuracy=0.6)
     memory = data.n_coders * 9 * 8 * 4 * 90
     options = {"draws": 150, "warmup": 20, "seed": 1, "memory": memory}
-    wanted = am.fit(data, **options)
+    wanted = am.fit(data, "hierarchical", **options)
     assert wanted.tree["posterior"]["confusion"].dtype == np.float32
     assert int(wanted.tree.attrs["thin"]) > 2
     seen = []
@@ -155,10 +155,10 @@ def test_stages_go_on(tmp_path):
             os.kill(os.getpid(), signal.SIGINT)
 
     there = {"checkpoint": tmp_path / "a", **options}
-    am.fit(data, progress=progress, **there)
+    am.fit(data, "hierarchical", progress=progress, **there)
     assert seen
     # draws in single precision say of the items what they say in single precision
-    assert_same(am.fit(data, resume=True, **there), wanted, atol=1e-5)
+    assert_same(am.fit(data, "hierarchical", resume=True, **there), wanted, atol=1e-5)
 
 
 def test_em_goes_on(tmp_path, data):
@@ -183,36 +183,36 @@ def test_the_seed_is_that_of_the_checkpoint(tmp_path, data):
     options = {**OPTIONS, "draws": 40}
     del options["seed"]
     there = {"checkpoint": tmp_path / "a", **options}
-    first = am.fit(data, **there)
-    assert am.fit(data, resume=True, **there).seed == first.seed
+    first = am.fit(data, "hierarchical", **there)
+    assert am.fit(data, "hierarchical", resume=True, **there).seed == first.seed
 
 
 def test_a_checkpoint_of_another_run_is_refused(tmp_path, data):
     path = tmp_path / "a"
     options = {**OPTIONS, "draws": 40}
-    am.fit(data, checkpoint=path, **options)
+    am.fit(data, "hierarchical", checkpoint=path, **options)
     other = simulate(np.random.default_rng(5))[0]
     with pytest.raises(NotApplicable, match=r"There is a checkpoint .*resume=True"):
-        am.fit(data, checkpoint=path, **options)
+        am.fit(data, "hierarchical", checkpoint=path, **options)
     options |= {"checkpoint": path, "resume": True}
     with pytest.raises(NotApplicable, match=r"is a checkpoint of other data\. Give its own"):
-        am.fit(other, **options)
+        am.fit(other, "hierarchical", **options)
     with pytest.raises(NotApplicable, match="of another model or of other priors"):
         am.fit(data, "dawid-skene", **options)
     with pytest.raises(NotApplicable, match="of a run with draws 40, not 50"):
-        am.fit(data, **{**options, "draws": 50})
+        am.fit(data, "hierarchical", **{**options, "draws": 50})
     with pytest.raises(NotApplicable, match="other data and of a run with seed 4, not 5"):
-        am.fit(other, **{**options, "seed": 5})
+        am.fit(other, "hierarchical", **{**options, "seed": 5})
     path.write_bytes(path.read_bytes()[:1000])
     with pytest.raises(NotApplicable, match="not a checkpoint, or it is damaged"):
-        am.fit(data, **options)
+        am.fit(data, "hierarchical", **options)
 
 
 def test_what_cannot_be_written_down_is_said_at_once(tmp_path, data):
     with pytest.raises(NotApplicable, match="There is no folder"):
-        am.fit(data, checkpoint=tmp_path / "nowhere" / "a")
+        am.fit(data, "hierarchical", checkpoint=tmp_path / "nowhere" / "a")
     with pytest.raises(NotApplicable, match="needs a checkpoint=FILE"):
-        am.fit(data, resume=True)
+        am.fit(data, "hierarchical", resume=True)
     for model, engine in (("guess-level", "gibbs"), ("logit-normal", "nuts")):
         with pytest.raises(NotApplicable, match="checkpoint= serves"):
             am.fit(data, model, engine=engine, checkpoint=tmp_path / "a")

@@ -59,9 +59,11 @@ def numbers():
 
 
 FITS = {
-    "memory": lambda data: am.fit(data, **OPTIONS),
-    "threads": lambda data: am.fit(data, executor="threads", threads=2, **OPTIONS),
-    "few draws": lambda data: am.fit(data, memory=data.n_coders * 9 * 8 * 40, **OPTIONS),
+    "memory": lambda data: am.fit(data, "hierarchical", **OPTIONS),
+    "threads": lambda data: am.fit(data, "hierarchical", executor="threads", threads=2, **OPTIONS),
+    "few draws": lambda data: am.fit(
+        data, "hierarchical", memory=data.n_coders * 9 * 8 * 40, **OPTIONS
+    ),
     "states": lambda data: am.fit(data, "guess-level", engine="gibbs", **OPTIONS),
     "em": lambda data: am.fit(data, "dawid-skene", engine="em", seed=1),
     "numbers": lambda _: am.fit(numbers(), "interval", **OPTIONS),
@@ -108,16 +110,16 @@ def test_a_time_limit_keeps_what_was_sampled(data, clock, executor):
 
     options = {"seed": 1, "chains": 2, "extend": False, "time_limit": 100.0, "executor": executor}
     due = "sampling"
-    fit = am.fit(data, draws=20_000, warmup=20, progress=progress, **options)
+    fit = am.fit(data, "hierarchical", draws=20_000, warmup=20, progress=progress, **options)
     assert fit.tree.attrs["stopped"] == "time limit"
     n = fit.tree.attrs["draws"]
     assert 0 < n < 20_000
-    whole = am.fit(data, draws=n, warmup=20, **options)
+    whole = am.fit(data, "hierarchical", draws=n, warmup=20, **options)
     assert whole.tree.attrs["stopped"] == ""
     for name, values in whole.tree["posterior"].data_vars.items():
         np.testing.assert_array_equal(fit.tree["posterior"][name].values, values.values)
     np.testing.assert_allclose(fit.tree["truth"]["p_truth"].values.sum(axis=1), 1.0)
     due = "warm-up"
-    fit = am.fit(data, draws=20, warmup=100_000, progress=progress, **options)
+    fit = am.fit(data, "hierarchical", draws=20, warmup=100_000, progress=progress, **options)
     assert fit.tree.attrs["draws"] == 20
     assert fit.tree.attrs["stopped"] == "time limit"

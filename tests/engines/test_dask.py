@@ -59,8 +59,8 @@ def assert_same(fit, reference):
 
 
 def test_the_draws_are_those_of_one_process(data, client):
-    reference = am.fit(data, **OPTIONS)
-    assert_same(am.fit(data, executor=client, partitions=5, **OPTIONS), reference)
+    reference = am.fit(data, "hierarchical", **OPTIONS)
+    assert_same(am.fit(data, "hierarchical", executor=client, partitions=5, **OPTIONS), reference)
 
 
 def test_parameters_that_are_brought_to_all_machines_first(data, client, monkeypatch):
@@ -69,7 +69,10 @@ def test_parameters_that_are_brought_to_all_machines_first(data, client, monkeyp
     monkeypatch.setattr(dask, "SHARED_FROM", 1000)
     monkeypatch.setattr(dask, "FAN", 2)
     options = {**OPTIONS, "draws": 10, "warmup": 5}
-    assert_same(am.fit(data, executor=client, **options), am.fit(data, **options))
+    assert_same(
+        am.fit(data, "hierarchical", executor=client, **options),
+        am.fit(data, "hierarchical", **options),
+    )
 
 
 def test_em_is_that_of_one_process(data, client):
@@ -109,7 +112,7 @@ def test_killing_one_of_three_machines_twice_changes_nothing(data, own_client, m
     client = own_client
     monkeypatch.setattr(dask, "SETTLE", settle)
     _wait_for(client, 3)
-    reference = am.fit(data, **OPTIONS)
+    reference = am.fit(data, "hierarchical", **OPTIONS)
     killed: list[int] = []
 
     def kill():
@@ -122,7 +125,7 @@ def test_killing_one_of_three_machines_twice_changes_nothing(data, own_client, m
         if due == len(killed) and share > 0.3:
             kill()
 
-    fit = am.fit(data, executor=client, partitions=4, progress=progress, **OPTIONS)
+    fit = am.fit(data, "hierarchical", executor=client, partitions=4, progress=progress, **OPTIONS)
     assert len(killed) == 2
     assert_same(fit, reference)
 

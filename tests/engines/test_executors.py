@@ -43,12 +43,12 @@ def data():
 
 @pytest.fixture(scope="module")
 def reference(data):
-    return am.fit(data, **OPTIONS)
+    return am.fit(data, "hierarchical", **OPTIONS)
 
 
 @pytest.fixture(scope="module")
 def reference_of_four(data):
-    return am.fit(data, **{**OPTIONS, "chains": 4})
+    return am.fit(data, "hierarchical", **{**OPTIONS, "chains": 4})
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,9 @@ def assert_same(fit, reference):
 @pytest.mark.parametrize("executor", ["serial", "threads"])
 @pytest.mark.parametrize("partitions", [None, 5])
 def test_here_and_in_threads(data, reference, executor, partitions):
-    fit = am.fit(data, executor=executor, threads=3, partitions=partitions, **OPTIONS)
+    fit = am.fit(
+        data, "hierarchical", executor=executor, threads=3, partitions=partitions, **OPTIONS
+    )
     assert_same(fit, reference)
 
 
@@ -120,7 +122,9 @@ def test_an_error_in_a_partition_of_a_pile_is_raised(data):
 
 
 def test_processes(data, reference, processes):
-    assert_same(am.fit(data, executor=processes, partitions=3, **OPTIONS), reference)
+    assert_same(
+        am.fit(data, "hierarchical", executor=processes, partitions=3, **OPTIONS), reference
+    )
 
 
 @pytest.mark.parametrize("model", FAMILY)
@@ -132,13 +136,13 @@ def test_every_model_of_the_family(data, model):
 
 def test_a_borrowed_pool_of_threads(data, reference):
     with ThreadPoolExecutor(3) as pool:
-        assert_same(am.fit(data, executor=pool, **OPTIONS), reference)
+        assert_same(am.fit(data, "hierarchical", executor=pool, **OPTIONS), reference)
 
 
 def test_a_borrowed_pool_of_processes_keeps_nothing_in_its_place(data, reference):
     context = multiprocessing.get_context("forkserver")
     with ProcessPoolExecutor(2, mp_context=context) as pool:
-        assert_same(am.fit(data, executor=pool, partitions=3, **OPTIONS), reference)
+        assert_same(am.fit(data, "hierarchical", executor=pool, partitions=3, **OPTIONS), reference)
 
 
 class OnlyMap:
@@ -149,14 +153,16 @@ class OnlyMap:
 
 
 def test_an_object_that_has_only_map(data, reference):
-    assert_same(am.fit(data, executor=OnlyMap(), partitions=2, **OPTIONS), reference)
+    assert_same(
+        am.fit(data, "hierarchical", executor=OnlyMap(), partitions=2, **OPTIONS), reference
+    )
 
 
 def test_known_gold_is_clamped(data):
     known = data.with_gold({data.items[0]: 2, data.items[-1]: 0})
     options = {**OPTIONS, "draws": 40}
-    fit = am.fit(known, executor="threads", partitions=4, **options)
-    assert_same(fit, am.fit(known, **options))
+    fit = am.fit(known, "hierarchical", executor="threads", partitions=4, **options)
+    assert_same(fit, am.fit(known, "hierarchical", **options))
     np.testing.assert_array_equal(p_truth(fit)[-1], [1, 0, 0])
 
 
@@ -179,9 +185,9 @@ def test_stages_that_go_on_are_the_same():
     """Sums of a stage that became warm-up are not in the result."""
     data, _ = simulate(np.random.default_rng(3), n_items=150, n_coders=60, per_item=3, accuracy=0.6)
     options = {"draws": 100, "warmup": 20, "seed": 1}
-    wanted = am.fit(data, **options)
+    wanted = am.fit(data, "hierarchical", **options)
     assert int(wanted.tree.attrs["thin"]) > 1
-    assert_same(am.fit(data, executor="threads", threads=2, **options), wanted)
+    assert_same(am.fit(data, "hierarchical", executor="threads", threads=2, **options), wanted)
 
 
 class Forgetful(Serial):
@@ -207,7 +213,7 @@ def test_what_is_lost_is_sent_again_and_counted_again(data, reference, rounds):
     """Also where chains go in groups, each of which may find that the data are gone."""
     crew = Forgetful()
     crew.rounds = rounds
-    assert_same(am.fit(data, executor=crew, partitions=3, **OPTIONS), reference)
+    assert_same(am.fit(data, "hierarchical", executor=crew, partitions=3, **OPTIONS), reference)
     assert crew.lost > 3
 
 
@@ -218,13 +224,15 @@ def test_groups_of_chains_that_are_cut_short_have_the_same_draws(data, monkeypat
     crew.rounds = 3
     options = {**OPTIONS, "chains": 5}
     try:
-        cut_short = am.fit(data, executor=crew, **{**options, "draws": 100_000}, time_limit=1.0)
+        cut_short = am.fit(
+            data, "hierarchical", executor=crew, **{**options, "draws": 100_000}, time_limit=1.0
+        )
     finally:
         crew.close()
     assert cut_short.tree.attrs["stopped"] == "time limit"
     n = cut_short.tree["posterior"].sizes["draw"]
     assert 10 < n < 100_000
-    wanted = am.fit(data, **{**options, "draws": n})
+    wanted = am.fit(data, "hierarchical", **{**options, "draws": n})
     for name in wanted.tree["posterior"].data_vars:
         np.testing.assert_array_equal(draws(cut_short, name), draws(wanted, name))
 
@@ -241,7 +249,7 @@ def test_threads_without_a_part_have_chains_of_their_own(
     crew = Threads(places)
     options = {**OPTIONS, "chains": 4}
     try:
-        fit = am.fit(data, executor=crew, partitions=partitions, **options)
+        fit = am.fit(data, "hierarchical", executor=crew, partitions=partitions, **options)
     finally:
         crew.close()
     assert [len(made) for made in found] == [groups]
@@ -261,7 +269,7 @@ def test_an_error_in_one_group_of_chains_ends_the_run(data):
             return super().outcomes(calls)
 
     with pytest.raises(ValueError, match="broken"):
-        am.fit(data, executor=Broken(), **OPTIONS)
+        am.fit(data, "hierarchical", executor=Broken(), **OPTIONS)
 
 
 def test_what_a_killed_run_left_behind_is_dropped(data):
@@ -339,7 +347,7 @@ def test_pieces_of_work_are_mapped_and_done_again_when_lost():
 
 def test_what_is_no_executor_is_refused(data):
     with pytest.raises(NotApplicable, match="'thread' is not known"):
-        am.fit(data, executor="thread")
+        am.fit(data, "hierarchical", executor="thread")
     with pytest.raises(NotApplicable, match="serves the models whose items have one true class"):
         am.fit(data, "guess-level", engine="gibbs", executor="threads")
 

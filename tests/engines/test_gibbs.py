@@ -31,30 +31,37 @@ def _same(first, second):
 @pytest.mark.slow
 def test_threads_and_partitions_do_not_change_the_draws(data):
     options = {"chains": 2, "draws": 120, "warmup": 50, "seed": 4, "extend": False}
-    reference = am.fit(data, threads=1, partitions=1, **options)
+    reference = am.fit(data, "hierarchical", threads=1, partitions=1, **options)
     for threads, partitions in ((2, 1), (1, 3), (4, 7)):
-        _same(reference, am.fit(data, threads=threads, partitions=partitions, **options))
+        _same(
+            reference,
+            am.fit(data, "hierarchical", threads=threads, partitions=partitions, **options),
+        )
 
 
 @pytest.mark.slow
 def test_the_seed_decides(data):
     options = {"chains": 2, "draws": 60, "warmup": 50, "extend": False}
-    _same(am.fit(data, seed=9, **options), am.fit(data, seed=9, **options))
-    other = am.fit(data, seed=10, **options)
+    _same(
+        am.fit(data, "hierarchical", seed=9, **options),
+        am.fit(data, "hierarchical", seed=9, **options),
+    )
+    other = am.fit(data, "hierarchical", seed=10, **options)
     assert (
-        draws(other, "prevalence") != draws(am.fit(data, seed=9, **options), "prevalence")
+        draws(other, "prevalence")
+        != draws(am.fit(data, "hierarchical", seed=9, **options), "prevalence")
     ).any()
 
 
 def test_a_drawn_seed_is_kept_and_reproduces_the_run(data):
     options = {"chains": 2, "draws": 60, "warmup": 50, "extend": False}
-    first = am.fit(data, **options)
-    _same(first, am.fit(data, seed=first.seed, **options))
+    first = am.fit(data, "hierarchical", **options)
+    _same(first, am.fit(data, "hierarchical", seed=first.seed, **options))
 
 
 def test_known_gold_is_clamped(data):
     known = {data.items[0]: 2, data.items[5]: 0}
-    fit = am.fit(data.with_gold(known), chains=2, draws=100, seed=1, extend=False)
+    fit = am.fit(data.with_gold(known), "hierarchical", chains=2, draws=100, seed=1, extend=False)
     p = p_truth(fit)
     np.testing.assert_array_equal(p[0], [0, 0, 1])
     np.testing.assert_array_equal(p[5], [1, 0, 0])
@@ -79,7 +86,7 @@ def test_ctrl_c_keeps_what_was_sampled(data):
             pressed.set()
             os.kill(os.getpid(), signal.SIGINT)
 
-    fit = am.fit(data, draws=20_000, seed=1, progress=press)
+    fit = am.fit(data, "hierarchical", draws=20_000, seed=1, progress=press)
     assert fit.tree.attrs["stopped"] == "interrupted"
     assert 10 < fit.tree["posterior"].sizes["draw"] < 20_000
     assert np.isfinite(draws(fit, "confusion")).all()
@@ -93,13 +100,15 @@ def test_ctrl_c_in_the_warm_up_has_nothing_to_keep(data):
             os.kill(os.getpid(), signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
-        am.fit(data, warmup=5000, draws=1000, seed=1, progress=press)
+        am.fit(data, "hierarchical", warmup=5000, draws=1000, seed=1, progress=press)
 
 
 @pytest.mark.slow
 def test_draws_beyond_the_memory_are_thinned(data):
     per_draw = data.n_coders * 9 * 8 * 2
-    fit = am.fit(data, chains=2, draws=1000, seed=1, memory=per_draw * 200, extend=False)
+    fit = am.fit(
+        data, "hierarchical", chains=2, draws=1000, seed=1, memory=per_draw * 200, extend=False
+    )
     assert fit.tree["posterior"].sizes["draw"] == 400
     assert fit.tree["posterior"]["confusion"].dtype == np.float32
 
@@ -107,8 +116,8 @@ def test_draws_beyond_the_memory_are_thinned(data):
 @pytest.mark.slow
 def test_chains_that_have_not_mixed_run_on():
     data, _ = simulate(np.random.default_rng(3), n_items=150, n_coders=60, per_item=3, accuracy=0.6)
-    fit = am.fit(data, draws=150, warmup=20, seed=1)
-    alone = am.fit(data, draws=150, warmup=20, seed=1, extend=False)
+    fit = am.fit(data, "hierarchical", draws=150, warmup=20, seed=1)
+    alone = am.fit(data, "hierarchical", draws=150, warmup=20, seed=1, extend=False)
     assert int(fit.tree.attrs["thin"]) > 1
     assert int(alone.tree.attrs["thin"]) == 1
     assert float(fit.tree.attrs["ess_min"]) > float(alone.tree.attrs["ess_min"])
@@ -117,7 +126,15 @@ def test_chains_that_have_not_mixed_run_on():
 @pytest.mark.slow
 def test_progress_is_told_and_ends_at_one(data):
     told = []
-    am.fit(data, chains=2, draws=60, warmup=50, seed=1, progress=lambda *a: told.append(a))
+    am.fit(
+        data,
+        "hierarchical",
+        chains=2,
+        draws=60,
+        warmup=50,
+        seed=1,
+        progress=lambda *a: told.append(a),
+    )
     assert {stage for stage, _, _ in told} >= {"warm-up", "sampling"}
     assert told[-1][1] == 1.0
     assert all(0 <= share <= 1 for _, share, _ in told)

@@ -28,7 +28,9 @@ def test_shuffled_rows_give_the_same_draws(data, engine, rng):
     options = {"chains": 2, "draws": 100, "seed": 5} | (
         {"extend": False} if engine == "gibbs" else {}
     )
-    first, second = (am.fit(each, engine=engine, **options) for each in (data, again))
+    first, second = (
+        am.fit(each, "hierarchical", engine=engine, **options) for each in (data, again)
+    )
     np.testing.assert_array_equal(p_truth(first), p_truth(second))
     np.testing.assert_array_equal(
         first.tree["posterior"]["confusion"].values, second.tree["posterior"]["confusion"].values

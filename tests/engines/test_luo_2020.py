@@ -28,7 +28,7 @@ def gwsd(shared):
 def test_luo_2020_stance_ranks_items_as_the_posterior_of_the_authors(gwsd):
     data, theirs = gwsd
     assert (data.n_items, data.n_coders, len(data)) == (2050, 398, 16400)
-    fit = am.fit(data, chains=2, draws=200, warmup=200, seed=1, extend=False)
+    fit = am.fit(data, "hierarchical", chains=2, draws=200, warmup=200, seed=1, extend=False)
     ours = p_truth(fit) @ [-1.0, 0.0, 1.0]
     votes = data.votes @ np.array([-1.0, 0.0, 1.0]) / data.votes.sum(axis=1)
     # measured: .983, and .969 for the votes

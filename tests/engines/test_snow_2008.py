@@ -79,7 +79,7 @@ def test_carpenter_2008_beta_binomial(rte, engine, n):
 @pytest.mark.slow
 def test_the_default_gets_at_most_60_items_wrong(rte):
     data, truth = rte
-    fit = am.fit(data, seed=1)
+    fit = am.fit(data, "hierarchical", seed=1)
     assert int((p_truth(fit).argmax(axis=1) != truth).sum()) <= 60
     assert fit.tree.attrs["rhat_max"] < 1.01
     assert json.loads(fit.tree.attrs["swapped_chains"]) == []

@@ -11,6 +11,9 @@ from scipy.stats import norm
 import annomodels as am
 from annomodels.engines.stacking import Layer, averaged, draw_layer, elliptical, log_truth
 from annomodels.models.mixtures.stack import layered, stacking_weights, vote_shares
+from annomodels.reporting.facts import wrong_labels
+from annomodels.summaries.next.next_labels import _of_stack
+from annomodels.summaries.trust.findings import known_truth_finding
 
 pytestmark = pytest.mark.slow
 
@@ -132,7 +135,7 @@ def test_coders_are_drawn_given_truths_of_the_stack(plain):
     wrong = plain.tree["sample_stats"]["wrong"].values
     assert wrong.mean() == pytest.approx((1 - p_truth(plain).max(axis=1)).sum(), rel=0.1)
     # truths that vary from draw to draw widen what is known of the coders
-    alone = am.fit(plain.data, **OPTIONS).coders().table
+    alone = am.fit(plain.data, "hierarchical", **OPTIONS).coders().table
     stacked = plain.coders().table
     width = [(t["accuracy_high"] - t["accuracy_low"]).mean() for t in (stacked, alone)]
     assert width[0] > width[1]
@@ -196,3 +199,80 @@ def test_items_of_which_the_crowd_knows_nothing_flatten_the_mixture():
     np.testing.assert_allclose(p, [[0.7, 0.3]])
     np.testing.assert_allclose(p, layered(log_q, *layer.part(slice(None)))[0])
     assert entropy[0] == pytest.approx(-(p * np.log(p)).sum())
+
+
+def test_where_no_model_is_named_a_stack_is_fitted_and_tables_name_their_member(plain):
+    assert am.fit(plain.data, chains=1, draws=10, warmup=10, seed=1).model.name == "stack"
+    alone = am.fit(plain.data, "hierarchical", chains=1, draws=20, warmup=10, seed=1)
+    for table in ("coders", "items", "labels", "prevalence", "agreement"):
+        notes = [" ".join(getattr(fit, table)().notes) for fit in (plain, alone)]
+        assert "of the hierarchical model, given truths drawn from the stack" in notes[0], table
+        assert "stack" not in notes[1], table
+
+
+def test_the_page_and_the_gold_standard_give_one_interval_of_wrong_labels(plain):
+    wrong = wrong_labels(plain)
+    (said,) = (note for note in plain.gold().notes if "expected to be wrong" in note)
+    assert f"95 % interval {wrong.gold_low:.0f} to {wrong.gold_high:.0f}" in said
+
+
+def test_only_known_truth_lights_the_third_lamp(data, plain):
+    labels, truth = data
+    assert plain.check().lamps["tested on known truth"] == "grey"
+    assert set(plain.check().lamps) == {"computed well", "fits the labels", "tested on known truth"}
+    known = {i: int(truth[labels.items.index(i)]) for i in range(25)}
+    # by no rule that a coder could follow, and more than any crowd gets wrong
+    against = {i: int((k + 1 + i % 2) % 3) for i, k in known.items()}
+    few = {i: known[i] for i in range(10)}
+    lamps = []
+    for told in (known, against, few):
+        check = am.fit(labels.with_gold(told), "stack", **OPTIONS).check(predictive=False)
+        lamps.append(check.lamps["tested on known truth"])
+        assert ("25 items of known truth" in " ".join(check.table["sentence"])) == (len(told) == 25)
+    assert lamps[0] == "green"
+    assert lamps[1] in ("green", "amber")  # the layer may have learnt that the crowd knows little
+    assert lamps[2] == "grey"
+    alone = am.fit(labels.with_gold(known), "hierarchical", **OPTIONS)
+    assert alone.check(predictive=False).lamps["tested on known truth"] == "grey"
+
+
+def test_known_truth_that_nobody_would_expect_turns_the_lamp_amber(plain):
+    tree, n = plain.tree.copy(), plain.data.n_items
+    wrong = p_truth(plain).argmin(axis=1)
+    found = known_truth_finding(tree, plain.data.replace(gold=wrong))
+    assert found is not None
+    assert found.severity == 1
+    assert f"{n} would be wrong" in found.sentence
+    best = plain.tree["stack"]["log_mixture"].values.argmax(axis=1)
+    stray = np.where(np.arange(n) % 12 == 0, (best + 1) % 3, best)
+    found = known_truth_finding(tree, plain.data.replace(gold=stray))
+    assert found is not None
+    assert found.severity == 0
+
+
+def test_what_to_label_next_rests_on_what_the_stack_says(plain):
+    some = np.array([3, 0, 41])
+    (part, believed), *rest = _of_stack(plain.tree, 150)(some)
+    assert not rest
+    assert believed[part].shape == (3, 150, 3)
+    np.testing.assert_allclose(believed.mean(axis=1), p_truth(plain)[some], atol=0.05)
+    found = plain.next(budget=10, stop=0.0)
+    assert found.before == pytest.approx((1 - p_truth(plain).max(axis=1)).sum())
+    assert 0 < found.after < found.before
+    # no item whose label the stack is sure of is asked for
+    rank = (1 - p_truth(plain).max(axis=1)).argsort()[::-1]
+    place = {plain.data.items[i]: n for n, i in enumerate(rank)}
+    assert max(place[item] for item in found.table["item"]) < 30
+
+
+def test_members_run_for_fewer_iterations_where_labels_are_many():
+    stack = am.models.Stack()
+    assert stack.share_of_iterations(8_000, 164, 2) == 1.0
+    assert 0.25 < stack.share_of_iterations(300_000, 500, 2) < 0.5
+    assert stack.share_of_iterations(1_000_000, 10_000, 2) == 0.25
+
+
+def test_priors_from_a_stack_are_those_of_its_coders(plain):
+    prior = am.prior_from(plain)
+    assert prior.name == "hierarchical"
+    assert len(prior.returning) == plain.data.n_coders

@@ -194,7 +194,7 @@ def test_the_second_fit_knows_the_coders_of_the_first_inside_another_model():
     data = am.datasets.load("anesthesia")
     first, second = data.select(items=data.items[:25]), data.select(items=data.items[25:])
     options = {"chains": 2, "draws": 60, "warmup": 30, "seed": 2, "extend": False}
-    earlier = am.prior_from(am.fit(first, **options))
+    earlier = am.prior_from(am.fit(first, "hierarchical", **options))
     known = am.fit(second, am.models.Ambiguous(earlier), **options)
     assert known.model.coders.places == (0, 1, 2, 3, 4)
     new = am.fit(second, am.models.Ambiguous(replace(earlier, returning=())), **options)

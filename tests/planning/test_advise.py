@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import annomodels as am
+from annomodels.fitting.run import default_model
 from annomodels.models.catalog import MODELS
 from annomodels.planning import rules
 from annomodels.planning.rules import ALSO, FIRST, Facts, facts_of, holding
@@ -33,16 +34,14 @@ def test_facts_are_counted():
 @pytest.mark.parametrize(
     ("changes", "model", "words"),
     [
-        ({}, "hierarchical", "The median coder gave 250 labels, enough"),
-        ({"per_coder": 6.0}, "hierarchical", "The median coder gave 6 labels, too few"),
-        ({"scale": "ordinal"}, "ordinal", "The 3 labels are ordered"),
-        ({"scale": "ordinal", "labels": 2}, "hierarchical", "enough"),
+        ({}, "stack", "here there are 8 coders and 4 labels of the median item"),
+        ({"scale": "ordinal"}, "stack", "No one model is right on all data"),
+        ({"stackable": False}, "hierarchical", "A stack of models is not for these data"),
         ({"scale": "interval"}, "interval", "The labels are numbers"),
     ],
-    ids=["usual", "few labels", "ordinal", "two ordered labels", "numbers"],
+    ids=["usual", "ordinal", "too many", "numbers"],
 )
-def test_the_first_model_follows_from_the_facts(monkeypatch, changes, model, words):
-    monkeypatch.setitem(MODELS.data, "ordinal", MODELS["hierarchical"])
+def test_the_first_model_follows_from_the_facts(changes, model, words):
     facts = dataclasses.replace(USUAL, **changes)
     first = holding(FIRST, facts)[0]
     assert first.model == model
@@ -67,7 +66,24 @@ def test_rules_say_what_they_rest_on():
     ordered = dataclasses.replace(rich, scale="ordinal")
     assert "ordinal" in {rule.model for rule in ALSO if rule.when(ordered)}
     assert holding(FIRST, rich)[0].model == holding(FIRST, ordered)[0].model == "stack"
-    assert not [rule for rule in ALSO if rule.when(dataclasses.replace(USUAL, per_item=2.0))]
+    few = [rule.model for rule in ALSO if rule.when(dataclasses.replace(USUAL, per_item=2.0))]
+    assert few == ["hierarchical"]
+
+
+def test_the_model_that_suits_is_the_one_that_is_fitted_by_default():
+    made = am.simulate(60, 5, 2, 3, seed=1).annotations
+    silent = am.Annotations.from_records(
+        [(i, j, "no" if (i + j) % 3 else "dk") for i in range(9) for j in range(3)]
+        + [(i, 3, "yes") for i in range(9)],
+        dont_know=["dk"],
+    )
+    huge = am.simulate(40, 20, 300, 4, seed=1).annotations
+    for data, name in ((made, "stack"), (silent, "hierarchical")):
+        assert am.advise(data).model == name == default_model(data)
+        options = {"chains": 1, "draws": 10, "warmup": 10, "extend": False, "seed": 1}
+        assert am.fit(data, **options).model.name == name
+    assert am.advise(huge).model == default_model(huge) == "hierarchical"
+    assert default_model(made, "em") == default_model(made, spread=True) == "hierarchical"
 
 
 def test_advice_without_a_fit_is_of_facts_alone():
@@ -114,28 +130,35 @@ OPTIONS = {"chains": 2, "draws": 200, "warmup": 100, "extend": False}
 
 def test_caries_leads_from_the_failed_check_to_difficulty():
     """Espeland & Handelman 1989: hierarchical Dawid-Skene does not reproduce the votes."""
-    found = am.advise(am.datasets.load("caries"), check=True, **OPTIONS)
+    caries = am.datasets.load("caries")
+    found = am.advise(caries, fit=am.fit(caries, "hierarchical", seed=1, **OPTIONS))
     assert found.model == "scalar-difficulty"
     assert found.fit.model.name == "hierarchical"
     assert "hierarchical does not reproduce the data" in found.reasons[0]
     assert "Not reproduced: votes, chi-square" in found.reasons[0]
-    assert list(found.table["model"])[:2] == ["scalar-difficulty", "hierarchical"]
+    assert list(found.table["model"])[:2] == ["scalar-difficulty", "stack"]
+
+
+def test_what_is_suggested_can_be_fitted_and_checked():
+    found = am.advise(am.datasets.load("caries"), check=True, **OPTIONS)
+    assert found.model == found.fit.model.name == "stack"
+    assert found.reasons[0].startswith("P(truth) of the stack allows for what")
 
 
 def test_a_model_that_reproduces_the_labels_is_kept():
     made = am.simulate(300, 8, 2, 5, seed=3)
-    fit = am.fit(made.annotations, seed=1, **OPTIONS)
+    fit = am.fit(made.annotations, "hierarchical", seed=1, **OPTIONS)
     found = am.advise(made.annotations, fit=fit)
     assert found.model == "hierarchical"
     assert found.reasons[0] == (
-        "The model hierarchical reproduces the labels: its checks reject nothing."
+        "The model hierarchical reproduces the labels; stack may suit as well."
     )
     assert found.fit is fit
 
 
 def test_difficult_items_lead_to_difficulty_and_pooled_to_coders():
     made = am.simulate(600, 6, 2, 6, difficulty=2.5, accuracy=0.9, seed=4)
-    fit = am.fit(made.annotations, seed=1, **OPTIONS)
+    fit = am.fit(made.annotations, "hierarchical", seed=1, **OPTIONS)
     assert am.advise(made.annotations, fit=fit).model == "scalar-difficulty"
     uneven = am.simulate(400, 6, 2, 6, accuracy=[0.55, 0.6, 0.7, 0.9, 0.95, 0.97], seed=5)
     pooled = am.fit(uneven.annotations, "pooled", seed=1, **OPTIONS)
@@ -146,7 +169,7 @@ def test_difficult_items_lead_to_difficulty_and_pooled_to_coders():
 
 def test_fits_of_other_data_and_stray_options_are_refused():
     made, other = (am.simulate(60, 5, 2, 3, seed=seed).annotations for seed in (1, 2))
-    fit = am.fit(made, seed=1, **OPTIONS)
+    fit = am.fit(made, "hierarchical", seed=1, **OPTIONS)
     with pytest.raises(am.errors.NotApplicable, match="of other data"):
         am.advise(other, fit=fit)
     with pytest.raises(am.errors.NotApplicable, match="go with check=True"):

@@ -86,7 +86,10 @@ def pilots():
     """Fits of a small and a large pilot of the same crowd."""
     options = {"chains": 2, "draws": 200, "warmup": 100, "seed": 1, "extend": False}
     crowd = {"prevalence": [0.8, 0.2], "accuracy": am.priors.Beta(16, 4), "seed": 5}
-    return [am.fit(am.simulate(n, 8, 2, 4, **crowd).annotations, **options) for n in (20, 600)]
+    return [
+        am.fit(am.simulate(n, 8, 2, 4, **crowd).annotations, "hierarchical", **options)
+        for n in (20, 600)
+    ]
 
 
 @pytest.mark.slow

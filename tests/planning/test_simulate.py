@@ -139,7 +139,9 @@ def test_what_cannot_be_made_is_refused_in_words(wrong):
 
 def test_a_fit_recovers_what_was_made():
     made = am.simulate(400, 8, 2, 5, spammers=0.25, seed=9)
-    fit = am.fit(made.annotations, chains=2, draws=150, warmup=100, seed=1, extend=False)
+    fit = am.fit(
+        made.annotations, "hierarchical", chains=2, draws=150, warmup=100, seed=1, extend=False
+    )
     table = fit.coders().table
     true = np.einsum("jkk,k->j", made.confusion, made.prevalence)
     assert np.abs(table["accuracy"] - true).max() < 0.09

@@ -39,7 +39,9 @@ def fit() -> am.Fit:
         for i in range(40)
         for j, coder in enumerate(("ana", "ben", "cem", "dot"))
     ]
-    made = am.fit(am.Annotations.from_records(rows), chains=2, draws=60, warmup=40, seed=2)
+    made = am.fit(
+        am.Annotations.from_records(rows), "hierarchical", chains=2, draws=60, warmup=40, seed=2
+    )
     # a model without difficulties, given some, is as good as a slow one that has them
     facts = {"difficulty": np.linspace(-2, 2, 40), "difficulty_sd": np.full(40, 0.5)}
     items = xr.Dataset({name: ("item", values) for name, values in facts.items()})

@@ -29,7 +29,7 @@ PLOTS = {
 @pytest.fixture(scope="module")
 def anesthesia():
     data = am.datasets.load("anesthesia")
-    return am.fit(data, chains=2, draws=200, warmup=100, seed=1)
+    return am.fit(data, "hierarchical", chains=2, draws=200, warmup=100, seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -158,7 +158,7 @@ def test_fifty_labels_fit_into_prevalence_and_confusion(rng):
 
 def test_strange_names_are_drawn_as_text(rng):
     names = ["$x^$ & $y$", "<script>", "א ב", "😀", "a\nb\x00\u202e"]
-    fit = am.fit(made_up(60, 4, names, rng), chains=2, draws=50, warmup=50, seed=1)
+    fit = am.fit(made_up(60, 4, names, rng), "hierarchical", chains=2, draws=50, warmup=50, seed=1)
     svg = plots.inline(plots.prevalence(fit), "k", "t", "d")
     assert {"$x^$ & $y$", "<script>", "א ב", "😀", "a b"} <= set(texts(svg))
     assert "<script>" not in svg

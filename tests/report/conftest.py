@@ -28,7 +28,9 @@ LABELS = [SCRIPT, "b" * 5_000, "</title><b>c"]
 @pytest.fixture(scope="session")
 def fitted_crowd():
     """Fit of the bundled crowd."""
-    return am.fit(am.datasets.load("crowd"), chains=2, draws=200, warmup=100, seed=1)
+    return am.fit(
+        am.datasets.load("crowd"), "hierarchical", chains=2, draws=200, warmup=100, seed=1
+    )
 
 
 @pytest.fixture(scope="session")
@@ -43,7 +45,7 @@ def hostile():
             rows.append((f"{SCRIPT} {i}", coder, LABELS[label]))
     data = am.Annotations.from_records(rows, labels=LABELS, source=f"{SCRIPT}.csv")
     data = data.replace(texts=(SCRIPT * 20,) * data.n_items, notes=(f"A note {SCRIPT}",))
-    return am.fit(data, chains=2, draws=200, warmup=100, seed=1)
+    return am.fit(data, "hierarchical", chains=2, draws=200, warmup=100, seed=1)
 
 
 @pytest.fixture(scope="session")
@@ -73,7 +75,7 @@ def streamed(hostile, tmp_path_factory):
     path = tmp_path_factory.mktemp("scan") / "labels.parquet"
     hostile.data.to_frame().to_parquet(path, index=False)
     found = am.scan(path, labels=LABELS)
-    return am.fit(found, chains=2, draws=200, warmup=100, seed=1)
+    return am.fit(found, "hierarchical", chains=2, draws=200, warmup=100, seed=1)
 
 
 @pytest.fixture(scope="session")

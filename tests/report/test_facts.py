@@ -48,7 +48,7 @@ def test_expected_wrong_labels_are_those_of_the_gold_summary(crowd):
 def test_known_truth_is_never_counted_as_wrong(crowd):
     names = crowd.data.labels
     data = crowd.data.with_gold(dict.fromkeys(crowd.data.items[:40], names[0]))
-    fit = am.fit(data, chains=2, draws=100, warmup=50, seed=1)
+    fit = am.fit(data, "hierarchical", chains=2, draws=100, warmup=50, seed=1)
     wrong = wrong_labels(fit)
     assert wrong.n == data.n_items - 40
     open_items = fit.tree["truth"]["p_truth"].values[40:]

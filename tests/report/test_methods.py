@@ -19,7 +19,7 @@ from annomodels.reporting.prose import as_latex, as_markdown, name
 def fit() -> am.Fit:
     """Fit the anesthesia data, with names that Markdown and LaTeX would read as commands."""
     data = am.datasets.load("anesthesia").replace(labels=("a_b", "50 %", "#{c}", "d\\e"))
-    return am.fit(data, chains=2, draws=200, seed=3)
+    return am.fit(data, "hierarchical", chains=2, draws=200, seed=3)
 
 
 @pytest.mark.slow

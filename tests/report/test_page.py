@@ -226,7 +226,9 @@ def test_a_long_table_says_where_the_rest_is(tmp_path, rng):
     rows = [
         (i, f"c{(i * 3 + j) % 400}", int(rng.random() < 0.5)) for i in range(900) for j in range(3)
     ]
-    fit = am.fit(am.Annotations.from_records(rows), chains=2, draws=100, warmup=50, seed=1)
+    fit = am.fit(
+        am.Annotations.from_records(rows), "hierarchical", chains=2, draws=100, warmup=50, seed=1
+    )
     html = report(fit, tmp_path / "r.html").read_text("utf-8")
     assert "(200 of 400 rows)" in html
     assert "<code>coders.csv</code>" in html
@@ -252,7 +254,9 @@ def test_the_scheme_section_names_the_label_that_is_used_worst(crowd, crowd_html
 
 def test_two_labels_are_not_said_to_be_mergeable(tmp_path):
     rows = [(i, j, int(i % 2 == 0 or j == i)) for i in range(12) for j in range(3)]
-    fit = am.fit(am.Annotations.from_records(rows), chains=2, draws=100, warmup=50, seed=1)
+    fit = am.fit(
+        am.Annotations.from_records(rows), "hierarchical", chains=2, draws=100, warmup=50, seed=1
+    )
     text = section(report(fit, tmp_path / "r.html").read_text("utf-8"), "scheme")
     assert "Two labels cannot be merged" in text
     assert "What merging two labels would do" not in text
@@ -275,7 +279,9 @@ def test_truth_that_was_held_back_tests_the_probabilities(crowd, tmp_path):
     known = dict(zip(best["item"][:30], best["label"][:30], strict=True))
     html = report(crowd, tmp_path / "r.html", known=known).read_text("utf-8")
     assert "Of 30 items whose truth was held back, 30 gold labels are right" in html
-    told = am.fit(crowd.data.with_gold(known), chains=2, draws=100, warmup=50, seed=1)
+    told = am.fit(
+        crowd.data.with_gold(known), "hierarchical", chains=2, draws=100, warmup=50, seed=1
+    )
     text = section(report(told, tmp_path / "told.html").read_text("utf-8"), "money")
     assert "The truth of 30 items was given to the model, so it cannot test" in text
     assert "held back," not in text

@@ -38,7 +38,7 @@ def both(tmp_path_factory):
         data = am.scan(folder / "labels.csv", gold="gold")
     assert len(data.blocks) > 5
     whole = am.read(folder / "labels.csv", gold="gold")
-    return am.fit(data, **RUN), am.fit(whole, **RUN)
+    return am.fit(data, "hierarchical", **RUN), am.fit(whole, "hierarchical", **RUN)
 
 
 def test_the_tally_is_that_of_the_gold_standard_in_memory(both):

@@ -12,7 +12,9 @@ from annomodels.summaries.trust.coverage import coverage
 
 @pytest.fixture(scope="module")
 def fit():
-    return am.fit(am.datasets.load("crowd"), chains=2, draws=150, warmup=100, seed=1)
+    return am.fit(
+        am.datasets.load("crowd"), "hierarchical", chains=2, draws=150, warmup=100, seed=1
+    )
 
 
 @pytest.mark.slow
@@ -34,7 +36,7 @@ def test_the_curve_is_the_mean_probability_of_the_surest_items(fit):
 
 def test_known_truth_is_left_out_of_the_curve(fit):
     some = dict.fromkeys(fit.data.items[:50], fit.data.labels[0])
-    told = am.fit(fit.data.with_gold(some), chains=2, draws=60, warmup=40, seed=1)
+    told = am.fit(fit.data.with_gold(some), "hierarchical", chains=2, draws=60, warmup=40, seed=1)
     found = coverage(told.tree, told.data)
     assert found.table["kept"].iloc[0] == fit.data.n_items - 50
     assert "50 items" in found.notes[0]

@@ -24,7 +24,7 @@ def fit() -> am.Fit:
             if name[0] == "m" or rng.random() < 0.5:
                 rows.append((i, name, label))
     data = am.Annotations.from_records(rows, labels=range(3))
-    return am.fit(data, chains=2, draws=400, seed=1)
+    return am.fit(data, "hierarchical", chains=2, draws=400, seed=1)
 
 
 def test_the_better_group_is_found(fit) -> None:

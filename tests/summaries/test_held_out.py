@@ -151,7 +151,7 @@ def test_what_cannot_be_compared_is_refused(caries, small):
     with pytest.raises(am.errors.NotApplicable, match="two or more"):
         am.compare([first])
     with pytest.raises(am.errors.NotApplicable, match="different data"):
-        am.compare([first, am.fit(small, chains=2, draws=60, seed=1, extend=False)])
+        am.compare([first, am.fit(small, "hierarchical", chains=2, draws=60, seed=1, extend=False)])
     with pytest.raises(am.errors.NotApplicable, match="1 draw"):
         am.compare([first, am.fit(first.data, "dawid-skene", engine="em", seed=1)])
     with pytest.raises(am.errors.NotApplicable, match="item, label"):

@@ -194,7 +194,9 @@ def test_outcomes_are_all_outcomes(n_labels, m):
 @pytest.fixture(scope="module")
 def crowd_fit():
     made = am.simulate(150, 12, 3, 3, spammers=0.2, gold=10, seed=3)
-    return made, am.fit(made.annotations, chains=2, draws=150, warmup=100, seed=1, extend=False)
+    return made, am.fit(
+        made.annotations, "hierarchical", chains=2, draws=150, warmup=100, seed=1, extend=False
+    )
 
 
 def test_no_label_is_asked_for_twice_and_all_limits_are_kept(crowd_fit):
@@ -293,7 +295,7 @@ def test_labels_chosen_so_beat_labels_chosen_at_random():
     expected = {"before": 0.0, "chosen": 0.0}
     for seed in range(4):
         made = am.simulate(300, 15, 3, 3, spammers=0.2, accuracy=am.priors.Beta(7, 3), seed=seed)
-        fit = am.fit(made.annotations, seed=seed, **options)
+        fit = am.fit(made.annotations, "hierarchical", seed=seed, **options)
         found = fit.next(budget=150, coders=made.annotations.coders, per_coder=150)
         pairs = list(zip(found.table["item"], found.table["coder"], strict=True))
         assert len(pairs) == 150
@@ -305,7 +307,7 @@ def test_labels_chosen_so_beat_labels_chosen_at_random():
             "random": answered(made, at_random(made.annotations, 150, rng), rng),
         }
         for name, data in sets.items():
-            labels = am.fit(data, seed=seed, **options).gold().table["label"]
+            labels = am.fit(data, "hierarchical", seed=seed, **options).gold().table["label"]
             wrong[name] += round(300 * (1 - made.accuracy(list(labels))))
     print(wrong, expected)
     assert wrong["random"] < wrong["before"]

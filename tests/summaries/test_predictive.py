@@ -172,6 +172,8 @@ def test_alpha_of_replicates_is_that_of_the_coefficients(rng):
 
 def test_replicates_without_variation_leave_no_row_that_is_not_a_number():
     rows = [(i, j, "x" if (i, j) != (0, 0) else "y") for i in range(6) for j in range(3)]
-    fit = am.fit(am.Annotations.from_records(rows), chains=2, draws=60, seed=1, extend=False)
+    fit = am.fit(
+        am.Annotations.from_records(rows), "hierarchical", chains=2, draws=60, seed=1, extend=False
+    )
     table = fit.predictive().table
     assert np.isfinite(table[["observed", "expected", "low", "high"]].to_numpy()).all()

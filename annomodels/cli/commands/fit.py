@@ -82,7 +82,7 @@ def command(
     if earlier is not None:
         from annomodels.fitting.earlier import prior_from
 
-        if sampling.model != "hierarchical":
+        if sampling.model is not None:
             raise click.UsageError("--prior-from uses the model of that fit: leave out --model.")
         if sampling.groups is not None:
             raise click.UsageError("--prior-from and --groups cannot both be used.")

@@ -83,6 +83,10 @@ class KindsOfItems(KindPriors, StateModel):
             for each in super().own_parameters(n_labels)
         )
 
+    def n_states(self, n_labels: int) -> int:
+        """Give the number of states an item may be in: the kinds of all classes."""
+        return n_labels * self.kinds
+
     def perceived(self, labels: list[str]) -> list[str]:
         """Give names to the kinds."""
         return [f"{label}/{m + 1}" for label in labels for m in range(self.kinds)]

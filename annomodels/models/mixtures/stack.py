@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from annomodels.data.annotations import Annotations
-from annomodels.models.base import Model
+from annomodels.models.base import Earlier, Model
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.mixtures.item_kinds import KindsOfItems
 from annomodels.types import Floats, Ints
@@ -21,6 +21,9 @@ STRAYS = 0.02
 # smallest probability that a member is believed to mean
 LEAST = 1e-9
 ROUNDS = 300
+# looks of an iteration from which members run for fewer iterations, at least this share of them;
+# and up to which a stack is what is fitted where no model is named
+LOOKS, LEAST_SHARE, MOST_LOOKS = 1_600_000, 0.25, 25_000_000
 
 
 @dataclass(frozen=True)
@@ -81,10 +84,16 @@ class Stack(HierarchicalDawidSkene):
 
     name: ClassVar[str] = "stack"
     title: ClassVar[str] = "stack"
-    citation: ClassVar[str] = "this package, after Yao et al. (2018)"
+    citation: ClassVar[str] = (
+        "this package, after Yao et al. (2018), Carpenter (2008) and Dawid and Skene (1979)"
+    )
     engines: ClassVar[tuple[str, ...]] = ("gibbs",)
     family: ClassVar[str] = "stack"
     stacks: ClassVar[bool] = True
+    teller: ClassVar[str] = (
+        "Coders and classes are those of the hierarchical model, given truths drawn from the "
+        "stack: intervals hold what is not known of the truth."
+    )
 
     members: tuple[Model, ...] = field(
         default_factory=lambda: (
@@ -111,6 +120,10 @@ class Stack(HierarchicalDawidSkene):
         if not (0 <= self.votes < 1 and 0 < self.unknown < 1):
             raise ValueError("A stack needs a share of votes in [0, 1) and an unknown in (0, 1).")
 
+    def learnt(self, earlier: Earlier) -> HierarchicalDawidSkene:
+        """Give the hierarchical model of its coders with the posterior of an earlier fit."""
+        return HierarchicalDawidSkene().learnt(earlier)
+
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the votes and the members."""
@@ -120,6 +133,26 @@ class Stack(HierarchicalDawidSkene):
         """Copy that knows the data it will be fitted to, with all of its members."""
         known = super().bound(data)
         return replace(known, members=tuple(model.bound(data) for model in self.members))
+
+    def looks(self, n_given: int, n_coders: int, n_labels: int) -> int:
+        """Count the looks of an iteration of all members at labels and rows: their work.
+
+        Parameters
+        ----------
+        n_given, n_coders, n_labels
+            Numbers of labels given, of coders, and of classes.
+        """
+        states = sum(model.n_states(n_labels) for model in self.members)
+        return states * (n_given + 8 * n_coders * n_labels)
+
+    def share_of_iterations(self, n_given: int, n_coders: int, n_labels: int) -> float:
+        """Share of the iterations that members need: the more labels, the fewer.
+
+        P(truth) of many items is averaged over; no clock is asked, so that the same data give the
+        same draws everywhere.
+        """
+        looks = self.looks(n_given, n_coders, n_labels)
+        return max(LEAST_SHARE, min(1.0, LOOKS / looks))
 
     def weights(self, foretold: Floats) -> Floats:
         """Weights of the votes and the members, shape [1 + member], with a sum of 1.

@@ -46,6 +46,11 @@ NUMBERS = (
     "known. Where coders share them, for example because everyone misreads a guideline in "
     "the same way, this is not true, and the intervals of the true values are too narrow."
 )
+_STACK = (
+    "A caution: the stack is as sure as such mixtures were right on public sets with known truth. "
+    "Its interval of wrong labels holds how much such sets differ; an error that nearly the whole "
+    "crowd shares, more than is usual, no labels can show."
+)
 _STATES = (
     "A caution: the model lets items of one class differ, and treats their labels as "
     "independent once this is known. It cannot see errors that coders share for other "
@@ -87,6 +92,8 @@ def section(facts: Facts) -> list[Part]:
 
 def honest(facts: Facts) -> str:
     """Say what the model takes for granted."""
+    if facts.has("gold") and "stack" in facts.tree.children:
+        return f"{_STACK} {_TELLS}"
     if facts.truth == "number":
         return NUMBERS
     if facts.on_disk:

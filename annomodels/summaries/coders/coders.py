@@ -13,7 +13,7 @@ from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
 from annomodels.summaries.coders.answers import answer_columns, answer_sentences
 from annomodels.summaries.coders.populations import group_of_coders, sentences
-from annomodels.summaries.draws import interval, model_of
+from annomodels.summaries.draws import interval, model_of, told_by
 from annomodels.summaries.skills import CoderDraws, coder_draws, entropy_bits
 from annomodels.summaries.summary import Summary
 from annomodels.types import Bools, Floats, Ints
@@ -134,7 +134,8 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
     for k, label in enumerate(data.labels):
         columns[f"sensitivity_{label_text(label)}"] = sensitivity[:, k]
     asked = 0 if data.unanswered is None else len(data.unanswered)
-    notes = (*_notes(kind, tree, data), *sentences(tree), *answer_sentences(tree, data, asked))
+    first = (*_notes(kind, tree, data), *told_by(tree))
+    notes = (*first, *sentences(tree), *answer_sentences(tree, data, asked))
     return Summary("Coders", pd.DataFrame(columns), _named(draws, data), notes)
 
 

@@ -74,7 +74,7 @@ def groups(
     Examples
     --------
     >>> import annomodels as am
-    >>> fit = am.fit(am.datasets.load("caries"), chains=2, draws=200, seed=1)
+    >>> fit = am.fit(am.datasets.load("caries"), "hierarchical", chains=2, draws=200, seed=1)
     >>> coders = fit.data.coders
     >>> found = fit.groups({coders[0]: "one", coders[1]: "others", coders[2]: "others"})
     >>> found.table["group"].tolist()

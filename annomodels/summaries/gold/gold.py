@@ -103,7 +103,7 @@ def gold(
             "why": ["known gold" if g >= 0 else text for g, text in zip(known, why, strict=True)],
         }
     )
-    notes = _notes(data, p, known, limit, strength, stack_notes(tree), _wrong(tree))
+    notes = _notes(data, p, known, limit, strength, stack_notes(tree), wrong_interval(tree))
     return Summary("Gold standard", table, draws, notes)
 
 
@@ -162,8 +162,8 @@ def _notes(
     return tuple(notes)
 
 
-def _wrong(tree: xr.DataTree) -> tuple[int, int] | None:
-    """Bounds of the number of wrong labels, where a fit has draws of it."""
+def wrong_interval(tree: xr.DataTree) -> tuple[int, int] | None:
+    """Give the 95 % interval of the number of wrong labels, where a fit has draws of it."""
     stats = tree["sample_stats"].to_dataset()
     if "wrong" not in stats:
         return None

@@ -9,7 +9,7 @@ import numpy as np
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.summaries import skills
-from annomodels.summaries.draws import model_of, thinned
+from annomodels.summaries.draws import model_of, thinned, told_by
 from annomodels.summaries.items.quadrants import QUADRANTS, ItemFacts, quadrants, reasons
 from annomodels.summaries.items.readings import surprise
 from annomodels.summaries.summary import Summary
@@ -116,7 +116,7 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
         }
     )
     counted = ", ".join(f"{where.count(word):,} {word}" for word in QUADRANTS)
-    notes = [f"Of {data.n_items:,} items: {counted}."]
+    notes = [f"Of {data.n_items:,} items: {counted}.", *told_by(tree)]
     if tree.attrs.get("engine") == "em":
         notes.append(
             "The engine em takes its estimate for certain: the reducible part is zero and the "

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, get_args
 
 import numpy as np
@@ -12,7 +13,7 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
 from annomodels.summaries.coders.coders import coders as coders_of
-from annomodels.summaries.draws import SMALLEST, thinned
+from annomodels.summaries.draws import SMALLEST, evenly, thinned
 from annomodels.summaries.gold.gold import TOO_SURE, expected_errors
 from annomodels.summaries.next.allocation import Steps, allocate, choose_coders, has_labelled, steps
 from annomodels.summaries.next.gains import (
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
     import xarray as xr
 
 DRAWS = 200
+# bytes of what is believed of the items of a block
+BLOCK = 128 * 2**20
+Beliefs = Callable[[Ints], Iterator[tuple[slice, Floats]]]
 BUDGET, STOP, PER_ITEM = 100, 0.01, 5
 WORDS = {"gold": "wrong gold labels", "bits": "bits of uncertainty about the truth"}
 
@@ -141,13 +145,15 @@ def next_labels(
     most = most_labels(data.n_labels, min(per_item, budget))
     gained = np.empty((len(items), most))
     typical = _typical(draws, data, pool)
-    for some, state in beliefs(draws, data, items):
+    pooled = "stack" in tree.children
+    believe = _of_stack(tree, len(draws.share)) if pooled else partial(beliefs, draws, data)
+    for some, state in believe(items):
         gained[some] = gains(draws, state, typical, most, by)
     room = np.full(len(items), most) if pool.new else np.minimum(most, _left(data, items, pool))
     portions = steps(gained, room)
     taken = allocate(portions, budget if pool.new else min(budget, int(pool.limit.sum())), stop)
     rest = np.setdiff1d(np.arange(len(portions.item)), taken)
-    requests = _requests(draws, data, pool, items, portions, taken)
+    requests = _requests(draws, believe, data, pool, items, portions, taken)
     table = _table(data, p, requests)
     before = expected_errors(p, data)[0] if by == "gold" else float(spread[~known].sum())
     found = Outlook(
@@ -158,7 +164,7 @@ def next_labels(
         finished=not (portions.gain[rest] >= stop).any(),
         lost=int(portions.size[taken].sum()) - len(table),
         engine=str(tree.attrs.get("engine", "")),
-        pooled="stack" in tree.children,
+        pooled=pooled,
     )
     asked = np.bincount([r.coder for r in requests if r.coder >= 0], minlength=data.n_coders)
     return NextLabels(
@@ -182,8 +188,32 @@ class Request(NamedTuple):
     bits: float
 
 
+def _of_stack(tree: xr.DataTree, count: int) -> Beliefs:
+    """Give what a stack says of items, as :func:`beliefs` gives it of a single model.
+
+    Draws of how sure it may be stand beside so many of what coders say given the truth, as if the
+    two were independent.
+    """
+    from annomodels.models.mixtures.stack import layered
+
+    stack = tree["stack"].to_dataset()
+    layer = [stack[name].values for name in ("sharpness", "unknown", "tilt")]
+    chosen = evenly(len(layer[0]), count)
+    some_draws = [values[chosen] for values in layer]
+    log_q = stack["log_mixture"].values
+
+    def believe(items: Ints) -> Iterator[tuple[slice, Floats]]:
+        size = max(1, BLOCK // (8 * len(chosen) * log_q.shape[1]))
+        for first in range(0, len(items), size):
+            p = layered(log_q[items[first : first + size]], *some_draws)
+            yield slice(first, first + p.shape[1]), np.ascontiguousarray(p.transpose(1, 0, 2))
+
+    return believe
+
+
 def _requests(
     draws: StateDraws,
+    believe: Beliefs,
     data: Annotations,
     pool: Pool,
     items: Ints,
@@ -196,7 +226,7 @@ def _requests(
     wanted = np.bincount(portions.item[taken], portions.size[taken], len(items))[order]
     here = items[order]
     told = np.empty((len(here), len(pool.coders)))
-    for some, state in beliefs(draws, data, here):
+    for some, state in believe(here):
         told[some] = coder_bits(draws, state, pool.coders)
     done = has_labelled(data, here, pool.coders)
     chosen = choose_coders(wanted.astype(np.int64), told, done, pool.limit)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +11,17 @@ import numpy as np
 from annomodels.data.annotations import Annotations
 from annomodels.summaries.skills import NO_SIGNAL, doubtful, no_signal, signal
 from annomodels.summaries.trust.convergence import fit_findings
-from annomodels.summaries.trust.findings import CHECK, FINE, FORBIDS, Finding, data_findings
+from annomodels.summaries.trust.findings import (
+    CHECK,
+    COMPUTED,
+    FINE,
+    FITS,
+    FORBIDS,
+    TESTED,
+    Finding,
+    data_findings,
+    known_truth_finding,
+)
 from annomodels.summaries.trust.next_model import fitted_model, next_model
 from annomodels.summaries.trust.predictive import TOO_SURE, aspects
 from annomodels.summaries.trust.predictive_rows import REJECTED, Aspect
@@ -22,6 +32,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
 VERDICTS = ("trust", "check", "do not use")
+LAMPS = ("green", "amber", "red")
+UNTESTED = "grey"
 
 # what a stack says in place of that P(truth) is too sure
 ALLOWED = "P(truth) of the stack allows for that."
@@ -39,6 +51,9 @@ class Check:
         What was found, in words, the worst first.
     table
         One row per finding: name, value, limit, ok, sentence.
+    lamps
+        "green", "amber", "red" or "grey" for each of: computed well, fits the labels, tested on
+        known truth. Grey is what was not looked at; only known truth lights the third.
 
     Examples
     --------
@@ -52,18 +67,25 @@ class Check:
     verdict: str
     sentences: tuple[str, ...]
     table: pd.DataFrame
+    lamps: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def lit(self) -> str:
+        """The lamps in one line."""
+        return " · ".join(f"{name}: {colour}" for name, colour in self.lamps.items())
 
     def __bool__(self) -> bool:
         return self.verdict != "do not use"
 
     def __repr__(self) -> str:
-        return "\n".join([self.verdict, *self.sentences])
+        return "\n".join([self.verdict, *([self.lit] if self.lamps else []), *self.sentences])
 
     def _repr_html_(self) -> str:
         from html import escape
 
         sentences = "".join(f"<li>{escape(sentence)}</li>" for sentence in self.sentences)
-        return f"<p><strong>{escape(self.verdict)}</strong></p><ul>{sentences}</ul>"
+        lamps = f"<p>{escape(self.lit)}</p>" if self.lamps else ""
+        return f"<p><strong>{escape(self.verdict)}</strong></p>{lamps}<ul>{sentences}</ul>"
 
 
 def check(tree: xr.DataTree, data: Annotations, aspects: Sequence[Aspect] | None = None) -> Check:
@@ -99,6 +121,8 @@ def check(tree: xr.DataTree, data: Annotations, aspects: Sequence[Aspect] | None
     """
     findings = [*fit_findings(tree, data), *data_findings(tree, data), *suspects(tree, data)]
     findings += model_findings(tree, data, aspects)
+    tested = known_truth_finding(tree, data)
+    findings += [] if tested is None else [tested]
     return judged(findings, _all_well(findings))
 
 
@@ -111,7 +135,11 @@ def judged(findings: Sequence[Finding], well: str) -> Check:
     columns = ["name", "value", "limit", "ok", "sentence"]
     table = pd.DataFrame([finding.row() for finding in findings], columns=columns)
     sentences = [finding.sentence for finding in bad] or [well]
-    return Check(VERDICTS[worst], tuple(dict.fromkeys(sentences)), table)
+    lamps = {}
+    for lamp in (COMPUTED, FITS, TESTED):
+        seen = [finding.severity for finding in findings if finding.lamp == lamp]
+        lamps[lamp] = LAMPS[max(seen)] if seen else UNTESTED
+    return Check(VERDICTS[worst], tuple(dict.fromkeys(sentences)), table, lamps)
 
 
 def _all_well(findings: list[Finding]) -> str:

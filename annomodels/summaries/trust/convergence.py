@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from annomodels.data.mixing import mixing
 from annomodels.data.schema import Data
 from annomodels.models.parameters import watched_draws, watched_names
 from annomodels.summaries.draws import model_of
-from annomodels.summaries.trust.findings import CHECK, FINE, FORBIDS, Finding
+from annomodels.summaries.trust.findings import CHECK, COMPUTED, FINE, FORBIDS, Finding
 from annomodels.types import Floats
 
 if TYPE_CHECKING:
@@ -75,8 +76,8 @@ def fit_findings(tree: xr.DataTree, data: Data) -> list[Finding]:
     """Look at what the run itself says about its results."""
     em = tree.attrs.get("engine") == "em"
     out = _engine() if em else _mixing(tree, data)
-    out += [_divergences(tree), _swapped(tree), _modes(tree, em), _stopped(tree)]
-    return [*out, *_starts(tree)]
+    out += [_divergences(tree), _swapped(tree), _modes(tree, em), _stopped(tree), *_starts(tree)]
+    return [replace(finding, lamp=COMPUTED) for finding in out]
 
 
 def _engine() -> list[Finding]:

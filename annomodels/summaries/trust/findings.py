@@ -19,11 +19,15 @@ Severity = Literal[0, 1, 2]
 FINE: Severity = 0
 CHECK: Severity = 1
 FORBIDS: Severity = 2
+# the three lamps of a check: what a finding is about
+COMPUTED, FITS, TESTED = "computed well", "fits the labels", "tested on known truth"
 LABELS_PER_CODER = 20
 OVERLAP = 0.1
 # share of the known items whose majority is another label, and the fewest of them, from which gold
 # and crowd are against each other
 AGAINST, FEWEST_AGAINST = 0.5, 3
+# known items that test P(truth), and draws of how sure it is that they are tested with
+FEWEST_TESTED, TESTS = 20, 400
 # probability of so few right labels by chance from which a coder answers against the gold
 BELOW_CHANCE, NAMED = 0.1, 5
 
@@ -44,6 +48,8 @@ class Finding:
         What it means.
     severity
         0 fine, 1 needs a look, 2 forbids the use of the fit.
+    lamp
+        What it is about: the computation, whether the labels are as the model says, or known truth.
 
     Examples
     --------
@@ -56,10 +62,51 @@ class Finding:
     limit: float
     sentence: str
     severity: Severity = FINE
+    lamp: str = FITS
 
     def row(self) -> tuple[str, float, float, bool, str]:
         """Give the columns name, value, limit, ok and sentence."""
         return self.name, self.value, self.limit, not self.severity, self.sentence
+
+
+def known_truth_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
+    """Test what a stack says of the items of known truth as if it were not known.
+
+    None where nothing tests it: few known items, or a model that says nothing of them but that
+    they are known.
+
+    Parameters
+    ----------
+    tree
+        Result of a fit.
+    data
+        What was fitted.
+    """
+    if data.gold is None or "stack" not in tree.children:
+        return None
+    known = np.flatnonzero(data.gold >= 0)
+    if len(known) < FEWEST_TESTED:
+        return None
+    from annomodels.models.mixtures.stack import layered
+
+    stack = tree["stack"].to_dataset()
+    log_q = stack["log_mixture"].values[known]
+    best = log_q.argmax(axis=1)
+    each = [stack[name].values[:TESTS] for name in ("sharpness", "unknown", "tilt")]
+    p_wrong = 1.0 - layered(log_q, *each)[:, np.arange(len(known)), best]
+    wrong = int((best != data.gold[known]).sum())
+    drawn = (np.random.default_rng(0).random(p_wrong.shape) < p_wrong).sum(axis=1)
+    low, high = (int(x) for x in np.quantile(drawn, [0.025, 0.975]))
+    said = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    text = (
+        f"Of {len(known):,} items of known truth, {wrong:,} would be wrong if it were not known; "
+        f"{said} were to be expected."
+    )
+    fine = low <= wrong <= high
+    if not fine:
+        text += " P(truth) of these data is not to be taken at its word."
+    share = wrong / len(known)
+    return Finding(TESTED, share, high / len(known), text, FINE if fine else CHECK, TESTED)
 
 
 def data_findings(tree: xr.DataTree, data: Annotations) -> list[Finding]:
