@@ -125,10 +125,12 @@ def test_a_variable_that_nobody_declares_is_refused() -> None:
 @pytest.mark.slow
 def test_engine_and_check_give_the_same_numbers() -> None:
     data = am.datasets.load("anesthesia")
-    for options in ({"model": "hierarchical"}, {"model": "spammers"}, {"chains": 1}):
-        fit = am.fit(
-            data, "hierarchical", **{"chains": 2, "draws": 100, "warmup": 50, "seed": 1, **options}
-        )
+    for options in (
+        {"model": "hierarchical"},
+        {"model": "spammers"},
+        {"model": "hierarchical", "chains": 1},
+    ):
+        fit = am.fit(data, **{"chains": 2, "draws": 100, "warmup": 50, "seed": 1, **options})
         _, rhat, ess = convergence(fit.tree, data)
         assert fit.tree.attrs["rhat_max"] == pytest.approx(rhat.max(), rel=1e-12)
         assert fit.tree.attrs["ess_min"] == pytest.approx(ess.min(), rel=1e-12)
