@@ -77,7 +77,7 @@ def facts_of(data: Annotations) -> Facts:
         gold=0 if data.gold is None else int((data.gold >= 0).sum()),
         repeats=data.repeats,
         agreement=same / pairs if pairs else float("nan"),
-        stackable=default_model(data) == "stack",
+        stackable=MODELS[default_model(data)].stacks,
     )
 
 
