@@ -14,6 +14,7 @@ from annomodels.io.border import name_of
 from annomodels.io.codebook import codebook_of, fits, is_pattern, unknown
 from annomodels.io.many import Paths
 from annomodels.io.reading import read, understood
+from annomodels.io.tables.guard import NotAsItSeems
 from annomodels.io.tables.suitable import listed
 
 
@@ -114,6 +115,7 @@ def read_questions(path: Paths, question: str | Sequence[str] = (), **reading: A
         raise AnnotationError(problems)
     annotations: dict[str, Annotations] = {}
     left_out: dict[str, str] = {}
+    repeated: NotAsItSeems | None = None
     for name, part in found.parts.items():
         if names and not any(fits(asked, name) for asked in names):
             continue
@@ -128,8 +130,12 @@ def read_questions(path: Paths, question: str | Sequence[str] = (), **reading: A
             annotations[name] = made(columns)
         except AnnotationError as error:
             problems += error.problems
+            if isinstance(error, NotAsItSeems) and (repeated is None or not repeated.is_solved):
+                repeated = error
             first = error.problems[0].what
             left_out[name] = first[:1].lower() + first[1:].rstrip(".")
+    if not annotations and repeated is not None:
+        raise repeated  # the items are not what they should be, whatever the question
     if not annotations:
         named = [name for name in names if not is_pattern(name)]
         if len(left_out) == 1 and problems and named:

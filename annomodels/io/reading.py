@@ -14,7 +14,7 @@ from annomodels.io.codebook import Entry, codebook_of, entry_of
 from annomodels.io.many import Paths, gathered
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Columns, finished
-from annomodels.io.tables.guard import REPEATS, Repeats, suspicions
+from annomodels.io.tables.guard import REPEATS, NotAsItSeems, Repeats, suspicions
 from annomodels.io.tables.table import Table
 
 if TYPE_CHECKING:
@@ -237,7 +237,7 @@ def _refuse_suspicious(
 
     problems = suspicions(data, columns, table, check_repeats=repeats != "keep", by_units=by_units)
     if problems:
-        raise AnnotationError(problems)
+        raise NotAsItSeems(problems)
 
 
 def read_spans(

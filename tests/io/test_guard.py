@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import annomodels as am
 from annomodels import read
 from annomodels.errors import AnnotationError, Problem
 
@@ -56,6 +57,19 @@ def test_comparisons_named_by_their_prompt_alone_are_refused_with_the_key(write:
     assert kept.repeats == 100
     told = read(path, item="prompt,model_a,model_b,turn", coder_columns=["ana", "ben"])
     assert (told.n_items, told.repeats) == (60, 0)
+
+
+def test_questions_whose_items_are_no_items_are_refused_with_the_key(write: Write) -> None:
+    dice = random.Random(7)
+    rows = [
+        (seg, system, coder, dice.choice("xy"), dice.choice("uvw"))
+        for seg, system, coder in itertools.product(range(30), ("one", "two", "three"), "ab")
+    ]
+    path = write("segment,system,coder,tone,topic", rows)
+    with pytest.raises(AnnotationError, match="labels repeat") as caught:
+        am.read_questions(path, item="segment")
+    assert "item='segment,system'" in caught.value.problems[0].remedy
+    assert set(am.read_questions(path, item="segment,system")) >= {"tone", "topic"}
 
 
 def test_the_key_is_found_among_labels_texts_and_numbers_of_rows(write: Write) -> None:

@@ -15,7 +15,7 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.components import components
 from annomodels.data.names import label_text
 from annomodels.data.validation import LONGEST_LABEL, counted, some
-from annomodels.errors import Problem
+from annomodels.errors import AnnotationError, Problem
 from annomodels.io.tables.columns import ALIASES, Columns
 from annomodels.io.tables.keys import Key, parts_of
 from annomodels.io.tables.table import Table
@@ -23,6 +23,7 @@ from annomodels.io.tables.table import Table
 Repeats = Literal["stop", "keep"]
 REPEATS: tuple[Repeats, ...] = ("stop", "keep")
 
+UNIQUE = "makes rows unique"
 MANY = 0.1  # share of labels that may repeat
 RETEST = 0.4  # kappa of coders with themselves from which repeats look meant
 LOOKED_AT = 20_000  # rows in which columns are tried
@@ -36,6 +37,15 @@ _SAID = re.compile(
 )
 
 Codes = NDArray[np.int64]
+
+
+class NotAsItSeems(AnnotationError):
+    """The data can be read, but hardly as they were meant."""
+
+    @property
+    def is_solved(self) -> bool:
+        """Whether it names columns that make rows unique."""
+        return any(UNIQUE in problem.remedy for problem in self.problems)
 
 
 @dataclass(frozen=True)
@@ -113,7 +123,7 @@ def repeated_problem(
     if found is not None:
         key = Key((*parts_of(item), *found.columns))
         left = f"{found.repeats:.0%} would still repeat" if found.repeats >= 0.005 else ""
-        makes = f"which comes nearest to unique rows; {left}" if left else "which makes rows unique"
+        makes = f"which comes nearest to unique rows; {left}" if left else f"which {UNIQUE}"
         name = f"Name the item by several columns: item={str(key)!r}, {makes}."
         # who named several columns already may well mean what repeats
         remedy = f"{keep} {name}" if isinstance(item, Key) else f"{name} {keep}"
@@ -167,9 +177,11 @@ def proposal(
     used = {*parts_of(names["item"]), *names.values()} - {names.get("group"), names.get("text")}
     used |= set() if "coder" in names else coders
     labelled = np.array([n for n in range(size) if _has_label(cells, names, n)], dtype=int)
-    start = _together([_codes(column[:size])[labelled] for column in base])
     if not len(labelled) or not base:
         return None
+    parts = [_codes(column[:size])[labelled] for column in base]
+    start, item, coder = _together(parts), _together(parts[:-1] or parts), parts[-1]
+    steady: dict[str, Codes] = {}
     tried: dict[str, Codes] = {}
     texts: dict[str, Codes] = {}
     for name, column in cells.items():
@@ -182,11 +194,23 @@ def proposal(
         few = list(map(str, column[:200]))
         is_name = sum(map(len, few)) <= _SHORT * len(few) and not set(few) <= labels
         (tried if is_name else texts)[name] = codes
+        if is_name and ("coder" not in names or _is_steady(item, coder, codes)):
+            steady[name] = codes
     before = 1 - len(np.unique(start)) / len(start)
-    best = _best(start, dict(itertools.islice(tried.items(), _COLUMNS)))
-    if best is None or best.repeats >= max(MANY, before / 3):
-        best = _best(start, dict(itertools.islice({**tried, **texts}.items(), _COLUMNS)))
+    best = None
+    for columns in (steady, tried, {**tried, **texts}):
+        best = _best(start, dict(itertools.islice(columns.items(), _COLUMNS)))
+        if best is not None and best.repeats < max(MANY, before / 3):
+            break
     return best if best is not None and best.repeats < 0.5 * before else None
+
+
+def _is_steady(item: Codes, coder: Codes, column: Codes) -> bool:
+    """Whether a column cuts items so that the same coders labelled each part, unlike labels."""
+    part = _together([item, column])
+    pairs, of_part = len(np.unique(_together([item, coder]))), len(np.unique(part))
+    coders_of_part = len(np.unique(_together([part, coder]))) / of_part
+    return bool(coders_of_part >= 0.95 * pairs / len(np.unique(item)))
 
 
 def _best(start: Codes, tried: Mapping[str, Codes]) -> Proposal | None:
