@@ -10,6 +10,7 @@ from annomodels.summaries.trust.checks import check
 from annomodels.summaries.trust.copies import compared, copies, families, families_finding
 from annomodels.summaries.trust.suspects import (
     nobody_finding,
+    one_class_finding,
     one_label_finding,
     overturned_finding,
     repeats_finding,
@@ -205,3 +206,13 @@ def test_clean_labels_have_none_of_these(rng):
         found = am.fit(annotations(labels), "hierarchical", **OPTIONS).check().table
         names = ("copies", "families of coders", "repeats", "coders of one label", "two coders")
         assert found[found["name"].isin([*names, "overturned by flagged coders"])]["ok"].all()
+
+
+def test_known_truth_of_one_class_is_named(rng):
+    labels, truth = said(rng, 60, [0.8] * 4)
+    one = annotations(labels, gold={int(i): 1 for i in np.flatnonzero(truth == 1)[:8]})
+    finding = one_class_finding(one.gold.astype(int), one)
+    assert finding.severity == 1
+    assert finding.sentence.startswith("Gold of one class: all 8 known items are 1.")
+    both = annotations(labels, gold={i: int(truth[i]) for i in range(12)})
+    assert one_class_finding(both.gold, both).severity == 0

@@ -32,6 +32,8 @@ REPEATED, TWICE = 0.02, 0.99
 # labels from which a coder is one who gives one label, and shares of all labels by such coders
 FEWEST, SOME, MOST_LABELS = 10, 0.1, 0.5
 DRAWS = 100
+# known items from which one class of all is a concern
+FEWEST_KNOWN = 3
 # probability of skill below chance from which a coder is flagged
 BELOW = 0.95
 
@@ -58,6 +60,7 @@ def suspects(tree: xr.DataTree, data: Annotations) -> list[Finding]:
         repeats_finding(data),
         one_label_finding(data),
         two_coders_finding(data),
+        *([] if data.gold is None else [one_class_finding(data.gold.astype(np.int64), data)]),
         nobody_finding(p, data),
         overturned_finding(tree, p, data, flagged),
     ]
@@ -139,6 +142,23 @@ def two_coders_finding(data: Annotations) -> Finding:
         f"third coder would tell, or the known truth of {enough} items."
     )
     return Finding("two coders", n, 3, text, CHECK)
+
+
+def one_class_finding(gold: Ints, data: Annotations) -> Finding:
+    """Judge whether the known truth tells of more than one class."""
+    known = gold[gold >= 0]
+    classes = np.unique(known)
+    n = len(classes)
+    if n != 1 or data.n_labels < 2 or len(known) < FEWEST_KNOWN:
+        text = f"The known truth is of {n:,} classes."
+        return Finding("classes of the known truth", n, 2, text)
+    name = label_text(data.labels[classes[0]])
+    text = (
+        f"Gold of one class: all {len(known):,} known items are {name}. They tell nothing of how "
+        "coders label the other classes, and count for the prevalence as if they had been chosen "
+        "at random. Give known items of every class, or of items chosen at random."
+    )
+    return Finding("classes of the known truth", n, 2, text, CHECK)
 
 
 def nobody_finding(p: Floats, data: Annotations) -> Finding:
