@@ -51,14 +51,16 @@ def natural_key(name: Any) -> tuple[Any, ...]:
             pass
     if isinstance(name, (frozenset, set)):
         return (2, len(name), tuple(sorted(map(label_text, name))))
-    return (1, tuple(_part(part) for part in _DIGITS.split(text) if part), text)
+    # every other part is digits; those of other scripts are read as text
+    parts = enumerate(_DIGITS.split(text))
+    return (1, tuple([_number(p) if n % 2 else (1, 0, p.casefold()) for n, p in parts if p]), text)
 
 
-def _part(part: str) -> tuple[int, int, str]:
-    if part.isascii() and part.isdigit():
-        digits = part.lstrip("0")  # by length, then digits: there is no longest number
-        return (0, len(digits), digits)
-    return (1, 0, part.casefold())
+def _number(part: str) -> tuple[int, int, str]:
+    if not part.isascii():
+        return (1, 0, part.casefold())
+    digits = part.lstrip("0")  # by length, then digits: there is no longest number
+    return (0, len(digits), digits)
 
 
 def code(

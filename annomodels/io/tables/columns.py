@@ -218,7 +218,8 @@ def assemble(
     if skipped:
         out.items, out.coders = [items[n] for n in kept], [coders[n] for n in kept]
         out.labels, out.rows = [labels[n] for n in kept], [rows[n] for n in kept]
-    unlabelled = {name for name in set(items) if not is_blank(name)} - set(out.items)
+    lost = set(items) - set(out.items) if skipped else set()
+    unlabelled = {name for name in lost if not is_blank(name)}
     if unlabelled:
         out.notes.append(
             f"Left out because nobody labelled them: {counted(len(unlabelled), 'item')}."
