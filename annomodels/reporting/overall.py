@@ -105,7 +105,7 @@ def _studied(questions: Mapping[str, Any], left_out: Mapping[str, str]) -> str:
         f"{_span(coders, 'coder')} a question."
     )
     if left_out:
-        listed = "; ".join(f"{name(question)}, because {why}" for question, why in left_out.items())
+        listed = "; ".join(f"{name(question)} ({why})" for question, why in left_out.items())
         text += f" Not analysed: {listed}."
     return text
 

@@ -127,7 +127,7 @@ def test_what_cannot_be_analysed_is_named_and_the_rest_is_done(call, survey, tmp
     assert set(json.loads(done.out)["left_out"]) == {"captcha", "why"}
     page = (out / "index.html").read_text()
     assert "<li><bdi>captcha</bdi>: all 24 answers are &#39;ok&#39;.</li>" in page
-    assert "Not analysed: captcha, because all 24 answers are" in (out / "methods.md").read_text()
+    assert "Not analysed: captcha (all 24 answers are" in (out / "methods.md").read_text()
     nothing = call("agree", path, "--question", "c*", "--question", "w*")
     assert nothing.code == 3
     assert "None of 2 questions can be read: 'captcha' (all 24" in nothing.err

@@ -118,10 +118,13 @@ def _each(data: str, found: Questions, writing: Writing) -> None:
     ]
     table = with_left_out(pd.DataFrame(rows), found.left_out, form_for(writing))
     emit(table.astype(object), writing, f"Questions of {stem(data)}", ("question", *SHORT))
+    remarks: dict[str, list[str]] = {}
     for question, facts in checks.items():
         for fact in facts:
             if fact.remark and fact.check == "scale":
-                note(f"{question}: {fact.remark}")
+                remarks.setdefault(fact.remark, []).append(question)
+    for remark, questions in remarks.items():
+        note(f"{', '.join(questions)}: {remark}")
     note(sentence(uses))
 
 
