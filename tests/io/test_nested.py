@@ -40,6 +40,19 @@ def rows_of(data: Annotations) -> list[tuple[str, ...]]:
     return sorted(tuple(row) for row in data.to_frame().to_numpy().tolist())
 
 
+@pytest.mark.parametrize(
+    ("names", "votes"),
+    [("a;b;c", "x;y;x"), ("a, b, c", "x, y, x"), ("['a' 'b' 'c']", "['x' 'y' 'x']")],
+)
+def test_cells_with_signs_between_coders_and_arrays_as_they_are_printed(
+    tmp_path: Path, names: str, votes: str
+) -> None:
+    path = tmp_path / "a.csv"
+    pd.DataFrame({"id": range(6), "annotators": names, "labels": votes}).to_csv(path, index=False)
+    data = read(path)
+    assert (data.n_items, data.coders, data.labels) == (6, ("a", "b", "c"), ("x", "y"))
+
+
 @pytest.mark.parametrize("form", ["lines", "array", "named", "csv", "python", "parquet"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_labels_of_all_coders_in_a_cell(shape: str, form: str, tmp_path: Path) -> None:

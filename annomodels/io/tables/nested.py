@@ -8,6 +8,7 @@ text is marked, ``{"PER": {"a": [[0, 4]]}}``; and as texts in the cells of a tab
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -26,6 +27,8 @@ Shape = Literal["records", "object", "lists", "spans"]
 _SAMPLE = 50
 _KEY = "key"  # the field that holds the name of a record, where records stand under names
 _IDS = ("id", "_id", "uid", "uuid", "idx", "index", "key", "docid", "doc_id")
+_ARRAY = re.compile(r"\[[^,\[\]{}]*\]").fullmatch
+_QUOTED = re.compile(r"""'([^']*)'|"([^"]*)\"""")
 _SCALAR = (str, int, float, bool)
 _MARKS = (", ", ",", ";", "|", " ")
 
@@ -166,11 +169,14 @@ def _layout(source: Source, options: Options) -> Layout | None:
 
 
 def _has_brackets(source: Source) -> bool:
-    """Whether cells of a table begin like a list or an object."""
+    """Whether cells of a table begin like a list or an object, or name several coders."""
     table = source.table
-    for cells in table.columns.values():
+    for name, cells in table.columns.items():
         few = [cell for cell in cells[:_SAMPLE] if cell != ""]
         if few and all(isinstance(cell, (list, dict)) or cell[:1] in "[{" for cell in few):
+            return True
+        several = name.strip().casefold().endswith("s") and _is_word(name, "coder")
+        if several and few and all(_listed(cell) is not None for cell in few):
             return True
     return False
 
@@ -179,10 +185,13 @@ def _value(cell: Any) -> Any:
     """List or object in a cell: JSON, or as Python prints it; else the cell."""
     value = parsed(cell)
     if isinstance(value, str) and value[:1] in ("[", "{"):
+        # NumPy prints its arrays with blanks between the members, which Python would join
+        if _ARRAY(value) and re.search(r"""['"]\s+['"]""", value):
+            return [one or other for one, other in _QUOTED.findall(value)]
         try:
             value = ast.literal_eval(value)
         except (ValueError, SyntaxError, MemoryError, RecursionError):
-            return cell
+            return value[1:-1].split() if _ARRAY(value) else cell
     if hasattr(value, "items") and not isinstance(value, dict):
         return dict(value)
     return value
