@@ -202,17 +202,23 @@ def _column(batch: Any, name: str, fractional: set[str]) -> Any:
     ]
     if not isinstance(name, Key):
         return parts[0]
+    # combinations are told apart by numbers, and only the different ones are written out
+    codes = parts[0].indices.to_numpy().astype(np.int64)
+    for column in parts[1:]:
+        both = codes * max(len(column.dictionary), 1) + column.indices.to_numpy()
+        codes = pa.array(both).dictionary_encode().indices.to_numpy().astype(np.int64)
+    first = np.zeros(int(codes.max(initial=-1)) + 1, dtype=np.int64)
+    first[codes[::-1]] = np.arange(len(codes))[::-1]
     written = []
     for column in parts:
         texts = column.dictionary
         if pc.any(pc.match_substring_regex(texts, '[,"\r\n]')).as_py():
             texts = pa.array(map(quoted, texts.to_pylist()), pa.large_string())
-        written.append(texts.take(column.indices))
+        written.append(texts.take(column.indices.take(pa.array(first))))
     names = pc.binary_join_element_wise(*written, pa.scalar(",", pa.large_string()))
-    found = names.dictionary_encode()
     nothing = "," * (len(parts) - 1)
-    texts = pc.if_else(pc.equal(found.dictionary, nothing), "", found.dictionary)
-    return pa.DictionaryArray.from_arrays(found.indices.cast(pa.int32()), texts)
+    names = pc.if_else(pc.equal(names, nothing), "", names)
+    return pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), names)
 
 
 def opened(path: Path) -> File:
