@@ -13,7 +13,7 @@ from annomodels.errors import AnnotationError, Problem
 from annomodels.io.border import guarded
 from annomodels.io.choosing import UnknownFolder, chosen
 from annomodels.io.formats import FORMATS, PLAIN, Format
-from annomodels.io.joining import account, joined, stacked, twice
+from annomodels.io.joining import account, joined, stacked, twice, without_labels
 from annomodels.io.many import File, files_in
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Columns
@@ -51,9 +51,11 @@ def read_columns(source: Source, options: Options, said: Said) -> tuple[Source, 
     forms = _forms(files, said, options)
     tools = dict.fromkeys(form.title for form in forms if form.name not in PLAIN)
     if not tools and (options.coder_columns is None or options.label is None):
+        said_options = options
         source, options = stacked(files, said.item, options)
         name = "wide" if options.coder is None else "long"
         found = next(form for form in FORMATS if form.name == name).columns(source, options)
+        found.problems = [*without_labels(found, files, said_options), *found.problems]
     else:
         parts = [
             form.columns(file.source, _own(file, said, options))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -18,6 +18,7 @@ from annomodels.io.source import Source
 QUESTION_WORDS = ("question", "variable", "name", "column")
 LABEL_WORDS = ("labels", "values", "categories", "codes")
 _MARKS = "|;,"
+_UNNAMED = "The labels answer one question that has no name: call it '*'."
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class Entry:
 
     scale: str | None = None
     labels: tuple[str, ...] | None = None
+    where: str = field(default="", repr=False, compare=False)
 
 
 def is_pattern(name: str) -> bool:
@@ -99,14 +101,16 @@ def codebook_of(given: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str, 
             problems.append(Problem(what, where, remedy))
         if name in out:
             problems.append(Problem(f"{name!r} stands there twice.", where, "Leave one out."))
-        out[name] = Entry(scale, _labels(labels))
+        out[name] = Entry(scale, _labels(labels), where)
     if problems:
         raise AnnotationError(problems)
     return out
 
 
-def unknown(codebook: Collection[str], questions: Collection[str], where: str) -> list[Problem]:
-    """Say which names of a codebook, or of ``--scale``, fit no question.
+def unknown(
+    codebook: Collection[str] | Mapping[str, Entry], questions: Collection[str], where: str = ""
+) -> list[Problem]:
+    """Say which names of a codebook, with their places, or of ``--scale``, fit no question.
 
     Examples
     --------
@@ -119,10 +123,24 @@ def unknown(codebook: Collection[str], questions: Collection[str], where: str) -
             continue
         near = difflib.get_close_matches(name, questions, n=1)
         remedy = f"Did you mean {near[0]!r}? " if near else ""
-        remedy += f"The questions are {some(questions)}."
+        remedy += f"The questions are {some(questions)}." if questions else _UNNAMED
+        entry = codebook[name] if isinstance(codebook, Mapping) else None
+        place = where or (entry.where if isinstance(entry, Entry) else "")
         word = "fits" if is_pattern(name) else "is called"
-        problems.append(Problem(f"No question {word} {name!r}.", where, remedy))
+        problems.append(Problem(f"No question {word} {name!r}.", place, remedy))
     return problems
+
+
+def unfit(scale: Any, codebook: Any, questions: Collection[str]) -> list[Problem]:
+    """Say what is said by ``scale=`` and ``codebook=`` of questions that there are not.
+
+    Examples
+    --------
+    >>> [problem.where for problem in unfit({"a": "ordinal"}, {"b": "ordinal", "c": "ratio"}, "c")]
+    ['scale=...', "codebook, 'b'"]
+    """
+    scales = unknown(scale, questions, "scale=...") if isinstance(scale, Mapping) else []
+    return scales + ([] if codebook is None else unknown(codebook_of(codebook), questions))
 
 
 def _labels(given: Any) -> tuple[str, ...] | None:

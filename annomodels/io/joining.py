@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from annomodels.data.validation import counted, some
+from annomodels.data.validation import at_rows, counted, some
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.many import File, RowOf
 from annomodels.io.source import Options, Source
@@ -46,7 +46,10 @@ def stacked(files: Sequence[File], item: Names | None, options: Options) -> tupl
         raise AnnotationError(list(dict.fromkeys(problems)))
     by_columns = options.coder_columns is not None or _batches(files, key, options)
     coder = None if by_columns else options.coder or _coder_column(tables)
-    header = list(dict.fromkeys(name for table in tables for name in table.header))
+    own = {} if options.coder is not None or coder is None else _own_coders(tables)
+    moved = set(own.values()) - {coder}
+    every = dict.fromkeys(name for table in tables for name in table.header)
+    header = [name for name in every if name not in moved]
     sizes = [len(table) for table in tables]
     columns: dict[str, Sequence[Any]] = {
         name: [
@@ -57,7 +60,10 @@ def stacked(files: Sequence[File], item: Names | None, options: Options) -> tupl
         for name in header
     }
     if coder is not None:
-        whose = [_who(file, table, coder) for file, table in zip(files, tables, strict=True)]
+        whose = [
+            _who(file, table, own.get(n, coder))
+            for n, (file, table) in enumerate(zip(files, tables, strict=True))
+        ]
         columns[coder] = [name for names in whose for name in names]
     rows = [RowOf(row, table.source) for table in tables for row in table.rows]
     name = _common(files)
@@ -97,13 +103,19 @@ def _batches(files: Sequence[File], key: str | None, options: Options) -> bool:
     return len(set().union(*items)) == sum(map(len, items))
 
 
+def _own_coders(tables: Sequence[Table]) -> dict[int, str]:
+    """Column that names the coders in each of the tables that have one, whatever it is called."""
+    known = [matched(table.header)["coder"] for table in tables]
+    return {n: names[0] for n, names in enumerate(known) if len(names) == 1}
+
+
 def _coder_column(tables: Sequence[Table]) -> str:
     """Column of the coders that the files have; else the name of a new one."""
     hits = Counter(name for table in tables for name in matched(table.header)["coder"])
     several = [name for name, n in hits.items() if n == len(tables)]
     if len(several) == 1 or (several and len(hits) == 1):
         return several[0]
-    taken = {name for table in tables for name in table.header}
+    taken = {name for table in tables for name in table.header} - set(_own_coders(tables).values())
     return next(
         name for name in ("coder", "coder (file)", "coder of the file") if name not in taken
     )
@@ -132,6 +144,26 @@ def _first_key(tables: Sequence[Table], coder: str | None) -> str | None:
     unique = all(len(set(map(str, t.columns[first]))) == len(t) for t in tables)
     shared = len({str(c) for t in tables for c in t.columns[first]}) < sum(map(len, tables))
     return first if unique and shared else None
+
+
+def without_labels(columns: Columns, files: Sequence[File], options: Options) -> list[Problem]:
+    """Files that lack the column that was found to hold the labels: shaped in another way."""
+    name = columns.names.get("label")
+    if name is None or options.label is not None or options.question is not None:
+        return []
+    problems = []
+    for file in files:
+        header = [str(column) for column in file.source.header]
+        if name in header:
+            continue
+        what = f"There is no column {name!r}, which holds the labels in the other files."
+        remedy = (
+            f"Rename the column that holds them to {name!r}, or leave the file out. If it has a "
+            f"column for each coder, name these: coder_columns=[...] with label={name!r}. "
+            f"The columns are {some(header)}."
+        )
+        problems.append(Problem(what, file.source.name, remedy))
+    return problems
 
 
 # -- columns ---------------------------------------------------------------------------------
@@ -204,20 +236,27 @@ def account(columns: Columns, files: Sequence[File]) -> list[str]:
 
 def twice(columns: Columns) -> list[Problem]:
     """Coders who labelled the same item in two files."""
-    first: dict[tuple[Any, Any], str] = {}
-    found: dict[tuple[Any, str, str], list[Any]] = {}
+    first: dict[tuple[Any, Any], Any] = {}
+    found: dict[tuple[Any, str, str], list[tuple[Any, Any, Any]]] = {}
     for row, item, coder in zip(columns.rows, columns.items, columns.coders, strict=True):
         file = getattr(row, "file", "")
-        before = first.setdefault((item, coder), file)
-        if before != file:
-            found.setdefault((coder, before, file), []).append(item)
+        before = first.setdefault((item, coder), row)
+        if (other := getattr(before, "file", "")) != file:
+            found.setdefault((coder, other, file), []).append((item, before, row))
     return [
         Problem(
-            f"The coder {coder!r} labelled {counted(len(items), 'item')} in two files: "
-            f"{some(items)}.",
-            f"{one} and {other}",
+            f"The coder {coder!r} labelled {counted(len(repeats), 'item')} in two files: "
+            f"{some([item for item, _, _ in repeats])}.",
+            f"{_rows(one, [row for _, row, _ in repeats])} and "
+            f"{_rows(other, [row for _, _, row in repeats])}",
             "Name the coder of each file (ana=a.csv ben=b.csv), leave out the file that is given "
             "twice, or say repeats='keep' if items were shown again.",
         )
-        for (coder, one, other), items in found.items()
+        for (coder, one, other), repeats in found.items()
     ]
+
+
+def _rows(file: str, rows: Sequence[Any]) -> str:
+    """Rows of a file, as messages name them; not those of rows that no file has."""
+    numbers = [int(row) for row in rows if isinstance(row, int)]
+    return at_rows(file, numbers) if numbers else file

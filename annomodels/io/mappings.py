@@ -117,9 +117,13 @@ def recode_labels(columns: Columns, new: Mapping[Any, Any], source: str) -> None
     if columns.gold is not None:
         columns.gold = {item: recoded(truth) for item, truth in columns.gold.items()}
     if len(before) > 1 and len(set(after.values())) == 1:
-        what = f"All {len(before):,} labels become {next(iter(after.values()))!r}."
-        remedy = "Recode fewer labels: map=."
-        raise AnnotationError(Problem(what, source, remedy))
+        only = next(iter(after.values()))
+        what = f"All {len(before):,} labels become {only!r}: {some(before)}."
+        remedy = "Recode fewer labels, so that two are left at least: map=."
+        where = (
+            f"{source}, column {columns.names['label']!r}" if "label" in columns.names else source
+        )
+        raise AnnotationError(Problem(what, where, remedy))
     parts = {
         part for label in before for part in (label if isinstance(label, frozenset) else [label])
     }

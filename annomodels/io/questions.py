@@ -11,7 +11,7 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.border import name_of
-from annomodels.io.codebook import codebook_of, fits, is_pattern, unknown
+from annomodels.io.codebook import fits, is_pattern, unfit, unknown
 from annomodels.io.many import Paths
 from annomodels.io.reading import read, understood
 from annomodels.io.tables.guard import NotAsItSeems
@@ -100,17 +100,14 @@ def read_questions(path: Paths, question: str | Sequence[str] = (), **reading: A
     source = name_of(path) if isinstance(path, (str, os.PathLike)) else "the files"
     if not found.parts:
         problems = unknown(names, [found.question] if found.question else [], source)
+        only = found.question or found.names.get("label", "")
+        problems += unfit(said["scale"], said["codebook"], [only] if only else [])
         if problems:
             raise AnnotationError(problems)
         data = made(found)
         return Questions({found.question: data}, {}, source)
     problems = unknown(names, found.parts, source)
-    if isinstance(said["scale"], Mapping):
-        problems += unknown(said["scale"], found.parts, "scale=...")
-    if said["codebook"] is not None:
-        book = said["codebook"]
-        where = "codebook" if isinstance(book, Mapping) else name_of(book)
-        problems += unknown(codebook_of(book), found.parts, where)
+    problems += unfit(said["scale"], said["codebook"], found.parts)
     if problems:
         raise AnnotationError(problems)
     annotations: dict[str, Annotations] = {}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import os
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
@@ -10,7 +12,7 @@ from annomodels.data.annotations import SCALES, Annotations, Scale
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.assembly import Said, read_columns, read_spans_of
 from annomodels.io.border import guarded
-from annomodels.io.codebook import Entry, codebook_of, entry_of
+from annomodels.io.codebook import Entry, codebook_of, entry_of, fits, unfit
 from annomodels.io.many import Paths, gathered
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Columns, finished
@@ -190,7 +192,12 @@ def understood(
     )
     with guarded(source.name):
         form = Said(said["item"], said["format"], units, repeats)
-        source, found = read_columns(source, options, form)
+        whole = source
+        source, found = read_columns(whole, options, form)
+        if not every and not found.problems:
+            known = _questions_of(whole, options, form, found, said)
+            if problems := unfit(said["scale"], said["codebook"], known):
+                raise AnnotationError(problems)
 
     def made(columns: Columns) -> Annotations:
         if said["coders"] is not None:
@@ -203,7 +210,7 @@ def understood(
             from annomodels.io.mappings import recode_labels
 
             recode_labels(columns, said["map"], source.name)
-        entry = entry_of(entries, columns.question)
+        entry = entry_of(entries, columns.question or columns.names.get("label", ""))
         labels = said["labels"] if said["labels"] is not None else entry.labels
         dont_know = _tuple(said["dont_know"]) or ()
         measured = cast("Scale", entry.scale or "nominal")
@@ -212,6 +219,21 @@ def understood(
         return data
 
     return found, made
+
+
+def _questions_of(
+    source: Source, options: Options, form: Said, found: Columns, said: Mapping[str, Any]
+) -> Sequence[str]:
+    """Names that a codebook may speak of: all questions of the source, where these are needed."""
+    names = [found.question or found.names.get("label", "")]
+    book = {} if said["codebook"] is None else codebook_of(said["codebook"])
+    asked = [*book, *(said["scale"] if isinstance(said["scale"], Mapping) else ())]
+    if all(fits(pattern, names[0]) for pattern in asked):
+        return names
+    each = dataclasses.replace(options, every=True, question=None, label=None)
+    with contextlib.suppress(AnnotationError):
+        names += read_columns(source, each, form)[1].parts
+    return [name for name in dict.fromkeys(names) if name]
 
 
 def _entries(scale: Any, codebook: Any) -> list[tuple[str, Entry]]:

@@ -76,8 +76,9 @@ def said_key(item: Names | None, known: Iterable[str] = ()) -> str | None:
     if item is None or isinstance(item, Key):
         return item
     if isinstance(item, str):
-        if "," not in item or item in known:
-            return item
+        found = next((name for name in known if name == item), None)  # perhaps made a key already
+        if "," not in item or found is not None:
+            return found or item
         try:
             row = next(csv.reader([item], skipinitialspace=True), [])
         except csv.Error:

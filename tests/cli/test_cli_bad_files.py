@@ -1,0 +1,130 @@
+"""Several files and codebooks that do not fit: every problem at once, with its place and remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import annomodels as am
+from annomodels.errors import AnnotationError
+
+Call = Callable[..., Any]
+SHEET = (
+    "item,coder,tone,stage,stage_2\nt1,ana,up,1,2\nt1,ben,down,2,2\nt2,ana,up,3,1\n"
+    "t2,ben,up,2,1\nt3,ana,up,3,1\nt3,ben,down,1,2\n"
+)
+
+
+@pytest.fixture
+def put(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Write files into the folder where commands run."""
+    monkeypatch.chdir(tmp_path)
+
+    def write(**files: str) -> None:
+        for name, text in files.items():
+            path = tmp_path / name.replace("__", "/").replace("_dot_", ".")
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text)
+
+    return write
+
+
+def refused(done: Any, *said: str) -> None:
+    """Check that it was refused with all of these words, and a remedy for each problem."""
+    assert done.code == 3
+    assert done.out == ""
+    assert [words for words in said if words not in done.err] == []
+    assert done.err.count("fix:") == max(1, done.err.count("where:"))
+
+
+def test_a_key_column_missing_in_some_files_is_named_for_each(call: Call, put: Any) -> None:
+    put(
+        k__ana_dot_csv="doc,seg,tone\nd1,1,up\nd1,2,down\n",
+        k__ben_dot_csv="doc,tone\nd1,up\nd2,down\n",
+        k__cem_dot_csv="document,seg,ton\nd1,1,up\nd1,2,down\n",
+    )
+    done = call("check", "k", "--item", "doc,seg", "--label", "tone")
+    refused(done, "3 problems", "no column 'seg'", "no column 'doc'", "no column 'tone'")
+    assert "'doc,seg'" not in done.err
+    assert (done.err.count("ben.csv"), done.err.count("cem.csv")) == (1, 2)
+
+
+def test_the_columns_of_a_key_are_no_questions_of_one_file_per_coder(call: Call, put: Any) -> None:
+    put(
+        k__ana_dot_csv="doc,seg,tone,depth\nd1,1,up,1\nd1,2,down,2\n",
+        k__ben_dot_csv="doc,seg,tone,depth\nd1,1,up,2\nd1,2,up,2\n",
+    )
+    refused(call("check", "k", "--item", "doc,seg"), "2 questions: 'depth'", "'tone' (4 labels)")
+    found = am.read_questions("k", item="doc,seg")
+    assert list(found) == ["tone", "depth"]
+    assert (found["tone"].items, found["tone"].coders) == (("d1,1", "d1,2"), ("ana", "ben"))
+
+
+def test_a_coder_in_two_files_is_told_with_the_rows_of_both(call: Call, put: Any) -> None:
+    put(
+        s__a_dot_csv="item,coder,label\nt1,ana,up\nt2,ana,down\nt1,ben,up\n",
+        s__b_dot_csv="item,coder,label\nt9,ana,up\nt1,ana,down\nt2,ana,down\nt1,ben,up\n",
+    )
+    done = call("check", "s")
+    refused(done, "2 problems", "a.csv, rows 2, 3 and b.csv, rows 3, 4", "row 4 and b.csv, row 5")
+
+
+def test_coders_keep_their_names_where_files_call_their_column_differently(put: Any) -> None:
+    put(
+        m__a_dot_csv="item,coder,label\nt1,ana,up\nt2,ben,down\n",
+        m__d_dot_jsonl='{"item":"t1","annotator":"dan","label":"up"}\n'
+        '{"item":"t2","annotator":"eva","label":"down"}\n',
+    )
+    data = am.read("m")
+    assert data.coders == ("ana", "ben", "dan", "eva")
+    assert not any("not used" in note for note in data.notes)
+
+
+def test_files_of_another_shape_are_all_named(call: Call, put: Any) -> None:
+    put(
+        m__a_dot_csv="item,coder,label\nt1,ana,up\nt2,ana,down\n",
+        m__w_dot_csv="id,ben,cem\nt1,down,up\nt2,down,up\n",
+        m__x_dot_csv="item,coder,ton\nt1,dan,up\nt2,dan,down\n",
+    )
+    done = call("check", "m")
+    refused(done, "2 problems", "no column 'label'", "w.csv", "x.csv", "--coder-columns")
+
+
+@pytest.mark.parametrize("command", [["check"], ["agree"], ["run", "-o", "out"]])
+@pytest.mark.parametrize("asked", [["--every-question"], ["--question", "tone"]])
+def test_names_of_a_codebook_that_fit_no_question(
+    command: list[str], asked: list[str], call: Call, put: Any
+) -> None:
+    book = "question,scale,labels\nstge,ordinal,1|2|3\nstage,ordinal,1|2|3\nfoo_*,ordinal,\n"
+    put(q_dot_csv=SHEET, book_dot_csv=book)
+    done = call(command[0], "q.csv", *command[1:], *asked, "--codebook", "book.csv")
+    refused(
+        done, "2 problems", "'stge'", "book.csv, row 2", "'stage'?", "'foo_*'", "book.csv, row 4"
+    )
+    assert not Path("out").exists()
+
+
+def test_a_codebook_may_speak_of_questions_that_are_not_read(put: Any) -> None:
+    put(
+        q_dot_csv=SHEET,
+        book_dot_csv="question,scale\nstage*,ordinal\ntone,nominal\n",
+        plain_dot_csv="item,coder,label\nt1,ana,1\nt1,ben,2\n",
+        one_dot_csv="question,scale\nlabel,ordinal\n",
+    )
+    assert am.read("q.csv", question="stage", codebook="book.csv").scale == "ordinal"
+    assert am.read("plain.csv", codebook="one.csv").scale == "ordinal"
+    for read in (am.read, am.read_questions):
+        with pytest.raises(AnnotationError, match="No question is called 'tone'"):
+            read("plain.csv", codebook="book.csv")
+
+
+@pytest.mark.parametrize("command", [["check"], ["agree"], ["run", "-o", "out"]])
+def test_a_map_that_makes_all_labels_one(command: list[str], call: Call, put: Any) -> None:
+    put(q_dot_csv=SHEET)
+    new = ["--map", "up=x", "--map", "down=x"]
+    done = call(command[0], "q.csv", *command[1:], "--question", "tone", *new)
+    refused(done, "All 2 labels become 'x': 'up', 'down'", "q.csv, column 'tone'", "--map")
+    assert not Path("out").exists()
