@@ -144,14 +144,14 @@ FORMATS: tuple[Format, ...] = (
     ),
     Format(
         "sagemaker",
-        "SageMaker Ground Truth, the answers of the coders",
+        "SageMaker Ground Truth, the answers of the coders (a folder, a request or a manifest)",
         "a folder worker-response, or records with datasetObjectId and annotations",
         "tools.sagemaker",
         _any(_files(".json"), _names("datasetObjectId", ".annotationsFromAllWorkers")),
     ),
     Format(
         "prodigy",
-        "Prodigy, JSON lines of db-out",
+        "Prodigy, JSON lines of db-out, one file or a folder with one for each coder",
         "records with _task_hash and answer",
         "tools.prodigy",
         _any(_files(".jsonl"), _keys("_task_hash")),
@@ -196,7 +196,7 @@ FORMATS: tuple[Format, ...] = (
     ),
     Format(
         "inspect-ai",
-        "Inspect AI, an evaluation log (.eval or JSON)",
+        "Inspect AI, an evaluation log (.eval or JSON), or a folder of them",
         "header.json and samples, or records with eval and samples",
         "logs.inspect_ai",
         _any(_files("header.json", ".eval", ".json"), _keys("samples")),
@@ -210,7 +210,7 @@ FORMATS: tuple[Format, ...] = (
     ),
     Format(
         "deepeval",
-        "DeepEval, a test run (JSON)",
+        "DeepEval, a test run (JSON), or a folder of them",
         "test cases with metricsData",
         "logs.deepeval",
         _any(_files(".json"), _keys("testCases", "test_cases", "test_results", "TestCases")),
@@ -273,7 +273,7 @@ FORMATS: tuple[Format, ...] = (
     ),
     Format(
         "nested",
-        "records with the labels of all coders in one cell, as lists or objects",
+        "the labels of all coders in one cell, as lists or objects (Hugging Face, Le-Wi-Di)",
         "lists of coders and labels, a list of objects with both, or an object by coder",
         "tables.nested",
         _is_table,
