@@ -113,6 +113,11 @@ def is_path(path: object) -> bool:
     return isinstance(path, str)
 
 
+def _is_pair(one: object) -> bool:
+    """Whether it is a path with the name of its coder."""
+    return isinstance(one, tuple) and len(one) == 2
+
+
 def gathered(paths: Paths, opened: Open) -> Source:
     """One path as it is, several as one folder.
 
@@ -131,7 +136,7 @@ def gathered(paths: Paths, opened: Open) -> Source:
     if isinstance(paths, Mapping):
         named: list[tuple[str | None, Path_]] = [(str(n), path) for n, path in paths.items()]
     elif isinstance(paths, (list, tuple)):
-        named = [one if isinstance(one, tuple) else (None, one) for one in paths]
+        named = [one if _is_pair(one) else (None, one) for one in paths]
     else:
         return opened(paths)  # type: ignore[arg-type]
     if not named:
@@ -139,7 +144,11 @@ def gathered(paths: Paths, opened: Open) -> Source:
     wrong = [repr(path) for _, path in named if not is_path(path)]
     if wrong:
         what = f"File names were expected, but these are none: {', '.join(wrong[:5])}."
-        raise AnnotationError(Problem(what, remedy="Give names of files as texts or paths."))
+        remedy = (
+            "Give names of files as texts or paths. Use Annotations.from_records for rows and "
+            "Annotations.from_frame for columns."
+        )
+        raise AnnotationError(Problem(what, remedy=remedy))
     if len(named) == 1 and named[0][0] is None:
         return opened(named[0][1])
     return Pile(named, opened)

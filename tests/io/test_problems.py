@@ -52,7 +52,7 @@ def test_a_folder_is_told_what_is_in_it(tmp_path: Path) -> None:
     with pytest.raises(AnnotationError, match="folder, not a file"):
         read(tmp_path)
     (tmp_path / "votes.csv").write_text("x")
-    with pytest.raises(AnnotationError, match=r"such as votes\.csv"):
+    with pytest.raises(AnnotationError, match=r"only one column(.|\n)*votes\.csv"):
         read(tmp_path)
 
 
@@ -71,6 +71,8 @@ def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_what_is_not_a_path(tmp_path: Path) -> None:
     with pytest.raises(AnnotationError, match="from_frame"):
         read({"item": []})  # type: ignore[arg-type]
+    with pytest.raises(AnnotationError, match="from_records"):
+        read([("t1", "ana", "yes")])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
