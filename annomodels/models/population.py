@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import digamma, gammaln
+from threadpoolctl import threadpool_limits
 
 from annomodels.models.conjugate import log_shares
 from annomodels.priors import ScalePrior
 from annomodels.types import Floats
+
+# labels from which linear algebra would take several threads
+MANY = 50
 
 
 def population_mode(counts: Floats, anchor: Floats, scale: ScalePrior) -> tuple[Floats, Floats]:
@@ -40,16 +45,18 @@ def population_mode(counts: Floats, anchor: Floats, scale: ScalePrior) -> tuple[
     constant, linear, square, lower = scale.coefficients()
     del constant
     floor = np.log(lower) if lower > 0 else np.log(1e-2)
-    for truth in range(k):
-        n = counts[:, :, truth]
-        n = n[n.sum(axis=1) > 0]
-        start = np.log((anchor[truth] + n.sum(axis=0)) / (anchor[truth].sum() + n.sum()))
-        x0 = np.append(start, max(np.log(10.0), floor + 0.1))
-        bounds = [(-30.0, 1.0)] * n_labels + [(floor, np.log(1e4))]
-        args = (n, n.sum(axis=1), anchor[truth], linear, square)
-        found = minimize(_loss, x0, args=args, jac=True, method="L-BFGS-B", bounds=bounds)
-        mean[truth] = np.exp(log_shares(found.x[:-1], 0))
-        concentration[truth] = np.exp(found.x[-1])
+    # threads of the linear algebra wait for each other ten times as long as one would work
+    with threadpool_limits(1, user_api="blas") if n_labels >= MANY else nullcontext():
+        for truth in range(k):
+            n = counts[:, :, truth]
+            n = n[n.sum(axis=1) > 0]
+            start = np.log((anchor[truth] + n.sum(axis=0)) / (anchor[truth].sum() + n.sum()))
+            x0 = np.append(start, max(np.log(10.0), floor + 0.1))
+            bounds = [(-30.0, 1.0)] * n_labels + [(floor, np.log(1e4))]
+            args = (n, n.sum(axis=1), anchor[truth], linear, square)
+            found = minimize(_loss, x0, args=args, jac=True, method="L-BFGS-B", bounds=bounds)
+            mean[truth] = np.exp(log_shares(found.x[:-1], 0))
+            concentration[truth] = np.exp(found.x[-1])
     return mean, concentration
 
 
