@@ -69,21 +69,36 @@ class Pile(Source):
         problems = [
             p for _, path in paths if not Path(path).is_dir() for p in [_missing(path)] if p
         ]
+        given = Counter((name, os.path.realpath(path)) for name, path in paths if str(path) != "-")
+        problems += [
+            Problem(f"It is given {n} times.", shown(path), "Give it once.")
+            for (_, path), n in given.items()
+            if n > 1
+        ]
         if problems:
             raise AnnotationError(problems)
+        alike = Counter(Path(path).name for path in {str(path) for _, path in paths})
+        # folders of one file each that is called the same: the folder is the coder
+        found = [files_in(opened(path)) if Path(path).is_dir() else [] for _, path in paths]
+        alone = Counter(files[0].who for files in found if len(files) == 1)
         places: dict[str, Callable[[], bytes]] = {}
-        for name, path in paths:
+        for (name, path), files in zip(paths, found, strict=True):
             if Path(path).is_dir():
                 folder = open_folder(Path(path))
-                inside = opened(path)
                 stem = name or Path(path).name
                 for member in folder.names:
                     places[f"{stem}/{member}"] = lambda f=folder, m=member: f.read(m)  # type: ignore[misc]
-                for file in files_in(inside):
-                    self.files.append(file if name is None else File(file.source, name, True))
+                for file in files:
+                    if len(paths) > 1:
+                        file.source.name = f"{stem}/{file.source.name}"
+                    only = len(files) == 1 and alone[file.who] > 1
+                    who = name or (stem if only else file.who)
+                    self.files.append(File(file.source, who, name is not None))
                 continue
             source = opened(path)
             called = name or source.stem
+            if alike[Path(path).name] > 1:  # which of them is meant, its folder tells
+                source.name, called = str(path), name or Path(path).parent.name or called
             ending = "".join(
                 Path(path).suffixes[-2:] if str(path).endswith(".gz") else Path(path).suffixes[-1:]
             )
@@ -172,5 +187,8 @@ def files_in(source: Source) -> list[File]:
         part = source.member(name)
         # where all files are called alike, the folder is the coder
         alone = stems[name.rsplit("/", 1)[-1]] == 1 or "/" not in name
-        files.append(File(part, part.stem if alone else name.split("/")[-2]))
+        who = part.stem if alone else name.split("/")[-2]
+        if not alone:
+            part.name = name
+        files.append(File(part, who))
     return files

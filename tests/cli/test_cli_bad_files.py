@@ -26,7 +26,7 @@ def put(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     def write(**files: str) -> None:
         for name, text in files.items():
             path = tmp_path / name.replace("__", "/").replace("_dot_", ".")
-            path.parent.mkdir(exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
 
     return write
@@ -70,6 +70,34 @@ def test_a_coder_in_two_files_is_told_with_the_rows_of_both(call: Call, put: Any
     )
     done = call("check", "s")
     refused(done, "2 problems", "a.csv, rows 2, 3 and b.csv, rows 3, 4", "row 4 and b.csv, row 5")
+
+
+@pytest.mark.parametrize("paths", [["s"], ["s/x", "s/y"], ["s/x/v.csv", "s/y/v.csv"]])
+def test_files_that_are_called_alike_are_told_apart(paths: list[str], call: Call, put: Any) -> None:
+    put(
+        s__x__v_dot_csv="item,coder,label\nt1,ana,up\n" + "t2,ben,up\n",
+        s__y__v_dot_csv="item,coder,label\nt9,ana,up\nt1,ana,down\n",
+    )
+    refused(
+        call("check", *paths), "labelled 1 item in two files", "x/v.csv, row 2", "y/v.csv, row 3"
+    )
+    for folder in "xy":
+        put(**{f"s__{folder}__v_dot_csv": "item,tone\nt1,up\nt2,down\n"})
+    data = am.read(paths, item="item", label="tone")
+    assert data.coders == ("x", "y")
+    assert [note.split(":")[0][-7:] for note in data.notes[:2]] == ["x/v.csv", "y/v.csv"]
+
+
+def test_a_file_that_is_given_twice(call: Call, put: Any) -> None:
+    put(
+        a_dot_csv="item,coder,label\nt1,ana,up\nt2,ben,up\n", b_dot_csv="item,coder,label\nt1,c,x\n"
+    )
+    refused(
+        call("check", "a.csv", "b.csv", "./a.csv", "no.csv"),
+        "2 problems",
+        "given 2 times",
+        "no.csv",
+    )
 
 
 def test_coders_keep_their_names_where_files_call_their_column_differently(put: Any) -> None:
