@@ -16,7 +16,7 @@ from annomodels.io.formats import FORMATS, PLAIN, Format
 from annomodels.io.joining import account, joined, stacked, twice, without_labels
 from annomodels.io.many import File, files_in
 from annomodels.io.source import Options, Source
-from annomodels.io.tables.columns import Columns
+from annomodels.io.tables.columns import Columns, matched
 from annomodels.io.tables.guard import Repeats
 from annomodels.io.tables.keys import Names
 
@@ -58,7 +58,7 @@ def read_columns(source: Source, options: Options, said: Said) -> tuple[Source, 
         found.problems = [*without_labels(found, files, said_options), *found.problems]
     else:
         parts = [
-            form.columns(file.source, _own(file, said, options))
+            form.columns(file.source, _whose(file, form, _own(file, said, options)))
             for file, form in zip(files, forms, strict=True)
         ]
         found = _joined_each(files, parts) if options.every else joined(files, parts)
@@ -128,13 +128,25 @@ def _forms(files: Sequence[File], said: Said, options: Options) -> list[Format]:
     """Format of each file, or what is wrong with each that has none."""
     forms: list[Format] = []
     problems: list[Problem] = []
+    exports: list[tuple[File, Format]] = []
     for file in files:
         try:
             with guarded(file.source.name):
-                forms.append(chosen(said.format, file.source, _own(file, said, options)))
+                form = chosen(said.format, file.source, _own(file, said, options))
         except AnnotationError as error:
             problems += error.problems
-    if problems:
+            continue
+        forms.append(form)
+        if form.read and form.name not in PLAIN:
+            exports.append((file, form))
+    if problems:  # what is wrong with the others is told with it
+        for file, form in exports:
+            try:
+                with guarded(file.source.name):
+                    found = form.columns(file.source, _own(file, said, options))
+            except AnnotationError as error:
+                found = Columns(problems=list(error.problems))
+            problems += [problem for problem in found.problems if not problem.choices]
         raise AnnotationError(list(dict.fromkeys(problems)))
     return forms
 
@@ -149,6 +161,15 @@ def _own(file: File, said: Said, options: Options) -> Options:
         return dataclasses.replace(own, coder_columns=has, label=None)
     column = file.source.with_coder(file.who)
     return dataclasses.replace(own, coder_columns=None, coder=options.coder or column)
+
+
+def _whose(file: File, form: Format, own: Options) -> Options:
+    """Options with the coder of a table that names none, beside exports of tools."""
+    if form.name != "long" or own.coder is not None or own.coder_columns is not None:
+        return own
+    if matched(file.source.header)["coder"]:
+        return own
+    return dataclasses.replace(own, coder=file.source.with_coder(file.who))
 
 
 def _marks(files: Sequence[File], said: Said, options: Options) -> Spans:

@@ -40,10 +40,25 @@ def chosen(name: str, source: Source, options: Options) -> Format:
             error = AnnotationError if source.inside is None else UnknownFolder
             raise error(Problem(what, source.name, remedy))
         return found
-    match = next((form for form in FORMATS if form.fits(source, options)), None)
+    damaged: list[Problem] = []
+    match = None
+    for form in FORMATS:
+        try:
+            fits = form.fits(source, options)
+        except AnnotationError as error:
+            if source.inside is None:
+                raise
+            damaged += error.problems  # of one of its files: each is told when it is read alone
+            continue
+        if fits:
+            match = form
+            break
     if match is not None and match.name not in PLAIN:
         return match
-    refuse(source, options)
+    if not damaged:
+        refuse(source, options)
+    elif match is None:
+        raise UnknownFolder(list(dict.fromkeys(damaged)))
     if match is None and source.inside is not None:
         raise UnknownFolder(_unknown_folder(source))
     # A file that is no format is told what the columns of a long table would have to be.

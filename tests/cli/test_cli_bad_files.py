@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -119,6 +120,29 @@ def test_files_of_another_shape_are_all_named(call: Call, put: Any) -> None:
     )
     done = call("check", "m")
     refused(done, "2 problems", "no column 'label'", "w.csv", "x.csv", "--coder-columns")
+
+
+def test_what_is_wrong_with_files_of_many_formats_is_told_at_once(call: Call, put: Any) -> None:
+    box = {"id": 1, "completed_by": 1, "result": [
+        {"from_name": "r", "to_name": "i", "type": "rectanglelabels", "original_width": 9,
+         "original_height": 9, "value": {"x": 1, "y": 1, "width": 2, "height": 2,
+                                         "rectanglelabels": ["cat"]}}]}  # fmt: skip
+    put(
+        m__a_dot_csv="item,coder,label\nt1,ana,up\nt2,ana,down\n",
+        m__b_dot_json="<html>",
+        m__c_dot_json=json.dumps([{"id": 1, "data": {"image": "a.png"}, "annotations": [box]}]),
+    )
+    refused(call("check", "m"), "2 problems", "b.json, row 1", "bounding box", "c.json")
+
+
+def test_a_table_without_coders_beside_an_export_is_the_work_of_whom_it_is_called(put: Any) -> None:
+    put(
+        m__both_dot_jsonl='{"item": "t1", "annotators": ["ana", "ben"], "labels": ["up", "down"]}\n'
+        '{"item": "t2", "annotators": ["ana", "ben"], "labels": ["up", "up"]}\n',
+        m__zoe_dot_csv="item,label\nt1,up\nt2,up\n",
+    )
+    data = am.read("m", item="item")
+    assert (data.items, data.coders) == (("t1", "t2"), ("ana", "ben", "zoe"))
 
 
 @pytest.mark.parametrize("command", [["check"], ["agree"], ["run", "-o", "out"]])
