@@ -138,6 +138,9 @@ def read_questions(path: Paths, question: str | Sequence[str] = (), **reading: A
         if len(left_out) == 1 and problems and named:
             raise AnnotationError(problems)
         what = f"None of {counted(len(left_out), 'question')} can be read: {listed(left_out)}."
+        same = {problem.remedy for problem in problems}
         remedy = "Name a column that holds labels with question=."
+        if len(problems) == len(left_out) and len(same) == 1:
+            remedy = same.pop()
         raise AnnotationError(Problem(what, source, remedy))
     return Questions(annotations, left_out, source)

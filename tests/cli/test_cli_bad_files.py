@@ -180,3 +180,10 @@ def test_a_map_that_makes_all_labels_one(command: list[str], call: Call, put: An
     done = call(command[0], "q.csv", *command[1:], "--question", "tone", *new)
     refused(done, "All 2 labels become 'x': 'up', 'down'", "q.csv, column 'tone'", "--map")
     assert not Path("out").exists()
+
+
+def test_a_map_that_makes_all_labels_of_every_question_one(call: Call, put: Any) -> None:
+    put(q_dot_csv=SHEET)
+    new = [word for label in ("up", "down", "1", "2", "3") for word in ("--map", f"{label}=x")]
+    done = call("check", "q.csv", "--every-question", *new)
+    refused(done, "None of 3 questions", "'tone' (all 2 labels become 'x'", "Recode fewer labels")
