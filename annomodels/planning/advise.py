@@ -109,7 +109,7 @@ def advise(
     >>> import annomodels as am
     >>> found = advise(am.datasets.load("crowd"))
     >>> found.model, found.reasons[0][:61]
-    ('stack', '24 coders and 8 labels of the median item: the labels of an i')
+    ('stack', 'No one model is right on all data. The stack weighs several m')
     """
     if options and not check:
         raise NotApplicable(f"{', '.join(options)}: options of a fit go with check=True.")

@@ -131,7 +131,7 @@ def test_em_keeps_the_best_of_many_starts(scans: dict[str, Scanned]) -> None:
 @pytest.mark.slow
 def test_summaries_are_those_of_a_fit_in_memory(scans: dict[str, Scanned]) -> None:
     data = scans["gold"]
-    found, wanted = am.fit(data, **RUN), am.fit(data.to_annotations(), **RUN)
+    found, wanted = am.fit(data, **RUN), am.fit(data.to_annotations(), "hierarchical", **RUN)
     pd.testing.assert_frame_equal(found.coders(0.8).table, wanted.coders(0.8).table)
     assert "repeats_agree" in found.coders().table
     whole = wanted.check().table.set_index("name")
@@ -149,7 +149,7 @@ def test_the_gold_standard_is_that_of_a_fit_in_memory(
     scans: dict[str, Scanned], ending: str, tmp_path: Path
 ) -> None:
     data = scans["gold"]
-    found, wanted = am.fit(data, **RUN), am.fit(data.to_annotations(), **RUN)
+    found, wanted = am.fit(data, **RUN), am.fit(data.to_annotations(), "hierarchical", **RUN)
     path = found.write_gold(tmp_path / f"gold.{ending}", threshold=0.9)
     read = pd.read_parquet if ending == "parquet" else pd.read_csv
     table, reference = read(path), wanted.gold(0.9).table

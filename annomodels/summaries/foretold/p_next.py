@@ -81,8 +81,8 @@ def p_next(
     >>> from annomodels.summaries.examples import small_fit
     >>> p_next(*small_fit()).table.round(2)
       item  p_next_neg  p_next_pos
-    0   t1        0.66        0.34
-    1   t2        0.21        0.79
+    0   t1        0.78        0.22
+    1   t2        0.10        0.90
     """
     import pandas as pd
     import xarray as xr
