@@ -150,7 +150,7 @@ def test_stages_go_on(tmp_path):
     seen = []
 
     def progress(stage, share, message):
-        if message == "thin 2" and share > 0.2 and not seen:
+        if message == "keeping 1 draw in 2" and share > 0.2 and not seen:
             seen.append(share)
             os.kill(os.getpid(), signal.SIGINT)
 
