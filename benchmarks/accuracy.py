@@ -2,8 +2,8 @@
 
     python benchmarks/accuracy.py [--reduced] [--check] [--sets snow_rte web]
 
-The true labels are used for scoring only. With --check the exit code is 1 when the default model
-falls more than a point below the better of vote and published Dawid-Skene.
+The true labels are used for scoring only. With --check the exit code is 1 when the hierarchical
+model falls more than a point below the better of vote and published Dawid-Skene.
 """
 
 from __future__ import annotations
@@ -38,19 +38,18 @@ PUBLISHED: dict[str, tuple[float, float]] = {
     "music": (0.767, 0.790),
 }
 MARGIN = 0.01
-# where another bound than the margin holds: accuracy that the default must reach at least
+# where another bound than the margin holds: accuracy that it must reach at least
 LEAST = {"web": 0.78, "snow_rte": 1 - 60 / 800}
 
 INTRODUCTION = """
 Vote: majority vote; P(truth) is the share of the votes with 1/2 added to each label. EM:
 Dawid-Skene by maximum likelihood, without smoothing, started from the votes. DS:
-`am.models.DawidSkene()` with its anchored prior, by Gibbs. Default: `am.fit(data, "hierarchical")`,
-`am.fit(data)`, by Gibbs.
-Labels of the ordinal set (web) are taken as nominal.
+`am.models.DawidSkene()` with its anchored prior, by Gibbs. Hierarchical:
+`am.fit(data, "hierarchical")`, by Gibbs. Labels of the ordinal set (web) are taken as nominal.
 
 *Accuracy* is the share of items whose most probable label is the true one, in per cent; a tie of n
 labels counts 1/n. "Published" is Dawid-Skene by EM without smoothing and the best figure of the
-literature; *wrong* is the number of items that the default gets wrong.
+literature; *wrong* is the number of items that the hierarchical model gets wrong.
 """
 
 PROBABILITIES = """
@@ -59,7 +58,7 @@ expected calibration error: items are put into 10 bins of equal width by the pro
 their most probable label; in each bin the share of right labels is compared with the mean of those
 probabilities, and the absolute differences are averaged with the number of items as weight. R-hat
 (the largest one among prevalence, population and accuracy of the coders) and seconds are those of
-the default.
+the hierarchical model.
 """
 
 WARNING = """
@@ -95,7 +94,7 @@ class Result:
     vote: Score
     em: Score
     dawid_skene: Score
-    default: Score
+    hierarchical: Score
     rhat: float
     seconds: float
 
@@ -122,7 +121,7 @@ def measure(name: str, reduced: bool, seed: int) -> Result:
     em = am.fit(data, am.models.DawidSkene.unsmoothed(), engine="em", starts=1, seed=seed)
     plain = am.fit(data, am.models.DawidSkene(), seed=seed, **size)
     begun = time.perf_counter()
-    default = am.fit(data, "hierarchical", seed=seed, **size)
+    hierarchical = am.fit(data, "hierarchical", seed=seed, **size)
     seconds = time.perf_counter() - begun
     return Result(
         name=name,
@@ -130,20 +129,22 @@ def measure(name: str, reduced: bool, seed: int) -> Result:
         vote=score(truth.vote_shares(data.votes), each),
         em=score(p_truth(em), each),
         dawid_skene=score(p_truth(plain), each),
-        default=score(p_truth(default), each),
-        rhat=float(default.tree.attrs["rhat_max"]),
+        hierarchical=score(p_truth(hierarchical), each),
+        rhat=float(hierarchical.tree.attrs["rhat_max"]),
         seconds=seconds,
     )
 
 
 def failures(results: list[Result]) -> list[str]:
-    """Sentences on the sets where the default model is not good enough."""
+    """Sentences on the sets where the hierarchical model is not good enough."""
     out = []
     for result in results:
         rivals = max(result.vote.accuracy, PUBLISHED[result.name][0])
         least = LEAST.get(result.name, rivals - MARGIN)
-        if result.default.accuracy < least - 1e-9:
-            out.append(f"{result.name}: accuracy {result.default.accuracy:.4f}, not {least:.4f}.")
+        if result.hierarchical.accuracy < least - 1e-9:
+            out.append(
+                f"{result.name}: accuracy {result.hierarchical.accuracy:.4f}, not {least:.4f}."
+            )
     return out
 
 
@@ -154,22 +155,32 @@ def tables(results: list[Result]) -> tuple[str, str]:
         return f"{100 * value:.1f}"
 
     accuracy = common.markdown(
-        ["set", "items", "coders", "labels", "K", "vote", "EM", "DS", "default", "wrong",
+        ["set", "items", "coders", "labels", "K", "vote", "EM", "DS", "hierarchical", "wrong",
          "published DS", "published best"],
         [
             [r.name, f"{r.data.n_items:,}", str(r.data.n_coders), f"{len(r.data):,}",
              str(r.data.n_labels), percent(r.vote.accuracy), percent(r.em.accuracy),
-             percent(r.dawid_skene.accuracy), f"**{percent(r.default.accuracy)}**",
-             f"{r.default.wrong:g}", *map(percent, PUBLISHED[r.name])]
+             percent(r.dawid_skene.accuracy), f"**{percent(r.hierarchical.accuracy)}**",
+             f"{r.hierarchical.wrong:g}", *map(percent, PUBLISHED[r.name])]
             for r in results
         ],
     )  # fmt: skip
     probabilities = common.markdown(
-        ["set", "log loss: vote", "DS", "default", "ECE: vote", "DS", "default", "R-hat", "s"],
+        [
+            "set",
+            "log loss: vote",
+            "DS",
+            "hierarchical",
+            "ECE: vote",
+            "DS",
+            "hierarchical",
+            "R-hat",
+            "s",
+        ],
         [
             [r.name]
-            + [f"{s.log_loss:.3f}" for s in (r.vote, r.dawid_skene, r.default)]
-            + [f"{s.ece:.3f}" for s in (r.vote, r.dawid_skene, r.default)]
+            + [f"{s.log_loss:.3f}" for s in (r.vote, r.dawid_skene, r.hierarchical)]
+            + [f"{s.ece:.3f}" for s in (r.vote, r.dawid_skene, r.hierarchical)]
             + [f"{r.rhat:.3f}", f"{r.seconds:.1f}"]
             for r in results
         ],
@@ -179,23 +190,25 @@ def tables(results: list[Result]) -> tuple[str, str]:
 
 def summary(results: list[Result]) -> str:
     """Say in words what the tables show."""
-    labels = sum(r.default.accuracy >= r.vote.accuracy for r in results)
-    sure = sum(r.default.log_loss > r.vote.log_loss for r in results)
+    labels = sum(r.hierarchical.accuracy >= r.vote.accuracy for r in results)
+    sure = sum(r.hierarchical.log_loss > r.vote.log_loss for r in results)
     return (
-        f"The default is at least as accurate as the vote on {labels} of {len(results)} sets; its "
-        f"log loss is above that of the vote on {sure} of them."
+        f"The hierarchical model is at least as accurate as the vote on {labels} of "
+        f"{len(results)} sets; its log loss is above that of the vote on {sure} of them."
     )
 
 
 def main() -> int:
     parser = common.arguments(__doc__, "accuracy.md")
-    parser.add_argument("--check", action="store_true", help="fail when the default is too bad")
+    parser.add_argument(
+        "--check", action="store_true", help="fail when the hierarchical model is too bad"
+    )
     parser.add_argument("--sets", nargs="+", choices=PUBLISHED, default=list(PUBLISHED))
     options = parser.parse_args()
     results = []
     for name in options.sets:
         results.append(measure(name, options.reduced, options.seed))
-        common.say(f"{name}: default {results[-1].default.accuracy:.4f}")
+        common.say(f"{name}: hierarchical {results[-1].hierarchical.accuracy:.4f}")
     accuracy, probabilities = tables(results)
     size = "2 chains of 300 draws (a reduced run)" if options.reduced else "4 chains of 1,000 draws"
     foot = f"{size[0].upper() + size[1:]}, seed {options.seed}. {common.machine()}"

@@ -220,7 +220,7 @@ def crowdkit(path: str, draws: int, seed: int) -> dict[str, Any]:
 
 
 def default(path: str, draws: int, seed: int) -> dict[str, Any]:
-    """Measure the default fit."""
+    """Measure a fit of the hierarchical model."""
     import annomodels as am
 
     fit = am.fit(dataset(path), "hierarchical", seed=seed)

@@ -189,15 +189,15 @@ def em(size: Size, file: Path, seed: int) -> list[str]:
 
 
 def memory(size: Size, file: Path, seed: int) -> list[str]:
-    """Time and memory of the default fit."""
+    """Time and memory of a fit of the hierarchical model."""
     part = measure("default", file, 0, seed)
-    title = f"**The default fit, {size}**"
+    title = f"**A fit of the hierarchical model, {size}**"
     if isinstance(part, str):
         return [title, part]
     kept = "every iteration" if part["thin"] == 1 else f"one iteration in {part['thin']}"
     return [
         title,
-        f"`am.fit(data)`, hierarchical, 4 chains: **{part['seconds']:.0f} s, at most "
+        f'`am.fit(data, "hierarchical")`, 4 chains: **{part["seconds"]:.0f} s, at most '
         f"{part['peak'] / 1e9:.2f} GB** of memory for the whole process. Largest R-hat "
         f"{part['rhat']:.3f}, smallest ESS {part['ess']:,.0f}, {part['draws']} draws a chain kept, "
         f"{kept}.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -36,8 +37,6 @@ _PER_LOOK = 6e-9  # of the members of a stack, which run for a part of the itera
 _PYMC = 25.0  # a model that PyMC compiles is compiled in every process
 _OUTPUTS, _OUTPUTS_PER_LABEL = 4.0, 1.5e-4
 _WAITING = 0.75  # what a process loses to each other one that wants the same core
-# options of a run in parts, or from a checkpoint
-IN_PARTS = ("executor", "checkpoint", "partitions", "resume")
 
 
 def fit_data(
@@ -58,8 +57,8 @@ def fit_data(
     from annomodels.models.catalog import resolve
 
     options = sampling.options
-    spread = sampling.dask is not None or any(options[name] for name in IN_PARTS)
-    usual = default_model(data, options["engine"], spread=spread)
+    known = {name: options[name] for name in signature(default_model).parameters if name != "data"}
+    usual = default_model(data, **{**known, "executor": sampling.dask or options["executor"]})
     believed = model or grouped_model(sampling) or resolve(sampling.model or usual)
     if isinstance(data, Annotations):
         if believed.truth == "number" and data.scale in ("nominal", "ordinal"):
@@ -95,7 +94,7 @@ def expected(
     if engine == "nuts" and type(model).density is Model.density:
         seconds += _PYMC
         why.append("the model is compiled first")
-    elif not is_compiled(engine):
+    elif not is_compiled(engine, model):
         seconds += _COMPILING[engine] * (2 if model.stacks else 1)
         why.append("code is compiled, which happens once")
     if outputs:
@@ -111,11 +110,7 @@ def expected(
 
 def seconds_of_fit(data: Annotations, options: dict[str, Any], engine: str) -> float:
     """Guess the seconds of a fit of compiled code on a computer that does nothing else."""
-    cores = min(options["threads"] or os.cpu_count() or 1, options["chains"])
-    rounds = -(-options["chains"] // cores)
-    sweeps = rounds * (options["draws"] + options["warmup"])
-    if engine == "em":
-        sweeps = 500
+    sweeps = 500 if engine == "em" else sweeps_of(options)
     labels = len(data) * data.n_labels
     rows = data.n_coders * data.n_labels**2
     seconds: float = sweeps * (_PER_LABEL[engine] * labels + _PER_ROW[engine] * rows)
@@ -130,22 +125,30 @@ def of_members(data: Annotations, options: dict[str, Any], model: Model) -> floa
 
     size = len(data), data.n_coders, data.n_labels
     stack = cast("Stack", model)
-    cores = min(options["threads"] or os.cpu_count() or 1, options["chains"])
-    sweeps = -(-options["chains"] // cores) * (options["draws"] + options["warmup"])
     looks = stack.looks(*size) * stack.share_of_iterations(*size)
-    seconds: float = _PER_LOOK * looks * sweeps
-    return seconds
+    return _PER_LOOK * looks * sweeps_of(options)
 
 
-def is_compiled(engine: str) -> bool:
-    """Whether the loops of an engine are on disk, compiled since they were last changed."""
+def sweeps_of(options: dict[str, Any]) -> int:
+    """Count the iterations that one core has to go through."""
+    cores = min(options["threads"] or os.cpu_count() or 1, options["chains"])
+    return int(-(-options["chains"] // cores) * (options["draws"] + options["warmup"]))
+
+
+def is_compiled(engine: str, model: Model) -> bool:
+    """Whether the loops that a fit takes are on disk, compiled since they were last changed."""
     from annomodels.kernels import compile as compiling
 
-    own = Path(compiling.__file__).parent
-    folder = Path(os.environ.get("NUMBA_CACHE_DIR") or own / "__pycache__")
     part = {"gibbs": "iterations", "em": "passes", "nuts": "difficulty"}[engine]
-    written = [path.stat().st_mtime for path in folder.rglob(f"{part}.*.nbi")]
-    return compiling.CACHED and max(written, default=0.0) >= (own / f"{part}.py").stat().st_mtime
+    if engine == "gibbs" and model.truth == "number":
+        part = "interval"
+    elif engine == "gibbs" and (model.stacks or model.by_states):
+        part = "mixtures/states"
+    own = Path(compiling.__file__).parent
+    source = own / f"{part}.py"
+    folder = Path(os.environ.get("NUMBA_CACHE_DIR") or own)
+    written = [path.stat().st_mtime for path in folder.rglob(f"{source.stem}.*.nbi")]
+    return compiling.CACHED and max(written, default=0.0) >= source.stat().st_mtime
 
 
 def busy() -> float:

@@ -137,8 +137,10 @@ def fit(
     (6, 2)
     """
     if model is None:
-        spread = resume or any(x is not None for x in (executor, checkpoint, partitions))
-        model = default_model(data, engine, spread=spread)
+        model = default_model(
+            data, engine, executor=executor, partitions=partitions, checkpoint=checkpoint,
+            resume=resume,
+        )  # fmt: skip
     resolved = resolve(model)
     name = choose(resolved, engine)
     settings = Settings(
@@ -193,7 +195,13 @@ def fit(
 
 
 def default_model(
-    data: Annotations | Scanned | Candidates, engine: str = "auto", *, spread: bool = False
+    data: Annotations | Scanned | Candidates,
+    engine: str = "auto",
+    *,
+    executor: Any = None,
+    partitions: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    resume: bool = False,
 ) -> str:
     """Name the model that :func:`fit` takes where none is named.
 
@@ -206,14 +214,13 @@ def default_model(
     ----------
     data
         What is to be fitted.
-    engine
+    engine, executor, partitions, checkpoint, resume
         As for :func:`fit`.
-    spread
-        Whether the run is cut into parts, or written to a checkpoint.
     """
     if isinstance(data, Candidates):
         return "pairs"
-    if not isinstance(data, Annotations) or spread or engine not in ("auto", "gibbs"):
+    in_parts = resume or any(x is not None for x in (executor, partitions, checkpoint))
+    if not isinstance(data, Annotations) or in_parts or engine not in ("auto", "gibbs"):
         return "hierarchical"
     from annomodels.models.mixtures.stack import MOST_LOOKS, Stack
 

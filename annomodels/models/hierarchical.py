@@ -38,7 +38,8 @@ class HierarchicalDawidSkene(ConjugateModel):
     which has the accuracy a that all classes share on its diagonal and uniform errors. Its strength
     t is 300 by default, so that classes do not drift to where no label names them; with a spread,
     ``Diagonal(300.0, 0.7, 10.0, spread=1.0)``, it is learnt for each class, and falls where the
-    labels say plainly that most coders take the class for its neighbour. The default model.
+    labels say plainly that most coders take the class for its neighbour. It is what is fitted by
+    default where a stack cannot be.
 
     Parameters
     ----------

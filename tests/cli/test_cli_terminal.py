@@ -207,7 +207,18 @@ def test_any_table_keeps_its_names_and_its_width() -> None:
             assert not every or {place for part in drawn for place in part.shown} == set(range(6))
 
 
-def test_the_announced_time_counts_compiling_and_outputs(tmp_path, monkeypatch) -> None:
+@pytest.mark.parametrize(
+    ("name", "loops"),
+    [
+        ("hierarchical", "iterations.iterate"),
+        ("stack", "states.sampled_states"),
+        ("readings", "states.sampled_states"),
+        ("interval", "interval.draw_all"),
+    ],
+)
+def test_the_announced_time_counts_compiling_and_outputs(
+    tmp_path, monkeypatch, name: str, loops: str
+) -> None:
     from annomodels.cli import sampling
     from annomodels.models.catalog import resolve
 
@@ -215,12 +226,12 @@ def test_the_announced_time_counts_compiling_and_outputs(tmp_path, monkeypatch) 
     options = {"chains": 4, "draws": 1000, "warmup": 500, "threads": 2, "time_limit": None}
 
     def told(*, outputs: bool = False) -> tuple[float, str]:
-        model = resolve("hierarchical")
+        model = resolve(name)
         text = sampling.expected(data, options, "gibbs", model, outputs=outputs)
         return float(text.split()[0]), text
 
     monkeypatch.setattr(sampling, "busy", lambda: 1.0)
-    monkeypatch.setattr(sampling, "is_compiled", lambda engine: True)
+    monkeypatch.setattr(sampling, "is_compiled", lambda engine, model: True)
     warm, text = told()
     assert "compiled" not in text
     assert told(outputs=True)[0] > warm
@@ -234,7 +245,7 @@ def test_the_announced_time_counts_compiling_and_outputs(tmp_path, monkeypatch) 
     assert "code is compiled, which happens once" in text
     assert cold > warm + 10
     (tmp_path / "kernels").mkdir()
-    (tmp_path / "kernels" / "iterations.iterate-1.py3.nbi").write_text("")
+    (tmp_path / "kernels" / f"{loops}-1.py3.nbi").write_text("")
     assert told()[0] == warm
 
 

@@ -83,7 +83,7 @@ def test_the_model_that_suits_is_the_one_that_is_fitted_by_default():
         options = {"chains": 1, "draws": 10, "warmup": 10, "extend": False, "seed": 1}
         assert am.fit(data, **options).model.name == name
     assert am.advise(huge).model == default_model(huge) == "hierarchical"
-    assert default_model(made, "em") == default_model(made, spread=True) == "hierarchical"
+    assert default_model(made, "em") == default_model(made, resume=True) == "hierarchical"
 
 
 def test_advice_without_a_fit_is_of_facts_alone():

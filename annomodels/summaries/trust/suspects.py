@@ -8,7 +8,7 @@ import numpy as np
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
-from annomodels.summaries.draws import thinned
+from annomodels.summaries.draws import Draws, thinned
 from annomodels.summaries.gold.evidence import contributions, majority
 from annomodels.summaries.skills import skill
 from annomodels.summaries.trust.copies import (
@@ -53,7 +53,8 @@ def suspects(tree: xr.DataTree, data: Annotations) -> list[Finding]:
     groups = copies(pairs)
     alike = families(pairs, p, data)
     extra = sum(len(group) - 1 for group in groups)
-    flagged = np.unique(np.concatenate([*groups, below_chance(tree, data)]).astype(np.int64))
+    draws = thinned(tree, data, DRAWS)
+    flagged = np.unique(np.concatenate([*groups, below_chance(draws, data)]).astype(np.int64))
     return [
         copies_finding(groups, pairs, data),
         families_finding(alike, data, extra),
@@ -62,7 +63,7 @@ def suspects(tree: xr.DataTree, data: Annotations) -> list[Finding]:
         two_coders_finding(data),
         *([] if data.gold is None else [one_class_finding(data.gold.astype(np.int64), data)]),
         nobody_finding(p, data),
-        overturned_finding(tree, p, data, flagged),
+        overturned_finding(draws, p, data, flagged),
     ]
 
 
@@ -183,9 +184,8 @@ def nobody_finding(p: Floats, data: Annotations) -> Finding:
     return Finding("labels that nobody gave", len(found), 0, text, CHECK)
 
 
-def below_chance(tree: xr.DataTree, data: Annotations) -> Ints:
+def below_chance(draws: Draws, data: Annotations) -> Ints:
     """Coders whose labels are surely worse than chance."""
-    draws = thinned(tree, data, DRAWS)
     if len(draws) < 2:
         return np.empty(0, dtype=np.int64)
     worth = skill(draws.prevalence, draws.confusion)
@@ -193,7 +193,7 @@ def below_chance(tree: xr.DataTree, data: Annotations) -> Ints:
     return np.flatnonzero(below & (data.per_coder > 0))
 
 
-def overturned_finding(tree: xr.DataTree, p: Floats, data: Annotations, flagged: Ints) -> Finding:
+def overturned_finding(draws: Draws, p: Floats, data: Annotations, flagged: Ints) -> Finding:
     """Judge overturned majorities that rest on coders who are copies or worse than chance."""
     name = "overturned by flagged coders"
     vote, best = majority(data.votes), p.argmax(axis=1)
@@ -203,7 +203,7 @@ def overturned_finding(tree: xr.DataTree, p: Floats, data: Annotations, flagged:
         text = f"No majority of {int(overturned.sum()):,} is overturned by coders to be wary of."
         return Finding(name, 0, 0, text)
     against = np.where(overturned, vote, best)
-    parts = contributions(thinned(tree, data, DRAWS), data, best, against)
+    parts = contributions(draws, data, best, against)
     mine = np.isin(parts.coder, flagged)
     of_all = np.bincount(parts.item, parts.value, data.n_items) + parts.prior
     of_others = np.bincount(parts.item[~mine], parts.value[~mine], data.n_items) + parts.prior
