@@ -31,8 +31,8 @@ Share of right gold labels in per cent, of the hierarchical model, with 3 labels
 5) and one more per item on average, bought in one batch: none; at random; in turn for the items
 whose label has a probability below .95, the least sure first (*least sure*); as `fit.next(budget=)`
 asks; as `fit.next(budget=, by="bits")` asks. *Expected* is what the fit says before and after the
-labels of `fit.next`. Means over {runs} choices of what is shown, with the standard error of the difference
-between next and random over these.
+labels of `fit.next`. Means over {runs} choices of what is shown, with the standard error of the
+difference between next and random over these.
 """
 
 Ints = NDArray[np.int64]

@@ -176,10 +176,11 @@ def test_majorities_overturned_by_coders_to_be_wary_of(make):
     tree = make.exact(data, [0.5, 0.5], rows)
     p = tree["truth"]["p_truth"].values
     assert p.argmax(axis=1).tolist() == [1, 1, 0]
-    wary = overturned_finding(thinned(tree, data, 20), p, data, np.array([data.coders.index("c0")]))
+    draws = thinned(tree, data, 20)
+    wary = overturned_finding(draws, p, data, np.array([data.coders.index("c0")]))
     assert wary.severity == 1
     assert "1 of 1 items" in wary.sentence
-    others = overturned_finding(thinned(tree, data, 20), p, data, np.array([data.coders.index("c1")]))
+    others = overturned_finding(draws, p, data, np.array([data.coders.index("c1")]))
     assert others.severity == 0
 
 
