@@ -7,6 +7,8 @@ from annomodels import datasets as datasets
 from annomodels import errors as errors
 from annomodels import models as models
 from annomodels import priors as priors
+from annomodels.auditing.estimate import estimate as estimate
+from annomodels.auditing.sample import audit as audit
 from annomodels.coefficients.agreement import agreement as agreement
 from annomodels.coefficients.parts.breakdown import breakdown as breakdown
 from annomodels.coefficients.parts.diagnose import diagnose as diagnose

@@ -268,7 +268,7 @@ PUBLIC = {
     *("Annotations", "Fit", "Questions", "Summary", "read", "read_questions", "read_spans"),
     *("scan", "write", "write_gold"),
     *("agreement", "breakdown", "diagnose", "compare", "fit", "load", "prior_from", "report"),
-    *("advise", "design", "simulate"),
+    *("advise", "audit", "design", "estimate", "simulate"),
     *("models", "priors", "coefficients", "coref", "datasets", "errors", "compat"),
 }
 

@@ -101,6 +101,9 @@ class Model(ABC):
     stacks: ClassVar[bool] = False
     # whose numbers of coders and classes these are, where P(truth) is from elsewhere
     teller: ClassVar[str] = ""
+    # log-odds of the real share of wrong labels less those of the expected one, on public sets with
+    # known truth: mean and standard deviation, see benchmarks/estimate.py
+    misjudged: ClassVar[tuple[float, float]] = (1.0, 1.3)
     # whether parameters are drawn or climbed given counts of labels by truth: then Gibbs and EM go
     # in parts, on disk and from checkpoints
     by_counts: ClassVar[bool] = False

@@ -1,0 +1,245 @@
+"""What those who know said of audited items: read, and checked against the fit and the draw."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from annomodels.auditing.design import Design, open_items
+from annomodels.auditing.estimator import Seen
+from annomodels.auditing.strata import Strata
+from annomodels.data.names import label_text, plain_mapping
+from annomodels.data.validation import counted, is_blank, some
+from annomodels.errors import AnnotationError, Problem
+from annomodels.types import Floats, Ints
+
+if TYPE_CHECKING:
+    from annomodels.fitting.fit import Fit
+
+# sampling weights may add up to this much less or more than the items there are, as a factor
+MOST_OFF = 1.5
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """Truth of audited items by code, and notes on what was left out.
+
+    `item` and `truth` are those of a sample; `extra` items were judged without being drawn, so
+    that nothing follows from them for others.
+    """
+
+    item: Ints
+    truth: Ints
+    extra: Ints
+    extra_truth: Ints
+    notes: tuple[str, ...]
+
+    def as_extra(self) -> Answers:
+        """Copy of which nothing follows for other items."""
+        items = np.concatenate([self.item, self.extra])
+        truth = np.concatenate([self.truth, self.extra_truth])
+        none = np.empty(0, dtype=np.int64)
+        return replace(self, item=none, truth=none, extra=items, extra_truth=truth)
+
+
+def answers_of(
+    fit: Fit,
+    given: Mapping[Any, Any] | str | os.PathLike[str],
+    design: Design | None,
+) -> Answers:
+    """Read answers and give them codes.
+
+    Parameters
+    ----------
+    fit
+        The fit.
+    given
+        Truth by item, or a file with such a table.
+    design
+        How items were drawn; None where all that are given are taken for drawn.
+
+    Raises
+    ------
+    AnnotationError
+        When nothing can be used, items are not in the data, or truths are no labels of the fit;
+        names all of them.
+    """
+    from annomodels.io.border import name_of
+    from annomodels.io.mappings import truths_from
+
+    source = "audit" if isinstance(given, Mapping) else name_of(given)
+    found: Mapping[Any, Any]
+    found = plain_mapping(given, "item", "label") if isinstance(given, Mapping) else (
+        truths_from(given)
+    )  # fmt: skip
+    found = {item: truth for item, truth in found.items() if not is_blank(truth)}
+    items = _places(fit.data.items)
+    labels = _places(fit.data.labels)
+    problems = _problems(found, items, labels, fit, source)
+    if problems:
+        raise AnnotationError(problems)
+    codes = np.array([items[item] for item in found], dtype=np.int64)
+    truth = np.array([labels[label] for label in found.values()], dtype=np.int64)
+    notes = []
+    is_open = open_items(fit)[codes]
+    if not is_open.all():
+        notes.append(
+            f"{counted(int((~is_open).sum()), 'item')} whose truth the fit was told before say "
+            "nothing of the others, and are left out."
+        )
+    codes, truth = codes[is_open], truth[is_open]
+    drawn = np.ones(len(codes), bool) if design is None else np.isin(codes, design.items(fit))
+    if design is not None:
+        notes += _of_draw(fit, design, codes, drawn)
+    if not drawn.any():
+        what = "None of the judged items is among those that were drawn."
+        if not is_open.any():
+            what = "The fit was told the truth of all these items, so they test nothing."
+        remedy = "Judge the items that am.audit drew of this fit."
+        raise AnnotationError(Problem(what, source, remedy))
+    if len(set(truth[drawn].tolist())) == 1 and fit.data.n_labels > 1:
+        only = label_text(fit.data.labels[int(truth[drawn][0])])
+        notes.append(
+            f"All {counted(int(drawn.sum()), 'audited item')} have the label {only}: of the items "
+            "of other labels the audit says only how rare they are."
+        )
+    return Answers(codes[drawn], truth[drawn], codes[~drawn], truth[~drawn], tuple(notes))
+
+
+def _places(names: tuple[Hashable, ...]) -> dict[Hashable, int]:
+    """Codes by name and by the text of the name."""
+    place: dict[Hashable, int] = {label_text(name): n for n, name in enumerate(names)}
+    return place | {name: n for n, name in enumerate(names)}
+
+
+def _problems(
+    found: Mapping[Any, Any],
+    items: Mapping[Hashable, int],
+    labels: Mapping[Hashable, int],
+    fit: Fit,
+    source: str,
+) -> list[Problem]:
+    problems = []
+    if not found:
+        what = "There are no answers: no item has a label."
+        return [Problem(what, source, "Fill in the column label for each item.")]
+    unknown = [item for item in found if item not in items]
+    if unknown:
+        what = f"{counted(len(unknown), 'item')} not in the fit: {some(unknown)}."
+        remedy = f"Use the names that items have there, such as {some(list(fit.data.items)[:3])}."
+        problems.append(Problem(what, source, remedy))
+    strange = {truth: item for item, truth in found.items() if truth not in labels}
+    if strange:
+        what = (
+            f"{counted(len(strange), 'truth')} that {'is' if len(strange) == 1 else 'are'} no "
+            f"label of the fit: {some(list(strange))}."
+        )
+        where = f"{source}, item {label_text(next(iter(strange.values())))}"
+        remedy = (
+            f"Write one of {some(list(fit.data.labels))}; if another label is right, read the data "
+            "with labels=[...] and fit again; if it cannot be told, leave the cell empty."
+        )
+        problems.append(Problem(what, where, remedy))
+    return problems
+
+
+def _of_draw(fit: Fit, design: Design, codes: Ints, drawn: Any) -> list[str]:
+    """Say which drawn items were not judged, and which judged ones were not drawn."""
+    notes = []
+    missing = [fit.data.items[n] for n in design.items(fit) if n not in set(codes.tolist())]
+    if missing:
+        notes.append(
+            f"{counted(len(missing), 'drawn item')} not judged: {some(missing, label_text)}. The "
+            "answers hold if these are like the other items of their strata."
+        )
+    if not drawn.all():
+        extra = [fit.data.items[n] for n in codes[~drawn]]
+        notes.append(
+            f"{counted(len(extra), 'item')} judged without being drawn: "
+            f"{some(extra, label_text)}. Their truth counts for them and says nothing of others."
+        )
+    return notes
+
+
+def counts_of(
+    answers: Answers,
+    strata: Strata,
+    weights: Floats | None,
+    cluster: Ints | None,
+) -> Seen:
+    """Say what each audited item counts for: less where clusters or unequal chances say so.
+
+    The items of a cluster in a stratum count as one. Weights of a stratum count as much as
+    equally many items would that are weighed alike (Kish).
+
+    Parameters
+    ----------
+    answers
+        The answers.
+    strata
+        The strata.
+    weights
+        One over the chance of each audited item, shape [audited].
+    cluster
+        Cluster of each item, shape [item].
+    """
+    count = np.ones(len(answers.item))
+    stratum = strata.stratum[answers.item]
+    if weights is not None:
+        sums = np.bincount(stratum, weights, len(strata))
+        squares = np.bincount(stratum, weights**2, len(strata))
+        count = weights * (sums / np.maximum(squares, 1e-300))[stratum]
+    if cluster is not None:
+        pair = stratum * (int(cluster.max()) + 1) + cluster[answers.item]
+        _, inverse, times = np.unique(pair, return_inverse=True, return_counts=True)
+        count = count / times[inverse]
+    return Seen(answers.item, answers.truth, count)
+
+
+def weights_of(
+    fit: Fit, answers: Answers, given: Mapping[Any, Any], total: int, source: str = "weights"
+) -> Floats:
+    """Give the sampling weight of each audited item.
+
+    Raises
+    ------
+    AnnotationError
+        When one is missing or not above 0, or they do not add up to the number of items.
+    """
+    place = _places(fit.data.items)
+    by_code = {place[item]: value for item, value in given.items() if item in place}
+    names = [fit.data.items[n] for n in answers.item]
+    lacking = [name for name, n in zip(names, answers.item, strict=True) if n not in by_code]
+    if lacking:
+        what = f"{counted(len(lacking), 'audited item')} without a weight: {some(lacking)}."
+        remedy = "Give one over the chance that each judged item had to be drawn."
+        raise AnnotationError(Problem(what, source, remedy))
+    values = [by_code[int(n)] for n in answers.item]
+    wrong = [name for name, value in zip(names, values, strict=True) if not _positive(value)]
+    if wrong:
+        what = f"{counted(len(wrong), 'weight')} that {'is' if len(wrong) == 1 else 'are'} no "
+        what += f"number above 0: of {some(wrong)}."
+        raise AnnotationError(Problem(what, source, "Give one over the chance to be drawn."))
+    weights = np.array([float(value) for value in values])
+    if not 1 / MOST_OFF <= weights.sum() / total <= MOST_OFF:
+        what = (
+            f"The weights do not fit the sample: they add up to {weights.sum():,.6g}, and there "
+            f"are {total:,} items."
+        )
+        remedy = (
+            "A weight is one over the chance to be drawn: of 60 items drawn out of 600 alike, "
+            "each has the weight 10."
+        )
+        raise AnnotationError(Problem(what, source, remedy))
+    return weights
+
+
+def _positive(value: Any) -> bool:
+    try:
+        return bool(np.isfinite(float(value)) and float(value) > 0)
+    except (TypeError, ValueError):
+        return False

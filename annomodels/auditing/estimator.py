@@ -1,0 +1,236 @@
+"""Counts in all items from P(truth) and the truth of audited ones: the arrays behind the tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from annomodels.auditing.rectify import (
+    OF_CODERS,
+    OF_SHARES,
+    OF_SLICES,
+    OF_WRONG,
+    Prior,
+    Rectifier,
+    moved,
+    of_group,
+)
+from annomodels.auditing.strata import Strata
+from annomodels.types import Bools, Floats, Ints
+
+SMALL = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """Audited items, their truth, and what each counts for.
+
+    Parameters
+    ----------
+    item, truth
+        Codes, shape [audited].
+    count
+        1, or less where several are of one cluster, or had unequal chances, shape [audited].
+    """
+
+    item: Ints
+    truth: Ints
+    count: Floats
+
+
+class Estimator:
+    """What P(truth) and audited items say together, of one fit and one set of strata.
+
+    Parameters
+    ----------
+    p_truth
+        P(truth) by the model, shape [item, truth].
+    strata
+        Strata of the items that could be audited.
+    shift, spread
+        How far the log-odds of wrong labels were from what such a model says, on public sets:
+        centre and standard deviation.
+    """
+
+    def __init__(
+        self, p_truth: Floats, strata: Strata, shift: float = 0.0, spread: float = OF_WRONG.near
+    ) -> None:
+        self.p, self.strata = p_truth, strata
+        self.inside = strata.stratum >= 0
+        self.best = p_truth.argmax(axis=1)
+        self.wrong = np.clip(1.0 - p_truth.max(axis=1), SMALL, 1.0 - SMALL)
+        wide = max(OF_WRONG.far, 1.5 * spread)
+        self.prior: Prior = replace(OF_WRONG, shift=shift, near=spread, far=wide)
+        self._rectifiers: dict[int, Rectifier] = {}
+
+    def told(self, label: int) -> Floats:
+        """Probability of each item to be wrong (-1), or to have a label, shape [item]."""
+        return self.wrong if label < 0 else np.asarray(self.p[:, label])
+
+    def rectifier(self, label: int) -> Rectifier:
+        """Give the rectifier of wrong labels (-1), or of the share of a label."""
+        if label not in self._rectifiers:
+            mean = self.strata.mean(self.told(label))
+            prior = self.prior if label < 0 else OF_SHARES
+            self._rectifiers[label] = Rectifier(mean, self.strata.size, prior)
+        return self._rectifiers[label]
+
+    def found(self, label: int, seen: Seen) -> Floats:
+        """Say which audited items are wrong (-1), or have a label, shape [audited]."""
+        if label < 0:
+            return np.asarray(seen.truth != self.best[seen.item], dtype=float)
+        return np.asarray(seen.truth == label, dtype=float)
+
+    def total(
+        self, label: int, seen: Seen, draws: int, rng: np.random.Generator
+    ) -> tuple[Floats, Floats]:
+        """Draw how many items are wrong (-1), or have a label, and the shares of the strata.
+
+        Returns
+        -------
+        tuple
+            Shapes [draw] and [draw, stratum].
+        """
+        n, y = self.counts(label, seen)
+        rectifier = self.rectifier(label)
+        shares = rectifier.shares(n, y, draws, rng)
+        plain = self.strata.count(seen.item)
+        rest = (self.strata.size - plain).astype(np.int64)
+        known = float(self.found(label, seen).sum())
+        return np.asarray(rng.binomial(rest[None], shares).sum(axis=1) + known), shares
+
+    def counts(self, label: int, seen: Seen) -> tuple[Floats, Floats]:
+        """Count audited items, and those that are wrong (-1) or have a label, shape [stratum]."""
+        n = self.strata.count(seen.item, seen.count)
+        return n, self.strata.count(seen.item, seen.count * self.found(label, seen))
+
+    def groups(
+        self,
+        label: int,
+        seen: Seen,
+        shares: Floats,
+        units: tuple[Ints, Ints],
+        n_groups: int,
+        rng: np.random.Generator,
+        apart: bool = True,
+    ) -> Floats:
+        """Draw how many units of some groups are of items that are wrong (-1), or have a label.
+
+        Parameters
+        ----------
+        label, seen
+            As for :meth:`total`.
+        shares
+            Draws of the shares of the strata, shape [draw, stratum].
+        units
+            Item and group of each unit: an item of a slice, or a label of a coder.
+        n_groups
+            Number of groups.
+        rng
+            Source of chance.
+        apart
+            Whether groups may differ from what their strata say of them.
+
+        Returns
+        -------
+        ndarray
+            Shape [draw, group].
+        """
+        item, group = units
+        use = self.inside[item]
+        item, group = item[use], group[use]
+        audited, told = self._audited(seen)[item], self.told(label)[item]
+        found = np.zeros(len(self.p))
+        found[seen.item] = self.found(label, seen)
+        cells = _Cells(self.strata.stratum[item], group, len(self.strata), n_groups)
+        mean = self.rectifier(label).mean
+
+        def expected(chosen: Bools, drawn: Floats) -> tuple[Floats, Floats]:
+            n = cells.sums(chosen.astype(float))
+            return moved(cells.sums(told * chosen), n, mean, drawn), n.sum(axis=0)
+
+        rest, n = expected(~audited, shares)
+        asked, given = expected(audited, shares.mean(axis=0, keepdims=True))
+        hits = np.bincount(group[audited], found[item[audited]], n_groups)
+        if not apart:
+            share = np.clip(rest / np.maximum(n, 1.0), 0.0, 1.0)
+            return np.asarray(hits + rng.binomial(n.astype(np.int64)[None], share))
+        return of_group(rest, n, given, hits, asked[0], rng, OF_SLICES)
+
+    def coders(
+        self,
+        seen: Seen,
+        shares: Floats,
+        labels: tuple[Ints, Ints, Ints],
+        n_coders: int,
+        rng: np.random.Generator,
+    ) -> tuple[Floats, Ints]:
+        """Draw how many of the labels of each coder are right.
+
+        A label is right with P(truth), moved as the wrong labels of its stratum are.
+
+        Parameters
+        ----------
+        seen
+            Audited items.
+        shares
+            Draws of the shares of wrong labels, shape [draw, stratum].
+        labels
+            Item, coder and label of each label given.
+        n_coders
+            Number of coders.
+        rng
+            Source of chance.
+
+        Returns
+        -------
+        tuple
+            Shape [draw, coder]; and the number of labels of each coder, shape [coder].
+        """
+        item, coder, label = labels
+        use = self.inside[item]
+        item, coder, label = item[use], coder[use], label[use]
+        audited = self._audited(seen)[item]
+        truth = np.full(len(self.p), -1)
+        truth[seen.item] = seen.truth
+        agrees = label == self.best[item]
+        q, p = self.wrong[item], self.p[item, label]
+        cells = _Cells(self.strata.stratum[item], coder, len(self.strata), n_coders)
+        mean = self.rectifier(-1).mean
+        average = shares.mean(axis=0, keepdims=True)
+
+        def right(chosen: Bools, drawn: Floats) -> Floats:
+            yes, no = chosen & agrees, chosen & ~agrees
+            wrong = moved(cells.sums(q * yes), cells.sums(yes.astype(float)), mean, drawn)
+            less = cells.sums(p * no)
+            more = cells.sums(p / q * (1.0 - q) * no)
+            return np.asarray(
+                cells.sums(yes.astype(float)).sum(axis=0) - wrong
+                + moved(less, less + more, mean, drawn)
+            )  # fmt: skip
+
+        n = np.bincount(coder[~audited], minlength=n_coders).astype(float)
+        given = np.bincount(coder[audited], minlength=n_coders).astype(float)
+        hits = np.bincount(coder[audited], (label == truth[item])[audited], n_coders)
+        rest, asked = right(~audited, shares), right(audited, average)[0]
+        drawn = of_group(rest, n, given, hits, asked, rng, OF_CODERS)
+        return drawn, np.bincount(coder, minlength=n_coders)
+
+    def _audited(self, seen: Seen) -> Bools:
+        out = np.zeros(len(self.p), dtype=bool)
+        out[seen.item] = True
+        return out
+
+
+class _Cells:
+    """Sums over strata and groups."""
+
+    def __init__(self, stratum: Ints, group: Ints, n_strata: int, n_groups: int) -> None:
+        self.shape = n_strata, n_groups
+        self.cell = stratum * n_groups + group
+
+    def sums(self, values: Floats) -> Floats:
+        """Add up, shape [stratum, group]."""
+        flat = np.bincount(self.cell, values, self.shape[0] * self.shape[1])
+        return flat.reshape(self.shape)

@@ -1,0 +1,268 @@
+"""Which items somebody who knows should judge: a random sample, drawn so that it says most."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from annomodels.auditing.design import (
+    Design,
+    beliefs,
+    fingerprint,
+    of_these_data,
+    open_items,
+    read_design,
+)
+from annomodels.auditing.foresight import foreseen, needed
+from annomodels.auditing.strata import allocate
+from annomodels.data.names import places_of
+from annomodels.data.validation import counted
+from annomodels.errors import AnnotationError, NotApplicable, Problem
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from annomodels.fitting.fit import Fit
+
+DEFAULT_SIZE = 60
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Audit:
+    """Items to be judged by somebody who knows, and how they were drawn.
+
+    Parameters
+    ----------
+    table
+        One row for each item of the last round, in random order: item, text where the data have
+        texts, and label, which is empty. Nothing in it tells what the model thinks.
+    plan
+        One row for each of some sizes of an audit: the expected width of the 95 % interval of the
+        accuracy of the gold labels, and the one by an audit alone.
+    drawn
+        One row for each item of all rounds: item, round, stratum, and the chance that an item of
+        its stratum had to be drawn.
+    design
+        The rounds, as they are saved.
+    notes
+        Sentences a reader should know.
+    """
+
+    table: pd.DataFrame
+    plan: pd.DataFrame
+    drawn: pd.DataFrame
+    design: Design
+    notes: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.drawn)
+
+    def __repr__(self) -> str:
+        return "\n".join([counted(len(self.table), "item") + " to be judged", *self.notes])
+
+    def save(self, path: str | os.PathLike[str], force: bool = False) -> Path:
+        """Save how the items were drawn, which :func:`annomodels.estimate` needs.
+
+        Parameters
+        ----------
+        path
+            A JSON file.
+        force
+            Whether to replace one that exists.
+
+        Raises
+        ------
+        OutputError
+            When it exists, or cannot be written.
+        """
+        return self.design.save(path, force)
+
+
+def audit(
+    fit: Fit,
+    size: int | None = None,
+    *,
+    width: float | None = None,
+    seed: int = 0,
+    among: Iterable[Hashable] | None = None,
+    earlier: Audit | Design | str | os.PathLike[str] | None = None,
+) -> Audit:
+    r"""Draw items for somebody who knows to judge, so that the numbers of a fit can be put right.
+
+    Strata are the predicted label and how likely it is wrong; each gets its share of the items,
+
+    .. math:: n_s \propto \sum_{i \in s} \sqrt{q_i (1 - q_i)},
+
+    q being the probability that the label of the item is wrong, and items of a stratum have equal
+    chances. So :func:`annomodels.estimate` can give intervals that hold where the model is wrong.
+
+    Parameters
+    ----------
+    fit
+        A fit of classes in memory.
+    size
+        Number of items, 60 by default.
+    width
+        Instead of a size: the width that the 95 % interval of the accuracy of the gold labels
+        should have, between 0 and 1.
+    seed
+        Seed of the draw.
+    among
+        Items that can be judged; by default all whose truth is not known.
+    earlier
+        What was drawn before, or the file that it was saved to: the new round draws others.
+
+    Returns
+    -------
+    Audit
+
+    Raises
+    ------
+    NotApplicable
+        When the fit has no classes in memory, or the size or the width is none.
+    AnnotationError
+        When no item is left to draw, or the earlier rounds are of another fit.
+
+    References
+    ----------
+    J. Neyman (1934). On the two different aspects of the representative method. Journal of the
+    Royal Statistical Society 97(4), 558-625, doi:10.2307/2342192.
+
+    Examples
+    --------
+    >>> import annomodels as am
+    >>> fit = am.fit(am.datasets.load("crowd"), draws=100, warmup=100, chains=2, seed=1)
+    >>> drawn = am.audit(fit, 40, seed=1)
+    >>> len(drawn), list(drawn.table.columns), set(drawn.table["label"])
+    (40, ['item', 'label'], {''})
+    """
+    import pandas as pd
+
+    sized(fit, size, width)
+    data, p = fit.data, beliefs(fit)
+    if earlier is None:
+        chosen = None if among is None else tuple(data.items[n] for n in _codes(fit, among))
+        design = Design(fingerprint(fit), str(data.fingerprint), 0, (), (), (), chosen)
+    else:
+        if among is not None:
+            raise NotApplicable("Later rounds draw from the items of the first: leave out among=.")
+        design = designed(earlier, fit)
+        if design.fingerprint != fingerprint(fit):
+            what = "The earlier rounds were drawn from another fit of these data."
+            remedy = "Draw from the fit that they were drawn from, or begin anew without earlier=."
+            raise AnnotationError(Problem(what, "earlier", remedy))
+    part, had = open_items(fit, design.among), design.items(fit)
+    room = int(part.sum()) - len(had)
+    if room < 1:
+        what = "All items that could be judged have been drawn."
+        raise AnnotationError(Problem(what, remedy="Take the estimate from what was judged."))
+    foretold = foreseen(p, part, fit.model.misjudged)
+    wanted = size or DEFAULT_SIZE
+    if width is not None:
+        wanted = max(needed(foretold, width, int(part.sum())) - len(had), 1)
+    number = min(wanted, room)
+    design = design if design.first else replace(design, first=number)
+    strata = design.strata(fit)
+    rng = np.random.default_rng([seed, len(design.rounds)])
+    before = strata.count(had).astype(np.int64)
+    more = allocate(strata, number, before)
+    free = strata.stratum.copy()
+    free[had] = -1
+    new = np.concatenate(
+        [rng.choice(np.flatnonzero(free == s), n, replace=False) for s, n in enumerate(more)]
+    )
+    new = rng.permutation(new)
+    names = tuple(data.items[item] for item in new)
+    design = replace(design, seeds=(*design.seeds, seed), rounds=(*design.rounds, names))
+    every = design.items(fit)
+    chance = (strata.count(every) / strata.size)[strata.stratum[every]]
+    design = replace(design, chances=tuple(chance.tolist()))
+    drawn = pd.DataFrame(
+        {
+            "item": [data.items[item] for item in every],
+            "round": np.repeat(np.arange(len(design.rounds)) + 1, [len(r) for r in design.rounds]),
+            "stratum": strata.stratum[every] + 1,
+            "chance": chance,
+        }
+    )
+    table = pd.DataFrame({"item": names})
+    if data.texts:
+        table["text"] = [data.texts[item] for item in new]
+    table["label"] = ""
+    plan = pd.DataFrame(foretold, columns=["size", "width", "width_audit_alone"])
+    return Audit(table, plan, drawn, design, _notes(fit, plan, len(every), number, wanted, width))
+
+
+def sized(fit: Fit, size: int | None, width: float | None) -> None:
+    """Refuse fits that have nothing to audit, and sizes that are none.
+
+    Raises
+    ------
+    NotApplicable
+        With the reason.
+    """
+    if reason := fit.lacks("gold"):
+        raise NotApplicable(f"There is nothing to audit here: {reason}.")
+    if size is not None and width is not None:
+        raise NotApplicable("Give a size or a width, not both.")
+    if size is not None and size < 1:
+        raise NotApplicable(f"The size is {size}. Give a number of items, such as 60.")
+    if width is not None and not 0 < width < 1:
+        raise NotApplicable(f"The width is {width}. Give one between 0 and 1, such as 0.1.")
+
+
+def designed(given: Audit | Design | str | os.PathLike[str], fit: Fit) -> Design:
+    """Give the design of an audit, or the one that a file holds, and see that it is of these data.
+
+    Raises
+    ------
+    AnnotationError
+        When it is of other data, or the file holds none.
+    """
+    if isinstance(given, Audit):
+        given = given.design
+    if isinstance(given, Design):
+        of_these_data(given.data, fit, "audit")
+        return given
+    return read_design(given, fit)
+
+
+def _codes(fit: Fit, items: Iterable[Hashable]) -> list[int]:
+    codes: list[int] = places_of(fit.data.items, items, "item").tolist()
+    return codes
+
+
+def _notes(
+    fit: Fit, plan: pd.DataFrame, drawn: int, number: int, wanted: int, width: float | None
+) -> tuple[str, ...]:
+    """Say how narrow the answer will be."""
+    total = int(open_items(fit).sum())
+    notes = [
+        f"{counted(number, 'item')} of {total:,} to be judged, drawn at random with known chances; "
+        "what the model thinks of them is not shown. Judge all of them: leave a label empty only "
+        "where it cannot be told."
+    ]
+    if drawn > number:
+        notes.append(f"With earlier rounds {drawn:,} items are drawn.")
+    if len(plan):
+        sizes, widths = np.log(plan["size"]), np.log(plan["width"])
+        alone = np.log(plan["width_audit_alone"])
+        at = np.log(drawn)
+        each, plain = (float(np.exp(np.interp(at, sizes, values))) for values in (widths, alone))
+        within = plan["size"].iloc[0] <= drawn <= plan["size"].iloc[-1]
+        if within:
+            notes.append(
+                f"With {drawn:,} items the 95 % interval of the accuracy of the gold labels should "
+                f"be about {100 * each:.0f} percentage points wide; by such an audit alone "
+                f"{100 * plain:.0f}."
+            )
+    if width is not None:
+        notes.append(f"A width of {100 * width:g} percentage points takes about {drawn:,} items.")
+    if number < wanted:
+        notes.append(f"There are only {number:,} items left to draw.")
+    return tuple(notes)

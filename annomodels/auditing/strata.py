@@ -1,0 +1,146 @@
+"""Strata of items by predicted label and P(truth), and how many items of each are audited."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from annomodels.types import Bools, Floats, Ints
+
+# items audited of a stratum, about; the more strata, the more an audit gains from P(truth), and
+# the less can be seen of what differs inside one
+PER_STRATUM = 3
+# smallest P(wrong) that a stratum is given items for: a crowd may be sure and wrong
+FLOOR = 0.04
+# a predicted label has strata of its own from so many strata on; others share theirs
+ENOUGH = 0.6
+
+
+@dataclass(frozen=True, eq=False)
+class Strata:
+    """Items that may be audited, in strata.
+
+    Parameters
+    ----------
+    stratum
+        Stratum of each item, -1 of those that are no part of it, shape [item].
+    size
+        Number of items, shape [stratum].
+    want
+        Share of an audit that each stratum is given, with a sum of 1, shape [stratum].
+    """
+
+    stratum: Ints
+    size: Ints
+    want: Floats
+
+    def __len__(self) -> int:
+        return len(self.size)
+
+    def mean(self, values: Floats) -> Floats:
+        """Means of values of items, shape [item], over strata, shape [stratum]."""
+        inside = self.stratum >= 0
+        sums = np.bincount(self.stratum[inside], values[inside], len(self))
+        return np.asarray(sums / np.maximum(self.size, 1))
+
+    def without(self, items: Ints) -> Strata:
+        """Copy without some items, of which nothing follows for the others."""
+        stratum = self.stratum.copy()
+        stratum[items] = -1
+        size = np.bincount(stratum[stratum >= 0], minlength=len(self))
+        return replace(self, stratum=stratum, size=size)
+
+    def count(self, chosen: Ints | Bools, weights: Floats | None = None) -> Floats:
+        """Count chosen items, or add up their weights, shape [stratum]."""
+        return np.bincount(self.stratum[chosen], weights, len(self)).astype(float)
+
+
+def stratify(p_truth: Floats, part: Bools, size: int) -> Strata:
+    r"""Put items into strata that deserve about three audited items each.
+
+    Items of a predicted label are sorted by how likely it is wrong, and cut where the sums of
+    :math:`\sqrt{q_i (1 - q_i)}` are equal, q being that probability, or .04 where it is smaller:
+    the allocation of Neyman then gives equally many audited items to each stratum.
+
+    Parameters
+    ----------
+    p_truth
+        P(truth), shape [item, truth].
+    part
+        Items that may be audited, shape [item].
+    size
+        Number of items to be audited.
+
+    References
+    ----------
+    J. Neyman (1934). On the two different aspects of the representative method. Journal of the
+    Royal Statistical Society 97(4), 558-625, doi:10.2307/2342192. T. Dalenius and J. L. Hodges
+    (1959). Minimum variance stratification. Journal of the American Statistical Association
+    54(285), 88-101, doi:10.1080/01621459.1959.10501501.
+
+    Examples
+    --------
+    >>> p = np.repeat([[0.99, 0.01], [0.7, 0.3], [0.2, 0.8]], [60, 20, 20], axis=0)
+    >>> stratify(p, np.ones(100, bool), 12).size.tolist()
+    [36, 29, 15, 20]
+    """
+    some = np.flatnonzero(part)
+    p = p_truth[some]
+    best, q = p.argmax(axis=1), 1.0 - p.max(axis=1)
+    sure = np.clip(q, FLOOR, 1.0 - FLOOR)
+    measure = np.sqrt(sure * (1.0 - sure))
+    total = float(measure.sum())
+    share = np.bincount(best, measure, p.shape[1]) / total * max(1, size // PER_STRATUM)
+    apart = share >= ENOUGH
+    block = np.where(apart[best], best, -1)
+    of_item, begun = np.empty(len(some), dtype=np.int64), 0
+    for label in np.unique(block):
+        mine = np.flatnonzero(block == label)
+        number = max(1, round(float(share[~apart].sum() if label < 0 else share[label])))
+        mine = mine[np.argsort(q[mine], kind="stable")]
+        sums = np.cumsum(measure[mine]) - measure[mine] / 2
+        cut = np.minimum((sums / measure[mine].sum() * number).astype(np.int64), number - 1)
+        of_item[mine] = begun + cut
+        begun += number
+    _, of_item = np.unique(of_item, return_inverse=True)
+    stratum = np.full(len(part), -1)
+    stratum[some] = of_item
+    sizes = np.bincount(of_item)
+    return Strata(stratum, sizes, np.bincount(of_item, measure) / total)
+
+
+def allocate(strata: Strata, size: int, had: Ints | None = None) -> Ints:
+    """Say how many more items of each stratum are to be audited, so that the sum is as wanted.
+
+    Parameters
+    ----------
+    strata
+        The strata.
+    size
+        Number of items of this round.
+    had
+        How many of each stratum were drawn before, shape [stratum].
+
+    Returns
+    -------
+    ndarray
+        Shape [stratum]; at least one of each stratum, where the size allows.
+
+    Examples
+    --------
+    >>> p = np.repeat([[0.99, 0.01], [0.7, 0.3], [0.2, 0.8]], [60, 20, 20], axis=0)
+    >>> strata = stratify(p, np.ones(100, bool), 12)
+    >>> allocate(strata, 12).tolist(), allocate(strata, 60).tolist()
+    ([3, 3, 3, 3], [15, 14, 14, 17])
+    """
+    before = np.zeros(len(strata), dtype=np.int64) if had is None else had
+    room = strata.size - before
+    goal = min(size, int(room.sum()))
+    out = np.zeros(len(strata), dtype=np.int64)
+    for _ in range(goal):
+        # the stratum that is furthest behind its share, those without any item first
+        behind = (before + out) / strata.want
+        behind[out >= room] = np.inf
+        out[int(behind.argmin())] += 1
+    return out

@@ -1,0 +1,235 @@
+"""Tables of an estimate on all items: accuracy, wrong labels, prevalence, thresholds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from annomodels.auditing.answers import Answers
+from annomodels.auditing.estimator import Estimator, Seen
+from annomodels.auditing.foresight import further
+from annomodels.auditing.plain import prediction_powered, weighted
+from annomodels.auditing.rows import WRONG, flipped, row_of, three
+from annomodels.data.names import label_text
+from annomodels.types import Floats, Ints
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+    from annomodels.auditing.design import Design
+    from annomodels.fitting.fit import Fit
+
+THRESHOLDS = (0.5, 0.8, 0.9, 0.95, 0.99)
+# most numbers in the draws of groups
+CELLS, FEWEST_DRAWS = 20_000_000, 400
+
+
+class Tables:
+    """Makes the tables of one estimate; numbers of a table agree with those of the others.
+
+    Parameters
+    ----------
+    fit
+        The fit.
+    estimator
+        Of its P(truth) and the strata.
+    seen, answers
+        Audited items, what each counts for, and items of which nothing follows for others.
+    weights
+        Sampling weights of the audited items, where they are not those of the strata.
+    alike
+        Whether all items had the same chance.
+    n_draws, seed
+        Number and seed of the draws.
+    """
+
+    def __init__(
+        self,
+        fit: Fit,
+        estimator: Estimator,
+        seen: Seen,
+        answers: Answers,
+        weights: Floats | None,
+        alike: bool,
+        n_draws: int,
+        seed: int,
+    ) -> None:
+        self.fit, self.data, self.estimator = fit, fit.data, estimator
+        self.seen, self.answers, self.n_draws, self.seed = seen, answers, n_draws, seed
+        self.alike = alike
+        strata = estimator.strata
+        of_stratum = strata.stratum[seen.item]
+        if weights is None:
+            weights = strata.size[of_stratum] / strata.count(seen.item)[of_stratum]
+            weights = np.ones(len(seen.item)) if alike else weights
+        self.weights = weights * seen.count
+        self.n_items = int(strata.size.sum()) + len(answers.extra)
+        self._totals: dict[int, tuple[Floats, Floats]] = {}
+
+    # -- all items ------------------------------------------------------------------------------
+
+    def drawn(self, label: int) -> tuple[Floats, Floats]:
+        """Draws of how many items are wrong (-1) or have a label, and of the shares of strata."""
+        if label not in self._totals:
+            rng = np.random.default_rng([self.seed, label + 1])
+            total, shares = self.estimator.total(label, self.seen, self.n_draws, rng)
+            self._totals[label] = total + self._known(label).sum(), shares
+        return self._totals[label]
+
+    def _known(self, label: int) -> Floats:
+        """Whether items that were judged without being drawn are wrong, or have a label."""
+        truth = self.answers.extra_truth
+        if label == WRONG:
+            return np.asarray(truth != self.estimator.best[self.answers.extra], dtype=float)
+        return np.asarray(truth == label, dtype=float)
+
+    def overall(self) -> pd.DataFrame:
+        """Accuracy, wrong labels, and the prevalence of each label."""
+        import pandas as pd
+
+        wrong, _ = self.drawn(WRONG)
+        n, audit = self.n_items, self._audit(WRONG)
+        model = self._model_wrong()
+        rows = [
+            row_of("accuracy", "", 1 - wrong / n, flipped(audit), flipped(model)),
+            row_of("wrong", "", wrong, audit * n, model * n),
+            row_of("still_wrong", "", wrong - self.found_wrong(), (np.nan,) * 3, (np.nan,) * 3),
+        ]
+        shares = self._prevalences()
+        for label, name in enumerate(self.data.labels):
+            rows.append(
+                row_of("prevalence", name, shares[:, label], self._audit(label), self._model(label))
+            )
+        codes = (WRONG, None, None, *range(self.data.n_labels))
+        if self.alike:
+            for row, label in zip(rows, codes, strict=True):
+                row |= self._normal(label, flip=row["quantity"] == "accuracy")
+        return pd.DataFrame(rows)
+
+    def found_wrong(self) -> float:
+        """Count the gold labels that were judged to be wrong."""
+        return float(self.estimator.found(WRONG, self.seen).sum() + self._known(WRONG).sum())
+
+    def _prevalences(self) -> Floats:
+        """Draws of the shares of all labels, which add up to 1, shape [draw, label]."""
+        totals = np.stack([self.drawn(k)[0] for k in range(self.data.n_labels)], axis=1)
+        if self.data.n_labels == 2:
+            totals[:, 1] = self.n_items - totals[:, 0]
+        return np.asarray(totals / np.maximum(totals.sum(axis=1, keepdims=True), 1e-12))
+
+    def _audit(self, label: int) -> Floats:
+        """Share, low and high by the audited items alone, of the items that could be drawn."""
+        found, rest = self.estimator.found(label, self.seen), len(self.answers.extra)
+        size = int(self.estimator.strata.size.sum())
+        if not len(self.seen.item):
+            return np.full(3, np.nan)
+        share = np.array(weighted(found, self.weights, size))
+        return np.asarray((share * size + self._known(label).sum()) / (size + rest))
+
+    def _model_wrong(self) -> Floats:
+        from annomodels.summaries.gold.gold import wrong_interval
+
+        share = float(self.estimator.wrong[self._part()].mean())
+        found = wrong_interval(self.fit.tree)
+        if found is None or not self._whole():
+            return np.array([share, np.nan, np.nan])
+        return np.array([share, found[0] / self.n_items, found[1] / self.n_items])
+
+    def _model(self, label: int) -> Floats:
+        share = float(self.estimator.p[self._part(), label].mean())
+        if not self._whole():
+            return np.array([share, np.nan, np.nan])
+        row = self.fit.prevalence().table.iloc[label]
+        return np.array([share, row["prevalence_low"], row["prevalence_high"]])
+
+    def _part(self) -> Ints:
+        inside = np.flatnonzero(self.estimator.inside)
+        return np.concatenate([inside, self.answers.extra])
+
+    def _whole(self) -> bool:
+        return bool(self.n_items == self.data.n_items)
+
+    def _normal(self, label: int | None, flip: bool) -> dict[str, float]:
+        """Prediction-powered mean with a normal interval, of a simple random sample."""
+        names = ("normal", "normal_low", "normal_high")
+        if label is None or not len(self.seen.item):
+            return dict.fromkeys(names, np.nan)
+        told = self.estimator.told(label)
+        rest = self.estimator.inside.copy()
+        rest[self.seen.item] = False
+        y = self.estimator.found(label, self.seen)
+        found = np.array(prediction_powered(y, told[self.seen.item], told[rest]))
+        return dict(zip(names, flipped(found) if flip else found, strict=True))
+
+    def some(self, label: int, groups: int) -> Floats:
+        """Shares of strata in as many draws as there is room for with so many groups."""
+        _, shares = self.drawn(label)
+        return shares[: max(FEWEST_DRAWS, CELLS // max(groups, 1))]
+
+    def truth(self) -> Ints:
+        """Truth of each item that was drawn and judged, -1 of others."""
+        truth = np.full(self.data.n_items, -1)
+        truth[self.seen.item] = self.seen.truth
+        return truth
+
+    def thresholds(self) -> pd.DataFrame:
+        """How many gold labels that are at least so probable are right."""
+        import pandas as pd
+
+        _, shares = self.drawn(WRONG)
+        inside, top = np.flatnonzero(self.estimator.inside), self.estimator.p.max(axis=1)
+        rng = np.random.default_rng([self.seed, 1_000_001])
+        rows = []
+        for limit in THRESHOLDS:
+            above = inside[top[inside] >= limit]
+            if not len(above):
+                continue
+            units = above, np.zeros(len(above), dtype=np.int64)
+            wrong = self.estimator.groups(WRONG, self.seen, shares, units, 1, rng, apart=False)[
+                :, 0
+            ]
+            row = {"threshold": limit, "n": len(above)}
+            row["audited"] = int(np.isin(self.seen.item, above).sum())
+            rows.append(row | three("accuracy", 1 - wrong / len(above)))
+        return pd.DataFrame(rows)
+
+    def needs(self, design: Design | None) -> pd.DataFrame:
+        """Width of the interval of accuracy if further items are audited."""
+        import pandas as pd
+
+        had = self.seen.item if design is None else design.items(self.fit)
+        had = had[self.estimator.inside[had]]
+        drawn = self.estimator.strata.count(had).astype(np.int64)
+        found = further(self.estimator, self.seen, drawn)
+        return pd.DataFrame(found, columns=["further", "width", "width_audit_alone"])
+
+    def draws(self) -> xr.Dataset:
+        """Draws behind the table."""
+        import xarray as xr
+
+        wrong, _ = self.drawn(WRONG)
+        labels = [label_text(label) for label in self.data.labels]
+        return xr.Dataset(
+            {
+                "wrong": ("sample", wrong),
+                "still_wrong": ("sample", wrong - self.found_wrong()),
+                "prevalence": (("sample", "truth"), self._prevalences()),
+            },
+            coords={"truth": labels},
+        )
+
+    def sentences(self) -> list[str]:
+        """Say how far the model was off, and what the panel is worth."""
+        if not len(self.seen.item):
+            return []
+        n, wrong = len(self.seen.item), int(self.estimator.found(WRONG, self.seen).sum())
+        asked = self.estimator.wrong[self.seen.item]
+        rng = np.random.default_rng([self.seed, 1_000_007])
+        low, high = np.quantile((rng.random((2000, n)) < asked).sum(axis=1), [0.025, 0.975])
+        said = f"{low:.0f}" if low == high else f"{low:.0f} to {high:.0f}"
+        return [
+            f"Of {n:,} audited gold labels {wrong:,} {'is' if wrong == 1 else 'are'} wrong; by "
+            f"P(truth) {said} were to be expected."
+        ]

@@ -1,0 +1,147 @@
+"""Gold labels after an audit: known truths, and P(truth) of the other items as these teach it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from annomodels.auditing.answers import Answers
+from annomodels.auditing.design import beliefs
+from annomodels.data.annotations import Annotations
+from annomodels.data.schema import observed_data
+from annomodels.types import Floats, Ints
+
+if TYPE_CHECKING:
+    from annomodels.fitting.fit import Fit
+    from annomodels.models.mixtures.stack import Stack
+
+FOLDS = 5
+SMALLEST = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Lesson:
+    """What an audit teaches of P(truth).
+
+    Parameters
+    ----------
+    p_truth
+        P(truth) that holds after it, shape [item, truth]; audited items are known.
+    before, after
+        Mean log loss of the audited items by the fit, and by P(truth) as all other audited items
+        teach it, five folds; `after` is NaN of a model that learns nothing from them.
+    used
+        Whether P(truth) of the other items is as taught: where it foretells the audited ones
+        better.
+    """
+
+    p_truth: Floats
+    before: float
+    after: float
+    used: bool
+
+
+def taught(fit: Fit, answers: Answers) -> Lesson:
+    """Teach P(truth) of a fit by audited items, if that foretells held-out ones better.
+
+    Of a stack they teach how sure it may be, of which share of items the crowd knows nothing, and
+    towards which labels it leans. Nothing is used twice: the score of an item is that of P(truth)
+    taught by items of other folds.
+
+    Parameters
+    ----------
+    fit
+        The fit.
+    answers
+        The audited items.
+    """
+    p = beliefs(fit)
+    item = np.concatenate([answers.item, answers.extra])
+    truth = np.concatenate([answers.truth, answers.extra_truth])
+    before = _log_loss(p[item], truth)
+    after, used, new = np.nan, False, p.copy()
+    if "stack" in fit.tree.children and len(item) > FOLDS:
+        fold = np.random.default_rng(fit.seed).permutation(len(item)) % FOLDS
+        held = np.empty((len(item), p.shape[1]))
+        for number in range(FOLDS):
+            mine = fold == number
+            held[mine] = _layered(fit, item[~mine], truth[~mine], item[mine])
+        after = _log_loss(held, truth)
+        used = bool(after < before)
+        if used:
+            new = _layered(fit, item, truth, np.arange(len(p)))
+    if fit.data.gold is not None:
+        told = np.flatnonzero(np.asarray(fit.data.gold) >= 0)
+        new[told] = p[told]
+    new[item] = np.eye(p.shape[1])[truth]
+    return Lesson(new, before, float(after), used)
+
+
+def _layered(fit: Fit, item: Ints, truth: Ints, of: Ints) -> Floats:
+    """P(truth) of some items, with how sure a stack is taught by others."""
+    from annomodels.engines.stacking import averaged, draw_layer
+    from annomodels.summaries.draws import model_of
+
+    stack = cast("Stack", model_of(fit.tree))
+    log_q: Floats = fit.tree["stack"].to_dataset()["log_mixture"].values
+    gold = np.full(len(log_q), -1) if fit.data.gold is None else np.array(fit.data.gold)
+    gold[item] = truth
+    data: Annotations = fit.data.replace(gold=gold)
+    layer = draw_layer(stack, log_q, float(fit.tree.attrs["gain"]), data, fit.seed)
+    return averaged(log_q[of], layer)[0]
+
+
+def _log_loss(p: Floats, truth: Ints) -> float:
+    if not len(truth):
+        return float("nan")
+    return float(-np.log(np.maximum(p[np.arange(len(truth)), truth], SMALLEST)).mean())
+
+
+def after(fit: Fit, answers: Answers, lesson: Lesson, still_wrong: Floats) -> Fit:
+    """Give a fit whose gold labels are those after an audit, for tables and the page.
+
+    Audited items are known, P(truth) of the others is as they teach it, and the number of labels
+    that are still wrong is that of the estimate. Coders and prevalence stay those of the fit: what
+    the audit says of them is in the tables of the estimate.
+
+    Parameters
+    ----------
+    fit
+        The fit that was audited.
+    answers, lesson
+        The audited items, and what they teach.
+    still_wrong
+        Draws of how many labels are wrong when audited items have their truth, shape [draw].
+
+    Returns
+    -------
+    Fit
+        For tables and the page; further audits are drawn of the fit itself.
+    """
+    gold = np.full(fit.data.n_items, -1) if fit.data.gold is None else np.array(fit.data.gold)
+    gold[answers.item], gold[answers.extra] = answers.truth, answers.extra_truth
+    tree = fit.tree.copy(deep=False)
+    truth = tree["truth"].to_dataset().copy()
+    known = np.flatnonzero(gold >= 0)
+    error = truth["p_truth_mcse"].values.copy()
+    error[known] = 0.0
+    truth["p_truth"] = truth["p_truth"].copy(data=lesson.p_truth)
+    truth["p_truth_mcse"] = truth["p_truth_mcse"].copy(data=error)
+    tree["truth"] = _node(truth)
+    stats = tree["sample_stats"].to_dataset().copy()
+    sizes = tree["posterior"].sizes
+    shape = int(sizes["chain"]), int(sizes["draw"])
+    rng = np.random.default_rng(fit.seed)
+    stats["wrong"] = (("chain", "draw"), rng.choice(still_wrong, shape))
+    tree["sample_stats"] = _node(stats)
+    data = fit.data.replace(gold=gold)
+    tree["observed_data"] = _node(observed_data(data))
+    return replace(fit, data=data, tree=tree)
+
+
+def _node(values: Any) -> Any:
+    import xarray as xr
+
+    return xr.DataTree(values)
