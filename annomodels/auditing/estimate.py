@@ -223,11 +223,10 @@ def estimate(
     Examples
     --------
     >>> import annomodels as am
-    >>> data = am.datasets.load("crowd")
-    >>> fit = am.fit(data.replace(gold=None), draws=200, warmup=200, chains=2, seed=1)
+    >>> made = am.simulate(items=300, coders=12, seed=1)
+    >>> fit = am.fit(made.data, draws=200, warmup=200, chains=2, seed=1)
     >>> audit = am.audit(fit, 40, seed=1)
-    >>> known = dict(zip(data.items, data.gold, strict=True))
-    >>> truth = {item: data.labels[known[item]] for item in audit.table["item"]}
+    >>> truth = {item: made.answers[item] for item in audit.table["item"]}
     >>> found = am.estimate(fit, truth, audit)
     >>> found.by_design, found.n_audited
     (True, 40)
