@@ -224,7 +224,7 @@ def estimate(
     --------
     >>> import annomodels as am
     >>> made = am.simulate(items=300, coders=12, seed=1)
-    >>> fit = am.fit(made.data, draws=200, warmup=200, chains=2, seed=1)
+    >>> fit = am.fit(made.annotations, draws=200, warmup=200, chains=2, seed=1)
     >>> audit = am.audit(fit, 40, seed=1)
     >>> truth = {item: made.answers[item] for item in audit.table["item"]}
     >>> found = am.estimate(fit, truth, audit)

@@ -137,7 +137,7 @@ def audit(
     --------
     >>> import annomodels as am
     >>> made = am.simulate(items=300, coders=12, seed=1)
-    >>> fit = am.fit(made.data, draws=100, warmup=100, chains=2, seed=1)
+    >>> fit = am.fit(made.annotations, draws=100, warmup=100, chains=2, seed=1)
     >>> drawn = am.audit(fit, 40, seed=1)
     >>> len(drawn), list(drawn.table.columns), set(drawn.table["label"])
     (40, ['item', 'label'], {''})
