@@ -58,8 +58,8 @@ class Prior:
 OF_WRONG = Prior()
 OF_SHARES = Prior(near=1.0, far=1.3, slope=0.3, weight=10.0)
 # of a coder, and of a slice or a system, beside all items
-OF_CODERS = Prior(near=0.2, far=0.6, doubt=0.15)
-OF_SLICES = Prior(near=0.3)
+OF_CODERS = Prior(near=0.2, far=1.2, doubt=0.15)
+OF_SLICES = Prior(near=0.25, far=0.9, doubt=0.2)
 
 
 class Rectifier:
