@@ -1,0 +1,326 @@
+"""Measure what audits promise against known truth, on any folder of sets.
+
+    python benchmarks/estimate.py [--data FOLDER] [--json FILE] [--sets NAME ...]
+
+A set is a folder with labels.csv (or labels.csv.gz: item, coder, label) and gold.csv (item, label);
+sets with fewer than 300 items of known truth are left out. The default model is fitted once to all
+labels, without any truth. Then audits of 30, 60 and 120 items are drawn again and again of the
+items of known truth, as `am.audit` draws them, and judged by their truth; what `am.estimate` makes
+of each is compared with the truth of all. `width_audit` is the exact interval of a simple random
+sample of as many items, without a model.
+
+Of a table with the columns model, prompt and order (verdicts of language models) the plain prompt
+in the given order is a set of its own, NAME_judges; the groups that its items are named by are its
+slices, and the label that came first wins.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import common
+import numpy as np
+from numpy.typing import NDArray
+
+import annomodels as am
+from annomodels.auditing.design import beliefs
+from annomodels.auditing.estimator import Estimator, Seen
+from annomodels.auditing.plain import exact, prediction_powered
+from annomodels.auditing.rows import WRONG
+from annomodels.auditing.strata import allocate, stratify
+from annomodels.errors import AnnomodelsError
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+SIZES = (30, 60, 120)
+FEWEST, MOST_LABELS = 300, 60
+# coders with fewer labels of known truth have no accuracy to compare with, slices with fewer items
+FEWEST_LABELS, FEWEST_ITEMS = 20, 40
+# coders and slices are looked at in every so manieth audit
+EVERY = 10
+DRAWS, DRAWS_OF_GROUPS = 1000, 400
+ABSTAINS = "abstain"
+
+INTRODUCTION = """
+Audits of 30, 60 and 120 items of public sets with known truth, each drawn {resamples:,} times.
+*Holds* is the share of audits in per cent whose 95 % interval holds the real number: of wrong
+labels, of items of the commonest true label, of the right labels of coders ({few} labels or more).
+*Width* is the median width of the interval of wrong labels, in percentage points of the items;
+*ratio* is that width over the one of the exact interval of a simple random sample of as many items
+without a model, *Jeffreys* over that of a Bayesian interval of such a sample, which is shorter and
+promises less. *Normal* is how often the prediction-powered normal interval (PPI++) of a simple
+random sample of the same size holds the number of wrong labels.
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class Set:
+    """A fitted set: P(truth) of the items of known truth, their truth, their labels and slices."""
+
+    name: str
+    p: Floats
+    truth: Ints
+    item: Ints
+    coder: Ints
+    label: Ints
+    n_coders: int
+    slice: Ints
+    misjudged: tuple[float, float]
+
+
+def places(data: Path, names: list[str] | None) -> list[Path]:
+    """Folders that hold labels and gold, in a fixed order."""
+    if names:
+        return [data / name for name in names]
+    return sorted(path.parent for path in data.glob("*/gold.csv"))
+
+
+def tables(folder: Path) -> list[tuple[str, am.Annotations, Any]]:
+    """Names and data of the sets of a folder; slices of items are named by their beginning."""
+    import pandas as pd
+
+    there = [p for p in (folder / "labels.csv", folder / "labels.csv.gz") if p.exists()]
+    if not there:
+        return []
+    labels = there[0]
+    rows = pd.read_csv(labels, dtype=str)
+    data = am.read(labels)
+    if ABSTAINS in data.labels:
+        data = am.read(labels, dont_know=[ABSTAINS])
+    out = [(folder.name, data, None)]
+    if {"model", "prompt", "order"} <= set(rows.columns):
+        plain = rows[(rows["prompt"] == "Vanilla") & (rows["order"] == "given")]
+        own = am.Annotations.from_frame(plain, item="item", coder="model", label="label")
+        named = [str(item).rsplit("-", 1)[0] for item in own.items]
+        code = {name: n for n, name in enumerate(sorted(set(named)))}
+        out.append((f"{folder.name}_judges", own, np.array([code[name] for name in named])))
+    return out
+
+
+def sets(folder: Path, model: str | None, seed: int, draws: int) -> list[Set]:
+    """Fit the sets of a folder that have enough items of known truth."""
+    with (folder / "gold.csv").open(encoding="utf-8", newline="") as file:
+        known = {row["item"]: row["label"] for row in csv.DictReader(file)}
+    out = []
+    try:
+        found = tables(folder)
+    except AnnomodelsError as error:
+        common.say(f"{folder.name}: left out: {error}")
+        return []
+    for name, data, slices in found:
+        code = {str(label): k for k, label in enumerate(data.labels)}
+        truth = np.array([code.get(known.get(str(item), ""), -1) for item in data.items])
+        if (truth >= 0).sum() < FEWEST or data.n_labels > MOST_LABELS:
+            common.say(f"{name}: left out, {(truth >= 0).sum()} items of known truth, "
+                       f"{data.n_labels} labels")  # fmt: skip
+            continue
+        begun = time.perf_counter()
+        fit = am.fit(data, model, seed=seed, draws=draws, warmup=draws // 2)
+        common.say(f"{name}: fitted in {time.perf_counter() - begun:.0f} s")
+        out.append(
+            Set(
+                name, beliefs(fit), truth, data.item.astype(np.int64), data.coder.astype(np.int64),
+                data.label.astype(np.int64), data.n_coders,
+                np.full(len(truth), -1) if slices is None else slices, fit.model.misjudged,
+            )
+        )  # fmt: skip
+    return out
+
+
+def holds(draws: Floats, real: float) -> tuple[bool, float]:
+    """Whether the 95 % interval of counts holds the real one, and its width."""
+    low, high = np.quantile(draws, [0.025, 0.975])
+    return bool(np.floor(low) <= real <= np.ceil(high)), float(high - low)
+
+
+def measure(each: Set, size: int, resamples: int, seed: int) -> dict[str, Any]:
+    """Draw audits of one size, and compare what is made of them with the truth."""
+    part = each.truth >= 0
+    n = int(part.sum())
+    strata = stratify(each.p, part, size)
+    estimator = Estimator(each.p, strata, *each.misjudged)
+    members = [np.flatnonzero(strata.stratum == s) for s in range(len(strata))]
+    share = allocate(strata, size)
+    everything = Seen(np.flatnonzero(part), each.truth[part], np.ones(n))
+    wrong = float(estimator.found(WRONG, everything).sum())
+    top = int(np.bincount(each.truth[part]).argmax())
+    common_one = float((each.truth[part] == top).sum())
+    of_coders, of_slices = _Coders(each, part), _Slices(each, part, top)
+    rng = np.random.default_rng([seed, size])
+    seen_wrong, seen_top, widths, alone, jeffreys, normal = [], [], [], [], [], []
+    for number in range(resamples):
+        picked = np.concatenate(
+            [rng.choice(m, k, replace=False) for m, k in zip(members, share, strict=True)]
+        )
+        seen = Seen(picked, each.truth[picked], np.ones(size))
+        total, shares = estimator.total(WRONG, seen, DRAWS, rng)
+        held, width = holds(total, wrong)
+        seen_wrong.append(held)
+        widths.append(width / n)
+        tops, of_top = estimator.total(top, seen, DRAWS, rng)
+        seen_top.append(holds(tops, common_one)[0])
+        if number % EVERY == 0:
+            of_coders.look(estimator, seen, shares[:DRAWS_OF_GROUPS], rng)
+            of_slices.look(estimator, seen, of_top[:DRAWS_OF_GROUPS], rng)
+        simple = rng.choice(np.flatnonzero(part), size, replace=False)
+        bad = (estimator.best[simple] != each.truth[simple]).astype(float)
+        low, high = exact(n, size, int(bad.sum()))
+        alone.append((high - low) / n)
+        rate = rng.beta(bad.sum() + 0.5, size - bad.sum() + 0.5, DRAWS)
+        jeffreys.append(holds(bad.sum() + rng.binomial(n - size, rate), wrong)[1] / n)
+        rest = np.setdiff1d(np.flatnonzero(part), simple)
+        _, low_p, high_p = prediction_powered(bad, estimator.wrong[simple], estimator.wrong[rest])
+        normal.append(low_p <= wrong / n <= high_p)
+    return {
+        "coverage_wrong": float(np.mean(seen_wrong)),
+        "coverage_accuracy": float(np.mean(seen_wrong)),
+        "coverage_prevalence": float(np.mean(seen_top)),
+        "width": float(np.median(widths)),
+        "width_audit": float(np.median(alone)),
+        "width_jeffreys": float(np.median(jeffreys)),
+        "coverage_normal": float(np.mean(normal)),
+        **of_coders.result(),
+        **of_slices.result(),
+        "items": n,
+        "wrong": wrong,
+    }
+
+
+class _Coders:
+    """Whether the intervals of coders hold the share of their labels that is right."""
+
+    def __init__(self, each: Set, part: NDArray[np.bool_]) -> None:
+        use = part[each.item]
+        self.labels = each.item[use], each.coder[use], each.label[use]
+        self.n_coders = each.n_coders
+        n = np.bincount(self.labels[1], minlength=each.n_coders)
+        right = self.labels[2] == each.truth[self.labels[0]]
+        self.right = np.bincount(self.labels[1], right, each.n_coders)
+        self.many = n >= FEWEST_LABELS
+        self.held: list[float] = []
+
+    def look(self, estimator: Estimator, seen: Seen, shares: Floats, rng: Any) -> None:
+        if self.many.any():
+            draws, _ = estimator.coders(seen, shares, self.labels, self.n_coders, rng)
+            low, high = np.quantile(draws[:, self.many], [0.025, 0.975], axis=0)
+            right = self.right[self.many]
+            self.held.append(float(((np.floor(low) <= right) & (right <= np.ceil(high))).sum()))
+
+    def result(self) -> dict[str, Any]:
+        held = float(np.mean(self.held)) if self.held else 0.0
+        return {"coders": int(self.many.sum()), "coders_covered": held}
+
+
+class _Slices:
+    """Whether the intervals of the commonest label hold in slices: pass and win rates."""
+
+    def __init__(self, each: Set, part: NDArray[np.bool_], top: int) -> None:
+        self.top, here = top, part & (each.slice >= 0)
+        self.item, self.group = np.flatnonzero(here), each.slice[here]
+        self.n = int(each.slice.max()) + 1
+        size = np.bincount(self.group, minlength=self.n)
+        self.real = np.bincount(self.group, each.truth[self.item] == top, self.n)
+        self.many = size >= FEWEST_ITEMS
+        self.held: list[float] = []
+
+    def look(self, estimator: Estimator, seen: Seen, shares: Floats, rng: Any) -> None:
+        if self.many.any():
+            units = self.item, self.group
+            draws = estimator.groups(self.top, seen, shares, units, self.n, rng)
+            low, high = np.quantile(draws[:, self.many], [0.025, 0.975], axis=0)
+            real = self.real[self.many]
+            self.held.append(float(((np.floor(low) <= real) & (real <= np.ceil(high))).mean()))
+
+    def result(self) -> dict[str, Any]:
+        if not self.held:
+            return {}
+        return {"slices": int(self.many.sum()), "coverage_slices": float(np.mean(self.held))}
+
+
+def page(found: dict[str, Any]) -> list[str]:
+    """Give the table of the page, and the sentences below it."""
+    lines = []
+    for name, sizes in found.items():
+        for size, row in sizes.items():
+            coders = f"{100 * row['coders_covered'] / row['coders']:.0f}" if row["coders"] else ""
+            lines.append(
+                [
+                    f"{name}, {size}",
+                    f"{row['wrong']:.0f} of {row['items']:,}",
+                    *(f"{100 * row[f'coverage_{x}']:.1f}" for x in ("wrong", "prevalence")),
+                    coders,
+                    f"{100 * row['width']:.1f}",
+                    f"{row['width'] / row['width_audit']:.2f}",
+                    f"{row['width'] / row['width_jeffreys']:.2f}",
+                    f"{100 * row['coverage_normal']:.1f}",
+                ]
+            )  # fmt: skip
+    header = ["set, audited", "wrong", "holds: wrong", "prevalence", "coders", "width", "ratio",
+              "Jeffreys", "normal"]  # fmt: skip
+    out = [common.markdown(header, lines)]
+    for size in next(iter(found.values())):
+        rows = [sizes[size] for sizes in found.values()]
+        ratio = [row["width"] / row["width_audit"] for row in rows]
+        jeffreys = [row["width"] / row["width_jeffreys"] for row in rows]
+        coders = sum(row["coders"] for row in rows)
+        held = sum(row["coders_covered"] for row in rows)
+        least = [100 * min(row[f"coverage_{x}"] for row in rows) for x in ("wrong", "prevalence")]
+        text = (
+            f"{size} items on {len(rows)} sets: intervals of wrong labels hold in {least[0]:.1f} % "
+            f"of the audits or more, set by set, those of prevalence in {least[1]:.1f} %; ratio "
+            f"{max(ratio):.2f} at most and {np.median(ratio):.2f} in the median set (Jeffreys "
+            f"{np.median(jeffreys):.2f})"
+        )
+        out.append(f"{text}; coders {100 * held / coders:.1f} %." if coders else f"{text}.")
+        out += [
+            f"Of {name} with {size} items, the {sizes[size]['slices']} slices by which its items "
+            f"are named: intervals of the share of the commonest label (a win rate) hold in "
+            f"{100 * sizes[size]['coverage_slices']:.1f} %."
+            for name, sizes in found.items()
+            if "slices" in sizes[size]
+        ]
+    return out
+
+
+def main() -> None:
+    """Measure, and write the table."""
+    parser = common.arguments(__doc__, "estimate.md")
+    parser.add_argument("--data", type=Path, help="folder of sets")
+    parser.add_argument("--json", type=Path, help="file for all numbers")
+    parser.add_argument("--sets", nargs="+", help="names of some of the sets")
+    parser.add_argument("--resamples", type=int, default=1000, help="audits of each set and size")
+    parser.add_argument("--draws", type=int, default=1000, help="draws of each chain of the fits")
+    parser.add_argument("--model", help="model that is audited [default: that of am.fit]")
+    options = parser.parse_args()
+    if options.reduced:
+        options.resamples, options.draws = min(options.resamples, 40), 200
+        options.sets = options.sets or ["weather_cf"]
+    begun = time.perf_counter()
+    found: dict[str, Any] = {}
+    for folder in places(options.data or common.shared_data(), options.sets):
+        for each in sets(folder, options.model, options.seed, options.draws):
+            found[each.name] = {
+                str(size): measure(each, size, options.resamples, options.seed)
+                for size in SIZES
+                if size < (each.truth >= 0).sum()
+            }
+            common.say(f"{each.name}: audited")
+            if options.json:
+                options.json.write_text(json.dumps({"sets": found}, indent=1), "utf-8")
+    if not found:
+        raise SystemExit("No set has enough items of known truth.")
+    minutes = (time.perf_counter() - begun) / 60
+    introduction = INTRODUCTION.strip().format(resamples=options.resamples, few=FEWEST_LABELS)
+    parts = [introduction, *page(found), f"{common.machine()} It took {minutes:.0f} minutes."]
+    common.write(Path(options.out), parts)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
