@@ -46,7 +46,7 @@ class Prior:
 
     shift: float = 0.0
     near: float = 0.5
-    far: float = 1.0
+    far: float = 1.3
     doubt: float = 0.3
     slope: float = 0.5
     weight: float = 20.0
