@@ -170,11 +170,12 @@ def counts_of(
     strata: Strata,
     weights: Floats | None,
     cluster: Ints | None,
-) -> Seen:
-    """Say what each audited item counts for: less where clusters or unequal chances say so.
+    alike: bool,
+) -> tuple[Seen, Floats]:
+    """Say what each audited item counts for, beside the model and in an audit alone.
 
-    The items of a cluster in a stratum count as one. Weights of a stratum count as much as
-    equally many items would that are weighed alike (Kish).
+    Items of a cluster count as one. Weights of a stratum count as much as equally many items
+    would that are weighed alike (Kish).
 
     Parameters
     ----------
@@ -183,21 +184,34 @@ def counts_of(
     strata
         The strata.
     weights
-        One over the chance of each audited item, shape [audited].
+        One over the chance of each audited item, where it is not that of its stratum, shape
+        [audited].
     cluster
-        Cluster of each item, shape [item].
+        Cluster of each item, -1 of those in none, shape [item].
+    alike
+        Whether all items had the same chance.
+
+    Returns
+    -------
+    tuple
+        Items with their counts, and their weights in an audit alone, shape [audited].
     """
     count = np.ones(len(answers.item))
     stratum = strata.stratum[answers.item]
     if weights is not None:
         sums = np.bincount(stratum, weights, len(strata))
         squares = np.bincount(stratum, weights**2, len(strata))
-        count = weights * (sums / np.maximum(squares, 1e-300))[stratum]
+        count, alone = weights * (sums / np.maximum(squares, 1e-300))[stratum], weights
+    elif alike:
+        alone = np.ones(len(answers.item))
+    else:
+        alone = (strata.size / np.maximum(strata.count(answers.item), 1.0))[stratum]
     if cluster is not None:
-        pair = stratum * (int(cluster.max()) + 1) + cluster[answers.item]
-        _, inverse, times = np.unique(pair, return_inverse=True, return_counts=True)
-        count = count / times[inverse]
-    return Seen(answers.item, answers.truth, count)
+        mine = cluster[answers.item]
+        _, inverse, times = np.unique(mine, return_inverse=True, return_counts=True)
+        shared = np.where(mine >= 0, times[inverse], 1)
+        count, alone = count / shared, alone / shared
+    return Seen(answers.item, answers.truth, count), alone
 
 
 def weights_of(

@@ -249,13 +249,13 @@ def estimate(
     n_items = int(strata.size.sum()) + len(answered.extra)
     weight = own if weights is None else weights_of(fit, answered, weights, n_items)
     cluster = None if clusters is None else named_codes(fit, clusters)[0]
-    seen = counts_of(answered, strata, weight, cluster)
+    seen, alone = counts_of(answered, strata, weight, cluster, alike=drawn == "random")
     tables = Tables(
         fit=fit,
         estimator=Estimator(beliefs(fit), strata, *fit.model.misjudged),
         seen=seen,
         answers=answered,
-        weights=weight,
+        weights=alone,
         alike=drawn == "random" and cluster is None,
         n_draws=draws,
         seed=seed,

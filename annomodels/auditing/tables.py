@@ -38,7 +38,7 @@ class Tables:
     seen, answers
         Audited items, what each counts for, and items of which nothing follows for others.
     weights
-        Sampling weights of the audited items, where they are not those of the strata.
+        Weights of the audited items in an audit alone, shape [audited].
     alike
         Whether all items had the same chance.
     n_draws, seed
@@ -51,7 +51,7 @@ class Tables:
         estimator: Estimator,
         seen: Seen,
         answers: Answers,
-        weights: Floats | None,
+        weights: Floats,
         alike: bool,
         n_draws: int,
         seed: int,
@@ -59,13 +59,8 @@ class Tables:
         self.fit, self.data, self.estimator = fit, fit.data, estimator
         self.seen, self.answers, self.n_draws, self.seed = seen, answers, n_draws, seed
         self.alike = alike
-        strata = estimator.strata
-        of_stratum = strata.stratum[seen.item]
-        if weights is None:
-            weights = strata.size[of_stratum] / strata.count(seen.item)[of_stratum]
-            weights = np.ones(len(seen.item)) if alike else weights
-        self.weights = weights * seen.count
-        self.n_items = int(strata.size.sum()) + len(answers.extra)
+        self.weights = weights
+        self.n_items = int(estimator.strata.size.sum()) + len(answers.extra)
         self._totals: dict[int, tuple[Floats, Floats]] = {}
 
     # -- all items ------------------------------------------------------------------------------
