@@ -11,6 +11,7 @@ import numpy as np
 
 from annomodels.auditing.design import Design, open_items
 from annomodels.auditing.estimator import Seen
+from annomodels.auditing.rows import places
 from annomodels.auditing.strata import Strata
 from annomodels.data.names import label_text, plain_mapping
 from annomodels.data.validation import counted, is_blank, some
@@ -77,8 +78,8 @@ def answers_of(
         truths_from(given)
     )  # fmt: skip
     found = {item: truth for item, truth in found.items() if not is_blank(truth)}
-    items = _places(fit.data.items)
-    labels = _places(fit.data.labels)
+    items = places(fit.data.items)
+    labels = places(fit.data.labels)
     problems = _problems(found, items, labels, fit, source)
     if problems:
         raise AnnotationError(problems)
@@ -108,12 +109,6 @@ def answers_of(
             "of other labels the audit says only how rare they are."
         )
     return Answers(codes[drawn], truth[drawn], codes[~drawn], truth[~drawn], tuple(notes))
-
-
-def _places(names: tuple[Hashable, ...]) -> dict[Hashable, int]:
-    """Codes by name and by the text of the name."""
-    place: dict[Hashable, int] = {label_text(name): n for n, name in enumerate(names)}
-    return place | {name: n for n, name in enumerate(names)}
 
 
 def _problems(
@@ -150,7 +145,7 @@ def _problems(
 def _of_draw(fit: Fit, design: Design, codes: Ints, drawn: Any) -> list[str]:
     """Say which drawn items were not judged, and which judged ones were not drawn."""
     notes = []
-    missing = [fit.data.items[n] for n in design.items(fit) if n not in set(codes.tolist())]
+    missing = [fit.data.items[n] for n in np.setdiff1d(design.items(fit), codes)]
     if missing:
         notes.append(
             f"{counted(len(missing), 'drawn item')} not judged: {some(missing, label_text)}. The "
@@ -224,7 +219,7 @@ def weights_of(
     AnnotationError
         When one is missing or not above 0, or they do not add up to the number of items.
     """
-    place = _places(fit.data.items)
+    place = places(fit.data.items)
     by_code = {place[item]: value for item, value in given.items() if item in place}
     names = [fit.data.items[n] for n in answers.item]
     lacking = [name for name, n in zip(names, answers.item, strict=True) if n not in by_code]

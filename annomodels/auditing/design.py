@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from annomodels.auditing.rows import places
 from annomodels.auditing.strata import Strata, stratify
 from annomodels.data.names import label_text
 from annomodels.errors import AnnotationError, Problem
@@ -58,7 +59,7 @@ class Design:
 
     def items(self, fit: Fit) -> Ints:
         """Give the codes of the items of all rounds, in their order."""
-        place = {item: n for n, item in enumerate(fit.data.items)}
+        place = places(fit.data.items)
         return np.array([place[item] for part in self.rounds for item in part], dtype=np.int64)
 
     def save(self, path: str | os.PathLike[str], force: bool = False) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,16 @@ WRONG = -1
 Slice = tuple[Ints, tuple[Hashable, ...]]
 
 
+@lru_cache(maxsize=4)
+def places(names: tuple[Hashable, ...]) -> Mapping[Hashable, int]:
+    """Give codes by name and by the text of the name; a name goes before the text of another."""
+    place: dict[Hashable, int] = {name: n for n, name in enumerate(names)}
+    for n, name in enumerate(names):
+        if not isinstance(name, str):
+            place.setdefault(label_text(name), n)
+    return place
+
+
 def named_codes(fit: Fit, given: Mapping[Any, Any]) -> Slice:
     """Codes of the names that items are given, -1 where they have none, and the names.
 
@@ -27,8 +38,7 @@ def named_codes(fit: Fit, given: Mapping[Any, Any]) -> Slice:
     AnnotationError
         When no item of the fit is among them.
     """
-    place: dict[Any, int] = {label_text(item): n for n, item in enumerate(fit.data.items)}
-    place |= {item: n for n, item in enumerate(fit.data.items)}
+    place = places(fit.data.items)
     codes = np.full(fit.data.n_items, -1)
     names: dict[Hashable, int] = {}
     for item, name in given.items():
