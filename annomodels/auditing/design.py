@@ -145,6 +145,13 @@ def fingerprint(fit: Fit) -> str:
     return mark.hexdigest()[:16]
 
 
+def belief_mark(fit: Fit) -> str:
+    """Name the items and P(truth) of a fit by 16 signs; coders may be called otherwise."""
+    mark = hashlib.sha256(repr([label_text(item) for item in fit.data.items]).encode())
+    mark.update(np.ascontiguousarray(np.round(beliefs(fit), 6) + 0.0).tobytes())
+    return mark.hexdigest()[:16]
+
+
 def beliefs(fit: Fit) -> Floats:
     """P(truth) of a fit, shape [item, truth]."""
     p: Floats = fit.tree["truth"].to_dataset()["p_truth"].values

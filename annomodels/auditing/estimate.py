@@ -11,7 +11,7 @@ import numpy as np
 
 from annomodels.auditing.answers import Answers, answers_of, counts_of, weights_of
 from annomodels.auditing.coders import accuracies, classes, coders, panel
-from annomodels.auditing.design import Design, beliefs, fingerprint, open_items
+from annomodels.auditing.design import Design, belief_mark, beliefs, fingerprint, open_items
 from annomodels.auditing.estimator import Estimator
 from annomodels.auditing.rows import named_codes
 from annomodels.auditing.sample import Audit, designed, sized
@@ -20,7 +20,7 @@ from annomodels.auditing.strata import Strata, stratify
 from annomodels.auditing.tables import Tables
 from annomodels.auditing.teach import Lesson, after, taught
 from annomodels.data.validation import counted
-from annomodels.errors import NotApplicable
+from annomodels.errors import AnnotationError, NotApplicable, Problem
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,6 +95,8 @@ class Estimate:
         The truth of the judged items by code.
     lesson
         What they teach of P(truth) of the others.
+    mark
+        Of the items and P(truth) of the fit that it is of.
     """
 
     table: pd.DataFrame
@@ -113,6 +115,7 @@ class Estimate:
     draws: xr.Dataset
     answers: Answers
     lesson: Lesson
+    mark: str
 
     def __repr__(self) -> str:
         return "\n".join(["Estimate", repr(self.table), *self.notes])
@@ -141,8 +144,19 @@ class Estimate:
         ----------
         fit
             The fit that was audited, of which further rounds are to be drawn.
+
+        Raises
+        ------
+        AnnotationError
+            When the estimate is of other data, or of another fit of them.
         """
-        return after(fit, self.answers, self.lesson, self.draws["still_wrong"].values)
+        if belief_mark(fit) != self.mark:
+            what = "The estimate is of other data than this fit, or of another fit of them."
+            remedy = "Give the fit that was given to am.estimate, as it was before the audit."
+            raise AnnotationError(Problem(what, "estimate", remedy))
+        found = after(fit, self.answers, self.lesson, self.draws["still_wrong"].values)
+        found.tree["audit"].attrs["mark"] = self.mark
+        return found
 
 
 def estimate(
@@ -283,6 +297,7 @@ def estimate(
         draws=tables.draws(),
         answers=answered,
         lesson=taught(fit, answered),
+        mark=belief_mark(fit),
     )
 
 

@@ -12,6 +12,7 @@ from annomodels.auditing.foresight import further
 from annomodels.auditing.plain import prediction_powered, weighted
 from annomodels.auditing.rows import WRONG, flipped, row_of, three
 from annomodels.data.names import label_text
+from annomodels.summaries.trust.known_truth import to_be_expected
 from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
@@ -220,9 +221,9 @@ class Tables:
         if not len(self.seen.item):
             return []
         n, wrong = len(self.seen.item), int(self.estimator.found(WRONG, self.seen).sum())
-        asked = self.estimator.wrong[self.seen.item]
-        rng = np.random.default_rng([self.seed, 1_000_007])
-        low, high = np.quantile((rng.random((2000, n)) < asked).sum(axis=1), [0.025, 0.975])
+        item = self.seen.item
+        drawn = to_be_expected(self.fit.tree, self.data, item, self.estimator.best[item])
+        low, high = np.quantile(drawn, [0.025, 0.975])
         said = f"{low:.0f}" if low == high else f"{low:.0f} to {high:.0f}"
         return [
             f"Of {n:,} audited gold labels {wrong:,} {'is' if wrong == 1 else 'are'} wrong; by "

@@ -11,6 +11,7 @@ from annomodels.auditing.answers import Answers
 from annomodels.auditing.design import beliefs
 from annomodels.data.annotations import Annotations
 from annomodels.data.schema import observed_data
+from annomodels.summaries.trust.known_truth import to_be_expected
 from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
@@ -138,7 +139,23 @@ def after(fit: Fit, answers: Answers, lesson: Lesson, still_wrong: Floats) -> Fi
     tree["sample_stats"] = _node(stats)
     data = fit.data.replace(gold=gold)
     tree["observed_data"] = _node(observed_data(data))
+    tree["audit"] = _node(_judged(fit, answers))
     return replace(fit, data=data, tree=tree)
+
+
+def _judged(fit: Fit, answers: Answers) -> Any:
+    """Give what the fit said of the judged items before, as a group of the tree."""
+    import xarray as xr
+
+    item = np.concatenate([answers.item, answers.extra])
+    p = beliefs(fit)[item]
+    drawn = np.arange(len(item)) < len(answers.item)
+    best, mine = p.argmax(axis=1), answers.item
+    held = {"item": item, "drawn": drawn, "best": best, "wrong": 1.0 - p.max(axis=1)}
+    told = xr.Dataset({f"audited_{name}": ("audited", each) for name, each in held.items()})
+    # what was to be expected of them, which later cannot be told: the data hold their truth then
+    expected = to_be_expected(fit.tree, fit.data, mine, best[: len(mine)])
+    return told.assign(expected_wrong=("expected_draw", expected))
 
 
 def _node(values: Any) -> Any:

@@ -28,6 +28,11 @@ group                 variables
                       each model, ``weight`` (member), ``foretold`` (model), ``log_mixture`` (item,
                       truth); draws of ``sharpness`` and ``unknown`` (layer_draw) and ``tilt``
                       (layer_draw, truth)
+``audit``             of a fit after an audit, what it said before of the items that were judged
+                      (audited): ``audited_item``, their codes; ``audited_drawn``, whether drawn at
+                      random; ``audited_best``, the most probable label, and ``audited_wrong``, the
+                      probability of the others; ``expected_wrong`` (expected_draw): how many of
+                      those drawn were to be expected to be wrong
 ``member_<n>``        of a stack: a few draws of model n, from 0, with a first dimension ``few``
 ``observed_data``     what was fitted: the arrays of the data, everything else of them as JSON; of
                       annotations ``item``, ``coder``, ``label`` (annotation): codes; ``gold``

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from annomodels.errors import AnnotationError, Problem
 from annomodels.reporting.health import FEW, Counts, Health, Spread, health
 from annomodels.summaries.draws import choices, interval, thinned, truth_probabilities
-from annomodels.summaries.gold.gold import stacked_truths, wrong_interval
+from annomodels.summaries.gold.gold import audited_wrong, stacked_truths, wrong_interval
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from annomodels.auditing.estimate import Estimate
     from annomodels.fitting.fit import Fit
     from annomodels.scale.tally import Tally
     from annomodels.summaries.next.next_labels import NextLabels
@@ -36,13 +38,18 @@ class Facts:
     Parameters
     ----------
     fit
-        A fit of labels, in memory or of a scan, of numbers, or of links.
+        A fit of labels, in memory or of a scan, of numbers, or of links; of an audit, the fit after
+        it.
     target
         Accuracy asked of the coders.
     others
         Fits of other models to the same data, to compare with.
     known
         Truth by name of item that the fit was not told.
+    estimate
+        What audited items say, where there was an audit. `fit` is then what ``estimate.after(fit)``
+        gives: :func:`annomodels.report` makes that from the fit that was audited, and whoever makes
+        facts does it before.
     """
 
     def __init__(
@@ -52,11 +59,13 @@ class Facts:
         *,
         others: Sequence[Fit] = (),
         known: Mapping[Any, Any] | None = None,
+        estimate: Estimate | None = None,
     ) -> None:
         self.fit = fit
         self.target = target
         self.others = others
         self.known = known
+        self.estimate = None if estimate is None else renamed(estimate, fit)
 
     def lacks(self, verb: str) -> str:
         """See :meth:`annomodels.Fit.lacks`."""
@@ -148,7 +157,7 @@ class Facts:
         """The fit among others of the same data, if there are any."""
         from annomodels.fitting.compare import compare
 
-        return compare([self.fit, *self.others]) if self.others else None
+        return compare([before_audit(self.fit), *self.others]) if self.others else None
 
     @cached_property
     def wrong(self) -> Wrong:
@@ -243,6 +252,38 @@ class Facts:
         return int((self.items.table["quadrant"] == name).sum())
 
 
+def renamed(estimate: Estimate, fit: Fit) -> Estimate:
+    """Give an estimate in which coders are called as in a fit, whose coders may be anonymous.
+
+    Raises
+    ------
+    AnnotationError
+        When the fit is not the one after the audit.
+    """
+    audit = fit.tree["audit"] if "audit" in fit.tree.children else None
+    if audit is None or audit.attrs.get("mark") != estimate.mark:
+        what = "The estimate belongs to another fit, or this one is not as it is after the audit."
+        remedy = "Give estimate.after(fit), of the fit that was audited."
+        raise AnnotationError(Problem(what, "estimate", remedy))
+    names = dict(zip(estimate.coders["coder"], fit.data.coders, strict=True))
+    if all(old == new for old, new in names.items()):
+        return estimate
+    tables = {}
+    for name in ("coders", "classes", "panel"):
+        table = getattr(estimate, name)
+        tables[name] = table.assign(coder=[names.get(coder, coder) for coder in table["coder"]])
+    return replace(estimate, **tables)
+
+
+def before_audit(fit: Fit) -> Fit:
+    """Give a fit without what an audit told of its items, as models are compared."""
+    if "audit" not in fit.tree.children:
+        return fit
+    gold = np.array(fit.data.gold)
+    gold[fit.tree["audit"].to_dataset()["audited_item"].values] = -1
+    return replace(fit, data=fit.data.replace(gold=gold if (gold >= 0).any() else None))
+
+
 def facts_of(fit: Fit | Facts) -> Facts:
     """Give what is known of a fit, if that is not what is given."""
     return fit if isinstance(fit, Facts) else Facts(fit)
@@ -295,7 +336,8 @@ def wrong_labels(fit: Any) -> Wrong:
     best = mean.argmax(axis=1)
     winners = data.votes == data.votes.max(axis=1, keepdims=True)
     chance = winners / winners.sum(axis=1, keepdims=True)
-    gold = float((1 - mean.max(axis=1))[unknown].sum())
+    gold = audited_wrong(fit.tree)
+    gold = float((1 - mean.max(axis=1))[unknown].sum()) if gold is None else gold
     vote = float((1 - (mean * chance).sum(axis=1))[unknown].sum())
     counts = _replicated(fit, unknown, best, chance)
     low, high = interval(counts)

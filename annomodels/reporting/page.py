@@ -21,6 +21,7 @@ from annomodels.reporting.sheet import basics, may_write, template, write
 from annomodels.reporting.words import count
 
 if TYPE_CHECKING:
+    from annomodels.auditing.estimate import Estimate
     from annomodels.fitting.fit import Fit
     from annomodels.reporting.links import LinkFacts
 
@@ -37,6 +38,7 @@ def report(
     target: float | None = None,
     others: Sequence[Fit] = (),
     known: Mapping[Any, Any] | None = None,
+    estimate: Estimate | None = None,
     texts: Corpus | None = None,
 ) -> Path:
     """Write the page on a fit: one HTML file that needs no network.
@@ -61,6 +63,9 @@ def report(
     known
         Truth by name of item that was held back from the fit: the page compares the gold labels
         with it.
+    estimate
+        What :func:`annomodels.estimate` gave for this fit: the page shows what audited items say of
+        its numbers. `fit` is the one that was audited; the page is of ``estimate.after(fit)``.
     texts
         Of a fit of links, the documents that were fitted: the page shows silver chains in their
         words, agreement and ambiguous places.
@@ -73,7 +78,8 @@ def report(
     Raises
     ------
     AnnotationError
-        When the file exists and `force` is not set, or cannot be written.
+        When the file exists and `force` is not set, or cannot be written, or when the estimate is
+        of another fit.
     NotApplicable
         When the target is not between 0 and 1, when `others` are of other data or too short to be
         compared, when no item of `known` can test anything, or when one of these is given of a fit
@@ -92,9 +98,11 @@ def report(
     """
     path = Path(path)
     may_write(path, force)
+    if estimate is not None:
+        fit = estimate.after(fit)
     shown = anonymised(fit) if anonymise else fit
     told = "not shown" if anonymise else command or str(fit.tree.attrs.get("command", ""))
-    facts = Facts(shown, target, others=others, known=known)
+    facts = Facts(shown, target, others=others, known=known, estimate=estimate)
     if texts is not None and (facts.truth != "link" or anonymise):
         why = "name their coders" if anonymise else "belong to fits of links"
         raise NotApplicable(f"Leave out texts=: they {why}.")

@@ -13,7 +13,7 @@ from annomodels.engines.stacking import Layer, averaged, draw_layer, elliptical,
 from annomodels.models.mixtures.stack import layered, stacking_weights, vote_shares
 from annomodels.reporting.facts import wrong_labels
 from annomodels.summaries.next.next_labels import _of_stack
-from annomodels.summaries.trust.findings import known_truth_finding
+from annomodels.summaries.trust.known_truth import known_truth_finding
 
 pytestmark = pytest.mark.slow
 

@@ -103,7 +103,8 @@ def gold(
             "why": ["known gold" if g >= 0 else text for g, text in zip(known, why, strict=True)],
         }
     )
-    notes = _notes(data, p, known, limit, strength, stack_notes(tree), wrong_interval(tree))
+    wrong = audited_wrong(tree), wrong_interval(tree)
+    notes = _notes(data, p, known, limit, strength, stack_notes(tree), *wrong)
     return Summary("Gold standard", table, draws, notes)
 
 
@@ -143,13 +144,16 @@ def _notes(
     limit: float,
     strength: Floats,
     stack: tuple[str, ...],
+    audited: float | None,
     wrong: tuple[int, int] | None,
 ) -> tuple[str, ...]:
     model, vote = expected_errors(p, data)
+    model = model if audited is None else audited
+    by = "" if audited is None else " by the audit"
     n_open = int((known < 0).sum())
     settled = int((p.max(axis=1) >= limit).sum())
     notes = [
-        f"Of {n_open:,} labels, {model:,.1f} are expected to be wrong"
+        f"Of {n_open:,} labels, {model:,.1f} are expected to be wrong{by}"
         f"{'' if wrong is None else f' (95 % interval {wrong[0]:,} to {wrong[1]:,})'}; by majority "
         f"vote {vote:,.1f}.{'' if stack else f' {TOO_SURE}'}",
         f"{settled:,} of {data.n_items:,} items have a label with probability {limit:g} or more.",
@@ -160,6 +164,13 @@ def _notes(
     if doubtful(strength):
         notes.append(f"{no_signal(strength)} No label counts as settled, whatever its probability.")
     return tuple(notes)
+
+
+def audited_wrong(tree: xr.DataTree) -> float | None:
+    """Give how many labels are expected to be wrong after an audit, where there was one."""
+    if "audit" not in tree.children:
+        return None
+    return float(tree["sample_stats"].to_dataset()["wrong"].values.mean())
 
 
 def wrong_interval(tree: xr.DataTree) -> tuple[int, int] | None:

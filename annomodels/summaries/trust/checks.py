@@ -20,8 +20,8 @@ from annomodels.summaries.trust.findings import (
     TESTED,
     Finding,
     data_findings,
-    known_truth_finding,
 )
+from annomodels.summaries.trust.known_truth import known_truth_finding
 from annomodels.summaries.trust.next_model import fitted_model, next_model
 from annomodels.summaries.trust.predictive import TOO_SURE, aspects
 from annomodels.summaries.trust.predictive_rows import REJECTED, Aspect

@@ -26,8 +26,6 @@ OVERLAP = 0.1
 # share of the known items whose majority is another label, and the fewest of them, from which gold
 # and crowd are against each other
 AGAINST, FEWEST_AGAINST = 0.5, 3
-# known items that test P(truth), and draws of how sure it is that they are tested with
-FEWEST_TESTED, TESTS = 20, 400
 # probability of so few right labels by chance from which a coder answers against the gold
 BELOW_CHANCE, NAMED = 0.1, 5
 
@@ -67,46 +65,6 @@ class Finding:
     def row(self) -> tuple[str, float, float, bool, str]:
         """Give the columns name, value, limit, ok and sentence."""
         return self.name, self.value, self.limit, not self.severity, self.sentence
-
-
-def known_truth_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
-    """Test what a stack says of the items of known truth as if it were not known.
-
-    None where nothing tests it: few known items, or a model that says nothing of them but that
-    they are known.
-
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    data
-        What was fitted.
-    """
-    if data.gold is None or "stack" not in tree.children:
-        return None
-    known = np.flatnonzero(data.gold >= 0)
-    if len(known) < FEWEST_TESTED:
-        return None
-    from annomodels.models.mixtures.stack import layered
-
-    stack = tree["stack"].to_dataset()
-    log_q = stack["log_mixture"].values[known]
-    best = log_q.argmax(axis=1)
-    each = [stack[name].values[:TESTS] for name in ("sharpness", "unknown", "tilt")]
-    p_wrong = 1.0 - layered(log_q, *each)[:, np.arange(len(known)), best]
-    wrong = int((best != data.gold[known]).sum())
-    drawn = (np.random.default_rng(0).random(p_wrong.shape) < p_wrong).sum(axis=1)
-    low, high = (int(x) for x in np.quantile(drawn, [0.025, 0.975]))
-    said = f"{low:,}" if low == high else f"{low:,} to {high:,}"
-    text = (
-        f"Of {len(known):,} items of known truth, {wrong:,} would be wrong if it were not known; "
-        f"{said} were to be expected."
-    )
-    fine = low <= wrong <= high
-    if not fine:
-        text += " P(truth) of these data is not to be taken at its word."
-    share = wrong / len(known)
-    return Finding(TESTED, share, high / len(known), text, FINE if fine else CHECK, TESTED)
 
 
 def data_findings(tree: xr.DataTree, data: Annotations) -> list[Finding]:

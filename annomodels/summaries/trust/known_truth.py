@@ -1,0 +1,132 @@
+"""Known truth beside what a fit says of the same items as if it were not known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from annomodels.data.annotations import Annotations
+from annomodels.summaries.draws import thinned, truth_probabilities
+from annomodels.summaries.trust.findings import CHECK, FINE, TESTED, Finding
+from annomodels.types import Floats, Ints
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+# known items that test P(truth), and draws of how sure it is that they are tested with
+FEWEST_TESTED, TESTS = 20, 400
+
+
+def known_truth_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
+    """Test what a fit says of items of known truth as if it were not known.
+
+    After an audit these are the items that were drawn, whatever the model: what the fit said of
+    them before is in the tree. Chances of being drawn do not matter, as each item is compared with
+    what was said of it. Else they are those that a stack was told.
+
+    None where nothing tests it: few known items, a model that says nothing of them but that they
+    are known, or items that were not drawn at random.
+
+    Parameters
+    ----------
+    tree
+        Result of a fit.
+    data
+        What was fitted.
+    """
+    if data.gold is None:
+        return None
+    audit = tree["audit"].to_dataset() if "audit" in tree.children else None
+    known = np.flatnonzero(data.gold >= 0)
+    if audit is not None:
+        items = audit["audited_item"].values
+        drawn = audit["audited_drawn"].values.astype(bool)
+        if drawn.sum() >= FEWEST_TESTED:
+            right = audit["audited_best"].values == data.gold[items]
+            number = int((~right[drawn]).sum())
+            return _finding(number, int(drawn.sum()), audit["expected_wrong"].values, "audit")
+        known = np.setdiff1d(known, items)
+    if "stack" not in tree.children or len(known) < FEWEST_TESTED:
+        return None
+    best = tree["stack"].to_dataset()["log_mixture"].values[known].argmax(axis=1)
+    wrong = int((best != data.gold[known]).sum())
+    return _finding(wrong, len(known), to_be_expected(tree, data, known, best), "known")
+
+
+def to_be_expected(tree: xr.DataTree, data: Annotations, items: Ints, best: Ints) -> Floats:
+    """Draw how many of some items do not have a label, as a fit foretells it of open items.
+
+    Parameters
+    ----------
+    tree
+        Result of a fit.
+    data
+        What was fitted.
+    items
+        Codes of items whose truth is taken for unknown.
+    best
+        A label of each.
+
+    Returns
+    -------
+    ndarray
+        One number for each of up to 400 draws.
+    """
+    at, n = np.arange(len(items)), len(items)
+    rng = np.random.default_rng(0)
+    if not n:
+        return np.zeros(1)
+    if "stack" in tree.children:
+        from annomodels.models.mixtures.stack import layered
+
+        stack = tree["stack"].to_dataset()
+        each = [stack[name].values[:TESTS] for name in ("sharpness", "unknown", "tilt")]
+        p_wrong = 1.0 - layered(stack["log_mixture"].values[items], *each)[:, at, best]
+    else:
+        some = _open(data, items)
+        draws = thinned(tree, data, TESTS)
+        p_wrong = np.stack([1.0 - p[at, best] for _, p in truth_probabilities(draws, some)])
+        if len(p_wrong) == 1:  # of EM
+            p_wrong = np.repeat(p_wrong, TESTS, axis=0)
+    return np.asarray((rng.random(p_wrong.shape) < p_wrong).sum(axis=1), dtype=float)
+
+
+def _open(data: Annotations, items: Ints) -> Annotations:
+    """Take some items of the data in a wanted order, their truth unknown, with all coders."""
+    place = np.full(data.n_items, -1)
+    place[items] = np.arange(len(items))
+    rows = np.flatnonzero(place[data.item] >= 0)
+    rows = rows[np.argsort(place[data.item[rows]], kind="stable")]
+    left = data.unanswered
+    if left is not None:
+        left = left[place[left[:, 0]] >= 0].copy()
+        left[:, 0] = place[left[:, 0]]
+    return data.replace(
+        item=place[data.item[rows]],
+        coder=data.coder[rows],
+        label=data.label[rows],
+        items=tuple(data.items[item] for item in items),
+        gold=None,
+        group=None if data.group is None else data.group[items],
+        texts=None,
+        unanswered=left,
+    )
+
+
+def _finding(wrong: int, n: int, drawn: Floats, how: str) -> Finding:
+    """Compare a number of wrong labels with what was to be expected of the same items."""
+    low, high = (int(x) for x in np.quantile(drawn, [0.025, 0.975]))
+    said = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    text = (
+        f"Of {n:,} items of known truth, {wrong:,} would be wrong if it were not known; "
+        f"{said} were to be expected."
+    )
+    if how == "audit":
+        verb = "was" if wrong == 1 else "were"
+        text = f"Of {n:,} audited gold labels, {wrong:,} {verb} wrong; {said} were to be expected."
+    fine = low <= wrong <= high
+    if not fine:
+        text += " P(truth) of these data is not to be taken at its word"
+        text += "; the numbers of the audit hold all the same." if how == "audit" else "."
+    return Finding(TESTED, wrong / n, high / n, text, FINE if fine else CHECK, TESTED)
