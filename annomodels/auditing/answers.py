@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from annomodels.auditing.design import Design, open_items
 from annomodels.auditing.estimator import Seen
 from annomodels.auditing.rows import places
 from annomodels.auditing.strata import Strata
+from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text, plain_mapping
 from annomodels.data.validation import counted, is_blank, some
 from annomodels.errors import AnnotationError, Problem
@@ -69,20 +70,8 @@ def answers_of(
         When nothing can be used, items are not in the data, or truths are no labels of the fit;
         names all of them.
     """
-    from annomodels.io.border import name_of
-    from annomodels.io.mappings import truths_from
-
-    source = "audit" if isinstance(given, Mapping) else name_of(given)
-    found: Mapping[Any, Any]
-    found = plain_mapping(given, "item", "label") if isinstance(given, Mapping) else (
-        truths_from(given)
-    )  # fmt: skip
-    found = {item: truth for item, truth in found.items() if not is_blank(truth)}
-    items = places(fit.data.items)
-    labels = places(fit.data.labels)
-    problems = _problems(found, items, labels, fit, source)
-    if problems:
-        raise AnnotationError(problems)
+    found = read_answers(fit.data, given)
+    items, labels = places(fit.data.items), places(fit.data.labels)
     codes = np.array([items[item] for item in found], dtype=np.int64)
     truth = np.array([labels[label] for label in found.values()], dtype=np.int64)
     notes = []
@@ -101,7 +90,7 @@ def answers_of(
         if not is_open.any():
             what = "The fit was told the truth of all these items, so they test nothing."
         remedy = "Judge the items that am.audit drew of this fit."
-        raise AnnotationError(Problem(what, source, remedy))
+        raise AnnotationError(Problem(what, _source(given), remedy))
     if len(set(truth[drawn].tolist())) == 1 and fit.data.n_labels > 1:
         only = label_text(fit.data.labels[int(truth[drawn][0])])
         notes.append(
@@ -111,35 +100,62 @@ def answers_of(
     return Answers(codes[drawn], truth[drawn], codes[~drawn], truth[~drawn], tuple(notes))
 
 
-def _problems(
-    found: Mapping[Any, Any],
-    items: Mapping[Hashable, int],
-    labels: Mapping[Hashable, int],
-    fit: Fit,
-    source: str,
-) -> list[Problem]:
-    problems = []
+def read_answers(
+    data: Annotations, given: Mapping[Any, Any] | str | os.PathLike[str]
+) -> Mapping[Any, Any]:
+    """Read the truth of judged items, and see that items and labels are those of the data.
+
+    Parameters
+    ----------
+    data
+        What was fitted, or is going to be.
+    given
+        Truth by item, or a file with such a table.
+
+    Raises
+    ------
+    AnnotationError
+        With every problem.
+    """
+    from annomodels.io.mappings import truths_from
+
+    found: Mapping[Any, Any]
+    if isinstance(given, Mapping):
+        found = plain_mapping(given, "item", "label")
+    else:
+        found = truths_from(given)
+    found = {item: truth for item, truth in found.items() if not is_blank(truth)}
     if not found:
         what = "There are no answers: no item has a label."
-        return [Problem(what, source, "Fill in the column label for each item.")]
+        raise AnnotationError(
+            Problem(what, _source(given), "Fill in the column label for each item.")
+        )
+    items, labels = places(data.items), places(data.labels)
+    problems = []
     unknown = [item for item in found if item not in items]
     if unknown:
-        what = f"{counted(len(unknown), 'item')} not in the fit: {some(unknown)}."
-        remedy = f"Use the names that items have there, such as {some(list(fit.data.items)[:3])}."
-        problems.append(Problem(what, source, remedy))
+        what = f"{counted(len(unknown), 'judged item')} not in the data: {some(unknown)}."
+        remedy = f"Use the names that items have there, such as {some(list(data.items)[:3])}."
+        problems.append(Problem(what, _source(given), remedy))
     strange = {truth: item for item, truth in found.items() if truth not in labels}
     if strange:
-        what = (
-            f"{counted(len(strange), 'truth')} that {'is' if len(strange) == 1 else 'are'} no "
-            f"label of the fit: {some(list(strange))}."
-        )
-        where = f"{source}, item {label_text(next(iter(strange.values())))}"
+        is_no = "is no label" if len(strange) == 1 else "are no labels"
+        what = f"{counted(len(strange), 'truth')} that {is_no} of the data: {some(list(strange))}."
+        where = f"{_source(given)}, item {label_text(next(iter(strange.values())))}"
         remedy = (
-            f"Write one of {some(list(fit.data.labels))}; if another label is right, read the data "
+            f"Write one of {some(list(data.labels))}; if another label is right, read the data "
             "with labels=[...] and fit again; if it cannot be told, leave the cell empty."
         )
         problems.append(Problem(what, where, remedy))
-    return problems
+    if problems:
+        raise AnnotationError(problems)
+    return found
+
+
+def _source(given: Any) -> str:
+    from annomodels.io.border import name_of
+
+    return "audit" if isinstance(given, Mapping) else name_of(given)
 
 
 def _of_draw(fit: Fit, design: Design, codes: Ints, drawn: Any) -> list[str]:

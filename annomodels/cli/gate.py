@@ -23,7 +23,10 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-_GATE = re.compile(r"\s*([\w-]+)(?:\.(\w+))?\s*(<=|>=|<|>)\s*([-+]?[\d.]+(?:[eE][-+]?\d+)?)\s*")
+# a name, and after a colon the label that it is about
+_GATE = re.compile(
+    r"\s*([\w-]+(?::[^<>=]+?)?)(?:\.(\w+))?\s*(<=|>=|<|>)\s*([-+]?[\d.]+(?:[eE][-+]?\d+)?)\s*"
+)
 
 
 @dataclass(frozen=True)
@@ -41,26 +44,36 @@ class Gate:
     sign: str
     limit: float
 
-    def failures(self, table: pd.DataFrame) -> list[str]:
-        """Sentences for the rows of a table of coefficients that fail; undefined ones fail too.
+    def failures(self, table: pd.DataFrame, word: str = "coefficient") -> list[str]:
+        """Sentences for the rows of a table that fail; undefined ones fail too.
+
+        Parameters
+        ----------
+        table
+            With a column called as `word` says, and before it what its rows are about.
+        word
+            What is compared: a coefficient, or another quantity.
 
         Raises
         ------
         click.UsageError
-            When the table has no such coefficient.
+            When the table has no such row or column.
         """
-        known = list(dict.fromkeys(table["coefficient"]))
+        known = list(dict.fromkeys(table[word]))
+        context = click.get_current_context(silent=True)
         if self.name not in known:
             close = difflib.get_close_matches(self.name, known, n=2) or known
-            raise click.UsageError(
-                f"--fail-if: there is no coefficient {self.name!r}; use {', '.join(close)}.",
-                click.get_current_context(silent=True),
-            )
+            text = f"--fail-if: there is no {word} {self.name!r}; use {', '.join(close)}."
+            raise click.UsageError(text, context)
+        if self.column not in table:
+            there = ", ".join(name for name in COLUMNS if name in table)
+            text = f"--fail-if: here no {word} has {self.column!r}; use {there}."
+            raise click.UsageError(text, context)
         found = []
-        parts = list(table.columns[: list(table.columns).index("coefficient")])
-        for row in table[table["coefficient"] == self.name].to_dict("records"):
+        parts = list(table.columns[: list(table.columns).index(word)])
+        for row in table[table[word] == self.name].to_dict("records"):
             value = float(row[self.column])
-            where = "".join(f" of {part} {row[part]}" for part in parts)
+            where = "".join(f" of {part} {row[part]}" for part in parts if row[part] != "")
             what = self.name + ("" if self.column == "value" else f".{self.column}") + where
             if math.isnan(value):
                 found.append(f"{what} is not defined: {row.get('note') or 'no reason given'}")

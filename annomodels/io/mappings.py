@@ -14,7 +14,7 @@ from annomodels.data.validation import counted, is_blank, some
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.border import decoded, name_of, raw_bytes
 from annomodels.io.objects import json_value
-from annomodels.io.tables.columns import Columns, matched
+from annomodels.io.tables.columns import Columns, matched, named_column
 from annomodels.io.tables.delimited import records_of
 from annomodels.io.tables.long import GOLD_WORDS
 
@@ -135,6 +135,7 @@ def recode_labels(columns: Columns, new: Mapping[Any, Any], source: str) -> None
         )
 
 
+_TABLE = "Write a table with a header, one row for each item (CSV, TSV)."
 _REMEDY = 'Write a table with the columns item and truth (CSV, TSV), or {"item": "truth"} as JSON.'
 
 
@@ -198,6 +199,61 @@ def truths_of(path: str | os.PathLike[str], data: Annotations) -> dict[Hashable,
         remedy = "Fit without the truth that you want to hold back: leave out gold=."
         raise AnnotationError(Problem(what, source, remedy))
     return found
+
+
+def item_columns(
+    path: str | os.PathLike[str], columns: Sequence[str], item: str | None = None
+) -> dict[str, dict[str, str]]:
+    """Cells of some columns of a table, by item.
+
+    Rows of an item may repeat, as those of labels do, if they agree; empty cells are passed over.
+
+    Parameters
+    ----------
+    path
+        A table with a header (CSV, TSV).
+    columns
+        Names of the columns.
+    item
+        Name of the column with the item; found by the words for it where it is not named.
+
+    Raises
+    ------
+    AnnotationError
+        When the file cannot be read, a column is not there, or rows of an item differ.
+    """
+    source = name_of(path)
+    records, _, _ = records_of(decoded(raw_bytes(path), source), source)
+    rows = [(n, row) for n, row in enumerate(records, 1) if any(row)]
+    if not rows:
+        raise AnnotationError(Problem("The file is empty.", source, _TABLE))
+    header = rows[0][1]
+    problems = [p for name in columns for p in named_column(header, name, "column", source)]
+    found = matched(header)["item"] if item is None else [item]
+    if item is not None:
+        problems += named_column(header, item, "item", source)
+    elif len(found) != 1:
+        what = f"Which column holds the item is not clear: the columns are {some(header)}."
+        problems.append(Problem(what, source, "Name it: item=."))
+    if problems:
+        raise AnnotationError(problems)
+    at, places = header.index(found[0]), [header.index(name) for name in columns]
+    out: dict[str, dict[str, str]] = {name: {} for name in columns}
+    for number, row in rows[1:]:
+        cells = [*row, *[""] * (len(header) - len(row))]
+        for name, place in zip(columns, places, strict=True):
+            if is_blank(cells[place]) or is_blank(cells[at]):
+                continue
+            if out[name].setdefault(cells[at], cells[place]) != cells[place]:
+                what = (
+                    f"Item {cells[at]!r} has {out[name][cells[at]]!r} and {cells[place]!r} in "
+                    f"column {name!r}."
+                )
+                where = f"{source}, row {number}"
+                problems.append(Problem(what, where, "Give each item one value."))
+    if problems:
+        raise AnnotationError(problems)
+    return out
 
 
 def _pairs(text: str, source: str) -> list[tuple[str, str]]:
