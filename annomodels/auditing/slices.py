@@ -40,12 +40,16 @@ def slices(t: Tables, by: Mapping[str, Slice]) -> tuple[pd.DataFrame, pd.DataFra
         item, group = units_of(member, t.estimator.inside)
         n = np.bincount(group, minlength=len(names))
         judged = np.bincount(group[np.isin(item, t.seen.item)], minlength=len(names))
+        share: Floats = np.empty(0)
         for label in (WRONG, *range(t.data.n_labels)):
-            shares = t.some(label, len(names))
-            rng = np.random.default_rng([t.seed, 1_000_004, number, label + 1])
-            found = t.estimator.groups(label, t.seen, shares, (item, group), len(names), rng)
-            with np.errstate(invalid="ignore", divide="ignore"):
-                share = np.where(n > 0, found / n, np.nan)
+            if label == 1 and t.data.n_labels == 2:
+                share = 1 - share  # what is not the first label is the second
+            else:
+                shares = t.some(label, len(names))
+                rng = np.random.default_rng([t.seed, 1_000_004, number, label + 1])
+                found = t.estimator.groups(label, t.seen, shares, (item, group), len(names), rng)
+                with np.errstate(invalid="ignore", divide="ignore"):
+                    share = np.where(n > 0, found / n, np.nan)
             what: dict[str, Any] = {"quantity": "accuracy", "label": ""}
             if label == WRONG:
                 share = 1 - share

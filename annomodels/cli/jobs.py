@@ -14,13 +14,14 @@ from annomodels.cli.options import Reading, Sampling
 from annomodels.errors import AnnotationError
 
 if TYPE_CHECKING:
+    from annomodels.auditing.estimate import Estimate
     from annomodels.data.annotations import Annotations
     from annomodels.fitting.fit import Fit
     from annomodels.reporting.index import IndexRow
     from annomodels.scale.scanned import Scanned
 
 INDEX, TABLE, METHODS = "index.html", "agreement.csv", "methods.md"
-_REPORT = "report.html"
+_REPORT, ESTIMATE = "report.html", "estimate.csv"
 _OTHERS = ("gold.csv", "coders.csv", "items.csv", "agreement.csv", "fit.nc", "methods.md")
 
 
@@ -48,6 +49,8 @@ class Job:
         Whether texts that a spreadsheet would compute get an apostrophe.
     cache
         Where a stream keeps its sorted blocks.
+    audit, drawn
+        Files with judged items, and how these were drawn.
     """
 
     data: str
@@ -61,6 +64,8 @@ class Job:
     known: str | None = None
     spreadsheet: bool = False
     cache: str | None = None
+    audit: tuple[str, ...] = ()
+    drawn: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,32 +86,38 @@ def one_question(
     job: Job, output: str, labels: Annotations | None = None, question: str = ""
 ) -> Outcome:
     """Check, fit and write a folder; `labels` may have been read already."""
+    from annomodels.cli.auditing import check_answers, drawn_from, estimated
     from annomodels.cli.health import findings
     from annomodels.cli.loading import load_data, say_notes
     from annomodels.cli.places import check_folder
     from annomodels.cli.sampling import exit_code, facts_of, verdict_lines
     from annomodels.cli.session import note
 
-    names = names_of(report=job.report)
+    names = names_of(report=job.report, audited=bool(job.audit))
     check_folder(output, names, job.force)
+    how = drawn_from(job.drawn, output) if job.audit else {}
     labels = load_data(job.data, job.reading) if labels is None else labels
     note(repr(labels))
     say_notes(labels)
     known = _known(job, labels)
+    if job.audit:
+        check_answers(job.audit, labels)
     for fact in findings(labels):
         if fact.remark:
             note(f"{fact.check}: {fact.value}. {fact.remark}")
     fit = fit_of(job, labels)
+    found = estimated(fit, job.audit, how, seed=fit.seed) if job.audit else None
     write_outputs(
         fit,
         output,
         names,
+        found,
         threshold=job.threshold,
         target=job.target,
         known=known,
         spreadsheet=job.spreadsheet,
     )
-    check = fit.check()
+    check = (fit if found is None else found.after(fit)).check()
     folder = Path(output)
     main_file = folder / ("report.html" if job.report else "gold.csv")
     facts = {
@@ -136,15 +147,17 @@ def fit_of(job: Job, labels: Annotations | Scanned) -> Fit:
     return fit_data(anonymous(labels), job.sampling, "not shown", model, outputs=True)
 
 
-def names_of(*, report: bool) -> tuple[str, ...]:
-    """Give the names of the files, with or without the report."""
-    return (_REPORT, *_OTHERS) if report else _OTHERS
+def names_of(*, report: bool, audited: bool = False) -> tuple[str, ...]:
+    """Give the names of the files, with or without the report and what an audit says."""
+    names = (*_OTHERS, ESTIMATE) if audited else _OTHERS
+    return (_REPORT, *names) if report else names
 
 
 def write_outputs(
     fit: Fit,
     folder: str,
     names: tuple[str, ...],
+    audited: Estimate | None = None,
     *,
     threshold: float | None,
     target: float | None,
@@ -153,7 +166,9 @@ def write_outputs(
 ) -> None:
     """Write all outputs beside the folder, then move them in.
 
-    Files are those of :func:`names_of`; a folder that is not there is made.
+    Files are those of :func:`names_of`; a folder that is not there is made. After an audit tables
+    and page are of the fit after it; what is saved is the fit that was audited, of which further
+    rounds can be drawn.
     """
     from annomodels.cli.places import filled_folder
     from annomodels.cli.session import note, warn
@@ -166,17 +181,20 @@ def write_outputs(
     from annomodels.reporting.sheet import write
 
     told = str(fit.tree.attrs["command"])
-    facts = Facts(fit, target, known=known)
+    shown = fit if audited is None else audited.after(fit)
+    facts = Facts(shown, target, known=known, estimate=audited)
     stale = _REPORT not in names and (Path(folder) / _REPORT).exists()
     with filled_folder(folder) as beside, Stages() as stages:
         stages("making the tables", 0.0)
-        gold = gold_of(fit, threshold)
+        gold = gold_of(shown, threshold)
         tables = {
             "gold.csv": gold_table(gold, threshold, soft=False),
             "coders.csv": facts.coders.table,
-            "items.csv": fit.items().table,
-            "agreement.csv": fit.agreement().table,
+            "items.csv": shown.items().table,
+            "agreement.csv": shown.agreement().table,
         }
+        if audited is not None:
+            tables[ESTIMATE] = audited.table
         safe = guarded_tables(list(tables.values()), spreadsheet)
         for name, table in zip(tables, safe, strict=True):
             (beside / name).write_text(to_text(table, "csv"), encoding="utf-8", newline="")
@@ -210,6 +228,9 @@ def each_question(job: Job, output: str) -> tuple[str, list[Outcome], dict[str, 
     from annomodels.errors import EngineError, NotApplicable, Problem
     from annomodels.reporting.index import row_of
 
+    if job.audit:
+        what = "--audit judges items of one question: choose it with --question."
+        raise click.UsageError(what, click.get_current_context(silent=True))
     if job.known is not None:
         what = "--known is the truth of one question: choose it with --question."
         raise click.UsageError(what, click.get_current_context(silent=True))

@@ -30,6 +30,8 @@ COMMANDS: dict[str, str] = {
     "items": "Which items are easy, hard, contested or in need of labels, from a saved fit.",
     "labels": "How frequent, how well used and how often confused each label is, from a saved fit.",
     "next": "Which labels to ask for next, and by whom, from a saved fit.",
+    "audit": "Items for somebody who knows to judge, drawn at random, from a saved fit.",
+    "estimate": "How good labels and coders are by judged items; a quality gate with --fail-if.",
     "compare": "Which of several saved fits predicts held-out items or labels best.",
     "methods": "The methods section to paste, as Markdown, LaTeX or BibTeX, from a saved fit.",
     "coref": "Coreference: agreement on chains, ambiguous places, silver chains.",

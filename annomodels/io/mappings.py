@@ -201,6 +201,32 @@ def truths_of(path: str | os.PathLike[str], data: Annotations) -> dict[Hashable,
     return found
 
 
+def items_from(path: str | os.PathLike[str], item: str | None = None) -> list[str]:
+    """Items of a table, each once: its column with the item, or the only one that it has.
+
+    Raises
+    ------
+    AnnotationError
+        When the file cannot be read, or it is not clear which column holds the item.
+    """
+    source = name_of(path)
+    records, _, _ = records_of(decoded(raw_bytes(path), source), source)
+    rows = [row for row in records if any(row)]
+    if not rows:
+        raise AnnotationError(Problem("The file is empty.", source, _TABLE))
+    header = rows[0]
+    named = matched(header)["item"] if item is None else [item]
+    if len(header) == 1:
+        cells = [row[0] for row in (rows[1:] if named else rows)]
+    elif len(named) == 1 and named[0] in header:
+        place = header.index(named[0])
+        cells = [row[place] for row in rows[1:] if len(row) > place]
+    else:
+        what = f"Which column holds the item is not clear: the columns are {some(header)}."
+        raise AnnotationError(Problem(what, source, "Call it item."))
+    return list(dict.fromkeys(cell for cell in cells if not is_blank(cell)))
+
+
 def item_columns(
     path: str | os.PathLike[str], columns: Sequence[str], item: str | None = None
 ) -> dict[str, dict[str, str]]:

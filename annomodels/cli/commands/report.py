@@ -32,6 +32,20 @@ from annomodels.cli.options import common_options, examples
     metavar="FILE",
     help="Truth of some items (item,truth), held back from the fit, to test the gold labels.",
 )
+@click.option(
+    "--audit",
+    "audited",
+    metavar="FILE",
+    multiple=True,
+    help="Items that somebody judged (item,label), drawn by `annomodels audit`: the page shows the "
+    "audited numbers; may be repeated.",
+)
+@click.option(
+    "--drawn",
+    metavar="HOW",
+    help="How the items of --audit were drawn: the file that `annomodels audit` kept, 'random' or "
+    "'chosen' [default: audit.json beside FIT, else chosen].",
+)
 @click.option("--json", "as_json", is_flag=True, help="Write path and verdict as JSON.")
 @common_options
 def command(
@@ -42,9 +56,12 @@ def command(
     target: float | None,
     others: tuple[str, ...],
     known: str | None,
+    audited: tuple[str, ...],
+    drawn: str | None,
     as_json: bool,
 ) -> None:
     """Write the report of FIT: one HTML file that needs no network."""
+    from annomodels.cli.auditing import drawn_from, estimated
     from annomodels.cli.loading import load_fit
     from annomodels.cli.places import check_file
     from annomodels.cli.tables import to_json
@@ -56,13 +73,21 @@ def command(
     loaded = load_fit(fit)
     rivals = [load_fit(name) for name in others]
     truths = None if known is None else truths_of(known, loaded.data)
+    if drawn is not None and not audited:
+        raise click.UsageError("--drawn goes with --audit.")
+    found = None
+    if audited:
+        found = estimated(loaded, audited, drawn_from(drawn, fit), seed=loaded.seed)
     told = "not shown" if anonymise else str(loaded.tree.attrs.get("command", ""))
     shown = anonymised(loaded) if anonymise else loaded
     with Stages() as stages:
         stages("drawing the report")
-        report(shown, output, force=force, command=told, target=target, others=rivals, known=truths)
+        report(
+            shown, output, force=force, command=told, target=target, others=rivals, known=truths,
+            estimate=found,
+        )  # fmt: skip
     if as_json:
-        check = shown.check()
+        check = (shown if found is None else found.after(shown)).check()
         facts = {"report": output, "verdict": check.verdict, "sentences": check.sentences}
         click.echo(to_json(facts), nl=False)
     else:

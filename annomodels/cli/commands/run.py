@@ -21,6 +21,7 @@ from annomodels.cli.options import (
         "annomodels run votes.csv -o out",
         "annomodels run votes.csv -o out --item sentence --coder worker --target .8",
         "annomodels run votes.csv -o out --known truth.csv",
+        "annomodels run votes.csv -o out --force --audit audit.csv",
         "annomodels run dataset:anesthesia -o out --force",
         "annomodels run batch.csv -o out --every-question",
         "annomodels run coding.xlsx -o out --question 'stage_*' --scale 'stage_*=ordinal'",
@@ -41,6 +42,20 @@ from annomodels.cli.options import (
     metavar="FILE",
     help="Truth of some items (item,truth), held back from the fit, "
     "to test the gold labels in the report.",
+)
+@click.option(
+    "--audit",
+    "audited",
+    metavar="FILE",
+    multiple=True,
+    help="Items that somebody judged (item,label), drawn by `annomodels audit`: puts the numbers "
+    "right; may be repeated for several rounds.",
+)
+@click.option(
+    "--drawn",
+    metavar="HOW",
+    help="How the items of --audit were drawn: the file that `annomodels audit` kept, 'random' or "
+    "'chosen' [default: audit.json in FOLDER, else chosen].",
 )
 @click.option("--anonymise", is_flag=True, help="Leave the names of coders out of all outputs.")
 @click.option(
@@ -78,6 +93,8 @@ def command(
     threshold: float | None,
     target: float | None,
     known: str | None,
+    audited: tuple[str, ...],
+    drawn: str | None,
     anonymise: bool,
     spreadsheet: bool,
     no_report: bool,
@@ -95,6 +112,8 @@ def command(
     questions are never mixed: choose one (--question), or take each by itself (--every-question, or
     --question more than once or with a pattern such as 'stage_*'), with a table, a methods text and
     a page over all; what cannot be analysed is named with the reason.
+    With --audit the folder also gets estimate.csv, gold.csv has the labels that were judged, and
+    the page shows the audited numbers first; fit.nc stays the fit that was audited.
     With --stream the gold standard is gold.parquet, P(truth) is in truth/, about.json holds the
     verdict, and there are no items.csv and agreement.csv, which need the labels in memory.
     """
@@ -108,9 +127,15 @@ def command(
     shown = not no_report
     job = Job(
         data, reading, sampling, force, threshold, target, anonymise, shown, known, spreadsheet,
-        cache,
+        cache, audited, drawn,
     )  # fmt: skip
+    if drawn is not None and not audited:
+        raise click.UsageError("--drawn goes with --audit.")
     if stream:
+        if audited:
+            raise click.UsageError(
+                "--audit needs P(truth) in memory: fit without --stream, or a part of the labels."
+            )
         from annomodels.cli.streaming import stream_run
 
         ctx.exit(stream_run(job, output, every_question=every_question, as_json=as_json))

@@ -1,0 +1,240 @@
+"""``annomodels estimate``: the numbers of a fit put right by items that somebody judged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from annomodels.cli.options import Writing, common_options, examples, split_words, write_options
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from annomodels.auditing.estimate import Estimate
+
+TABLES = {
+    "overall": ("quantity", "label", "value", "low", "high", "audit_low", "audit_high", "model"),
+    "thresholds": ("threshold", "n", "accuracy", "accuracy_low", "accuracy_high", "audited"),
+    "coders": ("coder", "accuracy", "accuracy_low", "accuracy_high", "n", "audited", "right"),
+    "classes": ("coder", "label", "share", "share_low", "share_high", "audited", "right"),
+    "slices": ("by", "slice", "quantity", "label", "value", "low", "high", "n", "audited"),
+    "differences": ("by", "first", "second", "quantity", "label", "difference", "low", "high"),
+    "systems": ("system", "win_rate", "win_rate_low", "win_rate_high", "n", "audited"),
+    "panel": ("quantity", "coder", "value", "low", "high"),
+    "needs": ("further", "width", "width_audit_alone"),
+}
+
+
+@click.command(
+    "estimate",
+    epilog=examples(
+        "annomodels estimate out --audit audit.csv",
+        "annomodels estimate out --audit audit.csv --by system --items items.csv",
+        "annomodels estimate out --audit human.csv --drawn random --table coders",
+        "annomodels estimate out --audit audit.csv --fail-if 'accuracy.low<0.9'",
+    ),
+)
+@click.argument("fit")
+@click.option(
+    "--audit",
+    "paths",
+    metavar="FILE",
+    multiple=True,
+    required=True,
+    help="Judged items (item,label); may be repeated for several rounds.",
+)
+@click.option(
+    "--drawn",
+    metavar="HOW",
+    help="How they were drawn: the file that `annomodels audit` kept, 'random' (all items had the "
+    "same chance), or 'chosen' [default: audit.json beside FIT, else chosen].",
+)
+@click.option(
+    "--by",
+    metavar="COLUMN",
+    multiple=True,
+    help="Cut the items into slices by a column of --items; may be repeated.",
+)
+@click.option(
+    "--items",
+    metavar="FILE",
+    help="Table with the items and what else is known of them; may be the file of the labels.",
+)
+@click.option("--item", metavar="COLUMN", help="Column of --items with the item.")
+@click.option(
+    "--pairs",
+    metavar="LEFT,RIGHT",
+    callback=split_words,
+    help="Two columns of --items with the systems that an item compares: gives win rates.",
+)
+@click.option(
+    "--wins",
+    metavar="LABEL,LABEL",
+    callback=split_words,
+    help="Labels that say that the left or the right system won [default: the first two].",
+)
+@click.option(
+    "--weights",
+    metavar="COLUMN",
+    help="Column of the judged items with one over the chance that each had to be drawn.",
+)
+@click.option(
+    "--cluster",
+    metavar="COLUMN",
+    help="Column of --items that is the same for repeats of one item, which count as one.",
+)
+@click.option("--label", metavar="LABEL", help="Of the prevalence show this label only.")
+@click.option(
+    "--table",
+    "shown",
+    type=click.Choice(list(TABLES)),
+    default="overall",
+    show_default=True,
+    help="Which table to give.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=1,
+    show_default=True,
+    help="The same seed gives the same numbers.",
+)
+@click.option(
+    "--fail-if",
+    "gates",
+    multiple=True,
+    metavar="GATE",
+    help="Exit with 1 if the condition holds: accuracy.low<0.9, prevalence:pass.low<0.8; with --by "
+    "in any slice, too; may be repeated.",
+)
+@write_options
+@common_options
+@click.pass_context
+def command(
+    ctx: click.Context,
+    fit: str,
+    paths: tuple[str, ...],
+    drawn: str | None,
+    by: tuple[str, ...],
+    items: str | None,
+    item: str | None,
+    pairs: tuple[str, ...] | None,
+    wins: tuple[str, ...] | None,
+    weights: str | None,
+    cluster: str | None,
+    label: str | None,
+    shown: str,
+    seed: int,
+    gates: tuple[str, ...],
+    writing: Writing,
+) -> None:
+    """Say how good the labels and coders of FIT are, by items that somebody judged.
+
+    Beside each number stand what the judged items say alone (audit) and what the fit says alone
+    (model). The intervals hold where the model is wrong if the items were drawn at random.
+    """
+    from annomodels.cli.auditing import drawn_from, estimated
+    from annomodels.cli.exits import DONE, GATE
+    from annomodels.cli.gate import parse_gates
+    from annomodels.cli.loading import load_fit
+    from annomodels.cli.places import check_writing
+    from annomodels.cli.session import warn
+    from annomodels.cli.tables import emit
+
+    limits = parse_gates(gates)
+    check_writing(writing)
+    how = {} if weights else drawn_from(drawn, fit)
+    about = _about(items, item, by, pairs, cluster)
+    if weights is not None:
+        if drawn is not None:
+            raise click.UsageError("--weights says how items were drawn: leave out --drawn.")
+        how["weights"] = _weights(paths, weights)
+    if pairs is not None:
+        left, right = (about[name] for name in pairs)
+        how["pairs"] = {i: (left[i], right[i]) for i in left if i in right}
+        how["wins"] = None if wins is None else tuple(wins)
+    elif wins is not None:
+        raise click.UsageError("--wins goes with --pairs.")
+    found = estimated(
+        load_fit(fit),
+        paths,
+        how,
+        by={name: about[name] for name in by},
+        clusters=None if cluster is None else about[cluster],
+        seed=seed,
+    )
+    table = _table(found, shown, label)
+    emit(table, writing, f"Estimate: {shown}", TABLES[shown])
+    failures = [
+        sentence for limit in limits for sentence in limit.failures(_gated(found), "quantity")
+    ]
+    for sentence in failures:
+        warn(f"gate failed: {sentence}")
+    ctx.exit(GATE if failures else DONE)
+
+
+def _about(
+    items: str | None,
+    item: str | None,
+    by: tuple[str, ...],
+    pairs: tuple[str, ...] | None,
+    cluster: str | None,
+) -> dict[str, Any]:
+    """Read the columns that are asked for of the table of items."""
+    from annomodels.io.mappings import item_columns
+
+    if pairs is not None and len(pairs) != 2:
+        raise click.UsageError("--pairs names two columns: LEFT,RIGHT.")
+    wanted = [*by, *(pairs or ()), *(() if cluster is None else (cluster,))]
+    if not wanted:
+        return {}
+    if items is None:
+        raise click.UsageError(
+            f"{', '.join(wanted)}: name the table with this column, one row for each item, with "
+            "--items; it may be the file of the labels."
+        )
+    return dict(item_columns(items, list(dict.fromkeys(wanted)), item))
+
+
+def _weights(paths: tuple[str, ...], column: str) -> dict[str, str]:
+    from annomodels.io.mappings import item_columns
+
+    found: dict[str, str] = {}
+    for path in paths:
+        found |= item_columns(path, [column])[column]
+    return found
+
+
+def _table(found: Estimate, shown: str, label: str | None) -> pd.DataFrame:
+    """Give the table that is asked for, with the prevalence of one label only if so wished."""
+    from annomodels.data.names import label_text
+
+    table: pd.DataFrame = found.table if shown == "overall" else getattr(found, shown)
+    if not len(table):
+        asked = {"slices": "--by", "differences": "--by", "systems": "--pairs"}.get(shown)
+        why = f"say {asked}" if asked else "there is too little for it"
+        raise click.UsageError(f"There is no table of {shown}: {why}.")
+    if label is None or "quantity" not in table or "label" not in table:
+        return table
+    texts = table["label"].map(label_text)
+    of_label = (table["quantity"] == "prevalence") & (texts == label)
+    if not of_label.any():
+        there = list(dict.fromkeys(text for text in texts if text))
+        raise click.UsageError(f"--label: there is no label {label!r}; use {', '.join(there)}.")
+    return table[(table["quantity"] != "prevalence") | of_label]
+
+
+def _gated(found: Estimate) -> pd.DataFrame:
+    """Give all quantities that a gate may name, of all items and of slices."""
+    import pandas as pd
+
+    from annomodels.data.names import label_text
+
+    overall = found.table.assign(by="", slice="")
+    rows = pd.concat([overall, found.slices], ignore_index=True) if len(found.slices) else overall
+    names = [
+        quantity if label == "" else f"{quantity}:{label_text(label)}"
+        for quantity, label in zip(rows["quantity"], rows["label"], strict=True)
+    ]
+    return rows.assign(quantity=names)[["by", "slice", "quantity", "value", "low", "high"]]
