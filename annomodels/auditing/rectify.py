@@ -45,18 +45,18 @@ class Prior:
     """
 
     shift: float = 0.0
-    near: float = 0.5
+    near: float = 0.6
     far: float = 1.3
-    doubt: float = 0.3
+    doubt: float = 0.4
     slope: float = 0.5
-    weight: float = 20.0
+    weight: float = 30.0
     weight_spread: float = 1.0
 
 
 # of wrong labels, whose number a stack was found to know best, and of the shares of labels; chosen
 # so that intervals hold on public sets, see docs/tables/estimate.md
 OF_WRONG = Prior()
-OF_SHARES = Prior(near=1.0, far=1.3, slope=0.3, weight=10.0)
+OF_SHARES = Prior(near=1.0, doubt=0.3, slope=0.3, weight=15.0)
 # of a coder, and of a slice or a system, beside all items
 OF_CODERS = Prior(near=0.2, far=1.2, doubt=0.15)
 OF_SLICES = Prior(near=0.25, far=0.9, doubt=0.2)
@@ -178,7 +178,7 @@ class Rectifier:
         >>> seen, found = np.array([[30.0, 30], [0, 12]])
         >>> total, _ = wrong.totals(seen, found, 4000, np.random.default_rng(1))
         >>> np.quantile(total, [0.025, 0.5, 0.975]).round().tolist()
-        [27.0, 42.0, 79.0]
+        [28.0, 43.0, 86.0]
         """
         shares = self.shares(seen, found, draws, rng)
         rest = np.maximum(np.round(self.size - seen), 0).astype(np.int64)

@@ -86,9 +86,14 @@ def one_question(
     job: Job, output: str, labels: Annotations | None = None, question: str = ""
 ) -> Outcome:
     """Check, fit and write a folder; `labels` may have been read already."""
-    from annomodels.cli.auditing import check_answers, drawn_from, estimated
     from annomodels.cli.health import findings
-    from annomodels.cli.loading import load_data, say_notes
+    from annomodels.cli.loading import (
+        check_answers,
+        drawn_from,
+        estimated,
+        load_data,
+        say_notes,
+    )
     from annomodels.cli.places import check_folder
     from annomodels.cli.sampling import exit_code, facts_of, verdict_lines
     from annomodels.cli.session import note

@@ -48,7 +48,11 @@ COMMANDS: dict[str, str] = {
 
 LONGEST_CHOICE = 30  # signs of a list of choices that stands beside its option
 
-TABLES = ("gold", "coders", "items", "labels")  # these are all in ``commands/tables.py``
+# commands that share a file
+FILES = {
+    **dict.fromkeys(("gold", "coders", "items", "labels"), "tables"),
+    **dict.fromkeys(("audit", "estimate"), "audits"),
+}
 
 EPILOG = """\b
 Examples:
@@ -66,7 +70,7 @@ Exit codes: 0 done; 1 a gate failed; 2 usage; 3 data cannot be read or understoo
 
 def load_command(name: str) -> click.Command:
     """Import the one command of this name."""
-    file, function = ("tables", name) if name in TABLES else (name, "command")
+    file, function = (FILES[name], name) if name in FILES else (name, "command")
     module = importlib.import_module(f"annomodels.cli.commands.{file}")
     command: click.Command = getattr(module, function)
     command.context_class = Context

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import annomodels
-from annomodels.cli.main import COMMANDS, TABLES, load_command
+from annomodels.cli.main import COMMANDS, FILES, load_command
 
 HEAVY = {
     "numpy", "pandas", "numba", "pymc", "pytensor", "arviz", "arviz_stats", "matplotlib",
@@ -46,7 +46,7 @@ def test_help_loads_few_modules() -> None:
 def test_the_table_of_commands_is_the_folder_of_commands() -> None:
     folder = Path(annomodels.__file__).parent / "cli" / "commands"
     files = {path.stem for path in folder.glob("*.py")} - {"__init__"}
-    assert files == set(COMMANDS) - set(TABLES) | {"tables"}
+    assert files == set(COMMANDS) - set(FILES) | set(FILES.values())
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -61,8 +61,7 @@ def command(
     as_json: bool,
 ) -> None:
     """Write the report of FIT: one HTML file that needs no network."""
-    from annomodels.cli.auditing import drawn_from, estimated
-    from annomodels.cli.loading import load_fit
+    from annomodels.cli.loading import drawn_from, estimated, load_fit
     from annomodels.cli.places import check_file
     from annomodels.cli.tables import to_json
     from annomodels.cli.terminal import Stages

@@ -90,7 +90,7 @@ class Stack(HierarchicalDawidSkene):
     engines: ClassVar[tuple[str, ...]] = ("gibbs",)
     family: ClassVar[str] = "stack"
     stacks: ClassVar[bool] = True
-    misjudged: ClassVar[tuple[float, float]] = (0.0, 0.5)
+    misjudged: ClassVar[tuple[float, float]] = (0.0, 0.6)
     teller: ClassVar[str] = (
         "Coders and classes are those of the hierarchical model, given truths drawn from the "
         "stack: intervals hold what is not known of the truth."

@@ -1,4 +1,4 @@
-"""``annomodels estimate``: the numbers of a fit put right by items that somebody judged."""
+"""``annomodels audit`` and ``annomodels estimate``: judged items, and what follows from them."""
 
 from __future__ import annotations
 
@@ -24,6 +24,73 @@ TABLES = {
     "panel": ("quantity", "coder", "value", "low", "high"),
     "needs": ("further", "width", "width_audit_alone"),
 }
+
+
+@click.command(
+    "audit",
+    epilog=examples(
+        "annomodels audit out --size 60 -o audit.csv",
+        "annomodels audit out --width .1 -o audit.csv",
+        "annomodels estimate out --audit audit.csv",
+    ),
+)
+@click.argument("fit")
+@click.option("--size", type=click.IntRange(min=1), help="How many items to draw [default: 60].")
+@click.option(
+    "--width",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Instead of a size: how wide the 95 % interval of the accuracy may be, .1 for ten "
+    "percentage points.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=1,
+    show_default=True,
+    help="The same seed draws the same items.",
+)
+@click.option("--among", metavar="FILE", help="Draw from these items only: a table with them.")
+@click.option(
+    "--afresh", is_flag=True, help="Forget what was drawn of this fit before, and begin anew."
+)
+@write_options
+@common_options
+def audit(
+    fit: str,
+    size: int | None,
+    width: float | None,
+    seed: int,
+    among: str | None,
+    afresh: bool,
+    writing: Writing,
+) -> None:
+    """Draw items of FIT at random for somebody who knows to judge.
+
+    FIT is a saved fit or the folder of a run. The table has the items and an empty column for the
+    label, and nothing that tells what the model thinks. How they were drawn is kept beside the fit
+    (audit.json), where `annomodels estimate` finds it. Called again, the command draws a further
+    round of other items.
+    """
+    from annomodels.auditing.sample import audit as draw
+    from annomodels.cli.loading import design_of, load_fit
+    from annomodels.cli.places import check_writing
+    from annomodels.cli.session import note
+    from annomodels.cli.tables import emit
+    from annomodels.io.mappings import items_from
+
+    check_writing(writing)
+    found, place = load_fit(fit), design_of(fit)
+    earlier = place if place.is_file() and not afresh else None
+    chosen = None if among is None else items_from(among)
+    drawn = draw(found, size, width=width, seed=seed, among=chosen, earlier=earlier)
+    emit(drawn.table, writing, "To be judged")
+    # after the table: a design of items that nobody got would spoil the next round
+    drawn.save(place, force=True)
+    if earlier is not None:
+        note(f"This is round {len(drawn.design.rounds)}; its items were not drawn before.")
+    for text in drawn.notes:
+        note(f"note: {text}")
+    note(f"How the items were drawn is kept in {place}.")
 
 
 @click.command(
@@ -111,7 +178,7 @@ TABLES = {
 @write_options
 @common_options
 @click.pass_context
-def command(
+def estimate(
     ctx: click.Context,
     fit: str,
     paths: tuple[str, ...],
@@ -134,10 +201,9 @@ def command(
     Beside each number stand what the judged items say alone (audit) and what the fit says alone
     (model). The intervals hold where the model is wrong if the items were drawn at random.
     """
-    from annomodels.cli.auditing import drawn_from, estimated
     from annomodels.cli.exits import DONE, GATE
     from annomodels.cli.gate import parse_gates
-    from annomodels.cli.loading import load_fit
+    from annomodels.cli.loading import drawn_from, estimated, load_fit
     from annomodels.cli.places import check_writing
     from annomodels.cli.session import warn
     from annomodels.cli.tables import emit
