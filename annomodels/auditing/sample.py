@@ -196,7 +196,9 @@ def audit(
         table["text"] = [data.texts[item] for item in new]
     table["label"] = ""
     plan = pd.DataFrame(foretold, columns=["size", "width", "width_audit_alone"])
-    return Audit(table, plan, drawn, design, _notes(fit, plan, len(every), number, wanted, width))
+    expected = foreseen(p, part, fit.model.misjudged, (len(every),))
+    notes = _notes(fit, expected, len(every), number, wanted, width)
+    return Audit(table, plan, drawn, design, notes)
 
 
 def sized(fit: Fit, size: int | None, width: float | None) -> None:
@@ -239,7 +241,12 @@ def _codes(fit: Fit, items: Iterable[Hashable]) -> list[int]:
 
 
 def _notes(
-    fit: Fit, plan: pd.DataFrame, drawn: int, number: int, wanted: int, width: float | None
+    fit: Fit,
+    expected: list[tuple[int, float, float]],
+    drawn: int,
+    number: int,
+    wanted: int,
+    width: float | None,
 ) -> tuple[str, ...]:
     """Say how narrow the answer will be."""
     total = int(open_items(fit).sum())
@@ -250,18 +257,13 @@ def _notes(
     ]
     if drawn > number:
         notes.append(f"With earlier rounds {drawn:,} items are drawn.")
-    if len(plan):
-        sizes, widths = np.log(plan["size"]), np.log(plan["width"])
-        alone = np.log(plan["width_audit_alone"])
-        at = np.log(drawn)
-        each, plain = (float(np.exp(np.interp(at, sizes, values))) for values in (widths, alone))
-        within = plan["size"].iloc[0] <= drawn <= plan["size"].iloc[-1]
-        if within:
-            notes.append(
-                f"With {drawn:,} items the 95 % interval of the accuracy of the gold labels should "
-                f"be about {100 * each:.0f} percentage points wide; by such an audit alone "
-                f"{100 * plain:.0f}."
-            )
+    if expected:
+        (_, each, alone), *_ = expected
+        notes.append(
+            f"With {drawn:,} items the 95 % interval of the accuracy of the gold labels should be "
+            f"about {100 * each:.0f} percentage points wide; by such an audit alone "
+            f"{100 * alone:.0f}."
+        )
     if width is not None:
         notes.append(f"A width of {100 * width:g} percentage points takes about {drawn:,} items.")
     if number < wanted:

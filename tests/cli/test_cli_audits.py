@@ -1,0 +1,262 @@
+"""``annomodels audit``, ``annomodels estimate``, and ``--audit`` of ``run`` and ``report``."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+import annomodels as am
+from tests.cli.ptys import on_a_terminal
+
+FEW = ("--chains", 1, "--draws", 60, "--warmup", 30, "--seed", 1, "--allow-unconverged")
+MADE = am.simulate(items=150, coders=9, labels=["no", "yes"], seed=2)
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a folder with labels, a saved fit, what is known of items, and a judged round."""
+    folder = tmp_path_factory.mktemp("audits")
+    am.write(MADE.annotations, folder / "labels.csv")
+    fit = am.fit(MADE.annotations, "hierarchical", chains=1, draws=60, warmup=30, seed=1)
+    fit.save(folder / "fit.nc")
+    with (folder / "items.csv").open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["item", "system", "left", "right", "twin"])
+        for n, item in enumerate(MADE.annotations.items):
+            rows.writerow([item, "AB"[n % 2], "A", "BC"[n % 2], n // 2])
+    audit = am.audit(fit, 30, seed=1)
+    audit.save(folder / "audit.json")
+    audit.table.to_csv(folder / "audit.csv", index=False)
+    judge(folder / "audit.csv", folder / "judged.csv")
+    return folder
+
+
+def judge(path: Path, to: Path, answers=MADE.answers) -> Path:
+    """Fill in the labels of a table to be judged."""
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    with to.open("w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, rows[0])
+        table.writeheader()
+        table.writerows([{**row, "label": answers[row["item"]]} for row in rows])
+    return to
+
+
+@pytest.fixture
+def audited(fitted: Path) -> Path:
+    """Give the judged items of the first round."""
+    return fitted / "judged.csv"
+
+
+@pytest.fixture
+def own(fitted: Path, tmp_path: Path) -> Path:
+    """Copy the folder, for tests that draw."""
+    return Path(shutil.copytree(fitted, tmp_path / "own"))
+
+
+def test_items_are_drawn_blind_and_never_twice(call, own: Path, tmp_path: Path) -> None:
+    first, second = tmp_path / "1.csv", tmp_path / "2.csv"
+    done = call("audit", own / "fit.nc", "--size", 20, "--afresh", "-o", first)
+    assert done.code == 0
+    assert "should be about" in done.err
+    assert (own / "audit.json").is_file()
+    with first.open() as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == ["item", "label"]
+    assert {row["label"] for row in rows} == {""}
+    done = call("audit", own, "--size", 20, "-o", second)
+    assert "round 2" in done.err
+    with second.open() as file:
+        others = {row["item"] for row in csv.DictReader(file)}
+    assert len(others) == 20
+    assert not others & {row["item"] for row in rows}
+
+
+def test_an_audit_that_cannot_be_written_leaves_no_round(call, own, tmp_path) -> None:
+    first = tmp_path / "1.csv"
+    call("audit", own, "--size", 5, "--afresh", "-o", first)
+    before = (own / "audit.json").read_text()
+    done = call("audit", own, "--size", 5, "-o", first)
+    assert done.code != 0
+    assert "exists already" in done.err
+    assert (own / "audit.json").read_text() == before
+
+
+def test_the_estimate_stands_beside_audit_and_model(call, fitted, audited) -> None:
+    done = call("estimate", fitted, "--audit", audited, "--json")
+    assert done.code == 0
+    assert "drawn at random" in done.err
+    rows = {(row["quantity"], row["label"]): row for row in json.loads(done.out)}
+    accuracy, model = rows["accuracy", ""], rows["wrong", ""]["model"]
+    assert accuracy["low"] < accuracy["value"] < accuracy["high"]
+    assert accuracy["audit_low"] <= accuracy["low"]
+    data = am.load(fitted / "fit.nc")
+    assert model == pytest.approx(150 - data.gold().table["probability"].sum(), abs=1e-6)
+    found = am.estimate(data, audited, fitted / "audit.json", seed=1)
+    assert accuracy["value"] == pytest.approx(found.row("accuracy")["value"])
+
+
+@pytest.mark.parametrize(
+    ("words", "column"),
+    [
+        (("--table", "coders"), "coder"),
+        (("--table", "classes"), "share"),
+        (("--table", "thresholds"), "threshold"),
+        (("--table", "panel"), "quantity"),
+        (("--table", "needs"), "further"),
+        (("--by", "system", "--table", "slices"), "slice"),
+        (("--by", "system", "--table", "differences"), "difference"),
+        (("--pairs", "left,right", "--wins", "yes,no", "--table", "systems"), "win_rate"),
+        (("--cluster", "twin"), "quantity"),
+    ],
+)
+def test_every_table(call, fitted: Path, audited: Path, words, column: str) -> None:
+    done = call("estimate", fitted, "--audit", audited, "--items", fitted / "items.csv", *words)
+    assert done.code == 0
+    header, *rows = done.out.splitlines()
+    assert column in header.split("\t")
+    assert rows
+
+
+def test_gates(call, fitted: Path, audited: Path) -> None:
+    words = ("estimate", fitted, "--audit", audited)
+    assert call(*words, "--fail-if", "accuracy.low<0.1").code == 0
+    done = call(*words, "--fail-if", "accuracy.high<=1", "--fail-if", "prevalence:yes.low<0.99")
+    assert done.code == 1
+    assert done.err.count("gate failed") == 2
+    by = ("--by", "system", "--items", fitted / "items.csv")
+    done = call(*words, *by, "--fail-if", "accuracy<2")
+    assert "slice A" in done.err
+    assert "slice B" in done.err
+    for gate in ("alpha<.5", "accuracy.observed<.5"):
+        assert call(*words, "--fail-if", gate).code == 2
+
+
+def test_one_label_of_the_prevalence(call, fitted: Path, audited: Path) -> None:
+    done = call("estimate", fitted, "--audit", audited, "--label", "yes")
+    assert "\tyes\t" in done.out
+    assert "\tno\t" not in done.out
+    assert call("estimate", fitted, "--audit", audited, "--label", "maybe").code == 2
+
+
+def test_items_of_unknown_draw_get_no_guarantee(call, fitted: Path, audited: Path) -> None:
+    done = call("estimate", fitted, "--audit", audited, "--drawn", "chosen")
+    assert done.code == 0
+    assert "warning: How the judged items were chosen is not known" in done.err
+    assert "--drawn random" in done.err
+    done = call("estimate", fitted, "--audit", audited, "--drawn", "random", "--json")
+    assert {"normal_low", "normal_high"} <= set(json.loads(done.out)[0])
+
+
+def test_several_rounds_must_agree(call, own: Path, audited: Path, tmp_path: Path) -> None:
+    more = tmp_path / "more.csv"
+    call("audit", own, "--size", 10, "-o", more)
+    second = judge(more, tmp_path / "second.csv")
+    done = call("estimate", own, "--audit", audited, "--audit", second)
+    assert done.code == 0
+    other = {item: "no" if truth == "yes" else "yes" for item, truth in MADE.answers.items()}
+    wrong = judge(audited, tmp_path / "wrong.csv", other)
+    done = call("estimate", own, "--audit", audited, "--audit", wrong)
+    assert done.code == 3
+    assert "30 items with different answers" in done.err
+    assert "judged.csv and wrong.csv" in done.err
+
+
+def test_everything_wrong_is_told_at_once(call, fitted: Path, tmp_path: Path) -> None:
+    path = tmp_path / "bad.csv"
+    first = MADE.annotations.items[0]
+    path.write_text(f"item,label\nnowhere,yes\n{first},perhaps\n")
+    done = call("estimate", fitted, "--audit", path)
+    assert done.code == 3
+    assert "1 judged item not in the data: 'nowhere'" in done.err
+    assert "1 truth that is no label of the data: 'perhaps'" in done.err
+    assert "--labels" in done.err
+    path.write_text("item,label\n" + f"{first},\n")
+    done = call("estimate", fitted, "--audit", path)
+    assert done.code == 3
+    assert done.err
+
+
+def test_weights_must_fit_the_sample(call, fitted: Path, audited: Path, tmp_path: Path) -> None:
+    rows = [line + ",1" for line in audited.read_text().splitlines()]
+    rows[0] = rows[0].removesuffix(",1") + ",weight"
+    path = tmp_path / "weighted.csv"
+    path.write_text("\n".join(rows))
+    done = call("estimate", fitted, "--audit", path, "--weights", "weight")
+    assert done.code == 3
+    assert "add up to 30, and there are 150 items" in done.err
+    path.write_text("\n".join([rows[0], *(row.removesuffix(",1") + ",5" for row in rows[1:])]))
+    assert call("estimate", fitted, "--audit", path, "--weights", "weight").code == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--by", "system"),
+        ("--wins", "yes,no"),
+        ("--pairs", "left"),
+        ("--drawn", "nothing.json"),
+        ("--table", "slices"),
+    ],
+)
+def test_options_that_lack_another(call, fitted: Path, audited: Path, words) -> None:
+    assert call("estimate", fitted, "--audit", audited, *words).code == 2
+
+
+def test_columns_of_items_must_agree(call, fitted: Path, audited: Path, tmp_path: Path) -> None:
+    path = tmp_path / "items.csv"
+    item = MADE.annotations.items[0]
+    path.write_text(f"item,system\n{item},A\n{item},A\n{item},B\n")
+    words = ("estimate", fitted, "--audit", audited, "--items", path)
+    done = call(*words, "--by", "system")
+    assert done.code == 3
+    assert "items.csv, row 4" in done.err
+    assert "There is no column 'systen'" in call(*words, "--by", "systen").err
+
+
+@pytest.mark.slow
+def test_a_run_does_all(call, fitted: Path, tmp_path: Path) -> None:
+    out, asked = tmp_path / "out", tmp_path / "audit.csv"
+    words = ("run", fitted / "labels.csv", "-o", out, *FEW, "--model", "hierarchical")
+    assert call(*words).code == 0
+    assert call("audit", out, "--size", 25, "-o", asked).code == 0
+    done = call(*words, "--force", "--audit", judge(asked, tmp_path / "judged.csv"))
+    assert done.code == 0
+    with (out / "estimate.csv").open() as file:
+        rows = {row["quantity"]: row for row in csv.DictReader(file) if not row["label"]}
+    assert 0 < float(rows["accuracy"]["low"]) < 1
+    with (out / "gold.csv").open() as file:
+        assert sum(bool(row["known"]) for row in csv.DictReader(file)) == 25
+    assert am.load(out / "fit.nc").data.gold is None
+    assert (out / "audit.json").is_file()
+    assert "audit" in (out / "report.html").read_text()
+    page = tmp_path / "page.html"
+    judged = tmp_path / "judged.csv"
+    assert call("report", out / "fit.nc", "-o", page, "--audit", judged).code == 0
+    assert "audit" in page.read_text()
+
+
+def test_a_wrong_audit_is_told_before_the_fit(call, fitted: Path, tmp_path: Path) -> None:
+    path = tmp_path / "bad.csv"
+    path.write_text("item,label\nnowhere,yes\n")
+    words = ("run", fitted / "labels.csv", "-o", tmp_path / "out", *FEW, "--audit", path)
+    done = call(*words)
+    assert done.code == 3
+    assert "not in the data" in done.err
+    assert "Fitting" not in done.err
+    assert call(*words, "--every-question").code == 2
+    assert call(*words, "--stream").code == 2
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_names_stay_whole_on_a_terminal(columns: int, fitted, audited, monkeypatch) -> None:
+    words = ["estimate", str(fitted), "--audit", str(audited), "-q"]
+    code, lines = on_a_terminal(words, columns, monkeypatch)
+    assert code == 0
+    assert max(map(len, lines)) <= columns
+    text = "\n".join(lines)
+    assert all(name in text for name in ("accuracy", "prevalence", "quantity", "low", "high"))
