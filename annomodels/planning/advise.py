@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from annomodels.data.annotations import Annotations
+from annomodels.data.names import label_text
+from annomodels.data.validation import some
 from annomodels.errors import AnnotationError, NotApplicable
 from annomodels.models.catalog import class_of
 from annomodels.models.encoded import require_fittable
@@ -19,6 +22,12 @@ if TYPE_CHECKING:
 
 
 FEW_ITEMS = 30
+# words in the names of language models, and of those who call their coders judges
+_JUDGE = re.compile(
+    r"\b(?:gpt|chatgpt|claude|llama|gemini|gemma|mistral|mixtral|qwen|deepseek|palm|falcon|phi|"
+    r"command-r|grok|o[134]|llm|judge|model)(?=\b|[-_:./]?\d)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -123,6 +132,8 @@ def advise(
     rows = [(rule.model, rule.said(facts)) for rule in (first, *holding(ALSO, facts))]
     ordered = rated(data)
     reasons = [first.said(facts), *([ordered] if ordered else []), *_cautions(facts)]
+    if first.model == "stack" and not facts.gold:
+        reasons.append(_audit(data))
     if fit is not None:
         if fit.tree.attrs["data_fingerprint"] != data.fingerprint:
             raise NotApplicable("The fit is of other data: give a fit of these.")
@@ -164,6 +175,22 @@ def _after_check(fit: Fit, suggested: str) -> tuple[str, str]:
             f"fix that: look at its checks. {missed}"
         )
     return other.name, f"{other.sentence} {missed}"
+
+
+def _audit(data: Annotations) -> str:
+    """Say what only somebody who knows can tell, and more so of judges that are language models."""
+    judges = [coder for coder in data.coders if _JUDGE.search(label_text(coder))]
+    if 2 * len(judges) > data.n_coders:
+        return (
+            f"The coders look like language models ({some(judges, label_text)}): such judges make "
+            "the same errors, and no model can see those. Let people judge some items: "
+            "am.audit(fit, 60) draws them, am.estimate gives pass rates that hold, and how many "
+            "independent judges these are worth."
+        )
+    return (
+        "No truth is known: an error that all coders share cannot be seen. am.audit(fit, 60) draws "
+        "items for somebody who knows, and am.estimate then says how many labels are wrong."
+    )
 
 
 def _cautions(facts: Facts) -> list[str]:

@@ -175,3 +175,25 @@ def test_fits_of_other_data_and_stray_options_are_refused():
     with pytest.raises(am.errors.NotApplicable, match="go with check=True"):
         am.advise(made, draws=100)
     assert np.isfinite(facts_of(made).agreement)
+
+
+def test_where_no_truth_is_known_an_audit_is_named():
+    made = am.simulate(items=60, coders=6, seed=1).annotations
+    assert any("am.audit(fit, 60)" in reason for reason in am.advise(made).reasons)
+    known = made.with_gold(dict.fromkeys(made.items[:3], made.labels[0]))
+    assert not any("am.audit" in reason for reason in am.advise(known).reasons)
+
+
+@pytest.mark.parametrize(
+    ("coders", "judges"),
+    [
+        (("gpt-4", "claude-3-opus", "llama3:70b", "ana"), True),
+        (("judge:large", "judge:small", "ana"), True),
+        (("ana", "ben", "phil", "olga"), False),
+        (("modeller 1", "w12", "o'brien", "palmer"), False),
+    ],
+)
+def test_panels_of_judges_are_sent_to_people(coders, judges):
+    rows = [(f"t{n}", coder, "ab"[n % 2]) for n in range(40) for coder in coders]
+    reasons = am.advise(am.Annotations.from_records(rows)).reasons
+    assert any("look like language models" in reason for reason in reasons) is judges
