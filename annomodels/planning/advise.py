@@ -132,7 +132,7 @@ def advise(
     rows = [(rule.model, rule.said(facts)) for rule in (first, *holding(ALSO, facts))]
     ordered = rated(data)
     reasons = [first.said(facts), *([ordered] if ordered else []), *_cautions(facts)]
-    if first.model == "stack" and not facts.gold:
+    if class_of(first.model).truth == "class" and not facts.gold:
         reasons.append(_audit(data))
     if fit is not None:
         if fit.tree.attrs["data_fingerprint"] != data.fingerprint:
