@@ -1,0 +1,232 @@
+"""The posterior of shares on a grid, against the model it is of, quadrature and its limits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import betaln, expit, logit, logsumexp
+from scipy.stats import betabinom, norm
+
+from annomodels.auditing.rectify import (
+    OF_SHARES,
+    OF_WRONG,
+    Prior,
+    Rectifier,
+    build,
+    moved,
+    of_group,
+)
+
+FEW = {
+    "few strata": ([0.03, 0.2, 0.45], [500, 200, 100], [12, 10, 8], [1, 4, 3]),
+    "zero found": ([0.01, 0.15], [700, 120], [20, 12], [0, 0]),
+}
+
+
+def arrays(case):
+    mean, size, seen, found = (np.array(part, dtype=float) for part in case)
+    return mean, size, seen, found
+
+
+@pytest.mark.nuts
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "prior"), [("few strata", OF_WRONG), ("zero found", OF_SHARES)], ids=list(FEW)
+)
+def test_the_grid_is_the_posterior_of_the_model_by_nuts(name, prior):
+    import arviz as az
+    import pymc as pm
+
+    mean, size, seen, found = arrays(FEW[name])
+    with build(mean, size.astype(int), seen.astype(int), found.astype(int), prior):
+        trace = pm.sample(
+            1200, tune=800, chains=2, cores=1, random_seed=3, progressbar=False,
+            target_accept=0.95, compute_convergence_checks=False,
+        )  # fmt: skip
+    error = az.mcse(trace, var_names=["share"])["share"].values
+    by_nuts = trace["posterior"]["share"].values.reshape(-1, len(mean))
+    grid = Rectifier(mean, size, prior)
+    shares = grid.shares(seen, found, 40_000, np.random.default_rng(1))
+    off = np.abs(shares.mean(axis=0) - by_nuts.mean(axis=0))
+    assert (off < 4 * error + 0.02 * shares.std(axis=0)).all()
+    rng = np.random.default_rng(4)
+    total = rng.binomial((size - seen).astype(int), by_nuts).sum(axis=1) + found.sum()
+    by_grid, _ = grid.totals(seen, found, 40_000, rng)
+    parts = np.array([0.1, 0.5, 0.9])
+    # ends of totals, of which several may be alike where none was found
+    for end in np.quantile(total, parts):
+        assert (by_grid <= end).mean() == pytest.approx((total <= end).mean(), abs=0.05)
+
+
+def prior_draws(mean, size, prior, n, rng):
+    """Shares as the formulas of the prior say, with the centre of each slope by Newton."""
+    far = rng.random(n) < prior.doubt
+    shift = prior.shift + rng.standard_normal(n) * np.where(far, prior.far, prior.near)
+    slope = np.exp(prior.slope * rng.standard_normal(n))[:, None]
+    weight = prior.weight * np.exp(prior.weight_spread * rng.standard_normal(n))[:, None]
+    centre = (1 - slope) * (logit(mean) * size).sum() / size.sum()
+    for _ in range(30):
+        p = expit(slope * logit(mean) + centre)
+        step = (size * (p - mean)).sum(axis=1) / (size * p * (1 - p)).sum(axis=1)
+        centre = centre - np.clip(step, -1, 1)[:, None]
+    mu = expit(shift[:, None] + centre + slope * logit(mean))
+    return np.clip(rng.beta(weight * mu + 1e-12, weight * (1 - mu) + 1e-12), 1e-300, 1 - 1e-16)
+
+
+@pytest.mark.parametrize("name", FEW)
+@pytest.mark.parametrize("prior", [OF_WRONG, OF_SHARES], ids=["wrong", "shares"])
+def test_the_grid_is_the_posterior_by_weighted_draws_of_the_prior(name, prior):
+    # exact also where shares are so near to 0 that NUTS takes long
+    mean, size, seen, found = arrays(FEW[name])
+    share = prior_draws(mean, size, prior, 80_000, np.random.default_rng(2))
+    log_p = (found * np.log(share) + (seen - found) * np.log1p(-share)).sum(axis=1)
+    p = np.exp(log_p - logsumexp(log_p))
+    assert 1 / (p**2).sum() > 5000
+    grid = Rectifier(mean, size, prior).shares(seen, found, 60_000, np.random.default_rng(1))
+    for stratum in range(len(mean)):
+        order = np.argsort(share[:, stratum])
+        below = np.cumsum(p[order])
+        # Kolmogorov's distance of the two samples
+        steps = np.searchsorted(np.sort(grid[:, stratum]), share[order, stratum]) / len(grid)
+        assert np.abs(below - steps).max() < 0.03
+
+
+def by_quadrature(mean, size, seen, found, prior, points=400):
+    """Probability of each total of one stratum: the model summed over a fine grid."""
+    shift = np.linspace(-12, 12, 4 * points) * max(prior.near, prior.far) / 2 + prior.shift
+    w = np.exp(np.log(prior.weight) + prior.weight_spread * np.linspace(-5, 5, points // 4))
+    of_shift = np.logaddexp(
+        np.log1p(-prior.doubt) + norm.logpdf(shift, prior.shift, prior.near),
+        np.log(prior.doubt) + norm.logpdf(shift, prior.shift, prior.far),
+    )
+    of_weight = norm.logpdf(np.linspace(-5, 5, points // 4))
+    mu = expit(logit(mean) + shift)[:, None]
+    a, b = w * mu, w * (1 - mu)
+    log_p = of_shift[:, None] + of_weight + betaln(a + found, b + seen - found) - betaln(a, b)
+    p = np.exp(log_p - logsumexp(log_p)).ravel()
+    use = p > 1e-9
+    rest = np.arange(size - seen + 1)
+    a, b, p = a.ravel()[use] + found, b.ravel()[use] + seen - found, p[use]
+    return sum(
+        weight * betabinom.pmf(rest, size - seen, x, y)
+        for weight, x, y in zip(p, a, b, strict=True)
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("mean", "size", "seen", "found", "prior"),
+    [
+        (0.05, 60, 15, 0, OF_WRONG),
+        (0.05, 60, 15, 9, OF_WRONG),
+        (0.3, 40, 10, 4, OF_SHARES),
+        (0.5, 30, 1, 1, Prior(shift=1.0, near=1.0, far=1.5)),
+        (0.02, 80, 0, 0, OF_WRONG),
+    ],
+)
+def test_totals_of_one_stratum_are_those_of_quadrature(mean, size, seen, found, prior):
+    exact = by_quadrature(mean, size, seen, found, prior, 120)
+    assert exact.sum() == pytest.approx(1, abs=1e-4)
+    grid = Rectifier(np.array([mean]), np.array([size]), prior)
+    total, _ = grid.totals(
+        np.array([float(seen)]), np.array([float(found)]), 40_000, np.random.default_rng(5)
+    )
+    drawn = np.bincount((total - found).astype(int), minlength=len(exact)) / 40_000
+    # Kolmogorov's distance, of which 40,000 draws leave .007
+    assert np.abs(np.cumsum(drawn) - np.cumsum(exact)).max() < 0.02
+
+
+def test_a_model_that_is_trusted_is_repeated():
+    mean, size = np.array([0.1, 0.4]), np.array([30_000, 20_000])
+    sure = Prior(near=1e-3, far=1e-3, slope=1e-3, weight=1e7, weight_spread=1e-2)
+    seen, found = np.array([20.0, 20]), np.array([15.0, 1])
+    _, shares = Rectifier(mean, size, sure).totals(seen, found, 2000, np.random.default_rng(1))
+    np.testing.assert_allclose(shares.mean(axis=0), mean, atol=2e-3)
+    np.testing.assert_allclose(shares.std(axis=0), 0, atol=2e-3)
+
+
+def test_a_model_that_is_not_trusted_leaves_the_audit():
+    # with a vanishing weight each stratum is Beta(found, seen - found): its mean is found / seen
+    mean, size = np.array([0.1, 0.9]), np.array([50_000, 50_000])
+    none = Prior(near=2.0, far=4.0, weight=1e-4, weight_spread=0.1)
+    seen, found = np.array([40.0, 60]), np.array([30.0, 6])
+    shares = Rectifier(mean, size, none).shares(seen, found, 40_000, np.random.default_rng(1))
+    expected = found / seen
+    np.testing.assert_allclose(shares.mean(axis=0), expected, atol=2e-3)
+    spread = np.sqrt(expected * (1 - expected) / (seen + 1))
+    np.testing.assert_allclose(shares.std(axis=0), spread, rtol=0.03)
+
+
+def test_slopes_keep_the_total_that_the_model_expects():
+    mean, size = np.array([0.01, 0.2, 0.7]), np.array([800.0, 150, 50])
+    grid = Rectifier(mean, size)
+    slopes = np.array([0.3, 1.0, 3.0])
+    totals = (expit(grid._centred(slopes)) * size).sum(axis=1)
+    np.testing.assert_allclose(totals, (mean * size).sum(), rtol=1e-9)
+
+
+def test_points_of_the_grid_weigh_as_the_density_says():
+    # with nothing seen the weights are the prior, whose shift has the mean and variance of its
+    # mixture and whose doubles of the weight are as likely as its halves
+    prior = Prior(shift=0.7, near=0.5, far=1.3, doubt=0.3)
+    grid = Rectifier(np.array([0.5]), np.array([1e9]), prior)
+    p = grid.weights(np.zeros(1), np.zeros(1))
+    total = grid.a[:, 0] + grid.b[:, 0]
+    shift = logit(grid.a[:, 0] / total)
+    assert (p * shift).sum() == pytest.approx(0.7, abs=1e-9)
+    variance = (p * (shift - 0.7) ** 2).sum()
+    assert variance == pytest.approx(0.7 * 0.25 + 0.3 * 1.69, rel=0.03)
+    assert (p * np.log(total)).sum() == pytest.approx(np.log(20), abs=1e-9)
+
+
+def test_everything_seen_leaves_nothing_open():
+    mean, size = np.array([0.1, 0.4]), np.array([30, 20])
+    seen, found = np.array([30.0, 20]), np.array([7.0, 20])
+    total, _ = Rectifier(mean, size).totals(seen, found, 500, np.random.default_rng(1))
+    assert (total == 27).all()
+
+
+def test_impossible_and_certain_means_are_only_nearly_so():
+    mean, size = np.array([0.0, 1.0, 0.5]), np.array([100, 100, 100])
+    seen, found = np.array([10.0, 10, 10]), np.array([4.0, 5, 5])
+    shares = Rectifier(mean, size).shares(seen, found, 2000, np.random.default_rng(1))
+    assert np.isfinite(shares).all()
+    assert shares[:, 0].mean() > 0.02
+    assert shares[:, 1].mean() < 0.98
+
+
+def test_shares_that_are_moved_stay_shares_and_meet_their_strata():
+    rng = np.random.default_rng(6)
+    p = rng.beta(0.5, 2, 300)
+    stratum, group = rng.integers(3, size=300), rng.integers(5, size=300)
+    expected, n = np.zeros((3, 5)), np.zeros((3, 5))
+    np.add.at(expected, (stratum, group), p)
+    np.add.at(n, (stratum, group), 1)
+    mean = expected.sum(axis=1) / n.sum(axis=1)
+    shares = rng.random((50, 3))
+    out = moved(expected, n, mean, shares)
+    assert (out >= -1e-9).all()
+    assert (out <= n.sum(axis=0) + 1e-9).all()
+    np.testing.assert_allclose(out.sum(axis=1), shares @ n.sum(axis=1))
+
+
+def test_a_group_follows_its_own_audited_units():
+    # by quadrature: shift ~ mixture, found ~ Binomial(seen, expit(logit(rate) + shift))
+    prior = Prior(near=0.3, far=1.0, doubt=0.2)
+    n, seen, found, rate = 1000.0, 30.0, 15.0, 0.1
+    shift = np.linspace(-6, 6, 6001)
+    density = 0.8 * norm.pdf(shift, 0, 0.3) + 0.2 * norm.pdf(shift, 0, 1.0)
+    share = expit(logit(rate) + shift)
+    density *= share**found * (1 - share) ** (seen - found)
+    density /= density.sum()
+    expected = float((density * share).sum())
+    out = of_group(
+        np.full((20_000, 2), rate * n), np.full(2, n), np.array([seen, 0]), np.array([found, 0]),
+        np.array([rate * seen, 0]), np.random.default_rng(1), prior,
+    )  # fmt: skip
+    assert (out[:, 0] - found).mean() / n == pytest.approx(expected, rel=0.02)
+    # one without audited units keeps to what was expected, but for the prior
+    alone = 0.8 * norm.pdf(shift, 0, 0.3) + 0.2 * norm.pdf(shift, 0, 1.0)
+    prior_mean = float((alone / alone.sum() * share).sum())
+    assert out[:, 1].mean() / n == pytest.approx(prior_mean, rel=0.02)
+    assert (out <= n + found).all()
