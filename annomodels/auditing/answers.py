@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -72,8 +72,8 @@ def answers_of(
     """
     found = read_answers(fit.data, given)
     items, labels = places(fit.data.items), places(fit.data.labels)
-    codes = np.array([items[item] for item in found], dtype=np.int64)
-    truth = np.array([labels[label] for label in found.values()], dtype=np.int64)
+    known = _once(fit.data, found, items, labels, _source(given))
+    codes, truth = (np.array(list(part), dtype=np.int64) for part in (known, known.values()))
     notes = []
     is_open = open_items(fit)[codes]
     if not is_open.all():
@@ -98,6 +98,31 @@ def answers_of(
             "of other labels the audit says only how rare they are."
         )
     return Answers(codes[drawn], truth[drawn], codes[~drawn], truth[~drawn], tuple(notes))
+
+
+def _once(
+    data: Annotations,
+    found: Mapping[Any, Any],
+    items: Mapping[Hashable, int],
+    labels: Mapping[Hashable, int],
+    source: str,
+) -> dict[int, int]:
+    """Give codes of truths by codes of items, of which 1 and "1" may be the same.
+
+    Raises
+    ------
+    AnnotationError
+        When an item has two truths under two spellings of its name.
+    """
+    known: dict[int, int] = {}
+    twice = []
+    for item, label in found.items():
+        if known.setdefault(items[item], labels[label]) != labels[label]:
+            twice.append(data.items[items[item]])
+    if twice:
+        what = f"{counted(len(twice), 'item')} with more than one truth: {some(twice)}."
+        raise AnnotationError(Problem(what, source, "Give one answer for each item."))
+    return known
 
 
 def read_answers(
@@ -185,8 +210,9 @@ def counts_of(
 ) -> tuple[Seen, Floats]:
     """Say what each audited item counts for, beside the model and in an audit alone.
 
-    Items of a cluster count as one. Weights of a stratum count as much as equally many items
-    would that are weighed alike (Kish).
+    The items of a stratum count as much as equally many would that are weighed alike and of which
+    no two are of one cluster (Kish); among themselves they keep their weights, so that a share is
+    one of items, however large clusters are.
 
     Parameters
     ----------
@@ -207,22 +233,30 @@ def counts_of(
     tuple
         Items with their counts, and their weights in an audit alone, shape [audited].
     """
-    count = np.ones(len(answers.item))
-    stratum = strata.stratum[answers.item]
+    n, stratum = len(answers.item), strata.stratum[answers.item]
     if weights is not None:
-        sums = np.bincount(stratum, weights, len(strata))
-        squares = np.bincount(stratum, weights**2, len(strata))
-        count, alone = weights * (sums / np.maximum(squares, 1e-300))[stratum], weights
+        alone = weights
     elif alike:
-        alone = np.ones(len(answers.item))
+        alone = np.ones(n)
     else:
         alone = (strata.size / np.maximum(strata.count(answers.item), 1.0))[stratum]
-    if cluster is not None:
-        mine = cluster[answers.item]
-        _, inverse, times = np.unique(mine, return_inverse=True, return_counts=True)
-        shared = np.where(mine >= 0, times[inverse], 1)
-        count, alone = count / shared, alone / shared
+    each = np.ones(n) if weights is None else weights
+    mine = np.arange(n) if cluster is None else apart(cluster[answers.item])
+    _, piece = np.unique(stratum * (n + 1) + mine, return_inverse=True)
+    of_piece = np.bincount(piece, each)
+    sums = np.bincount(stratum, each, len(strata))
+    squares = np.bincount(stratum, each * of_piece[piece], len(strata))
+    count = each * (sums / np.maximum(squares, 1e-300))[stratum]
+    if n:
+        # a cluster in several strata tells each of them the same
+        count *= (np.bincount(piece, alone) ** 2).sum() / (np.bincount(mine, alone) ** 2).sum()
     return Seen(answers.item, answers.truth, count), alone
+
+
+def apart(cluster: Ints) -> Ints:
+    """Give codes of clusters from 0, in which items of none (-1) are clusters of their own."""
+    own = cluster.max(initial=-1) + 1 + np.arange(len(cluster))
+    return np.unique(np.where(cluster >= 0, cluster, own), return_inverse=True)[1]
 
 
 def weights_of(

@@ -107,13 +107,17 @@ def read_design(path: str | os.PathLike[str], fit: Fit) -> Design:
         of_these_data(str(saved["data"]), fit, source)
         names = {label_text(item): item for item in fit.data.items}
         among = saved["among"]
+        chances = tuple(float(chance) for chance in saved["chances"])
+        number = sum(len(part) for part in saved["rounds"])
+        if len(chances) != number or not all(0 < chance <= 1 for chance in chances):
+            raise ValueError
         return Design(
             str(saved["fingerprint"]),
             str(saved["data"]),
             int(saved["first"]),
             tuple(int(seed) for seed in saved["seeds"]),
             tuple(tuple(names[item] for item in part) for part in saved["rounds"]),
-            tuple(float(chance) for chance in saved["chances"]),
+            chances,
             None if among is None else tuple(names[item] for item in among),
         )
     except AnnotationError:

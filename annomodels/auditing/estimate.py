@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from annomodels.auditing.answers import Answers, answers_of, counts_of, weights_of
+from annomodels.auditing.answers import Answers, answers_of, apart, counts_of, weights_of
 from annomodels.auditing.coders import accuracies, classes, coders, panel
 from annomodels.auditing.design import Design, belief_mark, beliefs, fingerprint, open_items
 from annomodels.auditing.estimator import Estimator
@@ -270,6 +270,7 @@ def estimate(
         seen=seen,
         answers=answered,
         weights=alone,
+        cluster=None if cluster is None else apart(cluster[seen.item]),
         alike=drawn == "random" and cluster is None,
         n_draws=draws,
         seed=seed,

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from annomodels.types import Floats
+from annomodels.types import Floats, Ints
 
 LEVEL = 0.95
 
@@ -61,7 +61,9 @@ def exact(size: int, seen: int, found: int) -> tuple[int, int]:
     return least(), most()
 
 
-def weighted(found: Floats, weights: Floats, size: int) -> tuple[float, float, float]:
+def weighted(
+    found: Floats, weights: Floats, size: int, cluster: Ints | None = None
+) -> tuple[float, float, float]:
     r"""Share by an audit alone whose items had unequal chances, with a 95 % interval.
 
     .. math::
@@ -70,7 +72,8 @@ def weighted(found: Floats, weights: Floats, size: int) -> tuple[float, float, f
         n^* = \frac{(\sum_i w_i)^2}{\sum_i w_i^2}
 
     with the limits of Clopper and Pearson for :math:`n^* \hat p` found of :math:`n^*`. With equal
-    weights it is the exact interval of a finite population.
+    weights it is the exact interval of a finite population. In :math:`n^*` the items of a cluster
+    are one, whose weight is the sum of theirs.
 
     Parameters
     ----------
@@ -80,6 +83,8 @@ def weighted(found: Floats, weights: Floats, size: int) -> tuple[float, float, f
         One over the chance of each to be audited, up to a factor, shape [audited].
     size
         Number of items that could have been audited.
+    cluster
+        Cluster of each audited item, from 0, shape [audited].
 
     Returns
     -------
@@ -103,10 +108,12 @@ def weighted(found: Floats, weights: Floats, size: int) -> tuple[float, float, f
     if not n:
         return np.nan, 0.0, 1.0
     share = float((weights * found).sum() / weights.sum())
-    if np.ptp(weights) <= 1e-9 * weights.max() and np.isin(found, (0.0, 1.0)).all():
+    mass = weights if cluster is None else np.bincount(cluster, weights)
+    equal = len(mass) == n and np.ptp(weights) <= 1e-9 * weights.max()
+    if equal and np.isin(found, (0.0, 1.0)).all():
         least, most = exact(size, n, int(found.sum()))
         return share, least / size, most / size
-    effective = float(weights.sum() ** 2 / (weights**2).sum())
+    effective = float(mass.sum() ** 2 / (mass**2).sum())
     tail, y = (1.0 - LEVEL) / 2, share * effective
     low = float(beta.ppf(tail, y, effective - y + 1.0)) if y > 0 else 0.0
     high = float(beta.ppf(1.0 - tail, y + 1.0, effective - y)) if y < effective else 1.0
@@ -158,6 +165,8 @@ def prediction_powered(
     from scipy.stats import norm
 
     n, rest = len(truth), len(told_of_rest)
+    if not rest:  # all are known
+        return (float(truth.mean()),) * 3
     if power is None:
         centre = told_of_rest.mean() + (truth - told).mean()
         both = np.concatenate([told, told_of_rest]) - centre

@@ -87,6 +87,9 @@ def stratify(p_truth: Floats, part: Bools, size: int) -> Strata:
     """
     some = np.flatnonzero(part)
     p = p_truth[some]
+    if not len(some):
+        nothing = np.full(len(part), -1)
+        return Strata(nothing, np.zeros(1, dtype=np.int64), np.ones(1))
     best, q = p.argmax(axis=1), 1.0 - p.max(axis=1)
     sure = np.clip(q, FLOOR, 1.0 - FLOOR)
     measure = np.sqrt(sure * (1.0 - sure))

@@ -40,6 +40,8 @@ class Tables:
         Audited items, what each counts for, and items of which nothing follows for others.
     weights
         Weights of the audited items in an audit alone, shape [audited].
+    cluster
+        Their clusters, from 0, shape [audited]; None without any.
     alike
         Whether all items had the same chance.
     n_draws, seed
@@ -53,6 +55,7 @@ class Tables:
         seen: Seen,
         answers: Answers,
         weights: Floats,
+        cluster: Ints | None,
         alike: bool,
         n_draws: int,
         seed: int,
@@ -60,7 +63,7 @@ class Tables:
         self.fit, self.data, self.estimator = fit, fit.data, estimator
         self.seen, self.answers, self.n_draws, self.seed = seen, answers, n_draws, seed
         self.alike = alike
-        self.weights = weights
+        self.weights, self.cluster = weights, cluster
         self.n_items = int(estimator.strata.size.sum()) + len(answers.extra)
         self._totals: dict[int, tuple[Floats, Floats]] = {}
 
@@ -121,7 +124,7 @@ class Tables:
         size = int(self.estimator.strata.size.sum())
         if not len(self.seen.item):
             return np.full(3, np.nan)
-        share = np.array(weighted(found, self.weights, size))
+        share = np.array(weighted(found, self.weights, size, self.cluster))
         return np.asarray((share * size + self._known(label).sum()) / (size + rest))
 
     def _model_wrong(self) -> Floats:

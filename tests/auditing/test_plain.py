@@ -72,9 +72,26 @@ def test_equal_weights_are_a_simple_random_sample():
     share, low, high = weighted(found, np.full(8, 25.0), 200)
     least, most = exact(200, 8, 2)
     assert (share, low, high) == (0.25, least / 200, most / 200)
-    # of clusters, which count for less, the finite population is not made use of
-    part = weighted(found, np.full(8, 0.5), 200)
-    assert part == (share, low, high)
+    assert weighted(found, np.full(8, 0.5), 200) == (share, low, high)
+
+
+def test_clusters_of_an_audit_alone_count_once():
+    from scipy.special import betainc
+
+    found, weights = np.repeat([1.0, 0, 0, 1], 3), np.full(12, 5.0)
+    _, low, high = weighted(found, weights, 1000, np.repeat([0, 1, 2, 3], 3))
+    # four clusters, two of them found
+    assert betainc(3, 2, high) == pytest.approx(0.975)
+    assert betainc(2, 3, low) == pytest.approx(0.025)
+    # each item a cluster of its own is no cluster at all
+    assert weighted(found, weights, 1000, np.arange(12)) == weighted(found, weights, 1000)
+    # a large one keeps its share of the items: 9 of 12 found, of 12 ** 2 / (9 ** 2 + 3) = 1.71
+    big = np.array([0] * 9 + [1, 2, 3])
+    share, low, high = weighted((big == 0).astype(float), weights, 1000, big)
+    assert share == 0.75
+    n = 144 / 84
+    assert betainc(0.75 * n, 0.25 * n + 1, low) == pytest.approx(0.025)
+    assert high == pytest.approx(1, abs=0.01)
 
 
 def test_weighted_shares_are_those_of_korn_and_graubard():

@@ -176,7 +176,7 @@ def test_points_of_the_grid_weigh_as_the_density_says():
     assert (p * shift).sum() == pytest.approx(0.7, abs=1e-9)
     variance = (p * (shift - 0.7) ** 2).sum()
     assert variance == pytest.approx(0.7 * 0.25 + 0.3 * 1.69, rel=0.03)
-    assert (p * np.log(total)).sum() == pytest.approx(np.log(20), abs=1e-9)
+    assert (p * np.log(total)).sum() == pytest.approx(np.log(prior.weight), abs=1e-9)
 
 
 def test_everything_seen_leaves_nothing_open():
