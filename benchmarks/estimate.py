@@ -32,6 +32,7 @@ import annomodels as am
 from annomodels.auditing.design import beliefs
 from annomodels.auditing.estimator import Estimator, Seen
 from annomodels.auditing.plain import exact, prediction_powered
+from annomodels.auditing.rectify import ENDS
 from annomodels.auditing.rows import WRONG
 from annomodels.auditing.strata import allocate, stratify
 from annomodels.errors import AnnomodelsError
@@ -136,7 +137,7 @@ def sets(folder: Path, model: str | None, seed: int, draws: int) -> list[Set]:
 
 def holds(draws: Floats, real: float) -> tuple[bool, float]:
     """Whether the 95 % interval of counts holds the real one, and its width."""
-    low, high = np.quantile(draws, [0.025, 0.975])
+    low, high = np.quantile(draws, ENDS)
     return bool(np.floor(low) <= real <= np.ceil(high)), float(high - low)
 
 
@@ -174,7 +175,8 @@ def measure(each: Set, size: int, resamples: int, seed: int) -> dict[str, Any]:
         low, high = exact(n, size, int(bad.sum()))
         alone.append((high - low) / n)
         rate = rng.beta(bad.sum() + 0.5, size - bad.sum() + 0.5, DRAWS)
-        jeffreys.append(holds(bad.sum() + rng.binomial(n - size, rate), wrong)[1] / n)
+        counted = rng.binomial(n - size, rate)
+        jeffreys.append(float(np.ptp(np.quantile(counted, [0.025, 0.975]))) / n)
         rest = np.setdiff1d(np.flatnonzero(part), simple)
         _, low_p, high_p = prediction_powered(bad, estimator.wrong[simple], estimator.wrong[rest])
         normal.append(low_p <= wrong / n <= high_p)
@@ -209,7 +211,7 @@ class _Coders:
     def look(self, estimator: Estimator, seen: Seen, shares: Floats, rng: Any) -> None:
         if self.many.any():
             draws, _ = estimator.coders(seen, shares, self.labels, self.n_coders, rng)
-            low, high = np.quantile(draws[:, self.many], [0.025, 0.975], axis=0)
+            low, high = np.quantile(draws[:, self.many], ENDS, axis=0)
             right = self.right[self.many]
             self.held.append(float(((np.floor(low) <= right) & (right <= np.ceil(high))).sum()))
 
@@ -234,7 +236,7 @@ class _Slices:
         if self.many.any():
             units = self.item, self.group
             draws = estimator.groups(self.top, seen, shares, units, self.n, rng)
-            low, high = np.quantile(draws[:, self.many], [0.025, 0.975], axis=0)
+            low, high = np.quantile(draws[:, self.many], ENDS, axis=0)
             real = self.real[self.many]
             self.held.append(float(((np.floor(low) <= real) & (real <= np.ceil(high))).mean()))
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from annomodels.auditing.panel import effective
+from annomodels.auditing.rectify import ENDS
 from annomodels.auditing.rows import WRONG, three
 from annomodels.auditing.tables import Tables
 from annomodels.types import Floats, Ints
@@ -43,7 +44,7 @@ def coders(t: Tables, share: Floats, n: Ints) -> pd.DataFrame:
     truth = t.truth()[data.item]
     judged = truth >= 0
     hit = judged & (data.label == truth)
-    low, high = np.quantile(share, [0.025, 0.975], axis=0)
+    low, high = np.quantile(share, ENDS, axis=0)
     return pd.DataFrame(
         {
             "coder": list(data.coders),

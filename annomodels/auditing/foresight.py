@@ -6,6 +6,7 @@ import numpy as np
 
 from annomodels.auditing.estimator import Estimator, Seen
 from annomodels.auditing.plain import exact
+from annomodels.auditing.rectify import ENDS
 from annomodels.auditing.strata import allocate, stratify
 from annomodels.types import Bools, Floats, Ints
 
@@ -48,7 +49,7 @@ def widths(
         then = rectifier.shares(n + more, y + found, DRAWS, rng)
         rest = np.maximum(size - had - more, 0).astype(np.int64)
         wrong = rng.binomial(rest[None], then).sum(axis=1)
-        with_model.append(float(np.ptp(np.quantile(wrong, [0.025, 0.975]))))
+        with_model.append(float(np.ptp(np.quantile(wrong, ENDS))))
         guess = (size * share).sum() / total
         low, high = exact(total, plain, int(rng.binomial(plain, guess)))
         alone.append(float(high - low))

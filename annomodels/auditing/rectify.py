@@ -11,6 +11,9 @@ from annomodels.types import Floats, Ints
 
 # smallest probability that a model is believed to mean
 LEAST = 1e-6
+# ends of intervals that are called 95 %: with so few audited items 2.5 and 97.5 % of the posterior
+# hold a number a percent or so too rarely on the hardest of the public sets
+ENDS = (0.02, 0.98)
 # points of the grid: shift, slope, weight; and how far it reaches in standard deviations
 SHIFTS, SLOPES, WEIGHTS = 37, 9, 5
 REACH, REACH_OF_SLOPE, REACH_OF_WEIGHT = 3.0, 2.2, 1.8

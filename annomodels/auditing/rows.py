@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from annomodels.auditing.rectify import ENDS
 from annomodels.data.names import label_text
 from annomodels.data.validation import some
 from annomodels.errors import AnnotationError, Problem
@@ -69,7 +70,7 @@ def flipped(found: Any) -> Floats:
 
 def three(name: str, draws: Floats, bare: bool = False) -> dict[str, float]:
     """Give mean and 95 % interval of draws, with bare or full names of the ends."""
-    low, high = np.quantile(draws, [0.025, 0.975])
+    low, high = np.quantile(draws, ENDS)
     ends = ("low", "high") if bare else (f"{name}_low", f"{name}_high")
     return {name: float(draws.mean()), ends[0]: float(low), ends[1]: float(high)}
 
