@@ -43,8 +43,8 @@ OTHER = (
 )
 BY_DESIGN = (
     "The items were drawn at random, so the intervals hold where the model is wrong: on public "
-    "sets with known truth 95 % intervals of accuracy and prevalence held the real number in 93 % of "
-    "such audits or more, set by set."
+    "sets with known truth 95 % intervals of accuracy and prevalence held the real number in 93 % "
+    "of such audits or more, set by set."
 )
 
 
