@@ -209,6 +209,8 @@ def sized(fit: Fit, size: int | None, width: float | None) -> None:
     NotApplicable
         With the reason.
     """
+    if fit.model.truth != "class":
+        raise NotApplicable("There is nothing to audit here: the truth of an item is no class.")
     if reason := fit.lacks("gold"):
         raise NotApplicable(f"There is nothing to audit here: {reason}.")
     if size is not None and width is not None:
