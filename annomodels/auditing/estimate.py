@@ -98,6 +98,8 @@ class Estimate:
         The truth of the judged items by code.
     lesson
         What they teach of P(truth) of the others.
+    how
+        How the items were drawn: "audit" (by am.audit), "random", "weights", or "chosen".
     mark
         Of the items and P(truth) of the fit that it is of.
     """
@@ -118,6 +120,7 @@ class Estimate:
     draws: xr.Dataset
     answers: Answers
     lesson: Lesson
+    how: str
     mark: str
 
     def __repr__(self) -> str:
@@ -301,8 +304,15 @@ def estimate(
         draws=tables.draws(),
         answers=answered,
         lesson=taught(fit, answered),
+        how=_how(design, drawn, weights),
         mark=belief_mark(fit),
     )
+
+
+def _how(design: Design | None, drawn: str | None, weights: Any) -> str:
+    if design is not None:
+        return "audit"
+    return "weights" if weights is not None else drawn or "chosen"
 
 
 def _options(audit: Any, drawn: str | None, weights: Any) -> None:

@@ -134,8 +134,12 @@ def after(fit: Fit, answers: Answers, lesson: Lesson, still_wrong: Floats) -> Fi
     stats = tree["sample_stats"].to_dataset().copy()
     sizes = tree["posterior"].sizes
     shape = int(sizes["chain"]), int(sizes["draw"])
-    rng = np.random.default_rng(fit.seed)
-    stats["wrong"] = (("chain", "draw"), rng.choice(still_wrong, shape))
+    # evenly spread over all draws, so that mean and interval are those of the estimate
+    number = int(np.prod(shape))
+    at = np.minimum((np.arange(number) + 0.5) * len(still_wrong) / number, len(still_wrong) - 1)
+    spread = np.sort(still_wrong)[at.astype(np.int64)]
+    spread = np.random.default_rng(fit.seed).permutation(spread)
+    stats["wrong"] = (("chain", "draw"), spread.reshape(shape))
     tree["sample_stats"] = _node(stats)
     data = fit.data.replace(gold=gold)
     tree["observed_data"] = _node(observed_data(data))

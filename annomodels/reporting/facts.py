@@ -91,6 +91,11 @@ class Facts:
         return self.fit.data
 
     @property
+    def fingerprint(self) -> str:
+        """Of the data that were fitted, without what an audit told of them."""
+        return str(before_audit(self.fit).data.fingerprint)
+
+    @property
     def tree(self) -> Any:
         """Its results."""
         return self.fit.tree
@@ -162,7 +167,11 @@ class Facts:
     @cached_property
     def wrong(self) -> Wrong:
         """Numbers of wrong labels to be expected."""
-        return wrong_labels(self.fit)
+        wrong = wrong_labels(self.fit)
+        if self.estimate is None:
+            return wrong
+        row = self.estimate.row("still_wrong")
+        return replace(wrong, gold=row["value"], gold_low=row["low"], gold_high=row["high"])
 
     @cached_property
     def tally(self) -> Tally:
@@ -217,11 +226,25 @@ class Facts:
         return float(self.tree.attrs["expected_errors"])
 
     @property
+    def untested(self) -> bool:
+        """Whether no known truth tested P(truth), of a fit that items could be audited of."""
+        from annomodels.summaries.trust.findings import TESTED
+
+        grey = self.has("gold") and self.truth == "class"
+        return grey and self.check.lamps.get(TESTED) == "grey" and self.known is None
+
+    @property
     def known_items(self) -> int:
-        """Number of items whose truth was given to the fit."""
+        """Number of items of known truth: it was given to the fit, or an audit told it."""
         if self.lacks("gold"):
             return self.tally.known
         return 0 if self.data.gold is None else int((self.data.gold >= 0).sum())
+
+    @property
+    def told_items(self) -> int:
+        """Number of items whose truth was given to the fit, those of an audit left out."""
+        audit = self.tree["audit"].sizes["audited"] if "audit" in self.tree.children else 0
+        return self.known_items - int(audit)
 
     @property
     def surely_bad(self) -> pd.DataFrame:
@@ -241,7 +264,7 @@ class Facts:
     @property
     def too_sure(self) -> bool:
         """Whether errors gather on some items, and P(truth) takes no account of that."""
-        if "stack" in self.tree.children:
+        if "stack" in self.tree.children or (self.estimate and self.estimate.by_design):
             return False
         table = self.check.table
         about = table["name"].isin(("errors on the same items", "spread of the votes"))

@@ -197,7 +197,7 @@ def versions(facts: Facts) -> str:
     fit = facts.fit
     return (
         f"annomodels {fit.tree.attrs['annomodels']}, engine {fit.engine}, seed {fit.seed}, "
-        f"data fingerprint {fit.data.fingerprint}."
+        f"data fingerprint {facts.fingerprint}."
     )
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from annomodels.reporting import audited
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.prose import name
 from annomodels.reporting.words import (
@@ -43,8 +44,8 @@ def labelled(facts: Facts) -> str:
     if facts.on_disk and data.dont_know:
         kinds = listed([name(kind) for kind in data.dont_know], 12)
         text += f" {kinds} counted as no class: {int(data.unanswered.sum()):,} times."
-    if facts.known_items:
-        text += f" The truth of {count(facts.known_items, 'item')} was known and held fixed."
+    if facts.told_items:
+        text += f" The truth of {count(facts.told_items, 'item')} was known and held fixed."
     return text
 
 
@@ -68,6 +69,14 @@ def results(facts: Facts) -> str:
     if facts.truth == "link":
         return _results_of_links(facts)
     settled, n = facts.settled, facts.data.n_items
+    if facts.estimate is not None:
+        overturned = count(int(facts.gold.table["overturned"].sum()), "item")
+        return (
+            f"{count(settled, 'item').capitalize()} of {n:,} ({percent(settled / n)}) reached a "
+            f"probability of .95. {audited.results(facts)} {audited.errors(facts)} Where most "
+            f"votes agree on a label, the gold label is another one for {overturned}. "
+            f"{_coders(facts.accuracy)}"
+        )
     if facts.on_disk:
         wrong = (
             f"{number(facts.expected_errors)} of the gold labels are expected to be wrong; "

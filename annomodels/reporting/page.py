@@ -242,6 +242,8 @@ def html(
     shown: list[tuple[Section, list[Part]]] = []
     left_out: list[tuple[str, str]] = []
     for section in sections_of(facts.truth):
+        if not section.shown(facts):
+            continue
         left_out += section.left_out(facts.lacks)
         if not section.lacking(facts.lacks):
             shown.append((section, section.make(facts)))
@@ -285,7 +287,7 @@ def _meta(facts: Facts) -> list[tuple[str, str]]:
     if made != version:
         versions += f"; page by {version}"
     return [
-        ("Data fingerprint", facts.data.fingerprint),
+        ("Data fingerprint", facts.fingerprint),
         ("Model", str(fit.model.title)),
         ("Engine", f"{fit.engine}, {count(int(attrs['chains']), 'chain')} of {draws}"),
         ("Seed", str(fit.seed)),

@@ -15,6 +15,7 @@ from annomodels.reporting.parts import Section
 SECTIONS = {
     "class": (
         "verdict:SECTION",
+        "audit:SECTION",
         "data:SECTION",
         "agreement:SECTION",
         "coders:SECTION",

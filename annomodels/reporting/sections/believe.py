@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from annomodels import plots
 from annomodels.reporting import grid
+from annomodels.reporting.audited import ADVISED, DRAW
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.grid import Table, column, tabulate
 from annomodels.reporting.parts import (
@@ -28,9 +29,10 @@ CODERS = 10
 
 
 _TELLS = (
-    "Known truth of some twenty to fifty items, labelled by an expert, tells how much; see “Gold "
-    "and money”."
+    f"Some {ADVISED} items drawn at random and judged by somebody who knows tell how much: {DRAW}; "
+    "see “Gold and money”."
 )
+_TOLD = "The audit tells how much; see “Audit”."
 
 
 ALIKE = (
@@ -56,8 +58,7 @@ _STATES = (
     "independent once this is known. It cannot see errors that coders share for other "
     "reasons, such as a guideline that everyone misreads in the same way: a crowd that is "
     "unanimously wrong looks like one that is right, and the probabilities of the gold labels are "
-    "then too "
-    f"sure. {_TELLS}"
+    "then too sure."
 )
 
 
@@ -92,13 +93,15 @@ def section(facts: Facts) -> list[Part]:
 
 def honest(facts: Facts) -> str:
     """Say what the model takes for granted."""
+    tested = facts.estimate is not None and facts.estimate.by_design
+    tells = _TOLD if tested else _TELLS
     if facts.has("gold") and "stack" in facts.tree.children:
-        return f"{_STACK} {_TELLS}"
+        return f"{_STACK} {tells}"
     if facts.truth == "number":
         return NUMBERS
     if facts.on_disk:
         return ALIKE
-    return _STATES if "items" in facts.tree.children else f"{ALIKE} {_TELLS}"
+    return f"{_STATES if 'items' in facts.tree.children else ALIKE} {tells}"
 
 
 def checks(facts: Facts) -> Table:

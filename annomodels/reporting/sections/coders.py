@@ -73,9 +73,10 @@ def section(facts: Facts) -> list[Part]:
         Part("text", reading, "cut"),
         Part("matrices", shown),
     )
+    audited = "These are numbers of the model; what the audit says of the coders is in “Audit”."
     return [
         pair(forest(facts), beside),
-        *notes(cut(facts.coders.notes)),
+        *notes([*([audited] if facts.estimate is not None else []), *cut(facts.coders.notes)]),
         *table(quality(facts)),
     ]
 

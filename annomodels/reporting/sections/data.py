@@ -86,8 +86,8 @@ def health_notes(facts: Facts) -> list[str]:
     if on_disk and data.dont_know:
         kinds = short("/".join(data.dont_know), 60)
         out.append(f"No class, and set aside: {kinds}, {int(data.unanswered.sum()):,} times.")
-    if facts.known_items:
-        out.append(f"The truth of {count(facts.known_items, 'item')} is known and was used.")
+    if facts.told_items:
+        out.append(f"The truth of {count(facts.told_items, 'item')} is known and was used.")
     said = "groups that share no item"  # in other words above
     return out + [short(note, 300) for note in data.notes[:12] if n_parts == 1 or said not in note]
 

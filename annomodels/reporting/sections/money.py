@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from annomodels import plots
 from annomodels.data.names import label_text
 from annomodels.plots.style import short
-from annomodels.reporting import grid
+from annomodels.reporting import audited, grid
 from annomodels.reporting.facts import BUDGET, Facts
 from annomodels.reporting.grid import Table, column, tabulate
 from annomodels.reporting.parts import Part, Section, box, cut, drawn, notes, pair, picture, table
@@ -172,6 +172,11 @@ def calibration_notes(facts: Facts) -> list[str]:
     """Say what the held-back truth tells, or how to get one."""
     if facts.calibration is not None:
         return list(facts.calibration.notes)
+    if facts.estimate is not None and facts.estimate.by_design:
+        return [
+            "An audit tested them: the section “Audit” says how many of the gold labels above each "
+            "threshold are right. The other numbers of this section are those of the model."
+        ]
     known = facts.known_items
     call = (
         "annomodels report FIT -o FILE --known truth.csv, or "
@@ -181,12 +186,13 @@ def calibration_notes(facts: Facts) -> list[str]:
         return [
             f"The truth of {count(known, 'item')} was given to the model, so it cannot test the "
             f"probabilities of these items. To see whether they mean what they say, "
-            f"fit without the truth of some items and give it to the page alone: {call}."
+            f"fit without the truth of some items and give it to the page alone: {call}.",
+            *([audited.promise(facts)] if facts.untested else []),
         ]
     return [
-        "No truth is known here, so whether the probabilities mean what they say was not tested. "
-        f"Have an expert label twenty to fifty items drawn at random, and give "
-        f"their truth to the page: {call}."
+        "No truth is known here, so whether the probabilities mean what they say was not tested.",
+        audited.promise(facts),
+        f"Where the truth of some items is known already, the page can judge by it: {call}.",
     ]
 
 

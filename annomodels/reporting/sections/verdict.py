@@ -1,4 +1,4 @@
-"""The verdict: four numbers, and five plain sentences."""
+"""The verdict: four numbers, and five plain sentences; of an audit, one more of each."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from annomodels.plots.style import draws_of, short
+from annomodels.reporting import audited
 from annomodels.reporting.facts import CERTAIN, Facts
 from annomodels.reporting.parts import Part, Rows, Section
 from annomodels.reporting.words import count, interval, listed, number, percent, share_interval
@@ -23,14 +24,16 @@ def section(facts: Facts) -> list[Part]:
     """Give the parts of the section."""
     last = "Items" if facts.has("items") else "Next step"
     keys = ("Size", "Gold", "Errors", "Coders", last)
-    return [
-        Part("tiles", key_numbers(facts)),
-        Part("verdict", list(zip(keys, sentences(facts), strict=True))),
-    ]
+    rows = list(zip(keys, sentences(facts), strict=True))
+    if facts.estimate is not None:
+        rows.insert(3, ("Audit", audited.sentence(facts)))
+    elif facts.untested:
+        rows.append(("Not tested", audited.advice(facts)))
+    return [Part("tiles", key_numbers(facts)), Part("verdict", rows)]
 
 
 def key_numbers(facts: Facts) -> Rows:
-    """Four numbers on top of the verdict: what, value, with what."""
+    """Numbers on top of the verdict, four or, of an audit, five: what, value, with what."""
     n = facts.data.n_items
     like = "items like these"
     if facts.has("gold"):
@@ -50,13 +53,16 @@ def key_numbers(facts: Facts) -> Rows:
         of = f"of {count(n - facts.known_items, 'gold label')}"
         errors = number(facts.expected_errors), f"{of}; no interval from a scan"
         last = "Items not settled", f"{rest:,}", f"{percent(rest / n)} of the items"
+    of_errors = [("Expected wrong labels", *errors)]
+    if facts.estimate is not None:
+        of_errors = audited.tiles(facts)
     return [
         (
             "Settled gold labels",
             percent(facts.settled / n),
             f"{facts.settled:,} of {n:,} items; {like}: {share_interval(facts.settled, n)}",
         ),
-        ("Expected wrong labels", *errors),
+        *of_errors,
         (
             "Coders flagged",
             f"{len(facts.flagged):,}",
@@ -112,6 +118,8 @@ def _errors(facts: Facts) -> str:
             f"Of the {count(n, 'gold label')}, {number(facts.expected_errors)} are expected to be "
             "wrong, if the model is right; whether it reproduces the labels was not looked at."
         )
+    if facts.estimate is not None:
+        return audited.errors(facts)
     wrong = facts.wrong
     return (
         f"Of the {count(n, 'gold label')}, {number(wrong.gold)} are expected to be wrong "

@@ -1,0 +1,238 @@
+"""What an audit says of a fit, in words: for the first screen, the section on it, and methods."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from annomodels.reporting.facts import Facts
+from annomodels.reporting.words import count, interval, number, percent
+
+if TYPE_CHECKING:
+    from annomodels.auditing.estimate import Estimate
+
+# of the audit that the page advises
+ADVISED = 60
+DRAW = f"annomodels audit OUT --size {ADVISED} -o audit.csv"
+GIVE = "annomodels estimate OUT --audit audit.csv"
+NO_GUARANTEE = "nothing is guaranteed, because how the judged items were chosen is not known"
+_HOW = {
+    "audit": "drawn at random by annomodels audit, by predicted label and P(truth), with known "
+    "chances",
+    "random": "drawn at random, each with the same chance",
+    "weights": "drawn at random with unequal chances, which their weights say",
+    "chosen": "chosen in a way that is not known",
+}
+
+
+def advice(facts: Facts) -> str:
+    """Say in short how the numbers could be tested, where no truth is known."""
+    return (
+        f"No known truth has tested these numbers. An audit would: {DRAW} draws {_size(facts)} "
+        "for somebody who knows to judge, and with the answers the numbers hold whatever the model "
+        "gets wrong; see “Gold and money”."
+    )
+
+
+def _size(facts: Facts) -> str:
+    return count(min(ADVISED, facts.data.n_items - facts.known_items), "item")
+
+
+def promise(facts: Facts) -> str:
+    """Say how to audit, and how narrow the answer should be."""
+    from annomodels.auditing.design import beliefs, open_items
+    from annomodels.auditing.foresight import foreseen
+
+    fit = facts.fit
+    plan = foreseen(beliefs(fit), open_items(fit), fit.model.misjudged, (ADVISED,))
+    text = (
+        f"An audit tells, and puts the numbers right: {DRAW} draws {_size(facts)} at random for "
+        f"somebody who knows to judge, without showing what the model thinks; {GIVE} then says how "
+        "many gold labels and which share of each coder's labels are right, with intervals that "
+        "hold where the model is wrong."
+    )
+    if not plan:
+        return text
+    _, width, alone = plan[0]
+    return (
+        f"{text} The interval of the share of right gold labels should be about {100 * width:.0f} "
+        f"percentage points wide, against {100 * alone:.0f} without the model."
+    )
+
+
+def said(facts: Facts) -> Estimate:
+    """Give what an audit says, on a page that has one."""
+    assert facts.estimate is not None
+    return facts.estimate
+
+
+def way(found: Estimate) -> str:
+    """Name what the numbers of an estimate come from."""
+    return "audit and model" if found.by_design else "the model, made cautious"
+
+
+def judged(found: Estimate) -> int:
+    """Count the items that were judged, drawn or not."""
+    return len(found.answers.item) + len(found.answers.extra)
+
+
+def drawing(found: Estimate) -> str:
+    """Say how many of how many items were judged, and how they were drawn."""
+    n = judged(found)
+    text = (
+        f"Somebody who knows judged {count(n, 'item')} of {found.n_items:,} whose truth the fit "
+        f"did not know. "
+    )
+    if found.by_design and len(found.answers.extra):
+        text += f"{found.n_audited:,} of them {'was' if found.n_audited == 1 else 'were'}"
+    else:
+        text += "It was" if n == 1 else "They were"
+    return f"{text} {_HOW[found.how]}."
+
+
+def tiles(facts: Facts) -> list[tuple[str, str, str]]:
+    """Give the tiles on wrong labels and on accuracy: what, value, with what."""
+    found, wrong = said(facts), facts.wrong
+    row, before = found.row("accuracy"), found.row("wrong")
+    by = f"by an audit of {count(found.n_audited, 'item')}" if found.by_design else NO_GUARANTEE
+    model = f"model alone, before it: {number(before['model'])}"
+    if np.isfinite(before["model_low"]):
+        model += f" ({number(before['model_low'])} to {number(before['model_high'])})"
+    rest = interval(wrong.gold_low, wrong.gold_high)
+    beside = f"model alone {percent(row['model'])}"
+    if found.n_audited:
+        beside = f"audit alone {percent(row['audit'])}, {beside}"
+    return [
+        ("Expected wrong labels", number(wrong.gold), f"{rest}, {by}; {model}"),
+        (
+            "Accuracy of the gold labels",
+            percent(row["value"]),
+            f"95 % interval {percent(row['low'])} to {percent(row['high'])}, before corrections; "
+            f"{beside}",
+        ),
+    ]
+
+
+def _share(row: Any, way: str) -> str:
+    """Write a share with its interval, by the audit or the model alone."""
+    low, high = row[f"{way}_low"], row[f"{way}_high"]
+    ends = f" ({percent(low)} to {percent(high)})" if np.isfinite(low + high) else ""
+    return f"{percent(row[way])}{ends}"
+
+
+def errors(facts: Facts) -> str:
+    """Say how many gold labels are still wrong after the audit."""
+    found, wrong = said(facts), facts.wrong
+    n, known = facts.data.n_items - facts.known_items, judged(found)
+    how = "by the audit" if found.by_design else "by the model"
+    text = (
+        f"{count(known, 'item has', 'items have')} the truth that somebody who knows gave them. "
+        f"Of the other {count(n, 'gold label')}, {number(wrong.gold)} are expected to be wrong "
+        f"({interval(wrong.gold_low, wrong.gold_high)}), {how}"
+    )
+    if part := of_part(facts):
+        text += f"; this is of {part}"
+    return f"{text}."
+
+
+def of_part(facts: Facts) -> str:
+    """Name the items that an audit is about, where these are not all of unknown truth."""
+    found = said(facts)
+    unknown = facts.data.n_items - facts.known_items + judged(found)
+    if found.n_items >= unknown:
+        return ""
+    return f"the {found.n_items:,} items that could be drawn, of {unknown:,} of unknown truth"
+
+
+def sentence(facts: Facts) -> str:
+    """Say how right the gold labels were, and how far the model was off."""
+    found = said(facts)
+    row = found.row("accuracy")
+    if not found.by_design:
+        return (
+            f"{NO_GUARANTEE[0].upper()}{NO_GUARANTEE[1:]}: nothing follows from them for the other "
+            "items, and the numbers rest on the model. Items that annomodels audit draws, or "
+            "that all had the same chance, would test it."
+        )
+    text = (
+        f"Before the audited ones were corrected, {percent(row['value'])} of the gold labels were "
+        f"right (95 % interval {percent(row['low'])} to {percent(row['high'])}), as "
+        f"{count(found.n_audited, 'item')} that somebody judged say together with the model; the "
+        f"audit alone says {_share(row, 'audit')}, the model alone {_share(row, 'model')}. "
+    )
+    return text + off(found)
+
+
+def off(found: Estimate) -> str:
+    """Say how far the model was off."""
+    wrong = found.row("wrong")
+    ends = f"{number(wrong['low'])} to {number(wrong['high'])}"
+    text = (
+        f"Of {count(found.n_items, 'gold label')} the model said that {number(wrong['model'])} are "
+        f"wrong, and with the audit it is {number(wrong['value'])} ({ends})"
+    )
+    shift = _shift(found)
+    if wrong["low"] <= wrong["model"] <= wrong["high"]:
+        return f"{text}, so the audit does not speak against the model."
+    word = "sure" if shift > 0 else "unsure"
+    return f"{text}: the model was too {word}, by {abs(shift):.1f} in log-odds."
+
+
+def _shift(found: Estimate) -> float:
+    """Log-odds of a wrong label by the audit less those by the model."""
+    wrong = found.row("wrong")
+    edge = 0.5 / found.n_items
+    by_audit, by_model = (
+        np.clip(wrong[way] / found.n_items, edge, 1 - edge) for way in ("value", "model")
+    )
+    return float(np.log(by_audit / (1 - by_audit)) - np.log(by_model / (1 - by_model)))
+
+
+def panel(found: Estimate) -> list[str]:
+    """Say how many independent coders the coders are worth, and how the best compares with all."""
+    rows = {row["quantity"]: row for row in found.panel.to_dict("records")}
+    out = []
+    if "effective_coders" in rows:
+        row = rows["effective_coders"]
+        n = len(found.coders)
+        out.append(
+            f"Your {count(n, 'coder')} are worth {_whole(row['value'])} independent ones (95 % "
+            f"interval {number(row['low'])} to {number(row['high'])}): that is how much their "
+            "errors on the audited items agree."
+        )
+    if "gold_less_best_coder" in rows:
+        row, best = rows["gold_less_best_coder"], rows["best_coder"]
+        points, low, high = (100 * row[name] for name in ("value", "low", "high"))
+        text = f"The best of those with many labels is {best['coder']}, "
+        text += f"{percent(best['value'])} of whose labels are right (95 % interval "
+        text += f"{percent(best['low'])} to {percent(best['high'])}); the gold labels of all "
+        text += f"coders together are {_points(points)} percentage points better "
+        text += f"({_points(low)} to {_points(high)})"
+        verdict = ": the panel beats its best coder" if low > 0 else (
+            ": one coder alone does better than the panel" if high < 0
+            else ", so which of the two is better is open"
+        )  # fmt: skip
+        out.append(f"{text}{verdict}.")
+    return out
+
+
+def _whole(value: float) -> str:
+    return f"about {value:,.0f}" if value >= 10 else f"about {value:.1f}".removesuffix(".0")
+
+
+def _points(value: float) -> str:
+    return f"{value:.1f}".replace("-", "−")
+
+
+def results(facts: Facts) -> str:
+    """Say for a methods section what an audit found."""
+    found = said(facts)
+    if not found.by_design:
+        return f"{drawing(found)} {NO_GUARANTEE[0].upper()}{NO_GUARANTEE[1:]}."
+    row = found.row("accuracy")
+    return (
+        f"{drawing(found)} By these items and the model together, {percent(row['value'])} of the "
+        f"gold labels (95 % interval {percent(row['low'])} to {percent(row['high'])}) were right "
+        f"before the audited ones were corrected; by the audit alone {_share(row, 'audit')}."
+    )

@@ -1,0 +1,285 @@
+"""The page of an audited fit: first screen, third lamp, section, advice where there was none."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+import numpy as np
+import pytest
+
+import annomodels as am
+from annomodels.errors import AnnotationError
+from annomodels.plots.audited import audited
+from annomodels.reporting.audited import off, panel, results
+from annomodels.reporting.facts import Facts
+from annomodels.reporting.methods import methods
+from annomodels.reporting.page import anonymised, page
+from annomodels.reporting.parts import badge_of
+from annomodels.reporting.sections.audit import differences, needs, overall, slices, systems
+from annomodels.reporting.sections.verdict import key_numbers
+from annomodels.summaries.trust.findings import TESTED
+from annomodels.summaries.trust.known_truth import known_truth_finding, to_be_expected
+
+TRUTH = am.datasets.crowd_truth().truth
+
+
+def cuts(fit):
+    return {"batch": {item: f"batch {n % 3}" for n, item in enumerate(fit.data.items)}}
+
+
+def matches(fit):
+    return {item: (("A", "B"), ("B", "C"))[n % 2] for n, item in enumerate(fit.data.items)}
+
+
+def judged(fit, size=60, **options):
+    audit = am.audit(fit, size, seed=1)
+    answers = {item: TRUTH[item] for item in audit.table["item"]}
+    return am.estimate(fit, answers, audit, draws=1000, **options)
+
+
+@pytest.fixture(scope="module")
+def stacked():
+    """Stack of the bundled crowd."""
+    return am.fit(am.datasets.load("crowd"), "stack", chains=2, draws=100, warmup=60, seed=1)
+
+
+@pytest.fixture(scope="module")
+def found(crowd):
+    """Estimate of an audit of the crowd, with slices and systems."""
+    return judged(crowd, by=cuts(crowd), pairs=matches(crowd))
+
+
+@pytest.fixture(scope="module")
+def chosen(crowd):
+    """Estimate of items that nobody drew."""
+    return am.estimate(crowd, {item: TRUTH[item] for item in crowd.data.items[:60]}, draws=1000)
+
+
+@pytest.fixture(scope="module")
+def facts(crowd, found):
+    return Facts(found.after(crowd), estimate=found)
+
+
+def words_of(html):
+    text = re.sub(r"<svg.*?</svg>|<style.*?</style>|<script.*?</script>", "", html, flags=re.S)
+    return " ".join(re.sub(r"<[^>]+>", " ", text).replace("\u00a0", " ").split())
+
+
+def percents(row):
+    return [f"{100 * row[name]:.1f} %" for name in ("value", "low", "high")]
+
+
+def test_the_first_screen_has_the_audited_numbers(crowd, found, tmp_path):
+    html = am.report(crowd, tmp_path / "r.html", estimate=found).read_text("utf-8")
+    first = words_of(html.split("<section id=audit-section")[0])
+    left, before = found.row("still_wrong"), found.row("wrong")
+    assert (
+        f"95 % interval {left['low']:.0f} to {left['high']:.0f}, by an audit of 60 items" in first
+    )
+    assert f"model alone, before it: {before['model']:.1f}" in first
+    value, low, high = percents(found.row("accuracy"))
+    assert f"Accuracy of the gold labels {value} 95 % interval {low} to {high}" in first
+    assert f"audit alone {100 * found.row('accuracy')['audit']:.1f} %" in first
+    assert off(found) in first
+    assert "✓ tested on known truth" in first
+    assert words_of(html).count("All of them are in the file") <= 1
+
+
+def test_tile_sentence_and_table_say_one_number(facts, found):
+    tiles = {what: (value, about) for what, value, about in key_numbers(facts)}
+    left = found.row("still_wrong")
+    assert tiles["Expected wrong labels"][0] == f"{left['value']:.1f}".removesuffix(".0")
+    row = next(r for r in overall(facts).rows if r[0].text == "wrong gold labels, now")
+    assert float(row[1].value) == pytest.approx(left["value"], abs=0.06)
+    (said,) = (note for note in facts.gold.notes if "expected to be wrong by the audit" in note)
+    number = float(re.search(r"labels, ([\d.]+) are", said).group(1))
+    assert number == pytest.approx(left["value"], abs=0.3)
+
+
+def test_the_section_has_slices_systems_coders_and_what_more_takes(facts, found, crowd):
+    html = page(facts)
+    text = words_of(html.split("<section id=audit-section")[1].split("</section>")[0])
+    assert "judged 60 items of 200" in text
+    assert "drawn at random by annomodels audit" in text
+    for title in ("The surest gold labels", "Slices", "Systems", "What a narrower answer takes"):
+        assert title in text
+    for sentence in panel(found):
+        assert sentence in text
+    assert len(slices(facts).rows) == len(found.slices)
+    assert len(systems(facts).rows) == 3
+    assert len(needs(facts).rows) == len(found.needs)
+    sure = [abs(float(row[-1].value) - 0.5) for row in differences(facts).rows]
+    assert sure == sorted(sure, reverse=True)
+    shown = re.search(r"<table class=data id=audited-coders>(.*?)</table>", html, re.S).group(1)
+    assert shown.count("<tr") == crowd.data.n_coders + 1
+    assert "what the audit says of the coders is in “Audit”" in words_of(html)
+
+
+def test_a_page_without_an_audit_has_no_such_section_and_says_how_to_get_one(crowd):
+    html = page(Facts(crowd))
+    assert "audit-section" not in html
+    text = words_of(html)
+    assert text.count("annomodels audit OUT --size 60 -o audit.csv") == 3
+    assert "annomodels estimate OUT --audit audit.csv" in text
+    assert re.search(r"should be about \d+ percentage points wide, against \d+ without", text)
+    assert "--known truth.csv" in text
+    assert "Not tested" in text
+
+
+def test_a_page_that_was_tested_asks_for_no_audit(crowd, facts):
+    assert "annomodels audit OUT" not in words_of(page(facts))
+    some = {item: TRUTH[item] for item in crowd.data.items[:40]}
+    assert "Not tested" not in words_of(page(Facts(crowd, known=some)))
+
+
+def test_an_audit_of_any_model_lights_the_lamp(crowd, stacked, found):
+    for fit, told in ((crowd, found), (stacked, judged(stacked))):
+        assert fit.check(predictive=False).lamps[TESTED] == "grey"
+        check = told.after(fit).check(predictive=False)
+        assert check.lamps[TESTED] == "green"
+        (said,) = check.table.query("name == @TESTED")["sentence"]
+        assert said.startswith("Of 60 audited gold labels, ")
+
+
+@pytest.mark.parametrize("name", ["crowd", "stacked"])
+def test_a_model_that_is_wrong_turns_the_lamp_amber(name, request):
+    fit = request.getfixturevalue(name)
+    audit = am.audit(fit, 60, seed=1)
+    runner = dict(zip(fit.data.items, fit.gold().table["runner_up"], strict=True))
+    wrong = {item: runner[item] for item in audit.table["item"]}
+    found = am.estimate(fit, wrong, audit, draws=400)
+    check = found.after(fit).check(predictive=False)
+    assert check.lamps[TESTED] == "amber"
+    assert check.verdict != "trust"
+    assert "Of 60 audited gold labels, 60 were wrong" in " ".join(check.sentences)
+    assert "too sure" in off(found)
+
+
+def test_items_that_nobody_drew_light_no_lamp_and_guarantee_nothing(crowd, stacked, chosen):
+    of_stack = am.estimate(stacked, {item: TRUTH[item] for item in stacked.data.items[:60]})
+    for fit, found in ((crowd, chosen), (stacked, of_stack)):
+        after = found.after(fit)
+        assert after.check(predictive=False).lamps[TESTED] == "grey"
+        text = words_of(page(Facts(after, estimate=found)))
+        assert "tested on known truth: not yet" in text
+        assert text.count("nothing is guaranteed, because how the judged items were chosen") == 1
+        assert "Nothing is guaranteed" in text
+        assert "The coders, as audited" not in text
+        assert "by the model, made cautious" in text
+        assert "by an audit of" not in text
+        assert "An audit tested them" not in text
+
+
+def test_few_audited_items_leave_the_lamp_grey(crowd):
+    few = judged(crowd, 12)
+    assert few.after(crowd).check(predictive=False).lamps[TESTED] == "grey"
+
+
+def test_what_is_expected_is_that_of_exactly_these_items(crowd):
+    p = crowd.tree["truth"].to_dataset()["p_truth"].values
+    best, wrong = p.argmax(axis=1), 1 - p.max(axis=1)
+    doubtful, sure = np.argsort(-wrong)[:30], np.argsort(wrong)[:30]
+    for items in (doubtful, sure):
+        drawn = to_be_expected(crowd.tree, crowd.data, items, best[items])
+        spread = np.sqrt((wrong[items] * (1 - wrong[items])).sum())
+        assert drawn.mean() == pytest.approx(wrong[items].sum(), abs=0.02 + 0.3 * spread)
+    backwards = to_be_expected(crowd.tree, crowd.data, doubtful[::-1], best[doubtful[::-1]])
+    assert backwards.mean() == pytest.approx(wrong[doubtful].sum(), abs=0.3 * spread + 1)
+
+
+def test_the_lamp_does_not_depend_on_the_chances(crowd):
+    p = crowd.tree["truth"].to_dataset()["p_truth"].values
+    # doubtful items only: many are wrong, which is what was to be expected of them
+    doubtful = [crowd.data.items[n] for n in np.argsort(p.max(axis=1))[:40]]
+    answers = {item: TRUTH[item] for item in doubtful}
+    found = am.estimate(crowd, answers, weights=dict.fromkeys(doubtful, 5.0), draws=400)
+    after = found.after(crowd)
+    finding = known_truth_finding(after.tree, after.data)
+    best = {
+        i: crowd.data.labels[k] for i, k in zip(crowd.data.items, p.argmax(axis=1), strict=True)
+    }
+    wrong = sum(best[item] != TRUTH[item] for item in doubtful)
+    assert finding.value == pytest.approx(wrong / 40)
+    low, high = np.quantile(after.tree["audit"]["expected_wrong"].values, [0.025, 0.975])
+    assert (finding.severity == 0) == (low <= wrong <= high)
+    assert low > 40 * 0.05
+
+
+def test_an_estimate_of_another_fit_is_refused(crowd, stacked, found, tmp_path):
+    with pytest.raises(AnnotationError, match="of other data than this fit"):
+        am.report(stacked, tmp_path / "r.html", estimate=found)
+    other = am.fit(am.datasets.load("anesthesia"), "hierarchical", chains=2, draws=40, seed=1)
+    with pytest.raises(AnnotationError, match="of other data than this fit"):
+        am.report(other, tmp_path / "r.html", estimate=found)
+    with pytest.raises(AnnotationError, match=r"Give estimate\.after\(fit\)"):
+        Facts(crowd, estimate=found)
+    assert not list(tmp_path.iterdir())
+
+
+def test_coders_stay_anonymous_after_an_audit(crowd, found, tmp_path):
+    html = am.report(crowd, tmp_path / "r.html", estimate=found, anonymise=True).read_text("utf-8")
+    assert not [name for name in crowd.data.coders if re.search(rf"\b{name}\b", html)]
+    shown = Facts(found.after(anonymised(crowd)), estimate=found).estimate
+    numbers = ["accuracy", "audited"]
+    assert shown.coders[numbers].equals(found.coders[numbers])
+    assert set(shown.coders["coder"]) == {f"coder {n + 1}" for n in range(crowd.data.n_coders)}
+
+
+def test_a_fit_after_an_audit_is_saved_and_compared_as_before(crowd, found, tmp_path):
+    after = found.after(crowd)
+    loaded = am.load(after.save(tmp_path / "fit.nc"))
+    assert loaded.check(predictive=False).lamps == after.check(predictive=False).lamps
+    facts = Facts(loaded, estimate=found)
+    assert facts.fingerprint == crowd.data.fingerprint
+    rival = am.fit(crowd.data, "pooled", chains=2, draws=100, warmup=50, seed=1)
+    alone = Facts(crowd, others=[rival]).comparison.table
+    assert Facts(after, others=[rival], estimate=found).comparison.table.equals(alone)
+
+
+def test_methods_tell_of_the_audit(facts, found, chosen, crowd):
+    text = methods(facts)
+    assert results(facts) in text
+    assert "the model alone" not in text
+    assert "was known and held fixed" not in text
+    after = Facts(chosen.after(crowd), estimate=chosen)
+    assert "Nothing is guaranteed" in methods(after)
+
+
+def test_a_part_of_the_items_is_named(crowd):
+    among = crowd.data.items[:120]
+    audit = am.audit(crowd, 40, seed=1, among=among)
+    found = am.estimate(crowd, {i: TRUTH[i] for i in audit.table["item"]}, audit, draws=400)
+    text = words_of(page(Facts(found.after(crowd), estimate=found)))
+    assert "the 120 items that could be drawn, of 200 of unknown truth" in text
+
+
+def test_the_panel_is_told_in_words(found):
+    rows = found.panel.copy()
+    rows.loc[rows["quantity"] == "effective_coders", ["value", "low", "high"]] = 2.0, 1.5, 3.0
+    better = rows["quantity"] == "gold_less_best_coder"
+    rows.loc[better, ["value", "low", "high"]] = 0.05, 0.02, 0.08
+    first, second = panel(dataclasses.replace(found, panel=rows))
+    assert first.startswith("Your 24 coders are worth about 2 independent ones")
+    assert second.endswith(
+        "5.0 percentage points better (2.0 to 8.0): the panel beats its best coder."
+    )
+    rows.loc[better, ["value", "low", "high"]] = -0.05, -0.08, -0.02
+    assert "one coder alone does better" in panel(dataclasses.replace(found, panel=rows))[1]
+
+
+def test_the_figure_has_three_intervals_in_each_row(found, chosen, crowd):
+    (axes,) = audited(found).axes
+    assert [text.get_text() for text in axes.get_yticklabels()][0] == "gold labels right"
+    assert len(axes.get_yticklabels()) == 1 + crowd.data.n_labels
+    assert [line.get_label() for line in axes.lines] == [
+        "audit and model",
+        "audit alone",
+        "model alone",
+    ]
+    (axes,) = audited(chosen).axes
+    assert [line.get_label() for line in axes.lines] == ["model, made cautious", "model alone"]
+
+
+def test_the_badge_has_the_lamp_of_the_audit(facts):
+    assert dict(badge_of(facts.check).lamps)[TESTED] == "green"
