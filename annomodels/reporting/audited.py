@@ -161,7 +161,16 @@ def sentence(facts: Facts) -> str:
         f"{count(found.n_audited, 'item')} that somebody judged say together with the model; the "
         f"audit alone says {_share(row, 'audit')}, the model alone {_share(row, 'model')}. "
     )
-    return text + off(found)
+    return " ".join([text.strip(), off(found), *surprising(facts)])
+
+
+def surprising(facts: Facts) -> list[str]:
+    """Say it where more or fewer audited gold labels were wrong than were to be expected."""
+    from annomodels.summaries.trust.findings import TESTED
+
+    rows = facts.check.table
+    rows = rows[(rows["name"] == TESTED) & ~rows["ok"].astype(bool)]
+    return [str(text) for text in rows["sentence"]]
 
 
 def off(found: Estimate) -> str:
