@@ -138,7 +138,7 @@ def test_a_page_without_an_audit_has_no_such_section_and_says_how_to_get_one(cro
 
 
 def test_a_page_that_was_tested_asks_for_no_audit(crowd, facts):
-    assert "annomodels audit OUT" not in words_of(page(facts))
+    assert "--size 60 -o audit.csv" not in words_of(page(facts))
     some = {item: TRUTH[item] for item in crowd.data.items[:40]}
     assert "Not tested" not in words_of(page(Facts(crowd, known=some)))
 

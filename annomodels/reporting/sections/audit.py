@@ -221,7 +221,7 @@ def _further(facts: Facts) -> list[str]:
     more = min(needed(plan, width / 2, rest), rest)
     return [
         f"{now} wide. One half as wide takes about {more:,} further items of the {rest:,} that are "
-        "left, drawn as another round."
+        f"left: annomodels audit OUT --size {more} -o more.csv draws them."
         if more < rest
         else f"{now} wide. To halve it nearly all of the other {rest:,} items must be judged."
     ]
