@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from annomodels.data.alike import taken_together
 from annomodels.data.annotations import Annotations
 from annomodels.data.schema import RawResult
 from annomodels.engines import gibbs
@@ -35,6 +36,8 @@ MEMBERS = 0.4
 LAYERS, FEWEST, MOST_CELLS = 1000, 200, 1_000_000_000
 # steps of the slice sampler before the first draw of the layer, and between two
 BURN, THIN = 200, 5
+# bytes of the few whole draws of a member, of all its chains
+MOST_OF_ALL = 128 * 2**20
 # draws of the coders before those that are kept: they begin near the mode
 WARMUP = 50
 
@@ -54,7 +57,9 @@ def run(model: Stack, data: Annotations, settings: Settings) -> RawResult:
         The options of the run.
     """
     clock = Clock(settings.time_limit)
-    parts = members(model, data, settings, clock)
+    # coders of one label cost as much as others and tell nothing of themselves
+    alike, place = taken_together(data)
+    parts = members(model, alike, settings, clock)
     had = slice(len(parts))
     stack = replace(
         model,
@@ -97,17 +102,30 @@ def run(model: Stack, data: Annotations, settings: Settings) -> RawResult:
         "unknown": layer.unknown,
         "tilt": layer.tilt,
     }
-    of_members = {f"member_{n}": _whole(stack, n, part, data) for n, part in enumerate(parts)}
+    of_members = {f"member_{n}": _whole(stack, n, part, place) for n, part in enumerate(parts)}
     result = replace(result, groups=of_members, stack=held)
     return replace(result, p_truth=mean, p_truth_mcse=mcse, conditional_entropy=entropy)
 
 
 def _whole(
-    stack: Stack, n: int, part: RawResult, data: Annotations
+    stack: Stack, n: int, part: RawResult, place: Ints
 ) -> dict[str, tuple[tuple[str, ...], AnyArray]]:
-    """Give the few whole draws of a member with their dimensions."""
-    dims = stack.members[n].dims(data.n_labels)
-    return {name: (("few", *dims[name]), values) for name, values in part.few.items()}
+    """Give the few whole draws of a member with their dimensions.
+
+    `place` is that of each coder among those whom the members were fitted to.
+    """
+    dims = stack.members[n].dims(part.p_truth.shape[1])
+    found = {name: (("few", *dims[name]), values) for name, values in part.few.items()}
+    by_coder = {name: own.index("coder") for name, (own, _) in found.items() if "coder" in own}
+    each = sum(found[name][1].nbytes / found[name][1].shape[at] for name, at in by_coder.items())
+    few = len(next(iter(part.few.values()), ()))
+    if each * len(place) > MOST_OF_ALL:
+        few = max(1, int(few * MOST_OF_ALL / (each * len(place))))
+    for name, (own, values) in found.items():
+        chosen = values[np.arange(few) * len(values) // few]
+        at = by_coder.get(name)
+        found[name] = own, chosen if at is None else np.take(chosen, place, axis=at)
+    return found
 
 
 def members(model: Stack, data: Annotations, settings: Settings, clock: Clock) -> list[RawResult]:

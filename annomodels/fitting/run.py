@@ -21,6 +21,11 @@ from annomodels.models.encoded import expanded, require_learnable
 if TYPE_CHECKING:
     from annomodels.scale.scanned import Scanned
 
+# cells of all confusion matrices, and labels for each of their rows, from which coders are told
+# apart by default
+MOST_CELLS, LABELS_A_ROW = 1_000_000, 4
+# classes up to which chains look for swapped ones: an assignment takes the cube of their number
+MOST_RELABELLED = 100
 # module, and name of the function, by engine and by what the truth is
 ENGINES: dict[str, dict[str, str]] = {
     "gibbs": {
@@ -70,8 +75,8 @@ def fit(
         mentions with candidates for their antecedents (:func:`annomodels.coref.pairs`).
     model
         A model or its name. By default ``stack``: several models and the votes, weighed by the
-        labels they foretell; and ``hierarchical`` where a stack cannot be fitted, see
-        :func:`default_model`. Then ``dawid-skene``, ``class-conditional``, ``one-coin``,
+        labels they foretell; and ``hierarchical`` or ``pooled`` where a stack cannot be fitted,
+        see :func:`default_model`. Then ``dawid-skene``, ``class-conditional``, ``one-coin``,
         ``mace``, ``pooled``, ``logit-normal``; where items are more than their class,
         ``guess-level``, ``consensus``, ``easy-hard``, ``ambiguous``, ``readings``,
         ``item-kinds``; ``spammers``; all are in the docs on models. Of mentions ``pairs`` (the
@@ -89,7 +94,8 @@ def fit(
     starts
         Number of starting points of ``em``, the first at the votes; 10, and 1 of a scan.
     relabel
-        Whether classes whose names were swapped in a chain are brought into order.
+        Whether classes whose names were swapped in a chain are brought into order; above a hundred
+        classes they are not.
     extend
         Whether ``gibbs`` goes on, thinned, up to 16 times as long when its chains have not mixed;
         of mentions it does not.
@@ -146,7 +152,7 @@ def fit(
     settings = Settings(
         chains=chains, draws=draws, warmup=warmup,
         seed=new_seed(checkpoint=checkpoint, resume=resume) if seed is None else seed,
-        starts=starts, relabel=relabel, extend=extend,
+        starts=starts, relabel=relabel and _few_labels(data), extend=extend,
         target_accept=target_accept, time_limit=time_limit, threads=threads,
         partitions=partitions, memory=memory, executor=executor, checkpoint=checkpoint,
         checkpoint_every=checkpoint_every, resume=resume, progress=progress,
@@ -207,8 +213,9 @@ def default_model(
 
     Of labels it is ``stack``. It is ``hierarchical`` of a scan, by NUTS or EM, in parts or from a
     checkpoint, where coders said that they do not know, and where fitting the members of a stack
-    would take many minutes (above a million labels of two classes, or hundreds of classes). Of
-    mentions it is ``pairs``.
+    would take many minutes (above a million labels of two classes, or dozens of classes). It is
+    ``pooled``, all coders alike, where confusion matrices of hundreds of classes have more rows
+    than there are labels to learn them from. Of mentions it is ``pairs``.
 
     Parameters
     ----------
@@ -222,11 +229,19 @@ def default_model(
     in_parts = resume or any(x is not None for x in (executor, partitions, checkpoint))
     if not isinstance(data, Annotations) or in_parts or engine not in ("auto", "gibbs"):
         return "hierarchical"
+    from annomodels.data.alike import told_apart
     from annomodels.models.mixtures.stack import MOST_LOOKS, Stack
 
+    rows = data.n_coders * data.n_labels
+    if rows * data.n_labels > MOST_CELLS and len(data) < LABELS_A_ROW * rows:
+        return "pooled"
     silent = data.unanswered is not None and len(data.unanswered) > 0
-    looks = Stack().looks(len(data), data.n_coders, data.n_labels)
+    looks = Stack().looks(len(data), told_apart(data), data.n_labels)
     return "hierarchical" if silent or looks > MOST_LOOKS else "stack"
+
+
+def _few_labels(data: Annotations | Scanned | Candidates) -> bool:
+    return isinstance(data, Candidates) or len(data.labels) <= MOST_RELABELLED
 
 
 def _require_links(model: Model) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -77,6 +77,23 @@ class Earlier:
         counts = self.counts("prevalence")
         total = float(counts.sum())
         return Dirichlet(total / len(self.labels), tuple(float(x) for x in counts / total))
+
+
+class ExpectedAccuracy(NamedTuple):
+    """Draws of the mean accuracy of the coders in each class beside what their prior expects.
+
+    Parameters
+    ----------
+    seen
+        Mean over the coders, shape [sample, truth].
+    mean, spread
+        What the prior expects of it given what all classes have in common, and the standard
+        deviation that it allows, shapes [sample, truth].
+    """
+
+    seen: Floats
+    mean: Floats
+    spread: Floats
 
 
 # models that are loaded, by name: a model may be made of others
@@ -155,6 +172,11 @@ class Model(ABC):
             With all reasons why not.
         """
         require_fittable(data)
+
+    @property
+    def full_name(self) -> str:
+        """Name that tells this model from others of its kind, which differ in size."""
+        return self.name
 
     @property
     def starter(self) -> Model:
@@ -242,6 +264,13 @@ class Model(ABC):
 
     def new_rows(self, draws_of: DrawsOf, rng: np.random.Generator) -> Floats | None:
         """Draw a matrix [sample, truth, label] of a coder who is yet to come; None if unknown."""
+        return None
+
+    def expected_accuracy(self, draws_of: DrawsOf) -> ExpectedAccuracy | None:
+        """Give the accuracy of the coders in each class, and what the prior expects of it.
+
+        None where the prior of a class does not rest on the other classes.
+        """
         return None
 
     def newcomers(

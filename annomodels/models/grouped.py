@@ -11,7 +11,7 @@ import numpy as np
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.errors import AnnotationError, NotApplicable, Problem
-from annomodels.models.base import DrawsOf, Earlier, State
+from annomodels.models.base import DrawsOf, Earlier, ExpectedAccuracy, State
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.observed import observed
 from annomodels.models.parameters import Parameter
@@ -150,6 +150,10 @@ class GroupedCoders(HierarchicalDawidSkene):
     def new_rows(self, draws_of: DrawsOf, rng: np.random.Generator) -> Floats | None:
         """Draw a matrix of a coder who is yet to come; None, since nobody says of which group."""
         return None if self.split else super().new_rows(draws_of, rng)
+
+    def expected_accuracy(self, draws_of: DrawsOf) -> ExpectedAccuracy | None:
+        """Give what one population is expected to be; None where there are several."""
+        return None if self.split else super().expected_accuracy(draws_of)
 
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
         """Declare the populations of the groups, or that of all coders where there is one."""

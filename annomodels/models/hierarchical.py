@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
-from annomodels.models.base import DrawsOf, Earlier, State
+from annomodels.models.base import DrawsOf, Earlier, ExpectedAccuracy, State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.observed import observed
 from annomodels.models.parameters import Parameter
@@ -110,6 +110,26 @@ class HierarchicalDawidSkene(ConjugateModel):
     def new_rows(self, draws_of: DrawsOf, rng: np.random.Generator) -> Floats | None:
         """Draw a matrix [sample, truth, label] of a coder who is yet to come."""
         return dirichlet_rows(draws_of("concentration")[:, :, None] * draws_of("population"), rng)
+
+    def expected_accuracy(self, draws_of: DrawsOf) -> ExpectedAccuracy | None:
+        """Give the accuracy of the coders in each class, and what the prior expects of it.
+
+        Coders and what their rows come from are draws of the prior in data that are drawn from it;
+        so what is seen then lies from the mean by a number with mean 0 and variance 1.
+        """
+        prior = self.population
+        if isinstance(prior, Rows) or self.returning:
+            return None
+        seen = np.diagonal(draws_of("confusion"), axis1=2, axis2=3).mean(axis=1)
+        n_coders = draws_of("confusion").shape[1]
+        mean = np.full((len(seen), 1), prior.accuracy)
+        if prior.estimated:
+            mean = draws_of("common_accuracy")[:, None]
+        strength = draws_of("population_strength") if prior.spread else np.array(prior.strength)
+        of_mean = 1.0 / (strength + 1.0)
+        of_coders = (1.0 - of_mean) / ((draws_of("concentration") + 1.0) * n_coders)
+        spread = np.sqrt(mean * (1.0 - mean) * (of_mean + of_coders))
+        return ExpectedAccuracy(seen, np.broadcast_to(mean, seen.shape), spread)
 
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
         """Declare the population of the coders."""

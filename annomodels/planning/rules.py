@@ -32,8 +32,8 @@ class Facts:
         Labels that are a further one of the same coder on the same item.
     agreement
         Share of the pairs of labels of an item that are the same; NaN without pairs.
-    stackable
-        Whether a stack is what :func:`annomodels.fit` takes by default.
+    usual
+        Model that :func:`annomodels.fit` takes by default.
     """
 
     items: int
@@ -47,7 +47,7 @@ class Facts:
     gold: int
     repeats: int
     agreement: float
-    stackable: bool = True
+    usual: str = "stack"
 
 
 def facts_of(data: Annotations) -> Facts:
@@ -77,7 +77,7 @@ def facts_of(data: Annotations) -> Facts:
         gold=0 if data.gold is None else int((data.gold >= 0).sum()),
         repeats=data.repeats,
         agreement=same / pairs if pairs else float("nan"),
-        stackable=MODELS[default_model(data)].stacks,
+        usual=default_model(data),
     )
 
 
@@ -107,7 +107,7 @@ class Rule:
 
     def said(self, facts: Facts) -> str:
         """Give the sentence with the numbers in it."""
-        return self.sentence.format(**asdict(facts))
+        return self.sentence.format(rows=facts.coders * facts.labels, **asdict(facts))
 
 
 FIRST = (
@@ -119,10 +119,17 @@ FIRST = (
     ),
     Rule(
         "stack",
-        lambda f: f.stackable,
+        lambda f: f.usual == "stack",
         "No one model is right on all data. The stack weighs several models and the votes by the "
         "labels they foretell, and is as sure as such mixtures were right on public sets with "
         "known truth; here there are {coders:,} coders and {per_item:g} labels of the median item.",
+    ),
+    Rule(
+        "pooled",
+        lambda f: f.usual == "pooled",
+        "Confusion matrices of {coders:,} coders and {labels:,} labels have {rows:,} rows, more "
+        "than {annotations:,} labels tell of: all coders are taken for alike. With fewer labels "
+        "(those that mean nearly the same taken for one) coders can be told apart.",
     ),
     Rule(
         "hierarchical",

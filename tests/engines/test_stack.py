@@ -9,6 +9,9 @@ from scipy.special import logsumexp
 from scipy.stats import norm
 
 import annomodels as am
+from annomodels.data.alike import taken_together, told_apart
+from annomodels.engines import gibbs
+from annomodels.engines.settings import Settings
 from annomodels.engines.stacking import Layer, averaged, draw_layer, elliptical, log_truth
 from annomodels.models.mixtures.stack import layered, stacking_weights, vote_shares
 from annomodels.reporting.facts import wrong_labels
@@ -270,3 +273,50 @@ def test_priors_from_a_stack_are_those_of_its_coders(plain):
     prior = am.prior_from(plain)
     assert prior.name == "hierarchical"
     assert len(prior.returning) == plain.data.n_coders
+
+
+def single_labels(n_items, seed=5):
+    """Five labels an item, each by a coder who gives no other one."""
+    rng = np.random.default_rng(seed)
+    truth = rng.random(n_items) < 0.4
+    right = rng.random((n_items, 5)) < 0.8
+    given = np.where(right, truth[:, None], ~truth[:, None])
+    rows = ((i, f"{i}-{j}", "ny"[int(given[i, j])]) for i in range(n_items) for j in range(5))
+    return am.Annotations.from_records(rows), truth.astype(int)
+
+
+def test_coders_of_a_single_label_cost_no_row_and_lose_nothing():
+    data, _ = single_labels(80)
+    together, place = taken_together(data)
+    assert told_apart(data) == together.n_coders == 1
+    assert not place.any()
+    member = am.models.KindsOfItems(kinds=1, strays=0.02)
+    settings = Settings(chains=4, draws=500, warmup=200, extend=False, rows=False)
+    found = [gibbs.run(member, each, settings).p_truth for each in (data, together)]
+    assert np.abs(found[0] - found[1]).mean() < 0.02
+
+
+def test_a_stack_tells_of_all_coders_whom_its_members_take_for_one():
+    data, truth = single_labels(60)
+    fit = am.fit(data, **OPTIONS)
+    assert fit.model.stacks
+    assert fit.tree["posterior"].sizes["coder"] == data.n_coders == 300
+    assert fit.tree["member_0"].sizes["coder"] == 300
+    right = p_truth(fit).argmax(axis=1) == truth[[int(i) for i in data.items]]
+    assert right.mean() > 0.8
+    p = fit.p_next(by="coder").table
+    assert len(p)
+
+
+def test_coders_with_more_labels_stay_apart():
+    rows = [(i, "ab"[j] if j < 2 else f"once{i}", (i + j) % 2) for i in range(9) for j in range(3)]
+    data = am.Annotations.from_records(rows)
+    assert taken_together(data)[0] is data
+    rows += [(i, f"more{i}-{j}", i % 2) for i in range(9) for j in range(2)]
+    data = am.Annotations.from_records(rows)
+    together, place = taken_together(data)
+    assert together.n_coders == told_apart(data) == 3
+    assert len(together) == len(data)
+    np.testing.assert_array_equal(together.votes, data.votes)
+    for j, name in enumerate(data.coders):
+        assert together.coders[place[j]] == name or together.per_coder[place[j]] == 27

@@ -31,6 +31,19 @@ def test_a_changed_prior_survives_being_written_down():
     assert model != am.models.HierarchicalDawidSkene()
 
 
+def test_a_stack_names_its_members_as_they_name_themselves():
+    class Own(am.models.KindsOfItems):
+        full_name = "my kinds"
+
+    stack = am.models.Stack(
+        members=(am.models.KindsOfItems(kinds=2), Own()), favour=(0.0, 0.0), powers=(0.5, 0.5)
+    )
+    assert stack.names == ("votes", "item-kinds 2", "my kinds")
+    assert [resolve(name).full_name for name in MODELS if name != "item-kinds"] == [
+        name for name in MODELS if name != "item-kinds"
+    ]
+
+
 def test_unknown_models_and_engines_are_named_with_what_there_is():
     data = am.datasets.load("anesthesia")
     with pytest.raises(

@@ -36,10 +36,11 @@ def test_facts_are_counted():
     [
         ({}, "stack", "here there are 8 coders and 4 labels of the median item"),
         ({"scale": "ordinal"}, "stack", "No one model is right on all data"),
-        ({"stackable": False}, "hierarchical", "A stack of models is not for these data"),
+        ({"usual": "hierarchical"}, "hierarchical", "A stack of models is not for these data"),
+        ({"usual": "pooled"}, "pooled", "all coders are taken for alike"),
         ({"scale": "interval"}, "interval", "The labels are numbers"),
     ],
-    ids=["usual", "ordinal", "too many", "numbers"],
+    ids=["usual", "ordinal", "too many", "more rows than labels", "numbers"],
 )
 def test_the_first_model_follows_from_the_facts(changes, model, words):
     facts = dataclasses.replace(USUAL, **changes)
@@ -78,11 +79,13 @@ def test_the_model_that_suits_is_the_one_that_is_fitted_by_default():
         dont_know=["dk"],
     )
     huge = am.simulate(40, 20, 300, 4, seed=1).annotations
+    wide = am.simulate(400, 60, 100, 8, seed=1).annotations
     for data, name in ((made, "stack"), (silent, "hierarchical")):
         assert am.advise(data).model == name == default_model(data)
         options = {"chains": 1, "draws": 10, "warmup": 10, "extend": False, "seed": 1}
         assert am.fit(data, **options).model.name == name
-    assert am.advise(huge).model == default_model(huge) == "hierarchical"
+    assert am.advise(huge).model == default_model(huge) == "pooled"
+    assert am.advise(wide).model == default_model(wide) == "hierarchical"
     assert default_model(made, "em") == default_model(made, resume=True) == "hierarchical"
 
 

@@ -15,6 +15,8 @@ from annomodels.summaries.trust.suspects import (
     one_label_finding,
     overturned_finding,
     repeats_finding,
+    seldom_finding,
+    single_labels_finding,
     two_coders_finding,
 )
 
@@ -145,6 +147,49 @@ def test_functions_that_abstain_are_named(rng):
     spam = one_label_finding(annotations(crowd))
     assert spam.severity == 1
     assert "c0 (1), c1 (1) only ever give one label" in spam.sentence
+
+
+def single(labels):
+    """Give the same labels, each by a coder of its own."""
+    return am.Annotations.from_records(
+        (i, f"c{i}-{j}", int(labels[i, j])) for i, j in np.argwhere(labels >= 0)
+    )
+
+
+def test_coders_of_a_single_label_are_alike(rng):
+    labels, _ = said(rng, 100, [0.8] * 5)
+    found = single_labels_finding(single(labels))
+    assert found.severity == 1
+    assert "100% of the labels are the only one of their coder (500 of 500" in found.sentence
+    assert "these coders are taken for alike" in found.sentence
+    assert "(coder=)" in found.sentence
+    usual = annotations(labels)
+    assert single_labels_finding(usual).severity == 0
+    rows = [(i, j, int(labels[i, j])) for i in range(100) for j in range(5)]
+    passing = [(i, f"once{i}", 0) for i in range(100)]
+    assert single_labels_finding(am.Annotations.from_records(rows + passing)).severity == 0
+
+
+def test_labels_that_were_hardly_given_are_counted(rng):
+    labels, _ = said(rng, 200, [0.5] * 5, 300)
+    data = annotations(labels)
+    found = seldom_finding(data, alike=False)
+    assert found.severity == 1
+    n = int((np.bincount(data.label) < 20).sum())
+    assert f"{n} of {data.n_labels} labels were given fewer than 20 times" in found.sentence
+    assert f"{5 * data.n_labels:,} rows" in found.sentence
+    assert "all coders are taken for alike" in seldom_finding(data, alike=True).sentence
+    for few in (said(rng, 6, [0.8] * 3, 4), said(rng, 800, [0.8] * 5, 30)):
+        assert seldom_finding(annotations(few[0]), alike=False).severity == 0
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_crowd_of_which_each_coder_gave_one_label_is_checked(rng):
+    labels, _ = said(rng, 120, [0.8] * 5)
+    fit = am.fit(single(labels), "pooled", chains=2, draws=50, warmup=30, seed=1)
+    found = fit.check()
+    assert found.verdict == "check"
+    assert any("One label says nothing of who gave it" in line for line in found.sentences)
 
 
 def test_two_coders_cannot_tell_who_is_right(rng):

@@ -64,6 +64,18 @@ class KindsOfItems(KindPriors, StateModel):
         return KindRows(**{each.name: getattr(self, each.name) for each in fields(KindPriors)})
 
     @property
+    def full_name(self) -> str:
+        """Name with the numbers of kinds and of communities.
+
+        Examples
+        --------
+        >>> KindsOfItems(kinds=2, communities=3).full_name
+        'item-kinds 2 x 3'
+        """
+        several = [f"x {self.communities}"] * (self.communities > 1)
+        return " ".join([self.name, str(self.kinds), *several])
+
+    @property
     def starter(self) -> ConjugateModel:
         """The conjugate model whose mode is the starting point."""
         return DawidSkene(self.prevalence)

@@ -128,7 +128,7 @@ class Stack(HierarchicalDawidSkene):
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the votes and the members."""
-        return (VOTES, *(_named(model) for model in self.members))
+        return (VOTES, *(model.full_name for model in self.members))
 
     def bound(self, data: Annotations) -> Self:
         """Copy that knows the data it will be fitted to, with all of its members."""
@@ -258,12 +258,6 @@ class Stack(HierarchicalDawidSkene):
             "stack:",
             *super().describe(),
         ]
-
-
-def _named(model: Model) -> str:
-    """Name a member by its model and its size."""
-    sizes = [getattr(model, size, 1) for size in ("kinds", "communities")]
-    return " x ".join([f"{model.name} {sizes[0]}", *(str(n) for n in sizes[1:] if n > 1)])
 
 
 def vote_shares(votes: Floats | Ints) -> Floats:

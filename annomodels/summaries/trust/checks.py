@@ -25,6 +25,7 @@ from annomodels.summaries.trust.known_truth import known_truth_finding
 from annomodels.summaries.trust.next_model import fitted_model, next_model
 from annomodels.summaries.trust.predictive import TOO_SURE, aspects
 from annomodels.summaries.trust.predictive_rows import REJECTED, Aspect
+from annomodels.summaries.trust.prior_conflict import prior_finding
 from annomodels.summaries.trust.suspects import suspects
 
 if TYPE_CHECKING:
@@ -95,7 +96,8 @@ def check(tree: xr.DataTree, data: Annotations, aspects: Sequence[Aspect] | None
     swapped classes; one mode; run to the end; items with two labels or more; 20 labels per coder
     for the model dawid-skene; coders better than chance; posterior predictive p-values between
     .01 and .99; no copies, families of coders, repeats, coders of one label, gold labels that
-    nobody gave, or majorities overturned by coders who are flagged; three coders or more.
+    nobody gave, or majorities overturned by coders who are flagged; three coders or more, most with
+    more than a label; labels given often enough; and no class on which coders contradict the prior.
 
     Parameters
     ----------
@@ -121,6 +123,8 @@ def check(tree: xr.DataTree, data: Annotations, aspects: Sequence[Aspect] | None
     """
     findings = [*fit_findings(tree, data), *data_findings(tree, data), *suspects(tree, data)]
     findings += model_findings(tree, data, aspects)
+    prior = prior_finding(tree, data)
+    findings += [] if prior is None else [prior]
     tested = known_truth_finding(tree, data)
     findings += [] if tested is None else [tested]
     return judged(findings, _all_well(findings))

@@ -42,6 +42,8 @@ class Pairs:
     ----------
     coder
         Codes of the coders that are compared, the busiest first, shape [place].
+    item
+        Codes of the items that they labelled, shape [item].
     said
         Their labels, -1 where they gave none; the first of several, shape [place, item].
     shared, differ
@@ -51,6 +53,7 @@ class Pairs:
     """
 
     coder: Ints
+    item: Ints
     said: Ints
     shared: Floats
     differ: Floats
@@ -85,7 +88,14 @@ def compared(data: Annotations, most: int = MOST) -> Pairs:
     plain = top >= ONE_LABEL * np.maximum(given.sum(axis=1), 1)
     np.fill_diagonal(shared, 0)
     np.fill_diagonal(agree, 0)
-    return Pairs(busy, said, shared.astype(float), (shared - agree).astype(float), plain)
+    return Pairs(
+        busy,
+        items.astype(np.int64),
+        said,
+        shared.astype(float),
+        (shared - agree).astype(float),
+        plain,
+    )
 
 
 def copies(pairs: Pairs) -> list[Ints]:
@@ -240,8 +250,7 @@ def families(pairs: Pairs, p_truth: Floats, data: Annotations) -> Families:
     from scipy.spatial.distance import squareform
     from scipy.stats import poisson
 
-    items = np.flatnonzero(np.bincount(data.item, minlength=data.n_items))
-    correlation, n, both, expected = error_correlations(pairs, p_truth, items)
+    correlation, n, both, expected = error_correlations(pairs, p_truth)
     known = (n >= FEWEST_PAIRED) & np.isfinite(correlation)
     np.fill_diagonal(known, False)
     upper = np.triu(known, 1)
@@ -275,9 +284,7 @@ def families(pairs: Pairs, p_truth: Floats, data: Annotations) -> Families:
     return found
 
 
-def error_correlations(
-    pairs: Pairs, p_truth: Floats, items: Ints
-) -> tuple[Floats, Floats, Floats, Floats]:
+def error_correlations(pairs: Pairs, p_truth: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """Correlate errors of pairs of coders, [place, place].
 
     Returns
@@ -287,8 +294,8 @@ def error_correlations(
         independently given the truth.
     """
     given = (pairs.said >= 0).astype(float)
-    p = p_truth[items]
-    wrong = given * (1.0 - p[np.arange(len(items)), np.maximum(pairs.said, 0)])
+    p = p_truth[pairs.item]
+    wrong = given * (1.0 - p[np.arange(len(p)), np.maximum(pairs.said, 0)])
     of_class = (wrong @ p) / np.maximum(given @ p, 1e-9)
     likely = given * (of_class @ p.T)
     error = wrong - likely

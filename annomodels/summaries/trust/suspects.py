@@ -1,4 +1,7 @@
-"""Findings with their cause: repeats, coders of one label, two coders, labels out of nothing."""
+"""Findings with their cause: repeats, coders of one label, two coders, labels out of nothing.
+
+And what is too little to learn from: coders of a single label, labels that were hardly given.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from annomodels.data.alike import MOSTLY, single_labels
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
-from annomodels.summaries.draws import Draws, thinned
+from annomodels.summaries.draws import Draws, model_of, thinned
 from annomodels.summaries.gold.evidence import contributions, majority
 from annomodels.summaries.skills import skill
 from annomodels.summaries.trust.copies import (
@@ -31,6 +35,8 @@ if TYPE_CHECKING:
 REPEATED, TWICE = 0.02, 0.99
 # labels from which a coder is one who gives one label, and shares of all labels by such coders
 FEWEST, SOME, MOST_LABELS = 10, 0.1, 0.5
+# times from which a label is given often, and size of the label set from which it matters
+SELDOM, MANY_LABELS = 20, 20
 DRAWS = 100
 # known items from which one class of all is a concern
 FEWEST_KNOWN = 3
@@ -60,6 +66,8 @@ def suspects(tree: xr.DataTree, data: Annotations) -> list[Finding]:
         families_finding(alike, data, extra),
         repeats_finding(data),
         one_label_finding(data),
+        single_labels_finding(data),
+        seldom_finding(data, model_of(tree).shared),
         two_coders_finding(data),
         *([] if data.gold is None else [one_class_finding(data.gold.astype(np.int64), data)]),
         nobody_finding(p, data),
@@ -219,3 +227,50 @@ def overturned_finding(draws: Draws, p: Floats, data: Annotations, flagged: Ints
         f"({who}{', ...' if len(flagged) > NAMED else ''}). Look at these items."
     )
     return Finding(name, len(found), 0, text, CHECK)
+
+
+def single_labels_finding(data: Annotations) -> Finding:
+    """Judge whether coders gave enough labels for one of them to be told from another."""
+    share, name = single_labels(data), "single labels"
+    if share < MOSTLY or data.n_coders < 3:
+        return Finding(name, share, MOSTLY, f"{share:.0%} of the labels are all that a coder gave.")
+    text = (
+        f"Single labels: {share:.0%} of the labels are the only one of their coder "
+        f"({int((data.per_coder == 1).sum()):,} of {data.n_coders:,} coders). One label says "
+        "nothing of who gave it: these coders are taken for alike, P(truth) rests on what coders "
+        "do on average, and numbers of one of them are those of all. See that the coder column "
+        "(coder=) names people, not rows or sessions; or let the same coders label more items."
+    )
+    return Finding(name, share, MOSTLY, text, CHECK)
+
+
+def seldom_finding(data: Annotations, alike: bool) -> Finding:
+    """Judge whether labels were given often enough to learn what their classes are taken for.
+
+    Parameters
+    ----------
+    data
+        The labels.
+    alike
+        Whether the model takes all coders for alike.
+    """
+    times = np.bincount(data.label, minlength=data.n_labels)
+    seldom = int((times < SELDOM).sum())
+    share, name = seldom / max(data.n_labels, 1), "labels given seldom"
+    if share <= MOST_LABELS or data.n_labels < MANY_LABELS:
+        text = f"{seldom:,} of {data.n_labels:,} labels were given fewer than {SELDOM} times."
+        return Finding(name, share, MOST_LABELS, text)
+    rows = data.n_coders * data.n_labels
+    coders = (
+        "all coders are taken for alike, so that nobody's skill counts"
+        if alike
+        else f"{rows:,} rows of the coders' confusion matrices rest on {len(data):,} labels"
+    )
+    text = (
+        f"Labels given seldom: {seldom:,} of {data.n_labels:,} labels were given fewer than "
+        f"{SELDOM} times (the median one {np.median(times):.0f} times). What coders take these "
+        f"classes for cannot be learnt: P(truth) of their items rests on the votes and the prior; "
+        f"{coders}. Recode labels that mean nearly the same into one, or collect more labels of "
+        "each class."
+    )
+    return Finding(name, share, MOST_LABELS, text, CHECK)
