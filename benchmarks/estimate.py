@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 import annomodels as am
 from annomodels.auditing.design import beliefs
 from annomodels.auditing.estimator import Estimator, Seen
-from annomodels.auditing.plain import exact, prediction_powered
+from annomodels.auditing.plain import exact, prediction_powered, reaching, weighted
 from annomodels.auditing.rectify import ENDS
 from annomodels.auditing.rows import WRONG
 from annomodels.auditing.strata import allocate, stratify
@@ -161,12 +161,15 @@ def measure(each: Set, size: int, resamples: int, seed: int) -> dict[str, Any]:
             [rng.choice(m, k, replace=False) for m, k in zip(members, share, strict=True)]
         )
         seen = Seen(picked, each.truth[picked], np.ones(size))
+        weights = (strata.size / share)[strata.stratum[picked]]
         total, shares = estimator.total(WRONG, seen, DRAWS, rng)
-        held, width = holds(total, wrong)
+        audit = np.array(weighted(estimator.found(WRONG, seen), weights, n))
+        held, width = holds(reaching(total, audit * n), wrong)
         seen_wrong.append(held)
         widths.append(width / n)
         tops, of_top = estimator.total(top, seen, DRAWS, rng)
-        seen_top.append(holds(tops, common_one)[0])
+        audit = np.array(weighted(estimator.found(top, seen), weights, n))
+        seen_top.append(holds(reaching(tops, audit * n), common_one)[0])
         if number % EVERY == 0:
             of_coders.look(estimator, seen, shares[:DRAWS_OF_GROUPS], rng)
             of_slices.look(estimator, seen, of_top[:DRAWS_OF_GROUPS], rng)

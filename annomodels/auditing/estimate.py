@@ -42,9 +42,9 @@ OTHER = (
     "there, which gives wider intervals than an audit of this fit."
 )
 BY_DESIGN = (
-    "The items were drawn at random, so the intervals hold where the model is wrong: on public "
-    "sets with known truth 95 % intervals of accuracy and prevalence held the real number in 93 % "
-    "of such audits or more, set by set."
+    "The items were drawn at random. On public sets with known truth, where models were wrong in "
+    "many ways, 95 % intervals of accuracy and prevalence held the real number in 93 % of such "
+    "audits or more, set by set; those of the audit alone hold whatever the model gets wrong."
 )
 
 

@@ -6,9 +6,12 @@ from functools import lru_cache
 
 import numpy as np
 
+from annomodels.auditing.rectify import ENDS
 from annomodels.types import Floats, Ints
 
 LEVEL = 0.95
+# standard errors from the middle to an end of a 95 % interval
+ONE_IN_TWENTY = 1.96
 
 
 @lru_cache(maxsize=4096)
@@ -118,6 +121,38 @@ def weighted(
     low = float(beta.ppf(tail, y, effective - y + 1.0)) if y > 0 else 0.0
     high = float(beta.ppf(1.0 - tail, y + 1.0, effective - y)) if y < effective else 1.0
     return share, low, high
+
+
+def reaching(total: Floats, alone: Floats) -> Floats:
+    """Stretch draws of a count as far as the audit alone reaches, where it contradicts them.
+
+    A model that is very wrong is not put right by some items of each stratum. So where the audit
+    alone lies more than its standard error from the mean of the draws, their interval holds the
+    one of the audit, too.
+
+    Parameters
+    ----------
+    total
+        Draws of a count by audit and model, shape [draw].
+    alone
+        The count by the audit alone, and the ends of its 95 % interval.
+
+    Examples
+    --------
+    >>> draws = np.arange(40.0, 61.0)
+    >>> reaching(draws, np.array([52.0, 30, 74])).max()
+    np.float64(60.0)
+    >>> np.quantile(reaching(draws, np.array([80.0, 60, 96])), ENDS).round().tolist()
+    [40.0, 96.0]
+    """
+    middle, (low, high) = float(total.mean()), np.quantile(total, ENDS)
+    share, least, most = alone
+    if not abs(share - middle) > (most - least) / (2 * ONE_IN_TWENTY):
+        return total
+    below = (middle - least) / (middle - low) if least < low < middle else 1.0
+    above = (most - middle) / (high - middle) if most > high > middle else 1.0
+    return np.where(total < middle, middle - (middle - total) * below,
+                    middle + (total - middle) * above)  # fmt: skip
 
 
 def prediction_powered(

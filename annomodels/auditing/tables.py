@@ -9,7 +9,7 @@ import numpy as np
 from annomodels.auditing.answers import Answers
 from annomodels.auditing.estimator import Estimator, Seen
 from annomodels.auditing.foresight import further
-from annomodels.auditing.plain import prediction_powered, weighted
+from annomodels.auditing.plain import prediction_powered, reaching, weighted
 from annomodels.auditing.rows import WRONG, flipped, row_of, three
 from annomodels.data.names import label_text
 from annomodels.summaries.trust.known_truth import to_be_expected
@@ -66,6 +66,7 @@ class Tables:
         self.weights, self.cluster = weights, cluster
         self.n_items = int(estimator.strata.size.sum()) + len(answers.extra)
         self._totals: dict[int, tuple[Floats, Floats]] = {}
+        self._contradicted: list[int] = []
 
     # -- all items ------------------------------------------------------------------------------
 
@@ -74,7 +75,13 @@ class Tables:
         if label not in self._totals:
             rng = np.random.default_rng([self.seed, label + 1])
             total, shares = self.estimator.total(label, self.seen, self.n_draws, rng)
-            self._totals[label] = total + self._known(label).sum(), shares
+            total = total + self._known(label).sum()
+            if len(self.seen.item):
+                stretched = reaching(total, self._audit(label) * self.n_items)
+                if stretched is not total:
+                    self._contradicted.append(label)
+                    total = np.clip(stretched, 0.0, self.n_items)
+            self._totals[label] = total, shares
         return self._totals[label]
 
     def _known(self, label: int) -> Floats:
@@ -228,7 +235,15 @@ class Tables:
         drawn = to_be_expected(self.fit.tree, self.data, item, self.estimator.best[item])
         low, high = np.quantile(drawn, [0.025, 0.975])
         said = f"{low:.0f}" if low == high else f"{low:.0f} to {high:.0f}"
+        labels = self.data.labels
+        names = ["wrong labels"] * (WRONG in self._contradicted)
+        names += [f"the share of {label_text(labels[k])}" for k in self._contradicted if k >= 0]
+        against = (
+            f"The judged items alone point elsewhere than the model: the interval of "
+            f"{', '.join(names)} reaches as far as theirs."
+        )
         return [
+            *([against] if names else []),
             f"Of {n:,} audited gold labels {wrong:,} {'is' if wrong == 1 else 'are'} wrong; by "
-            f"P(truth) {said} were to be expected."
+            f"P(truth) {said} were to be expected.",
         ]
