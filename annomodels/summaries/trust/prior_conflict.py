@@ -47,7 +47,10 @@ def prior_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
 
     if posterior.sizes["chain"] * posterior.sizes["draw"] < 2:
         return None
-    found = model_of(tree).expected_accuracy(draws_of)
+    try:
+        found = model_of(tree).expected_accuracy(draws_of)
+    except KeyError:  # a result of an earlier version, which kept less
+        return None
     if found is None:
         return None
     p: Floats = tree["truth"].to_dataset()["p_truth"].values
