@@ -181,6 +181,19 @@ def test_what_limits_the_data_is_said(rows: list[tuple[str, str, str]], note: st
     assert sum(note in text for text in data.notes) == 1
 
 
+def test_gold_against_the_crowd_and_of_one_class_is_said() -> None:
+    rows = [(i, j, "xy"[i % 2]) for i in range(6) for j in range(3)]
+
+    def notes(gold: dict[int, str]) -> str:
+        return " ".join(Annotations.from_records(rows, gold=gold).notes)
+
+    assert notes({i: "xy"[i % 2] for i in range(6)}) == ""
+    against = notes({i: "yx"[i % 2] for i in range(5)})
+    assert "The known gold of 5 of 5 items contradicts most of their labels" in against
+    assert "The known gold of all 3 items is 'x'" in notes({0: "x", 2: "x", 4: "x"})
+    assert notes({0: "y"}) == ""
+
+
 NAMES = st.one_of(
     st.text(max_size=5), st.integers(), st.floats(), st.none(), st.booleans(), st.lists(st.text())
 )

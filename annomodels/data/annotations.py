@@ -14,7 +14,7 @@ from annomodels.data.coded import SCALES, Coded, Ints, Scale
 from annomodels.data.coding import chosen_rows, code, code_gold, subset
 from annomodels.data.names import plain_cells, plain_mapping, plain_names
 from annomodels.data.setting_aside import SetAside
-from annomodels.data.validation import from_rows, remarks
+from annomodels.data.validation import from_rows, gold_remarks, remarks
 from annomodels.errors import AnnotationError
 
 __all__ = ["SCALES", "Annotations", "Scale"]
@@ -245,6 +245,8 @@ class Annotations(Coded):
             rows=rows,
         )
         said = remarks(fields["item"], fields["coder"], fields["label"])
+        if fields.get("gold") is not None:
+            said += gold_remarks(fields["item"], fields["label"], fields["gold"], fields["labels"])
         fields |= aside.coded(fields["items"], fields["coders"])
         all_notes = (*notes, *fields.pop("notes"), *said, *aside.notes)
         return cls(**fields, scale=scale, skips=skips, source=source, notes=all_notes)

@@ -21,6 +21,8 @@ MANY_LABELS = 50
 FREE = 0.75  # share of different labels from which they are texts, not labels
 RARE = 0.01  # share of labels that may be texts: those alone are left out
 
+FEWEST_KNOWN = 3  # known items from which something is said of all of them
+
 Cells = Sequence[Any] | NDArray[Any]
 Names = tuple[Any, ...]
 
@@ -333,4 +335,28 @@ def remarks(item: NDArray[Any], coder: NDArray[Any], label: NDArray[Any]) -> lis
     notes += overlap_notes(n_coders, shared, lambda: len(np.unique(components(item, coder))))
     if (label == label[0]).all():
         notes.append("All annotations carry the same label.")
+    return notes
+
+
+def gold_remarks(
+    item: NDArray[Any], label: NDArray[Any], gold: NDArray[Any], labels: Names
+) -> list[str]:
+    """Say where most labels of items of known truth are against it, and where that is one class."""
+    known = np.flatnonzero(gold >= 0)
+    if len(known) < FEWEST_KNOWN:
+        return []
+    notes, k = [], len(labels)
+    votes = np.bincount(item.astype(np.int64) * k + label, minlength=len(gold) * k)
+    votes = votes.reshape(-1, k)[known]
+    against = int((votes.max(axis=1) > votes[np.arange(len(known)), gold[known]]).sum())
+    if 2 * against > len(known):
+        notes.append(
+            f"The known gold of {against:,} of {len(known):,} items contradicts most of their "
+            "labels: it may be coded the wrong way round."
+        )
+    if k > 1 and (gold[known] == gold[known[0]]).all():
+        notes.append(
+            f"The known gold of all {len(known):,} items is {some([labels[gold[known[0]]]])}: it "
+            "tells nothing of how coders label the other classes."
+        )
     return notes

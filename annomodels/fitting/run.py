@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 # cells of all confusion matrices, and labels for each of their rows, from which coders are told
 # apart by default
 MOST_CELLS, LABELS_A_ROW = 1_000_000, 4
+# by how much chains are shorter then: matrices are so large that few draws of them are kept
+SHORTER = 4
 # classes up to which chains look for swapped ones: an assignment takes the cube of their number
 MOST_RELABELLED = 100
 # module, and name of the function, by engine and by what the truth is
@@ -147,6 +149,8 @@ def fit(
             data, engine, executor=executor, partitions=partitions, checkpoint=checkpoint,
             resume=resume,
         )  # fmt: skip
+        if model == "pooled":
+            draws, warmup = -(-draws // SHORTER), -(-warmup // SHORTER)
     resolved = resolve(model)
     name = choose(resolved, engine)
     settings = Settings(
@@ -214,8 +218,8 @@ def default_model(
     Of labels it is ``stack``. It is ``hierarchical`` of a scan, by NUTS or EM, in parts or from a
     checkpoint, where coders said that they do not know, and where fitting the members of a stack
     would take many minutes (above a million labels of two classes, or dozens of classes). It is
-    ``pooled``, all coders alike, where confusion matrices of hundreds of classes have more rows
-    than there are labels to learn them from. Of mentions it is ``pairs``.
+    ``pooled``, all coders alike and chains of a quarter of the length, where confusion matrices of
+    hundreds of classes have more rows than there are labels to learn them from. Of mentions it is ``pairs``.
 
     Parameters
     ----------

@@ -187,6 +187,7 @@ def joined(files: Sequence[File], parts: Sequence[Columns]) -> Columns:
         return Columns(problems=list(dict.fromkeys(problems)))
     items, coders, labels, rows = [], [], [], []  # type: ignore[var-annotated]
     gold: dict[Any, Any] = {}
+    twice: dict[Any, str] = {}
     texts: dict[Any, str] = {}
     group: dict[Any, Any] = {}
     for file, part in zip(files, parts, strict=True):
@@ -199,9 +200,14 @@ def joined(files: Sequence[File], parts: Sequence[Columns]) -> Columns:
         ]
         for mine, theirs in ((gold, part.gold), (texts, part.texts), (group, part.group)):
             for name, value in (theirs or {}).items():
-                mine.setdefault(name, value)
+                if mine.setdefault(name, value) != value and mine is gold:
+                    twice.setdefault(name, file.source.name)
         out.notes += [note for note in part.notes if note not in out.notes]
         out.skips += part.skips
+    if twice:
+        what = f"{counted(len(twice), 'item')} with more than one gold: {some(list(twice))}."
+        where = ", ".join(dict.fromkeys(twice.values()))
+        return Columns(problems=[Problem(what, where, "Give every item one gold, in all files.")])
     out.items, out.coders, out.labels, out.rows = items, coders, labels, rows
     out.gold, out.texts, out.group = gold or None, texts or None, group or None
     return out

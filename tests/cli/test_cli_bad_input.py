@@ -70,6 +70,35 @@ def test_data_from_which_nothing_can_be_learnt(kind: str, tmp_path: Path, call) 
     assert [p.name for p in tmp_path.iterdir()] == ["bad.csv"]
 
 
+GOLD = {
+    "against": ("np", "The known gold of 8 of 8 items contradicts most of their labels"),
+    "one class": ("pp", "The known gold of all 8 items is 'p'"),
+}
+
+
+@pytest.mark.parametrize("kind", GOLD)
+def test_gold_that_is_against_the_crowd_or_of_one_class_is_said(kind, tmp_path, call) -> None:
+    codes, words = GOLD[kind]
+    path = tmp_path / "gold.csv"
+    rows = [f"t{i},{c},{'pn'[i % 2]},{codes[i % 2]}" for i in range(8) for c in "abc"]
+    path.write_text("\n".join(["item,coder,label,gold", *rows]) + "\n")
+    for command in ("check", "agree", "advise"):
+        done = call(command, path, "--gold-column", "gold")
+        assert done.code == 0
+        assert words in done.out + done.err
+
+
+def test_gold_that_differs_between_files_is_refused(tmp_path, call) -> None:
+    for name, gold in (("ana", "p"), ("ben", "n")):
+        rows = ["item,label,gold", *(f"t{i},p,{gold if i == 1 else 'p'}" for i in range(4))]
+        (tmp_path / f"{name}.csv").write_text("\n".join(rows) + "\n")
+    paths = [tmp_path / "ana.csv", tmp_path / "ben.csv"]
+    done = call("check", *paths, "--gold-column", "gold")
+    assert done.code == 3
+    assert "1 item with more than one gold: 't1'" in done.err
+    assert "fix:" in done.err
+
+
 def test_duplicates_are_kept_and_said(votes: Path, call) -> None:
     votes.write_text(votes.read_text() + "t4,cem,neg,p2\n")
     done = call("check", votes)

@@ -192,6 +192,13 @@ def test_a_crowd_of_which_each_coder_gave_one_label_is_checked(rng):
     assert any("One label says nothing of who gave it" in line for line in found.sentences)
 
 
+def test_labels_that_are_all_equal_tell_nothing():
+    rows = [(i, j, "yes") for i in range(8) for j in range(3)]
+    found = one_label_finding(am.Annotations.from_records(rows, labels=["no", "yes"]))
+    assert found.severity == 2
+    assert found.sentence.startswith("All labels are yes: nothing in them tells one item from")
+
+
 def test_two_coders_cannot_tell_who_is_right(rng):
     labels, truth = said(rng, 120, [0.8, 0.8], 3)
     assert two_coders_finding(annotations(labels)).severity == 1

@@ -12,6 +12,7 @@ import numpy as np
 from annomodels.data.alike import MOSTLY, single_labels
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
+from annomodels.data.validation import FEWEST_KNOWN
 from annomodels.summaries.draws import Draws, model_of, thinned
 from annomodels.summaries.gold.evidence import contributions, majority
 from annomodels.summaries.skills import skill
@@ -38,8 +39,6 @@ FEWEST, SOME, MOST_LABELS = 10, 0.1, 0.5
 # times from which a label is given often, and size of the label set from which it matters
 SELDOM, MANY_LABELS = 20, 20
 DRAWS = 100
-# known items from which one class of all is a concern
-FEWEST_KNOWN = 3
 # probability of skill below chance from which a coder is flagged
 BELOW = 0.95
 
@@ -108,6 +107,14 @@ def repeats_finding(data: Annotations) -> Finding:
 
 def one_label_finding(data: Annotations) -> Finding:
     """Judge coders who only ever give one label, as functions do that abstain elsewhere."""
+    given = np.unique(data.label)
+    if len(given) == 1 < data.n_labels:
+        text = (
+            f"All labels are {label_text(data.labels[given[0]])}: nothing in them tells one item "
+            "from another, and prevalence, coders and P(truth) are those of the prior. Add items "
+            "with other labels."
+        )
+        return Finding("coders of one label", 1.0, SOME, text, FORBIDS)
     cells, times = np.unique(
         data.coder.astype(np.int64) * data.n_labels + data.label, return_counts=True
     )
