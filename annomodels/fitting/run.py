@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # apart by default
 MOST_CELLS, LABELS_A_ROW = 1_000_000, 4
 # by how much chains are shorter then: matrices are so large that few draws of them are kept
-SHORTER = 4
+SHORTER = 8
 # classes up to which chains look for swapped ones: an assignment takes the cube of their number
 MOST_RELABELLED = 100
 # module, and name of the function, by engine and by what the truth is
@@ -218,8 +218,9 @@ def default_model(
     Of labels it is ``stack``. It is ``hierarchical`` of a scan, by NUTS or EM, in parts or from a
     checkpoint, where coders said that they do not know, and where fitting the members of a stack
     would take many minutes (above a million labels of two classes, or dozens of classes). It is
-    ``pooled``, all coders alike and chains of a quarter of the length, where confusion matrices of
-    hundreds of classes have more rows than there are labels to learn them from. Of mentions it is ``pairs``.
+    ``pooled``, all coders alike and chains of an eighth of the length, where confusion matrices of
+    hundreds of classes have more rows than there are labels to learn them from. Of mentions it is
+    ``pairs``.
 
     Parameters
     ----------

@@ -88,8 +88,8 @@ def design(
         Numbers to try; those above the number of coders are left out.
     model
         Model that the gold standard comes from; by default the one that :func:`annomodels.fit`
-        takes, ``stack`` in general. ``dawid-skene`` is faster, and as right on coders who err
-        independently, as those of made-up studies do.
+        takes, ``stack`` in general. ``dawid-skene`` is several times as fast, and about as right
+        where coders err independently.
     replications
         Made-up studies for each design.
     seed
@@ -131,7 +131,7 @@ def design(
     sizes = _numbers(labels_per_item, "labels_per_item")
     cells = sorted((n * m, n, j, m) for n in sets for j in panels for m in sizes if m <= j)
     _check(wanted, of, replications, bool(cells))
-    rows, found, names = [], [], []  # type: ignore[var-annotated]
+    rows, found, names = [], [], []
     for number, (_, n, j, m) in enumerate(cells):
         if progress is not None:
             progress("carrying out designs", number / len(cells))

@@ -13,7 +13,13 @@ from annomodels.summaries.next.gains import StateDraws
 
 def test_votes_of_equal_coders_are_right_as_often_as_the_binomial_says():
     found = am.design(
-        items=400, coders=3, labels_per_item=[1, 3], accuracy=0.8, replications=20, seed=2
+        items=400,
+        coders=3,
+        labels_per_item=[1, 3],
+        accuracy=0.8,
+        replications=20,
+        seed=2,
+        model="dawid-skene",
     ).table.set_index("labels_per_item")
     assert found.loc[1, "vote"] == pytest.approx(0.8, abs=0.015)
     assert found.loc[3, "vote"] == pytest.approx(0.8**3 + 3 * 0.8**2 * 0.2, abs=0.015)
@@ -26,7 +32,13 @@ def test_votes_of_equal_coders_are_right_as_often_as_the_binomial_says():
 @pytest.mark.slow
 def test_more_labels_give_better_gold_and_more_items_narrower_intervals():
     found = am.design(
-        items=[50, 200], coders=12, labels_per_item=[2, 6], replications=12, target=0.999, seed=1
+        items=[50, 200],
+        coders=12,
+        labels_per_item=[2, 6],
+        replications=12,
+        target=0.999,
+        seed=1,
+        model="dawid-skene",
     )
     table = found.table.set_index(["items", "labels_per_item"])
     for items in (50, 200):
@@ -52,17 +64,24 @@ def test_the_table_is_the_mean_of_the_studies_and_states_its_error():
 
 def test_the_smallest_design_is_the_cheapest_that_surely_reaches_the_target():
     found = am.design(
-        items=80, coders=[6, 9], labels_per_item=[1, 3, 6], accuracy=0.9, replications=8, seed=4
+        items=80,
+        coders=[6, 9],
+        labels_per_item=[1, 3, 6],
+        accuracy=0.9,
+        replications=8,
+        seed=4,
+        model="dawid-skene",
     )
     sure = found.table[found.table["reaches"] == "yes"]
     assert found.smallest is not None
     assert found.smallest["labels"] == sure["labels"].min()
     assert found.notes[0].startswith("The smallest design that reaches 95.0% right gold labels")
     assert "8 times on made-up data" in found.notes[-2]
-    assert "those of stack, which fit takes by default" in found.notes[-1]
+    assert "those of dawid-skene; with one label an item, the votes" in found.notes[-1]
     widths = am.design(
         of="alpha", target=5.0, items=30, coders=4, labels_per_item=[1, 3], replications=3
     )
+    assert "those of stack, which fit takes by default" in widths.notes[-1]
     assert list(widths.table["reaches"]) == ["no", "yes"]
 
 
@@ -143,7 +162,7 @@ def test_a_design_from_a_pilot_takes_its_sizes(pilots):
     found = am.design(pilots[0], labels_per_item=[2, 4], replications=3)
     assert set(found.table["items"]) == {20}
     assert set(found.table["coders"]) == {8}
-    assert "posterior of the pilot" in found.notes[-1]
+    assert "posterior of the pilot" in found.notes[-2]
     with pytest.raises(am.errors.NotApplicable, match="The pilot already sets accuracy"):
         am.design(pilots[0], accuracy=0.9)
 
