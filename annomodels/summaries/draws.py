@@ -167,6 +167,14 @@ def counts_matrix(data: Annotations) -> csr_array:
     return csr_array((np.ones(len(data)), column, data.starts), shape=shape)
 
 
+def _label_counts(data: Annotations) -> csr_array:
+    """Count what was said of which item; sparse, shape [item, label]."""
+    from scipy.sparse import csr_array
+
+    shape = (data.n_items, data.n_labels)
+    return csr_array((np.ones(len(data)), data.label.astype(np.int64), data.starts), shape=shape)
+
+
 def truth_probabilities(
     draws: Draws, data: Annotations, budget: int = BUDGET // 4
 ) -> Iterator[tuple[int, Floats]]:
@@ -220,14 +228,16 @@ def state_probabilities(
     tuple
         Number of the draw and the probabilities, shape [item, state].
     """
-    counts = counts_matrix(data)
-    n_states = draws.share.shape[1]
-    widest = max(data.n_items, data.n_coders * data.n_labels)
+    n_states, n_coders = draws.share.shape[1], data.n_coders
+    emitted, counts = draws.emission, counts_matrix(data)
+    if emitted.strides[1] == 0:  # all coders have one matrix, of which this is a view
+        n_coders, emitted, counts = 1, emitted[:, :1], _label_counts(data)
+    widest = max(data.n_items, n_coders * data.n_labels)
     block = max(1, budget // (8 * n_states * widest))
     gold = np.full(data.n_items, -1) if data.gold is None else data.gold
     known = np.flatnonzero(gold >= 0)
     for first in range(0, len(draws), block):
-        emission = np.log(np.maximum(draws.emission[first : first + block], SMALLEST))
+        emission = np.log(np.maximum(emitted[first : first + block], SMALLEST))
         size = len(emission)
         table = emission.transpose(1, 3, 0, 2).reshape(-1, size * n_states)
         logp = (counts @ table).reshape(data.n_items, size, n_states)
@@ -303,10 +313,16 @@ def draw_labels(confusion: Floats, coder: Codes, truth: Codes, rng: np.random.Ge
     >>> draw_labels(always, np.array([0, 0]), np.array([0, 1]), np.random.default_rng(0))
     array([1, 0])
     """
+    if confusion.strides[0] == 0:  # all coders have one matrix, of which this is a view
+        confusion, coder = confusion[:1], np.zeros_like(coder)
     n_truths, n_labels = confusion.shape[1:]
     row = coder.astype(np.int64) * n_truths + truth
     uniform = rng.random(len(row))
     below = np.cumsum(confusion, axis=2).reshape(-1, n_labels)
+    if n_labels > SHORT:  # rows one after another on one line, so that one search serves them all
+        line = (below[:, :-1] + 2.0 * np.arange(len(below))[:, None]).ravel()
+        place = np.searchsorted(line, uniform + 2.0 * row, side="right")
+        return np.asarray(place - row * (n_labels - 1))
     label = np.zeros(len(row), dtype=np.int64)
     for k in range(n_labels - 1):
         label += uniform >= below[:, k][row]

@@ -7,7 +7,14 @@ import itertools
 import numpy as np
 import pytest
 
-from annomodels.summaries.draws import choices, draw_labels, per_item, thinned, truth_probabilities
+from annomodels.summaries.draws import (
+    Draws,
+    choices,
+    draw_labels,
+    per_item,
+    thinned,
+    truth_probabilities,
+)
 from annomodels.summaries.items.readings import TwoReadings, surprise
 from annomodels.summaries.trust.discrepancies import error_dispersion
 
@@ -38,6 +45,27 @@ def test_truth_probabilities_are_the_enumerated_ones(make, tiny):
     assert [step for step, _ in found] == [0, 1, 2, 3]
     for _, p in found:
         np.testing.assert_allclose(p, expected, rtol=1e-12)
+
+
+def test_coders_who_share_a_matrix_are_as_if_each_had_it(make, tiny):
+    data, prevalence, confusion = tiny
+    shared = np.broadcast_to(confusion[:1], confusion.shape)
+    found = [
+        [p for _, p in truth_probabilities(Draws(prevalence[None], each[None]), data)]
+        for each in (shared, shared.copy())
+    ]
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-12)
+
+
+@pytest.mark.parametrize("n_labels", [3, 40])
+def test_labels_are_drawn_by_cumulated_probabilities(rng, n_labels):
+    confusion = rng.dirichlet(np.full(n_labels, 0.3), size=(4, n_labels))
+    coder, truth = rng.integers(4, size=500), rng.integers(n_labels, size=500)
+    for rows in (confusion, np.broadcast_to(confusion[:1], confusion.shape)):
+        label = draw_labels(rows, coder, truth, np.random.default_rng(1))
+        uniform = np.random.default_rng(1).random(500)
+        below = rows.cumsum(axis=2)[coder, truth, :-1]
+        np.testing.assert_array_equal(label, (uniform[:, None] >= below).sum(axis=1))
 
 
 def test_thinning_spreads_over_all_chains(make):
