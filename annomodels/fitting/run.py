@@ -149,7 +149,7 @@ def fit(
             data, engine, executor=executor, partitions=partitions, checkpoint=checkpoint,
             resume=resume,
         )  # fmt: skip
-        if model == "pooled":
+        if resolve(model).shared:
             draws, warmup = -(-draws // SHORTER), -(-warmup // SHORTER)
     resolved = resolve(model)
     name = choose(resolved, engine)
