@@ -33,6 +33,8 @@ group                 variables
                       random; ``audited_best``, the most probable label, and ``audited_wrong``, the
                       probability of the others; ``expected_wrong`` (expected_draw): how many of
                       those drawn were to be expected to be wrong
+``coders``            of a stack: ``right`` (chain, draw, coder), how many labels of each coder are
+                      right, counted under the truths that were drawn
 ``member_<n>``        of a stack: a few draws of model n, from 0, with a first dimension ``few``
 ``observed_data``     what was fitted: the arrays of the data, everything else of them as JSON; of
                       annotations ``item``, ``coder``, ``label`` (annotation): codes; ``gold``

@@ -103,7 +103,7 @@ def run(model: Stack, data: Annotations, settings: Settings) -> RawResult:
         "tilt": layer.tilt,
     }
     of_members = {f"member_{n}": _whole(stack, n, part, place) for n, part in enumerate(parts)}
-    result = replace(result, groups=of_members, stack=held)
+    result = replace(result, groups=result.groups | of_members, stack=held)
     return replace(result, p_truth=mean, p_truth_mcse=mcse, conditional_entropy=entropy)
 
 
@@ -309,7 +309,7 @@ def coders_given(
         Chain(stack, codes.volume, replace(begin, **_copied(begin)), key, False) for key in keys
     ]
 
-    def sampled(n: int) -> tuple[Kept, Ints]:
+    def sampled(n: int) -> tuple[Kept, Ints, Ints]:
         layers = np.random.default_rng([settings.seed, 3, n]).permutation(
             np.resize(np.arange(len(layer.unknown)), WARMUP + draws)
         )
@@ -319,9 +319,10 @@ def coders_given(
         done = list(pool.map(sampled, range(len(chains))))
     gaps = np.zeros((len(chains), len(chains)))
     attrs = {"thin": 1, "warmup": settings.warmup}
-    result = collect_parameters(stack, [kept for kept, _ in done], codes.volume, gaps, attrs)
-    result.stats["wrong"] = np.stack([wrong for _, wrong in done]).astype(float)
-    return result
+    result = collect_parameters(stack, [kept for kept, *_ in done], codes.volume, gaps, attrs)
+    result.stats["wrong"] = np.stack([wrong for _, wrong, _ in done]).astype(float)
+    right = np.stack([right for *_, right in done])
+    return replace(result, groups={"coders": {"right": (("chain", "draw", "coder"), right)}})
 
 
 def _copied(state: Any) -> dict[str, Any]:
@@ -341,8 +342,12 @@ def _sampled(
     layers: Ints,
     draws: int,
     single: bool,
-) -> tuple[Kept, Ints]:
-    """Draw truths given the layer and coders given truths, in turns."""
+) -> tuple[Kept, Ints, Ints]:
+    """Draw truths given the layer and coders given truths, in turns.
+
+    Gives what is kept, and of each draw the number of wrong gold labels and that of the right
+    labels of each coder.
+    """
     from annomodels.kernels.rows import draw_parameters, log_prior
 
     kept, state = chain.room(draws, single), chain.state
@@ -350,17 +355,19 @@ def _sampled(
     # what parameters come from changes in place
     prior, logs = chain.model.priors(state), (state.log_prevalence, state.log_confusion)
     wrong = np.zeros(draws, dtype=np.int64)
+    right = np.zeros((draws, codes.n_rows), dtype=np.int32)
     for n, (counts, sizes, missed) in enumerate(_truths(chain, codes, log_q, best, layer, layers)):
         own = counts.reshape(state.log_confusion.shape)
         draw_parameters(own, sizes, *prior, chain.key, chain.iteration, *logs)
         chain.iteration += 1
         if n >= WARMUP:
             wrong[n - WARMUP] = missed
+            right[n - WARMUP] = own.trace(axis1=1, axis2=2)
             likelihood = float((own * state.log_confusion).sum())
             likelihood += float(sizes @ state.log_prevalence)
             lp = likelihood + float(log_prior(*prior, *logs))
             kept.add(chain.model.pymc_start(state), likelihood, lp, False)
-    return kept, wrong
+    return kept, wrong, right
 
 
 def _truths(

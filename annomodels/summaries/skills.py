@@ -107,8 +107,11 @@ class CoderDraws:
 
     Parameters
     ----------
-    accuracy, skill, bits
-        Shape [sample, coder]; as :func:`accuracy`, :func:`skill` and :func:`bits` give them.
+    accuracy
+        Shape [sample, coder]; as :func:`accuracy` gives it, or, where truths were drawn and labels
+        counted, the share of the labels given that are right.
+    skill, bits
+        Shape [sample, coder]; as :func:`skill` and :func:`bits` give them.
     sensitivity
         P(label k | truth k), shape [sample, coder, truth].
     over_use
@@ -163,14 +166,39 @@ def coder_draws(tree: xr.DataTree, data: Annotations, budget: int = BUDGET) -> C
     if shared:
         scalars = np.broadcast_to(scalars, (3, count, n_coders))
         vectors = np.broadcast_to(vectors, (2, count, n_coders, n_labels))
+    right = counted_right(tree, data)
     return CoderDraws(
-        accuracy=scalars[0],
+        accuracy=scalars[0] if right is None else np.where(data.per_coder, right[chosen], scalars[0]),
         skill=scalars[1],
         bits=scalars[2],
         sensitivity=vectors[0],
         over_use=vectors[1],
         prevalence=prevalence,
     )
+
+
+def counted_right(tree: xr.DataTree, data: Annotations) -> Floats | None:
+    """Share of right labels among those that each coder gave, on every draw, [sample, coder].
+
+    None where the fit did not count them; 0 of coders without a label.
+
+    Parameters
+    ----------
+    tree
+        Result of a fit.
+    data
+        What was fitted.
+
+    Examples
+    --------
+    >>> from annomodels.summaries.examples import small_fit
+    >>> counted_right(*small_fit()) is None
+    True
+    """
+    if "coders" not in tree.children:
+        return None
+    right = tree["coders"]["right"].values.reshape(-1, data.n_coders)
+    return np.asarray(right / np.maximum(data.per_coder, 1))
 
 
 def signal(tree: xr.DataTree, data: Annotations) -> Floats:

@@ -37,7 +37,9 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
 
     accuracy = sum_k prevalence_k confusion_kk; skill = (accuracy - chance) / (1 - chance) with
     chance = sum_k prevalence_k P(coder says k), that is kappa against the truth; bits = mutual
-    information of the truth and one label. All are computed on every draw.
+    information of the truth and one label. All are computed on every draw. Under a stack accuracy
+    is the share of the labels given that are right, sum_i 1(y_ij = z_i) / n_j with drawn truths z:
+    what a check of these labels against the truth would find.
 
     Parameters
     ----------
