@@ -70,6 +70,9 @@ class Stack(HierarchicalDawidSkene):
         The slope c.
     spread
         Standard deviations :math:`\tau` of log s, logit u and :math:`\beta_k`.
+    far_off
+        How far the accuracy of a coder lies from that under drawn truths, as a standard deviation
+        of its logit.
 
     References
     ----------
@@ -93,7 +96,8 @@ class Stack(HierarchicalDawidSkene):
     misjudged: ClassVar[tuple[float, float]] = (0.0, 0.6)
     teller: ClassVar[str] = (
         "Coders and classes are those of the hierarchical model, given truths drawn from the "
-        "stack: intervals hold what is not known of the truth."
+        "stack: intervals hold what is not known of the truth. Accuracy is the share of the labels "
+        "given that are right."
     )
 
     members: tuple[Model, ...] = field(
@@ -112,12 +116,15 @@ class Stack(HierarchicalDawidSkene):
     unknown: float = 0.0047
     together: float = 6.5
     spread: tuple[float, float, float] = (0.31, 0.56, 0.59)
+    far_off: float = 0.2
 
     def __post_init__(self) -> None:
         if not len(self.members) == len(self.favour) == len(self.powers) > 0:
             raise ValueError("A stack needs one or more members, each with a favour and a power.")
         if min(*self.powers, *self.spread, self.sharpness) <= 0:
             raise ValueError("A stack needs powers, a sharpness and spreads above 0.")
+        if self.far_off < 0:
+            raise ValueError("Coders of a stack cannot be less than nothing off: far_off is >= 0.")
         if not (0 <= self.votes < 1 and 0 < self.unknown < 1):
             raise ValueError("A stack needs a share of votes in [0, 1) and an unknown in (0, 1).")
 
