@@ -168,7 +168,9 @@ def coder_draws(tree: xr.DataTree, data: Annotations, budget: int = BUDGET) -> C
         vectors = np.broadcast_to(vectors, (2, count, n_coders, n_labels))
     right = counted_right(tree, data)
     return CoderDraws(
-        accuracy=scalars[0] if right is None else np.where(data.per_coder, right[chosen], scalars[0]),
+        accuracy=scalars[0]
+        if right is None
+        else np.where(data.per_coder, right[chosen], scalars[0]),
         skill=scalars[1],
         bits=scalars[2],
         sensitivity=vectors[0],

@@ -12,7 +12,14 @@ import annomodels as am
 from annomodels.data.alike import taken_together, told_apart
 from annomodels.engines import gibbs
 from annomodels.engines.settings import Settings
-from annomodels.engines.stacking import Layer, averaged, draw_layer, elliptical, log_truth
+from annomodels.engines.stacking import (
+    Layer,
+    as_far_off,
+    averaged,
+    draw_layer,
+    elliptical,
+    log_truth,
+)
 from annomodels.models.mixtures.stack import layered, stacking_weights, vote_shares
 from annomodels.reporting.facts import wrong_labels
 from annomodels.summaries.next.next_labels import _of_stack
@@ -142,6 +149,46 @@ def test_coders_are_drawn_given_truths_of_the_stack(plain):
     stacked = plain.coders().table
     width = [(t["accuracy_high"] - t["accuracy_low"]).mean() for t in (stacked, alone)]
     assert width[0] > width[1]
+
+
+def test_accuracy_is_the_share_of_the_labels_given_that_are_right(data, plain, tmp_path):
+    found, truth = plain.coders().table, data[1]
+    right = plain.tree["coders"]["right"].values
+    n = plain.data.per_coder
+    assert (right >= 0).all()
+    assert (right <= n).all()
+    shares = right.reshape(-1, len(n)) / n
+    assert found["accuracy"].to_numpy() == pytest.approx(shares.mean(axis=0))
+    assert found["accuracy_low"].to_numpy() == pytest.approx(np.quantile(shares, 0.025, axis=0))
+    # the share itself is held, be it 1: no interval of a rate ends there
+    hits = np.bincount(plain.data.coder, truth[plain.data.item] == plain.data.label) / n
+    inside = (found["accuracy_low"] <= hits) & (hits <= found["accuracy_high"])
+    assert inside.mean() > 0.85
+    plain.save(tmp_path / "fit.nc")
+    again = am.load(tmp_path / "fit.nc").coders().table
+    assert again["accuracy_high"].tolist() == found["accuracy_high"].tolist()
+
+
+def test_labels_of_known_truth_are_counted_and_only_the_others_are_uncertain(data):
+    known = data[0].replace(gold=np.where(np.arange(60) < 50, data[1], -1))
+    told = known.item < 50
+    hits = told & (known.label == data[1][known.item])
+    sure = np.bincount(known.coder[hits], minlength=15)
+    n_open = np.bincount(known.coder[~told], minlength=15)
+    half = np.broadcast_to(sure + n_open // 2, (2, 4000, 15))
+    assert (as_far_off(half, known, 0.0, 1) == half).all()
+    wide = as_far_off(half, known, 0.5, 1)
+    assert (wide >= sure).all()
+    assert (wide <= sure + n_open).all()
+    all_known = known.replace(gold=data[1])
+    exact = np.bincount(known.coder, known.label == data[1][known.item], 15)
+    assert (as_far_off(np.broadcast_to(exact, (1, 9, 15)), all_known, 0.5, 1) == exact).all()
+    # of many labels, the odds have the spread that is asked for
+    many = am.Annotations.from_records([(i, j, i % 2) for i in range(4000) for j in range(2)])
+    drawn = as_far_off(np.full((1, 4000, 2), 3000), many, 0.3, 1)
+    odds = np.log(drawn / (4000 - drawn))
+    assert odds.std() == pytest.approx(0.3, rel=0.03)
+    assert np.median(odds) == pytest.approx(np.log(3), abs=0.02)
 
 
 def test_the_same_seed_gives_the_same_numbers_in_any_number_of_threads(plain):
