@@ -23,7 +23,13 @@ from annomodels.engines.kept import Kept
 from annomodels.engines.settings import Clock, Progress, Settings
 from annomodels.engines.stages import chain_keys, room_for
 from annomodels.models.encoded import Encoded, encode
-from annomodels.models.mixtures.stack import Stack, layered, stacking_weights, vote_shares
+from annomodels.models.mixtures.stack import (
+    Stack,
+    as_far_off,
+    layered,
+    stacking_weights,
+    vote_shares,
+)
 from annomodels.types import AnyArray, Floats, Ints
 
 if TYPE_CHECKING:
@@ -326,41 +332,6 @@ def coders_given(
     return replace(result, groups={"coders": {"right": (("chain", "draw", "coder"), right)}})
 
 
-def as_far_off(right: Ints, data: Annotations, spread: float, seed: int) -> Ints:
-    r"""Right labels of coders, as far from those counted under drawn truths as on public sets.
-
-    .. math:: \text{logit}\,\tilde a_j = \text{logit}\,a_j + \tau \varepsilon_j,
-        \quad \varepsilon_j \sim N(0, 1)
-
-    Drawn truths err independently of each other, those of a crowd do not: coders who make the
-    errors of the crowd look better, and the others worse, than they are. Labels of items of known
-    truth are counted as they are.
-
-    Parameters
-    ----------
-    right
-        Right labels under drawn truths, shape [chain, draw, coder].
-    data
-        The annotations.
-    spread
-        Standard deviation :math:`\tau`.
-    seed
-        Seed of the run.
-    """
-    known = np.zeros(data.n_items, bool) if data.gold is None else data.gold >= 0
-    told = known[data.item]
-    sure = np.zeros(data.n_coders, dtype=np.int64)
-    if data.gold is not None:
-        hits = told & (data.label == data.gold[data.item])
-        sure = np.bincount(data.coder[hits], minlength=data.n_coders)
-    n_open = np.bincount(data.coder[~told], minlength=data.n_coders)
-    hit = right - sure
-    odds = np.log((hit + 0.5) / (n_open - hit + 0.5))
-    odds += spread * np.random.default_rng([seed, 4]).standard_normal(hit.shape)
-    drawn = np.rint((n_open + 1.0) / (1.0 + np.exp(-odds)) - 0.5)
-    return np.asarray(sure + np.clip(drawn, 0, n_open), dtype=np.int32)
-
-
 def _copied(state: Any) -> dict[str, Any]:
     return {
         "log_prevalence": state.log_prevalence.copy(),
@@ -391,7 +362,7 @@ def _sampled(
     # what parameters come from changes in place
     prior, logs = chain.model.priors(state), (state.log_prevalence, state.log_confusion)
     wrong = np.zeros(draws, dtype=np.int64)
-    right = np.zeros((draws, codes.n_rows), dtype=np.int32)
+    right: Ints = np.zeros((draws, codes.n_rows), dtype=np.int64)
     for n, (counts, sizes, missed) in enumerate(_truths(chain, codes, log_q, best, layer, layers)):
         own = counts.reshape(state.log_confusion.shape)
         draw_parameters(own, sizes, *prior, chain.key, chain.iteration, *logs)

@@ -199,7 +199,7 @@ def counted_right(tree: xr.DataTree, data: Annotations) -> Floats | None:
     """
     if "coders" not in tree.children:
         return None
-    right = tree["coders"]["right"].values.reshape(-1, data.n_coders)
+    right = tree["coders"].to_dataset()["right"].values.reshape(-1, data.n_coders)
     return np.asarray(right / np.maximum(data.per_coder, 1))
 
 

@@ -14,13 +14,12 @@ from annomodels.engines import gibbs
 from annomodels.engines.settings import Settings
 from annomodels.engines.stacking import (
     Layer,
-    as_far_off,
     averaged,
     draw_layer,
     elliptical,
     log_truth,
 )
-from annomodels.models.mixtures.stack import layered, stacking_weights, vote_shares
+from annomodels.models.mixtures.stack import as_far_off, layered, stacking_weights, vote_shares
 from annomodels.reporting.facts import wrong_labels
 from annomodels.summaries.next.next_labels import _of_stack
 from annomodels.summaries.trust.known_truth import known_truth_finding

@@ -333,3 +333,38 @@ def layered(log_q: Floats, sharpness: Floats, unknown: Floats, tilt: Floats) -> 
     p /= p.sum(axis=2, keepdims=True)
     u = unknown[:, None, None]
     return np.asarray((1.0 - u) * p + u / p.shape[2])
+
+
+def as_far_off(right: Ints, data: Annotations, spread: float, seed: int) -> Ints:
+    r"""Right labels of coders, as far from those counted under drawn truths as on public sets.
+
+    .. math:: \text{logit}\,\tilde a_j = \text{logit}\,a_j + \tau \varepsilon_j,
+        \quad \varepsilon_j \sim N(0, 1)
+
+    Drawn truths err independently of each other, those of a crowd do not: coders who make the
+    errors of the crowd look better, and the others worse, than they are. Labels of items of known
+    truth are counted as they are.
+
+    Parameters
+    ----------
+    right
+        Right labels under drawn truths, shape [chain, draw, coder].
+    data
+        The annotations.
+    spread
+        Standard deviation :math:`\tau`.
+    seed
+        Seed of the run.
+    """
+    known = np.zeros(data.n_items, bool) if data.gold is None else data.gold >= 0
+    told = known[data.item]
+    sure = np.zeros(data.n_coders, dtype=np.int64)
+    if data.gold is not None:
+        hits = told & (data.label == data.gold[data.item])
+        sure = np.bincount(data.coder[hits], minlength=data.n_coders)
+    n_open = np.bincount(data.coder[~told], minlength=data.n_coders)
+    hit = right - sure
+    odds = np.log((hit + 0.5) / (n_open - hit + 0.5))
+    odds += spread * np.random.default_rng([seed, 4]).standard_normal(hit.shape)
+    drawn = np.rint((n_open + 1.0) / (1.0 + np.exp(-odds)) - 0.5)
+    return np.asarray(sure + np.clip(drawn, 0, n_open), dtype=np.int32)
