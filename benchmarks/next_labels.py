@@ -79,7 +79,7 @@ class Held:
     def score(self, fit: am.Fit) -> dict[str, Any]:
         """Accuracy and log loss of the gold labels."""
         truth = self.each.truth[np.array([int(str(i)) for i in fit.data.items])]
-        p = fit.tree["truth"]["p_truth"].values
+        p: Any = fit.tree["truth"]["p_truth"].values
         found = measures(p, truth, np.flatnonzero(truth >= 0))
         return {"accuracy": found["accuracy"], "log_loss": found["log_loss"]}
 
@@ -94,7 +94,8 @@ def wishes(
 ) -> tuple[list[int], tuple[float, float] | None]:
     """Items in the order in which a way of choosing wants labels, and what it foretells."""
     items = np.array([int(str(i)) for i in fit.data.items])
-    p = fit.tree["truth"]["p_truth"].values.max(axis=1)
+    believed: Any = fit.tree["truth"]["p_truth"].values
+    p = believed.max(axis=1)
     order = np.argsort(p, kind="stable")
     doubtful = items[order[: max(1, int((p < 0.95).sum()))]]
     unsure = [int(i) for i in np.r_[np.tile(doubtful, 5), np.tile(items[order], 5)]]

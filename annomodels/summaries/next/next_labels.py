@@ -190,7 +190,10 @@ class Request(NamedTuple):
 
 
 def _of_stack(tree: xr.DataTree, count: int) -> Beliefs:
-    """Give what a stack says of items, with draws of how sure it may be, as :func:`beliefs` does."""
+    """Give what a stack says of items, as :func:`beliefs` gives it of a single model.
+
+    Draws of how sure it may be are paired with coders' as if the two were independent.
+    """
     from annomodels.models.mixtures.stack import layered
 
     stack = tree["stack"].to_dataset()
