@@ -1,102 +1,87 @@
-"""Whether the labels that `Fit.next` asks for are worth more than others, on public sets.
+"""Whether the labels that `Fit.next` asks for are worth more than others, on any folder of sets.
 
-    python benchmarks/next_labels.py [--reduced] [--sets snow_rte possent]
+    python benchmarks/next_labels.py [--data FOLDER] [--json FILE] [--sets NAME ...] [--runs 5]
 
-Of every item a few labels are shown and the rest is held back. One held-back label per item, on
-average, may be bought; each way of choosing buys as many. The coder of a bought label is drawn at
-random from those held back, so that only the choice of items is compared.
+A set is a folder as `truth.py` reads it. Labels are shown at random, three per item on average and
+one at least, and the rest is held back. One held-back label per item, on average, may be bought;
+each way of choosing buys as many. The coder of a bought label is drawn at random from those held
+back, so that only the choice of items is compared.
 """
 
 from __future__ import annotations
 
-import csv
+import json
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import common
 import numpy as np
 from numpy.typing import NDArray
+from truth import Set, folders, load, measures
 
 import annomodels as am
 
-SETS = {"snow_rte": 3, "snow_temp": 3, "possent": 3, "bluebirds": 5, "dog": 3, "face": 3}
-"""Set -> labels shown of every item."""
-
-RUN = {"chains": 2, "draws": 300, "warmup": 200, "extend": False}
-WAYS = ("none", "random", "least sure", "next", "next, bits")
+SHOWN = 3
+WAYS = ("random", "fewest", "least sure", "next", "next, bits")
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 INTRODUCTION = """
-Share of right gold labels in per cent, of the hierarchical model, with 3 labels per item (bluebirds
-5) and one more per item on average, bought in one batch: none; at random; in turn for the items
-whose label has a probability below .95, the least sure first (*least sure*); as `fit.next(budget=)`
-asks; as `fit.next(budget=, by="bits")` asks. *Expected* is what the fit says before and after the
-labels of `fit.next`. Means over {runs} choices of what is shown, with the standard error of the
-difference between next and random over these.
+Right gold labels in per cent and log loss of the gold (model: {model}), with {shown} labels per
+item on average, shown at random, and one more per item on average, bought in one batch: *random*;
+of the items with the *fewest* labels; in turn for the items whose label has a probability below
+.95, the least sure first (*least sure*); as `fit.next(budget=)` asks (*next*) and as
+`fit.next(budget=, by="bits")` asks. Labels that a way does not name, or that nobody gave, are
+bought of the least sure. *Said* is the accuracy that the fit expects now and foretells for after
+the labels of `fit.next`, *true* what came out. Means over {runs} choices of what is shown;
+differences from least sure with their paired standard error over these.
 """
-
-Ints = NDArray[np.int64]
 
 
 class Held:
     """A set with labels held back."""
 
-    def __init__(self, folder: Path, shown: int, rng: np.random.Generator) -> None:
-        with (folder / "labels.csv").open(newline="", encoding="utf-8") as file:
-            rows = sorted(
-                {(r["item"], r["coder"]): r["label"] for r in csv.DictReader(file)}.items()
-            )
-        with (folder / "gold.csv").open(newline="", encoding="utf-8") as file:
-            self.gold = {r["item"]: r["label"] for r in csv.DictReader(file)}
-        order = rng.permutation(len(rows))
-        self.shown: list[tuple[str, str, str]] = []
-        self.back: dict[str, list[tuple[str, str, str]]] = {}
-        count: dict[str, int] = {}
-        for n in order:
-            (item, coder), label = rows[n]
-            count[item] = count.get(item, 0) + 1
-            place = self.shown if count[item] <= shown else self.back.setdefault(item, [])
-            place.append((item, coder, label))
-        self.labels = sorted({label for _, label in rows} | set(self.gold.values()))
+    def __init__(self, each: Set, rng: np.random.Generator) -> None:
+        data = each.data
+        self.each = each
+        order = rng.permutation(len(data.item))
+        _, first = np.unique(data.item[order], return_index=True)
+        rest = np.setdiff1d(np.arange(len(order)), first)
+        more = max(0, min(SHOWN * data.n_items - len(first), len(rest) // 2))
+        self.shown: Ints = order[np.r_[first, rest[:more]]]
+        self.back: dict[int, list[int]] = {}
+        for row in order[rest[more:]]:
+            self.back.setdefault(int(data.item[row]), []).append(int(row))
+        self.budget = min(data.n_items, len(rest) - more)
 
-    def data(self, bought: dict[str, int]) -> am.Annotations:
-        """Annotations with so many held-back labels of each item."""
-        more = [row for item, n in bought.items() for row in self.back.get(item, [])[:n]]
-        return am.Annotations.from_records([*self.shown, *more], labels=self.labels)
+    def data(self, bought: Ints) -> am.Annotations:
+        """Annotations of what is shown and bought, items and labels by their codes."""
+        data, rows = self.each.data, np.r_[self.shown, bought]
+        names = zip(data.item[rows], data.coder[rows], data.label[rows], strict=True)
+        return am.Annotations.from_records(
+            [(int(i), int(j), int(k)) for i, j, k in names], labels=range(data.n_labels)
+        )
 
-    def score(self, fit: am.Fit) -> float:
-        """Share of right gold labels in per cent."""
-        table = fit.gold().table
-        said = dict(zip(table["item"], table["label"], strict=True))
-        return 100 * float(np.mean([said[i] == k for i, k in self.gold.items() if i in said]))
+    def spend(self, wanted: list[int]) -> Ints:
+        """Take labels in the order of a list of items, while there are any."""
+        count: dict[int, int] = {}
+        bought: list[int] = []
+        for item in wanted:
+            place = self.back.get(item, [])
+            at = count.get(item, 0)
+            if len(bought) < self.budget and at < len(place):
+                bought.append(place[at])
+                count[item] = at + 1
+        return np.array(bought, dtype=np.int64)
 
-
-def spend(wanted: list[str], held: Held, budget: int) -> dict[str, int]:
-    """Take labels in the order of a list of items, while there are any."""
-    bought: dict[str, int] = {}
-    for item in wanted:
-        if budget and bought.get(item, 0) < len(held.back.get(item, [])):
-            bought[item] = bought.get(item, 0) + 1
-            budget -= 1
-    return bought
-
-
-def wishes(way: str, fit: am.Fit, held: Held, budget: int, rng: np.random.Generator) -> list[str]:
-    """Items in the order in which a way of choosing wants labels of them."""
-    items = [str(name) for name in fit.data.items]
-    fill = [items[n] for _ in range(5) for n in rng.permutation(len(items))]
-    if way == "none":
-        return []
-    if way == "random":
-        pool = [item for item in items for _ in held.back.get(item, [])]
-        return [pool[n] for n in rng.permutation(len(pool))]
-    if way == "least sure":
-        p = fit.gold().table["probability"].to_numpy()
-        order = np.argsort(p, kind="stable")[: max(1, int((p < 0.95).sum()))]
-        return [items[n] for _ in range(5) for n in order] + fill
-    by = "gold" if way == "next" else "bits"
-    asked = fit.next(budget, by, **limits(fit, budget))
-    return [str(item) for item in asked.table["item"]] + fill
+    def score(self, fit: am.Fit) -> dict[str, Any]:
+        """Accuracy and log loss of the gold labels."""
+        truth = self.each.truth[np.array([int(str(i)) for i in fit.data.items])]
+        p: Any = fit.tree["truth"]["p_truth"].values
+        found = measures(p, truth, np.flatnonzero(truth >= 0))
+        return {"accuracy": found["accuracy"], "log_loss": found["log_loss"]}
 
 
 def limits(fit: am.Fit, budget: int) -> dict[str, Any]:
@@ -104,52 +89,110 @@ def limits(fit: am.Fit, budget: int) -> dict[str, Any]:
     return {"coders": fit.data.coders, "per_coder": 1 + budget // fit.data.n_coders, "stop": 0.0}
 
 
-def one(folder: Path, shown: int, seed: int) -> tuple[list[float], float, float]:
-    """Scores of all ways, and the wrong labels expected before and after."""
-    rng = np.random.default_rng(seed)
-    held = Held(folder, shown, rng)
-    start = am.fit(held.data({}), "hierarchical", seed=seed, **RUN)
-    budget = start.data.n_items
-    asked = start.next(budget, **limits(start, budget))
-    scores = []
+def wishes(
+    way: str, fit: am.Fit, held: Held, rng: np.random.Generator
+) -> tuple[list[int], tuple[float, float] | None]:
+    """Items in the order in which a way of choosing wants labels, and what it foretells."""
+    items = np.array([int(str(i)) for i in fit.data.items])
+    believed: Any = fit.tree["truth"]["p_truth"].values
+    p = believed.max(axis=1)
+    order = np.argsort(p, kind="stable")
+    doubtful = items[order[: max(1, int((p < 0.95).sum()))]]
+    unsure = [int(i) for i in np.r_[np.tile(doubtful, 5), np.tile(items[order], 5)]]
+    if way == "least sure":
+        return unsure, None
+    if way == "random":
+        pool = [i for i, rows in sorted(held.back.items()) for _ in rows]
+        return [pool[n] for n in rng.permutation(len(pool))], None
+    if way == "fewest":
+        shuffled = rng.permutation(len(items))
+        had = np.diff(fit.data.starts)
+        turns = sorted((had[n] + t, at, n) for at, n in enumerate(shuffled) for t in range(5))
+        return [int(items[n]) for _, _, n in turns] + unsure, None
+    by: Any = "gold" if way == "next" else "bits"
+    asked = fit.next(held.budget, by, **limits(fit, held.budget))
+    n = len(items)
+    told = (1 - asked.before / n, 1 - asked.after / n) if way == "next" else None
+    return [int(str(item)) for item in asked.table["item"]] + unsure, told
+
+
+def one(each: Set, model: Any, seed: int, run: dict[str, Any]) -> dict[str, Any]:
+    """Scores of all ways with one choice of what is shown."""
+    rng = np.random.default_rng([seed, 17])
+    held = Held(each, rng)
+    start = am.fit(held.data(np.empty(0, dtype=np.int64)), model, seed=seed, **run)
+    rows: dict[str, Any] = {"none": held.score(start)}
     for way in WAYS:
-        bought = spend(wishes(way, start, held, budget, rng), held, budget)
-        fit = (
-            start if way == "none" else am.fit(held.data(bought), "hierarchical", seed=seed, **RUN)
-        )
-        scores.append(held.score(fit))
-    n = budget / 100
-    return scores, 100 - asked.before / n, 100 - asked.after / n
+        wanted, told = wishes(way, start, held, rng)
+        rows[way] = held.score(am.fit(held.data(held.spend(wanted)), model, seed=seed, **run))
+        if told is not None:
+            rows["said"] = {"before": told[0], "after": told[1]}
+    return rows
+
+
+def paired(found: list[dict[str, Any]], way: str, against: str, what: str) -> tuple[float, float]:
+    """Mean difference of two ways, and its standard error over runs."""
+    gap = np.array([run[way][what] - run[against][what] for run in found])
+    error = gap.std(ddof=1) / np.sqrt(len(gap)) if len(gap) > 1 else np.nan
+    return float(gap.mean()), float(error)
+
+
+def summary(found: list[dict[str, Any]]) -> dict[str, Any]:
+    """Means over runs, differences from least sure, and the forecast beside what came true."""
+    mean = {
+        way: {what: float(np.mean([run[way][what] for run in found])) for what in found[0][way]}
+        for way in found[0]
+    }
+    gaps = {
+        way: {what: paired(found, way, "least sure", what) for what in ("accuracy", "log_loss")}
+        for way in WAYS
+        if way != "least sure"
+    }
+    return {"mean": mean, "less least sure": gaps, "runs": found}
+
+
+def line(name: str, of: dict[str, Any]) -> list[str]:
+    """Row of the table."""
+    mean, gaps = of["mean"], of["less least sure"]
+    accuracy = [f"{100 * mean[way]['accuracy']:.1f}" for way in ("none", *WAYS)]
+    gap = [
+        f"{100 * gaps[way]['accuracy'][0]:+.2f} ± {100 * gaps[way]['accuracy'][1]:.2f}"
+        for way in ("next", "next, bits")
+    ]
+    loss = [f"{gaps['next']['log_loss'][0]:+.3f} ± {gaps['next']['log_loss'][1]:.3f}"]
+    said = [f"{100 * mean['said'][at]:.1f}" for at in ("before", "after")]
+    true = [f"{100 * mean[way]['accuracy']:.1f}" for way in ("none", "next")]
+    return [name, *accuracy, *gap, *loss, " → ".join(said), " → ".join(true)]
 
 
 def main() -> int:
     """Run the comparison and write its table."""
     parser = common.arguments(__doc__, "next_labels.md")
-    parser.add_argument("--sets", nargs="+", choices=list(SETS), default=list(SETS))
-    chosen = parser.parse_args()
-    runs = 2 if chosen.reduced else 5
-    rows = []
-    for name in chosen.sets[:1] if chosen.reduced else chosen.sets:
-        common.say(name)
-        found = [one(common.shared_data() / name, SETS[name], chosen.seed + r) for r in range(runs)]
-        scores = np.array([scores for scores, _, _ in found])
-        gap = scores[:, 3] - scores[:, 1]
-        error = gap.std(ddof=1) / np.sqrt(runs)
-        expected = [np.mean([run[at] for run in found]) for at in (1, 2)]
-        rows.append(
-            [
-                name,
-                *(f"{value:.1f}" for value in scores.mean(axis=0)),
-                f"{gap.mean():+.1f} ± {error:.1f}",
-                f"{expected[0]:.1f} → {expected[1]:.1f}",
-            ]
+    parser.add_argument("--data", type=Path, help="folder of sets")
+    parser.add_argument("--json", type=Path, help="file for all numbers")
+    parser.add_argument("--sets", nargs="+", help="only these sets")
+    parser.add_argument("--runs", type=int, default=5, help="choices of what is shown")
+    parser.add_argument("--model", default="stack", help="model of all fits")
+    parser.add_argument("--draws", type=int, default=300, help="draws of a chain")
+    options = parser.parse_args()
+    runs = 2 if options.reduced else options.runs
+    run = {"chains": 2, "draws": options.draws, "warmup": options.draws // 2, "extend": False}
+    sets: dict[str, Any] = {}
+    paths = folders(options.data or common.shared_data(), options.sets)
+    for path in paths[:1] if options.reduced else paths:
+        each, begun = load(path), time.perf_counter()
+        found = [one(each, options.model, options.seed + r, run) for r in range(runs)]
+        sets[each.name] = summary(found)
+        common.say(
+            f"{' '.join(line(each.name, sets[each.name]))}, {time.perf_counter() - begun:.0f} s"
         )
-        common.say(" ".join(rows[-1]))
-    header = ["set", *WAYS, "next − random", "expected"]
-    common.write(
-        chosen.out,
-        [INTRODUCTION.format(runs=runs).strip(), common.markdown(header, rows), common.machine()],
-    )
+        if options.json:
+            options.json.write_text(json.dumps({"sets": sets}, indent=1), "utf-8")
+    differences = ("next − least sure", "bits − least sure", "log loss, next − least sure")
+    header = ["set", "none", *WAYS, *differences, "said", "true"]
+    about = INTRODUCTION.format(model=options.model, shown=SHOWN, runs=runs).strip()
+    rows = [line(name, of) for name, of in sets.items()]
+    common.write(options.out, [about, common.markdown(header, rows), common.machine()])
     return 0
 
 

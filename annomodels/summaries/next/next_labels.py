@@ -17,6 +17,7 @@ from annomodels.summaries.draws import SMALLEST, evenly, thinned
 from annomodels.summaries.gold.gold import TOO_SURE, expected_errors
 from annomodels.summaries.next.allocation import Steps, allocate, choose_coders, has_labelled, steps
 from annomodels.summaries.next.gains import (
+    FORETOLD,
     By,
     StateDraws,
     beliefs,
@@ -191,8 +192,7 @@ class Request(NamedTuple):
 def _of_stack(tree: xr.DataTree, count: int) -> Beliefs:
     """Give what a stack says of items, as :func:`beliefs` gives it of a single model.
 
-    Draws of how sure it may be stand beside so many of what coders say given the truth, as if the
-    two were independent.
+    Draws of how sure it may be are paired with coders' as if the two were independent.
     """
     from annomodels.models.mixtures.stack import layered
 
@@ -362,7 +362,8 @@ def sentences(found: Outlook, table: pd.DataFrame) -> tuple[str, ...]:
     Stop after these labels, and fit again: no other removes 0.01 wrong gold labels or more.
     """
     word, n = WORDS[found.by], len(table)
-    caution = "" if found.pooled else f" {TOO_SURE}"
+    of_stack = f" {FORETOLD}" if n and found.by == "gold" else ""
+    caution = of_stack if found.pooled else f" {TOO_SURE}"
     if not n:
         return (
             f"Stop here: no further label is expected to remove {found.stop:g} {word} or more "
