@@ -235,6 +235,8 @@ class StateChain:
         sizes = np.bincount(layout.base[own], self.sizes[own], minlength=k).astype(np.int64)
         counts = self.counts.reshape(self.codes.n_rows, self.codes.n_labels, k)
         self.model.draw(counts, sizes, self.golds.copy(), self.state, self.key, self.iteration)  # type: ignore[arg-type]
+        if not self.alphas:  # a generator asks the system for bits even where its key is given
+            return
         key = np.array([self.key, self.iteration], dtype=np.uint64)
         rng = np.random.Generator(np.random.Philox(key=key))
         for name, alpha in self.alphas.items():

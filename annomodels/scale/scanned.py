@@ -22,8 +22,7 @@ from annomodels.engines.source.blocks import (
     items_path,
     labels_path,
 )
-from annomodels.engines.source.disk import FileSource
-from annomodels.engines.source.keeper import Keeper
+from annomodels.engines.source.disk import FileSource, Keeper
 from annomodels.errors import EngineError
 from annomodels.scale.shell import Shell
 from annomodels.types import Ints

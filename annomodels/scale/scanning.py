@@ -15,7 +15,7 @@ import numpy as np
 
 from annomodels.data.annotations import SCALES, Scale
 from annomodels.data.names import label_text
-from annomodels.engines.source.keeper import Keeper
+from annomodels.engines.source.disk import Keeper
 from annomodels.errors import AnnotationError, EngineError, Problem
 from annomodels.io.border import shown
 from annomodels.io.tables.chunks import opened

@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from annomodels.engines.source.keeper import Keeper, sweep
+from annomodels.engines.source.disk import Keeper, sweep
 
 pytest.importorskip("fcntl")
 
 HOLD = """
 import sys
-from annomodels.engines.source.keeper import Keeper
+from annomodels.engines.source.disk import Keeper
 keeper = Keeper()
 print(keeper.folder, flush=True)
 sys.stdin.read()
