@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from html import escape
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -325,6 +326,12 @@ class Fit:
         chosen: Any = self._table("next", budget=budget, by=by, **limits)
         return chosen  # type: ignore[no-any-return]
 
+    def to_pymc(self) -> Any:
+        """Give the PyMC model with these data; its ``log_likelihood`` is that of each item."""
+        from annomodels.engines.pymc.nuts import with_data as built
+
+        return built(self.model, self.data)
+
     def save(self, path: str | os.PathLike[str], force: bool = False) -> Path:
         """Save the fit; :func:`annomodels.load` reads it.
 
@@ -373,24 +380,18 @@ class Fit:
 
     def __repr__(self) -> str:
         attrs = self.tree.attrs
-        lines = [
-            f"{self.model.title} on {self.data!r}",
-            f"{attrs['engine']}, {attrs['chains']} chains of {attrs['draws']} draws, "
-            f"seed {attrs['seed']}, {float(attrs['seconds']):.1f} s",
-        ]
-        if "expected_errors" in attrs:
-            table = self.prevalence().table[:10]
-            shares = zip(table["label"], table["prevalence"], strict=True)
-            known = ", ".join(f"{label_text(name)} {share:.3f}" for name, share in shares)
-            lines.append(
-                f"prevalence: {known}; {float(attrs['expected_errors']):,.1f} of the most probable "
-                "labels are expected to be wrong"
-            )
-        return "\n".join(lines)
+        drawn = f"{attrs['engine']}, {attrs['chains']} chains of {attrs['draws']} draws"
+        lines = f"{self.model.title} on {self.data!r}\n{drawn}, seed {attrs['seed']}, "
+        lines += f"{float(attrs['seconds']):.1f} s"
+        if "expected_errors" not in attrs:
+            return lines
+        table = self.prevalence().table[:10]
+        shares = zip(table["label"], table["prevalence"], strict=True)
+        known = ", ".join(f"{label_text(name)} {share:.3f}" for name, share in shares)
+        wrong = f"{float(attrs['expected_errors']):,.1f} of the most probable labels"
+        return f"{lines}\nprevalence: {known}; {wrong} are expected to be wrong"
 
     def _repr_html_(self) -> str:
-        from html import escape
-
         first, *rest = map(escape, repr(self).split("\n"))
         return f"<p><strong>{first}</strong></p><p>{'<br>'.join(rest)}</p>"
 

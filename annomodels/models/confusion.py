@@ -16,7 +16,7 @@ import numpy as np
 
 from annomodels.models.base import Model, State
 from annomodels.models.encoded import Encoded
-from annomodels.models.observed import observed, observed_sparse
+from annomodels.models.observed import by_item, names_items, observed, observed_sparse
 from annomodels.types import Floats, Ints
 
 
@@ -135,6 +135,12 @@ def clamped_logp(joint: Any, codes: Encoded) -> Any:
 
     weight = observed("weight", codes.weight)
     known = np.flatnonzero(codes.gold >= 0)
+    if names_items():
+        of_items = pt.logsumexp(joint, axis=1)
+        if len(known):
+            at, gold = observed("known", known), observed("gold", codes.gold[known])
+            of_items = pt.set_subtensor(of_items[at], joint[at, gold])
+        return pt.sum(weight * by_item(of_items))
     if not len(known):
         return pt.sum(weight * pt.logsumexp(joint, axis=1))
     open_ = observed("open", np.flatnonzero(codes.gold < 0))

@@ -74,3 +74,33 @@ def observed_sparse(name: str, matrix: Any) -> Any:
     )
     shape = pt.stack([starts.shape[0] - 1, np.int64(matrix.shape[1])]).astype("int32")
     return sparse.CSR(observed(name, matrix.data), indices, starts, shape)
+
+
+def names_items() -> bool:
+    """Whether the PyMC model knows its items by name, so that each has a likelihood of its own.
+
+    Called in a model context.
+
+    Examples
+    --------
+    >>> import pymc as pm
+    >>> with pm.Model(coords={"item": ["a", "b"]}):
+    ...     names_items()
+    True
+    """
+    import pymc as pm
+
+    return "item" in pm.modelcontext(None).coords
+
+
+def by_item(log_likelihood: Any) -> Any:
+    """Register the log likelihood of each item, truth summed out; called in a model context.
+
+    Parameters
+    ----------
+    log_likelihood
+        Tensor [item].
+    """
+    import pymc as pm
+
+    return pm.Deterministic("log_likelihood", log_likelihood, dims="item")

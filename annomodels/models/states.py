@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from annomodels.models.encoded import Encoded
-from annomodels.models.observed import observed, observed_sparse
+from annomodels.models.observed import by_item, names_items, observed, observed_sparse
 from annomodels.types import Floats
 
 SMALLEST = 1e-30  # a probability that is zero by definition counts as this in logarithms
@@ -97,4 +97,5 @@ def add_states(codes: Encoded, log_share: Any, log_emission: Any, log_truth: Any
         of_gold = pt.transpose(pt.as_tensor_variable(log_truth))[gold]
         joint = pt.inc_subtensor(joint[observed("known", known)], of_gold)
     weight = observed("weight", codes.weight)
-    pm.Potential("labels", pt.sum(weight * pt.logsumexp(joint, axis=1)))
+    of_items = pt.logsumexp(joint, axis=1)
+    pm.Potential("labels", pt.sum(weight * (by_item(of_items) if names_items() else of_items)))
