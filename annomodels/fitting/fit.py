@@ -380,16 +380,15 @@ class Fit:
 
     def __repr__(self) -> str:
         attrs = self.tree.attrs
-        drawn = f"{attrs['engine']}, {attrs['chains']} chains of {attrs['draws']} draws"
-        lines = f"{self.model.title} on {self.data!r}\n{drawn}, seed {attrs['seed']}, "
-        lines += f"{float(attrs['seconds']):.1f} s"
+        about = f"{self.model.title} on {self.data!r}\n{attrs['engine']}, {attrs['chains']} chains"
+        about += f" of {attrs['draws']} draws, seed {self.seed}, {float(attrs['seconds']):.1f} s"
         if "expected_errors" not in attrs:
-            return lines
+            return about
         table = self.prevalence().table[:10]
         shares = zip(table["label"], table["prevalence"], strict=True)
         known = ", ".join(f"{label_text(name)} {share:.3f}" for name, share in shares)
         wrong = f"{float(attrs['expected_errors']):,.1f} of the most probable labels"
-        return f"{lines}\nprevalence: {known}; {wrong} are expected to be wrong"
+        return f"{about}\nprevalence: {known}; {wrong} are expected to be wrong"
 
     def _repr_html_(self) -> str:
         first, *rest = map(escape, repr(self).split("\n"))
