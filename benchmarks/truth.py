@@ -38,6 +38,12 @@ OLD = (
 NEW = ("product", "ducks", "adult2", "trec", "aircrowd6", "valence5")
 KNOWN = (30, 60)
 FLOOR = 1e-15
+HEAD = """\
+Mean log loss of P(truth) as a ratio to that of the vote shares (given in nats); labels that are
+wrong, and how many the stack expects with its 95 % interval; coders with 20 labels or more, and
+classes, whose true accuracy or share lies in the 95 % interval of the stack. +30 and +60: with so
+many items of known truth, means of random picks ({picks} of each), measured on the other items.
+"""
 # coders with fewer labels of known truth have no accuracy to compare with
 FEWEST = 20
 
@@ -431,7 +437,11 @@ def main() -> None:
         if options.json:
             options.json.write_text(json.dumps({"sets": sets}, indent=1), "utf-8")
     minutes = (time.perf_counter() - begun) / 60
-    parts = [*table(sets), f"{common.machine()} It took {minutes:.0f} minutes."]
+    parts = [
+        HEAD.format(picks=options.picks),
+        *table(sets),
+        f"{common.machine()} It took {minutes:.0f} minutes.",
+    ]
     common.write(Path(options.out), parts)
 
 
