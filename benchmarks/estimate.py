@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 import annomodels as am
 from annomodels.auditing.design import beliefs
 from annomodels.auditing.estimator import Estimator, Seen
-from annomodels.auditing.plain import exact, prediction_powered, reaching, weighted
+from annomodels.auditing.plain import exact, led, prediction_powered, weighted
 from annomodels.auditing.rectify import ENDS
 from annomodels.auditing.rows import WRONG
 from annomodels.auditing.strata import allocate, stratify
@@ -56,7 +56,10 @@ labels, of items of the commonest true label, of the right labels of coders ({fe
 *Width* is the median width of the interval of wrong labels, in percentage points of the items;
 *ratio* is that width over the one of the exact interval of a simple random sample of as many items
 without a model, *Jeffreys* over that of a Bayesian interval of such a sample, which is shorter and
-promises less. *Normal* is how often the prediction-powered normal interval (PPI++) of a simple
+promises less. *Design* is the same ratio for the best that could hold by design alone: a normal
+interval of the estimate without bias that knows how the real risk of an item rises with P(wrong),
+and picks items accordingly. *Prevalence* is the ratio of the widths for the items of the commonest
+true label. *Normal* is how often the prediction-powered normal interval (PPI++) of a simple
 random sample of the same size holds the number of wrong labels.
 """
 
@@ -156,6 +159,7 @@ def measure(each: Set, size: int, resamples: int, seed: int) -> dict[str, Any]:
     of_coders, of_slices = _Coders(each, part), _Slices(each, part, top)
     rng = np.random.default_rng([seed, size])
     seen_wrong, seen_top, widths, alone, jeffreys, normal = [], [], [], [], [], []
+    of_tops, alone_top = [], []
     for number in range(resamples):
         picked = np.concatenate(
             [rng.choice(m, k, replace=False) for m, k in zip(members, share, strict=True)]
@@ -164,12 +168,14 @@ def measure(each: Set, size: int, resamples: int, seed: int) -> dict[str, Any]:
         weights = (strata.size / share)[strata.stratum[picked]]
         total, shares = estimator.total(WRONG, seen, DRAWS, rng)
         audit = np.array(weighted(estimator.found(WRONG, seen), weights, n))
-        held, width = holds(reaching(total, audit * n), wrong)
+        held, width = holds(led(total, audit * n), wrong)
         seen_wrong.append(held)
         widths.append(width / n)
         tops, of_top = estimator.total(top, seen, DRAWS, rng)
         audit = np.array(weighted(estimator.found(top, seen), weights, n))
-        seen_top.append(holds(reaching(tops, audit * n), common_one)[0])
+        held, width = holds(led(tops, audit * n), common_one)
+        seen_top.append(held)
+        of_tops.append(width / n)
         if number % EVERY == 0:
             of_coders.look(estimator, seen, shares[:DRAWS_OF_GROUPS], rng)
             of_slices.look(estimator, seen, of_top[:DRAWS_OF_GROUPS], rng)
@@ -177,6 +183,8 @@ def measure(each: Set, size: int, resamples: int, seed: int) -> dict[str, Any]:
         bad = (estimator.best[simple] != each.truth[simple]).astype(float)
         low, high = exact(n, size, int(bad.sum()))
         alone.append((high - low) / n)
+        low, high = exact(n, size, int((each.truth[simple] == top).sum()))
+        alone_top.append((high - low) / n)
         rate = rng.beta(bad.sum() + 0.5, size - bad.sum() + 0.5, DRAWS)
         counted = rng.binomial(n - size, rate)
         jeffreys.append(float(np.ptp(np.quantile(counted, [0.025, 0.975]))) / n)
@@ -190,12 +198,40 @@ def measure(each: Set, size: int, resamples: int, seed: int) -> dict[str, Any]:
         "width": float(np.median(widths)),
         "width_audit": float(np.median(alone)),
         "width_jeffreys": float(np.median(jeffreys)),
+        "width_design": best_by_design(each.p[part], each.truth[part], size),
+        "width_prevalence": float(np.median(of_tops)),
+        "width_prevalence_audit": float(np.median(alone_top)),
         "coverage_normal": float(np.mean(normal)),
         **of_coders.result(),
         **of_slices.result(),
         "items": n,
         "wrong": wrong,
     }
+
+
+def best_by_design(p: Floats, truth: Ints, size: int) -> float:
+    r"""Width of the narrowest normal interval of the share of wrong labels that holds by design.
+
+    .. math:: 2 \cdot 1.96 \, \frac{1}{N} \sqrt{\sum_i r_i (1 - r_i) (1 / \pi_i - 1)}
+
+    r is the real risk of the items as a rising function of P(wrong), which nobody knows, and
+    :math:`\pi_i \propto \sqrt{r_i (1 - r_i)}`, 1 at most, the best chances for `size` items.
+    """
+    from scipy.optimize import isotonic_regression
+
+    told, wrong = 1.0 - p.max(axis=1), (p.argmax(axis=1) != truth).astype(float)
+    order = np.argsort(told, kind="stable")
+    risk = isotonic_regression(wrong[order]).x
+    spread = np.sqrt(risk * (1.0 - risk))
+    low, high = 0.0, size / max(spread[spread > 0].min(), 1e-9)
+    for _ in range(100):
+        factor = (low + high) / 2
+        over = np.minimum(factor * spread, 1.0).sum() > size
+        low, high = (low, factor) if over else (factor, high)
+    chance = np.minimum(low * spread, 1.0)
+    some = chance > 0
+    variance = (spread[some] ** 2 * (1.0 / chance[some] - 1.0)).sum()
+    return float(2 * 1.96 * np.sqrt(variance) / len(told))
 
 
 class _Coders:
@@ -264,16 +300,20 @@ def page(found: dict[str, Any]) -> list[str]:
                     f"{100 * row['width']:.1f}",
                     f"{row['width'] / row['width_audit']:.2f}",
                     f"{row['width'] / row['width_jeffreys']:.2f}",
+                    f"{row['width_design'] / row['width_audit']:.2f}",
+                    f"{row['width_prevalence'] / row['width_prevalence_audit']:.2f}",
                     f"{100 * row['coverage_normal']:.1f}",
                 ]
             )  # fmt: skip
     header = ["set, audited", "wrong", "holds: wrong", "prevalence", "coders", "width", "ratio",
-              "Jeffreys", "normal"]  # fmt: skip
+              "Jeffreys", "design", "prevalence ratio", "normal"]  # fmt: skip
     out = [common.markdown(header, lines)]
     for size in next(iter(found.values())):
         rows = [sizes[size] for sizes in found.values()]
         ratio = [row["width"] / row["width_audit"] for row in rows]
         jeffreys = [row["width"] / row["width_jeffreys"] for row in rows]
+        design = [row["width_design"] / row["width_audit"] for row in rows]
+        shares = [row["width_prevalence"] / row["width_prevalence_audit"] for row in rows]
         coders = sum(row["coders"] for row in rows)
         held = sum(row["coders_covered"] for row in rows)
         least = [100 * min(row[f"coverage_{x}"] for row in rows) for x in ("wrong", "prevalence")]
@@ -281,7 +321,8 @@ def page(found: dict[str, Any]) -> list[str]:
             f"{size} items on {len(rows)} sets: intervals of wrong labels hold in {least[0]:.1f} % "
             f"of the audits or more, set by set, those of prevalence in {least[1]:.1f} %; ratio "
             f"{max(ratio):.2f} at most and {np.median(ratio):.2f} in the median set (Jeffreys "
-            f"{np.median(jeffreys):.2f})"
+            f"{np.median(jeffreys):.2f}, design {np.median(design):.2f}); of the prevalence "
+            f"{np.median(shares):.2f}"
         )
         out.append(f"{text}; coders {100 * held / coders:.1f} %." if coders else f"{text}.")
         out += [

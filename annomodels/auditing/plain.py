@@ -12,6 +12,9 @@ from annomodels.types import Floats, Ints
 LEVEL = 0.95
 # standard errors from the middle to an end of a 95 % interval
 ONE_IN_TWENTY = 1.96
+# standard errors between an audit alone and what model and audit say together: from where on less
+# is believed of the model, and from where on nothing
+BEGINS, WHOLLY = 0.3, 0.7
 
 
 @lru_cache(maxsize=4096)
@@ -123,12 +126,18 @@ def weighted(
     return share, low, high
 
 
-def reaching(total: Floats, alone: Floats) -> Floats:
-    """Stretch draws of a count as far as the audit alone reaches, where it contradicts them.
+def led(total: Floats, alone: Floats) -> Floats:
+    r"""Lead draws of a count towards the audit alone where it contradicts them.
 
-    A model that is very wrong is not put right by some items of each stratum. So where the audit
-    alone lies more than its standard error from the mean of the draws, their interval holds the
-    one of the audit, too.
+    .. math::
+
+        f = \min\left(1, \max\left(0, \frac{z - 0.3}{0.7 - 0.3}\right)\right), \quad
+        z = \frac{|\hat t - \bar t|}{se}
+
+    A model that is very wrong is not put right by some items of each stratum. So the further the
+    audit alone, :math:`\hat t` with the standard error se, lies from the mean of the draws, the
+    more of the way to it the draws go: their mean and the ends of their 95 % interval by the
+    share f.
 
     Parameters
     ----------
@@ -137,22 +146,29 @@ def reaching(total: Floats, alone: Floats) -> Floats:
     alone
         The count by the audit alone, and the ends of its 95 % interval.
 
+    Returns
+    -------
+    ndarray
+        Shape [draw]; the draws themselves where nothing contradicts them.
+
     Examples
     --------
     >>> draws = np.arange(40.0, 61.0)
-    >>> reaching(draws, np.array([52.0, 30, 74])).max()
+    >>> led(draws, np.array([52.0, 30, 74])).max()
     np.float64(60.0)
-    >>> np.quantile(reaching(draws, np.array([80.0, 60, 96])), ENDS).round().tolist()
-    [40.0, 96.0]
+    >>> np.quantile(led(draws, np.array([80.0, 60, 96])), ENDS).round().tolist()
+    [60.0, 96.0]
     """
     middle, (low, high) = float(total.mean()), np.quantile(total, ENDS)
     share, least, most = alone
-    if not abs(share - middle) > (most - least) / (2 * ONE_IN_TWENTY):
+    error = max((most - least) / (2 * ONE_IN_TWENTY), 1e-12)
+    part = min(1.0, (abs(share - middle) / error - BEGINS) / (WHOLLY - BEGINS))
+    if part <= 0.0:
         return total
-    below = (middle - least) / (middle - low) if least < low < middle else 1.0
-    above = (most - middle) / (high - middle) if most > high > middle else 1.0
-    return np.where(total < middle, middle - (middle - total) * below,
-                    middle + (total - middle) * above)  # fmt: skip
+    goal = [old + part * (new - old) for old, new in ((middle, share), (low, least), (high, most))]
+    below = (goal[0] - goal[1]) / max(middle - low, 1e-12)
+    above = (goal[2] - goal[0]) / max(high - middle, 1e-12)
+    return np.asarray(goal[0] + (total - middle) * np.where(total < middle, below, above))
 
 
 def prediction_powered(

@@ -9,7 +9,7 @@ import numpy as np
 from annomodels.auditing.answers import Answers
 from annomodels.auditing.estimator import Estimator, Seen
 from annomodels.auditing.foresight import further
-from annomodels.auditing.plain import prediction_powered, reaching, weighted
+from annomodels.auditing.plain import led, prediction_powered, weighted
 from annomodels.auditing.rows import WRONG, flipped, row_of, three
 from annomodels.data.names import label_text
 from annomodels.summaries.trust.known_truth import to_be_expected
@@ -77,10 +77,10 @@ class Tables:
             total, shares = self.estimator.total(label, self.seen, self.n_draws, rng)
             total = total + self._known(label).sum()
             if len(self.seen.item):
-                stretched = reaching(total, self._audit(label) * self.n_items)
-                if stretched is not total:
+                moved = led(total, self._audit(label) * self.n_items)
+                if moved is not total:
                     self._contradicted.append(label)
-                    total = np.clip(stretched, 0.0, self.n_items)
+                    total = np.clip(moved, 0.0, self.n_items)
             self._totals[label] = total, shares
         return self._totals[label]
 
@@ -240,7 +240,7 @@ class Tables:
         names += [f"the share of {label_text(labels[k])}" for k in self._contradicted if k >= 0]
         against = (
             f"The judged items alone point elsewhere than the model: the interval of "
-            f"{', '.join(names)} reaches as far as theirs."
+            f"{', '.join(names)} goes towards theirs."
         )
         return [
             *([against] if names else []),
