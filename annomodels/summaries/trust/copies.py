@@ -110,7 +110,7 @@ def copies(pairs: Pairs) -> list[Ints]:
     list of ndarray
         Codes of the coders of each group, the busiest first.
     """
-    from scipy.special import bdtr
+    from scipy.special import betainc
 
     shared, differ = pairs.shared, pairs.differ
     close = (shared >= SHARED) & (differ <= DIFFERENT * shared)
@@ -126,7 +126,9 @@ def copies(pairs: Pairs) -> list[Ints]:
     expected = np.minimum(rate[one], rate[two]) / TIMES
     share = np.bincount(pairs.said[pairs.said >= 0])
     by_chance = 1.0 - float(((share / share.sum()) ** 2).sum())
-    chance = bdtr(differ[one, two], shared[one, two], expected)
+    n, k = shared[one, two], differ[one, two]
+    # of so few different labels or fewer: the binomial distribution
+    chance = betainc(n - k, k + 1.0, 1.0 - expected)
     joined = np.zeros(shared.shape, dtype=bool)
     for a, b in zip(*(part[chance < ALARM / tests] for part in (one, two)), strict=True):
         others = min(rate[a], rate[b])
