@@ -198,7 +198,9 @@ def _moved(table: pd.DataFrame) -> str:
 
 def _first(rows: pd.DataFrame) -> str:
     """Names of those that are most sensitive, and how many more there are."""
-    named = ", ".join(map(_cut, rows.nlargest(NAMED, "prior_sensitivity")["name"]))
+    # the shares of two labels move alike: rounding shall not say which stands first
+    most = rows["prior_sensitivity"].round(9).nlargest(NAMED).index
+    named = ", ".join(map(_cut, rows.loc[most, "name"]))
     more = len(rows) - NAMED
     return f"{named} and {more:,} more" if more > 0 else named
 
