@@ -9,7 +9,6 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from annomodels.engines.source.disk import truth_path
 from annomodels.errors import Problem
 from annomodels.io.writing import OutputError, atomic_path, compression_of
 
@@ -47,6 +46,8 @@ def write_tree(tree: xr.DataTree, path: Path) -> None:
 
 def save_folder(fit: Any, path: Path, force: bool) -> Path:
     """Save draws and P(truth) of a scan in a folder, without its labels."""
+    from annomodels.engines.source.disk import truth_path
+
     if path.exists() and not (force and (path / ABOUT).is_file()):
         remedy = "Choose another name, or say force=True to replace a saved fit."
         raise OutputError(Problem("There is a folder of this name.", str(path), remedy))
