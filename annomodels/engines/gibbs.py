@@ -87,9 +87,10 @@ def run(
 
 
 def _require_nothing_else(model: Model, settings: Settings) -> None:
-    from annomodels.engines.checkpoint import require_no_checkpoint
+    if settings.checkpoint is not None or settings.resume:
+        from annomodels.engines.checkpoint import require_no_checkpoint
 
-    require_no_checkpoint(model.title, "gibbs", settings)
+        require_no_checkpoint(model.title, "gibbs", settings)
     if settings.executor is not None:
         raise NotApplicable(
             "executor= serves the models whose items have one true class and nothing else "
