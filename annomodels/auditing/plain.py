@@ -43,8 +43,6 @@ def exact(size: int, seen: int, found: int) -> tuple[int, int]:
     >>> exact(800, 60, 4), exact(60, 60, 4)
     ((16, 126), (4, 4))
     """
-    from scipy.stats import hypergeom
-
     tail = (1.0 - LEVEL) / 2
     low, high = found, size - (seen - found)
 
@@ -52,7 +50,7 @@ def exact(size: int, seen: int, found: int) -> tuple[int, int]:
         begin, end = low, high
         while begin < end:
             middle = (begin + end) // 2
-            rare = hypergeom.sf(found - 1, size, middle, seen) <= tail
+            rare = 1.0 - _up_to(found - 1, size, middle, seen) <= tail
             begin, end = (middle + 1, end) if rare else (begin, middle)
         return begin
 
@@ -60,11 +58,24 @@ def exact(size: int, seen: int, found: int) -> tuple[int, int]:
         begin, end = low, high
         while begin < end:
             middle = (begin + end + 1) // 2
-            rare = hypergeom.cdf(found, size, middle, seen) <= tail
+            rare = _up_to(found, size, middle, seen) <= tail
             begin, end = (begin, middle - 1) if rare else (middle, end)
         return begin
 
     return least(), most()
+
+
+def _up_to(found: int, size: int, marked: int, seen: int) -> float:
+    """P(no more than so many of the marked items are among those seen): hypergeometric."""
+    x = np.arange(max(0, seen - (size - marked)), min(found, marked, seen) + 1)
+    logp = _log_choose(marked, x) + _log_choose(size - marked, seen - x)
+    return float(np.exp(logp - _log_choose(size, seen)).sum())
+
+
+def _log_choose(n: int, k: Ints | int) -> Floats:
+    from scipy.special import betaln
+
+    return np.asarray(-betaln(1 + n - k, 1 + k) - np.log1p(n))
 
 
 def weighted(

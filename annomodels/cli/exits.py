@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import traceback
-from collections.abc import Iterable
 
 import click
 
@@ -25,18 +24,6 @@ INTERRUPTED = 130
 _FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
 
-class CannotWrite(AnnomodelsError):
-    """Outputs cannot be written where they were asked for; holds every problem."""
-
-    def __init__(self, problems: Iterable[Problem]) -> None:
-        self.problems = tuple(problems)
-        if len(self.problems) == 1:
-            super().__init__(str(self.problems[0]))
-        else:
-            lines = (f"{n}. {problem}" for n, problem in enumerate(self.problems, 1))
-            super().__init__("\n".join([f"{len(self.problems)} problems with the output:", *lines]))
-
-
 def explain(error: BaseException, session: Session) -> int:
     """Say what went wrong, with a traceback only if asked for, and give the exit code."""
     if session.debug and not isinstance(error, click.UsageError):
@@ -48,6 +35,8 @@ def explain(error: BaseException, session: Session) -> int:
 
 
 def _read(error: BaseException) -> tuple[int, str]:
+    from annomodels.cli.places import CannotWrite
+
     match error:
         case KeyboardInterrupt() | click.Abort():
             return INTERRUPTED, "Interrupted; no output is left half-written."

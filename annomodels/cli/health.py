@@ -10,7 +10,7 @@ import numpy as np
 
 from annomodels.cli.session import plural
 from annomodels.data.names import label_text
-from annomodels.data.validation import variants
+from annomodels.data.validation import rated, variants
 
 if TYPE_CHECKING:
     from annomodels.data.annotations import Annotations
@@ -43,7 +43,6 @@ class Finding:
 
 def findings(data: Annotations) -> list[Finding]:
     """Give what ``annomodels check`` counts, in its order; ``data.notes`` say more in words."""
-    from annomodels.planning.supports import rated
     from annomodels.reporting.health import health
 
     facts = health(data)
@@ -62,7 +61,7 @@ def findings(data: Annotations) -> list[Finding]:
         Finding("skipped cells", data.skips),
         Finding("items with known truth", known),
         Finding("documents", len(data.groups)),
-        Finding("scale", data.scale, rated(data)),
+        Finding("scale", data.scale, rated(data.labels, data.scale)),
         Finding("fingerprint", data.fingerprint),
     ]
 

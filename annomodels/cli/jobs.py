@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -171,9 +172,10 @@ def write_outputs(
 ) -> None:
     """Write all outputs beside the folder, then move them in.
 
-    Files are those of :func:`names_of`; a folder that is not there is made. After an audit tables
-    and page are of the fit after it; what is saved is the fit that was audited, of which further
-    rounds can be drawn.
+    Fit and verdict come from a second thread: both leave the interpreter idle for long. Files are
+    those of :func:`names_of`; a folder that is not there is made. After an audit tables and page
+    are of the fit after it; what is saved is the fit that was audited, of which further rounds can
+    be drawn.
     """
     from annomodels.cli.places import filled_folder
     from annomodels.cli.session import note, warn
@@ -189,8 +191,10 @@ def write_outputs(
     shown = fit if audited is None else audited.after(fit)
     facts = Facts(shown, target, known=known, estimate=audited)
     stale = _REPORT not in names and (Path(folder) / _REPORT).exists()
-    with filled_folder(folder) as beside, Stages() as stages:
+    with filled_folder(folder) as beside, Stages() as stages, ThreadPoolExecutor(1) as second:
         stages("making the tables", 0.0)
+        checked = second.submit(shown.check)
+        saved = second.submit(fit.save, beside / "fit.nc")
         gold = gold_of(shown, threshold)
         tables = {
             "gold.csv": gold_table(gold, threshold, soft=False),
@@ -203,13 +207,14 @@ def write_outputs(
         safe = guarded_tables(list(tables.values()), spreadsheet)
         for name, table in zip(tables, safe, strict=True):
             (beside / name).write_text(to_text(table, "csv"), encoding="utf-8", newline="")
+        checked.result()
         (beside / "methods.md").write_text(methods(facts, told), encoding="utf-8")
-        fit.save(beside / "fit.nc")
         stages("making the tables", 1.0)
         if _REPORT in names:
             stages("drawing the report", 0.0)
             write(beside / _REPORT, page(facts, told))
             stages("drawing the report", 1.0)
+        saved.result()
     for text in gold.notes:
         note(f"note: {text}")
     if stale:

@@ -11,9 +11,20 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from annomodels.cli.exits import CannotWrite
 from annomodels.cli.options import Writing
-from annomodels.errors import Problem
+from annomodels.errors import AnnomodelsError, Problem
+
+
+class CannotWrite(AnnomodelsError):
+    """Outputs cannot be written where they were asked for; holds every problem."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        if len(self.problems) == 1:
+            super().__init__(str(self.problems[0]))
+        else:
+            lines = (f"{n}. {problem}" for n, problem in enumerate(self.problems, 1))
+            super().__init__("\n".join([f"{len(self.problems)} problems with the output:", *lines]))
 
 
 def check_file(path: str | Path, force: bool) -> None:

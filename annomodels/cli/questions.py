@@ -32,15 +32,17 @@ def several(reading: Reading, every_question: bool) -> bool:
     click.UsageError
         When both all and some were asked for.
     """
-    from annomodels.io.codebook import is_pattern
-
     asked = asked_of(reading)
     if every_question and asked:
         raise click.UsageError(
             "Give --question or --every-question, not both.",
             click.get_current_context(silent=True),
         )
-    return every_question or len(asked) > 1 or any(map(is_pattern, asked))
+    if len(asked) != 1:
+        return every_question or bool(asked)
+    from annomodels.io.codebook import is_pattern
+
+    return is_pattern(asked[0])
 
 
 def say_left_out(left_out: Mapping[str, str]) -> None:

@@ -75,17 +75,22 @@ def here(text: str, session: Session | None = None) -> str:
     group = (session or current()).group
     if group is None or not any(sign in text for sign in ("=", "am.", "annomodels.", "()")):
         return text
-    from annomodels.cli.screen.spelling import spelled
+    from annomodels.cli.screen.spelling import keywords, spelled
 
     context = click.get_current_context(silent=True)
     nobody = click.Context(group)
-    others = [group.get_command(nobody, name) for name in ("run", "agree", "coref", "next")]
-    flags: dict[str, str] = {}
-    for command in ([context.command] if context else []) + [one for one in others if one]:
-        for option in command.params:
-            if isinstance(option, click.Option) and option.name:
-                flags.setdefault(option.name, option.opts[-1])
+    flags = _flags(context.command) if context else {}
+    if not keywords(text) <= set(flags):
+        for name in ("run", "agree", "coref", "next"):
+            other = group.get_command(nobody, name)
+            flags = (_flags(other) if other else {}) | flags
     return spelled(text, flags, group.list_commands(nobody))
+
+
+def _flags(command: click.Command) -> dict[str, str]:
+    """Give the flag of each option of a command, by its keyword."""
+    options = [option for option in command.params if isinstance(option, click.Option)]
+    return {option.name: option.opts[-1] for option in options if option.name}
 
 
 def _echo(text: str, *, err: bool = False) -> None:

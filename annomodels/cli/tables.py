@@ -143,8 +143,7 @@ def put(writer: Writer, given: Any, writing: Writing, spreadsheet: bool) -> None
 
 def guarded_tables(tables: Sequence[pd.DataFrame], spreadsheet: bool) -> list[pd.DataFrame]:
     """Put an apostrophe before cells that a spreadsheet would compute, or warn of them."""
-    from annomodels.io.writers.catalog import formulas
-    from annomodels.io.writing import guarded
+    from annomodels.io.writing import formulas, guarded
 
     if spreadsheet:
         return [table.map(guarded) for table in tables]

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from annomodels.cli.screen.layout import lay_out
 from annomodels.cli.screen.wrapping import width_of, wrapped
 from annomodels.cli.session import current
 
@@ -36,6 +35,8 @@ def draw(
     Gives the names of the columns for which there was no room, and how many names had to be cut.
     """
     from rich.text import Text
+
+    from annomodels.cli.screen.layout import lay_out
 
     current().pause()
     width = width_of(sys.stdout)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import unicodedata
 from collections import Counter
@@ -22,6 +23,7 @@ FREE = 0.75  # share of different labels from which they are texts, not labels
 RARE = 0.01  # share of labels that may be texts: those alone are left out
 
 FEWEST_KNOWN = 3  # known items from which something is said of all of them
+LONGEST_RATING = 11  # points of a rating scale: 0 to 10
 
 Cells = Sequence[Any] | NDArray[Any]
 Names = tuple[Any, ...]
@@ -360,3 +362,28 @@ def gold_remarks(
             "tells nothing of how coders label the other classes."
         )
     return notes
+
+
+def rated(labels: Sequence[Any], scale: str) -> str:
+    """Say that labels look like ratings in an order, where the scale is nominal; else "".
+
+    Examples
+    --------
+    >>> rated(["1.0", "2.0", "3.0", "4.0", "5.0"], "nominal")[:34]
+    'The labels are the numbers 1 to 5,'
+    >>> rated(["0", "1"], "nominal")
+    ''
+    """
+    if scale != "nominal" or len(labels) < 3 or not all_numbers(labels):
+        return ""
+    numbers = sorted(float(str(label)) for label in labels)
+    steps = {b - a for a, b in itertools.pairwise(numbers)}
+    least = min(steps)
+    points = round((numbers[-1] - numbers[0]) / least) + 1 if least > 0 else 0
+    even = least in (0.5, 1, 10, 20, 25) and all(step % least == 0 for step in steps)
+    if not even or not 3 <= points <= LONGEST_RATING or 2 * len(numbers) < points:
+        return ""
+    return (
+        f"The labels are the numbers {numbers[0]:g} to {numbers[-1]:g}, as in a rating: if their "
+        "order counts, say scale='ordinal', and if their distances do, scale='interval'."
+    )

@@ -19,22 +19,18 @@ from annomodels.data.schema import RawResult
 from annomodels.engines.chain import Chain
 from annomodels.engines.collect import collect, collect_parameters
 from annomodels.engines.kept import Kept
-from annomodels.engines.rounds import Rounds
 from annomodels.engines.settings import Clock, Interrupts, Settings
-from annomodels.engines.source.disk import LabelsOnDisk, opened
-from annomodels.engines.source.jobs import recount
-from annomodels.engines.source.partition import Source, cut
-from annomodels.engines.source.spread import Spread
 from annomodels.engines.stages import StagedRun, chain_keys, looks, room_for
-from annomodels.engines.starts import chain_starts, items_here, items_of
+from annomodels.engines.starts import chain_starts, items_here
 from annomodels.errors import NotApplicable
-from annomodels.executors.choose import team
-from annomodels.executors.team import Team
 from annomodels.models.base import Model
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded, encode
 
 if TYPE_CHECKING:
+    from annomodels.engines.source.disk import LabelsOnDisk
+    from annomodels.engines.source.partition import Source
+    from annomodels.executors.team import Team
     from annomodels.models.mixtures.state_model import StateModel
 
 # labels from which threads that have no chain take a part of the items
@@ -72,12 +68,18 @@ def run(
         _require_nothing_else(model, settings)
     by_counts = cast("ConjugateModel", model)
     if not isinstance(data, Annotations):
+        from annomodels.engines.source.disk import opened
+        from annomodels.executors.choose import team
+
         crew = team(settings.executor or "threads", settings.threads)
         return sample_parts(by_counts, opened(data, model), settings, crew)
     codes = encode(data, shared=model.shared, collapse=False)
     parts = _spare(codes, settings) if model.by_counts else 1
     if settings.executor is None and parts == 1:
         return sample_apart(model, codes, settings, data.fingerprint)
+    from annomodels.engines.source.partition import cut
+    from annomodels.executors.choose import team
+
     crew = team(settings.executor or "threads", settings.threads)
     if settings.executor is not None and settings.partitions is None:
         parts = crew.parts(len(codes.row), codes.n_rows * codes.n_labels**2)
@@ -85,9 +87,10 @@ def run(
 
 
 def _require_nothing_else(model: Model, settings: Settings) -> None:
-    from annomodels.engines.checkpoint import require_no_checkpoint
+    if settings.checkpoint is not None or settings.resume:
+        from annomodels.engines.checkpoint import require_no_checkpoint
 
-    require_no_checkpoint(model.title, "gibbs", settings)
+        require_no_checkpoint(model.title, "gibbs", settings)
     if settings.executor is not None:
         raise NotApplicable(
             "executor= serves the models whose items have one true class and nothing else "
@@ -109,6 +112,10 @@ def sample_parts(
     model: ConjugateModel, source: Source, settings: Settings, crew: Team
 ) -> RawResult:
     """Sample with chains that take their steps together, over the parts of a source."""
+    from annomodels.engines.rounds import Rounds
+    from annomodels.engines.source.spread import Spread
+    from annomodels.engines.starts import items_of
+
     settings.tell("starting", 0.0)
     relabel = _relabels(model, settings, source.has_gold)
     try:
@@ -219,4 +226,6 @@ class _Threads(StagedRun):
 
     def refill(self, chain: int, kept: Kept) -> None:
         """Take up again what draws that a checkpoint held say of the items."""
+        from annomodels.engines.source.jobs import recount
+
         recount(self.codes, kept)

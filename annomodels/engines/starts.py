@@ -13,18 +13,19 @@ from collections.abc import Callable, Iterable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from annomodels.engines.acceleration import Expectation, ascend
 from annomodels.engines.kept import alike, canonical_order, total_gaps
-from annomodels.engines.source.jobs import distances, expected, parameters_of
-from annomodels.engines.source.spread import Spread
 from annomodels.models.base import State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded
 from annomodels.types import Floats
+
+if TYPE_CHECKING:
+    from annomodels.engines.source.spread import Spread
 
 Parts = Callable[[], Iterable[Encoded]]
 # class shares of patterns, shape [pattern, truth]
@@ -233,6 +234,8 @@ def items_here(codes: Encoded) -> Items:
 
 def items_of(spread: Spread) -> Items:
     """Give items that are spread over a team."""
+    from annomodels.engines.source.jobs import distances, expected, parameters_of
+
     source, here = spread.source, spread.team.here
 
     def expected_there(state: State) -> tuple[Floats, Floats, float]:

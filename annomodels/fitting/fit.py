@@ -323,8 +323,8 @@ class Fit:
             `coders`, `per_item`, `per_coder` and `stop` of
             :func:`annomodels.summaries.next.next_labels.next_labels`.
         """
-        chosen: Any = self._table("next", budget=budget, by=by, **limits)
-        return chosen  # type: ignore[no-any-return]
+        known = () if self.lacks("next") else (self._once("coders"),)
+        return _handed(self._once("next", *known, budget=budget, by=by, **limits))
 
     def to_pymc(self) -> Any:
         """Give the PyMC model with these data; its ``log_likelihood`` is that of each item."""
@@ -395,6 +395,6 @@ class Fit:
         return f"<p><strong>{first}</strong></p><p>{'<br>'.join(rest)}</p>"
 
 
-def _handed(summary: Summary) -> Summary:
+def _handed[Table: Summary](summary: Table) -> Table:
     """Copy of a summary whose table may get columns or be sorted; its values are shared."""
     return replace(summary, table=summary.table.copy(deep=False))

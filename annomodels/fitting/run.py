@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from annomodels.data.annotations import Annotations
 from annomodels.data.candidates import Candidates
 from annomodels.data.schema import conform
-from annomodels.engines.checkpoint import new_seed
 from annomodels.engines.settings import MEMORY, Progress, Settings
 from annomodels.errors import NotApplicable
 from annomodels.fitting.fit import Fit
@@ -155,7 +154,7 @@ def fit(
     name = choose(resolved, engine)
     settings = Settings(
         chains=chains, draws=draws, warmup=warmup,
-        seed=new_seed(checkpoint=checkpoint, resume=resume) if seed is None else seed,
+        seed=_new_seed(checkpoint, resume) if seed is None else seed,
         starts=starts, relabel=relabel and _few_labels(data), extend=extend,
         target_accept=target_accept, time_limit=time_limit, threads=threads,
         partitions=partitions, memory=memory, executor=executor, checkpoint=checkpoint,
@@ -202,6 +201,12 @@ def fit(
     result.attrs |= {"expected_errors": written.expected_errors, "blocks": written.blocks}
     tree = conform(result, named, fitted)
     return Fit(data, fitted, tree, written.folder, written.keeper)
+
+
+def _new_seed(checkpoint: Any, resume: bool) -> int:
+    from annomodels.engines.checkpoint import new_seed
+
+    return new_seed(checkpoint=checkpoint, resume=resume)
 
 
 def default_model(

@@ -6,11 +6,14 @@ import json
 import os
 import shutil
 from pathlib import Path
-from typing import Any
+from threading import Lock
+from typing import TYPE_CHECKING, Any
 
-from annomodels.engines.source.disk import truth_path
 from annomodels.errors import Problem
 from annomodels.io.writing import OutputError, atomic_path, compression_of
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 FIT, TRUTH, ABOUT = "fit.nc", "truth", "about.json"
 
@@ -18,12 +21,33 @@ FIT, TRUTH, ABOUT = "fit.nc", "truth", "about.json"
 def save_file(fit: Any, path: Path, force: bool) -> Path:
     """Save data, model and draws as one netCDF file."""
     with atomic_path(path, force) as temporary:
-        fit.tree.to_netcdf(temporary, engine="h5netcdf", encoding=compression_of(fit.tree))
+        write_tree(fit.tree, temporary)
     return path
+
+
+def write_tree(tree: xr.DataTree, path: Path) -> None:
+    """Write a tree of results as netCDF; :func:`xarray.open_datatree` reads it.
+
+    Each group is put into the file by itself. ``DataTree.to_netcdf`` does the same, and loads Dask
+    and its scheduler where they are installed only to find that nothing is to be scheduled.
+    """
+    from xarray.backends import H5NetCDFStore
+
+    encoding = compression_of(tree)
+    root = H5NetCDFStore.open(path, mode="w", lock=Lock())
+    try:
+        for group in tree.subtree:
+            store = root if group is tree else root.get_child_store(group.path)
+            dataset = group.to_dataset(inherit=group is tree)
+            dataset.dump_to_store(store, encoding=encoding.get(group.path))
+    finally:
+        root.close()
 
 
 def save_folder(fit: Any, path: Path, force: bool) -> Path:
     """Save draws and P(truth) of a scan in a folder, without its labels."""
+    from annomodels.engines.source.disk import truth_path
+
     if path.exists() and not (force and (path / ABOUT).is_file()):
         remedy = "Choose another name, or say force=True to replace a saved fit."
         raise OutputError(Problem("There is a folder of this name.", str(path), remedy))
@@ -32,7 +56,7 @@ def save_folder(fit: Any, path: Path, force: bool) -> Path:
         (work / TRUTH).mkdir(parents=True)
         for number in range(len(fit.data.blocks)):
             shutil.copyfile(truth_path(fit.truth, number), truth_path(work / TRUTH, number))
-        fit.tree.to_netcdf(work / FIT, engine="h5netcdf", encoding=compression_of(fit.tree))
+        write_tree(fit.tree, work / FIT)
         about = {
             "kind": "scanned fit",
             "fingerprint": fit.data.fingerprint,

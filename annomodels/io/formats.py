@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from annomodels.io.tables.columns import Columns
 
 Hint = Callable[[Source], bool]
+_LOOKED_AT = 200  # rows
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,25 @@ def _any(*hints: Hint) -> Hint:
 
 def _is_table(source: Source) -> bool:
     return source.inside is None
+
+
+def _lists(source: Source) -> bool:
+    """Whether cells may be lists or objects, or a column may name several coders."""
+    if source.inside is not None or source.kind == "xml":
+        return False
+    return source.is_json or any(
+        name.strip().casefold().endswith("s")
+        or any(not isinstance(cell, str) or cell[:1] in ("[", "{") for cell in cells[:_LOOKED_AT])
+        for name, cells in source.table.columns.items()
+    )
+
+
+def _tags(source: Source) -> bool:
+    """Whether any of the first cells may hold a tag."""
+    if source.inside is not None or source.kind == "xml":
+        return False
+    cells = (cell for column in source.table.columns.values() for cell in column[:_LOOKED_AT])
+    return any(isinstance(cell, str) and "<" in cell for cell in cells)
 
 
 FORMATS: tuple[Format, ...] = (
@@ -276,7 +296,7 @@ FORMATS: tuple[Format, ...] = (
         "the labels of all coders in one cell, as lists or objects (Hugging Face, Le-Wi-Di)",
         "lists of coders and labels, a list of objects with both, or an object by coder",
         "tables.nested",
-        _is_table,
+        _lists,
         spans=True,
     ),
     Format(
@@ -353,7 +373,7 @@ REFUSED: tuple[Format, ...] = (
         "texts with marks inside",
         "most cells hold tags",
         "tables.marked",
-        _is_table,
+        _tags,
     ),
     Format(
         "images",

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, Problem
-from annomodels.io.archives import Members, open_folder
 from annomodels.io.border import raw_bytes, shown, unreadable
 from annomodels.io.source import Source
 
@@ -63,6 +62,8 @@ class Pile(Source):
     """Several paths as one folder; those with a name are called so."""
 
     def __init__(self, paths: Sequence[tuple[str | None, Path_]], opened: Open) -> None:
+        from annomodels.io.archives import Members, open_folder
+
         super().__init__(" ".join(shown(path) for _, path in paths), data=b"")
         self.name = counted(len(paths), "file")
         self.files = []

@@ -12,7 +12,6 @@ from annomodels.data.annotations import SCALES, Annotations, Scale
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.assembly import Said, read_columns, read_spans_of
 from annomodels.io.border import guarded
-from annomodels.io.codebook import Entry, codebook_of, entry_of, fits, unfit
 from annomodels.io.many import Paths, gathered
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Columns, finished
@@ -20,6 +19,7 @@ from annomodels.io.tables.guard import REPEATS, NotAsItSeems, Repeats, suspicion
 from annomodels.io.tables.table import Table
 
 if TYPE_CHECKING:
+    from annomodels.io.codebook import Entry
     from annomodels.io.span_builder import Spans
 
 
@@ -194,7 +194,9 @@ def understood(
         form = Said(said["item"], said["format"], units, repeats)
         whole = source
         source, found = read_columns(whole, options, form)
-        if not every and not found.problems:
+        if entries is not None and not every and not found.problems:
+            from annomodels.io.codebook import unfit
+
             known = _questions_of(whole, options, form, found, said)
             if problems := unfit(said["scale"], said["codebook"], known):
                 raise AnnotationError(problems)
@@ -210,11 +212,14 @@ def understood(
             from annomodels.io.mappings import recode_labels
 
             recode_labels(columns, said["map"], source.name)
-        entry = entry_of(entries, columns.question or columns.names.get("label", ""))
-        labels = said["labels"] if said["labels"] is not None else entry.labels
+        scale, labels = said["scale"], said["labels"]
+        if entries is not None:
+            from annomodels.io.codebook import entry_of
+
+            entry = entry_of(entries, columns.question or columns.names.get("label", ""))
+            scale, labels = entry.scale or "nominal", labels if labels is not None else entry.labels
         dont_know = _tuple(said["dont_know"]) or ()
-        measured = cast("Scale", entry.scale or "nominal")
-        data = finished(columns, source.name, labels, measured, dont_know)
+        data = finished(columns, source.name, labels, cast("Scale", scale), dont_know)
         _refuse_suspicious(data, columns, source, repeats, by_units=units is not None)
         return data
 
@@ -225,6 +230,8 @@ def _questions_of(
     source: Source, options: Options, form: Said, found: Columns, said: Mapping[str, Any]
 ) -> Sequence[str]:
     """Names that a codebook may speak of: all questions of the source, where these are needed."""
+    from annomodels.io.codebook import codebook_of, fits
+
     names = [found.question or found.names.get("label", "")]
     book = {} if said["codebook"] is None else codebook_of(said["codebook"])
     asked = [*book, *(said["scale"] if isinstance(said["scale"], Mapping) else ())]
@@ -236,13 +243,20 @@ def _questions_of(
     return [name for name in dict.fromkeys(names) if name]
 
 
-def _entries(scale: Any, codebook: Any) -> list[tuple[str, Entry]]:
-    """Put together what is said of scales and labels; what stands later counts more."""
+def _entries(scale: Any, codebook: Any) -> list[tuple[str, Entry]] | None:
+    """Put together what is said of scales and labels; what stands later counts more.
+
+    None where one scale is said of all.
+    """
     if not isinstance(scale, Mapping):
         if scale not in SCALES:
             remedy = f"Use one of {', '.join(SCALES)}."
             raise AnnotationError(Problem(f"{scale!r} is not a scale.", remedy=remedy))
+        if codebook is None:
+            return None
         scale = {"*": scale}
+    from annomodels.io.codebook import codebook_of
+
     book = {} if codebook is None else codebook_of(codebook)
     scales = codebook_of(scale)
     general = [(name, entry) for name, entry in scales.items() if name == "*"]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import errno
 import os
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -214,3 +214,17 @@ def guarded(cell: Any) -> Any:
     if dangerous and not all_numbers([cell]):  # a sign alone is a label, and computes nothing
         return "'" + cell
     return cell
+
+
+def formulas(cells: Iterable[Any]) -> int:
+    """Count cells that a spreadsheet would take for formulas.
+
+    Examples
+    --------
+    >>> formulas(["=1+1", "-1", "-", "ana"])
+    1
+    """
+    return sum(
+        isinstance(cell, str) and cell.startswith(FORMULA_STARTS) and guarded(cell) != cell
+        for cell in cells
+    )

@@ -324,6 +324,13 @@ class Model(ABC):
         """Add to draws [sample, ...] of the result those of further variables of the PyMC model."""
         return values
 
+    def log_priors(self, values: dict[str, Floats]) -> dict[str, Floats] | None:
+        """Log prior densities [sample] by variable, of draws [sample, ...] of those not learnt.
+
+        None where only the PyMC model knows them.
+        """
+        return None
+
     def to_dict(self) -> dict[str, Any]:
         """Write the model down as plain data."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]

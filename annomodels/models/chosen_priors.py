@@ -1,4 +1,4 @@
-"""Log density of the priors that somebody chose, from the definition of the model in PyMC."""
+"""Log density of the priors that somebody chose, as the model says or from its PyMC definition."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from annomodels.data.annotations import Annotations
 from annomodels.models.base import Model
 from annomodels.models.encoded import Encoded, encode
+from annomodels.priors.shares import inside
 from annomodels.types import Floats
 
 
@@ -20,7 +21,8 @@ def log_chosen_priors(
 
     These are all but those of coders that depend on other parameters: how coders spread around
     their population is learnt. A variable whose draws are not kept, such as the standard normal
-    numbers of a population that is not centred, is left out.
+    numbers of a population that is not centred, is left out. A model that knows these densities
+    says them (:meth:`Model.log_priors`), else they are taken from its definition in PyMC.
 
     Parameters
     ----------
@@ -36,12 +38,22 @@ def log_chosen_priors(
     tuple
         Log density, shape [sample], and the names of the variables that it is of.
     """
+    model = model.reported
+    known = model.prior_values(values)
+    said = model.log_priors({name: np.asarray(v, dtype=np.float64) for name, v in known.items()})
+    if said is None:
+        return defined_priors(model, data, known)
+    return np.asarray(sum(said.values())), list(said)
+
+
+def defined_priors(
+    model: Model, data: Annotations, known: dict[str, Floats]
+) -> tuple[Floats, list[str]]:
+    """Do the same from the definition of the model in PyMC, given its own variables."""
     import pytensor
     from pymc import logp
     from pytensor.graph.replace import clone_replace, vectorize_graph
 
-    model = model.reported
-    known = model.prior_values(values)
     chosen, parts = _chosen(model, data)
     chosen = [rv for rv in chosen if rv.name in known]
     one = [rv.type(name=rv.name) for rv in chosen]
@@ -56,12 +68,10 @@ def log_chosen_priors(
 
 
 def _inside(rv: Any, values: Floats) -> Floats:
-    """Shares that are not rounded to none, or to all: draws are kept in single precision."""
+    """Values of a variable, away from the edge if they are shares."""
     from pytensor.tensor.random.basic import BetaRV, DirichletRV
 
-    if not isinstance(rv.owner.op, BetaRV | DirichletRV):
-        return values
-    return np.clip(values, np.finfo(np.float32).tiny, 1.0 - np.finfo(np.float32).epsneg)
+    return inside(values) if isinstance(rv.owner.op, BetaRV | DirichletRV) else values
 
 
 def _chosen(model: Model, data: Annotations) -> tuple[list[Any], list[Any]]:

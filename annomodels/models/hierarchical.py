@@ -16,7 +16,7 @@ from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.observed import observed
 from annomodels.models.parameters import Parameter
 from annomodels.priors import CoderRows, Diagonal, Dirichlet, LogNormal, Pareto, Rows, ScalePrior
-from annomodels.priors.shares import as_table, dirichlet_rows
+from annomodels.priors.shares import as_table, dirichlet_logp, dirichlet_rows, inside
 from annomodels.types import AnyArray, Floats
 
 # change of the log of a strength from which the mode of its row is sought again
@@ -266,6 +266,29 @@ class HierarchicalDawidSkene(ConjugateModel):
         concentration = held["concentration"]
         value += (self.concentration.logp(concentration) + np.log(concentration)).sum()
         return float(value)
+
+    def log_priors(self, values: dict[str, Floats]) -> dict[str, Floats] | None:
+        """Log prior densities [sample] of the prevalence and of the population, by variable."""
+        if type(self).pymc_log_confusion is not HierarchicalDawidSkene.pymc_log_confusion:
+            return None  # with priors of its own, as of several groups
+        prior, k = self.population, values["prevalence"].shape[-1]
+        found = {"prevalence": dirichlet_logp(values["prevalence"], self.prevalence.alpha(k))}
+        anchor = prior.alpha(k)
+        if prior.estimated:
+            right = inside(values["common_accuracy"])
+            both = np.stack([right, 1.0 - right], axis=-1)
+            found["common_accuracy"] = dirichlet_logp(both, np.array(prior.beta))
+            right = right[:, None, None]
+            shares = np.where(np.eye(k, dtype=bool), right, (1.0 - right) / (k - 1))
+            anchor = prior.strength * shares
+        if prior.spread:
+            strength = values["population_strength"]
+            logp = LogNormal(prior.strength, prior.spread).logp(strength)
+            found["population_strength"] = logp.sum(axis=-1)
+            anchor = strength[:, :, None] * (anchor / prior.strength)
+        found["population"] = dirichlet_logp(values["population"], anchor).sum(axis=-1)
+        found["concentration"] = self.concentration.logp(values["concentration"]).sum(axis=-1)
+        return found
 
     def sample_parameters(self, n_rows: int, n_labels: int, rng: np.random.Generator) -> State:
         """Draw parameters from the prior."""

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
-from annomodels.data.validation import some
+from annomodels.data.validation import rated, some
 from annomodels.errors import AnnotationError, NotApplicable
 from annomodels.models.catalog import class_of
 from annomodels.models.encoded import require_fittable
 from annomodels.planning.rules import ALSO, FIRST, Facts, facts_of, holding
-from annomodels.planning.supports import FEWEST_SHARED, rated
+from annomodels.planning.supports import FEWEST_SHARED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -130,7 +130,7 @@ def advise(
         return Advice("", said, _table([]), facts)
     first = holding(FIRST, facts)[0]
     rows = [(rule.model, rule.said(facts)) for rule in (first, *holding(ALSO, facts))]
-    ordered = rated(data)
+    ordered = rated(data.labels, data.scale)
     reasons = [first.said(facts), *([ordered] if ordered else []), *_cautions(facts)]
     if class_of(first.model).truth == "class" and not facts.gold:
         reasons.append(_audit(data))

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from annomodels.data.annotations import Annotations
-from annomodels.data.validation import all_numbers, counted
+from annomodels.data.validation import counted
 from annomodels.planning.rules import ENOUGH_GOLD, FEW, MANY, SEVERAL, facts_of
 
 FEWEST_SHARED = 0.5  # share of the items that two coders labelled
 FEWEST_CODERS = 3  # with two, a disagreement does not tell which of them is wrong
-_LONGEST = 11  # points of a rating scale: 0 to 10
 
 
 @dataclass(frozen=True)
@@ -100,29 +98,3 @@ def sentence(uses: Mapping[str, tuple[Use, ...]]) -> str:
 def _some(names: list[str], between: str = ", ") -> str:
     more = len(names) - 3
     return between.join(names[:3]) + (f" and {more} more" if more > 0 else "")
-
-
-def rated(data: Annotations) -> str:
-    """Say that labels look like ratings in an order, where the scale is nominal; else "".
-
-    Examples
-    --------
-    >>> rows = [("t", c, label) for c, label in zip("abcde", ["1.0", "2.0", "3.0", "4.0", "5.0"])]
-    >>> rated(Annotations.from_records(rows))[:34]
-    'The labels are the numbers 1 to 5,'
-    >>> rated(Annotations.from_records([("t", "a", "0"), ("t", "b", "1")]))
-    ''
-    """
-    if data.scale != "nominal" or data.n_labels < 3 or not all_numbers(data.labels):
-        return ""
-    numbers = sorted(float(str(label)) for label in data.labels)
-    steps = {b - a for a, b in itertools.pairwise(numbers)}
-    least = min(steps)
-    points = round((numbers[-1] - numbers[0]) / least) + 1 if least > 0 else 0
-    even = least in (0.5, 1, 10, 20, 25) and all(step % least == 0 for step in steps)
-    if not even or not 3 <= points <= _LONGEST or 2 * len(numbers) < points:
-        return ""
-    return (
-        f"The labels are the numbers {numbers[0]:g} to {numbers[-1]:g}, as in a rating: if their "
-        "order counts, say scale='ordinal', and if their distances do, scale='interval'."
-    )

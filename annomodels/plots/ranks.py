@@ -77,8 +77,9 @@ def _bins(values: NDArray[np.float64]) -> int:
 
 def _steps(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Share of a chain's draws per bin of ranks over the even share, shape [chain, bin]."""
-    from scipy.stats import rankdata
-
-    order = (rankdata(values.ravel()).reshape(values.shape) - 0.5) / values.size
+    _, place, often = np.unique(values, return_inverse=True, return_counts=True)
+    # equal values share the mean of their ranks
+    rank = np.cumsum(often) - (often - 1) / 2
+    order = (rank[place].reshape(values.shape) - 0.5) / values.size
     bins = _bins(values)
     return np.stack([np.histogram(c, bins, (0, 1))[0] * bins / len(c) for c in order])

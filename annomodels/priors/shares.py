@@ -265,6 +265,25 @@ def dirichlet_rows(shapes: Floats, rng: np.random.Generator) -> Floats:
     return np.asarray(values / values.sum(axis=-1, keepdims=True))
 
 
+def dirichlet_logp(shares: Floats, alpha: Floats) -> Floats:
+    """Log density of shares [..., class] under pseudo-counts of that shape.
+
+    Examples
+    --------
+    >>> dirichlet_logp(np.array([[0.25, 0.75], [0.5, 0.5]]), np.ones(2))
+    array([0., 0.])
+    """
+    from scipy.special import gammaln
+
+    constant = gammaln(alpha.sum(axis=-1)) - gammaln(alpha).sum(axis=-1)
+    return np.asarray(((alpha - 1.0) * np.log(inside(shares))).sum(axis=-1) + constant)
+
+
+def inside(shares: Any) -> Floats:
+    """Shares that are not rounded to none, or to all: draws are kept in single precision."""
+    return np.clip(shares, np.finfo(np.float32).tiny, 1.0 - np.finfo(np.float32).epsneg)
+
+
 def as_table(counts: Floats) -> tuple[tuple[float, ...], ...]:
     """Pseudo-counts as priors hold them, none of them too small to sample."""
     return tuple(tuple(float(x) for x in np.maximum(row, LEAST)) for row in counts)

@@ -41,20 +41,19 @@ def _size(facts: Facts) -> str:
 
 def promise(facts: Facts) -> str:
     """Say how to audit, and how narrow the answer should be."""
-    from annomodels.auditing.design import beliefs, open_items
-    from annomodels.auditing.foresight import foreseen
-
-    fit = facts.fit
-    plan = foreseen(beliefs(fit), open_items(fit), fit.model.misjudged, (ADVISED,))
     text = (
         f"An audit tells, and puts the numbers right: {DRAW} draws {_size(facts)} at random for "
         f"somebody who knows to judge, without showing what the model thinks; {GIVE} then says how "
         "many gold labels and which share of each coder's labels are right, with intervals that "
         "hold where the model is wrong."
     )
-    if not plan:
+    if facts.data.n_items - facts.known_items <= ADVISED:
         return text
-    _, width, alone = plan[0]
+    from annomodels.auditing.design import beliefs, open_items
+    from annomodels.auditing.foresight import foreseen
+
+    fit = facts.fit
+    ((_, width, alone),) = foreseen(beliefs(fit), open_items(fit), fit.model.misjudged, (ADVISED,))
     return (
         f"{text} The interval of the share of right gold labels should be about {100 * width:.0f} "
         f"percentage points wide, against {100 * alone:.0f} without the model."

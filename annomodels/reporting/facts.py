@@ -153,16 +153,20 @@ class Facts:
     @cached_property
     def calibration(self) -> Summary | None:
         """Gold labels against truth that was held back, if there is any."""
+        if not self.known:
+            return None
         from annomodels.summaries.trust.calibration import calibration
 
-        return calibration(self.tree, self.data, self.known) if self.known else None
+        return calibration(self.tree, self.data, self.known)
 
     @cached_property
     def comparison(self) -> Summary | None:
         """The fit among others of the same data, if there are any."""
+        if not self.others:
+            return None
         from annomodels.fitting.compare import compare
 
-        return compare([before_audit(self.fit), *self.others]) if self.others else None
+        return compare([before_audit(self.fit), *self.others])
 
     @cached_property
     def wrong(self) -> Wrong:

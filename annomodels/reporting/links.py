@@ -51,7 +51,7 @@ class LinkFacts:
     seed: int = 0
     prob: float = 0.9
 
-    truth = "link"
+    truth, estimate = "link", None
 
     def lacks(self, verb: str) -> str:
         """Say why there is no such table; empty where there is one."""

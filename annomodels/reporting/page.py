@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from annomodels.data.document import Corpus, documents_of
 from annomodels.errors import NotApplicable
 from annomodels.plots.style import clean, short
 from annomodels.reporting.facts import Facts
@@ -22,6 +21,7 @@ from annomodels.reporting.words import count
 
 if TYPE_CHECKING:
     from annomodels.auditing.estimate import Estimate
+    from annomodels.data.document import Corpus
     from annomodels.fitting.fit import Fit
     from annomodels.reporting.links import LinkFacts
 
@@ -109,6 +109,7 @@ def report(
     if facts.truth != "link":
         write(path, page(facts, told))
         return path
+    from annomodels.data.document import documents_of
     from annomodels.reporting.links import LinkFacts
 
     _refuse(facts)
@@ -229,7 +230,7 @@ def html(
     Parameters
     ----------
     facts
-        What is known; has ``truth`` and ``lacks``.
+        What is known; has ``truth``, ``estimate`` and ``lacks``.
     eyebrow, heading, title
         Words above the heading, the heading, and the title of the window.
     badge
@@ -241,9 +242,7 @@ def html(
     """
     shown: list[tuple[Section, list[Part]]] = []
     left_out: list[tuple[str, str]] = []
-    for section in sections_of(facts.truth):
-        if not section.shown(facts):
-            continue
+    for section in sections_of(facts.truth, audited=facts.estimate is not None):
         left_out += section.left_out(facts.lacks)
         if not section.lacking(facts.lacks):
             shown.append((section, section.make(facts)))

@@ -65,9 +65,6 @@ class Section:
         Verbs of the fit without which there is no such section; see :meth:`annomodels.Fit.lacks`.
     parts
         Further verbs, each with the name of the part of the section that is left out without it.
-    shown
-        Whether what is known gives reason for such a section; a page without one says nothing of
-        it.
     """
 
     key: str
@@ -76,7 +73,6 @@ class Section:
     make: Callable[[Any], list[Part]]
     needs: tuple[str, ...] = ()
     parts: tuple[tuple[str, str], ...] = ()
-    shown: Callable[[Any], bool] = lambda _: True
 
     @property
     def heading(self) -> str:

@@ -82,10 +82,10 @@ def share_interval(k: int, n: int) -> str:
     >>> share_interval(785, 800)
     '97.0 % to 98.9 %'
     """
-    from scipy.stats import beta
+    from scipy.special import betaincinv
 
-    low = 0.0 if k == 0 else float(beta.ppf(0.025, k + 0.5, n - k + 0.5))
-    high = 1.0 if k == n else float(beta.ppf(0.975, k + 0.5, n - k + 0.5))
+    low = 0.0 if k == 0 else float(betaincinv(k + 0.5, n - k + 0.5, 0.025))
+    high = 1.0 if k == n else float(betaincinv(k + 0.5, n - k + 0.5, 0.975))
     return f"{percent(low)} to {percent(high)}"
 
 

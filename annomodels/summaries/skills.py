@@ -61,8 +61,12 @@ def skill(prevalence: Floats, confusion: Floats) -> Floats:
     >>> skill(np.array([0.5, 0.5]), np.array([[[0.9, 0.1], [0.15, 0.85]]]))
     array([0.75])
     """
-    right = accuracy(prevalence, confusion)
-    chance = (says(prevalence, confusion) * prevalence[..., None, :]).sum(axis=-1)
+    right, said = accuracy(prevalence, confusion), says(prevalence, confusion)
+    return _beyond_chance(prevalence, right, said)
+
+
+def _beyond_chance(prevalence: Floats, right: Floats, said: Floats) -> Floats:
+    chance = (said * prevalence[..., None, :]).sum(axis=-1)
     out: Floats = (right - chance) / np.maximum(1 - chance, 1e-12)
     return out
 
@@ -79,8 +83,12 @@ def bits(prevalence: Floats, confusion: Floats) -> Floats:
     >>> bits(np.array([0.5, 0.5]), np.array([[[1.0, 0.0], [0.0, 1.0]], [[0.3, 0.7], [0.3, 0.7]]]))
     array([1., 0.])
     """
+    return _told(prevalence, confusion, says(prevalence, confusion))
+
+
+def _told(prevalence: Floats, confusion: Floats, said: Floats) -> Floats:
     given = (_plogp(confusion).sum(axis=-1) * prevalence[..., None, :]).sum(axis=-1)
-    out: Floats = np.maximum(given - _plogp(says(prevalence, confusion)).sum(axis=-1), 0.0)
+    out: Floats = np.maximum(given - _plogp(said).sum(axis=-1), 0.0)
     return out
 
 
@@ -157,12 +165,14 @@ def coder_draws(tree: xr.DataTree, data: Annotations, budget: int = BUDGET) -> C
     vectors = np.empty((2, count, n_blocks, n_labels))
     for first in range(0, n_blocks, step):
         some = slice(first, first + step)
-        part = values[chosen, some].astype(np.float64, copy=False)
-        scalars[0, :, some] = accuracy(prevalence, part)
-        scalars[1, :, some] = skill(prevalence, part)
-        scalars[2, :, some] = bits(prevalence, part)
+        part = values[:, some] if count == total else values[chosen, some]
+        part = part.astype(np.float64, copy=False)
+        right, said = accuracy(prevalence, part), says(prevalence, part)
+        scalars[0, :, some] = right
+        scalars[1, :, some] = _beyond_chance(prevalence, right, said)
+        scalars[2, :, some] = _told(prevalence, part, said)
         vectors[0, :, some] = np.diagonal(part, axis1=-2, axis2=-1)
-        vectors[1, :, some] = says(prevalence, part) - prevalence[:, None]
+        vectors[1, :, some] = said - prevalence[:, None]
     if shared:
         scalars = np.broadcast_to(scalars, (3, count, n_coders))
         vectors = np.broadcast_to(vectors, (2, count, n_coders, n_labels))

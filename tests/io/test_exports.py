@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from annomodels import read
-from annomodels.io.choosing import chosen
+from annomodels.io.assembly import chosen
 from annomodels.io.formats import FORMATS
 from annomodels.io.source import Options, Source
 

@@ -64,7 +64,7 @@ def test_bombs_are_refused_in_little_memory(kind: str, tmp_path: Path) -> None:
                 archive.writestr(f"{n}.jsonl", zeros)
     code = f"""
 from annomodels.io.source import Source, Options
-from annomodels.io.choosing import chosen
+from annomodels.io.assembly import chosen
 from annomodels.errors import AnnotationError
 try:
     source = Source({str(path)!r})

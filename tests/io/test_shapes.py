@@ -11,7 +11,7 @@ import pytest
 
 from annomodels import Annotations, read
 from annomodels.errors import AnnotationError
-from annomodels.io.choosing import chosen
+from annomodels.io.assembly import chosen
 from annomodels.io.formats import FORMATS
 from annomodels.io.reading import read_spans
 from annomodels.io.source import Options, Source

@@ -245,7 +245,9 @@ def test_it_says_when_to_stop(make):
     found = next_labels(make.gibbs(world.data), world.data, stop=0.3)
     assert found.finished
     assert found.notes[0].startswith("Stop here")
-    more = next_labels(make.gibbs(make.world(per_item=2).data), make.world(per_item=2).data, 5)
+    more = next_labels(
+        make.gibbs(make.world(per_item=2).data), make.world(per_item=2).data, budget=5
+    )
     assert not more.finished
     assert more.notes[1].endswith("more labels would pay.")
     assert more.after < more.before

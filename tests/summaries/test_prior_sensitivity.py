@@ -8,11 +8,12 @@ from scipy.stats import beta, dirichlet, lognorm
 
 import annomodels as am
 from annomodels.models.catalog import MODELS
-from annomodels.models.chosen_priors import log_chosen_priors
+from annomodels.models.chosen_priors import defined_priors, log_chosen_priors
 from annomodels.models.encoded import encode
 from annomodels.priors import Diagonal, Dirichlet
 from annomodels.summaries.draws import thinned
 from annomodels.summaries.trust import prior_sensitivity
+from annomodels.summaries.trust.smoothing import power_sensitivity, smoothed
 
 POWERS = {"weaker": 0.8, "stronger": 1.25}
 
@@ -60,6 +61,29 @@ def test_shares_that_were_rounded_to_nothing(small):
     found, weighed = log_chosen_priors(am.models.OneCoin(), small, values)
     assert weighed == ["prevalence", "accuracy"]
     assert np.isfinite(found).all()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        am.models.HierarchicalDawidSkene(),
+        am.models.HierarchicalDawidSkene.carpenter(),
+        am.models.HierarchicalDawidSkene(population=Diagonal(300.0, 0.7, 10.0, spread=1.0)),
+        am.models.HierarchicalDawidSkene(population=Diagonal(50.0, 0.8, spread=0.5)),
+        am.models.Stack(),
+    ],
+)
+def test_priors_that_a_model_says_are_those_of_its_definition(model, small):
+    rng = np.random.default_rng(2)
+    drawn = [model.pymc_start(model.sample_parameters(4, 2, rng)) for _ in range(5)]
+    values = {name: np.stack([each[name] for each in drawn]) for name in drawn[0]}
+    values["population"][0, 0] = 1.0, 0.0
+    found, weighed = log_chosen_priors(model, small, values)
+    wanted, of = defined_priors(model.reported, small, values)
+    assert sorted(weighed) == sorted(of)
+    # PyMC computes the constant of a Beta with whole numbers in single precision
+    np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-6)
+    np.testing.assert_allclose(found - found[0], wanted - wanted[0], rtol=1e-9, atol=1e-9)
 
 
 def drawn_from_priors(model, data, n=3):
@@ -148,6 +172,30 @@ def test_where_few_draws_would_carry_the_weight_the_change_is_to_first_order():
         assert weight.sum() == pytest.approx(1.0)
         assert weight @ x == pytest.approx(x.mean() + (power - 1.0) * covariance)
     assert prior_sensitivity._weights(0.1 * log_prior).reliable
+
+
+@pytest.mark.parametrize("scale", [0.01, 0.5, 5.0])
+@pytest.mark.parametrize("n", [60, 1000])
+def test_weights_are_smoothed_and_distances_measured_as_arviz_does(scale, n):
+    from arviz_stats.base import array_stats
+
+    rng = np.random.default_rng(1)
+    ratios, values = scale * rng.standard_normal(n), rng.standard_normal(n)
+    found, k = smoothed(ratios)
+    wanted, wanted_k = array_stats.psislw(-ratios)
+    np.testing.assert_allclose(found, wanted, rtol=1e-12)
+    assert k == pytest.approx(float(wanted_k), rel=1e-12)
+    pair = np.exp(smoothed(0.01 * ratios)[0]), np.exp(smoothed(-0.01 * ratios)[0])
+    one_chain = [part[None, None] for part in (values, *pair)]
+    slope = array_stats.power_scale_sense(*one_chain, 0.99, 1.01)[0]
+    assert power_sensitivity(values, pair, (0.99, 1.01)) == pytest.approx(slope, rel=1e-12)
+
+
+def test_weights_that_cannot_be_smoothed():
+    with pytest.raises(ValueError, match="too few"):
+        smoothed(np.arange(20.0))
+    with pytest.raises(ValueError, match="are the same"):
+        smoothed(np.zeros(100))
 
 
 def test_few_labels_are_sensitive_and_many_are_not():

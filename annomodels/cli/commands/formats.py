@@ -23,7 +23,7 @@ def command(data: str | None, writing: Writing) -> None:
 
     from annomodels.cli.places import check_writing
     from annomodels.cli.tables import emit
-    from annomodels.io.choosing import chosen
+    from annomodels.io.assembly import chosen
     from annomodels.io.formats import FORMATS
     from annomodels.io.source import Options, Source
     from annomodels.io.writers.catalog import BACKS, LAYOUTS

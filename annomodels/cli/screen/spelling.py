@@ -31,6 +31,17 @@ _PHRASES = {
 }
 
 
+def keywords(text: str) -> set[str]:
+    """Name the keywords of functions that a message holds.
+
+    Examples
+    --------
+    >>> sorted(keywords("Say labels=['low', 'high'], or sets=True."))
+    ['labels', 'sets']
+    """
+    return {match["name"] for match in _KEYWORD.finditer(text)}
+
+
 def spelled(text: str, flags: Mapping[str, str], commands: Collection[str] = ()) -> str:
     """Spell keywords of functions as options, and functions as commands.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from annomodels.data.annotations import Annotations
 from annomodels.errors import NotApplicable
 from annomodels.io.writers import backs, layouts
 from annomodels.io.writers.goldlist import GoldList, gold_list
-from annomodels.io.writing import FORMULA_STARTS, atomic_path, guarded, write_table
+from annomodels.io.writing import atomic_path, write_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -203,17 +203,3 @@ def _put(writer: Writer, given: Any, path: Any, force: bool, spreadsheet: bool) 
     with atomic_path(target, force) as temporary:
         temporary.write_text(made, encoding="utf-8", newline="")
     return target
-
-
-def formulas(cells: Iterable[Any]) -> int:
-    """Count cells that a spreadsheet would take for formulas.
-
-    Examples
-    --------
-    >>> formulas(["=1+1", "-1", "-", "ana"])
-    1
-    """
-    return sum(
-        isinstance(cell, str) and cell.startswith(FORMULA_STARTS) and guarded(cell) != cell
-        for cell in cells
-    )

@@ -11,11 +11,12 @@ from importlib import import_module
 
 from annomodels.reporting.parts import Section
 
+AUDIT = "audit:SECTION"
 # module and name of the section
 SECTIONS = {
     "class": (
         "verdict:SECTION",
-        "audit:SECTION",
+        AUDIT,
         "data:SECTION",
         "agreement:SECTION",
         "coders:SECTION",
@@ -47,10 +48,15 @@ SECTIONS = {
 }
 
 
-def sections_of(truth: str) -> list[Section]:
-    """Give the sections of a page on fits whose truth is "class", "number" or "link"."""
+def sections_of(truth: str, *, audited: bool = True) -> list[Section]:
+    """Give the sections of a page on fits whose truth is "class", "number" or "link".
+
+    Without an audit a page has no section on one.
+    """
     out = []
     for place in SECTIONS[truth]:
+        if place == AUDIT and not audited:
+            continue
         module, name = place.split(":")
         section: Section = getattr(import_module(f"{__name__}.{module}"), name)
         out.append(section)

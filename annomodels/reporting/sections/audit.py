@@ -233,5 +233,4 @@ SECTION = Section(
     "What items judged by somebody who knows say of these numbers. Where the items were drawn at "
     "random, this holds whatever the model gets wrong.",
     section,
-    shown=lambda facts: facts.estimate is not None,
 )

@@ -11,7 +11,6 @@ import numpy as np
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
-from annomodels.summaries.coders.answers import answer_columns, answer_sentences
 from annomodels.summaries.coders.populations import group_of_coders, sentences
 from annomodels.summaries.draws import interval, model_of, told_by
 from annomodels.summaries.skills import CoderDraws, coder_draws, entropy_bits
@@ -117,7 +116,12 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
         values = getattr(draws, name)
         low, high = interval(values)
         columns |= {name: values.mean(axis=0), f"{name}_low": low, f"{name}_high": high}
-    columns |= answer_columns(tree, data)
+    answers: tuple[str, ...] = ()
+    if data.unanswered is not None:
+        from annomodels.summaries.coders.answers import answer_columns, answer_sentences
+
+        columns |= answer_columns(tree, data)
+        answers = answer_sentences(tree, data, len(data.unanswered))
     spammer, adversary = spammers(draws)
     below = np.full(len(n), np.nan) if target is None else _share(draws.accuracy < target)
     bias = over_use(draws.over_use, draws.prevalence, [label_text(name) for name in data.labels])
@@ -135,9 +139,8 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
     sensitivity = draws.sensitivity.mean(axis=0)
     for k, label in enumerate(data.labels):
         columns[f"sensitivity_{label_text(label)}"] = sensitivity[:, k]
-    asked = 0 if data.unanswered is None else len(data.unanswered)
     first = (*_notes(kind, tree, data), *told_by(tree))
-    notes = (*first, *sentences(tree), *answer_sentences(tree, data, asked))
+    notes = (*first, *sentences(tree), *answers)
     return Summary("Coders", pd.DataFrame(columns), _named(draws, data), notes)
 
 

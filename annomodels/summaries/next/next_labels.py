@@ -68,9 +68,10 @@ class NextLabels(Summary):
 def next_labels(
     tree: xr.DataTree,
     data: Annotations,
+    quality: Summary | None = None,
+    *,
     budget: int = BUDGET,
     by: By = "gold",
-    *,
     coders: Sequence[Hashable] | None = None,
     per_item: int = PER_ITEM,
     per_coder: int | None = None,
@@ -91,6 +92,8 @@ def next_labels(
         Result of a fit.
     data
         What was fitted.
+    quality
+        Summary of the coders, where it is known already.
     budget
         Most labels to ask for.
     by
@@ -136,7 +139,7 @@ def next_labels(
     _check(budget, by, per_item, per_coder, stop)
     p: Floats = tree["truth"].to_dataset()["p_truth"].values
     draws = state_draws(thinned(tree, data, DRAWS))
-    quality = coders_of(tree, data)
+    quality = coders_of(tree, data) if quality is None else quality
     bits = quality.draws["bits"].values.mean(axis=0)
     pool = make_pool(data, bits, budget, coders, per_coder, per_item)
     spread = 1 - p.max(axis=1) if by == "gold" else entropy_bits(p)
@@ -252,18 +255,15 @@ def _typical(draws: StateDraws, data: Annotations, pool: Pool) -> Floats:
     if pool.weight.sum() > 0:
         weight = np.zeros(data.n_coders)
         weight[pool.coders] = pool.weight
-    out: Floats = np.tensordot(weight / weight.sum(), draws.emission, axes=(0, 1))
-    return out
+    return np.asarray(np.tensordot(weight / weight.sum(), draws.emission, axes=(0, 1)))
 
 
 def _left(data: Annotations, items: Ints, pool: Pool) -> Ints:
     """How many coders of the pool have not labelled each item."""
-    inside = np.zeros(data.n_coders, dtype=bool)
-    inside[pool.coders] = True
+    inside = np.isin(np.arange(data.n_coders), pool.coders)
     rows = np.unique(np.stack([data.item, data.coder])[:, inside[data.coder]], axis=1)
     done = np.bincount(rows[0], minlength=data.n_items)
-    left: Ints = len(pool.coders) - done[items]
-    return left
+    return np.asarray(len(pool.coders) - done[items])
 
 
 def _table(data: Annotations, p: Floats, requests: list[Request]) -> pd.DataFrame:

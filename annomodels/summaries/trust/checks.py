@@ -21,7 +21,6 @@ from annomodels.summaries.trust.findings import (
     Finding,
     data_findings,
 )
-from annomodels.summaries.trust.known_truth import known_truth_finding
 from annomodels.summaries.trust.next_model import fitted_model, next_model
 from annomodels.summaries.trust.predictive import TOO_SURE, aspects
 from annomodels.summaries.trust.predictive_rows import REJECTED, Aspect
@@ -125,8 +124,11 @@ def check(tree: xr.DataTree, data: Annotations, aspects: Sequence[Aspect] | None
     findings += model_findings(tree, data, aspects)
     prior = prior_finding(tree, data)
     findings += [] if prior is None else [prior]
-    tested = known_truth_finding(tree, data)
-    findings += [] if tested is None else [tested]
+    if data.gold is not None:
+        from annomodels.summaries.trust.known_truth import known_truth_finding
+
+        tested = known_truth_finding(tree, data)
+        findings += [] if tested is None else [tested]
     return judged(findings, _all_well(findings))
 
 

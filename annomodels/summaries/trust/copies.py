@@ -110,7 +110,7 @@ def copies(pairs: Pairs) -> list[Ints]:
     list of ndarray
         Codes of the coders of each group, the busiest first.
     """
-    from scipy.stats import binom
+    from scipy.special import betainc
 
     shared, differ = pairs.shared, pairs.differ
     close = (shared >= SHARED) & (differ <= DIFFERENT * shared)
@@ -126,7 +126,9 @@ def copies(pairs: Pairs) -> list[Ints]:
     expected = np.minimum(rate[one], rate[two]) / TIMES
     share = np.bincount(pairs.said[pairs.said >= 0])
     by_chance = 1.0 - float(((share / share.sum()) ** 2).sum())
-    chance = binom.cdf(differ[one, two], shared[one, two], expected)
+    n, k = shared[one, two], differ[one, two]
+    # of so few different labels or fewer: the binomial distribution
+    chance = betainc(n - k, k + 1.0, 1.0 - expected)
     joined = np.zeros(shared.shape, dtype=bool)
     for a, b in zip(*(part[chance < ALARM / tests] for part in (one, two)), strict=True):
         others = min(rate[a], rate[b])
@@ -248,7 +250,7 @@ def families(pairs: Pairs, p_truth: Floats, data: Annotations) -> Families:
     """
     from scipy.cluster.hierarchy import fcluster, linkage
     from scipy.spatial.distance import squareform
-    from scipy.stats import poisson
+    from scipy.special import pdtrc
 
     correlation, n, both, expected = error_correlations(pairs, p_truth)
     known = (n >= FEWEST_PAIRED) & np.isfinite(correlation)
@@ -267,7 +269,8 @@ def families(pairs: Pairs, p_truth: Floats, data: Annotations) -> Families:
     enough = upper & (expected >= 1.0)
     more = float(np.median(both[enough] / expected[enough])) if enough.any() else 1.0
     expected = expected * max(1.0, more)
-    chance = poisson.sf(np.floor(both) - 1, expected)
+    # that of so many or more; of none it is 1
+    chance = np.where(both < 1, 1.0, pdtrc(np.maximum(np.floor(both) - 1, 0), expected))
     sure = (chance < ALARM / upper.sum()) & (both >= TOGETHER)
     for cluster in np.unique(part):
         group = np.flatnonzero(part == cluster)

@@ -12,6 +12,7 @@ import numpy as np
 from annomodels.data.annotations import Annotations
 from annomodels.models.encoded import Encoded, encode
 from annomodels.summaries.draws import SMALLEST, Draws, thinned
+from annomodels.summaries.trust.smoothing import smoothed
 from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
@@ -95,16 +96,15 @@ def held_out(tree: xr.DataTree, data: Annotations, by: By = "item", n_max: int =
     >>> len(found.elpd), bool(found.total < found.in_sample.sum())
     (2, True)
     """
-    from arviz_stats.base import array_stats
-
     codes = encode(data)
     draws = thinned(tree, data, n_max)
     n_points = codes.n_patterns if by == "item" else len(codes.row)
     elpd, in_sample, pareto_k = (np.empty(n_points) for _ in range(3))
     for points, values in pointwise(draws, codes, by):
-        log_weights, pareto_k[points] = array_stats.psislw(values, axis=0)
-        # the smoothed axis comes last
-        elpd[points] = _log_mean_exp(log_weights.T + values, normalised=True)
+        each = [smoothed(-of_one) for of_one in np.ascontiguousarray(values.T)]
+        pareto_k[points] = [k for _, k in each]
+        log_weights = np.transpose([weights for weights, _ in each])
+        elpd[points] = _log_mean_exp(log_weights + values, normalised=True)
         in_sample[points] = _log_mean_exp(values)
     places = codes.inverse
     if by == "label":

@@ -21,6 +21,7 @@ from annomodels.summaries.draws import (
     truth_probabilities,
 )
 from annomodels.summaries.summary import Summary
+from annomodels.summaries.trust.smoothing import power_sensitivity, smoothed
 from annomodels.types import Floats
 
 if TYPE_CHECKING:
@@ -119,19 +120,17 @@ def prior_sensitivity(tree: xr.DataTree, data: Annotations) -> Summary:
 
 
 def _weights(log_prior: Floats) -> _Weights:
-    from arviz_stats.base import array_stats
-
-    def smoothed(power: float) -> tuple[Floats, float]:
-        log_weights, k = array_stats.psislw((1.0 - power) * log_prior)
-        return np.exp(log_weights), float(k)
+    def to_the_power(power: float) -> tuple[Floats, float]:
+        log_weights, k = smoothed((power - 1.0) * log_prior)
+        return np.exp(log_weights), k
 
     limit = min(1.0 - 1.0 / np.log10(len(log_prior)), 0.7)
-    (weaker, k_weaker), (stronger, k_stronger) = smoothed(WEAKER), smoothed(STRONGER)
+    (weaker, k_weaker), (stronger, k_stronger) = map(to_the_power, (WEAKER, STRONGER))
     reliable = max(k_weaker, k_stronger) <= limit
     if not reliable:
         slope = (log_prior - log_prior.mean()) / len(log_prior)
         weaker, stronger = (1.0 / len(log_prior) + (p - 1.0) * slope for p in (WEAKER, STRONGER))
-    nearby = smoothed(NEARBY[0])[0], smoothed(NEARBY[1])[0]
+    nearby = to_the_power(NEARBY[0])[0], to_the_power(NEARBY[1])[0]
     return _Weights(weaker, stronger, nearby, reliable)
 
 
@@ -140,7 +139,6 @@ def _table(
 ) -> pd.DataFrame:
     """Rows of prevalence and accuracy, from draws of both, [sample, label and coder]."""
     import pandas as pd
-    from arviz_stats.base import array_stats
 
     table = pd.DataFrame(
         {
@@ -151,9 +149,8 @@ def _table(
     none = np.empty(0)
     of = {"mean": none, "sd": none, "weaker": none, "stronger": none, "prior_sensitivity": none}
     if weights is not None:
-        each = values.T[:, None]  # one chain
-        lower, upper = (np.broadcast_to(w, each.shape) for w in weights.nearby)
-        slope = array_stats.power_scale_sense(each, lower, upper, *NEARBY)
+        each = np.ascontiguousarray(values.T)
+        slope = [power_sensitivity(of_one, weights.nearby, NEARBY) for of_one in each]
         of = {
             "mean": values.mean(axis=0),
             "sd": values.std(axis=0, ddof=1),
@@ -201,7 +198,9 @@ def _moved(table: pd.DataFrame) -> str:
 
 def _first(rows: pd.DataFrame) -> str:
     """Names of those that are most sensitive, and how many more there are."""
-    named = ", ".join(map(_cut, rows.nlargest(NAMED, "prior_sensitivity")["name"]))
+    # the shares of two labels move alike: rounding shall not say which stands first
+    most = rows["prior_sensitivity"].round(9).nlargest(NAMED).index
+    named = ", ".join(map(_cut, rows.loc[most, "name"]))
     more = len(rows) - NAMED
     return f"{named} and {more:,} more" if more > 0 else named
 

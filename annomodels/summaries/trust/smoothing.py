@@ -1,0 +1,163 @@
+"""Weights of draws for a distribution that was not sampled: Pareto-smoothed, and what they move.
+
+Both are here rather than called from ArviZ, whose loading takes longer than the page on a small
+fit; tests hold them to it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from annomodels.types import Floats
+
+# draws up to which the tail is a fifth of them, and else three times the root of their number
+FEW, FEWEST = 225, 5
+# prior of the shape of the tail: a half, with the weight of so many draws of the tail
+SHAPE, WEIGHT = 0.5, 10
+
+
+def smoothed(log_ratios: Floats) -> tuple[Floats, float]:
+    r"""Pareto-smooth importance ratios of draws, and tell how heavy their tail is.
+
+    The largest ratios are replaced by the quantiles of a generalised Pareto distribution that is
+    fitted to them.
+
+    Parameters
+    ----------
+    log_ratios
+        Log of wanted over sampled density, up to a constant, shape [draw].
+
+    Returns
+    -------
+    ndarray, float
+        Log weights that add up to one, shape [draw], and the shape k of the tail.
+
+    Raises
+    ------
+    ValueError
+        When there are too few draws, or their ratios are all the same.
+
+    References
+    ----------
+    A. Vehtari et al. (2024), Pareto smoothed importance sampling, JMLR 25(72).
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> log_weights, k = smoothed(0.1 * rng.standard_normal(1000))
+    >>> round(float(np.exp(log_weights).sum()), 6), k < 0.5
+    (1.0, True)
+    """
+    n = len(log_ratios)
+    n_tail = int(3 * n**0.5 if n > FEW else n / 5)
+    if n_tail < FEWEST:
+        raise ValueError(f"{n} draws are too few to smooth their weights.")
+    values = log_ratios - log_ratios.max()
+    order = np.argsort(values)
+    places = order[n - n_tail :]
+    tail = values[places]
+    most = tail.max()
+    if most - tail.min() < np.finfo(float).tiny:
+        raise ValueError("All ratios of the tail are the same.")
+    below = np.exp(values[order[n - n_tail - 1]])
+    k, scale = _pareto(np.exp(tail) - below)
+    if np.isfinite(k):
+        p = np.arange(0.5, n_tail) / n_tail
+        values[places] = np.minimum(np.log(_quantiles(p, k, scale, below)), most)
+    values -= _log_sum_exp(values)
+    return values, float(k)
+
+
+def _pareto(excess: Floats) -> tuple[float, float]:
+    """Shape and scale of a generalised Pareto distribution, from sorted draws.
+
+    References
+    ----------
+    J. Zhang and M. A. Stephens (2009), A new and efficient estimation method for the generalized
+    Pareto distribution, Technometrics 51(3), 316-325, doi:10.1198/tech.2009.08017.
+    """
+    n = len(excess)
+    quartile = excess[int(n / 4 + 0.5) - 1]
+    if quartile <= excess[0]:  # far from any Pareto distribution
+        return np.nan, np.nan
+    points = 30 + int(n**0.5)
+    b = 1 - np.sqrt(points / (np.arange(1, points + 1, dtype=float) - 0.5))
+    b /= 3 * quartile
+    b += 1 / excess[-1]
+    k = np.mean(np.log1p(-b[:, None] * excess), axis=1)
+    log_weight = n * (np.log(-b / k) - k - 1)
+    weight = np.exp(log_weight - _log_sum_exp(log_weight))
+    counts = weight >= 10 * np.finfo(float).eps
+    weight, b = weight[counts], b[counts]
+    weight /= weight.sum()
+    mean = np.sum(b * weight)
+    shape = np.mean(np.log1p(-mean * excess))
+    scale = -shape / mean
+    shape = (n * shape + WEIGHT * SHAPE) / (n + WEIGHT)
+    return (np.inf, np.nan) if np.isnan(shape) else (float(shape), float(scale))
+
+
+def _quantiles(p: Floats, k: float, scale: float, below: float) -> Floats:
+    """Quantiles of a generalised Pareto distribution that begins at `below`."""
+    if scale <= 0:
+        return np.full_like(p, np.nan)
+    if k == 0:
+        return np.asarray(below - scale * np.log1p(-p))
+    return np.asarray(below + scale * np.expm1(-k * np.log1p(-p)) / k)
+
+
+def _log_sum_exp(values: Floats) -> float:
+    most = values.max()
+    return float(np.log(np.exp(values - most).sum()) + most)
+
+
+def power_sensitivity(
+    values: Floats, weights: tuple[Floats, Floats], powers: tuple[float, float]
+) -> float:
+    r"""How far draws move when a part of the density is raised to a power, in bits a doubling.
+
+    The distance is the cumulative Jensen-Shannon distance between the draws and the weighted draws,
+    of the values or of their negatives, whichever is larger.
+
+    Parameters
+    ----------
+    values
+        Draws of a quantity, shape [draw].
+    weights
+        Weights of the draws under each of two powers, shape [draw]; these add up to one.
+    powers
+        The two powers, below and above 1.
+
+    Returns
+    -------
+    float
+        NaN where the quantity does not vary.
+
+    References
+    ----------
+    N. Kallioinen et al. (2024), doi:10.1007/s11222-023-10366-5.
+    """
+    slopes = [
+        max(_distance(values, weight), _distance(-values, weight)) / abs(np.log2(power))
+        for weight, power in zip(weights, powers, strict=True)
+    ]
+    return float(sum(slopes) / 2)
+
+
+def _distance(values: Floats, weights: Floats) -> float:
+    order = np.argsort(values)
+    weights, n = weights[order], len(values)
+    width = np.diff(values[order])
+    p = np.linspace(1 / n, 1 - 1 / n, n - 1)
+    q = np.cumsum(weights / np.sum(weights))[:-1]
+    area_p, area_q = np.dot(p, width), np.dot(q, width)
+    log_p, log_q, middle = (_log2(part) for part in (p, q, 0.5 * (p + q)))
+    more = 0.5 / np.log(2) * (area_q - area_p)
+    apart = max(0.0, np.sum(width * (p * (log_p - middle))) + more)
+    apart += max(0.0, np.sum(width * (q * (log_q - middle))) - more)
+    with np.errstate(invalid="ignore"):
+        return float(np.sqrt(apart / (area_p + area_q)))
+
+
+def _log2(p: Floats) -> Floats:
+    return np.asarray(np.log2(p, out=np.zeros_like(p), where=p != 0))
