@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import annomodels as am
-from annomodels.engines.stacking import Layer, averaged
+from annomodels.engines.source.stacked import Layer, averaged
 from annomodels.models.mixtures.stack import Stack, vote_shares
 
 Floats = NDArray[np.float64]

@@ -71,6 +71,8 @@ STACK = {
     "sharpness": ("layer_draw",),
     "unknown": ("layer_draw",),
     "tilt": ("layer_draw", "truth"),
+    "known_mixture": ("known", "truth"),
+    "known_truth": ("known",),
 }
 
 

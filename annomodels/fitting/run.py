@@ -260,10 +260,10 @@ def _require_links(model: Model) -> None:
 
 def _require_streamable(model: Model, engine: str) -> None:
     """Refuse models whose items are more than their class, and engines that see no parts."""
-    if model.stacks or not model.by_counts or engine not in ("gibbs", "em"):
+    if not model.by_counts or engine not in ("gibbs", "em"):
         raise NotApplicable(
             f"The {model.title} model with the engine {engine!r} needs the labels in memory. Use a "
-            "model from pooled to hierarchical with gibbs or em, or fit "
+            "stack, or a model from pooled to hierarchical with gibbs or em, or fit "
             "am.scan(...).to_annotations()."
         )
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from threading import Event
-
 import numpy as np
 import pytest
-from crowds import p_truth, simulate
+from crowds import alone, p_truth, simulate
 from scipy.stats import rankdata
 
 import annomodels as am
 from annomodels.engines.starts import state_from_shares
-from annomodels.engines.state_chain import StateChain
 from annomodels.models import MODELS, resolve
 from annomodels.models.encoded import encode
 from annomodels.models.mixtures.kinds import FAR
@@ -110,10 +107,10 @@ def test_a_start_with_swapped_classes_is_put_right(name, k):
     shares = np.eye(k)[order[truth[np.array(data.items)]]] * 0.9 + 0.1 / k
     start = state_from_shares(model.starter, codes, shares)
     assert np.exp(start.log_confusion).mean(axis=0).trace() < k * 0.4
-    chain = StateChain(model, codes, start, 4, relabel=True)
-    chain.advance(60, 1, None, Event())
-    kept = chain.room(20, False)
-    chain.advance(20, 1, kept, Event())
+    run = alone(model, codes, start, 4, relabel=True)
+    run.slice([60], 1, None, None)
+    kept = run.chains[0].room(20, False)
+    run.slice([20], 1, [kept], None)
     rows = kept.arrays["perceived_confusion"].mean(axis=(0, 1))
     assert (rows.argmax(axis=1) == np.arange(k)).all()
 

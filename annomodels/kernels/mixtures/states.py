@@ -164,15 +164,16 @@ def pick(p: Array, u: float) -> int:
 def sampled_states(
     starts: Array, cell: Array, gold: Array, share: Array, table: Array, rows: Array,
     mix: Array, only: Array, truth: Array, values: Array, smallest: float, key: Key,
-    iteration: int, keep: bool, drawn: Array, counts: Array, extra: Array, sizes: Array,
+    iteration: int, keep: bool, first: int, drawn: Array, counts: Array, extra: Array, sizes: Array,
     golds: Array, p_truth: Array, entropy: Array, p_state: Array, value_sum: Array,
     value_square: Array,
 ) -> float:  # fmt: skip
     """Draw the state of every item and the row of each label, and count; the log likelihood.
 
-    `only` [state] is the single row a state holds, or -1. States go to `drawn` [item]; `counts`
-    [cell, class], `extra` [cell, further row], `sizes` [state] and, of items whose truth is known,
-    `golds` [state, truth] are added to.
+    Random numbers of items are those of `first` and the items after it. `only` [state] is the
+    single row a state holds, or -1. States go to `drawn` [item]; `counts` [cell, class], `extra`
+    [cell, further row], `sizes` [state] and, of items whose truth is known, `golds` [state, truth]
+    are added to.
     """
     n_states, n_classes = truth.shape
     n_own, n_rows = counts.shape[1], rows.shape[1]
@@ -185,7 +186,7 @@ def sampled_states(
                 p, gold[i], truth, values, i, q, p_truth, entropy, p_state, value_sum,
                 value_square,
             )  # fmt: skip
-        s = pick(p, uniform_at(key, iteration, TRUTH, i))
+        s = pick(p, uniform_at(key, iteration, TRUTH, first + i))
         drawn[i] = s
         sizes[s] += 1
         if gold[i] >= 0:
