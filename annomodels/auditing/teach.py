@@ -81,8 +81,8 @@ def taught(fit: Fit, answers: Answers) -> Lesson:
 
 def _layered(fit: Fit, item: Ints, truth: Ints, of: Ints) -> Floats:
     """P(truth) of some items, with how sure a stack is taught by others."""
+    from annomodels.engines.layer import draw_layer
     from annomodels.engines.source.stacked import averaged
-    from annomodels.engines.stacking import draw_layer
     from annomodels.summaries.draws import model_of
 
     stack = cast("Stack", model_of(fit.tree))

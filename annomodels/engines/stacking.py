@@ -23,6 +23,7 @@ from annomodels.engines.checkpoint import require_no_checkpoint
 from annomodels.engines.collect import collect_parameters
 from annomodels.engines.gibbs import source_of
 from annomodels.engines.kept import Kept
+from annomodels.engines.layer import draw_layer
 from annomodels.engines.settings import Clock, Progress, Settings
 from annomodels.engines.source.disk import LabelsOnDisk
 from annomodels.engines.source.partition import Source
@@ -50,12 +51,8 @@ from annomodels.types import AnyArray, Floats, Ints
 MEMBERS = 0.4
 # labels up to which all are left out and foretold; of more, those of items that are evenly spread
 FORETOLD = 500_000
-# draws of the layer: so many, fewer where they would take more than so many numbers in all
-LAYERS, FEWEST, MOST_CELLS = 1000, 200, 1_000_000_000
 # items of known truth that the layer is learnt from, evenly spread where there are more
 MOST_KNOWN = 100_000
-# steps of the slice sampler before the first draw of the layer, and between two
-BURN, THIN = 200, 5
 # bytes of the few whole draws of a member, of all its chains
 MOST_OF_ALL = 128 * 2**20
 # draws of the coders before those that are kept: they begin near the mode
@@ -118,7 +115,7 @@ def _stacked(
     names = stack.names[1:]
     result.attrs |= {
         "engine": "gibbs",
-        "seconds": float(sum(part.attrs["seconds"] for part in parts)) + clock.seconds,
+        "seconds": clock.seconds,
         "stopped": next((part.attrs["stopped"] for part in parts if part.attrs.get("stopped")), ""),
         "gain": gain,
         "members": {
@@ -232,101 +229,6 @@ def _named(settings: Settings, name: str) -> Progress | None:
         return None
     tell: Callable[[str, float, str], Any] = told
     return lambda stage, share, message: tell(stage, share, f"{name} {message}".strip())
-
-
-# -- the layer: how sure the stack may be -------------------------------------------------------
-
-
-def draw_layer(
-    stack: Stack, log_q: Floats, gold: Ints, gain: float, seed: int, n_items: int | None = None
-) -> Layer:
-    """Draw the layer given the known truth, else from its prior.
-
-    Parameters
-    ----------
-    stack
-        The stack.
-    log_q
-        Log of the mixture, shape [item, truth].
-    gold
-        Truth of these items, -1 where it is not known, shape [item].
-    gain
-        See :meth:`annomodels.models.Stack.gain`.
-    seed
-        Seed of the run.
-    n_items
-        Number of items of the data, where these are not all.
-    """
-    n_labels = log_q.shape[1]
-    n = max(FEWEST, min(LAYERS, MOST_CELLS // ((n_items or len(log_q)) * n_labels)))
-    known = np.flatnonzero(gold >= 0)
-    rng = np.random.default_rng([seed, 2])
-    if not len(known):
-        return Layer(*stack.layer(rng.standard_normal((n, 2 + n_labels)), gain))
-    log_known, truth = log_q[known], gold[known].astype(np.int64)
-
-    def density(z: Floats) -> float:
-        return log_truth(log_known, truth, *stack.layer(z[None], gain))
-
-    return Layer(*stack.layer(elliptical(density, 2 + n_labels, n, rng), gain))
-
-
-def log_truth(
-    log_q: Floats, truth: Ints, sharpness: Floats, unknown: Floats, tilt: Floats
-) -> float:
-    """Log P(known truth) of all items together under one draw of the layer."""
-    log_p = sharpness[0] * log_q + tilt[0]
-    top = log_p.max(axis=1)
-    of_truth = log_p[np.arange(len(truth)), truth] - top
-    of_truth -= np.log(np.exp(log_p - top[:, None]).sum(axis=1))
-    flat = np.log(unknown[0] / log_q.shape[1])
-    return float(np.logaddexp(np.log1p(-unknown[0]) + of_truth, flat).sum())
-
-
-def elliptical(
-    density: Callable[[Floats], float], size: int, n: int, rng: np.random.Generator
-) -> Floats:
-    """Draw from a density times a standard normal prior, by elliptical slice sampling.
-
-    Parameters
-    ----------
-    density
-        Log likelihood at a point, shape [size].
-    size
-        Number of variables.
-    n
-        Number of draws.
-    rng
-        Source of chance.
-
-    Returns
-    -------
-    ndarray
-        Shape [n, size].
-
-    References
-    ----------
-    I. Murray, R. P. Adams and D. J. C. MacKay (2010). Elliptical slice sampling. AISTATS, PMLR 9,
-    541-548.
-    """
-    x, out = np.zeros(size), np.empty((n, size))
-    now = density(x)
-    for step in range(BURN + n * THIN):
-        other = rng.standard_normal(size)
-        least = now + np.log(rng.random())
-        angle = 2.0 * np.pi * rng.random()
-        low, high = angle - 2.0 * np.pi, angle
-        while True:
-            proposed = x * np.cos(angle) + other * np.sin(angle)
-            now = density(proposed)
-            if now > least:
-                break
-            low, high = (angle, high) if angle < 0.0 else (low, angle)
-            angle = low + (high - low) * rng.random()
-        x = proposed
-        if step >= BURN and (step - BURN) % THIN == 0:
-            out[(step - BURN) // THIN] = x
-    return out
 
 
 # -- coders given truths from the stack ---------------------------------------------------------

@@ -10,10 +10,11 @@ from scipy.stats import norm
 
 import annomodels as am
 from annomodels.data.alike import taken_together, told_apart
+from annomodels.engines.layer import draw_layer, elliptical, log_truth
 from annomodels.engines.settings import Settings
 from annomodels.engines.source.partition import cut
 from annomodels.engines.source.stacked import Layer, alike, averaged
-from annomodels.engines.stacking import draw_layer, elliptical, log_truth, of_known
+from annomodels.engines.stacking import of_known
 from annomodels.engines.state_rounds import sample_states
 from annomodels.executors.team import Serial
 from annomodels.models.encoded import encode

@@ -22,8 +22,9 @@ STRAYS = 0.02
 LEAST = 1e-9
 ROUNDS = 300
 # looks of an iteration from which members run for fewer iterations, at least this share of them;
-# and up to which a stack is what is fitted where no model is named
-LOOKS, LEAST_SHARE, MOST_LOOKS = 1_600_000, 0.25, 25_000_000
+# from which fewer draws are made of coders; and up to which a stack is what is fitted where no
+# model is named
+LOOKS, LEAST_SHARE, FEWER_DRAWS, MOST_LOOKS = 1_600_000, 0.25, 25_000_000, 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -164,7 +165,7 @@ class Stack(HierarchicalDawidSkene):
 
     def share_of_draws(self, n_given: int, n_coders: int, n_labels: int) -> float:
         """Share of the draws of coders that are made: fewer where labels are very many."""
-        return max(LEAST_SHARE, min(1.0, MOST_LOOKS / self.looks(n_given, n_coders, n_labels)))
+        return max(LEAST_SHARE, min(1.0, FEWER_DRAWS / self.looks(n_given, n_coders, n_labels)))
 
     def weights(self, foretold: Floats) -> Floats:
         """Weights of the votes and the members, shape [1 + member], with a sum of 1.
