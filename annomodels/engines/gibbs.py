@@ -113,7 +113,7 @@ def _require_nothing_else(model: Model, settings: Settings) -> None:
     if settings.executor is not None:
         raise NotApplicable(
             "executor= serves the models whose items have one true class and nothing else "
-            f"(pooled to hierarchical), not the {model.title} model. Leave it out."
+            f"(pooled to hierarchical) and a stack, not the {model.title} model. Leave it out."
         )
 
 
