@@ -137,7 +137,9 @@ def _stacked(
         held["log_mixture"] = np.concatenate([each for *_, each in found])
     elif len(truth):
         held |= {"known_mixture": log_known, "known_truth": truth}
-    of_members = {f"member_{n}": _whole(stack, n, part, place) for n, part in enumerate(parts)}
+    of_members = {
+        f"member_{n}": _whole(stack, n, part, place) for n, part in enumerate(parts) if whole
+    }
     return replace(result, groups=result.groups | of_members, stack=held, **of_items)
 
 
@@ -218,7 +220,9 @@ def members(model: Stack, spread: Spread, settings: Settings, clock: Clock) -> l
                 f"A stack weighs its members by labels that are left out, and {member.full_name} "
                 "does not say how probable these are."
             )
-        parts.append(Member(np.concatenate(densities), found.few, found.attrs, source.n_labels))
+        # what coders would say next is asked of labels in memory
+        few = found.few if source.finish is None else {}
+        parts.append(Member(np.concatenate(densities), few, found.attrs, source.n_labels))
     return parts
 
 

@@ -128,7 +128,7 @@ def test_draws_that_are_missing_in_one_part_are_noticed(data):
     run.slice([20], 1, run.stages[0][0], None)
     assert len(run.collected(means_of)[0]) == 2
     blocks = [block for (token, _), block in held.HELD.items() if token == run.spread.token]
-    blocks[1].sums[0].closed.pop()
+    blocks[1].memory["states"][0][0].closed.pop()
     with pytest.raises(Forgotten):
         run.collected(means_of)
     held.forget(run.spread.token)
@@ -145,7 +145,7 @@ def test_a_call_that_is_made_again_counts_once(data):
     run.stage = 1
     run.slice([2], 1, kept, None)
     (chain,), block = run.chains, run.spread.block
-    sums = block.sums[0]
+    (sums,) = block.memory["states"][0]
     before = [np.array(part) for part in (*sums.places, sums.open_sum)]
     keeping = Keeping(sums.stage, sums.open[-1], sums.length, [0], 1, states=True)
     states_drawn(block, [chain.passing()], [chain.key], 0, keeping)

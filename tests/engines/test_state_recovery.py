@@ -133,3 +133,21 @@ def test_random_numbers_of_coders_and_items_are_not_the_same():
     of_items = np.random.Philox(key=key).random_raw(4000)
     of_kinds = np.random.Philox(key=key, counter=FAR).random_raw(4000)
     assert not set(of_items.tolist()) & set(of_kinds.tolist())
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_stage_that_is_cut_short_leaves_the_one_before_it(threads):
+    """Chains of a short run go on, and are interrupted while they do."""
+    data, _ = simulate(np.random.default_rng(3), n_items=80, n_coders=10, n_labels=3)
+    options = {"chains": 2, "draws": 40, "warmup": 20, "seed": 2, "threads": threads}
+    wanted = am.fit(data, "item-kinds", extend=False, **options)
+
+    def interrupt(stage, share, message):
+        if "1 draw in 2" in message and share > 0.2:
+            raise KeyboardInterrupt
+
+    found = am.fit(data, "item-kinds", progress=interrupt, **options)
+    assert found.tree.attrs["stopped"] == "interrupted"
+    for group, name in (("posterior", "confusion"), ("truth", "p_truth"), ("items", "p_state")):
+        values, reference = (fit.tree[group][name].values for fit in (found, wanted))
+        np.testing.assert_array_equal(values, reference)

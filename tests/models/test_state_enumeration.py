@@ -75,7 +75,7 @@ def test_sampled_states_and_rows_have_the_expected_frequencies(name, rng):
         *found, _ = states_drawn(block, [chain.passing()], [chain.key], n, keeping)
         chain.count(*(values[0] for values in found))
         sizes += chain.sizes
-    kept = block.sums[0]
+    (kept,) = block.memory["states"][0]
     p_state = kept.p_state / n_draws
     assert np.ptp(kept.batch / n_draws - expected(
         data, DEFINITIONS[name](model.finish(values), model)

@@ -11,7 +11,7 @@ import numpy as np
 from annomodels.engines.source.held import Block, writable
 from annomodels.engines.source.itemsums import ItemMeans, room
 from annomodels.engines.source.partition import Finish, Partition, Source
-from annomodels.engines.source.states import LOST, Forgotten, state_means
+from annomodels.engines.source.states import LOST, Forgotten, state_means, without_sums
 from annomodels.models.encoded import Encoded
 from annomodels.models.mixtures.stack import layered, vote_shares
 from annomodels.types import AnyArray, Floats, Ints
@@ -188,7 +188,7 @@ def remembered(
     held = room((2, *found.p_truth.shape), block.scratch)
     held[0], held[1] = found.p_open, found.p_truth_mcse
     block.memory[f"member {member}"] = held
-    block.sums.clear()
+    without_sums(block)
     return found.label_density, found.gaps
 
 

@@ -196,10 +196,24 @@ def states_drawn(
 
 def _sums_of(block: Block, keeping: Keeping, n: int, known: Passing) -> StateSums:
     chain = keeping.chains[n]
-    sums = block.sums.get(chain)
-    if not isinstance(sums, StateSums) or sums.stage != keeping.stage:
-        sums = block.sums[chain] = StateSums(block, known, keeping)
+    sums = _held(block, chain, keeping.stage)
+    if sums is None:
+        sums = StateSums(block, known, keeping)
+        held: dict[int, list[StateSums]] = block.memory.setdefault("states", {})
+        # a stage that is cut short leaves the one before it as what counts
+        held[chain] = [*held.get(chain, [])[-1:], sums]
     return sums
+
+
+def _held(block: Block, chain: int, stage: Hashable) -> StateSums | None:
+    """Give the sums of a stage of a chain, where they are here."""
+    held: list[StateSums] = block.memory.get("states", {}).get(chain, [])
+    return next((sums for sums in held if sums.stage == stage), None)
+
+
+def without_sums(block: Block) -> None:
+    """Let go of all sums."""
+    block.memory.pop("states", None)
 
 
 def _open(arrays: Any, share: Floats, table: Floats, truth: Floats, held: StateSums) -> None:
@@ -254,8 +268,8 @@ def held_out(block: Block, tables: Sequence[LeftOut], keeping: Keeping) -> None:
 
     arrays = _foretold(block, keeping.every)
     for chain, known in zip(keeping.chains, tables, strict=True):
-        sums = block.sums.get(chain)
-        if not isinstance(sums, StateSums) or sums.stage != keeping.stage:
+        sums = _held(block, chain, keeping.stage)
+        if sums is None:
             continue  # its draws were lost, as will be seen when they are collected
         if keeping.draw in sums.labelled or len(sums.drawn) != len(arrays[2]):
             continue
@@ -338,8 +352,8 @@ def state_means(block: Block, chains: int, stage: Hashable, n: int) -> StateMean
     """
     sums: list[StateSums] = []
     for chain in range(chains):
-        part = block.sums.get(chain)
-        if not isinstance(part, StateSums) or part.stage != stage or part.n < n:
+        part = _held(block, chain, stage)
+        if part is None or part.n < n:
             raise Forgotten(LOST)
         sums.append(part)
     for part in sums:

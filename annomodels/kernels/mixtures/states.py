@@ -183,9 +183,7 @@ def state_pass(
         total += weight[i] * weigh_states(
             starts, cell, gold[i], share, table, truth, smallest, i, p
         )
-        note_item(
-            p, gold[i], truth, values, i, p_truth, entropy, p_state, value_sum, value_square
-        )
+        note_item(p, gold[i], truth, values, i, p_truth, entropy, p_state, value_sum, value_square)
     return total
 
 
