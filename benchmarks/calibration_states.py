@@ -14,7 +14,6 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Event
 
 import calibration
 import common
@@ -22,8 +21,12 @@ import numpy as np
 from calibration import CODERS, ITEM, ITEMS, KNOWN, PER_ITEM, Floats, Ints, Study
 
 import annomodels as am
+from annomodels.engines.settings import Settings
+from annomodels.engines.source.partition import cut
+from annomodels.engines.source.spread import Spread
 from annomodels.engines.starts import state_from_shares, vote_shares
-from annomodels.engines.state_chain import StateChain
+from annomodels.engines.state_rounds import StateRounds
+from annomodels.executors.team import Serial
 from annomodels.models import resolve
 from annomodels.models.encoded import encode
 from annomodels.models.mixtures.state_model import PERCEIVED, StateModel
@@ -99,11 +102,12 @@ def sample(model: StateModel, data: am.Annotations, seed: int, thin: int) -> dic
     """Give thinned draws of one chain that begins as the first chain of a fit does."""
     codes = encode(data, collapse=False)
     start = state_from_shares(model.starter, codes, vote_shares(codes))
-    chain = StateChain(model, codes, start, seed, relabel=False)
-    stop = Event()
-    chain.advance(WARMUP + -WARMUP % thin, 1, None, stop)
-    kept = chain.room(RANKS, False)
-    chain.advance(RANKS * thin, thin, kept, stop)
+    settings = Settings(chains=1, threads=1, seed=seed)
+    run = StateRounds(model, Spread(cut(codes, 1), Serial()), settings, None, [start], False)
+    run.begin()
+    run.slice([WARMUP + -WARMUP % thin], 1, None, None)
+    kept = run.chains[0].room(RANKS, False)
+    run.slice([RANKS * thin], thin, [kept], None)
     return dict(kept.arrays)
 
 

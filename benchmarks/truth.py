@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import annomodels as am
-from annomodels.engines.stacking import Layer, averaged
+from annomodels.engines.source.stacked import Layer, averaged
 from annomodels.models.mixtures.stack import Stack, vote_shares
 
 Floats = NDArray[np.float64]
@@ -314,7 +314,7 @@ def _spread(model: Stack, sets: list[Seen], most: int = 400) -> tuple[float, flo
     """One step of EM for the standard deviations of the layer, by Laplace's approximation."""
     from scipy.optimize import minimize
 
-    from annomodels.engines.stacking import log_truth
+    from annomodels.engines.layer import log_truth
 
     squares: list[list[float]] = [[], [], []]
     rng = np.random.default_rng(0)

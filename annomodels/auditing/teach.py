@@ -9,7 +9,6 @@ import numpy as np
 
 from annomodels.auditing.answers import Answers
 from annomodels.auditing.design import beliefs
-from annomodels.data.annotations import Annotations
 from annomodels.data.schema import observed_data
 from annomodels.summaries.trust.known_truth import to_be_expected
 from annomodels.types import Floats, Ints
@@ -82,15 +81,15 @@ def taught(fit: Fit, answers: Answers) -> Lesson:
 
 def _layered(fit: Fit, item: Ints, truth: Ints, of: Ints) -> Floats:
     """P(truth) of some items, with how sure a stack is taught by others."""
-    from annomodels.engines.stacking import averaged, draw_layer
+    from annomodels.engines.layer import draw_layer
+    from annomodels.engines.source.stacked import averaged
     from annomodels.summaries.draws import model_of
 
     stack = cast("Stack", model_of(fit.tree))
     log_q: Floats = fit.tree["stack"].to_dataset()["log_mixture"].values
     gold = np.full(len(log_q), -1) if fit.data.gold is None else np.array(fit.data.gold)
     gold[item] = truth
-    data: Annotations = fit.data.replace(gold=gold)
-    layer = draw_layer(stack, log_q, float(fit.tree.attrs["gain"]), data, fit.seed)
+    layer = draw_layer(stack, log_q, gold, float(fit.tree.attrs["gain"]), fit.seed)
     return averaged(log_q[of], layer)[0]
 
 

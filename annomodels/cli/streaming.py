@@ -166,7 +166,7 @@ def refuse_the_rest(job: Job, **others: Any) -> None:
         raise click.UsageError(f"{what}{rest}.", context)
     if given:
         raise click.UsageError(
-            "--stream reads long tables as they are and fits them block by block, with a model "
-            f"from pooled to hierarchical: leave out {', '.join(given)}.",
+            "--stream reads long tables as they are and fits them block by block, with a stack or "
+            f"a model from pooled to hierarchical: leave out {', '.join(given)}.",
             context,
         )

@@ -2,42 +2,50 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 from numpy.typing import NDArray
-
-from annomodels.data.annotations import Annotations
 
 # share of the labels by coders who gave no other one from which these coders are taken for one
 MOSTLY = 0.5
 
 
-def single_labels(data: Annotations) -> float:
+class Counted(Protocol):
+    """Labels of which is known how many each coder gave."""
+
+    @property
+    def per_coder(self) -> NDArray[np.int64]:
+        """Number of labels that each coder gave, shape [coder]."""
+
+
+def single_labels(data: Counted) -> float:
     """Share of the labels that come from coders who gave no other label.
 
     Examples
     --------
+    >>> from annomodels.data.annotations import Annotations
     >>> rows = [("t1", "a", 0), ("t1", "b", 1), ("t2", "a", 1), ("t2", "c", 1)]
     >>> single_labels(Annotations.from_records(rows))
     0.5
     """
-    return float((data.per_coder == 1).sum()) / max(len(data), 1)
+    return float((data.per_coder == 1).sum()) / max(int(data.per_coder.sum()), 1)
 
 
-def told_apart(data: Annotations) -> int:
+def told_apart(data: Counted) -> int:
     """Count the coders that are told apart, those who are not as one.
 
     Examples
     --------
+    >>> from annomodels.data.annotations import Annotations
     >>> rows = [("t1", "a", 0), ("t1", "b", 1), ("t2", "a", 1), ("t2", "c", 1)]
     >>> told_apart(Annotations.from_records(rows))
     2
     """
-    if single_labels(data) < MOSTLY:
-        return data.n_coders
-    return data.n_coders - int((data.per_coder == 1).sum()) + 1
+    return int(taken_together(data).max()) + 1
 
 
-def taken_together(data: Annotations) -> tuple[Annotations, NDArray[np.int64]]:
+def taken_together(data: Counted) -> NDArray[np.int64]:
     """Take coders who gave one label for one coder, where most labels are theirs.
 
     A label that is all that is known of its coder is a draw from the population of coders, and
@@ -50,25 +58,13 @@ def taken_together(data: Annotations) -> tuple[Annotations, NDArray[np.int64]]:
 
     Returns
     -------
-    tuple
-        Data with as many labels, in another order within items, and the place of each coder among
-        the coders of these data.
+    ndarray
+        Place of each coder among those that are told apart, shape [coder].
     """
-    place = np.arange(data.n_coders)
+    place = np.arange(len(data.per_coder))
     if single_labels(data) < MOSTLY:
-        return data, place
+        return place
     one = data.per_coder == 1
     first = int(one.argmax())
     kept = np.flatnonzero(~one | (place == first))
-    place = np.searchsorted(kept, np.where(one, first, place))
-    coder = place[data.coder]
-    order = np.lexsort((coder, data.item))
-    together = data.replace(
-        item=data.item[order],
-        coder=coder[order].astype(data.coder.dtype),
-        label=data.label[order],
-        coders=tuple(data.coders[j] for j in kept),
-        dont_know=(),
-        unanswered=None,
-    )
-    return together, place
+    return np.asarray(np.searchsorted(kept, np.where(one, first, place)))

@@ -27,7 +27,8 @@ group                 variables
 ``stack``             of a stack: ``member`` (member, item, truth), log P(truth) of the votes and
                       each model, ``weight`` (member), ``foretold`` (model), ``log_mixture`` (item,
                       truth); draws of ``sharpness`` and ``unknown`` (layer_draw) and ``tilt``
-                      (layer_draw, truth)
+                      (layer_draw, truth). Of a scan, in place of what is said of all items,
+                      ``known_mixture`` (known, truth) and ``known_truth`` (known)
 ``audit``             of a fit after an audit, what it said before of the items that were judged
                       (audited): ``audited_item``, their codes; ``audited_drawn``, whether drawn at
                       random; ``audited_best``, the most probable label, and ``audited_wrong``, the
@@ -71,6 +72,8 @@ STACK = {
     "sharpness": ("layer_draw",),
     "unknown": ("layer_draw",),
     "tilt": ("layer_draw", "truth"),
+    "known_mixture": ("known", "truth"),
+    "known_truth": ("known",),
 }
 
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from annomodels.data.mixing import mixing, worst
 from annomodels.data.schema import RawResult
-from annomodels.engines.kept import Kept, StateKept, alike, total_gaps, traced, watched_of
+from annomodels.engines.kept import Kept, alike, total_gaps, traced, watched_of
+from annomodels.engines.source.states import StateMeans
 from annomodels.models.base import Model
 from annomodels.models.encoded import Encoded
 from annomodels.types import AnyArray
@@ -43,7 +44,6 @@ def collect(model: Model, kept: Sequence[Kept], codes: Encoded, attrs: dict[str,
     by_chain = np.stack([part.p_sum / max(part.batches, 1) for part in kept])
     gaps = total_gaps(by_chain, codes.weight) / codes.weight.sum()
     inverse = codes.inverse
-    item_values, p_state = _of_states(kept, inverse)
     return collect_parameters(
         model,
         kept,
@@ -53,11 +53,6 @@ def collect(model: Model, kept: Sequence[Kept], codes: Encoded, attrs: dict[str,
         p_truth=mean[inverse],
         p_truth_mcse=mcse[inverse],
         conditional_entropy=entropy[inverse],
-        item_values=item_values,
-        p_state=p_state,
-        label_density=_label_density(kept),
-        p_open=_open(kept, codes, mean),
-        few=_few(kept),
     )
 
 
@@ -111,51 +106,37 @@ def collect_parameters(
     return RawResult(posterior=posterior, lp=lp, stats=stats, attrs=attrs, **of_items)
 
 
-def _open(kept: Sequence[Kept], codes: Encoded, mean: AnyArray) -> AnyArray | None:
-    """P(truth), of items of known truth as if it were not known; None where none is."""
-    parts = [part for part in kept if isinstance(part, StateKept) and len(part.open_sum)]
-    if not parts:
-        return None
-    p = mean.copy()
-    each = [part.open_sum / part.open_sum.sum(axis=1, keepdims=True) for part in parts]
-    p[codes.gold >= 0] = np.mean(each, axis=0)
-    return np.asarray(p[codes.inverse])
+def fields_of_states(
+    parts: Sequence[StateMeans], names: Sequence[str], has_gold: bool
+) -> dict[str, Any]:
+    """Fields of a result that concern items in states, from what came back of each partition.
 
+    Parameters
+    ----------
+    parts
+        What draws say of the items of each partition.
+    names
+        What the numbers are called that states stand for.
+    has_gold
+        Whether any truth is known.
+    """
 
-def _few(kept: Sequence[Kept]) -> dict[str, AnyArray]:
-    """Whole draws of all chains, [draw, ...], where the others lack the rows of the coders."""
-    found = [draw for part in kept if isinstance(part, StateKept) for draw in part.few]
-    return {name: np.stack([draw[name] for draw in found]) for name in (found[0] if found else ())}
+    def whole(name: str, axis: int = 0) -> AnyArray:
+        return np.concatenate([getattr(part, name) for part in parts], axis=axis)
 
-
-def _label_density(kept: Sequence[Kept]) -> AnyArray | None:
-    """Log density of each label given all others: harmonic means of each chain, averaged."""
-    parts = [part for part in kept if isinstance(part, StateKept) and part.label_draws]
-    if not parts:
-        return None
-    means = [part.label_draws / part.label_sum for part in parts]
-    return np.asarray(np.log(np.mean(means, axis=0)))
-
-
-def _of_states(
-    kept: Sequence[Kept], inverse: AnyArray
-) -> tuple[dict[str, AnyArray], AnyArray | None]:
-    """Average what the states of the items stand for, and P(state), over all draws."""
-    parts = [part for part in kept if isinstance(part, StateKept)]
-    if not parts:
-        return {}, None
-    n = sum(part.n for part in parts)
-    mean = np.sum([part.value_sum for part in parts], axis=0) / n
-    square = np.sum([part.value_square for part in parts], axis=0) / n
-    out: dict[str, AnyArray] = {}
-    for row, name in enumerate(parts[0].value_names):
-        out[name] = mean[row, inverse]
-        spread = np.maximum(square[row] - mean[row] ** 2, 0.0)
-        out[f"{name}_sd"] = np.sqrt(spread)[inverse]
-    if not len(parts[0].p_state):
-        return out, None
-    p_state = np.sum([part.p_state for part in parts], axis=0) / n
-    return out, p_state[inverse]
+    mean, square = whole("values", axis=2)
+    values = dict(zip(names, mean, strict=True))
+    spread = np.sqrt(np.maximum(square - mean**2, 0.0))
+    values |= {f"{name}_sd": spread[n] for n, name in enumerate(names)}
+    p_state, density = whole("p_state"), whole("label_density")
+    fields = ("p_truth", "p_truth_mcse", "conditional_entropy")
+    return {
+        **{name: whole(name) for name in fields},
+        "item_values": values,
+        "p_state": p_state if len(p_state) else None,
+        "label_density": density if len(density) else None,
+        "p_open": whole("p_open") if has_gold else None,
+    }
 
 
 def chain_modes(

@@ -64,26 +64,50 @@ def run(
     KeyboardInterrupt
         When interrupted before the first draw.
     """
-    if not model.by_counts:
-        _require_nothing_else(model, settings)
+    if model.by_states:
+        return _in_states(cast("StateModel", model), data, settings)
     by_counts = cast("ConjugateModel", model)
-    if not isinstance(data, Annotations):
-        from annomodels.engines.source.disk import opened
-        from annomodels.executors.choose import team
-
-        crew = team(settings.executor or "threads", settings.threads)
-        return sample_parts(by_counts, opened(data, model), settings, crew)
-    codes = encode(data, shared=model.shared, collapse=False)
-    parts = _spare(codes, settings) if model.by_counts else 1
-    if settings.executor is None and parts == 1:
-        return sample_apart(model, codes, settings, data.fingerprint)
-    from annomodels.engines.source.partition import cut
+    if isinstance(data, Annotations) and settings.executor is None:
+        codes = encode(data, shared=model.shared, collapse=False)
+        if _spare(codes, settings) == 1:
+            return sample_apart(by_counts, codes, settings, data.fingerprint)
     from annomodels.executors.choose import team
 
     crew = team(settings.executor or "threads", settings.threads)
+    return sample_parts(by_counts, source_of(model, data, settings, crew), settings, crew)
+
+
+def source_of(
+    model: Model, data: Annotations | LabelsOnDisk, settings: Settings, crew: Team
+) -> Source:
+    """Give the items in as many parts as there is use for; the blocks of a scan."""
+    if not isinstance(data, Annotations):
+        from annomodels.engines.source.disk import opened
+
+        return opened(data, model)
+    codes = encode(data, shared=model.shared, collapse=False)
+    parts = _spare(codes, settings)
     if settings.executor is not None and settings.partitions is None:
         parts = crew.parts(len(codes.row), codes.n_rows * codes.n_labels**2)
-    return sample_parts(by_counts, cut(codes, parts, data.fingerprint), settings, crew)
+    from annomodels.engines.source.partition import cut
+
+    return cut(codes, parts, data.fingerprint)
+
+
+def _in_states(
+    model: StateModel, data: Annotations | LabelsOnDisk, settings: Settings
+) -> RawResult:
+    """Sample a model whose items have states, with all items in one part here."""
+    from annomodels.engines.source.partition import cut
+    from annomodels.engines.state_rounds import sample_states
+    from annomodels.executors.choose import team
+
+    assert isinstance(data, Annotations)
+    _require_nothing_else(model, settings)
+    source = cut(encode(data, collapse=False), 1, data.fingerprint)
+    # the result will need it, and sampling leaves the interpreter idle
+    Thread(target=import_module, args=("xarray",), daemon=True).start()
+    return sample_states(model, source, settings, team("threads", settings.threads))
 
 
 def _require_nothing_else(model: Model, settings: Settings) -> None:
@@ -94,7 +118,7 @@ def _require_nothing_else(model: Model, settings: Settings) -> None:
     if settings.executor is not None:
         raise NotApplicable(
             "executor= serves the models whose items have one true class and nothing else "
-            f"(pooled to hierarchical), not the {model.title} model. Leave it out."
+            f"(pooled to hierarchical) and a stack, not the {model.title} model. Leave it out."
         )
 
 
@@ -139,18 +163,15 @@ def sample_parts(
 
 
 def sample_apart(
-    model: ConjugateModel | StateModel, codes: Encoded, settings: Settings, fingerprint: str
+    model: ConjugateModel, codes: Encoded, settings: Settings, fingerprint: str
 ) -> RawResult:
     """Sample with chains that each go through all items, in threads."""
     with ThreadPoolExecutor(settings.workers) as pool:
         run_ = _Threads(model, codes, settings, pool, fingerprint)
-        draws, single = settings.draws, False
-        if settings.rows:
-            n_rows = run_.chains[0].kept_rows if model.by_states else codes.n_rows
-            draws, single = room_for(n_rows, codes.n_labels, settings)
+        draws, single = room_for(codes.n_rows, codes.n_labels, settings)
         settings.tell("compiling", 0.0)
         run_.chains[0].compile(single)
-        if single and run_.traces:
+        if single:
             run_.chains[0].compile_steps(single)
         # the result will need it, and sampling leaves the interpreter idle
         Thread(target=import_module, args=("xarray",), daemon=True).start()
@@ -165,40 +186,25 @@ class _Threads(StagedRun):
 
     def __init__(
         self,
-        model: ConjugateModel | StateModel,
+        model: ConjugateModel,
         codes: Encoded,
         settings: Settings,
         pool: ThreadPoolExecutor,
         fingerprint: str,
     ) -> None:
         work = looks(len(codes.row), codes.n_rows, codes.n_labels)
-        if model.by_states:
-            work += 3 * len(codes.row) * model.n_states(codes.n_labels)
         super().__init__(model, fingerprint, settings, work)
         self.codes, self.pool = codes, pool
         self.stop = Event()
         relabel = _relabels(model, settings, bool((codes.gold >= 0).any()))
-        starter = cast("ConjugateModel", model.starter)
         begun = chain_starts(
-            starter, items_here(codes), settings.seed, settings.chains, relabel=relabel
+            model, items_here(codes), settings.seed, settings.chains, relabel=relabel
         )
         self.census = begun.modes
-        each = zip(begun.states, chain_keys(settings), strict=True)
-        self.chains: Sequence[Any]
-        if model.by_states:
-            from annomodels.engines.state_chain import StateChain
-
-            self.traces = False
-            of_states = cast("StateModel", model)
-            self.chains = [
-                StateChain(of_states, codes, state, key, relabel, settings.rows)
-                for state, key in each
-            ]
-        else:
-            of_counts = cast("ConjugateModel", model)
-            self.chains = [
-                Chain(of_counts, codes.volume, state, key, relabel, codes) for state, key in each
-            ]
+        self.chains: Sequence[Chain] = [
+            Chain(model, codes.volume, state, key, relabel, codes)
+            for state, key in zip(begun.states, chain_keys(settings), strict=True)
+        ]
 
     def slice(self, steps: Sequence[int], thin: int, kept: list[Kept] | None, limit: Any) -> None:
         """Advance the chains, each in a thread."""

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from annomodels.models.conjugate import ConjugateModel
 
 BATCHES = 20
-# numbers of P(state) to keep for the items
-MOST_STATES = 50_000_000
 # whole draws of one chain to keep where others are kept without rows of coders: so many, fewer
 # where they would take more than so many bytes
 FEW, MOST_OF_FEW = 8, 16 * 2**20
@@ -116,48 +114,10 @@ class Kept:
 
 
 class StateKept(Kept):
-    """What a chain keeps of a stage, with sums of P(state) and of what states stand for.
+    """What a chain of a state model keeps of a stage: draws, and a few with the rows of coders."""
 
-    Parameters
-    ----------
-    n_items, n_classes
-        Sizes.
-    draws
-        Number of draws to make room for.
-    single
-        Whether draws are kept in single precision.
-    n_states
-        Number of states.
-    value_names
-        What the numbers are called that states stand for.
-    n_labelled
-        Number of labels whose held-out density is summed.
-    n_known
-        Number of items of known truth.
-    """
-
-    def __init__(
-        self,
-        n_items: int,
-        n_classes: int,
-        draws: int,
-        single: bool,
-        n_states: int,
-        value_names: list[str],
-        n_labelled: int = 0,
-        n_known: int = 0,
-    ) -> None:
+    def __init__(self, n_items: int, n_classes: int, draws: int, single: bool) -> None:
         super().__init__(n_items, n_classes, draws, single)
-        items = n_items
-        # sums of 1 / P(label | all other labels), and of how many draws
-        self.label_sum = np.zeros(n_labelled)
-        self.label_draws = 0
-        # P(truth) of items of known truth, weighed by 1 / P(that truth)
-        self.open_sum = np.zeros((n_known, n_classes))
-        self.value_names = value_names
-        self.p_state = np.zeros((items if items * n_states <= MOST_STATES else 0, n_states))
-        self.value_sum = np.zeros((len(value_names), items))
-        self.value_square = np.zeros((len(value_names), items))
         self.few: list[dict[str, AnyArray]] = []
         self.wanted = FEW
 
@@ -169,11 +129,6 @@ class StateKept(Kept):
         size = 4 * sum(np.size(v) for v in values.values())
         self.wanted = max(1, min(FEW, MOST_OF_FEW // max(size, 1)))
         self.few.append({name: v.astype(np.float32) for name, v in values.items()})
-
-    @property
-    def places(self) -> tuple[AnyArray, ...]:
-        """Where a pass adds: truth, entropy, states, values and their squares."""
-        return self.batch, self.entropy, self.p_state, self.value_sum, self.value_square
 
 
 class Trace:

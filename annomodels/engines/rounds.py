@@ -30,11 +30,11 @@ from annomodels.engines.source.jobs import (
     recounted,
     sampled,
 )
+from annomodels.engines.source.partition import Source
 from annomodels.engines.source.spread import Spread
 from annomodels.engines.stages import StagedRun, chain_keys, looks
 from annomodels.errors import EngineError
 from annomodels.models.base import State
-from annomodels.models.conjugate import ConjugateModel
 from annomodels.types import Floats
 
 RECOUNTS = 10
@@ -65,7 +65,7 @@ class Rounds(StagedRun):
 
     def __init__(
         self,
-        model: ConjugateModel,
+        model: Any,
         spread: Spread,
         settings: Settings,
         pool: ThreadPoolExecutor,
@@ -73,13 +73,11 @@ class Rounds(StagedRun):
         relabel: bool,
     ) -> None:
         source = spread.source
-        work = looks(source.n_annotations, source.n_rows, source.n_labels)
-        super().__init__(model, source.fingerprint, settings, work)
+        super().__init__(model, source.fingerprint, settings, self.work_of(model, source))
         self.model, self.spread, self.pool = model, spread, pool
         self.keys = chain_keys(settings)
-        self.chains: list[Chain] = [
-            Chain(model, source.volume, state, key, relabel)
-            for state, key in zip(starts, self.keys, strict=True)
+        self.chains: list[Any] = [
+            self.chain(state, key, relabel) for state, key in zip(starts, self.keys, strict=True)
         ]
         self.groups = _groups(len(self.chains), spread)
         if len(self.groups) > 1 and not spread.team.here:
@@ -88,23 +86,35 @@ class Rounds(StagedRun):
         own = len(self.groups) > 1 and spread.team.here
         self.by_turns = own or settings.workers == 1
 
+    def work_of(self, model: Any, source: Source) -> int:
+        """Give the work of an iteration."""
+        return looks(source.n_annotations, source.n_rows, source.n_labels)
+
+    def chain(self, state: State, key: int, relabel: bool) -> Any:
+        """Give a chain that begins at a state."""
+        return Chain(self.model, self.spread.source.volume, state, key, relabel)
+
+    def room_for_draws(self, chain: Any, kept: Any) -> None:
+        """Make room for draws where passes over the items may write them."""
+        kept.make_room(self.model.pymc_start(chain.state))
+
     def slice(self, steps: Sequence[int], thin: int, kept: list[Kept] | None, limit: Any) -> None:
         """Take some steps, the chains of a group together."""
         for n, chain in enumerate(self.chains):
             if kept is not None:
-                kept[n].make_room(self.model.pymc_start(chain.state))
+                self.room_for_draws(chain, kept[n])
         ends = [chain.iteration + n for chain, n in zip(self.chains, steps, strict=True)]
         stop = Event()
 
         def advance(group: list[int]) -> None:
             while any(self.chains[n].iteration < ends[n] for n in group) and not stop.is_set():
-                self._step(group, thin, kept)
+                self.step(group, thin, kept)
                 if self.interrupts.noted or (limit is not None and self.clock.seconds >= limit):
                     stop.set()
 
         self.interrupts.check()
         if not self.spread.complete:  # so that data are sent once
-            self._step(list(range(len(self.chains))), thin, kept)
+            self.step(list(range(len(self.chains))), thin, kept)
         if len(self.groups) == 1:
             advance(self.groups[0])
         else:
@@ -112,7 +122,7 @@ class Rounds(StagedRun):
             last = max(chain.iteration for chain in self.chains)
             for group in self.groups:
                 while min(self.chains[n].iteration for n in group) < last:
-                    self._step(group, thin, kept)
+                    self.step(group, thin, kept)
         self.interrupts.check()
 
     def _overlap(self, advance: Callable[[list[int]], None], stop: Event) -> None:
@@ -125,7 +135,8 @@ class Rounds(StagedRun):
             finally:
                 stop.set()
 
-    def _step(self, group: list[int], thin: int, kept: list[Kept] | None) -> None:
+    def step(self, group: list[int], thin: int, kept: list[Any] | None) -> None:
+        """Take a step with some chains."""
         # a run that was interrupted elsewhere may have left chains at different iterations: those
         # behind catch up, and what their draws say of the items is counted at the end
         iteration = min(self.chains[n].iteration for n in group)

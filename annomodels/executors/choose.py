@@ -88,6 +88,19 @@ def spread_map(
             crew.close()
 
 
+def keeps(executor: Any) -> bool:
+    """Whether places of an ``executor=`` keep what calls leave there; found out without any.
+
+    Examples
+    --------
+    >>> keeps(None), keeps("processes")
+    (True, True)
+    """
+    if executor is None or isinstance(executor, str) or is_dask(executor):
+        return True
+    return executor.keeps if isinstance(executor, Team) else Borrowed(executor, 1).keeps
+
+
 def is_dask(executor: Any) -> bool:
     """Whether it is a Dask client, found out without loading Dask."""
     return all(callable(getattr(executor, name, None)) for name in ("scatter", "gather", "submit"))

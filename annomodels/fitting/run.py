@@ -12,6 +12,7 @@ from annomodels.data.candidates import Candidates
 from annomodels.data.schema import conform
 from annomodels.engines.settings import MEMORY, Progress, Settings
 from annomodels.errors import NotApplicable
+from annomodels.executors.choose import keeps
 from annomodels.fitting.fit import Fit
 from annomodels.models.base import Model
 from annomodels.models.catalog import resolve, with_no_answers
@@ -167,12 +168,12 @@ def fit(
         silent = False
     elif isinstance(data, Annotations):
         resolved.require_fittable(data)
-        silent = data.unanswered is not None and len(data.unanswered) > 0
+        silent = _silent(data)
     else:
         _require_streamable(resolved, name)
         require_learnable(data.labels, data.n_coders, data.shared_items > 0, data.source)
         named = data.shell()
-        silent = bool(data.unanswered.any())
+        silent = _silent(data)
     fitted = resolved.bound(named)
     # members of a stack take no account of who said "don't know"
     whole = silent and not fitted.stacks
@@ -220,12 +221,13 @@ def default_model(
 ) -> str:
     """Name the model that :func:`fit` takes where none is named.
 
-    Of labels it is ``stack``. It is ``hierarchical`` of a scan, by NUTS or EM, in parts or from a
-    checkpoint, where coders said that they do not know, and where fitting the members of a stack
-    would take many minutes (above a million labels of two classes, or dozens of classes). It is
-    ``pooled``, all coders alike and chains of an eighth of the length, where confusion matrices of
-    hundreds of classes have more rows than there are labels to learn them from. Of mentions it is
-    ``pairs``.
+    Of labels it is ``stack``, in memory, of a scan, and with an executor. It is ``hierarchical`` by
+    NUTS or EM, from a checkpoint, with an executor whose places keep nothing, where coders said
+    that they do not know, and where the members of a stack would take the better part of an hour
+    (above seventy million labels of two classes, fewer with more classes) or matrices of hundreds
+    of classes their memory. It is ``pooled``, all coders alike and chains of an eighth of the
+    length, where such matrices, in memory, have more rows than there are labels to learn them from.
+    Of mentions it is ``pairs``.
 
     Parameters
     ----------
@@ -236,18 +238,25 @@ def default_model(
     """
     if isinstance(data, Candidates):
         return "pairs"
-    in_parts = resume or any(x is not None for x in (executor, partitions, checkpoint))
-    if not isinstance(data, Annotations) or in_parts or engine not in ("auto", "gibbs"):
+    noted = resume or checkpoint is not None
+    if noted or engine not in ("auto", "gibbs") or not keeps(executor):
         return "hierarchical"
     from annomodels.data.alike import told_apart
     from annomodels.models.mixtures.stack import MOST_LOOKS, Stack
 
     rows = data.n_coders * data.n_labels
-    if rows * data.n_labels > MOST_CELLS and len(data) < LABELS_A_ROW * rows:
-        return "pooled"
-    silent = data.unanswered is not None and len(data.unanswered) > 0
+    if rows * data.n_labels > MOST_CELLS:
+        here = isinstance(data, Annotations) and executor is None and partitions is None
+        return "pooled" if here and len(data) < LABELS_A_ROW * rows else "hierarchical"
     looks = Stack().looks(len(data), told_apart(data), data.n_labels)
-    return "hierarchical" if silent or looks > MOST_LOOKS else "stack"
+    return "hierarchical" if _silent(data) or looks > MOST_LOOKS else "stack"
+
+
+def _silent(data: Annotations | Scanned) -> bool:
+    """Whether coders said that they do not know."""
+    if isinstance(data, Annotations):
+        return data.unanswered is not None and len(data.unanswered) > 0
+    return bool(data.unanswered.any())
 
 
 def _few_labels(data: Annotations | Scanned | Candidates) -> bool:
@@ -265,10 +274,10 @@ def _require_links(model: Model) -> None:
 
 def _require_streamable(model: Model, engine: str) -> None:
     """Refuse models whose items are more than their class, and engines that see no parts."""
-    if model.stacks or not model.by_counts or engine not in ("gibbs", "em"):
+    if not model.by_counts or engine not in ("gibbs", "em"):
         raise NotApplicable(
             f"The {model.title} model with the engine {engine!r} needs the labels in memory. Use a "
-            "model from pooled to hierarchical with gibbs or em, or fit "
+            "stack, or a model from pooled to hierarchical with gibbs or em, or fit "
             "am.scan(...).to_annotations()."
         )
 

@@ -18,6 +18,7 @@ from annomodels.reporting.words import (
     percent,
     share_interval,
 )
+from annomodels.summaries.gold.gold import wrong_interval
 
 if TYPE_CHECKING:
     from annomodels.types import Floats
@@ -79,7 +80,7 @@ def results(facts: Facts) -> str:
         )
     if facts.on_disk:
         wrong = (
-            f"{number(facts.expected_errors)} of the gold labels are expected to be wrong; "
+            f"{errors_of_scan(facts)} of the gold labels are expected to be wrong; "
             f"{_caution(facts)}."
         )
     else:
@@ -122,9 +123,15 @@ def _results_of_links(facts: Facts) -> str:
     )
 
 
+def errors_of_scan(facts: Facts) -> str:
+    """Give the expected wrong gold labels of a scan, with an interval where the fit has one."""
+    wrong = wrong_interval(facts.tree)
+    return number(facts.expected_errors) + (f" ({interval(*wrong)})" if wrong else "")
+
+
 def _caution(facts: Facts) -> str:
-    if "pool" in facts.tree.children:
-        return "they are pooled from models that are each believed only so far"
+    if "stack" in facts.tree.children:
+        return "they are as sure as such mixtures of models were right on public sets"
     return "they are too sure where items differ in difficulty"
 
 

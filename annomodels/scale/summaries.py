@@ -32,6 +32,7 @@ from annomodels.summaries.trust.findings import (
     overlap_finding,
     volume_finding,
 )
+from annomodels.summaries.trust.known_truth import told_finding
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -57,6 +58,8 @@ def check(tree: xr.DataTree, data: Scanned) -> Check:
     if data.n_gold:
         seen = reduce(add, map(partial(_against, data), data.sources().partitions))
         findings.append(gold_finding(seen, data.coders, data.n_labels))
+    tested = told_finding(tree)
+    findings += [] if tested is None else [tested]
     if model_of(tree).alone:
         findings.append(volume_finding(data.per_coder))
     return judged(

@@ -73,6 +73,22 @@ def test_a_streamed_run_writes_what_a_scan_can_know(unsure: Path, call, tmp_path
     assert fit.tree.attrs["command"] == about["command"]
 
 
+def test_a_streamed_run_fits_a_stack_where_nobody_said_that_they_do_not_know(
+    labels: Path, call, tmp_path: Path
+) -> None:
+    done = call("run", labels, "--stream", "-o", tmp_path / "out", *RUN)
+    assert done.code == 0
+    assert "tested on known truth: grey" in done.out
+    about = json.loads((tmp_path / "out" / "about.json").read_text())
+    assert about["model"] == "stack"
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "the stack is as sure as such mixtures were right on public sets" in page
+    assert "too sure where items differ" not in page
+    methods = (tmp_path / "out" / "methods.md").read_text()
+    assert "streamed from disk" in methods
+    assert "Yao" in methods
+
+
 def test_a_streamed_run_answers_in_json(labels: Path, call, tmp_path: Path) -> None:
     out = tmp_path / "out"
     words = ("run", labels, "--stream", "--json", "--no-report", *EM, "-o")

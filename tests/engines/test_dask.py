@@ -75,6 +75,15 @@ def test_parameters_that_are_brought_to_all_machines_first(data, client, monkeyp
     )
 
 
+def test_a_stack_is_that_of_one_process(data, client):
+    options = {"chains": 2, "draws": 60, "warmup": 20, "seed": 4}
+    reference = am.fit(data, "stack", **options)
+    fit = am.fit(data, executor=client, partitions=4, **options)
+    assert fit.model.stacks
+    assert_same(fit, reference)
+    np.testing.assert_array_equal(p_truth(fit), p_truth(reference))
+
+
 def test_em_is_that_of_one_process(data, client):
     options = {"engine": "em", "starts": 2, "seed": 1}
     wanted = am.fit(data, "dawid-skene", **options)

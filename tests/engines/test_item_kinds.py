@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from itertools import product
-from threading import Event
 from typing import ClassVar
 
 import numpy as np
 import pytest
-from crowds import shared_set
+from crowds import alone, pass_over, shared_set
 from scipy.special import gammaln, logsumexp
 
 import annomodels as am
@@ -61,7 +60,7 @@ def test_the_step_keeps_the_joint_distribution_of_labels_and_parameters(known, s
     data = whole(gold=dict.fromkeys(range(known), 0) or None)
     codes = encode(data, collapse=False)
     start = model.starter.sample_parameters(CODERS, K, rng)
-    chain = StateChain(model, codes, start, 7, relabel=False)
+    chain = StateChain(model, codes.volume, start, 7, relabel=False)
     chain.state = model.coders.sample_parameters(CODERS, K, rng)
     n, moved, found = 12_000, 0, []
     for number in range(n):
@@ -72,8 +71,7 @@ def test_the_step_keeps_the_joint_distribution_of_labels_and_parameters(known, s
         label = (rng.random(len(rows)) < rows).astype(codes.label.dtype)
         truth = np.where(rng.random(ITEMS) < strays, 1 - state // 2, state // 2)
         gold = np.where(np.arange(ITEMS) < known, truth, -1).astype(codes.gold.dtype)
-        chain.codes = replace(codes, label=label, gold=gold)
-        chain._pass(chain.nowhere, False)
+        pass_over(chain, replace(codes, label=label, gold=gold))
         before = chain.counts.copy()
         chain._draw()
         moved += (before != chain.counts).any()
@@ -183,11 +181,13 @@ def test_chains_begin_with_items_anywhere_and_known_truth_in_place():
     data = whole(200, gold={i: i % 2 for i in range(20)})
     codes, model = encode(data, collapse=False), KindsOfItems(kinds=2)
     start = model.starter.start(np.ones((CODERS, K, K)), np.ones(K))
-    chain = StateChain(model, codes, start, 3, relabel=False)
+    run = alone(model, codes, start, 3)
+    run.begin()
+    (chain,) = run.chains
     assert chain.sizes.sum() == 200
     assert (chain.sizes > 25).all()
     assert chain.golds.sum(axis=1)[[0, 2]].tolist() == [10, 10]
-    chain.advance(30, 1, None, Event())
+    run.slice([30], 1, None, None)
     assert np.array_equal(chain.golds.sum(axis=0), [10, 10])
     assert not chain.golds[[0, 1], 1].any()
 

@@ -10,15 +10,14 @@ from scipy.stats import norm
 
 import annomodels as am
 from annomodels.data.alike import taken_together, told_apart
-from annomodels.engines import gibbs
+from annomodels.engines.layer import draw_layer, elliptical, log_truth
 from annomodels.engines.settings import Settings
-from annomodels.engines.stacking import (
-    Layer,
-    averaged,
-    draw_layer,
-    elliptical,
-    log_truth,
-)
+from annomodels.engines.source.partition import cut
+from annomodels.engines.source.stacked import Layer, alike, averaged
+from annomodels.engines.stacking import of_known
+from annomodels.engines.state_rounds import sample_states
+from annomodels.executors.team import Serial
+from annomodels.models.encoded import encode
 from annomodels.models.mixtures.stack import as_far_off, layered, stacking_weights, vote_shares
 from annomodels.reporting.facts import wrong_labels
 from annomodels.summaries.next.next_labels import _of_stack
@@ -89,11 +88,7 @@ def test_slices_agree_with_a_grid(rng):
 def test_known_truth_teaches_how_sure_to_be(rng):
     log_q, truth = beliefs(rng, 500)
     nothing = rng.integers(3, size=500)
-    data = am.Annotations.from_records((i, j, int(truth[i])) for i in range(500) for j in range(2))
-    right, wrong = (
-        draw_layer(SMALL, log_q, 0.0, data.with_gold(dict(enumerate(told.tolist()))), 1)
-        for told in (truth, nothing)
-    )
+    right, wrong = (draw_layer(SMALL, log_q, told, 0.0, 1) for told in (truth, nothing))
     by_right, by_wrong = (averaged(log_q, layer)[0] for layer in (right, wrong))
     assert by_right.max(axis=1).mean() > 0.8
     # a mixture that knows nothing is believed nothing
@@ -102,7 +97,7 @@ def test_known_truth_teaches_how_sure_to_be(rng):
 
 def test_without_known_truth_the_layer_keeps_its_prior(data):
     log_q = np.log(vote_shares(data[0].votes))
-    layer = draw_layer(SMALL, log_q, 0.0, data[0], 1)
+    layer = draw_layer(SMALL, log_q, np.full(len(log_q), -1), 0.0, 1)
     assert np.log(layer.sharpness).std() == pytest.approx(SMALL.spread[0], rel=0.15)
     assert layer.tilt.std() == pytest.approx(SMALL.spread[2], rel=0.1)
 
@@ -172,19 +167,20 @@ def test_labels_of_known_truth_are_counted_and_only_the_others_are_uncertain(dat
     known = data[0].replace(gold=np.where(np.arange(60) < 50, data[1], -1))
     told = known.item < 50
     hits = told & (known.label == data[1][known.item])
-    sure = np.bincount(known.coder[hits], minlength=15)
-    n_open = np.bincount(known.coder[~told], minlength=15)
+    sure, n_open = of_known(encode(known, collapse=False))
+    assert sure.tolist() == np.bincount(known.coder[hits], minlength=15).tolist()
+    assert n_open.tolist() == np.bincount(known.coder[~told], minlength=15).tolist()
     half = np.broadcast_to(sure + n_open // 2, (2, 4000, 15))
-    assert (as_far_off(half, known, 0.0, 1) == half).all()
-    wide = as_far_off(half, known, 0.5, 1)
+    assert (as_far_off(half, sure, n_open, 0.0, 1) == half).all()
+    wide = as_far_off(half, sure, n_open, 0.5, 1)
     assert (wide >= sure).all()
     assert (wide <= sure + n_open).all()
     all_known = known.replace(gold=data[1])
     exact = np.bincount(known.coder, known.label == data[1][known.item], 15)
-    assert (as_far_off(np.broadcast_to(exact, (1, 9, 15)), all_known, 0.5, 1) == exact).all()
+    counted = of_known(encode(all_known, collapse=False))
+    assert (as_far_off(np.broadcast_to(exact, (1, 9, 15)), *counted, 0.5, 1) == exact).all()
     # of many labels, the odds have the spread that is asked for
-    many = am.Annotations.from_records([(i, j, i % 2) for i in range(4000) for j in range(2)])
-    drawn = as_far_off(np.full((1, 4000, 2), 3000), many, 0.3, 1)
+    drawn = as_far_off(np.full((1, 4000, 2), 3000), np.zeros(2), np.full(2, 4000), 0.3, 1)
     odds = np.log(drawn / (4000 - drawn))
     assert odds.std() == pytest.approx(0.3, rel=0.03)
     assert np.median(odds) == pytest.approx(np.log(3), abs=0.02)
@@ -333,12 +329,15 @@ def single_labels(n_items, seed=5):
 
 def test_coders_of_a_single_label_cost_no_row_and_lose_nothing():
     data, _ = single_labels(80)
-    together, place = taken_together(data)
-    assert told_apart(data) == together.n_coders == 1
-    assert not place.any()
+    assert told_apart(data) == 1
+    assert not taken_together(data).any()
     member = am.models.KindsOfItems(kinds=1, strays=0.02)
     settings = Settings(chains=4, draws=500, warmup=200, extend=False, rows=False)
-    found = [gibbs.run(member, each, settings).p_truth for each in (data, together)]
+    source = cut(encode(data, collapse=False), 2)
+    found = [
+        sample_states(member, each, settings, Serial()).p_truth
+        for each in (source, alike(source, taken_together(data)))
+    ]
     assert np.abs(found[0] - found[1]).mean() < 0.02
 
 
@@ -357,12 +356,17 @@ def test_a_stack_tells_of_all_coders_whom_its_members_take_for_one():
 def test_coders_with_more_labels_stay_apart():
     rows = [(i, "ab"[j] if j < 2 else f"once{i}", (i + j) % 2) for i in range(9) for j in range(3)]
     data = am.Annotations.from_records(rows)
-    assert taken_together(data)[0] is data
+    assert (taken_together(data) == np.arange(data.n_coders)).all()
+    source = cut(encode(data, collapse=False), 2)
+    assert alike(source, taken_together(data)) is source
     rows += [(i, f"more{i}-{j}", i % 2) for i in range(9) for j in range(2)]
     data = am.Annotations.from_records(rows)
-    together, place = taken_together(data)
-    assert together.n_coders == told_apart(data) == 3
-    assert len(together) == len(data)
-    np.testing.assert_array_equal(together.votes, data.votes)
-    for j, name in enumerate(data.coders):
-        assert together.coders[place[j]] == name or together.per_coder[place[j]] == 27
+    place = taken_together(data)
+    together = alike(cut(encode(data, collapse=False), 2), place)
+    assert together.n_rows == told_apart(data) == 3
+    codes = [part.open() for part in together.partitions]
+    np.testing.assert_array_equal(np.concatenate([part.label for part in codes]), data.label)
+    row = np.concatenate([part.row for part in codes])
+    np.testing.assert_array_equal(row, place[data.coder])
+    np.testing.assert_allclose(together.volume, np.bincount(row) / len(data))
+    assert np.unique(place[data.per_coder == 1]).tolist() == [np.bincount(row).argmax()]

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from crowds import pass_over
 
 import annomodels as am
 from annomodels.engines.state_chain import StateChain
@@ -79,12 +80,12 @@ def chain_of(model):
     data = am.Annotations.from_records(rows, labels=[0, 1], gold={0: 0, 1: 0, 2: 1, 3: 1})
     codes = encode(data, collapse=False)
     start = model.coders.sample_parameters(3, 2, np.random.default_rng(1))
-    return StateChain(model, codes, start, 1, False)
+    return StateChain(model, codes.volume, start, 1, False), codes
 
 
 @pytest.mark.parametrize("told", TOLD)
 def test_each_kind_of_variable_is_given_what_concerns_it(told, rng):
-    chain = chain_of(Everything(told=told))
+    chain, _ = chain_of(Everything(told=told))
     chain.sizes[:] = [1, 2, 4, 8]
     chain.extra[:] = np.arange(12).reshape(6, 2)
     chain.golds[:] = [[5, 0], [0, 0], [0, 7], [3, 0]]
@@ -100,17 +101,17 @@ def test_each_kind_of_variable_is_given_what_concerns_it(told, rng):
 
 @pytest.mark.parametrize("told", TOLD)
 def test_a_variable_that_the_layout_does_not_have_is_no_truth(told):
-    chain = chain_of(Unheard(told=told))
-    chain._pass(chain.nowhere, False)
+    chain, codes = chain_of(Unheard(told=told))
+    pass_over(chain, codes)
     with pytest.raises(am.errors.EngineError, match="does not know what unheard"):
         chain._draw()
 
 
 @pytest.mark.parametrize("told", TOLD)
 def test_a_chain_moves_through_all_kinds(told):
-    chain = chain_of(Everything(told=told))
+    chain, codes = chain_of(Everything(told=told))
     before = {name: values.copy() for name, values in chain.items.items()}
-    chain._pass(chain.nowhere, False)
+    pass_over(chain, codes)
     assert chain.counts.sum() + chain.extra.sum() == 18
     assert chain.golds.sum() == 4
     chain._draw()

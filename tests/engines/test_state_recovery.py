@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from threading import Event
-
 import numpy as np
 import pytest
-from crowds import p_truth, simulate
+from crowds import alone, p_truth, simulate
 from scipy.stats import rankdata
 
 import annomodels as am
 from annomodels.engines.starts import state_from_shares
-from annomodels.engines.state_chain import StateChain
 from annomodels.models import MODELS, resolve
 from annomodels.models.encoded import encode
 from annomodels.models.mixtures.kinds import FAR
@@ -110,10 +107,10 @@ def test_a_start_with_swapped_classes_is_put_right(name, k):
     shares = np.eye(k)[order[truth[np.array(data.items)]]] * 0.9 + 0.1 / k
     start = state_from_shares(model.starter, codes, shares)
     assert np.exp(start.log_confusion).mean(axis=0).trace() < k * 0.4
-    chain = StateChain(model, codes, start, 4, relabel=True)
-    chain.advance(60, 1, None, Event())
-    kept = chain.room(20, False)
-    chain.advance(20, 1, kept, Event())
+    run = alone(model, codes, start, 4, relabel=True)
+    run.slice([60], 1, None, None)
+    kept = run.chains[0].room(20, False)
+    run.slice([20], 1, [kept], None)
     rows = kept.arrays["perceived_confusion"].mean(axis=(0, 1))
     assert (rows.argmax(axis=1) == np.arange(k)).all()
 
@@ -136,3 +133,21 @@ def test_random_numbers_of_coders_and_items_are_not_the_same():
     of_items = np.random.Philox(key=key).random_raw(4000)
     of_kinds = np.random.Philox(key=key, counter=FAR).random_raw(4000)
     assert not set(of_items.tolist()) & set(of_kinds.tolist())
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_stage_that_is_cut_short_leaves_the_one_before_it(threads):
+    """Chains of a short run go on, and are interrupted while they do."""
+    data, _ = simulate(np.random.default_rng(3), n_items=80, n_coders=10, n_labels=3)
+    options = {"chains": 2, "draws": 40, "warmup": 20, "seed": 2, "threads": threads}
+    wanted = am.fit(data, "item-kinds", extend=False, **options)
+
+    def interrupt(stage, share, message):
+        if "1 draw in 2" in message and share > 0.2:
+            raise KeyboardInterrupt
+
+    found = am.fit(data, "item-kinds", progress=interrupt, **options)
+    assert found.tree.attrs["stopped"] == "interrupted"
+    for group, name in (("posterior", "confusion"), ("truth", "p_truth"), ("items", "p_state")):
+        values, reference = (fit.tree[group][name].values for fit in (found, wanted))
+        np.testing.assert_array_equal(values, reference)

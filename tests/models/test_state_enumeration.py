@@ -9,6 +9,9 @@ from state_definitions import DEFINITIONS, expected, prior_draw
 
 import annomodels as am
 from annomodels.engines.pymc.nuts import start_point
+from annomodels.engines.source.held import Block
+from annomodels.engines.source.partition import MemoryPartition
+from annomodels.engines.source.states import Keeping, states_drawn
 from annomodels.engines.state_chain import StateChain
 from annomodels.models import MODELS, resolve
 from annomodels.models.encoded import encode
@@ -61,17 +64,18 @@ def test_sampled_states_and_rows_have_the_expected_frequencies(name, rng):
     codes = encode(data, collapse=False)
     state, values = prior_draw(model, codes, rng)
     k = model.layout(3).n_perceived
-    chain = StateChain(
-        model, codes, model.starter.sample_parameters(codes.n_rows, 3, rng), 1, False
-    )
+    start = model.starter.sample_parameters(codes.n_rows, 3, rng)
+    chain = StateChain(model, codes.volume, start, 1, False)
     chain.state = state
     chain.items = {n: values[n] for n in (each.name for each in model.item_parameters(3))}
-    kept, n_draws = chain.room(1, False), 3000
+    block, n_draws = Block(MemoryPartition(0, codes), alone=True), 3000
     sizes, rows = np.zeros(len(chain.sizes)), np.zeros((len(codes.row), k))
     for n in range(n_draws):
-        chain.iteration = n
-        chain._pass(kept, keep=True)
+        keeping = Keeping("a stage", n, n_draws + 1, [0], 0, states=True)
+        *found, _ = states_drawn(block, [chain.passing()], [chain.key], n, keeping)
+        chain.count(*(values[0] for values in found))
         sizes += chain.sizes
+    (kept,) = block.memory["states"][0]
     p_state = kept.p_state / n_draws
     assert np.ptp(kept.batch / n_draws - expected(
         data, DEFINITIONS[name](model.finish(values), model)

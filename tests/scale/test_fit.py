@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scans import crowd, in_blocks, truths
 
 import annomodels as am
 from annomodels.engines import rounds
@@ -17,32 +18,10 @@ from annomodels.engines.source.blocks import FilePartition
 from annomodels.errors import AnnotationError, NotApplicable
 from annomodels.executors.team import Call, Serial
 from annomodels.io.writing import OutputError
-from annomodels.scale import scanning, sorting
 from annomodels.scale.scanned import Scanned
 
 RUN: dict[str, Any] = {"chains": 2, "draws": 40, "warmup": 10, "seed": 3, "extend": False}
 MODELS = ["hierarchical", "dawid-skene", "class-conditional", "one-coin", "mace", "pooled"]
-
-
-def crowd(n_items: int = 600, n_coders: int = 25, seed: int = 0) -> pd.DataFrame:
-    """Labels of a crowd with some repeats and some known gold."""
-    rng = np.random.default_rng(seed)
-    truth = rng.choice(3, n_items, p=[0.5, 0.3, 0.2])
-    item = np.repeat(np.arange(n_items), rng.integers(2, 6, n_items))
-    coder = rng.integers(0, n_coders, len(item))
-    right = rng.random(len(item)) < rng.uniform(0.5, 0.95, n_coders)[coder]
-    label = np.where(right, truth[item], rng.choice(3, len(item)))
-    gold = np.where(np.arange(n_items) % 10 == 0, truth, -1)
-    words = np.array(["no", "perhaps", "yes", ""])
-    frame = pd.DataFrame(
-        {
-            "item": [f"t{n}" for n in item],
-            "coder": [f"ann{j}" for j in coder],
-            "label": words[label],
-            "gold": words[gold[item]],
-        }
-    )
-    return frame.sample(frac=1, random_state=1)
 
 
 @pytest.fixture(scope="module")
@@ -51,19 +30,10 @@ def scans(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Scanned]:
     folder = tmp_path_factory.mktemp("crowd")
     crowd().to_parquet(folder / "labels.parquet", row_group_size=300)
 
-    def sort(*given: Any) -> sorting.Census:
-        return sorting.sort_buckets(*given, block_labels=150)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scanning, "sort_buckets", sort)
-        return {
-            "open": am.scan(folder / "labels.parquet"),
-            "gold": am.scan(folder / "labels.parquet", gold="gold"),
-        }
-
-
-def truths(fit: am.Fit) -> pd.DataFrame:
-    return pd.concat([pd.read_parquet(path) for path in sorted(fit.truth.iterdir())])
+    return {
+        "open": in_blocks(folder / "labels.parquet", 150),
+        "gold": in_blocks(folder / "labels.parquet", 150, gold="gold"),
+    }
 
 
 def assert_same_items(fit: am.Fit, wanted: am.Fit) -> None:
@@ -131,7 +101,7 @@ def test_em_keeps_the_best_of_many_starts(scans: dict[str, Scanned]) -> None:
 @pytest.mark.slow
 def test_summaries_are_those_of_a_fit_in_memory(scans: dict[str, Scanned]) -> None:
     data = scans["gold"]
-    found, wanted = am.fit(data, **RUN), am.fit(data.to_annotations(), "hierarchical", **RUN)
+    found, wanted = (am.fit(d, "hierarchical", **RUN) for d in (data, data.to_annotations()))
     pd.testing.assert_frame_equal(found.coders(0.8).table, wanted.coders(0.8).table)
     assert "repeats_agree" in found.coders().table
     whole = wanted.check().table.set_index("name")
@@ -149,7 +119,7 @@ def test_the_gold_standard_is_that_of_a_fit_in_memory(
     scans: dict[str, Scanned], ending: str, tmp_path: Path
 ) -> None:
     data = scans["gold"]
-    found, wanted = am.fit(data, **RUN), am.fit(data.to_annotations(), "hierarchical", **RUN)
+    found, wanted = (am.fit(d, "hierarchical", **RUN) for d in (data, data.to_annotations()))
     path = found.write_gold(tmp_path / f"gold.{ending}", threshold=0.9)
     read = pd.read_parquet if ending == "parquet" else pd.read_csv
     table, reference = read(path), wanted.gold(0.9).table
@@ -310,7 +280,8 @@ def test_a_scan_without_signal_settles_nothing_but_what_is_known(tmp_path: Path)
     frame = pd.DataFrame(rows)
     frame["gold"] = ["1" if name in ("i3", "i4") else "" for name in frame["item"]]
     frame.to_csv(tmp_path / "noise.csv", index=False)
-    fit = am.fit(am.scan(tmp_path / "noise.csv", gold="gold"), chains=2, draws=300, seed=1)
+    data = am.scan(tmp_path / "noise.csv", gold="gold")
+    fit = am.fit(data, "hierarchical", chains=2, draws=300, seed=1)
     gold = pd.read_parquet(fit.write_gold(tmp_path / "gold.parquet"))
     assert (gold["probability"] > 0.95).sum() > 100
     assert set(gold.loc[gold["settled"], "item"]) == {"i3", "i4"}

@@ -165,6 +165,13 @@ class FileSource:
             "on_disk": TruthOnDisk(self.keeper.folder / "truth", errors, len(parts), self.keeper),
         }
 
+    def believed(self, fields: dict[str, Any]) -> Iterator[Floats]:
+        """Give P(truth) of the items of each block, as it was written."""
+        written: TruthOnDisk = fields["on_disk"]
+        for table in read_truths(written.folder, written.blocks):
+            names = [name for name in table.column_names if name.startswith("p_")]
+            yield np.column_stack([table[name].to_numpy() for name in names])
+
 
 def opened(data: LabelsOnDisk, model: Model) -> FileSource:
     """Give the blocks of a scan, with a new folder for P(truth) and for what is summed meanwhile.

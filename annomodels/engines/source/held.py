@@ -46,6 +46,8 @@ class Block:
         streamed: bool = getattr(partition, "streamed", False)
         self.held = _opened(codes) if alone or not streamed else None
         self.sums: dict[int, ItemSums] = {}
+        # what jobs leave here for later ones
+        self.memory: dict[str, Any] = {}
 
     def open(self) -> tuple[tuple[AnyArray, ...], AnyArray]:
         """Give what a pass begins with, and the weights of the items; may read a file."""
@@ -61,11 +63,14 @@ class Block:
 
 
 def _opened(codes: Encoded) -> tuple[tuple[AnyArray, ...], AnyArray]:
-    return tuple(_open(values) for values in codes.arrays), _open(codes.weight)
+    return tuple(writable(values) for values in codes.arrays), writable(codes.weight)
 
 
-def _open(values: AnyArray) -> AnyArray:
-    """Array that can be written to, as data in memory can: one kind, so one compiled loop."""
+def writable(values: AnyArray) -> AnyArray:
+    """Array that can be written to, as data in memory can: one kind, so one compiled loop.
+
+    What came over a wire may be closed to writing.
+    """
     return np.require(values, requirements=["C", "W"])
 
 

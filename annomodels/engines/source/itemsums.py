@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,7 +45,7 @@ class ItemSums:
     n_items, n_classes
         Sizes.
     stage
-        Which stage of the run the draws are from.
+        Which stage of which run the draws are from.
     length
         Number of draws in a batch.
     scratch
@@ -52,12 +53,12 @@ class ItemSums:
     """
 
     def __init__(
-        self, n_items: int, n_classes: int, stage: int, length: int, scratch: str = ""
+        self, n_items: int, n_classes: int, stage: Hashable, length: int, scratch: str = ""
     ) -> None:
         self.stage, self.length = stage, length
         shape = n_items, n_classes
-        self.batch, self.p_sum, self.p_square = (_room(shape, scratch) for _ in range(3))
-        self.open_entropy, self.entropy = (_room((n_items,), scratch) for _ in range(2))
+        self.batch, self.p_sum, self.p_square = (room(shape, scratch) for _ in range(3))
+        self.open_entropy, self.entropy = (room((n_items,), scratch) for _ in range(2))
         self.open: list[int] = []
         self.closed: set[int] = set()
 
@@ -84,16 +85,20 @@ class ItemSums:
 
     def note(self, draw: int) -> None:
         """Say that a draw has been added to the open batch, which is closed when it is full."""
-        from annomodels.kernels.products import close_batch
-
         self.open.append(draw)
         if len(self.open) == self.length:
-            # one loop, where arrays of numpy would be made for each operation
-            items = len(self.batch)
-            close_batch(self.batch, self.length, self.p_sum, self.p_square, 0, items)
-            self.entropy += self.open_entropy
-            self.closed.add(draw // self.length)
-            self.drop()
+            self.close()
+
+    def close(self) -> None:
+        """Turn the open batch into one more batch mean."""
+        from annomodels.kernels.products import close_batch
+
+        # one loop, where arrays of numpy would be made for each operation
+        items = len(self.batch)
+        close_batch(self.batch, len(self.open), self.p_sum, self.p_square, 0, items)
+        self.entropy += self.open_entropy
+        self.closed.add(self.open[0] // self.length)
+        self.drop()
 
     def missing(self, n: int) -> list[int]:
         """Batches of the first `n` draws that are not in the sums."""
@@ -107,7 +112,7 @@ class ItemSums:
         return out
 
 
-def _room(shape: tuple[int, ...], scratch: str) -> Floats:
+def room(shape: tuple[int, ...], scratch: str) -> Floats:
     """Zeros, in memory or in a file that is gone when nobody looks at it any more."""
     if not scratch:
         return np.zeros(shape)

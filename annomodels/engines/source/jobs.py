@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from annomodels.engines.kept import Kept, total_gaps
-from annomodels.engines.source.held import Block
+from annomodels.engines.source.held import Block, writable
 from annomodels.engines.source.itemsums import ItemMeans, ItemSums, item_means
 from annomodels.engines.source.partition import Finish
 from annomodels.models.base import State
@@ -229,9 +229,4 @@ def _chances(parameters: Parameters) -> Any:
 
     if len(parameters) > 2:
         return parameters
-    return chances(*(_own(values) for values in parameters))
-
-
-def _own(values: Floats) -> Floats:
-    """Array as the loops are compiled for; what came over a wire may be closed to writing."""
-    return np.require(values, requirements=["C", "W"])
+    return chances(*(writable(values) for values in parameters))

@@ -86,6 +86,9 @@ class Source(Protocol):
     def gathered(self, parts: Sequence[Any]) -> dict[str, Any]:
         """Fields of a result that concern items, from what came back of each partition."""
 
+    def believed(self, fields: dict[str, Any]) -> Iterator[Floats]:
+        """Give P(truth) of the items of each partition, from the fields of a result."""
+
 
 @dataclass(frozen=True, eq=False)
 class MemoryPartition:
@@ -177,6 +180,11 @@ class MemorySource:
         p = np.concatenate(parts)[self.whole.inverse]
         mcse = np.full_like(p, np.nan)
         return {"p_truth": p, "p_truth_mcse": mcse, "conditional_entropy": entropies(p)}
+
+    def believed(self, fields: dict[str, Any]) -> Iterator[Floats]:
+        """Give P(truth) of the items of each partition."""
+        for part in self.partitions:
+            yield fields["p_truth"][part.first : part.first + part.n_items]
 
 
 def codes_of(source: Source) -> Callable[[], Iterator[Encoded]]:

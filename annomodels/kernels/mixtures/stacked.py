@@ -22,13 +22,15 @@ def stacked_truths(
     best: Array,
     key: Key,
     iteration: int,
+    first: int,
     counts: Array,
     sizes: Array,
 ) -> int:
     """Draw the truth of every item given the layer of a stack, and count.
 
-    Adds to `counts` [cell, truth] and `sizes` [truth], which begin at zero, and gives the number
-    of items of unknown truth whose `best` class was not the one drawn.
+    Random numbers are those of item `first` and the items after it. Adds to `counts` [cell, truth]
+    and `sizes` [truth], which begin at zero, and gives the number of items of unknown truth whose
+    `best` class was not the one drawn.
     """
     n_classes = log_q.shape[1]
     p = np.empty(n_classes)
@@ -45,7 +47,7 @@ def stacked_truths(
             for k in range(n_classes):
                 p[k] = math.exp(p[k] - top)
                 total += p[k]
-            left = uniform_at(key, iteration, TRUTH, i)
+            left = uniform_at(key, iteration, TRUTH, first + i)
             truth = np.int64(n_classes - 1)
             for k in range(n_classes):
                 left -= (1.0 - unknown) * p[k] / total + unknown / n_classes

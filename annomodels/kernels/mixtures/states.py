@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from annomodels.kernels.compile import Array, Key, inlined, kernel
+from annomodels.kernels.compile import Array, Key, inlined, kernel, melted
 from annomodels.kernels.passes import NEGLIGIBLE
 from annomodels.kernels.products import LEAST_SHARE, LEAST_TOTAL
 from annomodels.kernels.random import ROW, TRUTH, uniform_at
@@ -34,19 +34,63 @@ def fill_table(rows: Array, parts: Array, smallest: float, table: Array) -> None
             table[c, s] = max(table[c, s], smallest)
 
 
+# A few states at a time stay in registers; with `p[s]` in memory each factor would be a load and a
+# store, since the compiler cannot rule out that `p` and `table` overlap.
+@melted
+def multiply_four(
+    share: Array, table: Array, cell: Array, lo: int, hi: int, at: int, p: Array
+) -> None:
+    """Fill `p[at : at + 4]` with the share of these states times P(labels lo..hi | state)."""
+    a, b, c, d = share[at], share[at + 1], share[at + 2], share[at + 3]
+    for n in range(lo, hi):
+        row = cell[n]
+        a *= table[row, at]
+        b *= table[row, at + 1]
+        c *= table[row, at + 2]
+        d *= table[row, at + 3]
+    p[at], p[at + 1], p[at + 2], p[at + 3] = a, b, c, d
+
+
+@melted
+def multiply_two(
+    share: Array, table: Array, cell: Array, lo: int, hi: int, at: int, p: Array
+) -> None:
+    """Do the same with two states."""
+    a, b = share[at], share[at + 1]
+    for n in range(lo, hi):
+        row = cell[n]
+        a *= table[row, at]
+        b *= table[row, at + 1]
+    p[at], p[at + 1] = a, b
+
+
+@melted
+def multiply_one(
+    share: Array, table: Array, cell: Array, lo: int, hi: int, at: int, p: Array
+) -> None:
+    """Do the same with one state."""
+    a = share[at]
+    for n in range(lo, hi):
+        a *= table[cell[n], at]
+    p[at] = a
+
+
 @inlined
 def weigh_states(
     starts: Array, cell: Array, known: int, share: Array, table: Array, truth: Array,
     smallest: float, i: int, p: Array,
 ) -> float:  # fmt: skip
     """Fill `p` with P(state | labels of item i, truth where known); gives their log probability."""
-    n_states = p.shape[0]
-    for s in range(n_states):
-        p[s] = share[s]
-    for n in range(starts[i], starts[i + 1]):
-        c = cell[n]
-        for s in range(n_states):
-            p[s] *= table[c, s]
+    n_states, lo, hi = p.shape[0], starts[i], starts[i + 1]
+    at = 0
+    while at + 4 <= n_states:
+        multiply_four(share, table, cell, lo, hi, at, p)
+        at += 4
+    if at + 2 <= n_states:
+        multiply_two(share, table, cell, lo, hi, at, p)
+        at += 2
+    if at < n_states:
+        multiply_one(share, table, cell, lo, hi, at, p)
     if known >= 0:
         for s in range(n_states):
             p[s] *= max(truth[s, known], smallest)
@@ -89,27 +133,27 @@ def weigh_logarithms(
     return top + math.log(total)
 
 
-@inlined
+@melted
 def note_item(
-    p: Array, known: int, truth: Array, values: Array, i: int, q: Array, p_truth: Array,
+    p: Array, known: int, truth: Array, values: Array, i: int, p_truth: Array,
     entropy: Array, p_state: Array, value_sum: Array, value_square: Array,
 ) -> None:  # fmt: skip
-    """Add what P(state) of one item says of its truth, its states and its values."""
+    """Add what P(state) of one item says of its truth, its states and its values.
+
+    Entropies, and P(state), are left out where there is no room for them.
+    """
     n_states, n_classes = truth.shape
     # a known truth has no entropy, whatever its state
     if known >= 0:
         p_truth[i, known] += 1.0
     else:
         for k in range(n_classes):
-            q[k] = 0.0
-        for s in range(n_states):
-            if p[s] > 0.0:
-                for k in range(n_classes):
-                    q[k] += p[s] * truth[s, k]
-        for k in range(n_classes):
-            p_truth[i, k] += q[k]
-            if q[k] > 0.0:
-                entropy[i] -= q[k] * math.log(q[k])
+            chance = 0.0
+            for s in range(n_states):
+                chance += p[s] * truth[s, k]
+            p_truth[i, k] += chance
+            if entropy.shape[0] > 0 and chance > 0.0:
+                entropy[i] -= chance * math.log(chance)
     if p_state.shape[0] > 0:
         for s in range(n_states):
             p_state[i, s] += p[s]
@@ -132,16 +176,14 @@ def state_pass(
 
     Item i counts `weight[i]` times in the log likelihood, once in the sums.
     """
-    n_states, n_classes = truth.shape
-    p, q = np.empty(n_states), np.empty(n_classes)
+    n_states = len(truth)
+    p = np.empty(n_states)
     total = 0.0
     for i in range(len(gold)):
         total += weight[i] * weigh_states(
             starts, cell, gold[i], share, table, truth, smallest, i, p
         )
-        note_item(
-            p, gold[i], truth, values, i, q, p_truth, entropy, p_state, value_sum, value_square
-        )
+        note_item(p, gold[i], truth, values, i, p_truth, entropy, p_state, value_sum, value_square)
     return total
 
 
@@ -164,28 +206,29 @@ def pick(p: Array, u: float) -> int:
 def sampled_states(
     starts: Array, cell: Array, gold: Array, share: Array, table: Array, rows: Array,
     mix: Array, only: Array, truth: Array, values: Array, smallest: float, key: Key,
-    iteration: int, keep: bool, drawn: Array, counts: Array, extra: Array, sizes: Array,
+    iteration: int, keep: bool, first: int, drawn: Array, counts: Array, extra: Array, sizes: Array,
     golds: Array, p_truth: Array, entropy: Array, p_state: Array, value_sum: Array,
     value_square: Array,
 ) -> float:  # fmt: skip
     """Draw the state of every item and the row of each label, and count; the log likelihood.
 
-    `only` [state] is the single row a state holds, or -1. States go to `drawn` [item]; `counts`
-    [cell, class], `extra` [cell, further row], `sizes` [state] and, of items whose truth is known,
-    `golds` [state, truth] are added to.
+    Random numbers of items are those of `first` and the items after it. `only` [state] is the
+    single row a state holds, or -1. States go to `drawn` [item]; `counts` [cell, class], `extra`
+    [cell, further row], `sizes` [state] and, of items whose truth is known, `golds` [state, truth]
+    are added to.
     """
-    n_states, n_classes = truth.shape
+    n_states = len(truth)
     n_own, n_rows = counts.shape[1], rows.shape[1]
-    p, q, parts = np.empty(n_states), np.empty(n_classes), np.empty(n_rows)
+    p, parts = np.empty(n_states), np.empty(n_rows)
     total = 0.0
     for i in range(len(gold)):
         total += weigh_states(starts, cell, gold[i], share, table, truth, smallest, i, p)
         if keep:
             note_item(
-                p, gold[i], truth, values, i, q, p_truth, entropy, p_state, value_sum,
+                p, gold[i], truth, values, i, p_truth, entropy, p_state, value_sum,
                 value_square,
             )  # fmt: skip
-        s = pick(p, uniform_at(key, iteration, TRUTH, i))
+        s = pick(p, uniform_at(key, iteration, TRUTH, first + i))
         drawn[i] = s
         sizes[s] += 1
         if gold[i] >= 0:

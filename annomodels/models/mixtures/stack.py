@@ -22,8 +22,9 @@ STRAYS = 0.02
 LEAST = 1e-9
 ROUNDS = 300
 # looks of an iteration from which members run for fewer iterations, at least this share of them;
-# and up to which a stack is what is fitted where no model is named
-LOOKS, LEAST_SHARE, MOST_LOOKS = 1_600_000, 0.25, 25_000_000
+# from which fewer draws are made of coders; and up to which a stack is what is fitted where no
+# model is named
+LOOKS, LEAST_SHARE, FEWER_DRAWS, MOST_LOOKS = 1_600_000, 0.25, 25_000_000, 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -161,6 +162,10 @@ class Stack(HierarchicalDawidSkene):
         """
         looks = self.looks(n_given, n_coders, n_labels)
         return max(LEAST_SHARE, min(1.0, LOOKS / looks))
+
+    def share_of_draws(self, n_given: int, n_coders: int, n_labels: int) -> float:
+        """Share of the draws of coders that are made: fewer where labels are very many."""
+        return max(LEAST_SHARE, min(1.0, FEWER_DRAWS / self.looks(n_given, n_coders, n_labels)))
 
     def weights(self, foretold: Floats) -> Floats:
         """Weights of the votes and the members, shape [1 + member], with a sum of 1.
@@ -335,7 +340,7 @@ def layered(log_q: Floats, sharpness: Floats, unknown: Floats, tilt: Floats) -> 
     return np.asarray((1.0 - u) * p + u / p.shape[2])
 
 
-def as_far_off(right: Ints, data: Annotations, spread: float, seed: int) -> Ints:
+def as_far_off(right: Ints, sure: Ints, n_open: Ints, spread: float, seed: int) -> Ints:
     r"""Right labels of coders, as far from those counted under drawn truths as on public sets.
 
     .. math:: \text{logit}\,\tilde a_j = \text{logit}\,a_j + \tau \varepsilon_j,
@@ -349,22 +354,18 @@ def as_far_off(right: Ints, data: Annotations, spread: float, seed: int) -> Ints
     ----------
     right
         Right labels under drawn truths, shape [chain, draw, coder].
-    data
-        The annotations.
+    sure, n_open
+        Right labels of items of known truth, and labels of all others, shape [coder].
     spread
         Standard deviation :math:`\tau`.
     seed
         Seed of the run.
     """
-    known = np.zeros(data.n_items, bool) if data.gold is None else data.gold >= 0
-    told = known[data.item]
-    sure = np.zeros(data.n_coders, dtype=np.int64)
-    if data.gold is not None:
-        hits = told & (data.label == data.gold[data.item])
-        sure = np.bincount(data.coder[hits], minlength=data.n_coders)
-    n_open = np.bincount(data.coder[~told], minlength=data.n_coders)
-    hit = right - sure
-    odds = np.log((hit + 0.5) / (n_open - hit + 0.5))
-    odds += spread * np.random.default_rng([seed, 4]).standard_normal(hit.shape)
-    drawn = np.rint((n_open + 1.0) / (1.0 + np.exp(-odds)) - 0.5)
-    return np.asarray(sure + np.clip(drawn, 0, n_open), dtype=np.int32)
+    rng, out = np.random.default_rng([seed, 4]), np.empty(right.shape, dtype=np.int32)
+    for chain, counted in zip(out, right, strict=True):  # one at a time: these may be large
+        hit = counted - sure
+        odds = np.log((hit + 0.5) / (n_open - hit + 0.5))
+        odds += spread * rng.standard_normal(hit.shape)
+        drawn = np.rint((n_open + 1.0) / (1.0 + np.exp(-odds)) - 0.5)
+        chain[:] = sure + np.clip(drawn, 0, n_open)
+    return out

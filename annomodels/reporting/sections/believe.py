@@ -95,8 +95,8 @@ def honest(facts: Facts) -> str:
     """Say what the model takes for granted."""
     tested = facts.estimate is not None and facts.estimate.by_design
     tells = _TOLD if tested else _TELLS
-    if facts.has("gold") and "stack" in facts.tree.children:
-        return f"{_STACK} {tells}"
+    if "stack" in facts.tree.children:
+        return _STACK if facts.on_disk else f"{_STACK} {tells}"
     if facts.truth == "number":
         return NUMBERS
     if facts.on_disk:

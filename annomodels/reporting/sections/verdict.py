@@ -10,8 +10,10 @@ import numpy as np
 from annomodels.plots.style import draws_of, short
 from annomodels.reporting import audited
 from annomodels.reporting.facts import CERTAIN, Facts
+from annomodels.reporting.outcome import errors_of_scan
 from annomodels.reporting.parts import Part, Rows, Section
 from annomodels.reporting.words import count, interval, listed, number, percent, share_interval
+from annomodels.summaries.gold.gold import wrong_interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,7 +53,9 @@ def key_numbers(facts: Facts) -> Rows:
     else:
         rest = n - facts.settled
         of = f"of {count(n - facts.known_items, 'gold label')}"
-        errors = number(facts.expected_errors), f"{of}; no interval from a scan"
+        wrong = wrong_interval(facts.tree)
+        known = interval(*wrong) if wrong else "no interval of this model from a scan"
+        errors = number(facts.expected_errors), f"{of}; {known}"
         last = "Items not settled", f"{rest:,}", f"{percent(rest / n)} of the items"
     of_errors = [("Expected wrong labels", *errors)]
     if facts.estimate is not None:
@@ -115,8 +119,8 @@ def _errors(facts: Facts) -> str:
         return "The truth of all items is known, so no gold label is in doubt."
     if facts.on_disk:
         return (
-            f"Of the {count(n, 'gold label')}, {number(facts.expected_errors)} are expected to be "
-            "wrong, if the model is right; whether it reproduces the labels was not looked at."
+            f"Of the {count(n, 'gold label')}, {errors_of_scan(facts)} are expected to be wrong, "
+            "if the model is right; whether it reproduces the labels was not looked at."
         )
     if facts.estimate is not None:
         return audited.errors(facts)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # known items that test P(truth), and draws of how sure it is that they are tested with
 FEWEST_TESTED, TESTS = 20, 400
+# items of which chances are computed at a time
+AT_ONCE = 5_000
 
 
 def known_truth_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
@@ -49,9 +51,46 @@ def known_truth_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
         known = np.setdiff1d(known, items)
     if "stack" not in tree.children or len(known) < FEWEST_TESTED:
         return None
-    best = tree["stack"].to_dataset()["log_mixture"].values[known].argmax(axis=1)
-    wrong = int((best != data.gold[known]).sum())
-    return _finding(wrong, len(known), to_be_expected(tree, data, known, best), "known")
+    return _of_stack(
+        tree, tree["stack"].to_dataset()["log_mixture"].values[known], data.gold[known]
+    )
+
+
+def told_finding(tree: xr.DataTree) -> Finding | None:
+    """Test the same of a stack of a scan, which keeps what it said of items of known truth.
+
+    Parameters
+    ----------
+    tree
+        Result of a fit of a scan.
+    """
+    stack = tree["stack"].to_dataset() if "stack" in tree.children else {}
+    if "known_truth" not in stack or len(stack["known_truth"]) < FEWEST_TESTED:
+        return None
+    return _of_stack(tree, stack["known_mixture"].values, stack["known_truth"].values)
+
+
+def _of_stack(tree: xr.DataTree, log_q: Floats, truth: Ints) -> Finding:
+    best = log_q.argmax(axis=1)
+    wrong = int((best != truth).sum())
+    drawn = _wrong_of_stack(tree, log_q, best, np.random.default_rng(0))
+    return _finding(wrong, len(truth), drawn, "known")
+
+
+def _wrong_of_stack(
+    tree: xr.DataTree, log_q: Floats, best: Ints, rng: np.random.Generator
+) -> Floats:
+    """Draw how many of some items do not have a label, as a stack foretells it."""
+    from annomodels.models.mixtures.stack import layered
+
+    stack = tree["stack"].to_dataset()
+    each = [stack[name].values[:TESTS] for name in ("sharpness", "unknown", "tilt")]
+    wrong = np.zeros(len(each[0]))
+    for begin in range(0, len(best), AT_ONCE):
+        some = slice(begin, begin + AT_ONCE)
+        p_right = layered(log_q[some], *each)[:, np.arange(len(best[some])), best[some]]
+        wrong += (rng.random(p_right.shape) < 1.0 - p_right).sum(axis=1)
+    return wrong
 
 
 def to_be_expected(tree: xr.DataTree, data: Annotations, items: Ints, best: Ints) -> Floats:
@@ -78,17 +117,13 @@ def to_be_expected(tree: xr.DataTree, data: Annotations, items: Ints, best: Ints
     if not n:
         return np.zeros(1)
     if "stack" in tree.children:
-        from annomodels.models.mixtures.stack import layered
-
-        stack = tree["stack"].to_dataset()
-        each = [stack[name].values[:TESTS] for name in ("sharpness", "unknown", "tilt")]
-        p_wrong = 1.0 - layered(stack["log_mixture"].values[items], *each)[:, at, best]
-    else:
-        some = _open(data, items)
-        draws = thinned(tree, data, TESTS)
-        p_wrong = np.stack([1.0 - p[at, best] for _, p in truth_probabilities(draws, some)])
-        if len(p_wrong) == 1:  # of EM
-            p_wrong = np.repeat(p_wrong, TESTS, axis=0)
+        log_q = tree["stack"].to_dataset()["log_mixture"].values[items]
+        return _wrong_of_stack(tree, log_q, best, rng)
+    some = _open(data, items)
+    draws = thinned(tree, data, TESTS)
+    p_wrong = np.stack([1.0 - p[at, best] for _, p in truth_probabilities(draws, some)])
+    if len(p_wrong) == 1:  # of EM
+        p_wrong = np.repeat(p_wrong, TESTS, axis=0)
     return np.asarray((rng.random(p_wrong.shape) < p_wrong).sum(axis=1), dtype=float)
 
 

@@ -1,0 +1,286 @@
+"""What a stack does where items lie: members are remembered, put together, and truths drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from annomodels.engines.source.held import Block, writable
+from annomodels.engines.source.itemsums import ItemMeans, room
+from annomodels.engines.source.partition import Finish, Partition, Source
+from annomodels.engines.source.states import LOST, Forgotten, state_means, without_sums
+from annomodels.models.encoded import Encoded
+from annomodels.models.mixtures.stack import layered, vote_shares
+from annomodels.types import AnyArray, Floats, Ints
+
+if TYPE_CHECKING:
+    from annomodels.models.mixtures.stack import Stack
+
+# numbers of P(truth) under draws of the layer that are there at a time
+CELLS = 1_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """Draws of sharpness [draw], share of unknown items [draw] and tilt [draw, truth]."""
+
+    sharpness: Floats
+    unknown: Floats
+    tilt: Floats
+
+    def part(self, chosen: Any) -> tuple[Floats, Floats, Floats]:
+        """Give some of the draws."""
+        return self.sharpness[chosen], self.unknown[chosen], self.tilt[chosen]
+
+
+# -- coders that are not told apart -------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class AlikePartition:
+    """A partition in which some coders are taken for one.
+
+    Parameters
+    ----------
+    whole
+        The partition with all coders.
+    place
+        Place of each coder among those that are told apart, shape [coder].
+    """
+
+    whole: Partition
+    place: Ints
+
+    @property
+    def first(self) -> int:
+        """Number of its first item in the whole."""
+        return self.whole.first
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return self.whole.n_items
+
+    @property
+    def n_annotations(self) -> int:
+        """Number of labels."""
+        return self.whole.n_annotations
+
+    @property
+    def streamed(self) -> bool:
+        """Whether it is opened anew for every pass."""
+        return getattr(self.whole, "streamed", False)
+
+    @property
+    def scratch(self) -> str:
+        """Folder for sums over its items."""
+        return getattr(self.whole, "scratch", "")
+
+    def open(self) -> Encoded:
+        """Give the codes of its items, each label by the coder that stands for its own."""
+        codes = self.whole.open()
+        return replace(codes, row=self.place[codes.row], n_rows=int(self.place.max()) + 1)
+
+
+@dataclass(frozen=True, eq=False)
+class AlikeSource:
+    """A whole in which some coders are taken for one; see :class:`Source`.
+
+    Parameters
+    ----------
+    whole
+        The whole with all coders.
+    partitions
+        Its parts.
+    volume
+        Share of the labels of those that are told apart, shape [row].
+    """
+
+    whole: Source
+    partitions: Sequence[Partition]
+    volume: Floats
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return self.whole.n_items
+
+    @property
+    def n_labels(self) -> int:
+        """Number of labels that can be given."""
+        return self.whole.n_labels
+
+    @property
+    def n_rows(self) -> int:
+        """Number of coders that are told apart."""
+        return len(self.volume)
+
+    @property
+    def n_annotations(self) -> int:
+        """Number of labels that were given."""
+        return self.whole.n_annotations
+
+    @property
+    def has_gold(self) -> bool:
+        """Whether the truth of any item is known."""
+        return self.whole.has_gold
+
+    @property
+    def fingerprint(self) -> str:
+        """A text that changes when the data change."""
+        return self.whole.fingerprint
+
+    @property
+    def finish(self) -> Finish:
+        """What is done with what is known of the items."""
+        return self.whole.finish
+
+    def gathered(self, parts: Sequence[Any]) -> dict[str, Any]:
+        """Fields of a result that concern items."""
+        return self.whole.gathered(parts)
+
+    def believed(self, fields: dict[str, Any]) -> Iterator[Floats]:
+        """Give P(truth) of the items of each partition."""
+        return self.whole.believed(fields)
+
+
+def alike(source: Source, place: Ints) -> Source:
+    """Take coders of the same place for one; the source itself where each has a place.
+
+    Parameters
+    ----------
+    source
+        The whole.
+    place
+        Place of each coder among those that are told apart, shape [coder].
+    """
+    if np.array_equal(place, np.arange(len(place))):
+        return source
+    parts = tuple(AlikePartition(part, place) for part in source.partitions)
+    return AlikeSource(source, parts, np.bincount(place, source.volume))
+
+
+def _partition(block: Block) -> Any:
+    """Give the partition of a block with all coders."""
+    return getattr(block.partition, "whole", block.partition)
+
+
+def _all_coders(block: Block) -> tuple[tuple[AnyArray, ...], int]:
+    """Give what a pass over all coders begins with, and their number."""
+    whole = _partition(block)
+    if whole is block.partition:
+        return block.open()[0], block.n_rows
+    codes = whole.open()
+    return tuple(writable(values) for values in codes.arrays), codes.n_rows
+
+
+# -- jobs ---------------------------------------------------------------------------------------
+
+
+def remembered(
+    block: Block, chains: int, stage: Hashable, n: int, member: int
+) -> tuple[Floats, Floats]:
+    """Keep what a member says of the items; gives densities of the labels left out, and gaps."""
+    found = state_means(block, chains, stage, n)
+    held = room((2, *found.p_truth.shape), block.scratch)
+    held[0], held[1] = found.p_open, found.p_truth_mcse
+    block.memory[f"member {member}"] = held
+    without_sums(block)
+    return found.label_density, found.gaps
+
+
+def mixed(block: Block, stack: Stack, weights: Floats) -> tuple[Floats, Ints]:
+    """Put the members together; gives the log mixture and the truth of the items of known truth."""
+    arrays, _ = block.open()
+    log_q = room((block.n_items, block.n_labels), block.scratch)
+    log_q[:] = stack.log_mixture(_sayings(block, arrays, stack), weights)
+    block.memory["log mixture"] = log_q
+    known = arrays[2] >= 0
+    return log_q[known], arrays[2][known].astype(np.int64)
+
+
+def _sayings(block: Block, arrays: tuple[AnyArray, ...], stack: Stack) -> Floats:
+    """Give the shares of the votes, and P(truth) of the members, [1 + member, item, truth]."""
+    (starts, cell, _), k = arrays, block.n_labels
+    item = np.repeat(np.arange(block.n_items), np.diff(starts))
+    votes = np.bincount(item * k + (cell % k).astype(np.int64), minlength=block.n_items * k)
+    held = [_of(block, f"member {n}")[0] for n in range(len(stack.members))]
+    return np.stack([vote_shares(votes.reshape(-1, k)), *held])
+
+
+def _of(block: Block, name: str) -> AnyArray:
+    if name not in block.memory:
+        raise Forgotten(LOST)
+    return np.asarray(block.memory[name])
+
+
+def believed(
+    block: Block, stack: Stack, weights: Floats, layer: Layer, finish: Finish, whole: bool
+) -> tuple[Any, Floats | None, Floats | None]:
+    """P(truth) of the items, or what `finish` makes of it.
+
+    Gives too, where the `whole` is asked for, what votes and members say of the items [1 + member,
+    item, truth], and the log of the mixture [item, truth].
+    """
+    log_q, (arrays, _) = _of(block, "log mixture"), block.open()
+    gold = arrays[2]
+    mean, entropy, mcse = averaged(log_q, layer)
+    variance = np.zeros_like(mean)
+    members = [_of(block, f"member {n}") for n in range(len(stack.members))]
+    # relative Monte Carlo error of the mixture, to first order from those of the members
+    for power, weight, (p, error) in zip(stack.powers, weights[1:], members, strict=True):
+        raised = np.maximum(p, 1e-3) ** power
+        share = weight * raised / raised.sum(axis=1, keepdims=True) / np.exp(log_q)
+        variance += (np.minimum(share, 1.0) * power * error) ** 2
+    mcse += np.sqrt(variance) * layer.sharpness.mean() * mean
+    known = np.flatnonzero(gold >= 0)
+    mean[known] = np.eye(block.n_labels)[gold[known]]
+    mcse[known], entropy[known] = 0.0, 0.0
+    block.memory["best"] = mean.argmax(axis=1).astype(np.min_scalar_type(block.n_labels))
+    means: Any = ItemMeans(mean, mcse, entropy, np.zeros((1, 1)))
+    if finish is not None:
+        means = finish(_partition(block), means)
+    if not whole:
+        return means, None, None
+    return means, _sayings(block, arrays, stack), log_q
+
+
+def averaged(log_q: Floats, layer: Layer) -> tuple[Floats, Floats, Floats]:
+    """P(truth) averaged over the layer, its entropy in nats, and the error of the average."""
+    n, k = log_q.shape
+    p, square, entropy = np.empty((n, k)), np.empty((n, k)), np.empty(n)
+    step = max(1, CELLS // (len(layer.unknown) * k))
+    for begin in range(0, n, step):
+        some = slice(begin, begin + step)
+        each = layered(log_q[some], *layer.part(slice(None)))
+        p[some] = each.mean(axis=0)
+        square[some] = each.var(axis=0)
+        entropy[some] = -(each * np.log(np.maximum(each, 1e-300))).sum(axis=2).mean(axis=0)
+    return p, entropy, np.sqrt(square / len(layer.unknown))
+
+
+def truths_drawn(
+    block: Block, sharpness: Floats, unknown: Floats, tilt: Floats, key: int, iteration: int
+) -> tuple[AnyArray, ...]:
+    """Draw the truth of all items under some draws of the layer, from an iteration on.
+
+    Gives counts [draw, cell, truth], sizes [draw, truth] and, of each draw, the items of unknown
+    truth whose most probable class was not the one drawn.
+    """
+    from annomodels.kernels.mixtures.stacked import stacked_truths
+
+    log_q, best = writable(_of(block, "log mixture")), _of(block, "best").astype(np.int64)
+    arrays, n_rows = _all_coders(block)
+    draws, k = tilt.shape
+    counts = np.zeros((draws, n_rows * k, k), dtype=np.int64)
+    sizes = np.zeros((draws, k), dtype=np.int64)
+    wrong = np.zeros(draws, dtype=np.int64)
+    for n in range(draws):
+        wrong[n] = stacked_truths(
+            *arrays, log_q, sharpness[n], unknown[n], writable(tilt[n]), best,
+            np.uint64(key), iteration + n, block.first, counts[n], sizes[n],
+        )  # fmt: skip
+    return counts, sizes, wrong

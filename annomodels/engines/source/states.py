@@ -1,0 +1,392 @@
+"""Items in states, drawn where they lie: counts, and what draws say of items and of labels."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from annomodels.engines.kept import total_gaps
+from annomodels.engines.source.held import Block, writable
+from annomodels.engines.source.itemsums import ItemMeans, ItemSums, room
+from annomodels.errors import EngineError
+from annomodels.models.states import SMALLEST
+from annomodels.types import AnyArray, Floats, Ints
+
+# probability of a known truth that is not believed to be smaller in any draw
+LEAST = 1e-6
+
+
+class Forgotten(EngineError):
+    """Sums over items went with the machine that held them: the run is made again."""
+
+
+LOST = "What draws said of some items was lost with the machine that held it."
+
+
+@dataclass(frozen=True, eq=False)
+class Passing:
+    """Parameters of a state model as a pass over items needs them.
+
+    Parameters
+    ----------
+    share
+        Probability of each state, shape [state].
+    rows
+        P(label | row, coder), shape [cell, row].
+    mix
+        How much of each row a state holds, shape [state, row].
+    only
+        The single row that a state holds, or -1, shape [state].
+    truth
+        P(truth | state), shape [state, truth].
+    values
+        What states stand for, shape [value, state].
+    n_own
+        Number of rows that are those of the coders' model.
+    """
+
+    share: Floats
+    rows: Floats
+    mix: Floats
+    only: Ints
+    truth: Floats
+    values: Floats
+    n_own: int
+
+    def table(self) -> Floats:
+        """P(label | state, coder), shape [cell, state]."""
+        from annomodels.kernels.mixtures.states import fill_table
+
+        table = np.empty((len(self.rows), len(self.share)))
+        fill_table(writable(self.rows), writable(self.mix.T), SMALLEST, table)
+        return table
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """What the labels of all items say of a label that is left out; see ``kernels`` `hold_out`.
+
+    Parameters
+    ----------
+    share, truth
+        As in :class:`Passing`.
+    given, without
+        P(label | state, coder) from the counts of all labels, and of all but one such label, shape
+        [cell, state].
+    """
+
+    share: Floats
+    truth: Floats
+    given: Floats
+    without: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Keeping:
+    """What an iteration keeps.
+
+    Parameters
+    ----------
+    stage, draw
+        Which stage of which run, and which of its draws.
+    length
+        Number of draws in a batch.
+    chains
+        Which chains these are.
+    every
+        Labels of every so many items are left out and foretold; 0 for those of none.
+    states
+        Whether P(state) is kept.
+    """
+
+    stage: Hashable
+    draw: int
+    length: int
+    chains: Sequence[int]
+    every: int
+    states: bool
+
+
+class StateSums(ItemSums):
+    """Sums over the kept draws of one chain of a state model.
+
+    Parameters
+    ----------
+    block
+        Where the items are.
+    known
+        The parameters of a draw.
+    keeping
+        What is kept.
+    """
+
+    def __init__(self, block: Block, known: Passing, keeping: Keeping) -> None:
+        n, scratch = block.n_items, block.scratch
+        super().__init__(n, block.n_labels, keeping.stage, keeping.length, scratch)
+        self.p_state = room((n if keeping.states else 0, len(known.share)), scratch)
+        self.value_sum = room((len(known.values), n), scratch)
+        self.value_square = room((len(known.values), n), scratch)
+        gold = block.open()[0][2]
+        # P(truth) of items of known truth, weighed by 1 / P(that truth)
+        self.open_sum = room((int((gold >= 0).sum()), block.n_labels), scratch)
+        self.drawn: Ints = np.zeros(0, dtype=np.int64)
+        # sums of 1 / P(label | all other labels), and of which draws
+        self.label_sum = np.zeros(0)
+        self.labelled: list[int] = []
+
+    @property
+    def places(self) -> tuple[AnyArray, ...]:
+        """Where a pass adds: truth, entropy, states, values and their squares."""
+        return self.batch, self.open_entropy, self.p_state, self.value_sum, self.value_square
+
+    @property
+    def n(self) -> int:
+        """Number of draws in the sums."""
+        return len(self.closed) * self.length + len(self.open)
+
+
+def states_drawn(
+    block: Block,
+    parameters: Sequence[Passing],
+    keys: Sequence[int],
+    iteration: int,
+    keeping: Keeping | None,
+) -> tuple[AnyArray, ...]:
+    """Draw the state of every item and the row of every label for each chain.
+
+    Gives counts [chain, cell, perceived], those of further rows [chain, cell, row], sizes [chain,
+    state], of items of known truth [chain, state, truth], and log likelihoods [chain].
+    """
+    from annomodels.kernels.mixtures.states import sampled_states
+
+    arrays, _ = block.open()
+    chains, one = len(keys), parameters[0]
+    (n_cells, n_rows), (n_states, k) = one.rows.shape, one.truth.shape
+    if block.first and (one.only < 0).any():
+        raise EngineError("Labels whose row is drawn need all items in one part.")
+    counts = np.zeros((chains, n_cells, one.n_own), dtype=np.int64)
+    extra = np.zeros((chains, n_cells, max(1, n_rows - one.n_own)), dtype=np.int64)
+    sizes = np.zeros((chains, n_states), dtype=np.int64)
+    golds = np.zeros((chains, n_states, k), dtype=np.int64)
+    found, drawn = np.zeros(chains), np.zeros(block.n_items, dtype=np.int64)
+    nothing = np.empty((0, 0))
+    nowhere = (np.empty((0, k)), np.empty(0), nothing, nothing, nothing)
+    for n, known in enumerate(parameters):
+        table, held = known.table(), None
+        if keeping is not None:
+            held = _sums_of(block, keeping, n, known)
+            held = held if held.wants(keeping.draw) else None  # of a call that is made again
+        share, truth = writable(known.share), writable(known.truth)
+        found[n] = sampled_states(
+            *arrays, share, table, writable(known.rows), writable(known.mix), writable(known.only),
+            truth, writable(known.values), SMALLEST, np.uint64(keys[n]), iteration,
+            held is not None, block.first, drawn, counts[n], extra[n], sizes[n], golds[n],
+            *(nowhere if held is None else held.places),
+        )  # fmt: skip
+        if held is not None and keeping is not None:
+            _open(arrays, share, table, truth, held)
+            if keeping.every:
+                held.drawn = drawn[_chosen(block, keeping.every)].copy()
+            held.note(keeping.draw)
+    return counts, extra, sizes, golds, found
+
+
+def _sums_of(block: Block, keeping: Keeping, n: int, known: Passing) -> StateSums:
+    chain = keeping.chains[n]
+    sums = _held(block, chain, keeping.stage)
+    if sums is None:
+        sums = StateSums(block, known, keeping)
+        held: dict[int, list[StateSums]] = block.memory.setdefault("states", {})
+        # a stage that is cut short leaves the one before it as what counts
+        held[chain] = [*held.get(chain, [])[-1:], sums]
+    return sums
+
+
+def _held(block: Block, chain: int, stage: Hashable) -> StateSums | None:
+    """Give the sums of a stage of a chain, where they are here."""
+    held: list[StateSums] = block.memory.get("states", {}).get(chain, [])
+    return next((sums for sums in held if sums.stage == stage), None)
+
+
+def without_sums(block: Block) -> None:
+    """Let go of all sums."""
+    block.memory.pop("states", None)
+
+
+def _open(arrays: Any, share: Floats, table: Floats, truth: Floats, held: StateSums) -> None:
+    """Add what the labels of items of known truth say of it, as if it were not known.
+
+    The parameters have seen it; weights 1 / P(known truth) take that back.
+    """
+    if not len(held.open_sum):
+        return
+    from annomodels.kernels.mixtures.states import state_pass
+
+    starts, cell, gold = arrays
+    known = np.flatnonzero(gold >= 0)
+    few = _taken(starts, cell, known)
+    p, nothing = np.zeros(held.open_sum.shape), np.empty((0, 0))
+    state_pass(
+        *few, np.full(len(known), -1, gold.dtype), np.ones(len(known)), share, table, truth,
+        np.empty((0, len(share))), SMALLEST, p, np.zeros(len(known)), nothing, nothing, nothing,
+    )  # fmt: skip
+    held.open_sum += p / np.maximum(p[np.arange(len(p)), gold[known]], LEAST)[:, None]
+
+
+def _taken(starts: Ints, cell: Ints, chosen: Ints) -> tuple[Ints, Ints]:
+    """Take the labels of some items: where they begin, and their cells."""
+    lengths = np.diff(starts)[chosen]
+    begin = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    take = np.repeat(starts[chosen] - begin[:-1], lengths) + np.arange(begin[-1])
+    return begin, cell[take]
+
+
+def _chosen(block: Block, every: int) -> slice:
+    """Items of a block whose labels are left out: every so many of the whole."""
+    return slice(-block.first % every, None, every)
+
+
+def _foretold(block: Block, every: int) -> tuple[Ints, ...]:
+    """Labels of the items of a block whose labels are left out; held here."""
+    if every == 1 and block.held is not None:
+        return block.held[0]
+    known = block.memory.get("foretold")
+    if known is None or known[0] != every:
+        starts, cell, gold = block.open()[0]
+        items = np.arange(block.n_items)[_chosen(block, every)]
+        known = every, (*_taken(starts, cell, items), gold[items])
+        block.memory["foretold"] = known
+    return tuple(known[1])
+
+
+def held_out(block: Block, tables: Sequence[LeftOut], keeping: Keeping) -> None:
+    """Add 1 / P(label | all other labels), the rows of the coders integrated out, to the sums."""
+    from annomodels.kernels.mixtures.held_out import hold_out
+
+    arrays = _foretold(block, keeping.every)
+    for chain, known in zip(keeping.chains, tables, strict=True):
+        sums = _held(block, chain, keeping.stage)
+        if sums is None:
+            continue  # its draws were lost, as will be seen when they are collected
+        if keeping.draw in sums.labelled or len(sums.drawn) != len(arrays[2]):
+            continue
+        if not len(sums.label_sum):
+            sums.label_sum = np.zeros(len(arrays[1]))
+        hold_out(
+            *arrays, sums.drawn, writable(known.share), writable(known.truth), SMALLEST,
+            writable(known.given), writable(known.without), sums.label_sum,
+        )  # fmt: skip
+        sums.labelled.append(keeping.draw)
+
+
+def put_into_states(
+    block: Block, only: Ints, of_truth: Ints, n_classes: int, drawn: Ints
+) -> tuple[AnyArray, ...]:
+    """Count labels and items with each item in a state that is given.
+
+    Gives counts [cell, perceived], sizes [state] and, of items of known truth, [state, truth].
+
+    Parameters
+    ----------
+    block
+        The items.
+    only
+        The single row that a state holds, shape [state].
+    of_truth
+        State of an item of known truth, shape [truth].
+    n_classes
+        Number of classes that coders perceive.
+    drawn
+        State of each item whose truth is not known, shape [item].
+    """
+    starts, cell, gold = block.open()[0]
+    state, known = drawn.astype(np.int64), np.flatnonzero(gold >= 0)
+    state[known] = of_truth[gold[known]]
+    row = only[np.repeat(state, np.diff(starts))]
+    n_cells, n_states = block.n_rows * block.n_labels, len(only)
+    flat = np.bincount(cell.astype(np.int64) * n_classes + row, minlength=n_cells * n_classes)
+    told = state[known] * block.n_labels + gold[known]
+    golds = np.bincount(told, minlength=n_states * block.n_labels)
+    sizes = np.bincount(state, minlength=n_states)
+    return flat.reshape(n_cells, n_classes), sizes, golds.reshape(n_states, block.n_labels)
+
+
+@dataclass(frozen=True, eq=False)
+class StateMeans(ItemMeans):
+    """What all chains say of the items of a partition, and of the labels that were left out.
+
+    Parameters
+    ----------
+    values
+        Mean of what the states of an item stand for, and of its square, shape [2, value, item].
+    p_state
+        Shape [item, state]; no item where it was not kept.
+    p_open
+        P(truth), of items of known truth as if it were not known, shape [item, truth].
+    n_known
+        Number of items of known truth.
+    label_density
+        Log density of each label that was left out given all others, shape [label]: harmonic means
+        of each chain, averaged.
+    """
+
+    values: Floats
+    p_state: Floats
+    p_open: Floats
+    n_known: int
+    label_density: Floats = field(default_factory=lambda: np.zeros(0))
+
+
+def state_means(block: Block, chains: int, stage: Hashable, n: int) -> StateMeans:
+    """Put together what chains of at least `n` draws say of the items of a block.
+
+    Draws after the last full batch count for the entropy only, unless there is no full batch.
+
+    Raises
+    ------
+    Forgotten
+        When some draws are not in the sums.
+    """
+    sums: list[StateSums] = []
+    for chain in range(chains):
+        part = _held(block, chain, stage)
+        if part is None or part.n < n:
+            raise Forgotten(LOST)
+        sums.append(part)
+    for part in sums:
+        if part.open and not part.closed:
+            part.length = len(part.open)
+            part.close()
+    batches = sum(len(part.closed) for part in sums)
+    mean = np.sum([part.p_sum for part in sums], axis=0) / batches
+    spread = np.maximum(np.sum([part.p_square for part in sums], axis=0) / batches - mean**2, 0.0)
+    mcse = np.sqrt(spread / (batches - 1)) if batches > 1 else np.full_like(mean, np.nan)
+    entropy = np.mean([(part.entropy + part.open_entropy) / part.n for part in sums], axis=0)
+    gaps = total_gaps([part.p_sum / max(len(part.closed), 1) for part in sums])
+    total = sum(part.n for part in sums)
+    values = [
+        np.sum([getattr(part, name) for part in sums], axis=0) / total
+        for name in ("value_sum", "value_square")
+    ]
+    gold = block.open()[0][2]
+    p_open = mean.copy()
+    each = [part.open_sum / part.open_sum.sum(axis=1, keepdims=True) for part in sums]
+    p_open[gold >= 0] = np.mean(each, axis=0)
+    labelled = [len(part.labelled) / part.label_sum for part in sums]
+    return StateMeans(
+        mean, mcse, entropy, gaps,
+        values=np.array(values),
+        p_state=np.sum([part.p_state for part in sums], axis=0) / total,
+        p_open=p_open,
+        n_known=len(sums[0].open_sum),
+        label_density=np.asarray(np.log(np.mean(labelled, axis=0))),
+    )  # fmt: skip
+
+
+def means_of(block: Block, chains: int, stage: Hashable, n: int) -> tuple[StateMeans, Floats]:
+    """Give what the draws say of the items, and the distances of the chains."""
+    found = state_means(block, chains, stage, n)
+    return found, found.gaps

@@ -1,0 +1,238 @@
+"""Chains of a state model that step together over the parts of the items.
+
+Memory is the case of one part, which threads go through for chains of their own. What draws say of
+items and of labels is summed where these lie, and is not taken up again from kept parameters: these
+have no room for the rows of all coders. Where a machine is lost with such sums, the run is made
+again; its draws are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, cast
+
+import numpy as np
+
+from annomodels.data.schema import RawResult
+from annomodels.engines.collect import collect_parameters, fields_of_states
+from annomodels.engines.rounds import Rounds
+from annomodels.engines.settings import Clock, Interrupts, Settings
+from annomodels.engines.source.partition import Source
+from annomodels.engines.source.spread import ATTEMPTS, Spread
+from annomodels.engines.source.states import (
+    Forgotten,
+    Keeping,
+    held_out,
+    means_of,
+    put_into_states,
+    states_drawn,
+)
+from annomodels.engines.stages import looks, room_for
+from annomodels.engines.starts import chain_starts, items_of
+from annomodels.engines.state_chain import HOLD_OUT_EVERY, StateChain
+from annomodels.errors import NotApplicable
+from annomodels.executors.team import Team
+from annomodels.models.base import State
+from annomodels.models.mixtures.state_model import StateModel
+from annomodels.types import Floats
+
+# numbers of P(state) to keep for the items
+MOST_STATES = 50_000_000
+
+
+def sample_states(model: StateModel, source: Source, settings: Settings, crew: Team) -> RawResult:
+    """Sample a state model, over the parts of a source in memory.
+
+    Parameters
+    ----------
+    model
+        The model.
+    source
+        The items.
+    settings
+        The options of the run.
+    crew
+        Who passes over them.
+    """
+
+    def run(spread: Spread) -> RawResult:
+        run_ = sampled(model, spread, settings)
+        kept, _ = run_.result
+        parts, gaps = run_.collected(means_of)
+        of_items = fields_of_states(parts, sorted(run_.chains[0].layout.values), source.has_gold)
+        found = collect_parameters(
+            model, kept, source.volume, gaps / source.n_items, run_.attrs, **of_items
+        )
+        return run_.with_few(found)
+
+    return repeated(run, source, crew, settings)
+
+
+def repeated(
+    run: Callable[[Spread], RawResult], source: Source, crew: Team, settings: Settings
+) -> RawResult:
+    """Do a run whose sums lie with a team, again where some of them were lost.
+
+    Raises
+    ------
+    NotApplicable
+        When the team keeps nothing where it was put.
+    """
+    if not crew.keeps:
+        raise NotApplicable(
+            "This executor carries a call out anywhere, and models whose items have states, a "
+            "stack among them, need places that keep what they summed: executor='threads', "
+            "'processes' or a Dask client. Use one of these, or the hierarchical model."
+        )
+    try:
+        for attempt in range(ATTEMPTS):
+            try:
+                with Spread(source, crew) as spread:
+                    return run(spread)
+            except Forgotten:
+                if attempt == ATTEMPTS - 1:
+                    raise
+                settings.tell("items", 0.0, "a machine was lost; once more")
+        raise AssertionError
+    finally:
+        if crew is not settings.executor:
+            crew.close()
+
+
+def sampled(
+    model: StateModel,
+    spread: Spread,
+    settings: Settings,
+    name: str = "",
+    every: int = 1,
+) -> StateRounds:
+    """Run the chains of a state model.
+
+    Parameters
+    ----------
+    model
+        The model.
+    spread
+        The items.
+    settings
+        The options of the run.
+    name
+        Name of the run, where items see several.
+    every
+        Labels of every so many items are left out and foretold.
+    """
+    source = spread.source
+    relabel = settings.relabel and model.coder_model.swappable and not source.has_gold
+    settings.tell("starting", 0.0)
+    begun = chain_starts(
+        model.starter, items_of(spread), settings.seed, settings.chains, relabel=relabel
+    )
+    with ThreadPoolExecutor(settings.workers) as pool:
+        run = StateRounds(model, spread, settings, pool, begun.states, relabel)
+        run.census, run.name, run.every = begun.modes, name, every
+        draws, single = settings.draws, False
+        if settings.rows:
+            draws, single = room_for(run.chains[0].kept_rows, source.n_labels, settings)
+        settings.tell("compiling", 0.0)
+        run.begin()
+        run.clock = Clock(settings.time_limit)
+        with Interrupts(True) as run.interrupts:
+            run.sample(draws, single)
+    return run
+
+
+class StateRounds(Rounds):
+    """Chains of a state model that take their steps together; see :class:`Rounds`."""
+
+    traces = False
+    model: StateModel
+    name = ""
+    every = 1
+
+    def work_of(self, model: Any, source: Source) -> int:
+        """Give the work of an iteration."""
+        states = 3 * source.n_annotations * model.n_states(source.n_labels)
+        return looks(source.n_annotations, source.n_rows, source.n_labels) + states
+
+    def chain(self, state: State, key: int, relabel: bool) -> StateChain:
+        """Give a chain that begins at a state."""
+        volume = self.spread.source.volume
+        return StateChain(self.model, volume, state, key, relabel, self.settings.rows)
+
+    def room_for_draws(self, chain: Any, kept: Any) -> None:
+        """Leave that to the first draw."""
+
+    def begin(self) -> None:
+        """Have the loops compiled, or loaded, and put items into states where chains want that."""
+        first = self.chains[0]
+        self.spread.sum(states_drawn, [first.passing()], [first.key], 0, None, counted=True)
+        if self.model.scattered:
+            for chain in self.chains:
+                self._scatter(chain)
+
+    def _scatter(self, chain: StateChain) -> None:
+        """Begin with items in states at random, where no truth is known."""
+        n_states = len(chain.layout.base)
+        small = np.min_scalar_type(n_states)
+        rng = np.random.Generator(np.random.Philox(key=[chain.key, np.uint64(2**64 - 1)]))
+        own = [
+            (rng.integers(n_states, size=part.n_items).astype(small),)
+            for part in self.spread.source.partitions
+        ]
+        of_truth = chain.layout.truth.argmax(axis=0)
+        found = self.spread.each(put_into_states, chain.only, of_truth, chain.classes, own=own)
+        chain.begin_at(*(np.sum(part, axis=0) for part in zip(*found, strict=True)))
+
+    def step(self, group: list[int], thin: int, kept: list[Any] | None) -> None:
+        """Take a step with some chains."""
+        iteration = min(self.chains[n].iteration for n in group)
+        behind = [n for n in group if self.chains[n].iteration == iteration]
+        keep = kept is not None and iteration % thin == 0
+        chains = [cast("StateChain", self.chains[n]) for n in behind]
+        keeping = None
+        if keep and kept is not None:
+            room, source = kept[behind[0]], self.spread.source
+            every = self.every if chains[0].holds_out else 0
+            states = source.n_items * len(chains[0].layout.base) <= MOST_STATES
+            keeping = Keeping(
+                (self.name, self.stage), room.n, int(room.book[4]), behind, every,
+                states and self.settings.rows,
+            )  # fmt: skip
+        parameters = [chain.passing() for chain in chains]
+        keys = [self.keys[n] for n in behind]
+        *numbers, found = self.spread.sum(
+            states_drawn, parameters, keys, iteration, keeping, counted=True
+        )
+        for place, chain in enumerate(chains):
+            chain.count(*(values[place] for values in numbers))
+        if keeping is not None and keeping.every and keeping.draw % HOLD_OUT_EVERY == 0:
+            self.spread.each(held_out, [chain.left_out() for chain in chains], keeping)
+
+        def take(place: int) -> None:
+            room = kept[behind[place]] if keep and kept is not None else None
+            chains[place].take(room, float(found[place]), kept is None)
+
+        apply = map if self.by_turns else self.pool.map
+        list(apply(take, range(len(chains))))
+
+    def collected(self, job: Callable[..., Any], *arguments: Any) -> tuple[list[Any], Floats]:
+        """Collect what the kept draws say of the items, by a job like `means_of`.
+
+        Gives what it gives of each partition, and the distances of the chains' class probabilities,
+        summed over the items.
+        """
+        kept, thin = self.result
+        # the last stage may have been cut short, and then the one before it counts
+        whole = thin == self.first_thin * 2 ** (self.stage - 1)
+        stage = self.name, self.stage if whole else self.stage - 1
+        n = min(part.n for part in kept)
+        found = self.spread.each(job, len(self.chains), stage, n, *arguments)
+        return [value for value, _ in found], np.sum([gaps for _, gaps in found], axis=0)
+
+    def with_few(self, found: RawResult) -> RawResult:
+        """Add a few whole draws of all chains, where the others lack the rows of the coders."""
+        kept: Sequence[Any] = self.result[0]
+        few = [draw for part in kept for draw in part.few]
+        found.few = {n: np.stack([d[n] for d in few]) for n in (few[0] if few else ())}
+        return found

@@ -1,0 +1,199 @@
+"""A stack is the same wherever its items lie, and is not lost with a machine."""
+
+from __future__ import annotations
+
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from crowds import alone, p_truth, simulate
+
+import annomodels as am
+from annomodels.engines import stacking
+from annomodels.engines.source import held
+from annomodels.engines.source.partition import cut
+from annomodels.engines.source.spread import Spread
+from annomodels.engines.source.states import Forgotten, Keeping, means_of, states_drawn
+from annomodels.engines.state_rounds import repeated
+from annomodels.errors import EngineError, NotApplicable
+from annomodels.executors.processes import Processes
+from annomodels.executors.team import Serial
+from annomodels.fitting.run import default_model
+from annomodels.models import resolve
+from annomodels.models.encoded import encode
+from annomodels.models.mixtures.item_kinds import KindsOfItems
+
+pytestmark = pytest.mark.slow
+
+OPTIONS = {"chains": 2, "draws": 60, "warmup": 25, "seed": 1}
+
+
+@pytest.fixture(scope="module")
+def data():
+    labels, truth = simulate(np.random.default_rng(4), n_items=90, n_coders=12, per_item=4)
+    return labels.with_gold({i: int(truth[labels.items.index(i)]) for i in range(25)})
+
+
+@pytest.fixture(scope="module")
+def reference(data):
+    return am.fit(data, "stack", threads=1, **OPTIONS)
+
+
+def assert_same(fit, reference):
+    """To the last bit: groups of the tree, and what is said of the run."""
+    assert set(fit.tree.children) == set(reference.tree.children)
+    for group in ("posterior", "sample_stats", "truth", "stack", "coders", "member_0"):
+        found, wanted = (each.tree[group].to_dataset() for each in (fit, reference))
+        assert set(found) == set(wanted)
+        for name in wanted:
+            np.testing.assert_array_equal(found[name].values, wanted[name].values, name)
+    for name in ("gain", "members", "draws"):
+        assert fit.tree.attrs[name] == reference.tree.attrs[name]
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        {"threads": 2},
+        {"partitions": 4, "threads": 3},
+        {"executor": "serial", "partitions": 5},
+        {"executor": "threads", "threads": 2, "partitions": 3},
+    ],
+    ids=str,
+)
+def test_here_in_threads_and_in_parts(data, reference, where):
+    assert_same(am.fit(data, "stack", **where, **OPTIONS), reference)
+
+
+def test_in_processes(data, reference):
+    crew = Processes(2)
+    try:
+        assert_same(am.fit(data, "stack", executor=crew, partitions=3, **OPTIONS), reference)
+    finally:
+        crew.close()
+
+
+def test_a_borrowed_pool_of_threads_keeps_sums_and_one_of_processes_does_not(data, reference):
+    with ThreadPoolExecutor(2) as pool:
+        assert default_model(data, executor=pool) == "stack"
+        assert_same(am.fit(data, executor=pool, **OPTIONS), reference)
+    context = multiprocessing.get_context("forkserver")
+    with ProcessPoolExecutor(1, mp_context=context) as pool:
+        assert default_model(data, executor=pool) == "hierarchical"
+        with pytest.raises(NotApplicable, match="places that keep what they summed"):
+            am.fit(data, "stack", executor=pool, **OPTIONS)
+
+
+class Forgetful(Serial):
+    """Loses what it holds at some calls."""
+
+    def __init__(self, at):
+        super().__init__()
+        self.calls, self.at, self.lost = 0, at, 0
+
+    def outcomes(self, calls):
+        self.calls += 1
+        if self.calls in self.at:
+            self.lost += 1
+            for token, _ in list(held.HELD):
+                held.forget(token)
+        return super().outcomes(calls)
+
+
+@pytest.mark.parametrize("at", [{95}, {225}, {348, 580}], ids=str)
+def test_what_was_lost_with_a_machine_is_made_again(data, reference, at):
+    """In the warm-up of a member, among its kept draws, and when truths are drawn."""
+    crew = Forgetful(at)
+    assert_same(am.fit(data, "stack", executor=crew, partitions=3, **OPTIONS), reference)
+    assert crew.lost == len(at)
+
+
+def test_a_machine_that_is_lost_again_and_again_ends_the_run(data):
+    def run(spread):
+        raise Forgotten("gone")
+
+    with pytest.raises(EngineError, match="gone"):
+        repeated(run, cut(encode(data, collapse=False), 2), Serial(), stacking.Settings())
+
+
+def test_draws_that_are_missing_in_one_part_are_noticed(data):
+    codes = encode(data, collapse=False)
+    model = KindsOfItems(kinds=2)
+    start = model.starter.sample_parameters(codes.n_rows, 3, np.random.default_rng(1))
+    run = alone(model, codes, start)
+    run.spread = Spread(cut(codes, 2), Serial())
+    run.begin()
+    run.stages, run.stage = [([run.chains[0].room(20, False)], 1)], 1
+    run.slice([20], 1, run.stages[0][0], None)
+    assert len(run.collected(means_of)[0]) == 2
+    blocks = [block for (token, _), block in held.HELD.items() if token == run.spread.token]
+    blocks[1].memory["states"][0][0].closed.pop()
+    with pytest.raises(Forgotten):
+        run.collected(means_of)
+    held.forget(run.spread.token)
+
+
+def test_a_call_that_is_made_again_counts_once(data):
+    """A round whose answers were lost on their way is made again where its draws are summed."""
+    codes = encode(data, collapse=False)
+    model = KindsOfItems(kinds=2)
+    start = model.starter.sample_parameters(codes.n_rows, 3, np.random.default_rng(1))
+    run = alone(model, codes, start)
+    run.begin()
+    kept = [run.chains[0].room(100, False)]
+    run.stage = 1
+    run.slice([2], 1, kept, None)
+    (chain,), block = run.chains, run.spread.block
+    (sums,) = block.memory["states"][0]
+    before = [np.array(part) for part in (*sums.places, sums.open_sum)]
+    keeping = Keeping(sums.stage, sums.open[-1], sums.length, [0], 1, states=True)
+    states_drawn(block, [chain.passing()], [chain.key], 0, keeping)
+    for part, was in zip((*sums.places, sums.open_sum), before, strict=True):
+        np.testing.assert_array_equal(part, was)
+
+
+def test_models_whose_labels_choose_a_row_need_one_part(data):
+    codes = encode(data, collapse=False)
+    model = resolve("ambiguous")
+    start = model.coders.sample_parameters(codes.n_rows, 3, np.random.default_rng(1))
+    run = alone(model, codes, start)
+    run.spread = Spread(cut(codes, 2), Serial())
+    with pytest.raises(EngineError, match="need all items in one part"):
+        run.begin()
+    held.forget(run.spread.token)
+
+
+def test_labels_of_items_that_are_evenly_spread_are_foretold_where_labels_are_many(
+    data, reference, monkeypatch
+):
+    monkeypatch.setattr(stacking, "FORETOLD", 100)
+    some = am.fit(data, "stack", threads=1, **OPTIONS)
+    parted = am.fit(data, "stack", partitions=4, **OPTIONS)
+    assert_same(parted, some)
+    weights = [fit.tree["stack"]["weight"].values for fit in (some, reference)]
+    assert (weights[0] != weights[1]).any()
+    assert np.abs(p_truth(some) - p_truth(reference)).mean() < 0.05
+
+
+def test_known_truth_that_is_plenty_teaches_by_a_part_of_it(data, reference, monkeypatch):
+    monkeypatch.setattr(stacking, "MOST_KNOWN", 10)
+    few = am.fit(data, "stack", threads=1, **OPTIONS)
+    assert_same(am.fit(data, "stack", partitions=4, **OPTIONS), few)
+    sharpness = [fit.tree["stack"]["sharpness"].values for fit in (few, reference)]
+    assert sharpness[0].std() > 0.5 * sharpness[1].std()
+    assert (sharpness[0] != sharpness[1]).any()
+
+
+def test_a_stack_has_no_checkpoint(data, tmp_path):
+    path = tmp_path / "run.h5"
+    assert default_model(data, checkpoint=path) == "hierarchical"
+    with pytest.raises(NotApplicable, match="checkpoint"):
+        am.fit(data, "stack", checkpoint=path, **OPTIONS)
+
+
+def test_fewer_draws_are_made_of_coders_where_labels_are_very_many():
+    stack = am.models.Stack()
+    assert stack.share_of_draws(1_000_000, 1_000, 2) == 1.0
+    assert 0.25 < stack.share_of_draws(4_000_000, 1_000, 2) < 0.5
+    assert stack.share_of_draws(10_000_000, 10_000, 2) == 0.25
