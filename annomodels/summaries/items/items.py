@@ -10,6 +10,7 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.summaries import skills
 from annomodels.summaries.draws import model_of, thinned, told_by
+from annomodels.summaries.items.contested import contested
 from annomodels.summaries.items.quadrants import QUADRANTS, ItemFacts, quadrants, reasons
 from annomodels.summaries.items.readings import surprise
 from annomodels.summaries.summary import Summary
@@ -44,12 +45,15 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
     -------
     Summary
         One row per item: item, n, label, probability, entropy, reducible, irreducible,
-        disagreement (share of label pairs that differ; NaN for n < 2), surprise, quadrant, reason;
-        before the quadrant what only some models know: p_ambiguous and readings, p_easy,
-        difficulty, guess_level, second_reading, each with `_sd` unless a probability.
+        disagreement (share of label pairs that differ; NaN for n < 2), surprise, p_contested,
+        quadrant, reason; before the quadrant what only some models know: p_ambiguous and readings,
+        p_easy, difficulty, guess_level, second_reading, each with `_sd` unless a probability.
 
     Notes
     -----
+    p_contested (:func:`~annomodels.summaries.items.contested.contested`) comes from the labels alone
+    and is the same for every model and seed.
+
     surprise is a posterior predictive p-value: how often would the same coders, given the truth
     of the item, label it in a way that speaks at least as strongly for two readings (each coder
     sees one or the other) against one truth? Small values are surprising. In simulations with
@@ -58,9 +62,10 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
 
     quadrant is
 
-    * "contested": surprise < .05 and at least 3 labels, of which two or more differ from the rest:
-      its coders disagree more than their errors explain; the item may be ambiguous. Under a model
-      with ambiguous items: P(ambiguous) > .5;
+    * "contested": its coders disagree more than their errors explain; the item may be ambiguous.
+      The list of these is the longest of which 30 % are expected to have one reading after all, by
+      p_contested, of items with at least 6 labels, of which two or more differ from the rest.
+      Under a model with ambiguous items: P(ambiguous) > .5;
     * "needs more labels": not contested, and no label has probability .95;
     * "hard but settled": probability at least .95 although a quarter of the labels or more differ;
     * "easy": the rest.
@@ -88,11 +93,12 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
     prevalence, confusion = draws.prevalence.mean(axis=0), draws.confusion.mean(axis=0)
     own = state_columns(tree, data)
     p_ambiguous = own.get("p_ambiguous")
+    p_contested = contested(data)
     facts = ItemFacts(
         data=data,
         best=best,
         probability=p[np.arange(len(p)), best],
-        surprise=p_surprise,
+        contested=p_contested,
         accuracy=skills.accuracy(prevalence, confusion),
         bits=skills.bits(prevalence, confusion),
         ambiguous=None if p_ambiguous is None else np.asarray(p_ambiguous),
@@ -110,6 +116,7 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
             "irreducible": irreducible,
             "disagreement": disagreement(data),
             "surprise": p_surprise,
+            "p_contested": p_contested,
             **own,
             "quadrant": where,
             "reason": reasons(facts, where),

@@ -11,13 +11,15 @@ from numpy.typing import NDArray
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.summaries.draws import per_item
+from annomodels.summaries.items.contested import listed
 from annomodels.types import Floats, Ints
 
 QUADRANTS = ("easy", "hard but settled", "needs more labels", "contested")
-SURPRISING = 0.05
 SETTLED = 0.95
 DISSENT = 0.25
-FEWEST = 3
+# labels below which items with two readings were not told from others on made-up crowds, and the
+# fewest of them that differ from the rest
+FEWEST, APART = 6, 2
 CARELESS = 0.1  # accuracy by which dissenting coders must be worse to be called less reliable
 
 
@@ -33,8 +35,9 @@ class ItemFacts:
         Most probable truth, shape [item].
     probability
         Its probability, shape [item].
-    surprise
-        Posterior predictive p-value, shape [item].
+    contested
+        P(contested), shape [item], see
+        :func:`~annomodels.summaries.items.contested.contested`.
     accuracy, bits
         Posterior means for each coder, shape [coder].
     ambiguous
@@ -46,7 +49,7 @@ class ItemFacts:
     data: Annotations
     best: Ints
     probability: Floats
-    surprise: Floats
+    contested: Floats
     accuracy: Floats
     bits: Floats
     ambiguous: Floats | None = None
@@ -59,9 +62,9 @@ def quadrants(facts: ItemFacts) -> list[str]:
     n = votes.sum(axis=1)
     agreeing = votes[np.arange(len(n)), facts.best]
     known = np.zeros(len(n), bool) if facts.data.gold is None else facts.data.gold >= 0
-    split = (n >= FEWEST) & (n - votes.max(axis=1) >= 2)
     hard = (n - agreeing >= DISSENT * n) & (n >= 2)
-    contested = split & (facts.surprise < SURPRISING)
+    split = (n >= FEWEST) & (n - votes.max(axis=1) >= APART)
+    contested = listed(facts.contested, split)
     if facts.ambiguous is not None:
         contested = facts.ambiguous > 0.5
     rules = [
@@ -99,8 +102,8 @@ def reasons(facts: ItemFacts, where: list[str]) -> list[str]:
         elif word == "contested":
             out[i] = (
                 f"{dissent} of {n[i]} labels are not {label!r}, although these coders are right "
-                f"{acc_all[i]:.0%} of the time; they would split like this on "
-                f"{_rarely(facts.surprise[i])}. It may have two readings."
+                f"{acc_all[i]:.0%} of the time; with probability {facts.contested[i]:.2f} that is "
+                "more than their errors. It may have two readings."
             )
         elif word == "needs more labels":
             out[i] = _needs_more(label, p, int(n[i]), dissent, bits[i])
@@ -125,10 +128,6 @@ def _needs_more(label: str, p: float, n: int, dissent: int, bits: float) -> str:
     if dissent == 0:
         return f"{weak} make {label!r} only {p:.2f} probable, though all agree."
     return f"{weak}, {dissent} of them not {label!r}, leave it at probability {p:.2f}."
-
-
-def _rarely(p: float) -> str:
-    return f"1 item in {round(1 / p)}" if p > 0 else "hardly any item"
 
 
 def _sure(p: float) -> str:

@@ -1,0 +1,122 @@
+"""The list of contested items: what it promises, and that chance has no say in it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+
+import annomodels as am
+from annomodels.summaries.items import contested as place
+from annomodels.summaries.items.contested import contested, listed
+
+
+def found(data):
+    """Which items are listed as contested."""
+    n = np.diff(data.starts)
+    return listed(contested(data), (n >= 6) & (n - data.votes.max(axis=1) >= 2))
+
+
+def test_crowd_has_the_same_list_for_six_seeds_and_its_promise_is_kept():
+    crowd, planted = am.datasets.load("crowd"), am.datasets.crowd_truth().ambiguous
+    lists = []
+    for seed in range(6):
+        table = am.fit(crowd, seed=seed, chains=2, draws=60, warmup=60).items().table
+        lists.append(set(table["item"][table["quadrant"] == "contested"]))
+    assert all(each == lists[0] for each in lists)
+    right = len(lists[0] & planted)
+    assert right >= 10
+    assert right / len(lists[0]) >= 0.6
+
+
+def test_crowds_without_contested_items_have_next_to_no_list():
+    """Twelve crowds of which none was chosen; one in twenty may show some items by chance."""
+    many = []
+    for seed in range(31, 43):
+        made = am.simulate(
+            300, 30, 2 + seed % 4, (8, 12, 16)[seed % 3], spammers=0.1, seed=seed
+        )
+        many.append(found(made.annotations).sum())
+    assert np.count_nonzero(many) <= 2
+    assert sum(many) <= 0.01 * 12 * 300
+
+
+def test_lists_of_other_crowds_hold_what_they_promise():
+    right, said, planted = 0, 0, 0
+    for seed, labels, n, share in ((41, 2, 16, 0.2), (42, 3, 12, 0.1), (43, 4, 10, 0.25)):
+        made = am.simulate(
+            400, 30, labels, n, spammers=0.1, ambiguous=share, workload="long-tailed", seed=seed
+        )
+        at = found(made.annotations)
+        right, said = right + (at & made.ambiguous).sum(), said + at.sum()
+        planted += made.ambiguous.sum()
+    assert right >= 0.3 * planted
+    assert 0.15 <= 1 - right / said <= 0.42
+
+
+def test_p_is_that_of_enumeration_where_the_coders_are_known():
+    made = am.simulate(60, 8, 3, 6, ambiguous=0.2, seed=3)
+    data, rng = made.annotations, np.random.default_rng(1)
+    z = place._readers(data)
+    pairs = np.log(np.full((3, 3), 1 / 3))
+    rows = place._Rows(np.log(made.confusion), np.log(rng.dirichlet(np.ones(3))), pairs)
+    p, total = place._states(place._joint(z, 0.1, rows))
+    logs = []
+    for i in range(data.n_items):
+        mine = np.flatnonzero(data.item == i)
+        each = [made.confusion[data.coder[n], :, data.label[n]] for n in mine]
+        one = [np.log(0.9) + rows.log_class[k] + sum(np.log(e[k]) for e in each) for k in range(3)]
+        two = [
+            np.log(0.1 / 9) + sum(np.log(u * e[a] + (1 - u) * e[b]) for e in each)
+            for a, b in z.pairs[i]
+            for u in place.SHARES
+        ]
+        logs.append(logsumexp(one + two))
+        assert p[i, 3:].sum() == pytest.approx(np.exp(logsumexp(two) - logs[-1]))
+    assert total == pytest.approx(sum(logs))
+    assert (np.sort(z.pairs[:, :, 0] + z.pairs[:, :, 1], axis=1) == [1, 2, 3]).all()
+
+
+def test_bound_is_below_the_evidence_of_one_coder_and_item():
+    # one coder, one item, read alike: the evidence is that of a Polya urn
+    data = am.Annotations.from_records([("t", "c", "a")], labels=["a", "b"])
+    z = place._readers(data)
+    fit = place._climb(z, 0.0, place._expected_votes(data))
+    assert fit.bound < 0.0
+    own = np.exp(fit.rows.log_rows).sum(axis=2)
+    assert (own < 1.0).all()  # expected logarithms lie below those of the means
+
+
+def test_names_order_and_parts_of_items_change_nothing(monkeypatch):
+    made = am.simulate(120, 12, 3, 8, ambiguous=0.2, spammers=0.1, seed=5)
+    data, frame = made.annotations, made.annotations.to_frame()
+    p = dict(zip(data.items, contested(data), strict=True))
+    shuffled = frame.sample(frac=1.0, random_state=1)
+    rows = list(shuffled[["item", "coder", "label"]].itertuples(index=False, name=None))
+    other = am.Annotations.from_records(rows, labels=data.labels[::-1])
+    for item, value in zip(other.items, contested(other), strict=True):
+        assert value == pytest.approx(p[item], abs=2e-3)
+    whole = place._readers(data)
+    monkeypatch.setattr(place, "MOST_LABELS", 100)
+    assert len(whole.blocks()) > 5
+    assert whole.blocks()[-1][1] == data.n_items
+    # learnt from a tenth of the items: rougher, of the same order
+    rough = contested(data)
+    assert np.isfinite(rough).all()
+    assert len(whole.thinned(data).starts) - 1 == 12
+
+
+def test_known_truth_and_labels_that_are_missing_are_borne():
+    made = am.simulate(60, 10, 3, 6, ambiguous=0.1, gold=10, seed=6)
+    p = contested(made.annotations)
+    assert ((p >= 0) & (p <= 1)).all()
+    none = am.Annotations.from_records([("t", "c", "a")], labels=["a"])
+    assert contested(none).tolist() == [0.0]
+
+
+def test_a_list_is_the_longest_that_keeps_its_share():
+    p = np.array([0.95, 0.2, 0.7, 0.6, 0.4])
+    assert listed(p, false=0.3).tolist() == [True, False, True, True, False]
+    able = np.array([True, True, False, True, True])
+    assert listed(p, able, 0.3).tolist() == [True, False, False, True, False]
+    assert not listed(np.full(4, 0.1)).any()
