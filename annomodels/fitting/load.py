@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from annomodels.models.base import Model
 from annomodels.models.catalog import from_dict, placed
 from annomodels.scale.scanned import Scanned
 
-Classes = type[Model] | Iterable[type[Model]]
+Classes = type[Model] | Model | Sequence[type[Model] | Model]
 
 
 def load(
@@ -35,9 +35,10 @@ def load(
         Of a scan, whose labels were not saved with the fit: the scan, such as
         ``am.scan(..., cache=...)`` finds it again.
     model
-        Class, or classes, of a model that is no part of this package. A file names its class and
-        holds no code: the class must have been imported (or defined, in a notebook) before, at the
-        place where it was, or be given here. Nothing is imported because a file says so.
+        A model that is no part of this package, or its class, or several of them. A file names the
+        class and holds no code: the class must have been imported (or defined, in a notebook)
+        before, at the place where it was, or be given here. Nothing is imported because a file
+        says so.
 
     Raises
     ------
@@ -99,9 +100,9 @@ def _opened(path: Path, named: Path, given: Classes) -> tuple[Any, Model]:
         tree = xr.load_datatree(path, engine="h5netcdf")
         schema = str(tree.attrs["schema"])
         described = json.loads(tree.attrs["model"])
-        described = placed(described, [given] if isinstance(given, type) else given)
-        tree.attrs["model"] = json.dumps(described)
-        model = from_dict(described)
+        known = placed(described, _classes(given))
+        model = from_dict(known)
+        tree.attrs["model"] = json.dumps(known)
     except NotApplicable:
         raise
     except (OSError, KeyError, ValueError, TypeError) as error:
@@ -109,6 +110,11 @@ def _opened(path: Path, named: Path, given: Classes) -> tuple[Any, Model]:
     if schema != SCHEMA_VERSION:
         raise EngineError(f"{named} has schema {schema}; this version reads {SCHEMA_VERSION}.")
     return tree, model
+
+
+def _classes(given: Any) -> list[type[Model]]:
+    several = given if isinstance(given, tuple | list) else [given]
+    return [each if isinstance(each, type) else type(each) for each in several]
 
 
 def _no_fit(path: Path) -> AnnotationError:

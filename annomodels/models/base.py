@@ -103,7 +103,7 @@ class Model(ABC):
 
     name: ClassVar[str]
     title: ClassVar[str]
-    citation: ClassVar[str]
+    citation: ClassVar[str] = ""
     # what the truth of an item is: one of some classes, a number, or a link to an antecedent
     truth: ClassVar[Literal["class", "number", "link"]] = "class"
     engines: ClassVar[tuple[str, ...]] = ("nuts",)
@@ -138,9 +138,12 @@ class Model(ABC):
     prevalence: Dirichlet
 
     def __init_subclass__(cls) -> None:
-        if "name" in cls.__dict__:
-            if "title" not in cls.__dict__ and is_own(cls):
-                cls.title = cls.name
+        own, said = is_own(cls), cls.__dict__
+        if own and "name" not in said:  # a result would be taken for that of another model
+            cls.name = cls.__name__
+        if own and "title" not in said:
+            cls.title = cls.name
+        if own or "name" in said:
             enter(cls)
 
     def __post_init__(self) -> None:
@@ -358,12 +361,21 @@ class Model(ABC):
             When priors from an earlier fit are for other labels.
         """
         known = [label_text(name) for name in data.labels]
-        for value in (getattr(self, f.name) for f in fields(self)):  # type: ignore[arg-type]
+        for name in (f.name for f in fields(self)):  # type: ignore[arg-type]
+            value = getattr(self, name)
             labels = list(value.labels) if isinstance(value, Rows) else known
             if labels and labels != known:
                 raise NotApplicable(
                     f"The priors are those of a fit with the labels {', '.join(labels)}, and the "
                     f"data have {', '.join(known)}. Declare the same labels (labels=)."
+                )
+            sized = value.counts if isinstance(value, Rows) else ()
+            if name == "prevalence":
+                sized = getattr(value, "shares", ())
+            if sized and len(sized) != len(known):
+                raise NotApplicable(
+                    f"{value!r} is for {len(sized)} labels, and the data have {len(known)}: "
+                    f"{', '.join(known)}. Give a prior for these."
                 )
         return self
 

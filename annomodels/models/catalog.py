@@ -112,7 +112,11 @@ def resolve(model: str | Model) -> Model:
             "is derived from these."
         )
     else:
-        _require_own_name(model)
+        if is_own(type(model)) and any(model.name in t for t in (MODELS, OTHERS, PARTS)):
+            raise NotApplicable(
+                f"The class {type(model).__name__} is called {model.name!r}, as a model of this "
+                "package is. Give it a name of its own."
+            )
         model.require_usable()
         return model
     raise NotApplicable(f"There is no model {model!r}. Use one of {', '.join([*MODELS, *OTHERS])}.")
@@ -135,25 +139,6 @@ def with_no_answers(model: Model, data: Annotations) -> Model:
     return found
 
 
-def _require_own_name(model: Model) -> None:
-    """Refuse models from outside the package that a result would take for another one.
-
-    Raises
-    ------
-    NotApplicable
-        When the class has no name of its own, or that of a model of this package.
-    """
-    kind = type(model)
-    if not is_own(kind):
-        return
-    if "name" in kind.__dict__ and not any(model.name in t for t in (MODELS, OTHERS, PARTS)):
-        return
-    raise NotApplicable(
-        f"The class {kind.__name__} is called {model.name!r}, as a model of this package is, and a "
-        'result would be taken for that. Give it a name of its own: name: ClassVar[str] = "mine".'
-    )
-
-
 def from_dict(data: dict[str, Any]) -> Model:
     """Read back a model that ``to_dict`` wrote, with the models that it is made of.
 
@@ -165,7 +150,16 @@ def from_dict(data: dict[str, Any]) -> Model:
     for part in written_models(data):
         if "class" not in part:
             class_of(part["name"])
-    found: Model = class_within(data).from_dict(data)
+    kind = class_within(data)
+    try:
+        found: Model = kind.from_dict(data)
+    except (TypeError, ValueError) as error:
+        if not is_own(kind):
+            raise
+        raise NotApplicable(
+            f"The class {kind.__name__} does not take what the fit was made with: {error}. Give "
+            "the class as it was then."
+        ) from error
     return found
 
 
@@ -203,8 +197,9 @@ def placed(described: dict[str, Any], given: Iterable[type[Model]] = ()) -> dict
     own = [part for part in written_models(described) if "class" in part]
     for part in own:
         found = named.get(part["name"]) or newest(part["class"])
-        if found is None:
-            missing.append(f"{part['name']!r} ({part['class'].partition('#')[0].replace(':', '.')})")
+        if found is None or found.name != part["name"]:
+            place = part["class"].partition("#")[0].replace(":", ".")
+            missing.append(f"{part['name']!r} ({place})")
         else:
             part["class"] = place_of(found)
     if missing:

@@ -1,12 +1,14 @@
-"""What the fields of a model may hold, said in their annotations, and what is said where they do not.
+"""What the fields of a model may hold, as their annotations say, and sentences where they do not.
 
-A field is declared with the priors that a model can use, ``LogNormal | Pareto``. Where the type does
-not say all, its annotation carries what it needs: :data:`Scale` is a number above 0, :data:`Given`
-rows whose accuracy is not estimated, :data:`Proper` a Dirichlet prior with pseudo-counts.
+A field is declared with the priors that a model can use, ``LogNormal | Pareto``. Where the type
+does not say all, its annotation carries what it needs: :data:`Scale` is a number above 0,
+:data:`Given` rows whose accuracy is not estimated, :data:`Proper` a Dirichlet prior with
+pseudo-counts.
 """
 
 from __future__ import annotations
 
+import inspect
 import math
 import sys
 import types
@@ -37,21 +39,26 @@ class Needs:
 
 
 def _as_given(rows: Any) -> bool:
-    return not rows.estimated and rows.spread == 0 and rows.strength > 0
+    return not rows.estimated and rows.spread == 0
 
 
 Scale = Annotated[float, Needs("a number above 0", lambda x: 0 < x < math.inf)]
+NonNegative = Annotated[float, Needs("a number of 0 or more", lambda x: 0 <= x < math.inf)]
 Probability = Annotated[float, Needs("a number between 0 and 1", lambda x: 0 < x < 1)]
 Proper = Annotated[
     Dirichlet, Needs("Dirichlet with a concentration above 0", lambda x: x.concentration > 0)
 ]
-AS_GIVEN = Needs(
-    "Diagonal with a strength above 0 whose accuracy and strength are as given (no certainty=, no "
-    "spread=: only the population of a hierarchical model learns them)",
-    _as_given,
-)
-Given = Annotated[Diagonal, AS_GIVEN]
-GivenRows = Annotated[Diagonal | Rows, AS_GIVEN]
+_LEARNS = "without certainty= and spread=, which only the population of a hierarchical model learns"
+Given = Annotated[
+    Diagonal,
+    Needs(
+        f"Diagonal with a strength above 0, {_LEARNS}", lambda x: _as_given(x) and x.strength > 0
+    ),
+]
+GivenRows = Annotated[Diagonal | Rows, Needs(f"Rows, or Diagonal {_LEARNS}", _as_given)]
+ProperRows = Annotated[
+    Diagonal | Rows, Needs("Rows, or Diagonal with a strength above 0", lambda x: x.strength > 0)
+]
 
 
 def misfits(value: Any) -> list[str]:
@@ -69,20 +76,21 @@ def misfits(value: Any) -> list[str]:
     >>> from annomodels.priors import LogNormal
     >>> @dataclass
     ... class Coders:
-    ...     spread: "Scale" = 1.0
-    >>> misfits(Coders(LogNormal()))
-    ['spread= of Coders takes a number above 0, such as 1.0, and is LogNormal(median=10.0, spread=1.0).']
+    ...     spread: Scale = 1.0
+    >>> print(*misfits(Coders(LogNormal(2.0))))
+    Coders cannot use spread=LogNormal(median=2.0, spread=1.0): give a number above 0, such as 1.0.
     """
     kind, found = type(value), []
     for name, (taken, needs) in _declared(kind).items():
         held = getattr(value, name)
-        if isinstance(held, taken) and not _is_wrong_number(held, taken):
-            # None stands for "no such prior", whatever the field needs otherwise
-            if needs is None or held is None or needs.met(held):
-                continue
+        if held is None and type(None) in taken:
+            continue
+        fits = isinstance(held, _wide(taken)) and not _is_wrong_number(held, taken)
+        if fits and (needs is None or needs.met(held)):
+            continue
         what = needs.what if needs else " or ".join(map(_called, taken))
         found.append(
-            f"{name}= of {kind.__name__} takes {what}{_default(kind, name)}, and is {held!r}."
+            f"{kind.__name__} cannot use {name}={held!r}: give {what}{_default(kind, name)}."
         )
     return found
 
@@ -105,20 +113,22 @@ def _default(kind: type, name: str) -> str:
     value = field.default if field.default is not MISSING else None
     if value is None and field.default_factory is not MISSING:
         value = field.default_factory()
-    return "" if value is None else f", such as {value!r}"
+    if value is None:
+        return ""
+    return f", such as {f'{type(value).__name__}()' if hasattr(value, 'describe') else repr(value)}"
 
 
 @lru_cache(maxsize=256)
 def _declared(kind: type) -> dict[str, tuple[tuple[type, ...], Needs | None]]:
-    """What each field of a dataclass may hold, as far as its annotation says it."""
+    """Give what each field of a dataclass may hold, as far as its annotation says it."""
     found = {}
     for each in fields(kind):
-        owner = next(c for c in kind.__mro__ if each.name in c.__dict__.get("__annotations__", {}))
+        owner = next(c for c in kind.__mro__ if each.name in inspect.get_annotations(c))
         hint: Any = each.type
         if isinstance(hint, str):
             module = sys.modules.get(owner.__module__)
             try:
-                hint = eval(hint, dict(vars(module)) if module else {})  # noqa: S307
+                hint = eval(hint, dict(vars(module)) if module else {})
             except Exception:  # a name for type checkers only says nothing here
                 continue
         needs = None
@@ -126,8 +136,8 @@ def _declared(kind: type) -> dict[str, tuple[tuple[type, ...], Needs | None]]:
             hint, *extra = get_args(hint)
             needs = next((x for x in extra if isinstance(x, Needs)), None)
         parts = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
-        if all(isinstance(part, type) for part in parts):
-            found[each.name] = (_wide(parts), needs)
+        if all(isinstance(part, type) and part is not Any for part in parts):
+            found[each.name] = (parts, needs)
     return found
 
 

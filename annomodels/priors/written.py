@@ -1,7 +1,7 @@
 """Priors, and models that are made of them, as plain data and back.
 
-A class that is no part of this package is known from when Python has run its definition. A file names
-it by its place, ``module:Class``, and nothing imports a module because a file says so.
+A class that is no part of this package is known from when Python has run its definition. A file
+names it by its place, ``module:Class``, and nothing imports a module because a file says so.
 """
 
 from __future__ import annotations
@@ -114,9 +114,9 @@ def unwritable(model: Any) -> list[str]:
             _plain(getattr(model, each.name))
         except TypeError as error:
             found.append(
-                f"{each.name}= of {type(model).__name__} holds {error}, which a result cannot keep. "
-                "Fields of a model are numbers, texts, tuples of these, priors of am.priors, or "
-                "models; a table may be a tuple of tuples."
+                f"{each.name}= of {type(model).__name__} holds {error}, which a result cannot "
+                "keep. Fields of a model are numbers, texts, tuples of these, priors of "
+                "am.priors, or models; a table may be a tuple of tuples."
             )
     return found
 
@@ -124,7 +124,7 @@ def unwritable(model: Any) -> list[str]:
 def _plain(value: Any) -> Any:
     if type(value) in KINDS.values():
         return to_dict(value)
-    if hasattr(value, "to_dict") and hasattr(value, "prevalence"):
+    if hasattr(value, "to_dict") and hasattr(value, "describe"):
         return {"model": value.to_dict()}
     if isinstance(value, np.generic):
         value = value.item()

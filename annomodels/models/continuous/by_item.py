@@ -16,7 +16,7 @@ from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.observed import observed
 from annomodels.models.parameters import Parameter
 from annomodels.models.states import States, marginals
-from annomodels.priors import Diagonal, Dirichlet, LogNormal, Pareto, ScalePrior
+from annomodels.priors import Diagonal, Dirichlet, Given, LogNormal, Pareto, ScalePrior
 from annomodels.priors.shares import dirichlet_rows
 from annomodels.types import Floats
 
@@ -69,7 +69,7 @@ class BetaBinomialByItem(Model):
     correlated: ClassVar[bool] = True
 
     prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
-    population: Diagonal = field(default_factory=lambda: Diagonal(10.0, 0.8))
+    population: Given = field(default_factory=lambda: Diagonal(10.0, 0.8))
     concentration: ScalePrior = field(default_factory=lambda: LogNormal(5.0, 0.7))
     nodes: int = 24
 
