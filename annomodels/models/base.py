@@ -343,6 +343,10 @@ class Model(ABC):
         """Add to draws [sample, ...] of the result those of further variables of the PyMC model."""
         return values
 
+    def pymc_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
+        """Turn draws [sample, ...] of the result into those of the variables of the PyMC model."""
+        return self.prior_values(values)
+
     def to_dict(self) -> dict[str, Any]:
         """Write the model down as plain data."""
         return model_to_dict(self)

@@ -9,9 +9,10 @@ import numpy as np
 
 import annomodels as am
 from annomodels.models.base import Model
-from annomodels.models.confusion import ConfusionModel, clamped_logp, emission_logp
+from annomodels.models.confusion import ConfusionModel
 from annomodels.models.parameters import Parameter
-from annomodels.priors import Dirichlet, Scale
+from annomodels.models.states import SMALLEST, States, add_states, marginals
+from annomodels.priors import Beta, Dirichlet, Scale
 
 
 @dataclass(frozen=True)
@@ -78,9 +79,6 @@ class Knowing(Lapsing, ConfusionModel):
             "habit": state.population["guess"].mean(axis=0),
         }
 
-    def sample_parameters(self, n_rows, n_labels, rng):
-        raise NotImplementedError
-
 
 @dataclass(frozen=True)
 class Tight(am.models.LogisticRandomEffects):
@@ -91,15 +89,30 @@ class Tight(am.models.LogisticRandomEffects):
 
 @dataclass(frozen=True)
 class HandMade(Lapsing):
-    """Derived from nothing but Model, with a likelihood of its own: coders are alike."""
+    """Derived from nothing but Model: items are plain, or so hard that everybody guesses."""
 
     name: ClassVar[str] = "hand-made"
-    shared: ClassVar[bool] = True
 
     prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
+    hard: Beta = field(default_factory=lambda: Beta(1.0, 9.0))
 
     def own_parameters(self, n_labels):
-        return (Parameter("right", (), "unit"),)
+        return (
+            Parameter("right", ("coder",), "unit", watched="", shown=True),
+            Parameter("hard_share", (), "unit"),
+        )
+
+    def coords(self, labels):
+        return {"state": [f"{label}/{kind}" for label in labels for kind in ("plain", "hard")]}
+
+    def _states(self, prevalence, share, right, k, xp):
+        """Shares [state] and rows [coder, state, label], for NumPy and PyTensor."""
+        plain = xp.where(
+            np.eye(k, dtype=bool), right[:, None, None], (1 - right[:, None, None]) / (k - 1)
+        )
+        rows = xp.stack([plain, xp.full_like(plain, 1.0 / k)], axis=2)
+        shares = xp.stack([prevalence * (1.0 - share), prevalence * share], axis=1)
+        return xp.reshape(shares, (2 * k,)), xp.reshape(rows, (rows.shape[0], 2 * k, k))
 
     def build(self, codes, coords):
         import pymc as pm
@@ -108,17 +121,41 @@ class HandMade(Lapsing):
         k = codes.n_labels
         with pm.Model(coords=coords) as model:
             prevalence = pm.Dirichlet("prevalence", self.prevalence.alpha(k), dims="truth")
-            right = pm.Beta("right", 7.0, 3.0)
-            rows = pt.where(np.eye(k, dtype=bool), right, (1.0 - right) / (k - 1))
-            pm.Deterministic("confusion", rows, dims=("truth", "label"))
-            joint = pt.log(prevalence)[None] + emission_logp(pt.log(rows)[None], codes, pt)
-            pm.Potential("labels", clamped_logp(joint, codes))
+            share = pm.Beta("hard_share", *self.hard.counts)
+            right = pm.Beta("right", 7.0, 3.0, dims="coder")
+            shares, rows = self._states(prevalence, share, right, k, pt)
+            log_truth = np.log(np.maximum(np.repeat(np.eye(k), 2, axis=0), SMALLEST))
+            add_states(codes, pt.log(shares), pt.log(rows), log_truth)
         return model
 
     @property
     def starter(self):
-        return am.models.Pooled(self.prevalence)
+        return am.models.OneCoin(self.prevalence)
 
     def pymc_start(self, state):
-        accuracy = float(np.exp(np.diagonal(state.log_confusion[0])).mean())
-        return {"prevalence": np.exp(state.log_prevalence), "right": np.array(accuracy)}
+        return {
+            "prevalence": np.exp(state.log_prevalence),
+            "right": np.clip(state.population["accuracy"], 0.05, 0.95),
+            "hard_share": np.array(0.1),
+        }
+
+    def n_states(self, n_labels):
+        return 2 * n_labels
+
+    def states(self, values):
+        k = values["prevalence"].shape[1]
+        parts = [
+            self._states(p, s, r, k, np)
+            for p, s, r in zip(
+                values["prevalence"], values["hard_share"], values["right"], strict=True
+            )
+        ]
+        share, rows = (np.stack(part) for part in zip(*parts, strict=True))
+        truth = np.broadcast_to(np.repeat(np.eye(k), 2, axis=0), (len(share), 2 * k, k))
+        hard = np.broadcast_to(np.tile([0.0, 1.0], k), share.shape)
+        return States(share, rows, truth, {"hard": hard})
+
+    def finish(self, values):
+        found = self.states({name: np.asarray(v)[None] for name, v in values.items()})
+        _, confusion = marginals(found.share[0], found.emission[0], found.truth[0])
+        return {**values, "confusion": confusion}

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import annomodels as am
-from annomodels.errors import NotApplicable
+from annomodels.errors import EngineError, NotApplicable
 from annomodels.fitting.verbs import CLASSES, VERBS
 from annomodels.models.catalog import from_dict
 from annomodels.reporting.methods import bibtex, methods, methods_latex
@@ -93,7 +93,8 @@ def test_everything_is_answered_of_a_model_that_only_nuts_serves(data, model, tm
 
 def test_other_engines_see_the_own_prior(data) -> None:
     """At any point, prior by the kernels and by PyMC differ by nothing."""
-    from annomodels.engines.pymc.nuts import state_of, with_data
+    from annomodels.engines.pymc.handed import with_data
+    from annomodels.engines.pymc.nuts import state_of
 
     model = Neighbours(decay=0.5)
     pymc_model = with_data(model, data)
@@ -256,3 +257,12 @@ def test_a_model_is_written_down_and_read_back() -> None:
     changed = replace(Neighbours(), decay=2.0)
     assert changed.to_dict()["class"] == "own_models:Neighbours"
     assert "class" not in am.models.Mace().to_dict()
+
+
+def test_a_model_without_rows_and_states_is_told_what_it_lacks(data) -> None:
+    class Nothing(HandMade):
+        def n_states(self, n_labels):
+            return 0
+
+    with pytest.raises(EngineError, match=r"derive it from ConfusionModel, or give it n_states"):
+        am.fit(data, Nothing())

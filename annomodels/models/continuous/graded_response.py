@@ -144,6 +144,10 @@ class GradedResponse(Model):
             add_states(codes, share, log_emission, log_truth)
         return model
 
+    def pymc_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
+        """Add the standardised numbers of the coders."""
+        return self.coders.pymc_values(values)
+
     @property
     def starter(self) -> HierarchicalDawidSkene:
         """The conjugate model whose mode is the starting point."""

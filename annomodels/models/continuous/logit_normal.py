@@ -125,6 +125,15 @@ class LogitNormalDawidSkene(ConfusionModel):
             "z": (logits - location) / scale[:, None],
         }
 
+    def pymc_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
+        """Add the standardised logits, and how far the population is from its centre."""
+        logits = np.log(np.maximum(values["confusion"], np.finfo(np.float32).tiny))
+        logits -= logits.mean(axis=-1, keepdims=True)
+        location = values["location"]
+        z = (logits - location[:, None]) / values["scale"][:, None, :, None]
+        shift = location - self.centre_logits(location.shape[-1])
+        return {**values, "shift": shift, "z": z}
+
     def sample_parameters(self, n_rows: int, n_labels: int, rng: np.random.Generator) -> State:
         """Draw parameters from the prior."""
 

@@ -104,6 +104,10 @@ class Ordinal(ConfusionModel):
         pm.Deterministic("confusion", pt.exp(log_confusion), dims=("coder", "truth", "label"))
         return log_confusion
 
+    def pymc_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
+        """Add the standardised numbers of the coders."""
+        return self.coders.pymc_values(values)
+
     @property
     def starter(self) -> HierarchicalDawidSkene:
         """The conjugate model whose mode is the starting point."""

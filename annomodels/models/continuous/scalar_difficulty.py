@@ -279,6 +279,19 @@ class ScalarDifficulty(Model):
         level = mean.mean(axis=-1, keepdims=True)
         return {**values, "level": level[:, 0], "contrast": mean - level}
 
+    def pymc_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
+        """Add those of the mean abilities, and standardised leanings."""
+        found = self.prior_values(values)
+        if "leaning" not in values:
+            return found
+        off = ~np.eye(values["leaning"].shape[-1], dtype=bool)
+        own, common = (
+            values[name][..., off].reshape(*values[name].shape[:-1], -1)
+            for name in ("leaning", "mean_leaning")
+        )
+        z = (own - common[:, None]) / values["leaning_scale"][:, None, :, None]
+        return {**found, "preference": common, "z": z}
+
     def finish(self, values: dict[str, Floats]) -> dict[str, Floats]:
         """Turn one draw of the PyMC variables into the variables of the result."""
         found = self.states({name: np.asarray(v)[None] for name, v in values.items()})
