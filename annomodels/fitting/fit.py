@@ -10,8 +10,8 @@ from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
+from annomodels.fitting.saving import save_file, save_folder, told
 from annomodels.fitting.verbs import Kind, answering, lacking
 from annomodels.models.base import Model
 from annomodels.summaries.summary import Summary
@@ -328,9 +328,18 @@ class Fit:
 
     def to_pymc(self) -> Any:
         """Give the PyMC model with these data; its ``log_likelihood`` is that of each item."""
-        from annomodels.engines.pymc.nuts import with_data as built
+        from annomodels.engines.pymc.handed import with_data as built
 
         return built(self.model, self.data)
+
+    def pymc_draws(self) -> xr.DataTree:
+        """Give the draws under the names of :meth:`to_pymc`, as PyMC's functions take them.
+
+        ``pm.sample_posterior_predictive(fit.pymc_draws(), model=fit.to_pymc())`` gives new labels.
+        """
+        from annomodels.engines.pymc.handed import draws_for
+
+        return draws_for(self.model, self.data, self.tree)
 
     def save(self, path: str | os.PathLike[str], force: bool = False) -> Path:
         """Save the fit; :func:`annomodels.load` reads it.
@@ -350,8 +359,6 @@ class Fit:
         OutputError
             When there is such a file or folder and `force` is not set, or it cannot be written.
         """
-        from annomodels.fitting.saving import save_file, save_folder
-
         return (save_file if self.truth is None else save_folder)(self, Path(path), force)
 
     def _once(self, verb: str, *known: Any, **options: Any) -> Any:
@@ -379,16 +386,7 @@ class Fit:
         return _handed(self._once(verb, **options))
 
     def __repr__(self) -> str:
-        attrs = self.tree.attrs
-        about = f"{self.model.title} on {self.data!r}\n{attrs['engine']}, {attrs['chains']} chains"
-        about += f" of {attrs['draws']} draws, seed {self.seed}, {float(attrs['seconds']):.1f} s"
-        if "expected_errors" not in attrs:
-            return about
-        table = self.prevalence().table[:10]
-        shares = zip(table["label"], table["prevalence"], strict=True)
-        known = ", ".join(f"{label_text(name)} {share:.3f}" for name, share in shares)
-        wrong = f"{float(attrs['expected_errors']):,.1f} of the most probable labels"
-        return f"{about}\nprevalence: {known}; {wrong} are expected to be wrong"
+        return told(self)
 
     def _repr_html_(self) -> str:
         first, *rest = map(escape, repr(self).split("\n"))

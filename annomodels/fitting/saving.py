@@ -1,4 +1,4 @@
-"""A fit becomes a file, or of a scan a folder."""
+"""A fit becomes a file, or of a scan a folder, or a few lines that say what it is."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from annomodels.data.names import label_text
 from annomodels.errors import Problem
 from annomodels.io.writing import OutputError, atomic_path, compression_of
 
@@ -72,3 +73,17 @@ def save_folder(fit: Any, path: Path, force: bool) -> Path:
     finally:
         shutil.rmtree(work, ignore_errors=True)
     return path
+
+
+def told(fit: Any) -> str:
+    """Say in a few lines what was fitted to what, and what came out."""
+    attrs = fit.tree.attrs
+    about = f"{fit.model.title} on {fit.data!r}\n{attrs['engine']}, {attrs['chains']} chains"
+    about += f" of {attrs['draws']} draws, seed {fit.seed}, {float(attrs['seconds']):.1f} s"
+    if "expected_errors" not in attrs:
+        return about
+    table = fit.prevalence().table[:10]
+    shares = zip(table["label"], table["prevalence"], strict=True)
+    known = ", ".join(f"{label_text(name)} {share:.3f}" for name, share in shares)
+    wrong = f"{float(attrs['expected_errors']):,.1f} of the most probable labels"
+    return f"{about}\nprevalence: {known}; {wrong} are expected to be wrong"

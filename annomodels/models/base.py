@@ -14,8 +14,10 @@ from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
 from annomodels.models.encoded import Encoded, require_fittable
 from annomodels.models.parameters import Parameter
-from annomodels.priors import Dirichlet, Rows, from_dict, to_dict
+from annomodels.priors import Dirichlet, Rows
 from annomodels.priors.shares import dirichlet_like
+from annomodels.priors.usable import misfits
+from annomodels.priors.written import enter, is_own, model_to_dict, unwritable, value_of
 from annomodels.types import Floats
 
 if TYPE_CHECKING:
@@ -96,16 +98,12 @@ class ExpectedAccuracy(NamedTuple):
     spread: Floats
 
 
-# models that are loaded, by name: a model may be made of others
-CLASSES: dict[str, type[Model]] = {}
-
-
 class Model(ABC):
     """An immutable value: priors only, no data."""
 
     name: ClassVar[str]
     title: ClassVar[str]
-    citation: ClassVar[str]
+    citation: ClassVar[str] = ""
     # what the truth of an item is: one of some classes, a number, or a link to an antecedent
     truth: ClassVar[Literal["class", "number", "link"]] = "class"
     engines: ClassVar[tuple[str, ...]] = ("nuts",)
@@ -140,8 +138,29 @@ class Model(ABC):
     prevalence: Dirichlet
 
     def __init_subclass__(cls) -> None:
-        if "name" in cls.__dict__:
-            CLASSES.setdefault(cls.name, cls)
+        own, said = is_own(cls), cls.__dict__
+        if own and "name" not in said:  # a result would be taken for that of another model
+            cls.name = cls.__name__
+        if own and "title" not in said:
+            cls.title = cls.name
+        if own or "name" in said:
+            enter(cls)
+
+    def __post_init__(self) -> None:
+        """Refuse priors that the model cannot use; see :meth:`require_usable`."""
+        self.require_usable()
+
+    def require_usable(self) -> None:
+        """Refuse fields that hold what the model cannot use, or what a result cannot keep.
+
+        Raises
+        ------
+        NotApplicable
+            With all of them by name, and what each takes.
+        """
+        found = misfits(self) or unwritable(self)
+        if found:
+            raise NotApplicable("\n".join(found))
 
     @abstractmethod
     def describe(self) -> list[str]:
@@ -331,15 +350,18 @@ class Model(ABC):
         """
         return None
 
+    def pymc_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
+        """Turn draws [sample, ...] of the result into those of the variables of the PyMC model."""
+        return self.prior_values(values)
+
     def to_dict(self) -> dict[str, Any]:
         """Write the model down as plain data."""
-        values = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
-        return {"name": self.name, "priors": {k: _plain(v) for k, v in values.items()}}
+        return model_to_dict(self)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """Read back what :meth:`to_dict` wrote."""
-        return cls(**{k: _value(v) for k, v in data.get("priors", {}).items()})
+        return cls(**{k: value_of(v) for k, v in data.get("priors", {}).items()})
 
     def bound(self, data: Annotations) -> Self:
         """Copy that knows the data it will be fitted to, where its priors concern them by name.
@@ -350,12 +372,21 @@ class Model(ABC):
             When priors from an earlier fit are for other labels.
         """
         known = [label_text(name) for name in data.labels]
-        for value in (getattr(self, f.name) for f in fields(self)):  # type: ignore[arg-type]
+        for name in (f.name for f in fields(self)):  # type: ignore[arg-type]
+            value = getattr(self, name)
             labels = list(value.labels) if isinstance(value, Rows) else known
             if labels and labels != known:
                 raise NotApplicable(
                     f"The priors are those of a fit with the labels {', '.join(labels)}, and the "
                     f"data have {', '.join(known)}. Declare the same labels (labels=)."
+                )
+            sized = value.counts if isinstance(value, Rows) else ()
+            if name == "prevalence":
+                sized = getattr(value, "shares", ())
+            if sized and len(sized) != len(known):
+                raise NotApplicable(
+                    f"{value!r} is for {len(sized)} labels, and the data have {len(known)}: "
+                    f"{', '.join(known)}. Give a prior for these."
                 )
         return self
 
@@ -363,23 +394,3 @@ class Model(ABC):
     def proper(self) -> bool:
         """Whether all priors are proper, as sampling needs."""
         return self.prevalence.concentration > 0
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Model):
-        return {"model": value.to_dict()}
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    if isinstance(value, tuple):
-        return [_plain(part) for part in value]
-    return to_dict(value)
-
-
-def _value(plain: Any) -> Any:
-    if isinstance(plain, list):
-        return tuple(map(_value, plain))
-    if not isinstance(plain, dict):
-        return plain
-    if "model" in plain:
-        return CLASSES[plain["model"]["name"]].from_dict(plain["model"])
-    return from_dict(plain)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import json
 from collections import UserDict
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from annomodels.errors import NotApplicable
+from annomodels.priors.written import class_within, is_own, newest, place_of, written_models
 
 if TYPE_CHECKING:
     from annomodels.data.annotations import Annotations
@@ -99,10 +101,24 @@ def resolve(model: str | Model) -> Model:
     >>> resolve("pooled").title
     'Pooled'
     """
-    if not isinstance(model, str):
+    if isinstance(model, str):
+        if model in MODELS or model in OTHERS:
+            return class_of(model)()
+    elif isinstance(model, type):
+        raise NotApplicable(f"{model.__name__} is a class. Give a model: {model.__name__}().")
+    elif not hasattr(model, "require_usable"):
+        raise NotApplicable(
+            f"{model!r} is no model. Give a name, a model of am.models, or one of your own that "
+            "is derived from these."
+        )
+    else:
+        if is_own(type(model)) and any(model.name in t for t in (MODELS, OTHERS, PARTS)):
+            raise NotApplicable(
+                f"The class {type(model).__name__} is called {model.name!r}, as a model of this "
+                "package is. Give it a name of its own."
+            )
+        model.require_usable()
         return model
-    if model in MODELS or model in OTHERS:
-        return class_of(model)()
     raise NotApplicable(f"There is no model {model!r}. Use one of {', '.join([*MODELS, *OTHERS])}.")
 
 
@@ -124,10 +140,27 @@ def with_no_answers(model: Model, data: Annotations) -> Model:
 
 
 def from_dict(data: dict[str, Any]) -> Model:
-    """Read back a model that ``to_dict`` wrote, with the models that it is made of."""
-    for part in _parts(data.get("priors")):
-        class_of(part)
-    return class_of(data["name"]).from_dict(data)
+    """Read back a model that ``to_dict`` wrote, with the models that it is made of.
+
+    Raises
+    ------
+    KeyError
+        When there is no such model, or nobody has imported its class.
+    """
+    for part in written_models(data):
+        if "class" not in part:
+            class_of(part["name"])
+    kind = class_within(data)
+    try:
+        found: Model = kind.from_dict(data)
+    except (TypeError, ValueError) as error:
+        if not is_own(kind):
+            raise
+        raise NotApplicable(
+            f"The class {kind.__name__} does not take what the fit was made with: {error}. Give "
+            "the class as it was then."
+        ) from error
+    return found
 
 
 def class_of(name: str) -> type[Model]:
@@ -138,11 +171,45 @@ def class_of(name: str) -> type[Model]:
     raise KeyError(name)
 
 
-def _parts(plain: Any) -> Iterator[str]:
-    """Names of the models within plain data."""
-    inner = plain.values() if isinstance(plain, dict) else plain
-    if isinstance(plain, dict) and "model" in plain:
-        yield plain["model"]["name"]
-    if isinstance(plain, dict | list):
-        for value in inner:
-            yield from _parts(value)
+def placed(described: dict[str, Any], given: Iterable[type[Model]] = ()) -> dict[str, Any]:
+    """Give the description of a model with the classes that stand for its own ones now.
+
+    Parameters
+    ----------
+    described
+        What a file says: name, place of the class, priors.
+    given
+        Classes that somebody says are those of the models of these names.
+
+    Returns
+    -------
+    dict
+        The same, each class at a place that is known here.
+
+    Raises
+    ------
+    NotApplicable
+        When a class is neither given nor defined here, or is given for nothing.
+    """
+    described = json.loads(json.dumps(described))
+    named = {kind.name: kind for kind in given}
+    missing = []
+    own = [part for part in written_models(described) if "class" in part]
+    for part in own:
+        found = named.get(part["name"]) or newest(part["class"])
+        if found is None or found.name != part["name"]:
+            place = part["class"].partition("#")[0].replace(":", ".")
+            missing.append(f"{part['name']!r} ({place})")
+        else:
+            part["class"] = place_of(found)
+    if missing:
+        raise NotApplicable(
+            f"The model {' and '.join(missing)} is no part of annomodels, and no file says what "
+            "code is run. Import its class first, or give it: am.load(path, model=Class)."
+        )
+    if idle := sorted(named.keys() - {part["name"] for part in own}):
+        raise NotApplicable(
+            f"There is a fit of {described['name']!r} here, without a part that is called "
+            f"{' or '.join(map(repr, idle))}: leave out model=."
+        )
+    return described

@@ -17,6 +17,7 @@ import numpy as np
 from annomodels.models.base import Model, State
 from annomodels.models.encoded import Encoded
 from annomodels.models.observed import by_item, names_items, observed, observed_sparse
+from annomodels.models.states import SMALLEST, add_states
 from annomodels.types import Floats, Ints
 
 
@@ -52,9 +53,9 @@ class ConfusionModel(Model):
 
     # -- what a member says ---------------------------------------------------------------------
 
-    @abstractmethod
     def sample_parameters(self, n_rows: int, n_labels: int, rng: np.random.Generator) -> State:
-        """Draw parameters from the prior."""
+        """Draw parameters from the prior, for simulations."""
+        raise NotImplementedError(self.name)
 
     @abstractmethod
     def pymc_log_confusion(self, n_labels: int) -> Any:
@@ -116,6 +117,10 @@ class ConfusionModel(Model):
                 "prevalence", a=self.prevalence.alpha(codes.n_labels), dims="truth"
             )
             log_confusion = self.pymc_log_confusion(codes.n_labels)
+            if names_items():
+                sure = np.log(np.maximum(np.eye(codes.n_labels), SMALLEST))
+                add_states(codes, pt.log(prevalence), log_confusion, sure)
+                return model
             joint = pt.log(prevalence)[None, :] + emission_logp(log_confusion, codes, pt)
             pm.Potential("labels", clamped_logp(joint, codes))
         return model

@@ -9,7 +9,7 @@ import numpy as np
 
 from annomodels.models.base import Earlier, State
 from annomodels.models.conjugate import ConjugateModel
-from annomodels.priors import Diagonal, Dirichlet, Rows
+from annomodels.priors import Diagonal, Dirichlet, GivenRows, Rows
 from annomodels.priors.shares import as_table, dirichlet_like
 from annomodels.types import Floats
 
@@ -49,7 +49,7 @@ class DawidSkene(ConjugateModel):
     family: ClassVar[str] = "matrices"
 
     prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
-    confusion: Diagonal | Rows = field(default_factory=lambda: Diagonal(4.0, 0.7))
+    confusion: GivenRows = field(default_factory=lambda: Diagonal(4.0, 0.7))
 
     @classmethod
     def unsmoothed(cls) -> DawidSkene:
@@ -76,9 +76,17 @@ class DawidSkene(ConjugateModel):
         confusion = Rows(table, earlier.labels)
         return replace(self, prevalence=earlier.prevalence, confusion=confusion)
 
+    def row_counts(self, n_labels: int) -> Floats:
+        """Dirichlet pseudo-counts of a confusion matrix, shape [truth, label].
+
+        All engines take them from here: a model of one's own with another prior of the rows gives
+        others.
+        """
+        return self.confusion.alpha(n_labels)
+
     def row_prior(self, state: State) -> Floats:
         """Dirichlet pseudo-counts of a confusion matrix, shape [truth, label]."""
-        return self.confusion.alpha(len(state.log_prevalence))
+        return self.row_counts(len(state.log_prevalence))
 
     def collapsed(self, state: State) -> Floats | None:
         """Pseudo-counts of rows that are Dirichlet given counts of labels."""
@@ -86,7 +94,7 @@ class DawidSkene(ConjugateModel):
 
     def start(self, counts: Floats, sizes: Floats) -> State:
         """Parameters from soft counts [row, label, truth] and class sizes [truth]."""
-        return self.with_mode(counts, sizes, self.confusion.alpha(len(sizes)), {})
+        return self.with_mode(counts, sizes, self.row_counts(len(sizes)), {})
 
     def maximise(self, counts: Floats, sizes: Floats, state: State) -> State:
         """M-step: the mode given expected counts, on the scale of log-ratios."""
@@ -94,7 +102,7 @@ class DawidSkene(ConjugateModel):
 
     def sample_parameters(self, n_rows: int, n_labels: int, rng: np.random.Generator) -> State:
         """Draw parameters from the prior."""
-        alpha = self.confusion.alpha(n_labels)
+        alpha = self.row_counts(n_labels)
         rows = np.stack([rng.dirichlet(a, n_rows) for a in alpha], axis=2)
         prevalence = rng.dirichlet(self.prevalence.alpha(n_labels))
         return State(np.log(prevalence), np.log(rows))
@@ -105,7 +113,7 @@ class DawidSkene(ConjugateModel):
         import pytensor.tensor as pt
 
         dims = ("coder", "truth", "label")
-        confusion = pm.Dirichlet("confusion", a=self.confusion.alpha(n_labels)[None], dims=dims)
+        confusion = pm.Dirichlet("confusion", a=self.row_counts(n_labels)[None], dims=dims)
         return pt.log(confusion)
 
     def describe(self) -> list[str]:
@@ -161,9 +169,7 @@ class Pooled(DawidSkene):
         import pymc as pm
         import pytensor.tensor as pt
 
-        confusion = pm.Dirichlet(
-            "confusion", a=self.confusion.alpha(n_labels), dims=("truth", "label")
-        )
+        confusion = pm.Dirichlet("confusion", a=self.row_counts(n_labels), dims=("truth", "label"))
         return pt.log(confusion)[None]
 
     def describe(self) -> list[str]:

@@ -77,6 +77,7 @@ class GroupedCoders(HierarchicalDawidSkene):
         pairs = self.groups.items() if isinstance(self.groups, Mapping) else self.groups
         texts = {label_text(coder): label_text(group) for coder, group in pairs}
         object.__setattr__(self, "groups", tuple(sorted(texts.items())))
+        super().__post_init__()
 
     @property
     def group_names(self) -> tuple[str, ...]:

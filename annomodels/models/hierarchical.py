@@ -15,7 +15,16 @@ from annomodels.models.base import DrawsOf, Earlier, ExpectedAccuracy, State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.observed import observed
 from annomodels.models.parameters import Parameter
-from annomodels.priors import CoderRows, Diagonal, Dirichlet, LogNormal, Pareto, Rows, ScalePrior
+from annomodels.priors import (
+    CoderRows,
+    Diagonal,
+    Dirichlet,
+    LogNormal,
+    Pareto,
+    ProperRows,
+    Rows,
+    ScalePrior,
+)
 from annomodels.priors.shares import as_table, dirichlet_logp, dirichlet_rows, inside
 from annomodels.types import AnyArray, Floats
 
@@ -73,7 +82,7 @@ class HierarchicalDawidSkene(ConjugateModel):
     grouping: ClassVar[Literal["", "may", "must"]] = "may"
 
     prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
-    population: Diagonal | Rows = field(default_factory=lambda: Diagonal(300.0, 0.7, 10.0))
+    population: ProperRows = field(default_factory=lambda: Diagonal(300.0, 0.7, 10.0))
     concentration: ScalePrior = field(default_factory=lambda: LogNormal(5.0, 0.7))
     returning: tuple[CoderRows, ...] = ()
     places: tuple[int, ...] = ()

@@ -96,6 +96,7 @@ class Interval(Model):
     ends: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 0 < self.location < math.inf:
             raise ValueError(f"The location needs a spread > 0, not {self.location!r}.")
         if self.unit is not None and not 0 < self.unit < math.inf:

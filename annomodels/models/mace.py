@@ -10,7 +10,7 @@ import numpy as np
 from annomodels.models.base import State
 from annomodels.models.conjugate import ConjugateModel, log_shares
 from annomodels.models.parameters import Parameter
-from annomodels.priors import Beta, Dirichlet
+from annomodels.priors import Beta, Dirichlet, Proper
 from annomodels.types import AnyArray, Floats
 
 UNIFORM = 1e6
@@ -72,7 +72,7 @@ class Mace(ConjugateModel):
 
     prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
     competence: Beta = field(default_factory=lambda: Beta(0.5, 0.5))
-    guess: Dirichlet = field(default_factory=lambda: Dirichlet(10.0))
+    guess: Proper = field(default_factory=lambda: Dirichlet(10.0))
 
     @classmethod
     def hovy(cls) -> Mace:
@@ -158,7 +158,7 @@ class Mace(ConjugateModel):
         theta, xi = state.population["competence"], state.population["guess"]
         a, b = self.competence.counts
         value = a * np.log(theta).sum() + b * np.log1p(-theta).sum()
-        value += self.guess.concentration * np.log(xi).sum()
+        value += (self.guess.alpha(xi.shape[1]) * np.log(xi)).sum()
         return self.prevalence_penalty(state) + float(value)
 
     def sample_parameters(self, n_rows: int, n_labels: int, rng: np.random.Generator) -> State:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 
 def observed(name: str, values: Any) -> Any:
@@ -91,6 +93,58 @@ def names_items() -> bool:
     import pymc as pm
 
     return "item" in pm.modelcontext(None).coords
+
+
+def observed_labels(
+    codes: Any,
+    of_items: Callable[..., Any],
+    drawn: Callable[..., Any],
+    *parameters: Any,
+    signature: str,
+) -> Any:
+    """Register the labels themselves as an observed variable; called in a model context.
+
+    It is one distribution of all labels, ``labels`` [annotation]: its log density has the truth
+    summed out, and a draw from it labels all items anew.
+
+    Parameters
+    ----------
+    codes
+        The patterns of labels, one for each item.
+    of_items
+        From labels [annotation] and the parameters the log likelihood of each item, [item].
+    drawn
+        From the parameters and a size, which is not used, new labels [annotation].
+    *parameters
+        Tensors.
+    signature
+        Dimensions of the parameters, as ``"(s),(t)"``.
+    """
+    import pymc as pm
+
+    given = observed("labels", codes.label)
+    by_item(of_items(given, *parameters))
+    return pm.CustomDist(
+        "labels",
+        *parameters,
+        dist=drawn,
+        logp=lambda value, *known: of_items(value, *known).sum(),
+        signature=f"{signature}->(annotation)",
+        class_name="Labels",
+        observed=given,
+        dims="annotation",
+    )
+
+
+def items_of(codes: Any) -> tuple[NDArray[np.int64], Any]:
+    """Give the item of each label, [annotation], and a sparse table that sums labels by item."""
+    from pytensor import sparse
+    from scipy.sparse import csr_matrix
+
+    item = np.repeat(np.arange(codes.n_patterns), np.diff(codes.starts))
+    ones = np.ones(len(item))
+    shape = (codes.n_patterns, len(item))
+    return item, sparse.as_sparse_variable(csr_matrix((ones, (item, np.arange(len(item)))), shape))
 
 
 def by_item(log_likelihood: Any) -> Any:

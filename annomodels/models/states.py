@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 
 from annomodels.models.encoded import Encoded
-from annomodels.models.observed import by_item, names_items, observed, observed_sparse
+from annomodels.models.observed import (
+    items_of,
+    names_items,
+    observed,
+    observed_labels,
+    observed_sparse,
+)
 from annomodels.types import Floats
 
 SMALLEST = 1e-30  # a probability that is zero by definition counts as this in logarithms
@@ -86,6 +92,9 @@ def add_states(codes: Encoded, log_share: Any, log_emission: Any, log_truth: Any
     import pytensor.tensor as pt
     from pytensor import sparse
 
+    if names_items():
+        _observe_states(codes, log_share, log_emission, pt.as_tensor_variable(log_truth))
+        return
     counts = observed_sparse("counts", codes.counts)
     cells = pt.reshape(
         pt.transpose(log_emission, (0, 2, 1)), (codes.n_rows * codes.n_labels, log_share.shape[0])
@@ -97,5 +106,33 @@ def add_states(codes: Encoded, log_share: Any, log_emission: Any, log_truth: Any
         of_gold = pt.transpose(pt.as_tensor_variable(log_truth))[gold]
         joint = pt.inc_subtensor(joint[observed("known", known)], of_gold)
     weight = observed("weight", codes.weight)
-    of_items = pt.logsumexp(joint, axis=1)
-    pm.Potential("labels", pt.sum(weight * (by_item(of_items) if names_items() else of_items)))
+    pm.Potential("labels", pt.sum(weight * pt.logsumexp(joint, axis=1)))
+
+
+def _observe_states(codes: Encoded, log_share: Any, log_emission: Any, log_truth: Any) -> None:
+    """Observe the labels, each drawn given the state of its item; called in a model context."""
+    import pymc as pm
+    import pytensor.tensor as pt
+    from pytensor import sparse
+
+    item, summed = items_of(codes)
+    row, k = codes.row.astype(np.int64), codes.n_labels
+    known = np.flatnonzero(codes.gold >= 0)
+    gold = codes.gold[known].astype(np.int64)
+
+    def before(share: Any, truth: Any) -> Any:
+        """Log probability of each state of each item whose labels nobody has seen."""
+        wide = pt.tile(share[None, :], (codes.n_patterns, 1))
+        return pt.inc_subtensor(wide[known], truth.T[gold]) if len(known) else wide
+
+    def of_items(label: Any, share: Any, emission: Any, truth: Any) -> Any:
+        cells = pt.reshape(pt.transpose(emission, (0, 2, 1)), (codes.n_rows * k, share.shape[0]))
+        said = sparse.structured_dot(summed, cells[row * k + label])
+        return pt.logsumexp(before(share, truth) + said, axis=1)
+
+    def drawn(share: Any, emission: Any, truth: Any, size: Any) -> Any:
+        state = pm.Categorical.dist(logit_p=before(share, truth))
+        return pm.Categorical.dist(p=pt.exp(emission[row, state[item]]))
+
+    parameters = log_share, log_emission, log_truth
+    observed_labels(codes, of_items, drawn, *parameters, signature="(s),(r,s,l),(s,t)")

@@ -5,17 +5,36 @@ arrays (used by the Gibbs sampler and by tests); the models hand the same number
 """
 
 from annomodels.priors.scales import HalfNormal, LogNormal, Pareto, ScalePrior
-from annomodels.priors.shares import Beta, CoderRows, Diagonal, Dirichlet, Rows, from_dict, to_dict
+from annomodels.priors.shares import Beta, CoderRows, Diagonal, Dirichlet, Rows
+from annomodels.priors.usable import (
+    Given,
+    GivenRows,
+    Needs,
+    NonNegative,
+    Probability,
+    Proper,
+    ProperRows,
+    Scale,
+)
+from annomodels.priors.written import from_dict, to_dict
 
 __all__ = [
     "Beta",
     "CoderRows",
     "Diagonal",
     "Dirichlet",
+    "Given",
+    "GivenRows",
     "HalfNormal",
     "LogNormal",
+    "Needs",
+    "NonNegative",
     "Pareto",
+    "Probability",
+    "Proper",
+    "ProperRows",
     "Rows",
+    "Scale",
     "ScalePrior",
     "from_dict",
     "to_dict",

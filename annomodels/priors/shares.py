@@ -1,14 +1,12 @@
-"""Priors of probabilities and of rows of probabilities; all priors as plain data, and back."""
+"""Priors of probabilities and of rows of probabilities."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
-from annomodels.priors.scales import HalfNormal, LogNormal, Pareto
 from annomodels.types import Floats
 
 LEAST = 0.02  # pseudo-counts that are left of what an earlier fit never saw
@@ -287,38 +285,3 @@ def inside(shares: Any) -> Floats:
 def as_table(counts: Floats) -> tuple[tuple[float, ...], ...]:
     """Pseudo-counts as priors hold them, none of them too small to sample."""
     return tuple(tuple(float(x) for x in np.maximum(row, LEAST)) for row in counts)
-
-
-_KINDS: dict[str, type[Any]] = {
-    kind.__name__: kind
-    for kind in (Beta, CoderRows, Dirichlet, Diagonal, HalfNormal, LogNormal, Pareto, Rows)
-}
-
-
-def to_dict(prior: Any) -> dict[str, Any]:
-    """Write a prior down as plain data.
-
-    Examples
-    --------
-    >>> to_dict(Dirichlet(2.0))
-    {'kind': 'Dirichlet', 'concentration': 2.0}
-    """
-    values = {name: value for name, value in asdict(prior).items() if value != ()}
-    return {"kind": type(prior).__name__, **values}
-
-
-def from_dict(data: dict[str, Any]) -> Any:
-    """Read back what :func:`to_dict` wrote.
-
-    Examples
-    --------
-    >>> from_dict({"kind": "Dirichlet", "concentration": 2.0})
-    Dirichlet(concentration=2.0)
-    """
-    data = {name: _tuples(value) for name, value in data.items()}
-    return _KINDS[data.pop("kind")](**data)
-
-
-def _tuples(value: Any) -> Any:
-    """Turn the lists that JSON makes of tuples back."""
-    return tuple(map(_tuples, value)) if isinstance(value, list | tuple) else value

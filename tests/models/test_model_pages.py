@@ -47,8 +47,13 @@ def _marks(page):
     return [pytest.mark.nuts] if daily else [pytest.mark.nuts, pytest.mark.calibration]
 
 
-@pytest.mark.calibration
-@pytest.mark.parametrize("page", [pytest.param(p, id=p.stem, marks=_marks(p)) for p in PAGES])
+def _pages():
+    for page in PAGES:
+        yield pytest.param(page, id=page.stem, marks=[pytest.mark.calibration, *_marks(page)])
+    yield pytest.param(FOLDER / "adding.md", id="adding", marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("page", list(_pages()))
 def test_the_examples_of_a_page_are_true(page):
     blocks = re.findall(r"^```pycon\n(.*?)^```$", page.read_text("utf-8"), re.M | re.S)
     assert blocks

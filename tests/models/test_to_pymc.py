@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 from scipy.special import logsumexp
 
 import annomodels as am
-from annomodels.engines.pymc.nuts import with_data
+from annomodels.engines.pymc.handed import with_data
+from annomodels.engines.pymc.nuts import coords_of
 from annomodels.errors import NotApplicable
 from annomodels.models import MODELS
 from annomodels.models.catalog import resolve
+from annomodels.models.encoded import encode
+from annomodels.summaries.draws import thinned
+from annomodels.summaries.trust.discrepancies import Design
+from annomodels.summaries.trust.predictive import _replicate, _statistics
 
 OF_CLASSES = sorted(
     name
@@ -33,24 +41,71 @@ def data():
     return found.replace(gold=np.where(np.arange(found.n_items) < 3, truth[: found.n_items], -1))
 
 
-@pytest.mark.usefixtures("uncompiled")
-@pytest.mark.parametrize("name", OF_CLASSES)
-def test_likelihoods_of_items_add_up_to_that_of_the_model(data, name):
-    model = resolve(name).bound(data)
-    pymc_model = with_data(model, data)
-    point = pymc_model.initial_point()
-    (labels,) = (each for each in pymc_model.potentials if each.name == "labels")
-    outputs = [pymc_model["log_likelihood"], labels]
+def evaluated(pymc_model, point, *outputs):
     compiled = pymc_model.compile_fn(
-        pymc_model.replace_rvs_by_values(outputs),
+        pymc_model.replace_rvs_by_values(list(outputs)),
         inputs=pymc_model.value_vars,
         on_unused_input="ignore",
     )
-    each, whole = compiled(point)
+    return compiled(point)
+
+
+def moved(pymc_model, seed=4):
+    """Give a point away from where everything is alike."""
+    rng = np.random.default_rng(seed)
+    point = pymc_model.initial_point()
+    whole = {each.name for each in pymc_model.discrete_value_vars}
+    return {
+        name: value if name in whole else value + 0.3 * rng.normal(size=np.shape(value))
+        for name, value in point.items()
+    }
+
+
+@pytest.mark.usefixtures("uncompiled")
+@pytest.mark.parametrize("name", OF_CLASSES)
+def test_it_is_the_density_that_is_sampled_with_the_labels_observed(data, name):
+    model = resolve(name).bound(data)
+    handed = with_data(model, data)
+    coords = coords_of(model, data, "truth", "label", "coder")
+    inner = model.build(encode(data, shared=model.shared), coords)
+    point = moved(handed)
+    (each,) = evaluated(handed, point, handed["log_likelihood"])
+    assert set(point) == {value.name for value in inner.value_vars}
     assert each.shape == (data.n_items,)
-    assert each.sum() == pytest.approx(float(whole), rel=1e-10)
-    assert pymc_model.named_vars_to_dims["log_likelihood"] == ("item",)
-    assert list(pymc_model.coords["item"]) == data.coords["item"]
+    assert handed.named_vars_to_dims["log_likelihood"] == ("item",)
+    assert list(handed.coords["item"]) == data.coords["item"]
+    whole, seen = (
+        float(handed.compile_fn(part, inputs=handed.value_vars, on_unused_input="ignore")(point))
+        for part in (handed.logp(), handed.logp([handed["labels"]]))
+    )
+    assert each.sum() == pytest.approx(seen, rel=1e-10)
+    assert whole == pytest.approx(float(inner.compile_logp()(point)), rel=1e-9)
+    assert [each.name for each in handed.observed_RVs] == ["labels"]
+    assert "labels" not in {each.name for each in handed.potentials}
+    if name in ("hierarchical", "scalar-difficulty", "beta-binomial-by-item"):
+        gradient = handed.compile_dlogp()(point)
+        np.testing.assert_allclose(gradient, inner.compile_dlogp()(point), rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.usefixtures("uncompiled")
+@pytest.mark.parametrize("name", OF_CLASSES)
+def test_draws_have_the_names_of_pymc(data, name):
+    """What a result keeps of a point of the PyMC model gives all of that point again."""
+    labels = 2 if name == "beta-binomial-by-item" else 3
+    data = data.replace(labels=tuple(range(labels)))
+    model = resolve(name).bound(data)
+    handed = with_data(model, data)
+    free = [each.name for each in handed.free_RVs]
+    variables = [*handed.free_RVs, *handed.deterministics]
+    found = evaluated(handed, moved(handed), *variables)
+    values = dict(zip([each.name for each in variables], found, strict=True))
+    kept = model.finish(dict(values)) if model.n_states(labels) else dict(values)
+    declared = set(model.dims(labels))
+    kept = {name: value for name, value in kept.items() if name in declared}
+    again = model.pymc_values({name: np.asarray(value)[None] for name, value in kept.items()})
+    assert not set(free) - set(again)
+    for name in free:
+        np.testing.assert_allclose(again[name][0], values[name], rtol=1e-6, atol=1e-9, err_msg=name)
 
 
 @pytest.mark.usefixtures("uncompiled")
@@ -77,5 +132,78 @@ def test_the_likelihood_of_an_item_is_that_of_its_labels(data):
 def test_a_fit_gives_its_model_and_a_stack_says_why_it_has_none(data):
     fit = am.fit(data, "dawid-skene", chains=2, draws=20, warmup=20, seed=1, extend=False)
     assert {v.name for v in fit.to_pymc().free_RVs} >= {"prevalence"}
+    draws = fit.pymc_draws()["posterior"]
+    kept = fit.tree["posterior"]
+    assert draws["confusion"].dims == kept["confusion"].dims
+    np.testing.assert_allclose(draws["confusion"], kept["confusion"])
     with pytest.raises(NotApplicable, match="no one PyMC model"):
         with_data(resolve("stack"), data)
+
+
+def test_a_result_that_lacks_a_variable_says_which(data):
+    @dataclass(frozen=True)
+    class Forgetful(am.models.DawidSkene):
+        def pymc_log_confusion(self, n_labels):
+            import pymc as pm
+
+            pm.Normal("mood", dims="coder")
+            return super().pymc_log_confusion(n_labels)
+
+    fit = am.fit(data, Forgetful(), chains=2, draws=20, warmup=20, seed=1, extend=False)
+    with pytest.raises(NotApplicable, match=r"no draws of mood.*own_parameters.*pymc_values"):
+        fit.pymc_draws()
+
+
+# -- labels drawn anew ---------------------------------------------------------------------------
+
+KINDS = [
+    pytest.param("dawid-skene", marks=pytest.mark.slow),
+    pytest.param("ambiguous", marks=pytest.mark.slow),
+    *(
+        pytest.param(name, marks=pytest.mark.nuts)
+        for name in ("beta-binomial-by-item", "logistic-random-effects", "logit-normal")
+    ),
+]
+
+
+@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize("name", KINDS)
+def test_labels_drawn_by_pymc_are_those_of_the_predictive_checks(data, name, known):
+    """Use of labels by coder, agreement of pairs and votes: means within Monte Carlo error."""
+    import pymc as pm
+
+    if not known:
+        data = data.replace(gold=None)
+    fit = am.fit(data, name, chains=2, draws=400, warmup=200, seed=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        drawn = pm.sample_posterior_predictive(
+            fit.pymc_draws(), model=fit.to_pymc(), progressbar=False, random_seed=5
+        )
+    labels = drawn["posterior_predictive"]["labels"]
+    assert labels.dims == ("chain", "draw", "annotation")
+    assert labels.shape == (*fit.tree["sample_stats"]["lp"].shape, len(data))
+    design = Design(data)
+    theirs = [_statistics(design, row) for row in labels.values.reshape(-1, len(data))]
+    draws = thinned(fit.tree, data)
+    ours = _replicate(draws, design, np.random.default_rng(1), 3)
+    for kind in ("uses", "pairs", "cells", "agreement"):
+        a, b = np.stack([each[kind] for each in theirs]), ours[kind]
+        error = np.sqrt(a.var(axis=0) / len(a) + b.var(axis=0) / len(b)) + 1e-9
+        assert (np.abs(a.mean(axis=0) - b.mean(axis=0)) / error).max() < 4.5, kind
+        assert a.std(axis=0) == pytest.approx(b.std(axis=0), rel=0.25, abs=0.02), kind
+
+
+@pytest.mark.nuts
+def test_pymc_samples_it_as_it_is_and_gives_prior_predictive_labels(data):
+    import pymc as pm
+
+    fit = am.fit(data, "dawid-skene", chains=2, draws=1000, seed=1)
+    with fit.to_pymc():
+        drawn = pm.sample(300, tune=300, chains=2, cores=1, random_seed=1, progressbar=False)
+        prior = pm.sample_prior_predictive(20, random_seed=1)
+    found = drawn["posterior"]
+    assert found["log_likelihood"].shape == (2, 300, data.n_items)
+    mean, spread = (float(fit.tree["posterior"]["confusion"][..., 0, 0, 0].mean()), 0.02)
+    assert float(found["confusion"][..., 0, 0, 0].mean()) == pytest.approx(mean, abs=3 * spread)
+    assert prior["prior_predictive"]["labels"].shape == (1, 20, len(data))

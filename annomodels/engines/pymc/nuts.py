@@ -20,7 +20,7 @@ from annomodels.engines.pymc.compound import sample_compound
 from annomodels.engines.pymc.revisit import revisit_states
 from annomodels.engines.settings import Clock, Settings
 from annomodels.engines.starts import chain_starts, items_here
-from annomodels.errors import EngineError, NotApplicable
+from annomodels.errors import EngineError
 from annomodels.executors.choose import spread_map
 from annomodels.models.base import Model, State
 from annomodels.models.confusion import ConfusionModel
@@ -65,8 +65,13 @@ def run(model: Model, data: Annotations, settings: Settings) -> RawResult:
     """
     clock = Clock()
     codes = encode(data, shared=model.shared)
+    if not (model.n_states(codes.n_labels) or hasattr(model, "ordered")):
+        raise EngineError(
+            f"The {model.title} model has neither confusion matrices nor states, so that P(truth) "
+            "is not known: derive it from ConfusionModel, or give it n_states and states."
+        )
     require_no_checkpoint(model.title, "nuts", settings)
-    coords = _coords(model, data, "truth", "label", "coder")
+    coords = coords_of(model, data, "truth", "label", "coder")
     if settings.executor is None:
         posterior, lp, diverging, stopped = _chains(model, codes, coords, settings)
     else:
@@ -84,40 +89,10 @@ def run(model: Model, data: Annotations, settings: Settings) -> RawResult:
     return result
 
 
-def _coords(model: Model, data: Annotations, *dims: str) -> dict[str, list[str]]:
+def coords_of(model: Model, data: Annotations, *dims: str) -> dict[str, list[str]]:
     """Names along some dimensions of the data, and along those that only the model has."""
     known = data.coords
     return {dim: known[dim] for dim in dims} | model.coords(known["label"])
-
-
-def with_data(model: Model, data: Annotations) -> Any:
-    """Build the PyMC model of some data, for users of PyMC to sample or to change.
-
-    Its potential ``labels`` is the sum of the variable ``log_likelihood``, shape [item].
-
-    Parameters
-    ----------
-    model
-        The model.
-    data
-        The annotations; that somebody did not know a label is left out.
-
-    Returns
-    -------
-    pymc.Model
-
-    Raises
-    ------
-    NotApplicable
-        When the model is none of classes, or a stack, which is no one density.
-    """
-    if model.stacks or model.truth != "class" or not isinstance(data, Annotations):
-        raise NotApplicable(
-            f"There is no one PyMC model of labels that is the {model.title} model. Fit a model of "
-            "classes by its name, such as hierarchical, with the labels in memory."
-        )
-    codes = encode(data, shared=model.shared, collapse=False)
-    return model.build(codes, _coords(model, data, "item", "truth", "label", "coder"))
 
 
 Drawn = tuple[dict[str, AnyArray], AnyArray, AnyArray, str]

@@ -13,10 +13,10 @@ from annomodels.models.confusion import clamped_logp
 from annomodels.models.continuous.quadrature import beta_nodes
 from annomodels.models.encoded import Encoded
 from annomodels.models.hierarchical import HierarchicalDawidSkene
-from annomodels.models.observed import observed
+from annomodels.models.observed import items_of, names_items, observed, observed_labels
 from annomodels.models.parameters import Parameter
 from annomodels.models.states import States, marginals
-from annomodels.priors import Diagonal, Dirichlet, LogNormal, Pareto, ScalePrior
+from annomodels.priors import Diagonal, Dirichlet, Given, LogNormal, Pareto, ScalePrior
 from annomodels.priors.shares import dirichlet_rows
 from annomodels.types import Floats
 
@@ -69,7 +69,7 @@ class BetaBinomialByItem(Model):
     correlated: ClassVar[bool] = True
 
     prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
-    population: Diagonal = field(default_factory=lambda: Diagonal(10.0, 0.8))
+    population: Given = field(default_factory=lambda: Diagonal(10.0, 0.8))
     concentration: ScalePrior = field(default_factory=lambda: LogNormal(5.0, 0.7))
     nodes: int = 24
 
@@ -129,14 +129,12 @@ class BetaBinomialByItem(Model):
             mean = pm.Dirichlet("population", a=self.population.alpha(2), dims=("truth", "label"))
             concentration = self.concentration.pymc("concentration", dims="truth")
             b, a = (concentration * mean[:, label] for label in (0, 1))
+            if names_items():
+                _observe(codes, prevalence, a, b)
+                return model
             y, n = observed("ones", ones)[:, None], observed("total", total)[:, None]
             steps = observed("steps", np.arange(max(1.0, total.max(initial=0.0))))
-            joint = (
-                pt.log(prevalence)
-                + _rising(a, y, steps)
-                + _rising(b, n - y, steps)
-                - _rising(a + b, n, steps)
-            )
+            joint = pt.log(prevalence) + _log_chances(y, n, a, b, steps)
             pm.Potential("labels", clamped_logp(joint, codes))
         return model
 
@@ -214,6 +212,40 @@ class BetaBinomialByItem(Model):
             f"pseudo-counts, {self.population.accuracy:.0%} of them on the right label.",
             f"Concentration of the items around it: {self.concentration.in_words}.",
         ]
+
+
+def _log_chances(ones: Any, total: Any, a: Any, b: Any, steps: Any) -> Any:
+    """Log P(labels of an item | truth) with its coin integrated out, shape [item, truth]."""
+    found = _rising(a, ones, steps) + _rising(b, total - ones, steps)
+    return found - _rising(a + b, total, steps)
+
+
+def _observe(codes: Encoded, prevalence: Any, a: Any, b: Any) -> None:
+    """Observe the labels, tosses of the coin of their item; called in a model context."""
+    import pymc as pm
+    import pytensor.tensor as pt
+    from pytensor import sparse
+
+    item, summed = items_of(codes)
+    total = np.diff(codes.starts).astype(float)[:, None]
+    steps = np.arange(max(1.0, total.max(initial=0.0)))
+    known = np.flatnonzero(codes.gold >= 0)
+    gold = codes.gold[known].astype(np.int64)
+
+    def of_items(label: Any, prevalence: Any, a: Any, b: Any) -> Any:
+        ones = sparse.structured_dot(summed, pt.cast(label, "float64")[:, None])
+        joint = pt.log(prevalence) + _log_chances(ones, total, a, b, steps)
+        found = pt.logsumexp(joint, axis=1)
+        return pt.set_subtensor(found[known], joint[known, gold]) if len(known) else found
+
+    def drawn(prevalence: Any, a: Any, b: Any, size: Any) -> Any:
+        truth = pm.Categorical.dist(p=pt.tile(prevalence[None, :], (codes.n_patterns, 1)))
+        if len(known):
+            truth = pt.set_subtensor(truth[known], gold)
+        coin = pm.Beta.dist(a[truth], b[truth])
+        return pm.Bernoulli.dist(coin[item])
+
+    observed_labels(codes, of_items, drawn, prevalence, a, b, signature="(t),(t),(t)")
 
 
 def _rising(x: Any, count: Any, steps: Any) -> Any:

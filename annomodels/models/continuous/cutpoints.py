@@ -208,6 +208,22 @@ class CoderScale:
             "lapse_label": rng.dirichlet(np.ones(n_labels)),
         }
 
+    def pymc_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
+        """Add to draws [sample, ...] the standardised numbers of the coders."""
+        typical, scale, lapse_scale, location, shift_scale = (
+            values[name][:, None]
+            for name in (
+                "typical_spread", "spread_scale", "lapse_scale", "lapse_location", "shift_scale",
+            )
+        )  # fmt: skip
+        logit = np.log(values["lapse"]) - np.log1p(-values["lapse"])
+        return {
+            **values,
+            "shift_z": values["shift"] / shift_scale,
+            "spread_z": np.log(values["spread"] / typical) / scale,
+            "lapse_z": (logit - location) / lapse_scale,
+        }
+
     def describe(self) -> list[str]:
         """Priors in sentences."""
         return [

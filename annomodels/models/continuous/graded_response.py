@@ -14,7 +14,7 @@ from annomodels.models.encoded import Encoded
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.parameters import Parameter
 from annomodels.models.states import SMALLEST, States, add_states, marginals
-from annomodels.priors import Dirichlet
+from annomodels.priors import Dirichlet, Probability, Scale
 from annomodels.types import Floats
 
 REACH = 4.0
@@ -76,11 +76,11 @@ class GradedResponse(Model):
     swappable: ClassVar[bool] = False
 
     prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
-    shift_scale: float = 0.5
-    typical: float = 0.35
-    typical_scale: float = 0.5
-    spread_scale: float = 0.5
-    typical_lapse: float = 0.03
+    shift_scale: Scale = 0.5
+    typical: Scale = 0.35
+    typical_scale: Scale = 0.5
+    spread_scale: Scale = 0.5
+    typical_lapse: Probability = 0.03
     nodes: int = 41
 
     @property
@@ -143,6 +143,10 @@ class GradedResponse(Model):
             share = pt.as_tensor_variable(np.log(np.diff(ndtr(edges))))
             add_states(codes, share, log_emission, log_truth)
         return model
+
+    def pymc_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
+        """Add the standardised numbers of the coders."""
+        return self.coders.pymc_values(values)
 
     @property
     def starter(self) -> HierarchicalDawidSkene:

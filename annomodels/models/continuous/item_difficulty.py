@@ -20,7 +20,7 @@ from annomodels.models.dawid_skene import Pooled
 from annomodels.models.encoded import Encoded
 from annomodels.models.parameters import Parameter
 from annomodels.models.states import SMALLEST, States, add_states, marginals
-from annomodels.priors import Dirichlet
+from annomodels.priors import Dirichlet, Scale
 from annomodels.types import Floats
 
 PARAMETERS = (
@@ -74,8 +74,8 @@ class ItemDifficulty(Model):
     shared: ClassVar[bool] = True
 
     prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
-    location_spread: float = 1.0
-    item_scale: float = 1.0
+    location_spread: Scale = 1.0
+    item_scale: Scale = 1.0
     nodes: int | None = None
 
     def coords(self, labels: list[str]) -> dict[str, list[str]]:

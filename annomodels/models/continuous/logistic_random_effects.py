@@ -22,7 +22,7 @@ from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.observed import observed
 from annomodels.models.parameters import Parameter
 from annomodels.models.states import SMALLEST, States, add_states, marginals
-from annomodels.priors import Diagonal, Dirichlet
+from annomodels.priors import Diagonal, Dirichlet, Scale
 from annomodels.types import Floats
 
 PARAMETERS = (
@@ -82,9 +82,9 @@ class LogisticRandomEffects(Model):
     family: ClassVar[str] = "hardness"
 
     prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
-    location_spread: float = 1.0
-    coder_scale: float = 1.0
-    item_scale: float = 1.0
+    location_spread: Scale = 1.0
+    coder_scale: Scale = 1.0
+    item_scale: Scale = 1.0
     nodes: int | None = None
 
     def coords(self, labels: list[str]) -> dict[str, list[str]]:

@@ -12,7 +12,7 @@ from annomodels.models.base import DrawsOf, State
 from annomodels.models.confusion import ConfusionModel
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.parameters import Parameter
-from annomodels.priors import Diagonal, Dirichlet
+from annomodels.priors import Diagonal, Dirichlet, Given, Scale
 from annomodels.types import Floats
 
 
@@ -58,9 +58,9 @@ class LogitNormalDawidSkene(ConfusionModel):
     family: ClassVar[str] = "matrices"
 
     prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
-    centre: Diagonal = field(default_factory=lambda: Diagonal(4.0, 0.7))
-    location_spread: float = 0.5
-    scale_spread: float = 1.0
+    centre: Given = field(default_factory=lambda: Diagonal(4.0, 0.7))
+    location_spread: Scale = 0.5
+    scale_spread: Scale = 1.0
 
     def new_rows(self, draws_of: DrawsOf, rng: np.random.Generator) -> Floats | None:
         """Draw a matrix [sample, truth, label] of a coder who is yet to come."""
@@ -124,6 +124,15 @@ class LogitNormalDawidSkene(ConfusionModel):
             "scale": scale,
             "z": (logits - location) / scale[:, None],
         }
+
+    def pymc_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
+        """Add the standardised logits, and how far the population is from its centre."""
+        logits = np.log(np.maximum(values["confusion"], np.finfo(np.float32).tiny))
+        logits -= logits.mean(axis=-1, keepdims=True)
+        location = values["location"]
+        z = (logits - location[:, None]) / values["scale"][:, None, :, None]
+        shift = location - self.centre_logits(location.shape[-1])
+        return {**values, "shift": shift, "z": z}
 
     def sample_parameters(self, n_rows: int, n_labels: int, rng: np.random.Generator) -> State:
         """Draw parameters from the prior."""

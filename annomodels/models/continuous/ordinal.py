@@ -13,7 +13,7 @@ from annomodels.models.confusion import ConfusionModel
 from annomodels.models.continuous.cutpoints import CODER_PARAMETERS, CoderScale, label_logp
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.parameters import Parameter
-from annomodels.priors import Dirichlet
+from annomodels.priors import Dirichlet, Probability, Scale
 from annomodels.types import Floats
 
 
@@ -62,12 +62,12 @@ class Ordinal(ConfusionModel):
     swappable: ClassVar[bool] = False
 
     prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
-    shift_scale: float = 0.5
-    typical: float = 0.35
-    typical_scale: float = 0.5
-    spread_scale: float = 0.5
-    typical_lapse: float = 0.03
-    cut_spread: float = 0.25
+    shift_scale: Scale = 0.5
+    typical: Scale = 0.35
+    typical_scale: Scale = 0.5
+    spread_scale: Scale = 0.5
+    typical_lapse: Probability = 0.03
+    cut_spread: Scale = 0.25
 
     @property
     def coders(self) -> CoderScale:
@@ -103,6 +103,10 @@ class Ordinal(ConfusionModel):
         log_confusion = label_logp(np.arange(n_labels), cuts, coders, pt)
         pm.Deterministic("confusion", pt.exp(log_confusion), dims=("coder", "truth", "label"))
         return log_confusion
+
+    def pymc_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
+        """Add the standardised numbers of the coders."""
+        return self.coders.pymc_values(values)
 
     @property
     def starter(self) -> HierarchicalDawidSkene:

@@ -23,7 +23,7 @@ from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.observed import observed
 from annomodels.models.parameters import Parameter
 from annomodels.models.states import States, add_states, marginals
-from annomodels.priors import Beta, Diagonal, Dirichlet
+from annomodels.priors import Beta, Diagonal, Dirichlet, NonNegative, Probability, Scale
 from annomodels.types import Floats
 
 # what the variables of the result are to the rows
@@ -103,15 +103,15 @@ class ScalarDifficulty(Model):
     correlated: ClassVar[bool] = True
 
     prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
-    accuracy: float = 0.7
-    level_spread: float = 1.0
-    contrast_spread: float = 0.75
-    ability_spread: float = 1.0
-    difficulty: float = 1.0
+    accuracy: Probability = 0.7
+    level_spread: Scale = 1.0
+    contrast_spread: Scale = 0.75
+    ability_spread: Scale = 1.0
+    difficulty: NonNegative = 1.0
     difficulty_fixed: bool = False
     by_class: bool = False
-    leaning_spread: float = 0.5
-    discrimination: float = 0.0
+    leaning_spread: Scale = 0.5
+    discrimination: NonNegative = 0.0
     guessing: Beta | None = None
     nodes: int = 21
 
@@ -278,6 +278,19 @@ class ScalarDifficulty(Model):
         mean = values["mean_ability"]
         level = mean.mean(axis=-1, keepdims=True)
         return {**values, "level": level[:, 0], "contrast": mean - level}
+
+    def pymc_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
+        """Add those of the mean abilities, and standardised leanings."""
+        found = self.prior_values(values)
+        if "leaning" not in values:
+            return found
+        off = ~np.eye(values["leaning"].shape[-1], dtype=bool)
+        own, common = (
+            values[name][..., off].reshape(*values[name].shape[:-1], -1)
+            for name in ("leaning", "mean_leaning")
+        )
+        z = (own - common[:, None]) / values["leaning_scale"][:, None, :, None]
+        return {**found, "preference": common, "z": z}
 
     def finish(self, values: dict[str, Floats]) -> dict[str, Floats]:
         """Turn one draw of the PyMC variables into the variables of the result."""

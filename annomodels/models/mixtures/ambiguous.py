@@ -12,7 +12,7 @@ from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.mixtures.kinds import HonestAndSpammers
 from annomodels.models.mixtures.layout import Factor, Layout
 from annomodels.models.mixtures.state_model import StateModel
-from annomodels.priors import Beta, Dirichlet
+from annomodels.priors import Beta, Dirichlet, Proper
 
 PLAIN, AMBIGUOUS = 0, 1
 
@@ -62,7 +62,7 @@ class Ambiguous(StateModel):
     coders: ConjugateModel = field(default_factory=HonestAndSpammers)
     ambiguous: Beta = field(default_factory=lambda: Beta(1.0, 9.0))
     shares: tuple[float, ...] = (0.35, 0.5, 0.65)
-    pairs: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
+    pairs: Proper = field(default_factory=lambda: Dirichlet(1.0))
 
     def layout(self, n_labels: int) -> Layout:
         """Give the states of the items: the classes, then each pair by share."""

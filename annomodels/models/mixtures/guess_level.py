@@ -11,7 +11,7 @@ from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.mixtures.layout import ExtraRow, Factor, Layout
 from annomodels.models.mixtures.state_model import StateModel
-from annomodels.priors import Dirichlet
+from annomodels.priors import Dirichlet, Proper
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ class GuessLevel(StateModel):
 
     coders: ConjugateModel = field(default_factory=HierarchicalDawidSkene)
     levels: tuple[float, ...] = (0.3, 0.6, 0.8, 0.9, 0.95)
-    weights: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
-    guess: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
+    weights: Proper = field(default_factory=lambda: Dirichlet(1.0))
+    guess: Proper = field(default_factory=lambda: Dirichlet(1.0))
 
     def layout(self, n_labels: int) -> Layout:
         """Give the states of the items: class by level."""

@@ -13,7 +13,7 @@ from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.mixtures.layout import Layout
 from annomodels.models.mixtures.state_model import StateModel
 from annomodels.models.parameters import Parameter
-from annomodels.priors import Beta, Diagonal, Dirichlet, LogNormal, ScalePrior
+from annomodels.priors import Beta, Diagonal, Dirichlet, LogNormal, Proper, ScalePrior
 from annomodels.types import Floats
 
 # iterations in which nobody is a spammer yet, so that honest coders find each other first
@@ -62,7 +62,7 @@ class HonestAndSpammers(HierarchicalDawidSkene):
     population: Diagonal = field(default_factory=lambda: Diagonal(40.0, 0.7, 10.0))
     concentration: ScalePrior = field(default_factory=lambda: LogNormal(15.0, 1.0))
     share: Beta = field(default_factory=lambda: Beta(1.0, 4.0))
-    habit: Dirichlet = field(default_factory=lambda: Dirichlet(0.5))
+    habit: Proper = field(default_factory=lambda: Dirichlet(0.5))
 
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
         """Declare the population of the honest coders, and who is a spammer."""

@@ -13,7 +13,7 @@ from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.mixtures.layout import ExtraRow, Judgement, Layout
 from annomodels.models.mixtures.state_model import StateModel
-from annomodels.priors import Dirichlet
+from annomodels.priors import Dirichlet, Proper
 from annomodels.types import Floats
 
 # shares of the first reading between which items are told apart
@@ -86,11 +86,12 @@ class Readings(StateModel):
     concentrations: tuple[float, ...] = (0.3, 2.0)
     labels_per_item: float | None = None
     floor: float = 0.2
-    guess: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
+    guess: Proper = field(default_factory=lambda: Dirichlet(1.0))
     sharpness: tuple[float, ...] = (0.0, 0.3, 1.0, 3.0)
     pseudo_items: tuple[float, ...] = (0.02, 0.1, 2.0, 1.0)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.concentrations or min(self.concentrations) <= 0:
             raise ValueError("Readings needs one or more concentrations above 0.")
         if not 0 <= self.floor < 1:

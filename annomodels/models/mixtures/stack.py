@@ -120,6 +120,7 @@ class Stack(HierarchicalDawidSkene):
     far_off: float = 0.2
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not len(self.members) == len(self.favour) == len(self.powers) > 0:
             raise ValueError("A stack needs one or more members, each with a favour and a power.")
         if min(*self.powers, *self.spread, self.sharpness) <= 0:

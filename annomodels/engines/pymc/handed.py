@@ -1,0 +1,115 @@
+"""The PyMC model of a fit, handed to users of PyMC, with the draws of the fit under its names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from annomodels.data.annotations import Annotations
+from annomodels.engines.pymc.nuts import coords_of
+from annomodels.errors import NotApplicable
+from annomodels.models.base import Model
+from annomodels.models.encoded import encode
+from annomodels.types import AnyArray
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+def with_data(model: Model, data: Annotations) -> Any:
+    """Build the PyMC model of some data, for users of PyMC to sample or to change.
+
+    The observed variable ``labels``, shape [annotation], is all labels, in the order of the data;
+    its density has the truth summed out and is the sum of the variable ``log_likelihood``, shape
+    [item]. A draw from it labels all items anew: the truth of an item is drawn from the model, not
+    from its labels; known gold stays.
+
+    Parameters
+    ----------
+    model
+        The model.
+    data
+        The annotations; that somebody did not know a label is left out.
+
+    Returns
+    -------
+    pymc.Model
+
+    Raises
+    ------
+    NotApplicable
+        When the model is none of classes, or a stack, which is no one density.
+    """
+    if model.stacks or model.truth != "class" or not isinstance(data, Annotations):
+        raise NotApplicable(
+            f"There is no one PyMC model of labels that is the {model.title} model. Fit a model of "
+            "classes by its name, such as hierarchical, with the labels in memory."
+        )
+    codes = encode(data, shared=model.shared, collapse=False)
+    coords: dict[str, Any] = coords_of(model, data, "item", "truth", "label", "coder")
+    return model.build(codes, {**coords, "annotation": np.arange(len(data))})
+
+
+def draws_for(model: Model, data: Annotations, tree: xr.DataTree) -> xr.DataTree:
+    """Give the draws of a fit under the names of the free variables of its PyMC model.
+
+    Parameters
+    ----------
+    model
+        The model that was fitted.
+    data
+        What was fitted.
+    tree
+        Result of the fit.
+
+    Returns
+    -------
+    xarray.DataTree
+        Groups ``posterior`` and ``constant_data``, the numbers that PyMC took from the data.
+
+    Raises
+    ------
+    NotApplicable
+        When there is no such model, or a result does not keep all of its variables.
+    """
+    import xarray as xr
+
+    pymc_model = with_data(model, data)
+    posterior = tree["posterior"].to_dataset()
+    chains, draws = posterior.sizes["chain"], posterior.sizes["draw"]
+
+    def flat(values: AnyArray) -> AnyArray:
+        return values.reshape(chains * draws, *values.shape[2:]).astype(np.float64)
+
+    kept = {str(name): flat(values.values) for name, values in posterior.items()}
+    known = model.pymc_values(kept)
+    names = [str(variable.name) for variable in pymc_model.free_RVs]
+    if missing := [name for name in names if name not in known]:
+        raise NotApplicable(
+            f"A result of the {model.title} model keeps no draws of {' and '.join(missing)}, so "
+            "that PyMC would draw these from their priors. Declare them in own_parameters, or give "
+            "them in pymc_values."
+        )
+    dims = {
+        name: pymc_model.named_vars_to_dims.get(name)
+        or tuple(f"{name}_{n}" for n in range(known[name].ndim - 1))
+        for name in names
+    }
+    found = {
+        name: (
+            ("chain", "draw", *dims[name]),
+            known[name].reshape(chains, draws, *known[name].shape[1:]),
+        )
+        for name in names
+    }
+    of_data = {
+        each.name: ([f"{each.name}_{n}" for n in range(each.ndim)], each.get_value())
+        for each in pymc_model.data_vars
+    }
+    used = {dim for along, _ in found.values() for dim in along}
+    coords = {dim: list(names) for dim, names in pymc_model.coords.items() if dim in used}
+    coords |= {dim: posterior[dim].values for dim in ("chain", "draw")}
+    return xr.DataTree.from_dict(
+        {"/posterior": xr.Dataset(found, coords), "/constant_data": xr.Dataset(of_data)}
+    )

@@ -1,0 +1,151 @@
+"""What the fields of a model may hold, as their annotations say, and sentences where they do not.
+
+A field is declared with the priors that a model can use, ``LogNormal | Pareto``. Where the type
+does not say all, its annotation carries what it needs: :data:`Scale` is a number above 0,
+:data:`Given` rows whose accuracy is not estimated, :data:`Proper` a Dirichlet prior with
+pseudo-counts.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import sys
+import types
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields
+from functools import lru_cache
+from typing import Annotated, Any, Union, get_args, get_origin
+
+import numpy as np
+
+from annomodels.priors.shares import Diagonal, Dirichlet, Rows
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a value must be beyond its type.
+
+    Parameters
+    ----------
+    what
+        To follow "takes", such as "a number above 0".
+    met
+        Whether a value is so.
+    """
+
+    what: str
+    met: Callable[[Any], bool]
+
+
+def _as_given(rows: Any) -> bool:
+    return not rows.estimated and rows.spread == 0
+
+
+Scale = Annotated[float, Needs("a number above 0", lambda x: 0 < x < math.inf)]
+NonNegative = Annotated[float, Needs("a number of 0 or more", lambda x: 0 <= x < math.inf)]
+Probability = Annotated[float, Needs("a number between 0 and 1", lambda x: 0 < x < 1)]
+Proper = Annotated[
+    Dirichlet, Needs("Dirichlet with a concentration above 0", lambda x: x.concentration > 0)
+]
+_LEARNS = "without certainty= and spread=, which only the population of a hierarchical model learns"
+Given = Annotated[
+    Diagonal,
+    Needs(
+        f"Diagonal with a strength above 0, {_LEARNS}", lambda x: _as_given(x) and x.strength > 0
+    ),
+]
+GivenRows = Annotated[Diagonal | Rows, Needs(f"Rows, or Diagonal {_LEARNS}", _as_given)]
+ProperRows = Annotated[
+    Diagonal | Rows, Needs("Rows, or Diagonal with a strength above 0", lambda x: x.strength > 0)
+]
+
+
+def misfits(value: Any) -> list[str]:
+    """Say which fields of a dataclass hold what they cannot take, each in a sentence.
+
+    Fields whose annotation says nothing that can be checked are left alone.
+
+    Parameters
+    ----------
+    value
+        An instance of a dataclass.
+
+    Examples
+    --------
+    >>> from annomodels.priors import LogNormal
+    >>> @dataclass
+    ... class Coders:
+    ...     spread: Scale = 1.0
+    >>> print(*misfits(Coders(LogNormal(2.0))))
+    Coders cannot use spread=LogNormal(median=2.0, spread=1.0): give a number above 0, such as 1.0.
+    """
+    kind, found = type(value), []
+    for name, (taken, needs) in _declared(kind).items():
+        held = getattr(value, name)
+        if held is None and type(None) in taken:
+            continue
+        fits = isinstance(held, _wide(taken)) and not _is_wrong_number(held, taken)
+        if fits and (needs is None or needs.met(held)):
+            continue
+        what = needs.what if needs else " or ".join(map(_called, taken))
+        found.append(
+            f"{kind.__name__} cannot use {name}={held!r}: give {what}{_default(kind, name)}."
+        )
+    return found
+
+
+def _is_wrong_number(held: Any, taken: tuple[type, ...]) -> bool:
+    """Whether it is a truth value where a number belongs, or no number at all."""
+    if isinstance(held, bool | np.bool_):
+        return bool not in taken
+    return isinstance(held, float | np.floating) and math.isnan(held)
+
+
+def _called(kind: type) -> str:
+    names = {float: "a number", int: "a whole number", bool: "True or False", str: "a text"}
+    return names.get(kind, "None" if kind is type(None) else kind.__name__)
+
+
+def _default(kind: type, name: str) -> str:
+    """Give an example: what the field holds when nobody says anything."""
+    field = next(each for each in fields(kind) if each.name == name)
+    value = field.default if field.default is not MISSING else None
+    if value is None and field.default_factory is not MISSING:
+        value = field.default_factory()
+    if value is None:
+        return ""
+    return f", such as {f'{type(value).__name__}()' if hasattr(value, 'describe') else repr(value)}"
+
+
+@lru_cache(maxsize=256)
+def _declared(kind: type) -> dict[str, tuple[tuple[type, ...], Needs | None]]:
+    """Give what each field of a dataclass may hold, as far as its annotation says it."""
+    found = {}
+    for each in fields(kind):
+        owner = next(c for c in kind.__mro__ if each.name in inspect.get_annotations(c))
+        hint: Any = each.type
+        if isinstance(hint, str):
+            module = sys.modules.get(owner.__module__)
+            try:
+                hint = eval(hint, dict(vars(module)) if module else {})
+            except Exception:  # a name for type checkers only says nothing here
+                continue
+        needs = None
+        if get_origin(hint) is Annotated:
+            hint, *extra = get_args(hint)
+            needs = next((x for x in extra if isinstance(x, Needs)), None)
+        parts = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+        if all(isinstance(part, type) and part is not Any for part in parts):
+            found[each.name] = (parts, needs)
+    return found
+
+
+def _wide(parts: tuple[type, ...]) -> tuple[type, ...]:
+    """Take whole numbers where numbers are asked for, and those of NumPy."""
+    more: tuple[type, ...] = ()
+    if float in parts:
+        more += (int, np.floating, np.integer)
+    if int in parts:
+        more += (np.integer,)
+    return (*parts, *more)
