@@ -12,6 +12,8 @@ import pytest
 import annomodels as am
 from tests.cli.ptys import on_a_terminal
 
+pytestmark = pytest.mark.slow
+
 FEW = ("--chains", 1, "--draws", 60, "--warmup", 30, "--seed", 1, "--allow-unconverged")
 MADE = am.simulate(items=150, coders=9, labels=["no", "yes"], seed=2)
 

@@ -87,6 +87,7 @@ def test_tables_of_data(name: str, columns: int, table: Path, monkeypatch) -> No
     _whole(lines, names, columns)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", WIDTHS)
 @pytest.mark.parametrize("name", ON_FITS)
 def test_tables_of_fits(name: str, columns: int, fits, monkeypatch) -> None:

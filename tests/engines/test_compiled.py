@@ -64,6 +64,7 @@ def test_known_gold_of_other_items_has_the_same_graph(model):
     assert key(model, crowd(1, model)) != first
 
 
+@pytest.mark.slow
 def test_groups_of_coders_are_data():
     data = crowd(1)
     first = key(am.models.GroupedCoders(groups={"c0": "a", "c1": "a"}), data)

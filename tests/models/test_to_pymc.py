@@ -33,6 +33,7 @@ def data():
     return found.replace(gold=np.where(np.arange(found.n_items) < 3, truth[: found.n_items], -1))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("uncompiled")
 @pytest.mark.parametrize("name", OF_CLASSES)
 def test_likelihoods_of_items_add_up_to_that_of_the_model(data, name):

@@ -22,6 +22,8 @@ from annomodels.reporting.words import number
 from annomodels.summaries.trust.findings import TESTED
 from annomodels.summaries.trust.known_truth import known_truth_finding, to_be_expected
 
+pytestmark = pytest.mark.slow
+
 TRUTH = am.datasets.crowd_truth().truth
 
 

@@ -111,6 +111,7 @@ def test_em_is_that_of_a_fit_in_memory(scans: dict[str, Scanned], model: str) ->
     assert found.tree.attrs["passes"] == wanted.tree.attrs["passes"]
 
 
+@pytest.mark.slow
 def test_groups_of_coders_are_fitted_as_in_memory(scans: dict[str, Scanned]) -> None:
     data = scans["open"]
     model = am.models.GroupedCoders(groups={name: str(n % 2) for n, name in enumerate(data.coders)})
@@ -121,6 +122,7 @@ def test_groups_of_coders_are_fitted_as_in_memory(scans: dict[str, Scanned]) -> 
     pd.testing.assert_frame_equal(found.coders().table, wanted.coders().table)
 
 
+@pytest.mark.slow
 def test_em_keeps_the_best_of_many_starts(scans: dict[str, Scanned]) -> None:
     found = am.fit(scans["open"], "dawid-skene", engine="em", seed=1, starts=4)
     one = am.fit(scans["open"], "dawid-skene", engine="em", seed=1)
@@ -165,6 +167,7 @@ def test_the_gold_standard_is_that_of_a_fit_in_memory(
         found.write_gold(tmp_path / "gold.xlsx")
 
 
+@pytest.mark.slow
 def test_a_fit_is_saved_and_loaded(scans: dict[str, Scanned], tmp_path: Path) -> None:
     found = am.fit(scans["open"], "dawid-skene", engine="em", seed=1)
     folder = found.save(tmp_path / "fit")
@@ -198,6 +201,7 @@ class Stops(Serial):
         return super().outcomes(calls)
 
 
+@pytest.mark.slow
 def test_what_was_sampled_is_kept_when_a_run_is_interrupted(scans: dict[str, Scanned]) -> None:
     run = {**RUN, "draws": 500}
     found = am.fit(scans["open"], "dawid-skene", **run, executor=Stops(100))
@@ -222,6 +226,7 @@ def test_a_run_goes_on_from_its_checkpoint(scans: dict[str, Scanned], tmp_path: 
     pd.testing.assert_frame_equal(truths(found), truths(wanted), atol=1e-9)
 
 
+@pytest.mark.slow
 def test_threads_share_the_chains_of_one_block(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -270,6 +275,7 @@ def test_a_block_is_held_where_there_is_no_other(
         assert len(opened) == (2 + passes) * len(data.blocks)
 
 
+@pytest.mark.slow
 def test_em_gives_the_best_step_when_it_is_interrupted(scans: dict[str, Scanned]) -> None:
     found = am.fit(scans["open"], "dawid-skene", engine="em", seed=1, executor=Stops(9))
     whole = am.fit(scans["open"], "dawid-skene", engine="em", seed=1)

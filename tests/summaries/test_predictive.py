@@ -74,6 +74,7 @@ def test_a_true_model_is_not_rejected(make, n_labels, per_item):
     assert sum(rejected) <= 2
 
 
+@pytest.mark.slow
 def test_a_copying_coder_is_named(make):
     world = make.world(n_items=300, n_coders=10, per_item=10, accuracy=0.75)
     data = world.data
@@ -134,6 +135,7 @@ def test_many_coders_raise_no_false_alarm(rng):
     assert np.mean(np.array(p) < 0.05) < 0.12
 
 
+@pytest.mark.slow
 def test_draws_belong_to_the_rows(caries):
     data, tree = caries
     found = predictive(tree, data, seed=3)

@@ -150,6 +150,7 @@ def test_where_few_draws_would_carry_the_weight_the_change_is_to_first_order():
     assert prior_sensitivity._weights(0.1 * log_prior).reliable
 
 
+@pytest.mark.slow
 def test_few_labels_are_sensitive_and_many_are_not():
     rows = [(i, j, (i + (j == 3) * (i % 3 == 0)) % 2) for i in range(400) for j in range(5)]
     many = am.fit(am.Annotations.from_records(rows), "pooled", seed=1).prior_sensitivity()
@@ -168,6 +169,7 @@ def test_one_value_tells_nothing(small):
     assert "Too few draws" in found.notes[0]
 
 
+@pytest.mark.slow
 def test_so_many_coders_that_few_draws_fit_in_memory(small, monkeypatch):
     fit = am.fit(small, "hierarchical", chains=2, draws=200, seed=1)
     few = lambda tree, data, n: thinned(tree, data, 1)  # noqa: E731
