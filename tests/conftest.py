@@ -20,6 +20,9 @@ os.environ["MPLBACKEND"] = "Agg"
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+# Nothing that is imported and collected becomes garbage.
+gc.disable()
+
 _SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile(
     "ci", deadline=None, derandomize=True, print_blob=True, suppress_health_check=_SLOW_IS_FINE
@@ -44,9 +47,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Let the garbage collector pass over all that was imported."""
-    gc.collect()
+    """Let the garbage collector pass over all that was imported and collected."""
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)
