@@ -35,8 +35,11 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.ge
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Examples in docstrings that fit something are slow."""
+    """Mark examples that fit something as slow, and cases that others stand for as calibration."""
     for item in items:
+        few = item.get_closest_marker("few")
+        if few is not None and item.callspec.id not in few.args:
+            item.add_marker(pytest.mark.calibration)
         test = getattr(item, "dtest", None)
         if test is not None and any(
             word in example.source

@@ -60,6 +60,7 @@ def test_ten_known_items_lead_out_of_the_mode_of_a_hostile_majority(engine):
         assert any("The votes lead to another solution" in text for text in check.sentences)
 
 
+@pytest.mark.calibration
 @pytest.mark.slow
 def test_other_models_are_led_out_too():
     data, truth = hostile(20)

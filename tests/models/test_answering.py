@@ -92,6 +92,7 @@ def test_the_factors_are_those_of_a_dirichlet_row(rng):
     np.testing.assert_allclose(differences, 0.0, atol=1e-9)
 
 
+@pytest.mark.few("hierarchical")
 @pytest.mark.nuts
 @pytest.mark.parametrize("base", ["dawid-skene", "hierarchical"])
 @pytest.mark.usefixtures("uncompiled")

@@ -81,6 +81,7 @@ def test_the_kernel_of_groups_does_the_same_with_one_group(population, rng):
     np.testing.assert_array_equal(results[0][0], results[1][0])
 
 
+@pytest.mark.few("population2")
 @pytest.mark.nuts
 @pytest.mark.parametrize("population", [Diagonal(30.0, 0.7, 10.0), Diagonal(20.0, 0.7), LEARNT])
 @pytest.mark.usefixtures("uncompiled")

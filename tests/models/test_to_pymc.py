@@ -33,6 +33,7 @@ def data():
     return found.replace(gold=np.where(np.arange(found.n_items) < 3, truth[: found.n_items], -1))
 
 
+@pytest.mark.few("dawid-skene", "hierarchical", "ambiguous", "scalar-difficulty")
 @pytest.mark.slow
 @pytest.mark.usefixtures("uncompiled")
 @pytest.mark.parametrize("name", OF_CLASSES)
@@ -75,6 +76,7 @@ def test_the_likelihood_of_an_item_is_that_of_its_labels(data):
     np.testing.assert_allclose(found, expected, rtol=1e-8)
 
 
+@pytest.mark.slow
 def test_a_fit_gives_its_model_and_a_stack_says_why_it_has_none(data):
     fit = am.fit(data, "dawid-skene", chains=2, draws=20, warmup=20, seed=1, extend=False)
     assert {v.name for v in fit.to_pymc().free_RVs} >= {"prevalence"}

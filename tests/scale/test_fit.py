@@ -78,6 +78,7 @@ def assert_same_items(fit: am.Fit, wanted: am.Fit) -> None:
     )
 
 
+@pytest.mark.few("hierarchical", "mace")
 @pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_gibbs_draws_are_those_of_a_fit_in_memory_bit_for_bit(
@@ -98,6 +99,7 @@ def test_gibbs_draws_are_those_of_a_fit_in_memory_bit_for_bit(
     assert modes[0] == modes[1]
 
 
+@pytest.mark.few("hierarchical", "mace")
 @pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_em_is_that_of_a_fit_in_memory(scans: dict[str, Scanned], model: str) -> None:
@@ -111,6 +113,7 @@ def test_em_is_that_of_a_fit_in_memory(scans: dict[str, Scanned], model: str) ->
     assert found.tree.attrs["passes"] == wanted.tree.attrs["passes"]
 
 
+@pytest.mark.calibration
 @pytest.mark.slow
 def test_groups_of_coders_are_fitted_as_in_memory(scans: dict[str, Scanned]) -> None:
     data = scans["open"]
@@ -145,6 +148,7 @@ def test_summaries_are_those_of_a_fit_in_memory(scans: dict[str, Scanned]) -> No
     assert "prevalence: no 0." in repr(found)
 
 
+@pytest.mark.few("parquet")
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
 def test_the_gold_standard_is_that_of_a_fit_in_memory(

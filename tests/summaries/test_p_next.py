@@ -120,6 +120,7 @@ def of_kinds(rng, n_items=300, n_coders=12):
     return rows
 
 
+@pytest.mark.few("stack")
 @pytest.mark.slow
 @pytest.mark.parametrize("model", ["hierarchical", "stack", "ambiguous"])
 def test_labels_held_out_are_foretold_better_than_by_their_shares(model, rng):
@@ -182,6 +183,7 @@ def test_a_label_may_be_called_next():
     assert gold.labels == ("b", "next_a")
 
 
+@pytest.mark.slow
 def test_numbers_have_no_next_label(rng):
     rows = [(i, j, float(i + rng.normal())) for i in range(12) for j in range(3)]
     fit = am.fit(
