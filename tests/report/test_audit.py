@@ -180,7 +180,8 @@ def test_a_model_that_is_wrong_turns_the_lamp_amber(name, request):
 
 
 def test_items_that_nobody_drew_light_no_lamp_and_guarantee_nothing(crowd, stacked, chosen):
-    of_stack = am.estimate(stacked, {item: TRUTH[item] for item in stacked.data.items[:60]})
+    answers = {item: TRUTH[item] for item in stacked.data.items[:60]}
+    of_stack = am.estimate(stacked, answers, draws=1000)
     for fit, found in ((crowd, chosen), (stacked, of_stack)):
         after = found.after(fit)
         assert after.check(predictive=False).lamps[TESTED] == "grey"
