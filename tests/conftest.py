@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import sys
 import zlib
 from pathlib import Path
 
@@ -13,6 +15,13 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # Before anything imports matplotlib: no test opens a window.
 os.environ["MPLBACKEND"] = "Agg"
+
+# What is imported is compiled once, not by every process that a test starts.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
+# Nothing that is imported and collected becomes garbage.
+gc.disable()
 
 _SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile(
@@ -26,15 +35,59 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.ge
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Examples in docstrings that fit something are slow."""
+    """Mark examples that fit something as slow, and cases that others stand for as calibration."""
     for item in items:
+        few = item.get_closest_marker("few")
+        if few is not None and item.callspec.id not in few.args:
+            item.add_marker(pytest.mark.calibration)
         test = getattr(item, "dtest", None)
         if test is not None and any(
             word in example.source
             for example in test.examples
-            for word in ("fit(", "fit_predict(", "report(")
+            for word in ("fit(", "fit_predict(", "report(", "design(")
         ):
             item.add_marker(pytest.mark.slow)
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector pass over all that was imported and collected."""
+    gc.freeze()
+    gc.enable()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _compiled_once(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory):
+    """Let a worker wait for a loop that another one compiles, and take it from the disk then."""
+    from annomodels.kernels.compile import CACHED
+
+    alone = not hasattr(request.config, "workerinput")
+    if alone or not CACHED or os.name == "nt":
+        yield
+        return
+    import fcntl
+
+    from numba.core.compiler_lock import global_compiler_lock
+    from numba.core.dispatcher import Dispatcher
+
+    folder = tmp_path_factory.getbasetemp().parent  # that of all workers
+    compiled, held = Dispatcher.compile, set()
+
+    def compile_alone(self, sig):
+        name = f"{self.py_func.__module__}.{self.py_func.__qualname__}"
+        with global_compiler_lock:  # first the lock of this process, as everywhere in numba
+            if name in held or not name.startswith("annomodels."):
+                return compiled(self, sig)
+            held.add(name)
+            try:
+                with (folder / f"{name}.lock").open("w") as file:
+                    fcntl.flock(file, fcntl.LOCK_EX)
+                    return compiled(self, sig)
+            finally:
+                held.remove(name)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Dispatcher, "compile", compile_alone)
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -120,8 +173,6 @@ def rng(request: pytest.FixtureRequest):
 @pytest.fixture(autouse=True)
 def _seeded_and_tidy(request: pytest.FixtureRequest):
     """Seed numpy's global generator (some libraries draw from it); close figures afterwards."""
-    import sys
-
     import numpy as np
 
     np.random.seed(zlib.crc32(request.node.nodeid.encode()))  # noqa: NPY002

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -18,11 +19,16 @@ FILES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
     for path in sorted(PACKAGE.rglob("*.py"))
 }
-TREES = {module: ast.parse(path.read_text("utf-8")) for module, path in FILES.items()}
 HEAVY = {"pymc", "pytensor", "nutpie", "numba", "matplotlib", "dask", "jax", "numpyro"}
 
 # The one arrow that points upward, inside a function: a constructor that reads a data frame.
 EXCEPTION = ("annomodels.data.annotations", "annomodels.io.frames")
+
+
+@cache
+def trees() -> dict[str, ast.Module]:
+    """Syntax trees of the files; parsed by the first test that asks, not by all who collect."""
+    return {module: ast.parse(path.read_text("utf-8")) for module, path in FILES.items()}
 
 
 def part_of(module: str) -> str:
@@ -77,15 +83,18 @@ def texts(tree: ast.AST) -> Iterator[str]:
             yield node.value
 
 
-GRAPH = {
-    module: {
-        name
-        for name in (*imports(tree, everywhere=True), *looked_up(module, tree))
-        if name in FILES
+@cache
+def graph() -> dict[str, set[str]]:
+    """Files that each file needs, whenever it loads them."""
+    return {
+        module: {
+            name
+            for name in (*imports(tree, everywhere=True), *looked_up(module, tree))
+            if name in FILES
+        }
+        for module, tree in trees().items()
+        if module != "annomodels"
     }
-    for module, tree in TREES.items()
-    if module != "annomodels"
-}
 
 
 def test_the_architecture_page_lists_every_part_of_the_package() -> None:
@@ -102,7 +111,7 @@ def test_a_file_imports_only_what_the_page_allows() -> None:
     table = page_table()
     assert not [
         (module, name)
-        for module, names in GRAPH.items()
+        for module, names in graph().items()
         for name in names
         if part_of(name) not in {part_of(module), "", *table[part_of(module)]}
         and (module, name) != EXCEPTION
@@ -111,18 +120,18 @@ def test_a_file_imports_only_what_the_page_allows() -> None:
 
 def test_there_are_no_import_cycles() -> None:
     # A folder's __init__ says what the folder is; it may pass names of its own files on.
-    graph = {
+    needed = {
         module: {name for name in names if (module, name) != EXCEPTION} - {"annomodels"}
-        for module, names in GRAPH.items()
+        for module, names in graph().items()
     }
-    TopologicalSorter(graph).prepare()
+    TopologicalSorter(needed).prepare()
 
 
 def test_heavy_packages_load_inside_functions() -> None:
-    for module in GRAPH:
+    for module in graph():
         if part_of(module) == "kernels":
             continue
-        loaded = set(imports(TREES[module], everywhere=False))
+        loaded = set(imports(trees()[module], everywhere=False))
         tops = {name.split(".")[0] for name in loaded}
         assert not {top for top in tops if top in HEAVY or top.startswith("arviz")}, module
         assert not {name for name in loaded if part_of(name) == "kernels"}, module
@@ -152,13 +161,13 @@ def test_a_file_is_one_concept() -> None:
 
 
 def test_every_file_says_what_it_is_and_every_folder_states_its_law() -> None:
-    assert not [module for module, tree in TREES.items() if not ast.get_docstring(tree)]
+    assert not [module for module, tree in trees().items() if not ast.get_docstring(tree)]
     folders = [m for m, path in FILES.items() if path.stem == "__init__" and m != "annomodels"]
-    assert not [m for m in folders if "import" not in (ast.get_docstring(TREES[m]) or "").lower()]
+    assert not [m for m in folders if "import" not in (ast.get_docstring(trees()[m]) or "").lower()]
 
 
 def test_names_use_the_words_of_the_package() -> None:
-    nodes = [node for tree in TREES.values() for node in ast.walk(tree)]
+    nodes = [node for tree in trees().values() for node in ast.walk(tree)]
     names = {n.name for n in nodes if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
     names |= {n.arg for n in nodes if isinstance(n, ast.arg)}
     words = {word.lower() for name in names for word in re.findall(r"[A-Z]?[a-z]+", name)}
@@ -214,7 +223,7 @@ def test_no_parameter_of_a_model_is_named_outside_the_models() -> None:
     # A word of one part is refused where draws are looked into, a compound anywhere.
     names = declared_names() - COMMON
     found = []
-    for module, tree in TREES.items():
+    for module, tree in trees().items():
         if part_of(module) in ("models", "kernels"):
             continue
         said = {text for text in texts(tree) if "_" in text} | set(looks_into_draws(tree))
@@ -228,10 +237,10 @@ def test_nothing_outside_the_models_asks_which_model_it_is() -> None:
 
     families = {"ConfusionModel", "ConjugateModel", "StateModel", "Model", *PLACES}
     found = []
-    for module, tree in TREES.items():
+    for module, tree in trees().items():
         if part_of(module) == "models":
             continue
-        if not [name for name in GRAPH.get(module, ()) if part_of(name) == "models"]:
+        if not [name for name in graph().get(module, ()) if part_of(name) == "models"]:
             continue  # an Ordinal of the coefficients is a distance
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and ast.unparse(node.func) in (
@@ -286,7 +295,7 @@ BORDER = {"zipfile", "tarfile", "gzip", "bz2", "lzma", "zlib", "xml", "csv"}
 def test_only_io_takes_what_comes_from_outside_apart() -> None:
     loaded = {
         module: {name.split(".")[0] for name in imports(tree, everywhere=True)}
-        for module, tree in TREES.items()
+        for module, tree in trees().items()
         # a plot as SVG is no stranger's: matplotlib drew it a moment before
         if part_of(module) != "io" and module != "annomodels.plots.svg"
     }
@@ -300,7 +309,7 @@ def test_messages_name_options_as_python_does() -> None:
     """The command line spells them by its own options; commands to copy stand as they are."""
     spelled_twice = [
         (module, found[0], text)
-        for module, tree in TREES.items()
+        for module, tree in trees().items()
         if part_of(module) not in ("cli", "plots", "reporting")  # the page is for both readers
         for text in texts(tree)
         if (found := OPTION.search(text))

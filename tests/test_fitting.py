@@ -30,6 +30,7 @@ def test_a_fit_comes_back_whole(fit, tmp_path):
     assert a.equals(b)
 
 
+@pytest.mark.slow
 def test_names_gold_groups_and_texts_survive_saving(tmp_path):
     data = am.Annotations.from_records(
         [(i, j, ("ja", "nein")[(i + j) % 2]) for i in range(6) for j in range(3)],

@@ -33,6 +33,7 @@ def codes(fit, names):
     return np.array([place[name] for name in names])
 
 
+@pytest.mark.slow
 def test_each_item_is_drawn_as_often_as_its_chance_says(small, no_plan):
     times, told = np.zeros(120), np.full(120, np.nan)
     for seed in range(SEEDS):
@@ -51,6 +52,7 @@ def test_each_item_is_drawn_as_often_as_its_chance_says(small, no_plan):
     assert (z[~sure] ** 2).sum() > chi2.ppf(0.001, (~sure).sum() - len(strata))
 
 
+@pytest.mark.slow
 def test_two_rounds_never_meet_and_have_the_chances_of_one(small, no_plan):
     both, pair, of_first = np.zeros(120), 0, np.zeros(120)
     told = np.full(120, np.nan)
@@ -77,6 +79,7 @@ def test_two_rounds_never_meet_and_have_the_chances_of_one(small, no_plan):
     assert abs(pair - SEEDS * chance) < 4 * np.sqrt(SEEDS * chance * (1 - chance))
 
 
+@pytest.mark.slow
 def test_rounds_do_not_depend_on_answers_and_repeat_themselves(small):
     first = am.audit(small, 20, seed=4)
     assert first.table.equals(am.audit(small, 20, seed=4).table)
@@ -85,6 +88,7 @@ def test_rounds_do_not_depend_on_answers_and_repeat_themselves(small):
     assert again.table.equals(am.audit(small, 20, seed=4, earlier=first.design).table)
 
 
+@pytest.mark.slow
 def test_a_saved_design_draws_what_the_one_in_memory_does(small, tmp_path):
     first = am.audit(small, 20, seed=4, among=list(small.data.items[:90]))
     path = first.save(tmp_path / "audit.json")
@@ -93,6 +97,7 @@ def test_a_saved_design_draws_what_the_one_in_memory_does(small, tmp_path):
     assert set(told.drawn["item"]) <= set(small.data.items[:90])
 
 
+@pytest.mark.slow
 def test_tables_are_blind(small, no_plan):
     p = small.tree["truth"]["p_truth"].values
     tops, ranks = p.max(axis=1), []

@@ -35,6 +35,13 @@ class Done:
     err: str
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what looks into the saved fit as slow: loops of a stack take long to compile."""
+    for item in items:
+        if "saved" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture
 def call(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

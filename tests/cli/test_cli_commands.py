@@ -182,6 +182,7 @@ def test_quiet_says_nothing_and_verbose_says_more(votes: Path, call) -> None:
     assert len(more) > len(plain)
 
 
+@pytest.mark.slow
 def test_gold_leaves_unsettled_labels_empty_only_with_a_threshold(saved: Path, call) -> None:
     plain = rows_of(call("gold", saved).out)
     strict = rows_of(call("gold", saved, "--threshold", ".9").out)
@@ -193,6 +194,7 @@ def test_gold_leaves_unsettled_labels_empty_only_with_a_threshold(saved: Path, c
     assert len({row["settled"] for row in strict}) == 2
 
 
+@pytest.mark.slow
 def test_soft_gold_sums_to_one(saved: Path, call, tmp_path: Path) -> None:
     target = tmp_path / "gold.csv"
     assert call("gold", saved, "--soft", "-o", target).code == 0
@@ -220,6 +222,7 @@ def test_coders_and_items_are_the_tables_of_the_fit(saved: Path, call) -> None:
     assert [row["quadrant"] for row in rows] == fit.items().table["quadrant"].tolist()
 
 
+@pytest.mark.slow
 def test_a_folder_of_a_run_stands_for_its_fit(saved: Path, call) -> None:
     assert call("gold", saved.parent).out == call("gold", saved).out
 

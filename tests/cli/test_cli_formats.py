@@ -117,6 +117,7 @@ def test_gold_goes_back_into_every_tool(to: str, call: Any, saved: Path, tmp_pat
         assert fewer < full
 
 
+@pytest.mark.slow
 def test_gold_as_parquet_has_soft_labels(call: Any, saved: Path, tmp_path: Path) -> None:
     out = tmp_path / "gold.parquet"
     assert call("gold", saved, "--to", "parquet", "-o", out).code == 0

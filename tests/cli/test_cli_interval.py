@@ -28,6 +28,7 @@ def ratings(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_folder_of_tables_from_numbers(call, ratings: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     words = ("run", ratings, "-o", out, "--model", "interval", "--no-report")
@@ -45,6 +46,7 @@ def test_a_folder_of_tables_from_numbers(call, ratings: Path, tmp_path: Path) ->
     assert "--force" in again.err
 
 
+@pytest.mark.slow
 def test_a_fit_of_numbers_is_saved_and_read(call, ratings: Path, tmp_path: Path) -> None:
     saved = tmp_path / "fit.nc"
     few = ("--draws", 100, "--allow-unconverged")

@@ -12,6 +12,7 @@ import pytest
 import annomodels as am
 
 
+@pytest.mark.slow
 def test_the_table_is_that_of_the_fit(saved: Path, call) -> None:
     done = call("labels", saved, "--format", "csv")
     assert done.code == 0

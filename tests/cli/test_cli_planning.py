@@ -120,6 +120,7 @@ def test_simulate_overwrites_nothing(call, tmp_path):
     assert path.read_text() == "mine"
 
 
+@pytest.mark.slow
 def test_design_gives_what_the_package_gives(call):
     words = ["--items", 60, "--coders", "4,8", "--labels-per-item", "2,4", "--replications", 3]
     done = call("design", *words, "--accuracy", 0.9, "--spread", 0, "--json")
@@ -133,6 +134,7 @@ def test_design_gives_what_the_package_gives(call):
     assert f"note: {expected.notes[0]}" in done.err
 
 
+@pytest.mark.slow
 def test_design_takes_a_pilot(crowd, call):
     done = call("design", crowd, "--labels-per-item", 3, "--replications", 2)
     assert done.code == 0, done.err
@@ -170,6 +172,7 @@ def test_advise_names_a_model_with_its_reasons(call):
     assert facts["models"][0]["place"] == "first"
 
 
+@pytest.mark.slow
 def test_advise_checks_a_fit(saved, call, votes):
     done = call("advise", "dataset:anesthesia", "--fit", saved, "--json")
     assert done.code == 0, done.err
@@ -179,6 +182,7 @@ def test_advise_checks_a_fit(saved, call, votes):
     assert call("advise", "nothing.csv").code == 3
 
 
+@pytest.mark.slow
 def test_advise_fits_and_checks(votes, call):
     done = call("advise", votes, "--check", "--json", "-q")
     assert done.code == 0, done.err

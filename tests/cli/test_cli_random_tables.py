@@ -83,6 +83,7 @@ def test_agree(content: bytes, more: list[str]) -> None:
     assert left == set()
 
 
+@pytest.mark.slow
 @given(content=st.one_of(contents, longs.map(str.encode)))
 @settings(max_examples=settings().max_examples)
 def test_run(content: bytes) -> None:
@@ -94,6 +95,7 @@ def test_run(content: bytes) -> None:
     assert bool(out) == bool(left)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [b"item,coder,label\nt1,a,x\nt1,b,y\n"])
 def test_the_smallest_table_that_can_be_fitted(content: bytes) -> None:
     code, _, err, left = _call(content, "run", FEW)

@@ -87,6 +87,7 @@ def test_tables_of_data(name: str, columns: int, table: Path, monkeypatch) -> No
     _whole(lines, names, columns)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", WIDTHS)
 @pytest.mark.parametrize("name", ON_FITS)
 def test_tables_of_fits(name: str, columns: int, fits, monkeypatch) -> None:
@@ -96,6 +97,7 @@ def test_tables_of_fits(name: str, columns: int, fits, monkeypatch) -> None:
     _whole(lines, names, columns)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", WIDTHS)
 def test_comparison(columns: int, fits, monkeypatch) -> None:
     code, lines = on_a_terminal(["compare", *fits], columns, monkeypatch)
@@ -141,6 +143,7 @@ def test_screens_are_as_they_were(name: str, columns: int, table: Path, monkeypa
     assert text == file.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_what_has_no_room_is_named_and_wide_shows_it(fits, monkeypatch) -> None:
     _, narrow = on_a_terminal(["coders", fits[0]], 60, monkeypatch)
     hint = next(n for n, line in enumerate(narrow) if "more columns" in line)
@@ -153,6 +156,7 @@ def test_what_has_no_room_is_named_and_wide_shows_it(fits, monkeypatch) -> None:
     assert {"spammer", "adversary", "sensitivity"} <= words
 
 
+@pytest.mark.slow
 def test_a_name_wider_than_the_terminal_is_cut_in_the_middle(tmp_path, monkeypatch) -> None:
     path = tmp_path / "votes.csv"
     rows = [f"{item},{coder},{(k + n) % 2}" for n, item in enumerate((LONG, "s"))

@@ -23,6 +23,7 @@ def test_the_table_holds_every_coder_of_the_item_and_adds_up(saved: Path, call) 
     assert "independent of each other" in done.err
 
 
+@pytest.mark.slow
 def test_json_has_the_same_rows(saved: Path, call) -> None:
     rows = json.loads(call("gold", saved, "--why", "--item", "3", "--item", "2", "--json").out)
     table = am.load(saved).why(["3", "2"]).table
@@ -30,6 +31,7 @@ def test_json_has_the_same_rows(saved: Path, call) -> None:
     assert [row["log_odds"] for row in rows] == pytest.approx(table["log_odds"].tolist())
 
 
+@pytest.mark.slow
 def test_without_items_it_explains_overturned_majorities(saved: Path, call) -> None:
     done = call("gold", saved, "--why", "--json")
     gold = am.load(saved).gold().table

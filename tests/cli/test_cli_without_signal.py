@@ -28,6 +28,7 @@ def noise(request, tmp_path):
     return path
 
 
+@pytest.mark.few("three labels")
 @pytest.mark.slow
 def test_run_settles_nothing_and_says_why(noise, call, tmp_path):
     folder = tmp_path / "out"
@@ -42,6 +43,7 @@ def test_run_settles_nothing_and_says_why(noise, call, tmp_path):
     assert {row["settled"] for row in rows} == {"false"}
 
 
+@pytest.mark.few("nearly one label")
 @pytest.mark.slow
 def test_fit_and_gold_say_so_too(noise, call, tmp_path):
     fit = tmp_path / "fit.nc"

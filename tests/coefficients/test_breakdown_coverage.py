@@ -67,6 +67,7 @@ def against_rest(coder):
     return 1 - (joint[0, 1] + joint[1, 0]) / (2 * p * (1 - p))
 
 
+@pytest.mark.calibration
 @pytest.mark.slow
 @pytest.mark.parametrize("what", ["specific", "category", "without d", "coder a", "a - d"])
 def test_intervals_of_parts_cover_the_truth(what, intervals):

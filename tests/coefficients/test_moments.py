@@ -51,6 +51,7 @@ def test_alpha_of_one_item_by_thousands_of_coders_needs_no_pairs(rng):
     assert found.value == pytest.approx(1 - within / 2 / np.var(x, ddof=1))
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_values_need_no_pairs(rng):
     n = 100_000
     x = np.sort(rng.normal(size=n))

@@ -268,6 +268,7 @@ def test_hundreds_of_coders_stay_within_memory(rng):
     assert peak < 300e6
 
 
+@pytest.mark.slow
 def test_memory_of_draws_grows_with_the_labels_and_not_with_coders_times_chance_items():
     import tracemalloc
 

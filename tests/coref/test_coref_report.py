@@ -148,6 +148,7 @@ def test_the_page_stands_alone_and_escapes_what_users_wrote(tmp_path: Path) -> N
         report_links(LinkFacts([document("t", clusters)], draws=20), target)
 
 
+@pytest.mark.slow
 def test_the_page_is_the_same_every_time_and_has_all_parts() -> None:
     texts = odd_one_out()
     first, second = (page_of_links(LinkFacts(texts, ["none"], draws=50)) for _ in range(2))
@@ -170,6 +171,7 @@ def test_texts_of_one_coder_have_a_page_that_says_so() -> None:
     assert "No text has two mentions that two coders share." in made
 
 
+@pytest.mark.slow
 def test_silver_chains_show_what_one_more_reader_would_say() -> None:
     text = odd_one_out(1)[0]
     blank = Document("t", ("_",) * len(text.tokens), layers=text.layers)
@@ -183,6 +185,7 @@ def test_silver_chains_show_what_one_more_reader_would_say() -> None:
         assert row[1].text.startswith("words ")  # positions, where a text has no words
 
 
+@pytest.mark.slow
 def test_a_report_of_a_fit_takes_its_texts_and_names_what_it_lacks_without_them(
     tmp_path: Path,
 ) -> None:

@@ -28,6 +28,7 @@ def test_pairs_links_and_scores_of_a_hundred_thousand_mentions() -> None:
     assert 0 < found["ceaf_e"].f1 < 1
 
 
+@pytest.mark.few("incl-")
 @pytest.mark.slow
 @pytest.mark.parametrize("chain", ["partial", "incl-", "excl+", "cluster-own"])
 def test_chains_of_twenty_coders(chain: str) -> None:

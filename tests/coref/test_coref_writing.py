@@ -112,6 +112,7 @@ def test_wrong_requests_are_answered_in_words(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "x.jsonl").read_text())["coder"] == "b"
 
 
+@pytest.mark.slow
 def test_silver_chains_are_a_layer_with_probabilities(tmp_path: Path) -> None:
     words = ["Ana", "she", "Ben", "he", "her"]
     agreed = [["Ana", "she", "her"], ["Ben", "he"]]

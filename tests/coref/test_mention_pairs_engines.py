@@ -163,6 +163,7 @@ def test_the_order_of_rows_changes_nothing(name, table):
     assert one.coders().table.equals(two.coders().table)
 
 
+@pytest.mark.few("pairs")
 @models
 def test_names_of_coders_and_candidates_mean_nothing(name, table):
     other = table.assign(

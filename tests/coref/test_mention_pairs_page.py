@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 import annomodels as am
 
 
+@pytest.mark.slow
 def test_the_page_prints_what_it_says(root, capsys):
     text = (root / "docs" / "coref-model.md").read_text("utf-8")
     (code,) = re.findall(r"^```python\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)

@@ -37,13 +37,17 @@ def _table(said=SAID, texts=1):
     return pd.DataFrame(rows, columns=["item", "coder", "label"])
 
 
-@pytest.fixture(scope="module", params=["pairs", "single", "nuts"])
+@pytest.fixture(
+    scope="module",
+    params=["pairs", "single", pytest.param("nuts", marks=pytest.mark.calibration)],
+)
 def fit(request):
     if request.param == "nuts":
         return fitted(_table(texts=8), "single", engine="nuts", draws=500, chains=2)
     return fitted(_table(texts=8), request.param, draws=2000)
 
 
+@pytest.mark.calibration
 @pytest.mark.nuts
 @pytest.mark.usefixtures("unending_sampler")
 def test_nuts_keeps_what_there_is_when_the_time_is_over():

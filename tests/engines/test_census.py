@@ -37,6 +37,7 @@ def finding(fit: am.Fit, name: str):
     return fit.check().table.set_index("name").loc[name]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["gibbs", "em"])
 def test_ten_known_items_lead_out_of_the_mode_of_a_hostile_majority(engine):
     data, truth = hostile(10)
@@ -59,6 +60,8 @@ def test_ten_known_items_lead_out_of_the_mode_of_a_hostile_majority(engine):
         assert any("The votes lead to another solution" in text for text in check.sentences)
 
 
+@pytest.mark.calibration
+@pytest.mark.slow
 def test_other_models_are_led_out_too():
     data, truth = hostile(20)
     for model in ("dawid-skene", "one-coin", "ambiguous"):
@@ -66,6 +69,7 @@ def test_other_models_are_led_out_too():
         assert (p_truth(fit).argmax(axis=1) == truth)[20:].mean() > 0.98, model
 
 
+@pytest.mark.slow
 def test_a_crowd_without_such_coders_begins_at_the_votes():
     data, truth = hostile(20, reversed_coders=0)
     fit = am.fit(data, "hierarchical", **FEW)
@@ -77,6 +81,7 @@ def test_a_crowd_without_such_coders_begins_at_the_votes():
     assert finding(fit, "gold against the crowd")["ok"]
 
 
+@pytest.mark.slow
 def test_solutions_of_one_density_are_both_in_the_posterior():
     """Without known truth and with a prior that favours no order, names of classes are free."""
     data, _truth = hostile(0, reversed_coders=0)
@@ -92,6 +97,7 @@ def test_solutions_of_one_density_are_both_in_the_posterior():
     assert finding(together, "solutions")["ok"]
 
 
+@pytest.mark.slow
 def test_a_chain_far_below_another_goes_on_from_there(monkeypatch):
     data, truth = hostile(20)
     begin = gibbs.chain_starts
@@ -117,6 +123,7 @@ def test_a_chain_far_below_another_goes_on_from_there(monkeypatch):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("known", [0, 20])
 def test_starts_do_not_depend_on_the_number_of_parts(known):
     data, _ = hostile(known)

@@ -20,7 +20,7 @@ from annomodels.models.interval import Interval
 from annomodels.models.numeric import numeric_labels
 from annomodels.priors import Beta, Diagonal, Dirichlet
 
-OPTIONS = {"engine": "nuts", "chains": 2, "draws": 60, "seed": 3}
+OPTIONS = {"engine": "nuts", "chains": 2, "draws": 60, "warmup": 200, "seed": 3}
 TWO_LABELS = ("beta-binomial-by-item",)
 
 
@@ -64,6 +64,7 @@ def test_known_gold_of_other_items_has_the_same_graph(model):
     assert key(model, crowd(1, model)) != first
 
 
+@pytest.mark.slow
 def test_groups_of_coders_are_data():
     data = crowd(1)
     first = key(am.models.GroupedCoders(groups={"c0": "a", "c1": "a"}), data)
@@ -129,6 +130,7 @@ def test_the_interval_model_shares_its_graph(step):
     assert of(1) == of(2) != of(1, n_items=13)
 
 
+@pytest.mark.few("mace")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
@@ -318,6 +320,7 @@ def test_fields_of_a_model_that_other_data_change_are_found():
     assert of([1.0, 2.0], hidden=True) != of([1.0, 3.0], hidden=True)
 
 
+@pytest.mark.slow
 def test_a_model_is_a_value_and_its_copy_shares_the_graph():
     model = am.models.HierarchicalDawidSkene()
     assert key(replace(model), crowd(1)) == key(model, crowd(1))

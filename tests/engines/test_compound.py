@@ -155,6 +155,7 @@ def test_the_acceptance_rate_is_no_part_of_what_is_kept(quick, count):
     assert len(count) == made
 
 
+@pytest.mark.calibration
 def test_another_prior_compiles_anew(quick, count):
     compiled_steps(small(DATA), START)
     made = len(count)
@@ -162,6 +163,7 @@ def test_another_prior_compiles_anew(quick, count):
     assert len(count) == 2 * made
 
 
+@pytest.mark.calibration
 def test_steps_that_were_not_used_for_long_are_dropped(quick, count, monkeypatch):
     monkeypatch.setattr(compiled, "KEPT", 1)
     first = compiled_steps(small(DATA), START)

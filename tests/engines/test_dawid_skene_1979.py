@@ -88,6 +88,7 @@ def test_random_starts_find_better_optima_than_the_votes(data):
     assert from_votes["log_likelihood"] == pytest.approx(LOG_LIKELIHOOD, abs=5e-4)
 
 
+@pytest.mark.slow
 # the reference figures carry an error of their own: .0004 for the prevalence, three digits else
 @pytest.mark.parametrize(
     ("engine", "draws"),

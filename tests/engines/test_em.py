@@ -17,6 +17,7 @@ from annomodels.models import resolve
 from annomodels.models.encoded import encode
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["pooled", "dawid-skene", "hierarchical"])
 @pytest.mark.parametrize("seed", range(4))
 def test_em_never_goes_down(model, seed):

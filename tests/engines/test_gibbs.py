@@ -53,12 +53,14 @@ def test_the_seed_decides(data):
     ).any()
 
 
+@pytest.mark.slow
 def test_a_drawn_seed_is_kept_and_reproduces_the_run(data):
     options = {"chains": 2, "draws": 60, "warmup": 50, "extend": False}
     first = am.fit(data, "hierarchical", **options)
     _same(first, am.fit(data, "hierarchical", seed=first.seed, **options))
 
 
+@pytest.mark.slow
 def test_known_gold_is_clamped(data):
     known = {data.items[0]: 2, data.items[5]: 0}
     fit = am.fit(data.with_gold(known), "hierarchical", chains=2, draws=100, seed=1, extend=False)
@@ -92,6 +94,7 @@ def test_ctrl_c_keeps_what_was_sampled(data):
     assert np.isfinite(draws(fit, "confusion")).all()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals work differently there")
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_in_the_warm_up_has_nothing_to_keep(data):
@@ -156,6 +159,7 @@ def test_swapped_classes_are_put_in_order():
         np.testing.assert_allclose(back.log_confusion, _state([0, 1, 2]).log_confusion)
 
 
+@pytest.mark.slow
 def test_chains_started_in_the_mirror_mode_come_back_in_order(monkeypatch, data):
     """Two classes, chains started with the votes turned round: silent without relabelling."""
     from annomodels.engines import gibbs

@@ -47,6 +47,7 @@ def test_labels_probabilities_and_competences_of_the_authors_program(
     assert np.abs(found - competence)[busy].max() < 0.08
 
 
+@pytest.mark.slow
 def test_shuffled_rows_give_the_same_result_where_crowd_kit_ranges_from_55_to_93_percent(shared):
     data, *_ = _reference(shared, "snow_rte")
     order = np.random.default_rng(3).permutation(len(data))

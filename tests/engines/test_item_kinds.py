@@ -48,6 +48,7 @@ def seen(state):
     ])  # fmt: skip
 
 
+@pytest.mark.few("2-0.1")
 @pytest.mark.parametrize(
     ("known", "strays"),
     # known truth with strays takes every turn that known truth without them does
@@ -125,6 +126,7 @@ def log_evidence(item, coder, label, gold):
     return logsumexp(each)
 
 
+@pytest.mark.few("gold1")
 @pytest.mark.parametrize("gold", [None, {0: 1, 3: 0}])
 def test_held_out_labels_equal_enumeration_over_all_labelings(gold):
     data = whole(seed=4, gold=gold)

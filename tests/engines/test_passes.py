@@ -122,6 +122,7 @@ def test_items_with_more_labels_than_a_product_can_hold_are_weighed_by_logarithm
     assert total == pytest.approx(logsumexp(logp, axis=1).sum(), rel=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("per_item", [3, 400])
 def test_states_are_weighed_by_logarithms_where_a_product_is_too_small(per_item: int) -> None:
     rng = np.random.default_rng(per_item)

@@ -85,6 +85,7 @@ def test_slices_agree_with_a_grid(rng):
         assert 0.85 < found[:, axis].std() / deviation < 1.15
 
 
+@pytest.mark.calibration
 def test_known_truth_teaches_how_sure_to_be(rng):
     log_q, truth = beliefs(rng, 500)
     nothing = rng.integers(3, size=500)

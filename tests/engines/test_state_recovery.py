@@ -96,6 +96,7 @@ def test_labels_at_random_make_no_confident_gold(name):
     assert fit.check().verdict == ("check" if MODELS[name].stacks else "do not use")
 
 
+@pytest.mark.few("ambiguous-2", "readings-4")
 @pytest.mark.parametrize("k", [2, 4])
 @pytest.mark.parametrize("name", SWAPPABLE)
 def test_a_start_with_swapped_classes_is_put_right(name, k):

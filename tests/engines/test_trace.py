@@ -72,6 +72,7 @@ def test_rhat_is_that_of_every_iteration(data, few, whole):
     assert f"{few.tree.attrs['rhat_max']:.3f}" in str(few.check())
 
 
+@pytest.mark.few("hierarchical")
 @pytest.mark.parametrize("model", ["dawid-skene", "mace", "one-coin", "hierarchical"])
 def test_parts_elsewhere_give_the_same(data, model):
     here = am.fit(data, model, **FEW)

@@ -115,6 +115,7 @@ def test_hostile_files_are_refused_in_words(door: str, hostile: list[str]) -> No
     assert peak < MEGABYTES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("door", ["cli check", "cli coref --model none"])
 def test_hostile_files_are_bad_input_to_commands(door: str, hostile: list[str]) -> None:
     said, peak = through(door, hostile)
@@ -122,6 +123,7 @@ def test_hostile_files_are_bad_input_to_commands(door: str, hostile: list[str]) 
     assert peak < MEGABYTES
 
 
+@pytest.mark.slow
 def test_a_name_that_is_not_utf_8_is_a_name_like_others(tmp_path: Path) -> None:
     path = os.path.join(os.fsencode(tmp_path), b"\xff.csv")
     with open(path, "wb") as file:
@@ -135,6 +137,7 @@ def test_a_name_that_is_not_utf_8_is_a_name_like_others(tmp_path: Path) -> None:
     assert (run.returncode, b"\\xff.csv" in run.stdout) == (0, True), run.stderr
 
 
+@pytest.mark.slow
 def test_wide_tables_cost_in_proportion_to_their_columns(tmp_path: Path) -> None:
     def calls(coders: int) -> int:
         """Count the calls of functions while a table without names is read."""

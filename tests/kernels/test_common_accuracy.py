@@ -85,6 +85,7 @@ def sampled(strength, beta, *, joint, draws, spread=0.0, rows=ROWS):
     return chain(counts, scale, np.array([strength, *beta, 1.0, spread]), joint, draws)
 
 
+@pytest.mark.few("40.0")
 @pytest.mark.parametrize("strength", [4.0, 40.0, 300.0])
 def test_draws_agree_with_a_grid(strength):
     beta = Diagonal(strength, 0.7, 10.0).beta

@@ -92,6 +92,7 @@ def test_the_factors_are_those_of_a_dirichlet_row(rng):
     np.testing.assert_allclose(differences, 0.0, atol=1e-9)
 
 
+@pytest.mark.few("hierarchical")
 @pytest.mark.nuts
 @pytest.mark.parametrize("base", ["dawid-skene", "hierarchical"])
 @pytest.mark.usefixtures("uncompiled")
@@ -125,6 +126,7 @@ def test_pymc_density_equals_enumeration_plus_prior(base, rng):
         assert np.shape(start[each.name]) == tuple(each.shape.eval())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base", ["dawid-skene", "hierarchical"])
 def test_em_never_goes_down(base, rng):
     data = tiny(rng, n_items=15)
@@ -133,6 +135,7 @@ def test_em_never_goes_down(base, rng):
     assert (np.diff(mode.trace) > -1e-9 * abs(mode.objective)).all()
 
 
+@pytest.mark.slow
 def test_draws_of_the_rates_have_their_conditional_distribution(rng):
     """Given counts and a firm population, rates are Beta with pseudo-counts and counts added."""
     from annomodels.kernels.rows import draw_parameters

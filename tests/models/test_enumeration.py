@@ -91,6 +91,7 @@ def _names(data, model):
     return {"truth": labels, "label": labels, "coder": coders, **model.coords(labels)}
 
 
+@pytest.mark.few(*(f"True-{name}" for name in (*CONFUSION, "learnt strengths")))
 @pytest.mark.nuts
 @pytest.mark.parametrize("name", [*CONFUSION, pytest.param(LEARNT, id="learnt strengths")])
 @pytest.mark.parametrize("gold", [False, True])

@@ -48,6 +48,7 @@ def test_one_group_is_the_hierarchical_model_draw_by_draw():
         assert fits[0].groups(dict.fromkeys(data.coders, "all")).table.shape[0] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("population", [Diagonal(300.0, 0.7, 10.0), Diagonal(20.0, 0.7), LEARNT])
 def test_the_kernel_of_groups_does_the_same_with_one_group(population, rng):
     """The path through the kernel of groups, which one group alone does not take in a fit."""
@@ -80,6 +81,7 @@ def test_the_kernel_of_groups_does_the_same_with_one_group(population, rng):
     np.testing.assert_array_equal(results[0][0], results[1][0])
 
 
+@pytest.mark.few("population2")
 @pytest.mark.nuts
 @pytest.mark.parametrize("population", [Diagonal(30.0, 0.7, 10.0), Diagonal(20.0, 0.7), LEARNT])
 @pytest.mark.usefixtures("uncompiled")
@@ -110,6 +112,7 @@ def test_pymc_density_of_groups_equals_enumeration_plus_prior(population, rng):
     assert np.ptp(differences) < 1e-8 * max(1.0, abs(differences[0]))
 
 
+@pytest.mark.slow
 def test_em_with_groups_never_goes_down_and_starts_nuts_with_its_variables(rng):
     data = tiny(rng, n_items=12, n_coders=4)
     model, codes = grouped(data), encode(data)

@@ -254,6 +254,7 @@ def assert_uniform(found: dict[str, NDArray[Any]], bins: int, p: float) -> None:
         assert chisquare(counts).pvalue > p, (name, counts)
 
 
+@pytest.mark.few("steps with ends")
 @pytest.mark.parametrize("steps", [False, True], ids=["exact", "steps with ends"])
 def test_ranks_of_true_values_are_uniform_in_a_small_study(steps: bool) -> None:
     assert_uniform(ranks(60, 1, steps), 5, 1e-4)

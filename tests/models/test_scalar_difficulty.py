@@ -165,6 +165,7 @@ def test_a_coder_with_many_labels_is_centred():
     assert share[1] < 0.2
 
 
+@pytest.mark.slow
 def test_more_labels_than_two_or_too_many_of_an_item_are_refused_in_words(rng):
     data = tiny(rng, n_labels=3)
     with pytest.raises(am.errors.NotApplicable, match=r"two labels, not 3.*scalar-difficulty"):

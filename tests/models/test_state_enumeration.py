@@ -88,6 +88,7 @@ def test_sampled_states_and_rows_have_the_expected_frequencies(name, rng):
     assert chain.counts.sum() + chain.extra.sum() == len(rows)
 
 
+@pytest.mark.few(*(f"{name}-True" for name in STATE_MODELS))
 @pytest.mark.nuts
 @pytest.mark.parametrize("gold", [False, True])
 @pytest.mark.parametrize("name", STATE_MODELS)
@@ -151,6 +152,7 @@ def test_start_has_finite_density_and_gradient(name, rng):
     assert np.isfinite(gradient).all()
 
 
+@pytest.mark.few("item-kinds", "ambiguous")
 @pytest.mark.parametrize("name", STATE_MODELS)
 def test_draws_do_not_depend_on_the_order_of_rows_and_are_repeated_by_a_seed(name, rng):
     data = am.datasets.load("anesthesia")

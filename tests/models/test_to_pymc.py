@@ -61,6 +61,8 @@ def moved(pymc_model, seed=4):
     }
 
 
+@pytest.mark.few("dawid-skene", "hierarchical", "ambiguous", "scalar-difficulty")
+@pytest.mark.slow
 @pytest.mark.usefixtures("uncompiled")
 @pytest.mark.parametrize("name", OF_CLASSES)
 def test_it_is_the_density_that_is_sampled_with_the_labels_observed(data, name):
@@ -87,6 +89,8 @@ def test_it_is_the_density_that_is_sampled_with_the_labels_observed(data, name):
         np.testing.assert_allclose(gradient, inner.compile_dlogp()(point), rtol=1e-6, atol=1e-8)
 
 
+@pytest.mark.few("dawid-skene", "hierarchical", "ambiguous", "scalar-difficulty")
+@pytest.mark.slow
 @pytest.mark.usefixtures("uncompiled")
 @pytest.mark.parametrize("name", OF_CLASSES)
 def test_draws_have_the_names_of_pymc(data, name):
@@ -129,6 +133,7 @@ def test_the_likelihood_of_an_item_is_that_of_its_labels(data):
     np.testing.assert_allclose(found, expected, rtol=1e-8)
 
 
+@pytest.mark.slow
 def test_a_fit_gives_its_model_and_a_stack_says_why_it_has_none(data):
     fit = am.fit(data, "dawid-skene", chains=2, draws=20, warmup=20, seed=1, extend=False)
     assert {v.name for v in fit.to_pymc().free_RVs} >= {"prevalence"}

@@ -71,6 +71,7 @@ def test_rules_say_what_they_rest_on():
     assert few == ["hierarchical"]
 
 
+@pytest.mark.slow
 def test_the_model_that_suits_is_the_one_that_is_fitted_by_default():
     made = am.simulate(60, 5, 2, 3, seed=1).annotations
     silent = am.Annotations.from_records(
@@ -131,6 +132,7 @@ def test_thin_data_are_spoken_of():
 OPTIONS = {"chains": 2, "draws": 200, "warmup": 100, "extend": False}
 
 
+@pytest.mark.slow
 def test_caries_leads_from_the_failed_check_to_difficulty():
     """Espeland & Handelman 1989: hierarchical Dawid-Skene does not reproduce the votes."""
     caries = am.datasets.load("caries")
@@ -142,12 +144,14 @@ def test_caries_leads_from_the_failed_check_to_difficulty():
     assert list(found.table["model"])[:2] == ["scalar-difficulty", "stack"]
 
 
+@pytest.mark.slow
 def test_what_is_suggested_can_be_fitted_and_checked():
     found = am.advise(am.datasets.load("caries"), check=True, **OPTIONS)
     assert found.model == found.fit.model.name == "stack"
     assert found.reasons[0].startswith("P(truth) of the stack allows for what")
 
 
+@pytest.mark.slow
 def test_a_model_that_reproduces_the_labels_is_kept():
     made = am.simulate(300, 8, 2, 5, seed=3)
     fit = am.fit(made.annotations, "hierarchical", seed=1, **OPTIONS)
@@ -159,6 +163,7 @@ def test_a_model_that_reproduces_the_labels_is_kept():
     assert found.fit is fit
 
 
+@pytest.mark.slow
 def test_difficult_items_lead_to_difficulty_and_pooled_to_coders():
     made = am.simulate(600, 6, 2, 6, difficulty=2.5, accuracy=0.9, seed=4)
     fit = am.fit(made.annotations, "hierarchical", seed=1, **OPTIONS)
@@ -170,6 +175,7 @@ def test_difficult_items_lead_to_difficulty_and_pooled_to_coders():
     assert "The model pooled does not reproduce the data" in found.reasons[0]
 
 
+@pytest.mark.slow
 def test_fits_of_other_data_and_stray_options_are_refused():
     made, other = (am.simulate(60, 5, 2, 3, seed=seed).annotations for seed in (1, 2))
     fit = am.fit(made, "hierarchical", seed=1, **OPTIONS)

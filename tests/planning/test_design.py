@@ -11,6 +11,7 @@ from annomodels.planning.verdicts import verdict
 from annomodels.summaries.next.gains import StateDraws
 
 
+@pytest.mark.slow
 def test_votes_of_equal_coders_are_right_as_often_as_the_binomial_says():
     found = am.design(
         items=400,
@@ -50,6 +51,7 @@ def test_more_labels_give_better_gold_and_more_items_narrower_intervals():
     assert found.notes[0].startswith("No design surely reaches 99.9% right gold labels")
 
 
+@pytest.mark.slow
 def test_the_table_is_the_mean_of_the_studies_and_states_its_error():
     found = am.design(items=60, coders=6, labels_per_item=4, replications=5, accuracy=0.7, seed=3)
     row = found.table.iloc[0]
@@ -62,6 +64,7 @@ def test_the_table_is_the_mean_of_the_studies_and_states_its_error():
     assert found.draws["vote"].values[0, 2] == vote_accuracy(data, truth)
 
 
+@pytest.mark.slow
 def test_the_smallest_design_is_the_cheapest_that_surely_reaches_the_target():
     found = am.design(
         items=80,
@@ -124,6 +127,7 @@ def test_a_pilot_hands_its_uncertainty_on(pilots):
     assert spread[0] > 3 * spread[1]
 
 
+@pytest.mark.slow
 def test_new_coders_come_from_the_population_of_the_pilot(pilots):
     world = like_pilot(pilots[1])
     right = []
@@ -158,6 +162,7 @@ def test_items_with_states_get_the_truth_of_their_state(rng):
     assert (found[state == 1] == 1).all()
 
 
+@pytest.mark.slow
 def test_a_design_from_a_pilot_takes_its_sizes(pilots):
     found = am.design(pilots[0], labels_per_item=[2, 4], replications=3)
     assert set(found.table["items"]) == {20}

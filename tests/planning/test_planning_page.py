@@ -13,6 +13,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "planning.md"
 BLOCK = re.compile(r"^```python\n(.*?)^```\n+```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
+@pytest.mark.calibration
 @pytest.mark.slow
 def test_the_page_prints_what_it_says() -> None:
     names: dict[str, object] = {"__name__": "__main__"}

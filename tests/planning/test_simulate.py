@@ -137,6 +137,7 @@ def test_what_cannot_be_made_is_refused_in_words(wrong):
         am.simulate(**wrong)
 
 
+@pytest.mark.slow
 def test_a_fit_recovers_what_was_made():
     made = am.simulate(400, 8, 2, 5, spammers=0.25, seed=9)
     fit = am.fit(

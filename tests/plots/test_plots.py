@@ -101,6 +101,7 @@ def test_colours_follow_the_page_and_fonts_are_not_fixed(name, anesthesia):
     assert not re.findall(r"(?:fill|stroke):\s*#", without_fallbacks)
 
 
+@pytest.mark.slow
 def test_drawing_twice_gives_the_same_bytes(anesthesia):
     drawn = [plots.inline(plots.coder_forest(anesthesia), "k", "t", "d") for _ in range(2)]
     assert drawn[0] == drawn[1]
@@ -113,6 +114,7 @@ def test_plots_do_without_intervals(name, glance):
     assert "nan" not in svg.lower()
 
 
+@pytest.mark.slow
 def test_rank_plots_of_a_fit_without_draws_are_refused(glance):
     with pytest.raises(am.errors.NotApplicable, match="need draws"):
         plots.ranks(glance)
@@ -156,6 +158,7 @@ def test_fifty_labels_fit_into_prevalence_and_confusion(rng):
         assert max(len(text or "") for text in texts(svg)) < 30
 
 
+@pytest.mark.slow
 def test_strange_names_are_drawn_as_text(rng):
     names = ["$x^$ & $y$", "<script>", "א ב", "😀", "a\nb\x00\u202e"]
     fit = am.fit(made_up(60, 4, names, rng), "hierarchical", chains=2, draws=50, warmup=50, seed=1)
@@ -173,6 +176,7 @@ def test_the_simplex_is_for_three_labels_only(rng, anesthesia):
         plots.simplex(anesthesia)
 
 
+@pytest.mark.slow
 def test_items_at_one_place_are_one_bubble():
     from annomodels.plots.items import bubbles, draw_bubbles
 

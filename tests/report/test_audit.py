@@ -22,6 +22,8 @@ from annomodels.reporting.words import number
 from annomodels.summaries.trust.findings import TESTED
 from annomodels.summaries.trust.known_truth import known_truth_finding, to_be_expected
 
+pytestmark = pytest.mark.slow
+
 TRUTH = am.datasets.crowd_truth().truth
 
 
@@ -70,6 +72,12 @@ def facts(crowd, found):
     return Facts(found.after(crowd), estimate=found)
 
 
+@pytest.fixture(scope="module")
+def audited_page(facts):
+    """Page of the audited crowd."""
+    return page(facts)
+
+
 def words_of(html):
     text = re.sub(r"<svg.*?</svg>|<style.*?</style>|<script.*?</script>", "", html, flags=re.S)
     return " ".join(re.sub(r"<[^>]+>", " ", text).replace("\u00a0", " ").split())
@@ -107,8 +115,10 @@ def test_tile_sentence_and_table_say_one_number(facts, found):
     assert counted == pytest.approx(left["value"], abs=0.3)
 
 
-def test_the_section_has_slices_systems_coders_and_what_more_takes(facts, found, crowd):
-    html = page(facts)
+def test_the_section_has_slices_systems_coders_and_what_more_takes(
+    audited_page, facts, found, crowd
+):
+    html = audited_page
     text = words_of(html.split("<section id=audit-section")[1].split("</section>")[0])
     assert "judged 60 items of 200" in text
     assert "drawn at random by annomodels audit" in text
@@ -137,8 +147,8 @@ def test_a_page_without_an_audit_has_no_such_section_and_says_how_to_get_one(cro
     assert "Not tested" in text
 
 
-def test_a_page_that_was_tested_asks_for_no_audit(crowd, facts):
-    assert "--size 60 -o audit.csv" not in words_of(page(facts))
+def test_a_page_that_was_tested_asks_for_no_audit(crowd, audited_page):
+    assert "--size 60 -o audit.csv" not in words_of(audited_page)
     some = {item: TRUTH[item] for item in crowd.data.items[:40]}
     assert "Not tested" not in words_of(page(Facts(crowd, known=some)))
 
@@ -154,6 +164,7 @@ def test_an_audit_of_any_model_lights_the_lamp(crowd, stacked):
         assert said.startswith("Of 60 audited gold labels, ")
 
 
+@pytest.mark.few("crowd")
 @pytest.mark.parametrize("name", ["crowd", "stacked"])
 def test_a_model_that_is_wrong_turns_the_lamp_amber(name, request):
     fit = request.getfixturevalue(name)
@@ -169,7 +180,8 @@ def test_a_model_that_is_wrong_turns_the_lamp_amber(name, request):
 
 
 def test_items_that_nobody_drew_light_no_lamp_and_guarantee_nothing(crowd, stacked, chosen):
-    of_stack = am.estimate(stacked, {item: TRUTH[item] for item in stacked.data.items[:60]})
+    answers = {item: TRUTH[item] for item in stacked.data.items[:60]}
+    of_stack = am.estimate(stacked, answers, draws=1000)
     for fit, found in ((crowd, chosen), (stacked, of_stack)):
         after = found.after(fit)
         assert after.check(predictive=False).lamps[TESTED] == "grey"

@@ -49,6 +49,7 @@ def test_names_are_escaped_for_each_format(fit: am.Fit) -> None:
     assert r"(a\_b, 50~\%, \#\{c\} and d\textbackslash{}e)" in methods_latex(fit)
 
 
+@pytest.mark.slow
 def test_latex_has_no_bare_sign_and_closes_what_it_opens(fit: am.Fit) -> None:
     text = methods_latex(fit, "annomodels run my_file.csv --fail-if 'a<50%'")
     body = "\n".join(line for line in text.splitlines() if not line.startswith("%"))

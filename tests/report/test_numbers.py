@@ -25,6 +25,7 @@ def fit() -> am.Fit:
     return am.fit(data, "interval", chains=2, draws=200, seed=1)
 
 
+@pytest.mark.slow
 def test_the_page_has_what_numbers_have_and_says_what_they_have_not(fit, tmp_path):
     html = am.report(fit, tmp_path / "r.html", command="run <x>").read_text("utf-8")
     assert re.findall(r"<section id=([\w-]+)", html) == [

@@ -34,6 +34,7 @@ def test_a_section_is_left_out_with_the_reason_of_its_first_need():
     assert section.left_out(lacking("items", "next")) == [("Ranks", "no items here")]
 
 
+@pytest.mark.slow
 def test_a_new_section_is_one_entry_of_the_table(crowd, tmp_path, monkeypatch):
     from annomodels.reporting.sections import words
 

@@ -48,6 +48,7 @@ def assert_same_items(fit: am.Fit, wanted: am.Fit) -> None:
     )
 
 
+@pytest.mark.few("hierarchical", "mace")
 @pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_gibbs_draws_are_those_of_a_fit_in_memory_bit_for_bit(
@@ -68,6 +69,7 @@ def test_gibbs_draws_are_those_of_a_fit_in_memory_bit_for_bit(
     assert modes[0] == modes[1]
 
 
+@pytest.mark.few("hierarchical", "mace")
 @pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_em_is_that_of_a_fit_in_memory(scans: dict[str, Scanned], model: str) -> None:
@@ -81,6 +83,8 @@ def test_em_is_that_of_a_fit_in_memory(scans: dict[str, Scanned], model: str) ->
     assert found.tree.attrs["passes"] == wanted.tree.attrs["passes"]
 
 
+@pytest.mark.calibration
+@pytest.mark.slow
 def test_groups_of_coders_are_fitted_as_in_memory(scans: dict[str, Scanned]) -> None:
     data = scans["open"]
     model = am.models.GroupedCoders(groups={name: str(n % 2) for n, name in enumerate(data.coders)})
@@ -91,6 +95,7 @@ def test_groups_of_coders_are_fitted_as_in_memory(scans: dict[str, Scanned]) -> 
     pd.testing.assert_frame_equal(found.coders().table, wanted.coders().table)
 
 
+@pytest.mark.slow
 def test_em_keeps_the_best_of_many_starts(scans: dict[str, Scanned]) -> None:
     found = am.fit(scans["open"], "dawid-skene", engine="em", seed=1, starts=4)
     one = am.fit(scans["open"], "dawid-skene", engine="em", seed=1)
@@ -113,6 +118,7 @@ def test_summaries_are_those_of_a_fit_in_memory(scans: dict[str, Scanned]) -> No
     assert "prevalence: no 0." in repr(found)
 
 
+@pytest.mark.few("parquet")
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
 def test_the_gold_standard_is_that_of_a_fit_in_memory(
@@ -135,6 +141,7 @@ def test_the_gold_standard_is_that_of_a_fit_in_memory(
         found.write_gold(tmp_path / "gold.xlsx")
 
 
+@pytest.mark.slow
 def test_a_fit_is_saved_and_loaded(scans: dict[str, Scanned], tmp_path: Path) -> None:
     found = am.fit(scans["open"], "dawid-skene", engine="em", seed=1)
     folder = found.save(tmp_path / "fit")
@@ -168,6 +175,7 @@ class Stops(Serial):
         return super().outcomes(calls)
 
 
+@pytest.mark.slow
 def test_what_was_sampled_is_kept_when_a_run_is_interrupted(scans: dict[str, Scanned]) -> None:
     run = {**RUN, "draws": 500}
     found = am.fit(scans["open"], "dawid-skene", **run, executor=Stops(100))
@@ -192,6 +200,7 @@ def test_a_run_goes_on_from_its_checkpoint(scans: dict[str, Scanned], tmp_path: 
     pd.testing.assert_frame_equal(truths(found), truths(wanted), atol=1e-9)
 
 
+@pytest.mark.slow
 def test_threads_share_the_chains_of_one_block(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -240,6 +249,7 @@ def test_a_block_is_held_where_there_is_no_other(
         assert len(opened) == (2 + passes) * len(data.blocks)
 
 
+@pytest.mark.slow
 def test_em_gives_the_best_step_when_it_is_interrupted(scans: dict[str, Scanned]) -> None:
     found = am.fit(scans["open"], "dawid-skene", engine="em", seed=1, executor=Stops(9))
     whole = am.fit(scans["open"], "dawid-skene", engine="em", seed=1)

@@ -64,6 +64,7 @@ def test_a_scan_equals_reading(read: tuple[Path, am.Annotations], name: str) -> 
     assert any("item" in note and "nobody labelled" in note for note in found.notes)
 
 
+@pytest.mark.slow
 def test_many_small_buckets_and_blocks_change_nothing(
     read: tuple[Path, am.Annotations], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -46,6 +46,7 @@ def test_kappa_of_two_coders_carpenter_2008(make):
     assert found.draws["sampling"].sizes["draw"] == 20
 
 
+@pytest.mark.slow
 def test_model_and_classical_value_agree_when_the_model_is_true(make):
     world = make.world(
         n_items=1500, n_coders=6, per_item=4, n_labels=3, accuracy=np.linspace(0.6, 0.9, 6)

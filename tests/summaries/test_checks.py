@@ -53,6 +53,7 @@ def test_convergence_is_that_of_arviz_on_the_same_draws(good):
     assert len(names) == 2 + 8
 
 
+@pytest.mark.slow
 def test_chains_that_disagree_must_not_be_used(good):
     data, tree = good
     bad = tree.copy(deep=True)
@@ -64,6 +65,7 @@ def test_chains_that_disagree_must_not_be_used(good):
     assert result.sentences[0].startswith(("The chains do not agree", "The draws are worth"))
 
 
+@pytest.mark.slow
 def test_too_few_draws_must_not_be_used(good, make):
     data, _ = good
     few = check(make.gibbs(data, chains=2, draws=5), data)
@@ -74,6 +76,7 @@ def test_too_few_draws_must_not_be_used(good, make):
     assert not finding(short, "effective draws")["ok"]
 
 
+@pytest.mark.slow
 def test_one_chain_is_cut_in_two(good, make):
     data, _ = good
     result = check(make.gibbs(data, chains=1, draws=1500), data)
@@ -125,6 +128,7 @@ def test_em_is_at_best_a_first_look(good, make):
     assert "R-hat" not in set(result.table["name"])
 
 
+@pytest.mark.slow
 def test_labels_without_signal_must_not_become_gold(make):
     world = make.world(n_items=300, n_coders=6, per_item=6, accuracy=0.5)
     result = check(make.gibbs(world.data, chains=2, draws=300), world.data)
@@ -181,6 +185,7 @@ def test_a_notebook_shows_the_verdict_and_its_reasons(crowd):
     assert shown.count("<li>") == len(check(tree, world.data, ()).sentences)
 
 
+@pytest.mark.slow
 def test_swapped_labels_are_a_signal(make):
     """Coders who say the next of three classes, or swap two of them, tell as much as good ones."""
     import annomodels as am

@@ -95,6 +95,7 @@ def test_biased_coder_is_informative_but_named(make):
     assert (table["kind"].drop(2) == "good").all()
 
 
+@pytest.mark.slow
 def test_spammers_are_found_among_many_labels_and_few_data(make):
     """Five labels and 150 labels per coder: bits of noise must not pass for information."""
     accuracy = np.full(30, 0.75)

@@ -34,6 +34,7 @@ def test_the_curve_is_the_mean_probability_of_the_surest_items(fit):
     assert table.loc[0.0, "accuracy"] < table.loc[0.0, "accuracy_high"]
 
 
+@pytest.mark.slow
 def test_known_truth_is_left_out_of_the_curve(fit):
     some = dict.fromkeys(fit.data.items[:50], fit.data.labels[0])
     told = am.fit(fit.data.with_gold(some), "hierarchical", chains=2, draws=60, warmup=40, seed=1)

@@ -130,6 +130,7 @@ def test_surprise_is_the_enumerated_tail_probability(make):
     assert found[0] == pytest.approx(tail, abs=0.02 if tail < 0.2 else 0.15)
 
 
+@pytest.mark.slow
 def test_errors_gather_on_items_where_they_were_put(make):
     """Half of the items are so hard that coders guess: the errors are overdispersed."""
     world = make.world(n_items=400, n_coders=10, per_item=6, accuracy=0.9)

@@ -11,6 +11,9 @@ from annomodels.summaries.skills import coder_draws
 GROUPS = {f"h{j}": "human" for j in range(5)} | {f"m{j}": "model" for j in range(2)}
 
 
+pytestmark = pytest.mark.slow
+
+
 @pytest.fixture(scope="module")
 def fit() -> am.Fit:
     """Five people who are right in 85 % and two programs that are right in 65 %."""
@@ -80,7 +83,6 @@ def grouped(fit) -> am.Fit:
     return am.fit(fit.data, model, chains=2, draws=400, seed=1)
 
 
-@pytest.mark.slow
 def test_groups_of_the_model_are_not_drawn_together(fit, grouped) -> None:
     ours = grouped.groups()
     table = ours.table.set_index("group")

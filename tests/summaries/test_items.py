@@ -79,6 +79,7 @@ def test_few_items_are_contested_when_the_model_is_true(make):
         assert (table["quadrant"] == "contested").mean() <= 0.05
 
 
+@pytest.mark.few("3")
 @pytest.mark.slow
 @pytest.mark.parametrize("n_labels", [3, 5])
 def test_ambiguous_items_are_ranked_better_than_by_entropy(make, n_labels):

@@ -120,6 +120,7 @@ def of_kinds(rng, n_items=300, n_coders=12):
     return rows
 
 
+@pytest.mark.few("stack")
 @pytest.mark.slow
 @pytest.mark.parametrize("model", ["hierarchical", "stack", "ambiguous"])
 def test_labels_held_out_are_foretold_better_than_by_their_shares(model, rng):
@@ -153,6 +154,7 @@ def test_a_saved_stack_foretells_the_same(tmp_path, rng):
     assert "item-kinds 4" in fit.p_next().notes[0]
 
 
+@pytest.mark.slow
 def test_files_of_gold_have_the_next_label(tmp_path):
     rows = [(f"t{i}", c, "ab"[(i + (c == "cy")) % 2]) for i in range(20) for c in ("ana", "cy")]
     labels = tmp_path / "labels.csv"
@@ -181,6 +183,7 @@ def test_a_label_may_be_called_next():
     assert gold.labels == ("b", "next_a")
 
 
+@pytest.mark.slow
 def test_numbers_have_no_next_label(rng):
     rows = [(i, j, float(i + rng.normal())) for i in range(12) for j in range(3)]
     fit = am.fit(

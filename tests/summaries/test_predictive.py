@@ -59,6 +59,7 @@ def test_caries_rejects_dawid_skene_espeland_handelman_1989(caries):
     )
 
 
+@pytest.mark.few("2-5")
 @pytest.mark.slow
 @pytest.mark.parametrize(("n_labels", "per_item"), [(2, 5), (4, 6)])
 def test_a_true_model_is_not_rejected(make, n_labels, per_item):
@@ -74,6 +75,7 @@ def test_a_true_model_is_not_rejected(make, n_labels, per_item):
     assert sum(rejected) <= 2
 
 
+@pytest.mark.slow
 def test_a_copying_coder_is_named(make):
     world = make.world(n_items=300, n_coders=10, per_item=10, accuracy=0.75)
     data = world.data
@@ -134,6 +136,7 @@ def test_many_coders_raise_no_false_alarm(rng):
     assert np.mean(np.array(p) < 0.05) < 0.12
 
 
+@pytest.mark.slow
 def test_draws_belong_to_the_rows(caries):
     data, tree = caries
     found = predictive(tree, data, seed=3)

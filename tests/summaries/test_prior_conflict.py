@@ -62,6 +62,7 @@ def test_what_is_expected_is_what_the_prior_draws(strength, concentration):
     assert z.var() == pytest.approx(1.0, abs=0.06)
 
 
+@pytest.mark.slow
 def test_coders_of_the_prior_are_no_conflict(rng):
     model = HierarchicalDawidSkene()
     found = []
@@ -75,6 +76,7 @@ def test_coders_of_the_prior_are_no_conflict(rng):
     assert sum(found) == 0
 
 
+@pytest.mark.slow
 def test_models_that_expect_nothing_of_a_class_are_not_asked(rng):
     data = labelled(rng, rng.integers(3, size=40), np.broadcast_to(ROWS, (4, 3, 3)))
     for name in ("dawid-skene", "one-coin", "pooled"):

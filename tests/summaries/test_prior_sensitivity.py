@@ -198,6 +198,7 @@ def test_weights_that_cannot_be_smoothed():
         smoothed(np.zeros(100))
 
 
+@pytest.mark.slow
 def test_few_labels_are_sensitive_and_many_are_not():
     rows = [(i, j, (i + (j == 3) * (i % 3 == 0)) % 2) for i in range(400) for j in range(5)]
     many = am.fit(am.Annotations.from_records(rows), "pooled", seed=1).prior_sensitivity()
@@ -216,6 +217,7 @@ def test_one_value_tells_nothing(small):
     assert "Too few draws" in found.notes[0]
 
 
+@pytest.mark.slow
 def test_so_many_coders_that_few_draws_fit_in_memory(small, monkeypatch):
     fit = am.fit(small, "hierarchical", chains=2, draws=200, seed=1)
     few = lambda tree, data, n: thinned(tree, data, 1)  # noqa: E731

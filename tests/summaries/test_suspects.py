@@ -109,6 +109,7 @@ def test_coders_who_lean_the_same_way_are_no_family(rng):
     assert families(compared(data), np.eye(2)[truth] * 0.98 + 0.01, data).groups == []
 
 
+@pytest.mark.slow
 def test_independent_coders_are_no_family():
     found = 0
     for seed in range(40):
@@ -236,6 +237,7 @@ def test_majorities_overturned_by_coders_to_be_wary_of(make):
     assert others.severity == 0
 
 
+@pytest.mark.slow
 def test_the_check_never_trusts_copies_or_duplicates(rng, make):
     labels, _ = said(rng, 200, [0.7] * 5)
     labels[:, 1] = labels[:, 2] = labels[:, 0]
