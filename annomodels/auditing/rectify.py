@@ -17,6 +17,8 @@ ENDS = (0.02, 0.98)
 # points of the grid: shift, slope, weight; and how far it reaches in standard deviations
 SHIFTS, SLOPES, WEIGHTS = 37, 9, 5
 REACH, REACH_OF_SLOPE, REACH_OF_WEIGHT = 3.0, 2.2, 1.8
+# groups that the share of those that are far off is worth before they are seen; points of its grid
+GROUPS, DOUBTS = 10.0, 24
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ class Prior:
 OF_WRONG = Prior()
 OF_SHARES = Prior(near=1.0, doubt=0.3, slope=0.3, weight=15.0)
 # of a coder, and of a slice or a system, beside all items
-OF_CODERS = Prior(near=0.2, far=1.2, doubt=0.15)
+OF_CODERS = Prior(near=0.2, far=2.4, doubt=0.15)
 OF_SLICES = Prior(near=0.25, far=0.9, doubt=0.2)
 
 
@@ -241,7 +243,9 @@ def of_group(
     r"""Draw how many units of some groups have what is counted: labels of coders, items of slices.
 
     A group differs from what the strata say of it by a shift of its log-odds, which its own
-    audited units teach.
+    audited units teach; and all groups together teach which share h of them is far off:
+
+    .. math:: h \sim \text{Beta}(10 h_0, 10 (1 - h_0))
 
     Parameters
     ----------
@@ -257,24 +261,21 @@ def of_group(
     rng
         Source of chance.
     prior
-        Of the shift.
+        Of the shift; its doubt is :math:`h_0`.
 
     Returns
     -------
     ndarray
         Shape [draw, group].
     """
-    shift = np.linspace(-1.0, 1.0, SHIFTS) * REACH * max(prior.near, prior.far)
-    log_prior = np.log(
-        (1.0 - prior.doubt) * np.exp(-0.5 * (shift / prior.near) ** 2) / prior.near
-        + prior.doubt * np.exp(-0.5 * (shift / prior.far) ** 2) / prior.far
-    )
+    shift = np.linspace(-1.0, 1.0, 2 * SHIFTS - 1) * REACH * max(prior.near, prior.far)
     with np.errstate(invalid="ignore", divide="ignore"):
         rate = np.where(seen > 0, audited / np.maximum(seen, 1e-9), 0.5)
     odds = _logit(rate)[:, None] + shift[None]
-    log_p = log_prior + found[:, None] * _log_expit(odds)
-    log_p += (seen - found)[:, None] * _log_expit(-odds)
-    p = np.exp(log_p - log_p.max(axis=1, keepdims=True))
+    log_p = found[:, None] * _log_expit(odds) + (seen - found)[:, None] * _log_expit(-odds)
+    likelihood = np.exp(log_p - log_p.max(axis=1, keepdims=True))
+    near, far = (likelihood * _bell(shift / spread) for spread in (prior.near, prior.far))
+    p = _mixed(near, far, prior.doubt)
     sums = np.cumsum(p / p.sum(axis=1, keepdims=True), axis=1)
     draws = len(expected)
     at = np.empty(expected.shape, dtype=np.int64)
@@ -285,6 +286,26 @@ def of_group(
     moved = shift[at] + width * (rng.random(at.shape) - 0.5)
     share = _expit(_logit(expected / np.maximum(n, 1.0)) + moved)
     return np.asarray(found + rng.binomial(np.round(n).astype(np.int64)[None], share))
+
+
+def _bell(x: Floats) -> Floats:
+    p = np.exp(-0.5 * x**2)
+    return np.asarray(p / p.sum())
+
+
+def _mixed(near: Floats, far: Floats, doubt: float) -> Floats:
+    """Posterior of the points of each group, the share of groups that are far off integrated out.
+
+    `near` and `far` are likelihood times prior under either, shape [group, point].
+    """
+    share = (np.arange(DOUBTS) + 0.5) / DOUBTS
+    odds = np.stack([1.0 - share, share])
+    each = odds[0][:, None] * near.sum(axis=1) + odds[1][:, None] * far.sum(axis=1)
+    before = GROUPS * np.array([1.0 - doubt, doubt]) - 1.0
+    log_p = np.log(each).sum(axis=1) + before @ np.log(odds)
+    p = np.exp(log_p - log_p.max())
+    of_near, of_far = ((p / p.sum() * part) @ (1.0 / each) for part in odds)
+    return np.asarray(of_near[:, None] * near + of_far[:, None] * far)
 
 
 def moved(expected: Floats, n: Floats, mean: Floats, shares: Floats) -> Floats:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.special import betaln, expit, logit, logsumexp
-from scipy.stats import betabinom, norm
+from scipy.stats import beta, betabinom, norm
 
 from annomodels.auditing.rectify import (
+    GROUPS,
     OF_SHARES,
     OF_WRONG,
     Prior,
@@ -212,22 +213,29 @@ def test_shares_that_are_moved_stay_shares_and_meet_their_strata():
 
 
 def test_a_group_follows_its_own_audited_units():
-    # by quadrature: shift ~ mixture, found ~ Binomial(seen, expit(logit(rate) + shift))
+    # by quadrature: h ~ Beta, shift ~ mixture, found ~ Binomial(seen, expit(logit(rate) + shift))
     prior = Prior(near=0.3, far=1.0, doubt=0.2)
     n, seen, found, rate = 1000.0, 30.0, 15.0, 0.1
     shift = np.linspace(-6, 6, 6001)
-    density = 0.8 * norm.pdf(shift, 0, 0.3) + 0.2 * norm.pdf(shift, 0, 1.0)
+    near, far = (norm.pdf(shift, 0, spread) for spread in (0.3, 1.0))
+    near, far = near / near.sum(), far / far.sum()
     share = expit(logit(rate) + shift)
-    density *= share**found * (1 - share) ** (seen - found)
-    density /= density.sum()
-    expected = float((density * share).sum())
+    told = share**found * (1 - share) ** (seen - found)
+    h = (np.arange(400) + 0.5) / 400
+    # the group without audited units says nothing of h; the other one does
+    of_h = beta(GROUPS * 0.2, GROUPS * 0.8).pdf(h) * ((1 - h) * (told @ near) + h * (told @ far))
+    mean_h = float((h * of_h).sum() / of_h.sum())
     out = of_group(
         np.full((20_000, 2), rate * n), np.full(2, n), np.array([seen, 0]), np.array([found, 0]),
         np.array([rate * seen, 0]), np.random.default_rng(1), prior,
     )  # fmt: skip
+    prior_h = beta(GROUPS * 0.2, GROUPS * 0.8).pdf(h)
+    prior_h = float((h * prior_h).sum() / prior_h.sum())
+    density = told * ((1 - prior_h) * near + prior_h * far)
+    expected = float((density / density.sum() * share).sum())
     assert (out[:, 0] - found).mean() / n == pytest.approx(expected, rel=0.02)
-    # one without audited units keeps to what was expected, but for the prior
-    alone = 0.8 * norm.pdf(shift, 0, 0.3) + 0.2 * norm.pdf(shift, 0, 1.0)
-    prior_mean = float((alone / alone.sum() * share).sum())
-    assert out[:, 1].mean() / n == pytest.approx(prior_mean, rel=0.02)
+    # one without audited units keeps to what was expected, but for the prior and for h
+    assert mean_h > prior_h + 0.03
+    alone = (1 - mean_h) * near + mean_h * far
+    assert out[:, 1].mean() / n == pytest.approx(float(alone @ share), rel=0.01)
     assert (out <= n + found).all()
