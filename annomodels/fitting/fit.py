@@ -324,7 +324,8 @@ class Fit:
             :func:`annomodels.summaries.next.next_labels.next_labels`.
         """
         known = () if self.lacks("next") else (self._once("coders"),)
-        return _handed(self._once("next", *known, budget=budget, by=by, **limits))
+        chosen: Any = self._table("next", *known, budget=budget, by=by, **limits)
+        return chosen  # type: ignore[no-any-return]
 
     def to_pymc(self) -> Any:
         """Give the PyMC model with these data; its ``log_likelihood`` is that of each item."""
@@ -375,8 +376,8 @@ class Fit:
             self._known[key] = answered
         return answered
 
-    def _table(self, verb: str, **options: Any) -> Summary:
-        return _handed(self._once(verb, **options))
+    def _table(self, verb: str, *known: Any, **options: Any) -> Summary:
+        return _handed(self._once(verb, *known, **options))
 
     def __repr__(self) -> str:
         attrs = self.tree.attrs
@@ -384,8 +385,7 @@ class Fit:
         about += f" of {attrs['draws']} draws, seed {self.seed}, {float(attrs['seconds']):.1f} s"
         if "expected_errors" not in attrs:
             return about
-        table = self.prevalence().table[:10]
-        shares = zip(table["label"], table["prevalence"], strict=True)
+        shares = self.prevalence().table[["label", "prevalence"]][:10].itertuples(index=False)
         known = ", ".join(f"{label_text(name)} {share:.3f}" for name, share in shares)
         wrong = f"{float(attrs['expected_errors']):,.1f} of the most probable labels"
         return f"{about}\nprevalence: {known}; {wrong} are expected to be wrong"
@@ -395,6 +395,6 @@ class Fit:
         return f"<p><strong>{first}</strong></p><p>{'<br>'.join(rest)}</p>"
 
 
-def _handed[Table: Summary](summary: Table) -> Table:
+def _handed(summary: Summary) -> Summary:
     """Copy of a summary whose table may get columns or be sorted; its values are shared."""
     return replace(summary, table=summary.table.copy(deep=False))
