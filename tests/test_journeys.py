@@ -14,8 +14,6 @@ import annomodels as am
 pytestmark = pytest.mark.slow
 
 # The files whose code may run. A change that needs more has taken a detour, or should say why here.
-# `run` was to take 160: since then it fits a stack of several models (ten files), and reads files
-# by key, of many questions and of several coders (sixteen), and says what an audit gives (ten).
 MOST = {"agreement": 20, "first fit": 45, "second fit": 22, "run": 160, "coref": 95}
 
 TRACER = """

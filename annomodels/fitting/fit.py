@@ -324,7 +324,8 @@ class Fit:
             :func:`annomodels.summaries.next.next_labels.next_labels`.
         """
         known = () if self.lacks("next") else (self._once("coders"),)
-        return _handed(self._once("next", *known, budget=budget, by=by, **limits))
+        chosen: Any = self._table("next", *known, budget=budget, by=by, **limits)
+        return chosen  # type: ignore[no-any-return]
 
     def to_pymc(self) -> Any:
         """Give the PyMC model with these data; its ``log_likelihood`` is that of each item."""
@@ -382,8 +383,8 @@ class Fit:
             self._known[key] = answered
         return answered
 
-    def _table(self, verb: str, **options: Any) -> Summary:
-        return _handed(self._once(verb, **options))
+    def _table(self, verb: str, *known: Any, **options: Any) -> Summary:
+        return _handed(self._once(verb, *known, **options))
 
     def __repr__(self) -> str:
         return told(self)
@@ -393,6 +394,6 @@ class Fit:
         return f"<p><strong>{first}</strong></p><p>{'<br>'.join(rest)}</p>"
 
 
-def _handed[Table: Summary](summary: Table) -> Table:
+def _handed(summary: Summary) -> Summary:
     """Copy of a summary whose table may get columns or be sorted; its values are shared."""
     return replace(summary, table=summary.table.copy(deep=False))

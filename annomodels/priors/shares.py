@@ -279,7 +279,8 @@ def dirichlet_logp(shares: Floats, alpha: Floats) -> Floats:
 
 def inside(shares: Any) -> Floats:
     """Shares that are not rounded to none, or to all: draws are kept in single precision."""
-    return np.clip(shares, np.finfo(np.float32).tiny, 1.0 - np.finfo(np.float32).epsneg)
+    found: Floats = np.clip(shares, np.finfo(np.float32).tiny, 1.0 - np.finfo(np.float32).epsneg)
+    return found
 
 
 def as_table(counts: Floats) -> tuple[tuple[float, ...], ...]:

@@ -167,9 +167,9 @@ def coder_draws(tree: xr.DataTree, data: Annotations, budget: int = BUDGET) -> C
         some = slice(first, first + step)
         part = values[:, some] if count == total else values[chosen, some]
         part = part.astype(np.float64, copy=False)
-        right, said = accuracy(prevalence, part), says(prevalence, part)
-        scalars[0, :, some] = right
-        scalars[1, :, some] = _beyond_chance(prevalence, right, said)
+        said = says(prevalence, part)
+        scalars[0, :, some] = accuracy(prevalence, part)
+        scalars[1, :, some] = _beyond_chance(prevalence, scalars[0, :, some], said)
         scalars[2, :, some] = _told(prevalence, part, said)
         vectors[0, :, some] = np.diagonal(part, axis1=-2, axis2=-1)
         vectors[1, :, some] = said - prevalence[:, None]
