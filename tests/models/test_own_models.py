@@ -40,7 +40,7 @@ def ask_everything(fit: Any, folder: Path) -> None:
     coder = fit.data.coders[0]
     told = {"groups": {"groups": {name: name < "c3" for name in fit.data.coders}}}
     for verb, kinds in VERBS.items():
-        if CLASSES not in kinds or verb == "compare":
+        if CLASSES not in kinds or verb in ("compare", "effects"):
             continue
         owner, name = (fit.plot, verb[5:]) if verb.startswith("plot.") else (fit, verb)
         if verb == "plot.confusion":

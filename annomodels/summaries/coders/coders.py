@@ -12,6 +12,7 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
 from annomodels.summaries.coders.answers import answer_columns, answer_sentences
+from annomodels.summaries.coders.effects import effect_sentences
 from annomodels.summaries.coders.populations import group_of_coders, sentences
 from annomodels.summaries.draws import interval, model_of, told_by
 from annomodels.summaries.skills import CoderDraws, coder_draws, entropy_bits
@@ -137,7 +138,8 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
         columns[f"sensitivity_{label_text(label)}"] = sensitivity[:, k]
     asked = 0 if data.unanswered is None else len(data.unanswered)
     first = (*_notes(kind, tree, data), *told_by(tree))
-    notes = (*first, *sentences(tree), *answer_sentences(tree, data, asked))
+    known = (*sentences(tree), *effect_sentences(tree, data))
+    notes = (*first, *known, *answer_sentences(tree, data, asked))
     return Summary("Coders", pd.DataFrame(columns), _named(draws, data), notes)
 
 
