@@ -21,6 +21,7 @@ from annomodels.models.encoded import encode
 from annomodels.priors import Covariates
 
 LRE, SD = am.models.LogisticRandomEffects, am.models.ScalarDifficulty
+LND = am.models.LogitNormalDawidSkene
 KNOWN = {
     "ana": {"years": 1, "trained": True, "town": "Ulm"},
     "ben": {"years": 4, "trained": False, "town": "Bonn"},
@@ -222,19 +223,52 @@ def test_the_density_of_scalar_difficulty_is_the_one_written_out():
     assert found == pytest.approx(expected + of_items(data, share, emission), rel=1e-9)
 
 
-@pytest.mark.parametrize("model", [LRE, SD])
+@pytest.mark.usefixtures("uncompiled")
+@pytest.mark.parametrize("labels", [2, 3])
+def test_the_rows_of_logit_normal_coders_are_those_written_out(labels):
+    """The truth summed out of labels from rows that are computed here, and the priors."""
+    data = simulated(labels=labels)
+    model = LND(coder_covariates=KNOWN).bound(data)
+    found, v = at_a_point(model, data)
+    ability = np.array(model.coder_covariates.design) @ v["coder_effect"]
+    lead = math.log(0.7 * (labels - 1) / 0.3)
+    rows = np.empty((5, labels, labels))
+    for j in range(5):
+        for t in range(labels):
+            logits = v["shift"][t] + v["scale"][t] * v["z"][j, t]
+            logits[t] += lead + ability[j]
+            rows[j, t] = log_softmax(logits)
+    plain = stats.multivariate_normal(np.zeros(labels - 1), np.eye(labels - 1)).logpdf
+    basis = np.linalg.svd(np.ones((1, labels)))[2][1:].T
+    expected = stats.dirichlet.logpdf(v["prevalence"], np.ones(labels))
+    expected += stats.norm.logpdf(v["coder_effect"], 0, 1).sum()
+    expected += stats.halfnorm.logpdf(v["scale"], 0, 1).sum()
+    expected += sum(plain(row @ basis / 0.5) - (labels - 1) * math.log(0.5) for row in v["shift"])
+    expected += sum(plain(row @ basis) for coder in v["z"] for row in coder)
+    expected += of_items(data, np.log(v["prevalence"]), rows)
+    assert found == pytest.approx(expected, rel=1e-9)
+    kept = {
+        "prevalence": v["prevalence"], "scale": v["scale"], "coder_effect": v["coder_effect"],
+        "location": v["shift"] + model.centre_logits(labels), "confusion": np.exp(rows),
+    }  # fmt: skip
+    again = model.pymc_values({name: value[None] for name, value in kept.items()})
+    np.testing.assert_allclose(again["z"][0], v["z"], atol=1e-9)
+    np.testing.assert_allclose(again["shift"][0], v["shift"], atol=1e-12)
+
+
+@pytest.mark.parametrize("model", [LRE, SD, LND])
 def test_without_covariates_nothing_is_another(model):
     data = simulated()
     plain = model().bound(data)
     told = model(coder_covariates=KNOWN).bound(data)
     codes = encode(data)
-    assert plain.density(codes) is not None
+    assert (plain.density(codes) is None) == (model is LND)
     assert told.density(codes) is None
     assert "coder_effect" not in plain.dims(2)
     assert "coder_term" not in plain.coords(["x", "y"])
     assert told.dims(2)["coder_effect"] == ("coder_term",)
     assert len(told.describe()) == len(plain.describe()) + 1
-    assert plain.swappable == (model is LRE)
+    assert plain.swappable == (model is not SD)
     assert not told.swappable
 
 
@@ -304,7 +338,7 @@ def test_effects_are_found_and_go_through_all_that_is_asked_of_a_fit(tmp_path):
 
 @pytest.mark.nuts
 @pytest.mark.calibration
-@pytest.mark.parametrize("model", [LRE, SD])
+@pytest.mark.parametrize("model", [LRE, SD, LND])
 def test_intervals_of_effects_hold_the_truth(model):
     """Twelve crowds with other effects: 24 intervals of 95 %, of which at most four may miss."""
     missed, errors = 0, []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from annomodels.summaries.draws import interval, model_of
 from annomodels.summaries.summary import Summary
 
 if TYPE_CHECKING:
-    import pandas as pd
     import xarray as xr
 
     from annomodels.types import Floats
@@ -83,7 +82,7 @@ def effect_sentences(tree: xr.DataTree, data: Annotations) -> tuple[str, ...]:
     """
     if not _draws(tree, data):
         return ()
-    table: pd.DataFrame = effects(tree, data).table
+    table: Any = effects(tree, data).table
     clear = table[(table["p_positive"] > SURE) | (table["p_positive"] < 1.0 - SURE)]
     said = [
         f"{'Better' if row.effect > 0 else 'Worse'} with {row.term} ({row.unit}): "
