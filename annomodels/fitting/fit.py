@@ -232,6 +232,10 @@ class Fit:
         """
         return self._table("groups", groups=groups, by_labels=by_labels)
 
+    def effects(self) -> Summary:
+        """Give what covariates are worth, with intervals, one row per term."""
+        return self._table("effects")
+
     def items(self) -> Summary:
         """Give entropy, surprise and a reason for each flagged item, one row per item.
 
@@ -334,10 +338,7 @@ class Fit:
         return built(self.model, self.data)
 
     def pymc_draws(self) -> xr.DataTree:
-        """Give the draws under the names of :meth:`to_pymc`, as PyMC's functions take them.
-
-        ``pm.sample_posterior_predictive(fit.pymc_draws(), model=fit.to_pymc())`` gives new labels.
-        """
+        """Give the draws as :meth:`to_pymc` names them, such as for posterior predictive labels."""
         from annomodels.engines.pymc.handed import draws_for
 
         return draws_for(self.model, self.data, self.tree)

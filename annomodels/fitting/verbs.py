@@ -35,6 +35,7 @@ VERBS: dict[str, dict[Kind, str]] = {
         NUMBERS: "annomodels.summaries.numbers:coders",
         LINKS: "annomodels.summaries.links:coders",
     },
+    "effects": {CLASSES: "annomodels.summaries.coders.effects:effects"},
     "gold": {
         CLASSES: "annomodels.summaries.gold.gold:gold",
         NUMBERS: "annomodels.summaries.numbers:gold",
@@ -103,6 +104,7 @@ REASONS: dict[Kind, dict[str, str]] = {
         "": "numbers have no classes",
         "write_gold": IN_MEMORY,
         "compare": "held-out labels are scored for classes only",
+        "effects": "covariates are of models of classes",
         "next": "labels to ask for are weighed for classes only",
         "p_next": "the next label is foretold for classes only",
         "predictive": "made-up labels are compared with the given ones for classes only",

@@ -316,6 +316,10 @@ class Model(ABC):
         """Names along the dimensions that only this model has."""
         return {}
 
+    def terms(self, name: str) -> list[tuple[str, str]]:
+        """Terms of the coefficients of this name, each with what one more of it is."""
+        return []
+
     def finish(self, values: dict[str, Floats]) -> dict[str, Floats]:
         """Turn one draw of the PyMC variables into the variables of the result.
 

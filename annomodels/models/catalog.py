@@ -205,11 +205,11 @@ def placed(described: dict[str, Any], given: Iterable[type[Model]] = ()) -> dict
     if missing:
         raise NotApplicable(
             f"The model {' and '.join(missing)} is no part of annomodels, and no file says what "
-            "code is run. Import its class first, or give it: am.load(path, model=Class)."
+            "code is run. Import its class in Python first, or give the class to am.load as model."
         )
     if idle := sorted(named.keys() - {part["name"] for part in own}):
         raise NotApplicable(
             f"There is a fit of {described['name']!r} here, without a part that is called "
-            f"{' or '.join(map(repr, idle))}: leave out model=."
+            f"{' or '.join(map(repr, idle))}: leave out the class."
         )
     return described

@@ -47,6 +47,8 @@ class Parameter:
         chains that number the same things differently agree.
     shown
         Whether the table of coders has a column of it; it is one number for each coder.
+    effect
+        Of coefficients of covariates, what one more of each adds to, in words.
 
     Examples
     --------
@@ -60,6 +62,7 @@ class Parameter:
     watched: Watched = "all"
     exchangeable: tuple[str, ...] = ()
     shown: bool = False
+    effect: str = ""
 
     @property
     def positive(self) -> bool:

@@ -4,6 +4,7 @@ Law: imports nothing from the rest of the package. Each prior gives its log dens
 arrays (used by the Gibbs sampler and by tests); the models hand the same numbers to PyMC.
 """
 
+from annomodels.priors.columns import Covariates
 from annomodels.priors.scales import HalfNormal, LogNormal, Pareto, ScalePrior
 from annomodels.priors.shares import Beta, CoderRows, Diagonal, Dirichlet, Rows
 from annomodels.priors.usable import (
@@ -21,6 +22,7 @@ from annomodels.priors.written import from_dict, to_dict
 __all__ = [
     "Beta",
     "CoderRows",
+    "Covariates",
     "Diagonal",
     "Dirichlet",
     "Given",

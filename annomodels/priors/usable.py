@@ -80,7 +80,8 @@ def misfits(value: Any) -> list[str]:
     >>> print(*misfits(Coders(LogNormal(2.0))))
     Coders cannot use spread=LogNormal(median=2.0, spread=1.0): give a number above 0, such as 1.0.
     """
-    kind, found = type(value), []
+    kind: Any = type(value)
+    found = []
     for name, (taken, needs) in _declared(kind).items():
         held = getattr(value, name)
         if held is None and type(None) in taken:
@@ -119,7 +120,7 @@ def _default(kind: type, name: str) -> str:
 
 
 @lru_cache(maxsize=256)
-def _declared(kind: type) -> dict[str, tuple[tuple[type, ...], Needs | None]]:
+def _declared(kind: Any) -> dict[str, tuple[tuple[type, ...], Needs | None]]:
     """Give what each field of a dataclass may hold, as far as its annotation says it."""
     found = {}
     for each in fields(kind):

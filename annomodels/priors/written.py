@@ -12,13 +12,24 @@ from typing import Any
 
 import numpy as np
 
+from annomodels.priors.columns import Covariates
 from annomodels.priors.scales import HalfNormal, LogNormal, Pareto
 from annomodels.priors.shares import Beta, CoderRows, Diagonal, Dirichlet, Rows
 
 PACKAGE = __name__.partition(".")[0]
 KINDS: dict[str, type[Any]] = {
     kind.__name__: kind
-    for kind in (Beta, CoderRows, Dirichlet, Diagonal, HalfNormal, LogNormal, Pareto, Rows)
+    for kind in (
+        Beta,
+        CoderRows,
+        Covariates,
+        Dirichlet,
+        Diagonal,
+        HalfNormal,
+        LogNormal,
+        Pareto,
+        Rows,
+    )
 }
 # models of this package that are loaded, by name
 CLASSES: dict[str, type[Any]] = {}

@@ -24,40 +24,48 @@ pytestmark = [pytest.mark.calibration, pytest.mark.nuts]
 REDUCED = os.environ.get("ANNOMODELS_CALIBRATION") == "reduced"
 REPLICATIONS = 40 if REDUCED else 300
 CODERS, ITEMS, DRAWS, RANKS = 4, 80, 500, 20
-MODEL = am.models.ScalarDifficulty()
+MODELS = {
+    "plain": am.models.ScalarDifficulty(),
+    "covariates": am.models.ScalarDifficulty(
+        coder_covariates={j: {"years": j**2, "place": "east" if j else "west"} for j in range(4)}
+    ),
+}
+NAMES = (
+    "prevalence", "difficulty_scale", "mean_ability", "ability_scale", "ability", "coder_effect",
+)  # fmt: skip
 
 
-def compiled(monkeypatch=None):
+def compiled(kind):
     """Give the model with the counts of patterns as data, and the patterns [pattern, coder]."""
     import nutpie
 
     patterns = (np.arange(2**CODERS)[:, None] >> np.arange(CODERS)) & 1
     rows = [(i, j, int(patterns[i, j])) for i in range(2**CODERS) for j in range(CODERS)]
     data = am.Annotations.from_records(rows)
-    codes = encode(data)
+    codes, model = encode(data), MODELS[kind].bound(data)
     share = centred_share(dataclasses.replace(codes, weight=codes.weight * ITEMS / 2**CODERS))
     known = data.coords
     coords = {dim: known[dim] for dim in ("truth", "label", "coder")}
     before = scalar_difficulty.centred_share
     scalar_difficulty.centred_share = lambda _: share
     try:
-        built = MODEL.build(codes, {**coords, **MODEL.coords(coords["label"])})
+        built = model.build(codes, {**coords, **model.coords(coords["label"])})
     finally:
         scalar_difficulty.centred_share = before
     start = {"level": np.array(0.9), "ability_scale": np.full(2, 0.7)}
     sampler = nutpie.compile_pymc_model(built, initial_points=start, backend="numba")
     # patterns in the order of the codes
     order = patterns[[int(np.flatnonzero(codes.inverse == n)[0]) for n in range(len(patterns))]]
-    return sampler, order
+    return model, sampler, order
 
 
-def replication(sampler, patterns, seed):
+def replication(model, sampler, patterns, seed):
     """Ranks of the true values among thinned draws, by quantity."""
     import nutpie
 
     rng = np.random.default_rng(seed)
-    values = MODEL.sample_values(CODERS, 2, rng)
-    found = MODEL.states({name: value[None] for name, value in values.items()})
+    values = model.sample_values(CODERS, 2, rng)
+    found = model.states({name: value[None] for name, value in values.items()})
     # difficulties from their distribution, not from the nodes
     truth = rng.choice(2, ITEMS, p=values["prevalence"])
     delta = rng.normal(0.0, values["difficulty_scale"], ITEMS)
@@ -75,22 +83,24 @@ def replication(sampler, patterns, seed):
     drawn = trace["posterior"].to_dataset()
     every = slice(None, None, DRAWS // 100)
     out = {}
-    for name in ("prevalence", "difficulty_scale", "mean_ability", "ability_scale", "ability"):
+    for name in (name for name in NAMES if name in values):
         draws = drawn[name].values[0, every].reshape(100, -1)
         out[name] = (draws < np.ravel(values[name])).sum(axis=0)
-    assert found.share.shape[1] == MODEL.n_states(2)
+    assert found.share.shape[1] == model.n_states(2)
     return out
 
 
-def study(replications, seed=0):
+def study(kind, replications, seed=0):
     """Ranks by quantity, shape [replication, element]."""
-    sampler, patterns = compiled()
-    parts = [replication(sampler, patterns, 1000 * seed + n) for n in range(replications)]
+    known = compiled(kind)
+    parts = [replication(*known, 1000 * seed + n) for n in range(replications)]
     return {name: np.stack([part[name] for part in parts]) for name in parts[0]}
 
 
-def test_ranks_are_uniform_and_intervals_cover():
-    ranks = study(REPLICATIONS)
+@pytest.mark.parametrize("kind", MODELS)
+def test_ranks_are_uniform_and_intervals_cover(kind):
+    ranks = study(kind, REPLICATIONS)
+    assert ("coder_effect" in ranks) == (kind == "covariates")
     bins = 5 if REDUCED else 10
     for name, found in ranks.items():
         inside = (found >= 5) & (found <= 95)
@@ -105,7 +115,7 @@ if __name__ == "__main__":
     import time
 
     begun = time.process_time()
-    for name, found in study(int(sys.argv[1]), int(sys.argv[2])).items():
+    for name, found in study(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])).items():
         inside = ((found >= 5) & (found <= 95)).mean()
         columns = [np.bincount(np.minimum(c * 10 // 101, 9), minlength=10) for c in found.T[:2]]
         print(name, f"{inside:.3f}", [f"{chisquare(c).pvalue:.3f}" for c in columns])

@@ -47,8 +47,8 @@ def with_data(model: Model, data: Annotations) -> Any:
             "classes by its name, such as hierarchical, with the labels in memory."
         )
     codes = encode(data, shared=model.shared, collapse=False)
-    coords: dict[str, Any] = coords_of(model, data, "item", "truth", "label", "coder")
-    return model.build(codes, {**coords, "annotation": np.arange(len(data))})
+    coords = coords_of(model, data, "item", "truth", "label", "coder")
+    return model.build(codes, {**coords, "annotation": [str(n) for n in range(len(data))]})
 
 
 def draws_for(model: Model, data: Annotations, tree: xr.DataTree) -> xr.DataTree:
@@ -108,7 +108,8 @@ def draws_for(model: Model, data: Annotations, tree: xr.DataTree) -> xr.DataTree
         for each in pymc_model.data_vars
     }
     used = {dim for along, _ in found.values() for dim in along}
-    coords = {dim: list(names) for dim, names in pymc_model.coords.items() if dim in used}
+    named = pymc_model.coords.items()
+    coords: dict[str, Any] = {dim: list(each) for dim, each in named if dim in used}
     coords |= {dim: posterior[dim].values for dim in ("chain", "draw")}
     return xr.DataTree.from_dict(
         {"/posterior": xr.Dataset(found, coords), "/constant_data": xr.Dataset(of_data)}

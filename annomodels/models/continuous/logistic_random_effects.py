@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from annomodels.models.base import Model, State
+from annomodels.models.base import State
 from annomodels.models.continuous.centring import centred_share, of_each, partly_centred
 from annomodels.models.continuous.contrasts import (
     against_last,
@@ -15,6 +15,7 @@ from annomodels.models.continuous.contrasts import (
     log_softmax,
     state_truth,
 )
+from annomodels.models.continuous.covariates import Regressed, right_direction
 from annomodels.models.continuous.density import Density
 from annomodels.models.continuous.quadrature import effect_nodes
 from annomodels.models.encoded import Encoded
@@ -22,7 +23,7 @@ from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.observed import observed
 from annomodels.models.parameters import Parameter
 from annomodels.models.states import SMALLEST, States, add_states, marginals
-from annomodels.priors import Diagonal, Dirichlet, Scale
+from annomodels.priors import Covariates, Diagonal, Dirichlet, Scale
 from annomodels.types import Floats
 
 PARAMETERS = (
@@ -34,7 +35,7 @@ PARAMETERS = (
 
 
 @dataclass(frozen=True)
-class LogisticRandomEffects(Model):
+class LogisticRandomEffects(Regressed):
     r"""Coders have logits for every class, and every item takes away from them.
 
     .. math::
@@ -64,6 +65,12 @@ class LogisticRandomEffects(Model):
         Scale u of the half-normal prior of the spread of the items.
     nodes
         Number of points, see :func:`~annomodels.models.continuous.quadrature.effect_nodes`.
+    coder_covariates
+        What is known of the coders: a mapping from coders to mappings from columns to values, a
+        table with a column "coder", or :class:`annomodels.priors.Covariates`. The log-odds that a
+        coder is right are regressed on it: :math:`\sum_t x_{j,t} \gamma_t` is added to
+        :math:`\zeta_{k,k}` for k < K, and taken from all :math:`\zeta_{K,l}`. The classes are then
+        not exchangeable, and chains are not relabelled.
 
     References
     ----------
@@ -86,16 +93,22 @@ class LogisticRandomEffects(Model):
     coder_scale: Scale = 1.0
     item_scale: Scale = 1.0
     nodes: int | None = None
+    coder_covariates: Covariates | None = None
+
+    @property
+    def swappable(self) -> bool:  # type: ignore[override]
+        """Whether classes that have swapped their names still are parameters of the model."""
+        return self.coder_covariates is None
 
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
         """Names along the dimensions that only this model has."""
         points, _ = effect_nodes(len(labels) - 1, self.nodes)
         state = [f"{label}/{m}" for label in labels for m in range(len(points))]
-        return {"contrast": labels[:-1], "state": state}
+        return {"contrast": labels[:-1], "state": state, **self.effect_coords}
 
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
         """Declare locations and spreads of the logits."""
-        return PARAMETERS
+        return (*PARAMETERS, *self.effect_parameters)
 
     def n_states(self, n_labels: int) -> int:
         """Give the number of states an item may be in."""
@@ -122,9 +135,12 @@ class LogisticRandomEffects(Model):
             coder_spread = pm.HalfNormal("coder_spread", self.coder_scale, dims=dims)
             item_spread = pm.HalfNormal("item_spread", self.item_scale, dims=dims)
             centred = observed("centred_share", centred_share(codes))[:, None, None]
+            expected, ability = location[None], self.pymc_effect()
+            if ability is not None:
+                expected = expected + ability[:, None, None] * right_direction(k)
             logit = pm.Normal(
                 "coder_logit",
-                of_each(location[None], centred),
+                of_each(expected, centred),
                 coder_spread[None],
                 dims=("coder", *dims),
                 transform=partly_centred(centred),
@@ -137,7 +153,7 @@ class LogisticRandomEffects(Model):
 
     def density(self, codes: Encoded) -> Density | None:
         """Give the posterior in compiled loops; one that is derived from this model is another."""
-        if type(self) is not LogisticRandomEffects:
+        if type(self) is not LogisticRandomEffects or self.coder_covariates is not None:
             return None
         from annomodels.models.continuous.random_effects_density import RandomEffectsDensity
 
@@ -159,6 +175,7 @@ class LogisticRandomEffects(Model):
             "coder_spread": spread,
             "item_spread": np.full(location.shape, 0.5),
             "coder_logit": logit,
+            **self.effect_start,
         }
 
     def finish(self, values: dict[str, Floats]) -> dict[str, Floats]:
@@ -193,4 +210,5 @@ class LogisticRandomEffects(Model):
             f"Population location: normal with spread {self.location_spread:g} logits.",
             f"Spread of the coders: half-normal with scale {self.coder_scale:g} logits.",
             f"Spread of the items of a class: half-normal with scale {self.item_scale:g} logits.",
+            *self.effect_story,
         ]

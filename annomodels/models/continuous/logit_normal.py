@@ -10,14 +10,15 @@ import numpy as np
 
 from annomodels.models.base import DrawsOf, State
 from annomodels.models.confusion import ConfusionModel
+from annomodels.models.continuous.covariates import Regressed
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.parameters import Parameter
-from annomodels.priors import Diagonal, Dirichlet, Given, Scale
+from annomodels.priors import Covariates, Diagonal, Dirichlet, Given, Scale
 from annomodels.types import Floats
 
 
 @dataclass(frozen=True)
-class LogitNormalDawidSkene(ConfusionModel):
+class LogitNormalDawidSkene(Regressed, ConfusionModel):
     r"""Dawid-Skene whose rows are softmax of normal logits around a population.
 
     .. math::
@@ -40,6 +41,10 @@ class LogitNormalDawidSkene(ConfusionModel):
         Standard deviation t of the population location around the centre.
     scale_spread
         Scale s of the half-normal prior of the spread of the coders.
+    coder_covariates
+        What is known of the coders, as for :class:`LogisticRandomEffects`:
+        :math:`\sum_t x_{j,t} \gamma_t` is added to the logit of the right label against each other
+        label.
 
     References
     ----------
@@ -61,6 +66,16 @@ class LogitNormalDawidSkene(ConfusionModel):
     centre: Given = field(default_factory=lambda: Diagonal(4.0, 0.7))
     location_spread: Scale = 0.5
     scale_spread: Scale = 1.0
+    coder_covariates: Covariates | None = None
+
+    @property
+    def swappable(self) -> bool:  # type: ignore[override]
+        """Whether classes that have swapped their names still are parameters of the model."""
+        return self.coder_covariates is None
+
+    def coords(self, labels: list[str]) -> dict[str, list[str]]:
+        """Names along the dimensions that only this model has."""
+        return self.effect_coords
 
     def new_rows(self, draws_of: DrawsOf, rng: np.random.Generator) -> Floats | None:
         """Draw a matrix [sample, truth, label] of a coder who is yet to come."""
@@ -75,6 +90,7 @@ class LogitNormalDawidSkene(ConfusionModel):
         return (
             Parameter("location", ("truth", "label"), watched="diagonal"),
             Parameter("scale", ("truth",), "positive"),
+            *self.effect_parameters,
         )
 
     def auxiliary_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
@@ -102,7 +118,9 @@ class LogitNormalDawidSkene(ConfusionModel):
         )
         scale = pm.HalfNormal("scale", sigma=self.scale_spread, dims="truth")
         z = pm.ZeroSumNormal("z", sigma=1.0, dims=("coder", "truth", "label"))
-        logits = location[None] + scale[None, :, None] * z
+        logits, ability = location[None] + scale[None, :, None] * z, self.pymc_effect()
+        if ability is not None:
+            logits = logits + ability[:, None, None] * right_label(n_labels)
         log_confusion = logits - pt.logsumexp(logits, axis=2, keepdims=True)
         pm.Deterministic("confusion", pt.exp(log_confusion), dims=("coder", "truth", "label"))
         return log_confusion
@@ -123,6 +141,7 @@ class LogitNormalDawidSkene(ConfusionModel):
             "shift": location - self.centre_logits(len(scale)),
             "scale": scale,
             "z": (logits - location) / scale[:, None],
+            **self.effect_start,
         }
 
     def pymc_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
@@ -130,7 +149,11 @@ class LogitNormalDawidSkene(ConfusionModel):
         logits = np.log(np.maximum(values["confusion"], np.finfo(np.float32).tiny))
         logits -= logits.mean(axis=-1, keepdims=True)
         location = values["location"]
-        z = (logits - location[:, None]) / values["scale"][:, None, :, None]
+        expected = location[:, None]
+        if self.coder_covariates is not None:
+            ability = values["coder_effect"] @ np.array(self.coder_covariates.design).T
+            expected = expected + ability[..., None, None] * right_label(location.shape[-1])
+        z = (logits - expected) / values["scale"][:, None, :, None]
         shift = location - self.centre_logits(location.shape[-1])
         return {**values, "shift": shift, "z": z}
 
@@ -145,10 +168,15 @@ class LogitNormalDawidSkene(ConfusionModel):
         location = self.centre_logits(n_labels) + shift
         scale = np.abs(rng.normal(0.0, self.scale_spread, n_labels))
         logits = location + scale[:, None] * zero_sum(n_rows, n_labels)
+        population = {"location": location, "scale": scale}
+        if self.coder_covariates is not None:
+            known = self.coder_covariates
+            effect = rng.normal(0.0, known.spread, len(known.terms))
+            population["coder_effect"] = effect
+            logits += (np.array(known.design) @ effect)[:, None, None] * right_label(n_labels)
         rows = logits - np.logaddexp.reduce(logits, axis=2, keepdims=True)
         rows = rows.transpose(0, 2, 1)
         prevalence = rng.dirichlet(self.prevalence.alpha(n_labels))
-        population = {"location": location, "scale": scale}
         return State(np.log(prevalence), np.ascontiguousarray(rows), population)
 
     def describe(self) -> list[str]:
@@ -160,4 +188,17 @@ class LogitNormalDawidSkene(ConfusionModel):
             f"Population location: normal around {self.centre.accuracy:.0%} on the right label, "
             f"with spread {self.location_spread:g} logits.",
             f"Spread of the coders: half-normal with scale {self.scale_spread:g} logits.",
+            *self.effect_story,
         ]
+
+
+def right_label(n_labels: int) -> Floats:
+    """Logits, summing to zero, that lift the right label by one against each other.
+
+    Examples
+    --------
+    >>> right_label(2)
+    array([[ 0.5, -0.5],
+           [-0.5,  0.5]])
+    """
+    return np.eye(n_labels) - 1.0 / n_labels

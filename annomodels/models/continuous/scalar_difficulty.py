@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from annomodels.models.base import Model, State
+from annomodels.models.base import State
 from annomodels.models.continuous.centring import centred_share, of_each, partly_centred
+from annomodels.models.continuous.covariates import Regressed
 from annomodels.models.continuous.density import Density
 from annomodels.models.continuous.difficulty_rows import (
     leaning_places,
@@ -23,7 +24,7 @@ from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.observed import observed
 from annomodels.models.parameters import Parameter
 from annomodels.models.states import States, add_states, marginals
-from annomodels.priors import Beta, Diagonal, Dirichlet, NonNegative, Probability, Scale
+from annomodels.priors import Beta, Covariates, Diagonal, Dirichlet, NonNegative, Probability, Scale
 from annomodels.types import Floats
 
 # what the variables of the result are to the rows
@@ -31,7 +32,7 @@ ROLES = {"leaning": "leaning", "slope": "discrimination", "guess": "guessing"}
 
 
 @dataclass(frozen=True)
-class ScalarDifficulty(Model):
+class ScalarDifficulty(Regressed):
     r"""Hierarchical Dawid-Skene whose items have a difficulty that lowers everybody's accuracy.
 
     .. math::
@@ -79,6 +80,9 @@ class ScalarDifficulty(Model):
         g_k + (1 - g_k) P(correct | not guessed); None for none. (Three-parameter model.)
     nodes
         Nodes of the quadrature.
+    coder_covariates
+        What is known of the coders, as for :class:`LogisticRandomEffects`: their abilities are
+        normal around :math:`\mu_k + \sum_t x_{j,t} \gamma_t`.
 
     References
     ----------
@@ -114,6 +118,7 @@ class ScalarDifficulty(Model):
     discrimination: NonNegative = 0.0
     guessing: Beta | None = None
     nodes: int = 21
+    coder_covariates: Covariates | None = None
 
     @classmethod
     def carpenter(cls, difficulty: float | None = None) -> ScalarDifficulty:
@@ -163,7 +168,7 @@ class ScalarDifficulty(Model):
             out.append(Parameter("discrimination", ("coder",), "positive"))
         if self.guessing is not None:
             out.append(Parameter("guessing", ("truth",), "unit"))
-        return tuple(out)
+        return (*out, *self.effect_parameters)
 
     def auxiliary_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
         """Declare the free variables of the PyMC model of which nothing is kept."""
@@ -177,7 +182,8 @@ class ScalarDifficulty(Model):
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
         """Names along the dimensions that only this model has."""
         nodes = [f"{x:.2f}" for x in self.quadrature[0]]
-        return {"state": [f"{label}/{x}" for label in labels for x in nodes]}
+        state = [f"{label}/{x}" for label in labels for x in nodes]
+        return {"state": state, **self.effect_coords}
 
     @property
     def quadrature(self) -> tuple[Floats, Floats]:
@@ -214,9 +220,11 @@ class ScalarDifficulty(Model):
             mean = pm.Deterministic("mean_ability", level + contrast, dims="truth")
             scale = pm.HalfNormal("ability_scale", sigma=self.ability_spread, dims="truth")
             centred = observed("centred_share", centred_share(codes))[:, None]
+            explained = self.pymc_effect()
+            expected = mean[None] if explained is None else mean[None] + explained[:, None]
             ability = pm.Normal(
                 "ability",
-                mu=of_each(mean[None], centred),
+                mu=of_each(expected, centred),
                 sigma=scale[None],
                 dims=("coder", "truth"),
                 transform=partly_centred(centred),
@@ -251,7 +259,7 @@ class ScalarDifficulty(Model):
 
     def pymc_start(self, state: State) -> dict[str, Floats]:
         """Values of the PyMC variables that correspond to a state of the starting model."""
-        values = start_values(state)
+        values = {**start_values(state), **self.effect_start}
         if not self.difficulty_fixed:
             start = min(0.8 * self.difficulty, 1.0)
             classes = (len(state.log_prevalence),) if self.by_class else ()
@@ -265,7 +273,7 @@ class ScalarDifficulty(Model):
 
     def density(self, codes: Encoded) -> Density | None:
         """Give the posterior in compiled loops; one that is derived from this model is another."""
-        if type(self) is not ScalarDifficulty:
+        if type(self) is not ScalarDifficulty or self.coder_covariates is not None:
             return None
         from annomodels.models.continuous.difficulty_density import DifficultyDensity
 
@@ -337,6 +345,10 @@ class ScalarDifficulty(Model):
             "ability_scale": scale,
             "ability": rng.normal(mean, scale, (n_coders, k)),
         }
+        if self.coder_covariates is not None:
+            effect = rng.normal(0.0, self.coder_covariates.spread, len(self.coder_covariates.terms))
+            values["coder_effect"] = effect
+            values["ability"] += (np.array(self.coder_covariates.design) @ effect)[:, None]
         if not self.difficulty_fixed:
             classes = k if self.by_class else None
             values["difficulty_scale"] = np.abs(rng.normal(0.0, self.difficulty, classes))
@@ -382,4 +394,4 @@ class ScalarDifficulty(Model):
         if self.guessing is not None:
             a, b = self.guessing.a, self.guessing.b
             out.append(f"Labels that are right by a guess: a share with prior Beta({a:g}, {b:g}).")
-        return out
+        return [*out, *self.effect_story]

@@ -140,7 +140,12 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
     for k, label in enumerate(data.labels):
         columns[f"sensitivity_{label_text(label)}"] = sensitivity[:, k]
     first = (*_notes(kind, tree, data), *told_by(tree))
-    notes = (*first, *sentences(tree), *answers)
+    known = sentences(tree)
+    if any(each.effect for each in model_of(tree).parameters(data.n_labels)):
+        from annomodels.summaries.coders.effects import effect_sentences
+
+        known = (*known, *effect_sentences(tree, data))
+    notes = (*first, *known, *answers)
     return Summary("Coders", pd.DataFrame(columns), _named(draws, data), notes)
 
 

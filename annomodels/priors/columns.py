@@ -1,0 +1,99 @@
+"""Columns about coders that a parameter of theirs is regressed on, as a plain value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from annomodels.types import Floats
+
+
+@dataclass(frozen=True)
+class Covariates:
+    r"""What is known of coders beside their labels, and the prior of what it is worth.
+
+    .. math:: \gamma_t \sim N(0, s^2)
+
+    with one coefficient for each term t of the columns.
+
+    Parameters
+    ----------
+    columns
+        Names of the columns.
+    names
+        Names of the coders, as text.
+    values
+        What each column says of each coder, [coder][column]: numbers, or texts.
+    spread
+        Standard deviation s of the coefficients, in logits.
+    terms, units, design
+        What they become in the data of a fit, see :meth:`terms_of`; a model that knows its data
+        says it.
+
+    Examples
+    --------
+    >>> known = Covariates(("years",), ("ana", "ben"), ((1.0,), (5.0,)))
+    >>> known.terms_of(["ben", "ana"])[2].tolist()
+    [[1.0], [-1.0]]
+    """
+
+    columns: tuple[str, ...]
+    names: tuple[str, ...]
+    values: tuple[tuple[Any, ...], ...]
+    spread: float = 1.0
+    terms: tuple[str, ...] = ()
+    units: tuple[str, ...] = ()
+    design: tuple[tuple[float, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        if not 0 < self.spread < float("inf"):
+            raise ValueError(f"Covariates need a spread > 0, not {self.spread!r}.")
+
+    def column(self, name: str, coders: list[str]) -> list[Any]:
+        """Give what a column says of some coders, None where it says nothing."""
+        at, rows = self.columns.index(name), dict(zip(self.names, self.values, strict=True))
+        return [rows[coder][at] if coder in rows else None for coder in coders]
+
+    def terms_of(self, coders: list[str]) -> tuple[tuple[str, ...], tuple[str, ...], Floats]:
+        """Turn the columns into numbers whose means over the coders are zero.
+
+        A column of numbers is one term, standardised to a standard deviation of one. A column of
+        texts has a term for each but the most frequent text (of several, the first by name), one
+        for those it is said of and zero for others, less its mean.
+
+        Parameters
+        ----------
+        coders
+            Names of the coders of the data, all of whom have a value in each column.
+
+        Returns
+        -------
+        tuple
+            Names of the terms, what one more of each is, and the numbers [coder, term].
+        """
+        terms, units, parts = [], [], []
+        for name in self.columns:
+            values = self.column(name, coders)
+            if is_numeric(values):
+                numbers = np.array(values, dtype=float)
+                terms.append(name)
+                units.append(f"a standard deviation ({numbers.std():.3g})")
+                parts.append((numbers - numbers.mean()) / numbers.std())
+                continue
+            said = [str(value) for value in values]
+            levels = sorted(set(said))
+            usual = max(levels, key=said.count)
+            for level in levels:
+                if level != usual:
+                    present = np.array([each == level for each in said], dtype=float)
+                    terms.append(f"{name}: {level}")
+                    units.append(f"against {usual}")
+                    parts.append(present - present.mean())
+        return tuple(terms), tuple(units), np.stack(parts, axis=1)
+
+
+def is_numeric(values: list[Any]) -> bool:
+    """Whether a column is of numbers; truth values are texts."""
+    return all(isinstance(x, int | float) and not isinstance(x, bool) for x in values)
