@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -23,6 +24,7 @@ from annomodels.engines.source.spread import ATTEMPTS, Spread
 from annomodels.engines.source.states import (
     Forgotten,
     Keeping,
+    Passing,
     held_out,
     means_of,
     put_into_states,
@@ -197,9 +199,9 @@ class StateRounds(Rounds):
             states = source.n_items * len(chains[0].layout.base) <= MOST_STATES
             keeping = Keeping(
                 (self.name, self.stage), room.n, int(room.book[4]), behind, every,
-                states and self.settings.rows,
+                self.settings.rows, states and self.settings.rows,
             )  # fmt: skip
-        parameters = [chain.passing() for chain in chains]
+        parameters = [self._passing(chain) for chain in chains]
         keys = [self.keys[n] for n in behind]
         *numbers, found = self.spread.sum(
             states_drawn, parameters, keys, iteration, keeping, counted=True
@@ -215,6 +217,11 @@ class StateRounds(Rounds):
 
         apply = map if self.by_turns else self.pool.map
         list(apply(take, range(len(chains))))
+
+    def _passing(self, chain: StateChain) -> Passing:
+        """Give the parameters of a pass, as they are sent."""
+        found = chain.passing()
+        return replace(found, filled=found.table()) if self.spread.team.here else found
 
     def collected(self, job: Callable[..., Any], *arguments: Any) -> tuple[list[Any], Floats]:
         """Collect what the kept draws say of the items, by a job like `means_of`.

@@ -147,7 +147,7 @@ def test_a_call_that_is_made_again_counts_once(data):
     (chain,), block = run.chains, run.spread.block
     (sums,) = block.memory["states"][0]
     before = [np.array(part) for part in (*sums.places, sums.open_sum)]
-    keeping = Keeping(sums.stage, sums.open[-1], sums.length, [0], 1, states=True)
+    keeping = Keeping(sums.stage, sums.open[-1], sums.length, [0], 1, whole=True, states=True)
     states_drawn(block, [chain.passing()], [chain.key], 0, keeping)
     for part, was in zip((*sums.places, sums.open_sum), before, strict=True):
         np.testing.assert_array_equal(part, was)

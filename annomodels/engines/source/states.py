@@ -46,6 +46,9 @@ class Passing:
         What states stand for, shape [value, state].
     n_own
         Number of rows that are those of the coders' model.
+    filled
+        P(label | state, coder), shape [cell, state], where it is made once for all parts that are
+        here; where parameters travel it is made where they arrive.
     """
 
     share: Floats
@@ -55,9 +58,12 @@ class Passing:
     truth: Floats
     values: Floats
     n_own: int
+    filled: Floats | None = None
 
     def table(self) -> Floats:
         """P(label | state, coder), shape [cell, state]."""
+        if self.filled is not None:
+            return self.filled
         from annomodels.kernels.mixtures.states import fill_table
 
         table = np.empty((len(self.rows), len(self.share)))
@@ -98,6 +104,8 @@ class Keeping:
         Which chains these are.
     every
         Labels of every so many items are left out and foretold; 0 for those of none.
+    whole
+        Whether entropies are kept.
     states
         Whether P(state) is kept.
     """
@@ -107,6 +115,7 @@ class Keeping:
     length: int
     chains: Sequence[int]
     every: int
+    whole: bool
     states: bool
 
 
@@ -126,6 +135,8 @@ class StateSums(ItemSums):
     def __init__(self, block: Block, known: Passing, keeping: Keeping) -> None:
         n, scratch = block.n_items, block.scratch
         super().__init__(n, block.n_labels, keeping.stage, keeping.length, scratch)
+        if not keeping.whole:
+            self.open_entropy, self.entropy = np.zeros((2, 0))
         self.p_state = room((n if keeping.states else 0, len(known.share)), scratch)
         self.value_sum = room((len(known.values), n), scratch)
         self.value_square = room((len(known.values), n), scratch)
@@ -365,6 +376,7 @@ def state_means(block: Block, chains: int, stage: Hashable, n: int) -> StateMean
     spread = np.maximum(np.sum([part.p_square for part in sums], axis=0) / batches - mean**2, 0.0)
     mcse = np.sqrt(spread / (batches - 1)) if batches > 1 else np.full_like(mean, np.nan)
     entropy = np.mean([(part.entropy + part.open_entropy) / part.n for part in sums], axis=0)
+    entropy = entropy if len(entropy) else np.full(len(mean), np.nan)
     gaps = total_gaps([part.p_sum / max(len(part.closed), 1) for part in sums])
     total = sum(part.n for part in sums)
     values = [
