@@ -212,9 +212,15 @@ def members(model: Stack, spread: Spread, settings: Settings, clock: Clock) -> l
             time_limit=left,
             progress=_named(settings, model.names[1 + n]),
         )
-        done = sampled(cast("StateModel", member), spread, own, model.names[1 + n], every)
+        try:
+            done = sampled(cast("StateModel", member), spread, own, model.names[1 + n], every)
+            kept = done.result[0]
+        except KeyboardInterrupt:  # before its first draw
+            if not parts:
+                raise
+            parts[-1].attrs["stopped"] = "interrupted"
+            break
         densities, gaps = done.collected(remembered, n)
-        kept = done.result[0]
         found = done.with_few(
             collect_parameters(member, kept, source.volume, gaps / source.n_items, done.attrs)
         )

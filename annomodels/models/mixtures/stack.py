@@ -22,9 +22,8 @@ STRAYS = 0.02
 LEAST = 1e-9
 ROUNDS = 300
 # looks of an iteration from which members run for fewer iterations, at least this share of them;
-# from which fewer draws are made of coders; and up to which a stack is what is fitted where no
-# model is named
-LOOKS, LEAST_SHARE, FEWER_DRAWS, MOST_LOOKS = 1_600_000, 0.25, 25_000_000, 1_000_000_000
+# from which fewer draws are made; and looks at labels up to which a stack is fitted by default
+LOOKS, LEAST_SHARE, MANY_LOOKS, MOST_LOOKS = 1_600_000, 0.25, 25_000_000, 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -163,9 +162,19 @@ class Stack(HierarchicalDawidSkene):
         looks = self.looks(n_given, n_coders, n_labels)
         return max(LEAST_SHARE, min(1.0, LOOKS / looks))
 
+    def affordable(self, n_given: int, n_coders: int, n_labels: int) -> bool:
+        """Whether a stack is what is fitted by default.
+
+        It is not where labels are so many that members take the better part of an hour, or where
+        rows of coders for dozens of classes take most of the work.
+        """
+        of_labels = self.looks(n_given, 0, n_labels)
+        most = max(MANY_LOOKS, 2 * of_labels)
+        return of_labels <= MOST_LOOKS and self.looks(n_given, n_coders, n_labels) <= most
+
     def share_of_draws(self, n_given: int, n_coders: int, n_labels: int) -> float:
-        """Share of the draws of coders that are made: fewer where labels are very many."""
-        return max(LEAST_SHARE, min(1.0, FEWER_DRAWS / self.looks(n_given, n_coders, n_labels)))
+        """Share of the draws that are made: fewer where labels are very many."""
+        return max(LEAST_SHARE, min(1.0, MANY_LOOKS / self.looks(n_given, n_coders, n_labels)))
 
     def weights(self, foretold: Floats) -> Floats:
         """Weights of the votes and the members, shape [1 + member], with a sum of 1.
