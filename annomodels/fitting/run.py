@@ -220,9 +220,9 @@ def default_model(
     NUTS or EM, from a checkpoint, with an executor whose places keep nothing, where coders said
     that they do not know, where the members of a stack would take the better part of an hour (above
     seventy million labels of two classes, fewer with more classes), and where rows of coders for
-    dozens of classes would take most of their time. It is ``pooled``, all coders alike and chains of an eighth of the
-    length, where such matrices, in memory, have more rows than there are labels to learn them from.
-    Of mentions it is ``pairs``.
+    dozens of classes would take most of their time. It is ``pooled``, all coders alike and chains
+    of an eighth of the length, where matrices of hundreds of classes, in memory, have more rows
+    than there are labels to learn them from. Of mentions it is ``pairs``.
 
     Parameters
     ----------
