@@ -17,6 +17,7 @@ import numpy as np
 
 from annomodels.data.schema import RawResult
 from annomodels.engines.collect import collect_parameters, fields_of_states
+from annomodels.engines.kept import MOST_STATES
 from annomodels.engines.rounds import Rounds
 from annomodels.engines.settings import Clock, Interrupts, Settings
 from annomodels.engines.source.partition import Source
@@ -38,9 +39,6 @@ from annomodels.executors.team import Team
 from annomodels.models.base import State
 from annomodels.models.mixtures.state_model import StateModel
 from annomodels.types import Floats
-
-# numbers of P(state) to keep for the items
-MOST_STATES = 50_000_000
 
 
 def sample_states(model: StateModel, source: Source, settings: Settings, crew: Team) -> RawResult:
@@ -154,7 +152,7 @@ class StateRounds(Rounds):
 
     def work_of(self, model: Any, source: Source) -> int:
         """Give the work of an iteration."""
-        states = 3 * source.n_annotations * model.n_states(source.n_labels)
+        states: int = 3 * source.n_annotations * model.n_states(source.n_labels)
         return looks(source.n_annotations, source.n_rows, source.n_labels) + states
 
     def chain(self, state: State, key: int, relabel: bool) -> StateChain:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -370,11 +370,12 @@ def as_far_off(right: Ints, sure: Ints, n_open: Ints, spread: float, seed: int) 
     seed
         Seed of the run.
     """
-    rng, out = np.random.default_rng([seed, 4]), np.empty(right.shape, dtype=np.int32)
+    rng = np.random.default_rng([seed, 4])
+    out: Any = np.empty(right.shape, dtype=np.int32)
     for chain, counted in zip(out, right, strict=True):  # one at a time: these may be large
         hit = counted - sure
         odds = np.log((hit + 0.5) / (n_open - hit + 0.5))
         odds += spread * rng.standard_normal(hit.shape)
         drawn = np.rint((n_open + 1.0) / (1.0 + np.exp(-odds)) - 0.5)
         chain[:] = sure + np.clip(drawn, 0, n_open)
-    return out
+    return cast("Ints", out)
