@@ -10,7 +10,7 @@ import numpy as np
 from annomodels.data.mixing import mixing, worst
 from annomodels.data.schema import RawResult
 from annomodels.engines.kept import Kept, StateKept, alike, total_gaps, traced, watched_of
-from annomodels.engines.source.states import StateMeans
+from annomodels.engines.source.statemeans import StateMeans
 from annomodels.models.base import Model
 from annomodels.models.encoded import Encoded
 from annomodels.types import AnyArray

@@ -22,12 +22,12 @@ from annomodels.engines.rounds import Rounds
 from annomodels.engines.settings import Clock, Interrupts, Settings
 from annomodels.engines.source.partition import Source
 from annomodels.engines.source.spread import ATTEMPTS, Spread
+from annomodels.engines.source.statemeans import means_of
 from annomodels.engines.source.states import (
     Forgotten,
     Keeping,
     Passing,
     held_out,
-    means_of,
     put_into_states,
     states_drawn,
 )

@@ -14,7 +14,8 @@ from annomodels.engines import stacking
 from annomodels.engines.source import held
 from annomodels.engines.source.partition import cut
 from annomodels.engines.source.spread import Spread
-from annomodels.engines.source.states import Forgotten, Keeping, means_of, states_drawn
+from annomodels.engines.source.statemeans import means_of
+from annomodels.engines.source.states import Forgotten, Keeping, states_drawn
 from annomodels.engines.state_rounds import repeated
 from annomodels.errors import EngineError, NotApplicable
 from annomodels.executors.processes import Processes
