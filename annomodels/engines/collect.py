@@ -9,8 +9,8 @@ import numpy as np
 
 from annomodels.data.mixing import mixing, worst
 from annomodels.data.schema import RawResult
-from annomodels.engines.kept import Kept, alike, total_gaps, traced, watched_of
-from annomodels.engines.source.states import StateMeans
+from annomodels.engines.kept import Kept, StateKept, alike, total_gaps, traced, watched_of
+from annomodels.engines.source.statemeans import StateMeans
 from annomodels.models.base import Model
 from annomodels.models.encoded import Encoded
 from annomodels.types import AnyArray
@@ -44,6 +44,7 @@ def collect(model: Model, kept: Sequence[Kept], codes: Encoded, attrs: dict[str,
     by_chain = np.stack([part.p_sum / max(part.batches, 1) for part in kept])
     gaps = total_gaps(by_chain, codes.weight) / codes.weight.sum()
     inverse = codes.inverse
+    item_values, p_state = _of_states(kept, inverse)
     return collect_parameters(
         model,
         kept,
@@ -53,6 +54,8 @@ def collect(model: Model, kept: Sequence[Kept], codes: Encoded, attrs: dict[str,
         p_truth=mean[inverse],
         p_truth_mcse=mcse[inverse],
         conditional_entropy=entropy[inverse],
+        item_values=item_values,
+        p_state=p_state,
     )
 
 
@@ -106,6 +109,30 @@ def collect_parameters(
     return RawResult(posterior=posterior, lp=lp, stats=stats, attrs=attrs, **of_items)
 
 
+def _of_states(
+    kept: Sequence[Kept], inverse: AnyArray
+) -> tuple[dict[str, AnyArray], AnyArray | None]:
+    """Average what the states of the items stand for, and P(state), over all draws."""
+    parts = [part for part in kept if isinstance(part, StateKept)]
+    if not parts:
+        return {}, None
+    n = sum(part.n for part in parts)
+    mean = np.sum([part.value_sum for part in parts], axis=0) / n
+    square = np.sum([part.value_square for part in parts], axis=0) / n
+    values = _with_spread(parts[0].value_names, mean[:, inverse], square[:, inverse])
+    if not len(parts[0].p_state):
+        return values, None
+    return values, (np.sum([part.p_state for part in parts], axis=0) / n)[inverse]
+
+
+def _with_spread(names: Sequence[str], mean: AnyArray, square: AnyArray) -> dict[str, AnyArray]:
+    """Means of values [value, item], and as ``name_sd`` their standard deviations."""
+    spread = np.sqrt(np.maximum(square - mean**2, 0.0))
+    return dict(zip(names, mean, strict=True)) | {
+        f"{name}_sd": spread[n] for n, name in enumerate(names)
+    }
+
+
 def fields_of_states(
     parts: Sequence[StateMeans], names: Sequence[str], has_gold: bool
 ) -> dict[str, Any]:
@@ -124,10 +151,7 @@ def fields_of_states(
     def whole(name: str, axis: int = 0) -> AnyArray:
         return np.concatenate([getattr(part, name) for part in parts], axis=axis)
 
-    mean, square = whole("values", axis=2)
-    values = dict(zip(names, mean, strict=True))
-    spread = np.sqrt(np.maximum(square - mean**2, 0.0))
-    values |= {f"{name}_sd": spread[n] for n, name in enumerate(names)}
+    values = _with_spread(names, *whole("values", axis=2))
     p_state, density = whole("p_state"), whole("label_density")
     fields = ("p_truth", "p_truth_mcse", "conditional_entropy")
     return {

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from annomodels.models.conjugate import ConjugateModel
 
 BATCHES = 20
+# numbers of P(state) to keep for the items
+MOST_STATES = 50_000_000
 # whole draws of one chain to keep where others are kept without rows of coders: so many, fewer
 # where they would take more than so many bytes
 FEW, MOST_OF_FEW = 8, 16 * 2**20
@@ -114,6 +116,45 @@ class Kept:
 
 
 class StateKept(Kept):
+    """What a chain keeps of a stage, with sums of P(state) and of what states stand for.
+
+    Parameters
+    ----------
+    n_items, n_classes
+        Sizes.
+    draws
+        Number of draws to make room for.
+    single
+        Whether draws are kept in single precision.
+    n_states
+        Number of states.
+    value_names
+        What the numbers are called that states stand for.
+    """
+
+    def __init__(
+        self,
+        n_items: int,
+        n_classes: int,
+        draws: int,
+        single: bool,
+        n_states: int,
+        value_names: list[str],
+    ) -> None:
+        super().__init__(n_items, n_classes, draws, single)
+        self.value_names = value_names
+        whole = n_items * n_states <= MOST_STATES
+        self.p_state = np.zeros((n_items if whole else 0, n_states))
+        self.value_sum = np.zeros((len(value_names), n_items))
+        self.value_square = np.zeros((len(value_names), n_items))
+
+    @property
+    def places(self) -> tuple[AnyArray, ...]:
+        """Where a pass adds: truth, entropy, states, values and their squares."""
+        return self.batch, self.entropy, self.p_state, self.value_sum, self.value_square
+
+
+class FewKept(Kept):
     """What a chain of a state model keeps of a stage: draws, and a few with the rows of coders."""
 
     def __init__(self, n_items: int, n_classes: int, draws: int, single: bool) -> None:

@@ -58,8 +58,8 @@ class Settings:
         Bytes that draws may take; more draws of large models are thinned.
     rows
         Whether draws of what belongs to single coders are kept. Without, a result has what all
-        coders have in common and what is known of the items, in little memory, and is no fit; for
-        models whose items have states.
+        coders have in common and what is known of the items but for their entropies, in little
+        memory, and is no fit; for models whose items have states.
     progress
         Called with stage, share done and a message.
     executor

@@ -49,6 +49,8 @@ from annomodels.types import AnyArray, Floats, Ints
 
 # iterations of members, as a share of what is asked for
 MEMBERS = 0.4
+# share of their draws that is left at the least where labels are very many; the warm-up is whole
+LEAST_OF_MEMBERS = 0.5
 # labels up to which all are left out and foretold; of more, those of items that are evenly spread
 FORETOLD = 500_000
 # items of known truth that the layer is learnt from, evenly spread where there are more
@@ -192,6 +194,7 @@ def members(model: Stack, spread: Spread, settings: Settings, clock: Clock) -> l
     seeds = np.random.SeedSequence([settings.seed, 1]).generate_state(len(model.members))
     size = source.n_annotations, source.n_rows, source.n_labels
     share = MEMBERS * model.share_of_iterations(*size)
+    of_draws = share * max(LEAST_OF_MEMBERS, model.share_of_draws(*size))
     every = max(1, -(-source.n_annotations // FORETOLD))
     parts: list[Member] = []
     for n, member in enumerate(model.members):
@@ -202,16 +205,22 @@ def members(model: Stack, spread: Spread, settings: Settings, clock: Clock) -> l
             settings,
             # modes of members are averaged over, not left: longer chains would not mix either
             warmup=math.ceil(round(share * settings.warmup, 6)),
-            draws=math.ceil(round(share * settings.draws, 6)),
+            draws=math.ceil(round(of_draws * settings.draws, 6)),
             extend=False,
             rows=False,
             seed=int(seeds[n]),
             time_limit=left,
             progress=_named(settings, model.names[1 + n]),
         )
-        done = sampled(cast("StateModel", member), spread, own, model.names[1 + n], every)
+        try:
+            done = sampled(cast("StateModel", member), spread, own, model.names[1 + n], every)
+            kept = done.result[0]
+        except KeyboardInterrupt:  # before its first draw
+            if not parts:
+                raise
+            parts[-1].attrs["stopped"] = "interrupted"
+            break
         densities, gaps = done.collected(remembered, n)
-        kept = done.result[0]
         found = done.with_few(
             collect_parameters(member, kept, source.volume, gaps / source.n_items, done.attrs)
         )

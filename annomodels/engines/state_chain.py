@@ -6,7 +6,7 @@ from copy import deepcopy
 
 import numpy as np
 
-from annomodels.engines.kept import StateKept, canonical_order
+from annomodels.engines.kept import FewKept, canonical_order
 from annomodels.engines.source.states import LeftOut, Passing
 from annomodels.errors import EngineError
 from annomodels.models.base import State
@@ -74,14 +74,14 @@ class StateChain:
         own = np.array_equal(self.only, np.arange(self.classes))
         self.holds_out = own and model.coders.collapsed(self.state) is not None
 
-    def room(self, draws: int, single: bool) -> StateKept:
+    def room(self, draws: int, single: bool) -> FewKept:
         """Make room for some draws."""
-        return StateKept(0, self.n_labels, draws, single)
+        return FewKept(0, self.n_labels, draws, single)
 
     @property
     def kept_rows(self) -> int:
         """Confusion matrices that a draw takes the room of: of the truth, and as perceived."""
-        return self.n_rows + self.n_rows * self.classes // self.n_labels
+        return int(self.n_rows + self.n_rows * self.classes // self.n_labels)
 
     def passing(self) -> Passing:
         """Give the parameters as a pass over items needs them."""
@@ -124,7 +124,7 @@ class StateChain:
         given = (whole / total).reshape(flat)
         return LeftOut(self._share(), truth, given, without.reshape(flat))
 
-    def take(self, kept: StateKept | None, log_likelihood: float, warming: bool) -> None:
+    def take(self, kept: FewKept | None, log_likelihood: float, warming: bool) -> None:
         """Complete an iteration after its pass: keep the parameters, and draw new ones.
 
         Parameters

@@ -10,21 +10,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 
 from annomodels.data.schema import RawResult
 from annomodels.engines.collect import collect_parameters, fields_of_states
+from annomodels.engines.kept import MOST_STATES
 from annomodels.engines.rounds import Rounds
 from annomodels.engines.settings import Clock, Interrupts, Settings
 from annomodels.engines.source.partition import Source
 from annomodels.engines.source.spread import ATTEMPTS, Spread
+from annomodels.engines.source.statemeans import means_of
 from annomodels.engines.source.states import (
     Forgotten,
     Keeping,
+    Passing,
     held_out,
-    means_of,
     put_into_states,
     states_drawn,
 )
@@ -36,9 +39,6 @@ from annomodels.executors.team import Team
 from annomodels.models.base import State
 from annomodels.models.mixtures.state_model import StateModel
 from annomodels.types import Floats
-
-# numbers of P(state) to keep for the items
-MOST_STATES = 50_000_000
 
 
 def sample_states(model: StateModel, source: Source, settings: Settings, crew: Team) -> RawResult:
@@ -152,7 +152,7 @@ class StateRounds(Rounds):
 
     def work_of(self, model: Any, source: Source) -> int:
         """Give the work of an iteration."""
-        states = 3 * source.n_annotations * model.n_states(source.n_labels)
+        states: int = 3 * source.n_annotations * model.n_states(source.n_labels)
         return looks(source.n_annotations, source.n_rows, source.n_labels) + states
 
     def chain(self, state: State, key: int, relabel: bool) -> StateChain:
@@ -197,9 +197,9 @@ class StateRounds(Rounds):
             states = source.n_items * len(chains[0].layout.base) <= MOST_STATES
             keeping = Keeping(
                 (self.name, self.stage), room.n, int(room.book[4]), behind, every,
-                states and self.settings.rows,
+                self.settings.rows, states and self.settings.rows,
             )  # fmt: skip
-        parameters = [chain.passing() for chain in chains]
+        parameters = [self._passing(chain) for chain in chains]
         keys = [self.keys[n] for n in behind]
         *numbers, found = self.spread.sum(
             states_drawn, parameters, keys, iteration, keeping, counted=True
@@ -215,6 +215,11 @@ class StateRounds(Rounds):
 
         apply = map if self.by_turns else self.pool.map
         list(apply(take, range(len(chains))))
+
+    def _passing(self, chain: StateChain) -> Passing:
+        """Give the parameters of a pass, as they are sent."""
+        found = chain.passing()
+        return replace(found, filled=found.table()) if self.spread.team.here else found
 
     def collected(self, job: Callable[..., Any], *arguments: Any) -> tuple[list[Any], Floats]:
         """Collect what the kept draws say of the items, by a job like `means_of`.

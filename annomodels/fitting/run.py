@@ -223,11 +223,11 @@ def default_model(
 
     Of labels it is ``stack``, in memory, of a scan, and with an executor. It is ``hierarchical`` by
     NUTS or EM, from a checkpoint, with an executor whose places keep nothing, where coders said
-    that they do not know, and where the members of a stack would take the better part of an hour
-    (above seventy million labels of two classes, fewer with more classes) or matrices of hundreds
-    of classes their memory. It is ``pooled``, all coders alike and chains of an eighth of the
-    length, where such matrices, in memory, have more rows than there are labels to learn them from.
-    Of mentions it is ``pairs``.
+    that they do not know, where the members of a stack would take the better part of an hour (above
+    seventy million labels of two classes, fewer with more classes), and where rows of coders for
+    dozens of classes would take most of their time. It is ``pooled``, all coders alike and chains
+    of an eighth of the length, where matrices of hundreds of classes, in memory, have more rows
+    than there are labels to learn them from. Of mentions it is ``pairs``.
 
     Parameters
     ----------
@@ -242,14 +242,15 @@ def default_model(
     if noted or engine not in ("auto", "gibbs") or not keeps(executor):
         return "hierarchical"
     from annomodels.data.alike import told_apart
-    from annomodels.models.mixtures.stack import MOST_LOOKS, Stack
+    from annomodels.models.mixtures.stack import Stack
 
     rows = data.n_coders * data.n_labels
     if rows * data.n_labels > MOST_CELLS:
         here = isinstance(data, Annotations) and executor is None and partitions is None
         return "pooled" if here and len(data) < LABELS_A_ROW * rows else "hierarchical"
-    looks = Stack().looks(len(data), told_apart(data), data.n_labels)
-    return "hierarchical" if _silent(data) or looks > MOST_LOOKS else "stack"
+    if _silent(data) or not Stack().affordable(len(data), told_apart(data), data.n_labels):
+        return "hierarchical"
+    return "stack"
 
 
 def _silent(data: Annotations | Scanned) -> bool:

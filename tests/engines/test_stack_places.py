@@ -14,7 +14,8 @@ from annomodels.engines import stacking
 from annomodels.engines.source import held
 from annomodels.engines.source.partition import cut
 from annomodels.engines.source.spread import Spread
-from annomodels.engines.source.states import Forgotten, Keeping, means_of, states_drawn
+from annomodels.engines.source.statemeans import means_of
+from annomodels.engines.source.states import Forgotten, Keeping, states_drawn
 from annomodels.engines.state_rounds import repeated
 from annomodels.errors import EngineError, NotApplicable
 from annomodels.executors.processes import Processes
@@ -147,7 +148,7 @@ def test_a_call_that_is_made_again_counts_once(data):
     (chain,), block = run.chains, run.spread.block
     (sums,) = block.memory["states"][0]
     before = [np.array(part) for part in (*sums.places, sums.open_sum)]
-    keeping = Keeping(sums.stage, sums.open[-1], sums.length, [0], 1, states=True)
+    keeping = Keeping(sums.stage, sums.open[-1], sums.length, [0], 1, whole=True, states=True)
     states_drawn(block, [chain.passing()], [chain.key], 0, keeping)
     for part, was in zip((*sums.places, sums.open_sum), before, strict=True):
         np.testing.assert_array_equal(part, was)
@@ -185,6 +186,17 @@ def test_known_truth_that_is_plenty_teaches_by_a_part_of_it(data, reference, mon
     assert (sharpness[0] != sharpness[1]).any()
 
 
+def test_a_run_that_is_interrupted_stacks_the_members_that_it_has(data):
+    def interrupt(stage, share, message):
+        if stage == "warm-up" and "2 x 3" in message:
+            raise KeyboardInterrupt
+
+    fit = am.fit(data, "stack", progress=interrupt, **OPTIONS)
+    assert fit.tree.attrs["stopped"] == "interrupted"
+    assert fit.tree["stack"].sizes["model"] == 1
+    assert any("ended before" in note for note in fit.gold().notes)
+
+
 def test_a_stack_has_no_checkpoint(data, tmp_path):
     path = tmp_path / "run.h5"
     assert default_model(data, checkpoint=path) == "hierarchical"
@@ -197,3 +209,18 @@ def test_fewer_draws_are_made_of_coders_where_labels_are_very_many():
     assert stack.share_of_draws(1_000_000, 1_000, 2) == 1.0
     assert 0.25 < stack.share_of_draws(4_000_000, 1_000, 2) < 0.5
     assert stack.share_of_draws(10_000_000, 10_000, 2) == 0.25
+
+
+@pytest.mark.parametrize(
+    ("size", "affordable"),
+    [
+        ((8_000, 164, 2), True),
+        ((10_000_000, 10_000, 2), True),
+        ((10_000_000, 10_000, 5), True),
+        ((100_000_000, 10_000, 2), False),
+        ((3_200, 60, 100), False),
+    ],
+    ids=str,
+)
+def test_many_labels_are_no_reason_against_a_stack_and_dozens_of_classes_are(size, affordable):
+    assert am.models.Stack().affordable(*size) == affordable

@@ -23,7 +23,7 @@ from annomodels.engines.source.blocks import FilePartition, items_path
 from annomodels.engines.source.itemsums import ItemMeans
 from annomodels.engines.source.partition import Finish
 from annomodels.models.base import Model
-from annomodels.types import Floats
+from annomodels.types import Floats, Ints
 
 PREFIX, HELD = "annomodels-", "held"  # of temporary folders
 
@@ -101,6 +101,10 @@ class LabelsOnDisk(Protocol):
     @property
     def labels(self) -> tuple[Hashable, ...]:
         """Names of the labels."""
+
+    @property
+    def per_coder(self) -> Ints:
+        """Number of labels that each coder gave, shape [coder]."""
 
     def sources(
         self, shared: bool = False, scratch: str = "", answering: bool = False

@@ -11,7 +11,8 @@ import numpy as np
 from annomodels.engines.source.held import Block, writable
 from annomodels.engines.source.itemsums import ItemMeans, room
 from annomodels.engines.source.partition import Finish, Partition, Source
-from annomodels.engines.source.states import LOST, Forgotten, state_means, without_sums
+from annomodels.engines.source.statemeans import state_means
+from annomodels.engines.source.states import LOST, Forgotten, without_sums
 from annomodels.models.encoded import Encoded
 from annomodels.models.mixtures.stack import layered, vote_shares
 from annomodels.types import AnyArray, Floats, Ints

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from annomodels.engines.kept import total_gaps
 from annomodels.engines.source.held import Block, writable
-from annomodels.engines.source.itemsums import ItemMeans, ItemSums, room
+from annomodels.engines.source.itemsums import ItemSums, room
 from annomodels.errors import EngineError
 from annomodels.models.states import SMALLEST
 from annomodels.types import AnyArray, Floats, Ints
@@ -46,6 +45,9 @@ class Passing:
         What states stand for, shape [value, state].
     n_own
         Number of rows that are those of the coders' model.
+    filled
+        P(label | state, coder), shape [cell, state], where it is made once for all parts that are
+        here; where parameters travel it is made where they arrive.
     """
 
     share: Floats
@@ -55,9 +57,12 @@ class Passing:
     truth: Floats
     values: Floats
     n_own: int
+    filled: Floats | None = None
 
     def table(self) -> Floats:
         """P(label | state, coder), shape [cell, state]."""
+        if self.filled is not None:
+            return self.filled
         from annomodels.kernels.mixtures.states import fill_table
 
         table = np.empty((len(self.rows), len(self.share)))
@@ -98,6 +103,8 @@ class Keeping:
         Which chains these are.
     every
         Labels of every so many items are left out and foretold; 0 for those of none.
+    whole
+        Whether entropies are kept.
     states
         Whether P(state) is kept.
     """
@@ -107,6 +114,7 @@ class Keeping:
     length: int
     chains: Sequence[int]
     every: int
+    whole: bool
     states: bool
 
 
@@ -126,6 +134,8 @@ class StateSums(ItemSums):
     def __init__(self, block: Block, known: Passing, keeping: Keeping) -> None:
         n, scratch = block.n_items, block.scratch
         super().__init__(n, block.n_labels, keeping.stage, keeping.length, scratch)
+        if not keeping.whole:
+            self.open_entropy, self.entropy = np.zeros((2, 0))
         self.p_state = room((n if keeping.states else 0, len(known.share)), scratch)
         self.value_sum = room((len(known.values), n), scratch)
         self.value_square = room((len(known.values), n), scratch)
@@ -196,7 +206,7 @@ def states_drawn(
 
 def _sums_of(block: Block, keeping: Keeping, n: int, known: Passing) -> StateSums:
     chain = keeping.chains[n]
-    sums = _held(block, chain, keeping.stage)
+    sums = sums_held(block, chain, keeping.stage)
     if sums is None:
         sums = StateSums(block, known, keeping)
         held: dict[int, list[StateSums]] = block.memory.setdefault("states", {})
@@ -205,7 +215,7 @@ def _sums_of(block: Block, keeping: Keeping, n: int, known: Passing) -> StateSum
     return sums
 
 
-def _held(block: Block, chain: int, stage: Hashable) -> StateSums | None:
+def sums_held(block: Block, chain: int, stage: Hashable) -> StateSums | None:
     """Give the sums of a stage of a chain, where they are here."""
     held: list[StateSums] = block.memory.get("states", {}).get(chain, [])
     return next((sums for sums in held if sums.stage == stage), None)
@@ -268,7 +278,7 @@ def held_out(block: Block, tables: Sequence[LeftOut], keeping: Keeping) -> None:
 
     arrays = _foretold(block, keeping.every)
     for chain, known in zip(keeping.chains, tables, strict=True):
-        sums = _held(block, chain, keeping.stage)
+        sums = sums_held(block, chain, keeping.stage)
         if sums is None:
             continue  # its draws were lost, as will be seen when they are collected
         if keeping.draw in sums.labelled or len(sums.drawn) != len(arrays[2]):
@@ -312,81 +322,3 @@ def put_into_states(
     golds = np.bincount(told, minlength=n_states * block.n_labels)
     sizes = np.bincount(state, minlength=n_states)
     return flat.reshape(n_cells, n_classes), sizes, golds.reshape(n_states, block.n_labels)
-
-
-@dataclass(frozen=True, eq=False)
-class StateMeans(ItemMeans):
-    """What all chains say of the items of a partition, and of the labels that were left out.
-
-    Parameters
-    ----------
-    values
-        Mean of what the states of an item stand for, and of its square, shape [2, value, item].
-    p_state
-        Shape [item, state]; no item where it was not kept.
-    p_open
-        P(truth), of items of known truth as if it were not known, shape [item, truth].
-    n_known
-        Number of items of known truth.
-    label_density
-        Log density of each label that was left out given all others, shape [label]: harmonic means
-        of each chain, averaged.
-    """
-
-    values: Floats
-    p_state: Floats
-    p_open: Floats
-    n_known: int
-    label_density: Floats = field(default_factory=lambda: np.zeros(0))
-
-
-def state_means(block: Block, chains: int, stage: Hashable, n: int) -> StateMeans:
-    """Put together what chains of at least `n` draws say of the items of a block.
-
-    Draws after the last full batch count for the entropy only, unless there is no full batch.
-
-    Raises
-    ------
-    Forgotten
-        When some draws are not in the sums.
-    """
-    sums: list[StateSums] = []
-    for chain in range(chains):
-        part = _held(block, chain, stage)
-        if part is None or part.n < n:
-            raise Forgotten(LOST)
-        sums.append(part)
-    for part in sums:
-        if part.open and not part.closed:
-            part.length = len(part.open)
-            part.close()
-    batches = sum(len(part.closed) for part in sums)
-    mean = np.sum([part.p_sum for part in sums], axis=0) / batches
-    spread = np.maximum(np.sum([part.p_square for part in sums], axis=0) / batches - mean**2, 0.0)
-    mcse = np.sqrt(spread / (batches - 1)) if batches > 1 else np.full_like(mean, np.nan)
-    entropy = np.mean([(part.entropy + part.open_entropy) / part.n for part in sums], axis=0)
-    gaps = total_gaps([part.p_sum / max(len(part.closed), 1) for part in sums])
-    total = sum(part.n for part in sums)
-    values = [
-        np.sum([getattr(part, name) for part in sums], axis=0) / total
-        for name in ("value_sum", "value_square")
-    ]
-    gold = block.open()[0][2]
-    p_open = mean.copy()
-    each = [part.open_sum / part.open_sum.sum(axis=1, keepdims=True) for part in sums]
-    p_open[gold >= 0] = np.mean(each, axis=0)
-    labelled = [len(part.labelled) / part.label_sum for part in sums]
-    return StateMeans(
-        mean, mcse, entropy, gaps,
-        values=np.array(values),
-        p_state=np.sum([part.p_state for part in sums], axis=0) / total,
-        p_open=p_open,
-        n_known=len(sums[0].open_sum),
-        label_density=np.asarray(np.log(np.mean(labelled, axis=0))),
-    )  # fmt: skip
-
-
-def means_of(block: Block, chains: int, stage: Hashable, n: int) -> tuple[StateMeans, Floats]:
-    """Give what the draws say of the items, and the distances of the chains."""
-    found = state_means(block, chains, stage, n)
-    return found, found.gaps

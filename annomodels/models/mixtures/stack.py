@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -22,9 +22,8 @@ STRAYS = 0.02
 LEAST = 1e-9
 ROUNDS = 300
 # looks of an iteration from which members run for fewer iterations, at least this share of them;
-# from which fewer draws are made of coders; and up to which a stack is what is fitted where no
-# model is named
-LOOKS, LEAST_SHARE, FEWER_DRAWS, MOST_LOOKS = 1_600_000, 0.25, 25_000_000, 1_000_000_000
+# from which fewer draws are made; and looks at labels up to which a stack is fitted by default
+LOOKS, LEAST_SHARE, MANY_LOOKS, MOST_LOOKS = 1_600_000, 0.25, 25_000_000, 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -164,9 +163,19 @@ class Stack(HierarchicalDawidSkene):
         looks = self.looks(n_given, n_coders, n_labels)
         return max(LEAST_SHARE, min(1.0, LOOKS / looks))
 
+    def affordable(self, n_given: int, n_coders: int, n_labels: int) -> bool:
+        """Whether a stack is what is fitted by default.
+
+        It is not where labels are so many that members take the better part of an hour, or where
+        rows of coders for dozens of classes take most of the work.
+        """
+        of_labels = self.looks(n_given, 0, n_labels)
+        most = max(MANY_LOOKS, 2 * of_labels)
+        return of_labels <= MOST_LOOKS and self.looks(n_given, n_coders, n_labels) <= most
+
     def share_of_draws(self, n_given: int, n_coders: int, n_labels: int) -> float:
-        """Share of the draws of coders that are made: fewer where labels are very many."""
-        return max(LEAST_SHARE, min(1.0, FEWER_DRAWS / self.looks(n_given, n_coders, n_labels)))
+        """Share of the draws that are made: fewer where labels are very many."""
+        return max(LEAST_SHARE, min(1.0, MANY_LOOKS / self.looks(n_given, n_coders, n_labels)))
 
     def weights(self, foretold: Floats) -> Floats:
         """Weights of the votes and the members, shape [1 + member], with a sum of 1.
@@ -362,11 +371,12 @@ def as_far_off(right: Ints, sure: Ints, n_open: Ints, spread: float, seed: int) 
     seed
         Seed of the run.
     """
-    rng, out = np.random.default_rng([seed, 4]), np.empty(right.shape, dtype=np.int32)
+    rng = np.random.default_rng([seed, 4])
+    out: Any = np.empty(right.shape, dtype=np.int32)
     for chain, counted in zip(out, right, strict=True):  # one at a time: these may be large
         hit = counted - sure
         odds = np.log((hit + 0.5) / (n_open - hit + 0.5))
         odds += spread * rng.standard_normal(hit.shape)
         drawn = np.rint((n_open + 1.0) / (1.0 + np.exp(-odds)) - 0.5)
         chain[:] = sure + np.clip(drawn, 0, n_open)
-    return out
+    return cast("Ints", out)

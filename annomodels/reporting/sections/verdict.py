@@ -53,8 +53,8 @@ def key_numbers(facts: Facts) -> Rows:
     else:
         rest = n - facts.settled
         of = f"of {count(n - facts.known_items, 'gold label')}"
-        wrong = wrong_interval(facts.tree)
-        known = interval(*wrong) if wrong else "no interval of this model from a scan"
+        ends = wrong_interval(facts.tree)
+        known = interval(*ends) if ends else "no interval of this model from a scan"
         errors = number(facts.expected_errors), f"{of}; {known}"
         last = "Items not settled", f"{rest:,}", f"{percent(rest / n)} of the items"
     of_errors = [("Expected wrong labels", *errors)]

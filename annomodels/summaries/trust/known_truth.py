@@ -52,7 +52,9 @@ def known_truth_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
     if "stack" not in tree.children or len(known) < FEWEST_TESTED:
         return None
     return _of_stack(
-        tree, tree["stack"].to_dataset()["log_mixture"].values[known], data.gold[known]
+        tree,
+        tree["stack"].to_dataset()["log_mixture"].values[known],
+        data.gold[known].astype(np.int64),
     )
 
 

@@ -1,0 +1,93 @@
+"""What the draws of a state model say of the items of a partition, and of labels left out."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from annomodels.engines.kept import total_gaps
+from annomodels.engines.source.held import Block
+from annomodels.engines.source.itemsums import ItemMeans
+from annomodels.engines.source.states import LOST, Forgotten, StateSums, sums_held
+from annomodels.types import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class StateMeans(ItemMeans):
+    """What all chains say of the items of a partition, and of the labels that were left out.
+
+    Parameters
+    ----------
+    values
+        Mean of what the states of an item stand for, and of its square, shape [2, value, item].
+    p_state
+        Shape [item, state]; no item where it was not kept.
+    p_open
+        P(truth), of items of known truth as if it were not known, shape [item, truth].
+    n_known
+        Number of items of known truth.
+    label_density
+        Log density of each label that was left out given all others, shape [label]: harmonic means
+        of each chain, averaged.
+    """
+
+    values: Floats
+    p_state: Floats
+    p_open: Floats
+    n_known: int
+    label_density: Floats = field(default_factory=lambda: np.zeros(0))
+
+
+def state_means(block: Block, chains: int, stage: Hashable, n: int) -> StateMeans:
+    """Put together what chains of at least `n` draws say of the items of a block.
+
+    Draws after the last full batch count for the entropy only, unless there is no full batch.
+
+    Raises
+    ------
+    Forgotten
+        When some draws are not in the sums.
+    """
+    sums: list[StateSums] = []
+    for chain in range(chains):
+        part = sums_held(block, chain, stage)
+        if part is None or part.n < n:
+            raise Forgotten(LOST)
+        sums.append(part)
+    for part in sums:
+        if part.open and not part.closed:
+            part.length = len(part.open)
+            part.close()
+    batches = sum(len(part.closed) for part in sums)
+    mean = np.sum([part.p_sum for part in sums], axis=0) / batches
+    spread = np.maximum(np.sum([part.p_square for part in sums], axis=0) / batches - mean**2, 0.0)
+    mcse = np.sqrt(spread / (batches - 1)) if batches > 1 else np.full_like(mean, np.nan)
+    entropy = np.mean([(part.entropy + part.open_entropy) / part.n for part in sums], axis=0)
+    entropy = entropy if len(entropy) else np.full(len(mean), np.nan)
+    gaps = total_gaps([part.p_sum / max(len(part.closed), 1) for part in sums])
+    total = sum(part.n for part in sums)
+    values = [
+        np.sum([getattr(part, name) for part in sums], axis=0) / total
+        for name in ("value_sum", "value_square")
+    ]
+    gold = block.open()[0][2]
+    p_open = mean.copy()
+    each = [part.open_sum / part.open_sum.sum(axis=1, keepdims=True) for part in sums]
+    p_open[gold >= 0] = np.mean(each, axis=0)
+    labelled = [len(part.labelled) / part.label_sum for part in sums]
+    return StateMeans(
+        mean, mcse, entropy, gaps,
+        values=np.array(values),
+        p_state=np.sum([part.p_state for part in sums], axis=0) / total,
+        p_open=p_open,
+        n_known=len(sums[0].open_sum),
+        label_density=np.asarray(np.log(np.mean(labelled, axis=0))),
+    )  # fmt: skip
+
+
+def means_of(block: Block, chains: int, stage: Hashable, n: int) -> tuple[StateMeans, Floats]:
+    """Give what the draws say of the items, and the distances of the chains."""
+    found = state_means(block, chains, stage, n)
+    return found, found.gaps
