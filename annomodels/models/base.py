@@ -288,6 +288,14 @@ class Model(ABC):
         """Values of the states that are 1 or 0, so that their mean is a probability."""
         return frozenset()
 
+    def item_effects(self, values: Mapping[str, Floats]) -> tuple[Floats, Floats] | None:
+        """Logits [row, truth, contrast] and scales [truth, contrast] of effects of items.
+
+        Of one draw of the variables; None where no normal effects of items on logits against the
+        last label are summed out.
+        """
+        return None
+
     @property
     def reported(self) -> Model:
         """The model that a result names, where another was put around it for fitting."""

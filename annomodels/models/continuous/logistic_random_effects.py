@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from annomodels.data.annotations import Annotations
 from annomodels.models.base import Model, State
 from annomodels.models.continuous.centring import centred_share, of_each, partly_centred
 from annomodels.models.continuous.contrasts import (
@@ -16,7 +18,7 @@ from annomodels.models.continuous.contrasts import (
     state_truth,
 )
 from annomodels.models.continuous.density import Density
-from annomodels.models.continuous.quadrature import effect_nodes
+from annomodels.models.continuous.quadrature import effect_nodes, enough_nodes
 from annomodels.models.encoded import Encoded
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.observed import observed
@@ -63,7 +65,9 @@ class LogisticRandomEffects(Model):
     item_scale
         Scale u of the half-normal prior of the spread of the items.
     nodes
-        Number of points, see :func:`~annomodels.models.continuous.quadrature.effect_nodes`.
+        Number of points, see :func:`~annomodels.models.continuous.quadrature.effect_nodes`; None
+        takes what the labels of an item ask for, see
+        :func:`~annomodels.models.continuous.quadrature.enough_nodes`.
 
     References
     ----------
@@ -92,6 +96,13 @@ class LogisticRandomEffects(Model):
         points, _ = effect_nodes(len(labels) - 1, self.nodes)
         state = [f"{label}/{m}" for label in labels for m in range(len(points))]
         return {"contrast": labels[:-1], "state": state}
+
+    def bound(self, data: Annotations) -> Self:
+        """Take the number of points from the labels, where it is not given."""
+        known = super().bound(data)
+        if known.nodes is not None:
+            return known
+        return replace(known, nodes=enough_nodes(data.n_labels - 1, np.diff(data.starts)))
 
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
         """Declare locations and spreads of the logits."""
@@ -182,6 +193,10 @@ class LogisticRandomEffects(Model):
         truth = np.broadcast_to(state_truth(k, len(weights)), (draws, share.shape[1], k))
         difficulty = difficulties(-spread[:, :, None, :] * points).reshape(draws, -1)
         return States(share, emission, truth, {"difficulty": difficulty})
+
+    def item_effects(self, values: Mapping[str, Floats]) -> tuple[Floats, Floats]:
+        """Logits without the effects of items, and what these are multiplied with, of one draw."""
+        return values["coder_logit"], -values["item_spread"]
 
     def describe(self) -> list[str]:
         """Story and priors in sentences."""
