@@ -26,8 +26,9 @@ items["ambiguous"] = items["item"].isin(planted.ambiguous)
 print("Planted ambiguous items, by group:\n")
 print(items.groupby("quadrant")["ambiguous"].agg(items="size", ambiguous="sum").to_string())
 
-# "Contested" rests on `surprise`: how often would these very coders disagree as much on an item
-# with one reading? Small is surprising.
+# "Contested" is a list of which about three in ten items are expected to have one reading after
+# all. `surprise` asks how often these very coders would disagree as much on an item with one
+# reading.
 print("\nThe most surprising items:")
 for row in items.sort_values("surprise").head(8).itertuples():
     mark = "ambiguous" if row.ambiguous else "clear"

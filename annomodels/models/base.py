@@ -124,6 +124,8 @@ class Model(ABC):
     by_counts: ClassVar[bool] = False
     # whether Gibbs draws a state of each item, see models/mixtures/
     by_states: ClassVar[bool] = False
+    # whether normal effects of items are summed out over points, see item_effects
+    item_effects_summed: ClassVar[bool] = False
     # whether coders have shadows in the data, which say whether they answered
     shadows: ClassVar[bool] = False
     # whether the matrix of a coder is learnt from nothing but the labels of that coder
@@ -306,6 +308,13 @@ class Model(ABC):
     def yes_or_no(self, n_labels: int) -> frozenset[str]:
         """Values of the states that are 1 or 0, so that their mean is a probability."""
         return frozenset()
+
+    def item_effects(self, values: Mapping[str, Floats]) -> tuple[Floats, Floats] | None:
+        """Logits [row, truth, contrast] and scales [truth, contrast] of effects of items.
+
+        Of one draw of the variables; None unless such effects are summed out.
+        """
+        return None
 
     @property
     def reported(self) -> Model:

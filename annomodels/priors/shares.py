@@ -277,7 +277,7 @@ def dirichlet_logp(shares: Floats, alpha: Floats) -> Floats:
     return np.asarray(((alpha - 1.0) * np.log(inside(shares))).sum(axis=-1) + constant)
 
 
-def inside(shares: Any) -> Floats:
+def inside(shares: Floats) -> Floats:
     """Shares that are not rounded to none, or to all: draws are kept in single precision."""
     found: Floats = np.clip(shares, np.finfo(np.float32).tiny, 1.0 - np.finfo(np.float32).epsneg)
     return found

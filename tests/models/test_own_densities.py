@@ -36,6 +36,7 @@ CASES = {
     ),
     "item difficulty": (2, am.models.ItemDifficulty(location_spread=2.0)),
     "item difficulty, four labels": (4, am.models.ItemDifficulty(item_scale=0.5, nodes=40)),
+    "item difficulty, points in a ball": (4, am.models.ItemDifficulty(nodes=7)),
     "guessing": (2, am.models.ScalarDifficulty(guessing=Beta(2, 9), nodes=9, accuracy=0.8)),
 }
 WITHOUT_GOLD = ("two labels", "everything", "random effects", "item difficulty, four labels")

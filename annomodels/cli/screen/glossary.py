@@ -42,6 +42,7 @@ WORDS = {
     "--replications make it smaller.",
     "surprise": "surprise: how often coders as good as these would split so if the item had one "
     "true label; small values deserve a look.",
+    "p_contested": "p contested: probability that the coders see two readings rather than err.",
     "mcse": "mcse: error of the probability that comes from drawing at random.",
     "convention": "convention: how missing labels count: complete means that there are none.",
 }  # fmt: skip

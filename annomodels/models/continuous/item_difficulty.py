@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from annomodels.data.annotations import Annotations
 from annomodels.models.base import Model, State
 from annomodels.models.continuous.contrasts import (
     against_last,
@@ -15,7 +17,7 @@ from annomodels.models.continuous.contrasts import (
     state_truth,
 )
 from annomodels.models.continuous.density import Density
-from annomodels.models.continuous.quadrature import effect_nodes
+from annomodels.models.continuous.quadrature import effect_nodes, enough_nodes
 from annomodels.models.dawid_skene import Pooled
 from annomodels.models.encoded import Encoded
 from annomodels.models.parameters import Parameter
@@ -54,7 +56,9 @@ class ItemDifficulty(Model):
     item_scale
         Scale t of the half-normal prior of the spread of the items.
     nodes
-        Number of points, see :func:`~annomodels.models.continuous.quadrature.effect_nodes`.
+        Number of points, see :func:`~annomodels.models.continuous.quadrature.effect_nodes`; None
+        takes what the labels of an item ask for, see
+        :func:`~annomodels.models.continuous.quadrature.enough_nodes`.
 
     References
     ----------
@@ -68,6 +72,7 @@ class ItemDifficulty(Model):
     """
 
     name: ClassVar[str] = "item-difficulty"
+    item_effects_summed: ClassVar[bool] = True
     title: ClassVar[str] = "item difficulty"
     citation: ClassVar[str] = "doi:10.1162/tacl_a_00040"
     family: ClassVar[str] = "alike"
@@ -83,6 +88,13 @@ class ItemDifficulty(Model):
         points, _ = effect_nodes(len(labels) - 1, self.nodes)
         state = [f"{label}/{m}" for label in labels for m in range(len(points))]
         return {"contrast": labels[:-1], "state": state}
+
+    def bound(self, data: Annotations) -> Self:
+        """Take the number of points from the labels, where it is not given."""
+        known = super().bound(data)
+        if known.nodes is not None:
+            return known
+        return replace(known, nodes=enough_nodes(data.n_labels - 1, np.diff(data.starts)))
 
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
         """Declare locations and spreads of the logits."""
@@ -156,6 +168,10 @@ class ItemDifficulty(Model):
         truth = np.broadcast_to(state_truth(k, len(weights)), (draws, share.shape[1], k))
         difficulty = difficulties(spread[:, :, None, :] * points).reshape(draws, -1)
         return States(share, np.exp(log_rows)[:, None], truth, {"difficulty": difficulty})
+
+    def item_effects(self, values: Mapping[str, Floats]) -> tuple[Floats, Floats]:
+        """Logits without the effects of items, and what these are multiplied with, of one draw."""
+        return values["item_location"][None], values["item_spread"]
 
     def describe(self) -> list[str]:
         """Story and priors in sentences."""

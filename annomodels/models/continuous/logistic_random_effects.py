@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from annomodels.data.annotations import Annotations
 from annomodels.models.base import State
 from annomodels.models.continuous.centring import centred_share, of_each, partly_centred
 from annomodels.models.continuous.contrasts import (
@@ -17,7 +19,7 @@ from annomodels.models.continuous.contrasts import (
 )
 from annomodels.models.continuous.covariates import Regressed, right_direction
 from annomodels.models.continuous.density import Density
-from annomodels.models.continuous.quadrature import effect_nodes
+from annomodels.models.continuous.quadrature import effect_nodes, enough_nodes
 from annomodels.models.encoded import Encoded
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.observed import observed
@@ -64,7 +66,9 @@ class LogisticRandomEffects(Regressed):
     item_scale
         Scale u of the half-normal prior of the spread of the items.
     nodes
-        Number of points, see :func:`~annomodels.models.continuous.quadrature.effect_nodes`.
+        Number of points, see :func:`~annomodels.models.continuous.quadrature.effect_nodes`; None
+        takes what the labels of an item ask for, see
+        :func:`~annomodels.models.continuous.quadrature.enough_nodes`.
     coder_covariates
         What is known of the coders: a mapping from coders to mappings from columns to values, a
         table with a column "coder", or :class:`annomodels.priors.Covariates`. The log-odds that a
@@ -84,6 +88,7 @@ class LogisticRandomEffects(Regressed):
     """
 
     name: ClassVar[str] = "logistic-random-effects"
+    item_effects_summed: ClassVar[bool] = True
     title: ClassVar[str] = "logistic random effects"
     citation: ClassVar[str] = "doi:10.1162/tacl_a_00040"
     family: ClassVar[str] = "hardness"
@@ -105,6 +110,13 @@ class LogisticRandomEffects(Regressed):
         points, _ = effect_nodes(len(labels) - 1, self.nodes)
         state = [f"{label}/{m}" for label in labels for m in range(len(points))]
         return {"contrast": labels[:-1], "state": state, **self.effect_coords}
+
+    def bound(self, data: Annotations) -> Self:
+        """Take the number of points from the labels, where it is not given."""
+        known = super().bound(data)
+        if known.nodes is not None:
+            return known
+        return replace(known, nodes=enough_nodes(data.n_labels - 1, np.diff(data.starts)))
 
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
         """Declare locations and spreads of the logits."""
@@ -199,6 +211,10 @@ class LogisticRandomEffects(Regressed):
         truth = np.broadcast_to(state_truth(k, len(weights)), (draws, share.shape[1], k))
         difficulty = difficulties(-spread[:, :, None, :] * points).reshape(draws, -1)
         return States(share, emission, truth, {"difficulty": difficulty})
+
+    def item_effects(self, values: Mapping[str, Floats]) -> tuple[Floats, Floats]:
+        """Logits without the effects of items, and what these are multiplied with, of one draw."""
+        return values["coder_logit"], -values["item_spread"]
 
     def describe(self) -> list[str]:
         """Story and priors in sentences."""

@@ -6,12 +6,25 @@ from functools import lru_cache
 
 import numpy as np
 
-from annomodels.types import Floats
+from annomodels.types import Floats, Ints
 
 GRID = {1: 21, 2: 11, 3: 5}  # points along an axis
 # the outermost lie at 3.9 for 11 points and further out for more, but not beyond 5
 REACH, FARTHEST = 3.9 / np.sqrt(11), 5.0
+# in three dimensions: points along an axis up to which nodes are those of Gauss and Hermite, and
+# the radius of the ball that more of them fill
+PRODUCT, BALL = 6, 3.9
 CLOUD = 256  # points beyond three dimensions
+# labels of an item up to which so many points serve, by dimensions: along an axis for two and three,
+# all in all beyond; fewer labels take the usual number, more the last one
+FINER = {
+    2: ((50, 15), (np.inf, 21)),
+    3: ((25, 9), (50, 11), (np.inf, 13)),
+    4: ((25, 1024), (50, 2048), (np.inf, 4096)),
+}
+FEW = {2: 25, 3: 10, 4: 10}
+# looks at labels that an evaluation of the likelihood may take for the sake of more points
+LOOKS = 60_000_000
 
 
 @lru_cache(maxsize=16)
@@ -101,8 +114,9 @@ def effect_nodes(n_dims: int, size: int | None = None) -> tuple[Floats, Floats]:
     In one and two dimensions a trapezoidal rule: an equally spaced grid with weights in proportion
     to the density. Where many labels make the likelihood of an item narrow, it is more exact than
     Gauss-Hermite nodes of the same number, whose outer ones are wasted. In three dimensions the
-    product of Gauss-Hermite nodes; beyond that a Sobol sequence with equal weights, mirrored at
-    zero and scaled so that means are 0 and variances 1.
+    product of Gauss-Hermite nodes, for more than 6 along an axis a trapezoidal rule in a ball;
+    beyond that a Sobol sequence with equal weights, mirrored at zero and scaled so that means are 0
+    and variances 1.
 
     Parameters
     ----------
@@ -135,12 +149,45 @@ def effect_nodes(n_dims: int, size: int | None = None) -> tuple[Floats, Floats]:
     return points, weights
 
 
+def enough_nodes(n_dims: int, labels: Ints) -> int | None:
+    """Size for :func:`effect_nodes` that labels of an item ask for; None is the usual one.
+
+    Chosen for effects with a standard deviation of 1, so that the log probability of the labels of
+    most items is off by less than .15; no more than leave an evaluation of the likelihood at
+    60 million looks.
+
+    Parameters
+    ----------
+    n_dims
+        Number of dimensions.
+    labels
+        Labels of each item.
+
+    Examples
+    --------
+    >>> enough_nodes(3, np.full(100, 8)), enough_nodes(3, np.full(100, 50))
+    (None, 11)
+    """
+    kind = min(n_dims, 4)
+    if kind not in FINER or not len(labels):
+        return None
+    many = float(np.quantile(labels, 0.9))
+    if many <= FEW[kind]:
+        return None
+    wanted = next(n for n, (most, _) in enumerate(FINER[kind]) if many <= most)
+    for _, size in FINER[kind][wanted::-1]:
+        if len(effect_nodes(n_dims, size)[1]) * (n_dims + 1) * labels.sum() <= LOOKS:
+            return size
+    return None
+
+
 def _grid(n_dims: int, size: int | None) -> tuple[Floats, Floats]:
     size = size or GRID[n_dims]
     if size < 3:
         raise ValueError(f"A grid needs 3 points along an axis or more, not {size}.")
-    if n_dims < 3:
-        reach = min(FARTHEST, REACH * np.sqrt(size))
+    even = n_dims < 3 or size > PRODUCT
+    if even:
+        reach = min(FARTHEST, REACH * np.sqrt(size)) if n_dims < 3 else BALL
         axis = np.linspace(-reach, reach, size)
         weight = np.exp(-0.5 * axis**2)
     else:
@@ -149,6 +196,9 @@ def _grid(n_dims: int, size: int | None) -> tuple[Floats, Floats]:
     points = np.stack(np.meshgrid(*[axis] * n_dims, indexing="ij"), axis=-1).reshape(-1, n_dims)
     for _ in range(n_dims - 1):
         weights = np.outer(weights, weight).ravel()
+    if even and n_dims == 3:
+        within = (points**2).sum(axis=1) <= (BALL + 0.3) ** 2
+        points, weights = points[within], weights[within] / weights[within].sum()
     return points, weights
 
 

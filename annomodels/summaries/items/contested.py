@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import digamma, gammaln
 
 from annomodels.data.annotations import Annotations
 from annomodels.summaries.draws import per_item
 from annomodels.types import Floats, Ints
+
+Bools = NDArray[np.bool_]
 
 # shares of contested items, and what each of them is worth before the labels are seen
 GRID = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.45)
@@ -48,8 +52,8 @@ def contested(data: Annotations) -> Floats:
     and h, the mean entropy of a state in nats.
 
     :math:`\kappa` = .14 was chosen on 120 made-up crowds of 2 to 5 classes, 120 to 700 items, 6 to
-    20 labels an item, and 0 to 30 % of items with two readings; see :doc:`/concepts` for what lists
-    of other crowds held.
+    20 labels an item, and 0 to 30 % of items with two readings, with the bundled crowd in view; see
+    :doc:`/concepts` for what lists of other crowds held.
 
     Parameters
     ----------
@@ -93,7 +97,7 @@ def contested(data: Annotations) -> Floats:
     return out
 
 
-def listed(p: Floats, able: Floats | None = None, false: float = FALSE) -> np.ndarray:
+def listed(p: Floats, able: Bools | None = None, false: float = FALSE) -> Bools:
     r"""Which items to call contested, so that a given share of them is expected not to be.
 
     The longest list, from the largest P down, of which the mean of 1 - P is at most `false`.
@@ -117,8 +121,7 @@ def listed(p: Floats, able: Floats | None = None, false: float = FALSE) -> np.nd
     >>> listed(np.array([0.9, 0.1, 0.6, 0.4]), false=0.3)
     array([ True, False,  True, False])
     """
-    may = np.ones(len(p), bool) if able is None else np.asarray(able, bool)
-    order = np.flatnonzero(may)
+    order = np.arange(len(p)) if able is None else np.flatnonzero(able)
     order = order[np.argsort(-p[order], kind="stable")]
     mean = np.cumsum(1.0 - p[order]) / np.arange(1, len(order) + 1)
     out = np.zeros(len(p), bool)
@@ -176,11 +179,11 @@ class _Readers:
             reached = self.starts[edges[-1]] + MOST_LABELS
             end = int(np.searchsorted(self.starts, reached, side="right")) - 1
             edges.append(min(n_items, max(end, edges[-1] + 1)))
-        return list(zip(edges[:-1], edges[1:], strict=True))
+        return list(pairwise(edges))
 
 
 def _expected_votes(data: Annotations) -> Floats:
-    """What each label was given for, by the votes of its item, shape [annotation, truth]."""
+    """Say what each label was given for by the votes of its item, shape [annotation, truth]."""
     votes = data.votes + 0.5
     return np.asarray((votes / votes.sum(axis=1, keepdims=True))[data.item])
 
@@ -206,7 +209,7 @@ def _readers(data: Annotations) -> _Readers:
 
 
 def _counts(coder: Ints, label: Ints, expected: Floats, n_coders: int) -> Floats:
-    """Expected labels, shape [coder, truth, label]."""
+    """Count the labels by what they were given for, shape [coder, truth, label]."""
     k = expected.shape[1]
     cell = (coder[:, None] * k + np.arange(k)) * k + label[:, None]
     return np.bincount(cell.ravel(), expected.ravel(), n_coders * k * k).reshape(-1, k, k)

@@ -51,8 +51,8 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
 
     Notes
     -----
-    p_contested (:func:`~annomodels.summaries.items.contested.contested`) comes from the labels alone
-    and is the same for every model and seed.
+    p_contested (:func:`~annomodels.summaries.items.contested.contested`) comes from the labels
+    alone and is the same for every model and seed.
 
     surprise is a posterior predictive p-value: how often would the same coders, given the truth
     of the item, label it in a way that speaks at least as strongly for two readings (each coder
@@ -64,7 +64,7 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
 
     * "contested": its coders disagree more than their errors explain; the item may be ambiguous.
       The list of these is the longest of which 30 % are expected to have one reading after all, by
-      p_contested, of items with at least 6 labels, of which two or more differ from the rest.
+      p_contested, of items with at least 8 labels, of which two or more differ from the rest.
       Under a model with ambiguous items: P(ambiguous) > .5;
     * "needs more labels": not contested, and no label has probability .95;
     * "hard but settled": probability at least .95 although a quarter of the labels or more differ;

@@ -19,7 +19,7 @@ SETTLED = 0.95
 DISSENT = 0.25
 # labels below which items with two readings were not told from others on made-up crowds, and the
 # fewest of them that differ from the rest
-FEWEST, APART = 6, 2
+FEWEST, APART = 8, 2
 CARELESS = 0.1  # accuracy by which dissenting coders must be worse to be called less reliable
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from annomodels.data.annotations import Annotations
+from annomodels.summaries.draws import model_of
 from annomodels.summaries.skills import NO_SIGNAL, doubtful, no_signal, signal
 from annomodels.summaries.trust.convergence import fit_findings
 from annomodels.summaries.trust.findings import (
@@ -96,7 +97,8 @@ def check(tree: xr.DataTree, data: Annotations, aspects: Sequence[Aspect] | None
     for the model dawid-skene; coders better than chance; posterior predictive p-values between
     .01 and .99; no copies, families of coders, repeats, coders of one label, gold labels that
     nobody gave, or majorities overturned by coders who are flagged; three coders or more, most with
-    more than a label; labels given often enough; and no class on which coders contradict the prior.
+    more than a label; labels given often enough; no class on which coders contradict the prior; and
+    enough points to sum effects of items out.
 
     Parameters
     ----------
@@ -124,6 +126,11 @@ def check(tree: xr.DataTree, data: Annotations, aspects: Sequence[Aspect] | None
     findings += model_findings(tree, data, aspects)
     prior = prior_finding(tree, data)
     findings += [] if prior is None else [prior]
+    if model_of(tree).item_effects_summed:
+        from annomodels.summaries.trust.effects import effects_finding
+
+        effects = effects_finding(tree, data)
+        findings += [] if effects is None else [effects]
     if data.gold is not None:
         from annomodels.summaries.trust.known_truth import known_truth_finding
 

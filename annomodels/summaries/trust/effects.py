@@ -1,0 +1,124 @@
+"""Whether the points over which effects of items are summed out are enough for these labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from annomodels.data.annotations import Annotations
+from annomodels.models.continuous.laplace import log_marginal
+from annomodels.summaries.draws import evenly, model_of, n_samples
+from annomodels.summaries.trust.findings import CHECK, COMPUTED, FINE, Finding
+from annomodels.types import Floats
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+DRAWS, ITEMS = 3, 24
+# error of the log probability of an item's labels, and of P(truth), from which the check says so
+LOG_ERROR, P_ERROR = 0.25, 0.02
+
+
+@dataclass(frozen=True)
+class SummedOut:
+    """How far the points of a fit are from a rule that is adapted to each item.
+
+    Parameters
+    ----------
+    points
+        Number of points.
+    log_error
+        Root mean square error of the log probability of the labels of an item.
+    p_error
+        Mean absolute error of P(truth), of the class where it is largest.
+    said
+        Standard error of the log probability by the adapted rule, root mean square.
+    """
+
+    points: int
+    log_error: float
+    p_error: float
+    said: float
+
+
+def summed_out(tree: xr.DataTree, data: Annotations) -> SummedOut | None:
+    """Compare the points of a fit with an adapted rule, on some draws and items.
+
+    Items are those of every rank by number of labels, with the largest; None for models without
+    effects of items that are summed out.
+
+    Parameters
+    ----------
+    tree
+        Result of a fit.
+    data
+        What was fitted.
+
+    Examples
+    --------
+    >>> from annomodels.summaries.examples import small_fit
+    >>> summed_out(*small_fit()) is None
+    True
+    """
+    model = model_of(tree)
+    posterior = tree["posterior"].to_dataset()
+    total = n_samples(tree)
+    n = np.diff(data.starts)
+    order = np.argsort(-n, kind="stable")[: int((n > 0).sum())]
+    chosen = order[evenly(len(order), min(ITEMS, len(order)))]
+    errors, gaps, said = [], [], []
+    points = 0
+    for draw in evenly(total, min(DRAWS, total)):
+        values = {
+            str(name): np.asarray(array.values.reshape(total, *array.shape[2:])[draw], dtype=float)
+            for name, array in posterior.items()
+        }
+        effects = model.item_effects(values)
+        if effects is None:
+            return None
+        logit, scale = effects
+        found = model.states({name: value[None] for name, value in values.items()})
+        points = found.share.shape[1] // data.n_labels
+        log_prevalence = np.log(np.maximum(values["prevalence"], 1e-300))
+        log_emission, log_share = np.log(found.emission[0]), np.log(found.share[0])
+        for i in chosen:
+            mine = slice(data.starts[i], data.starts[i + 1])
+            label = data.label[mine].astype(np.int64)
+            row = np.zeros(len(label), np.int64) if len(logit) == 1 else data.coder[mine]
+            usual = (log_share + log_emission[row, :, label].sum(axis=0)).reshape(-1, points)
+            by_points = np.logaddexp.reduce(usual, axis=1)
+            adapted = log_marginal(logit[row], scale, label)
+            by_rule = adapted.log + log_prevalence
+            errors.append(np.logaddexp.reduce(by_points) - np.logaddexp.reduce(by_rule))
+            gaps.append(np.abs(_shares(by_points) - _shares(by_rule)).max())
+            said.append(float(_shares(by_rule) @ adapted.error))
+    rms = [float(np.sqrt(np.mean(np.square(each)))) for each in (errors, said)]
+    return SummedOut(points, rms[0], float(np.mean(gaps)), rms[1])
+
+
+def _shares(log: Floats) -> Floats:
+    p = np.exp(log - log.max())
+    return np.asarray(p / p.sum())
+
+
+def effects_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
+    """Say how far off the likelihood is for the points over which effects are summed out."""
+    found = summed_out(tree, data)
+    if found is None:
+        return None
+    off = (
+        f"the log probability of the labels of an item is off by {found.log_error:.2f} (root mean "
+        f"square; the rule that it was compared with is off by {found.said:.3f}), P(truth) by "
+        f"{found.p_error:.3f}"
+    )
+    name = "points of item effects"
+    if found.log_error < LOG_ERROR and found.p_error < P_ERROR:
+        text = f"{found.points} points are enough to sum out the effects of items: {off}."
+        return Finding(name, found.log_error, LOG_ERROR, text, FINE, COMPUTED)
+    text = (
+        f"{found.points} points are too few to sum out the effects of items with so many labels: "
+        f"{off}. Give the model more nodes."
+    )
+    return Finding(name, found.log_error, LOG_ERROR, text, CHECK, COMPUTED)
