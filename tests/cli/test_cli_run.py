@@ -132,6 +132,7 @@ def test_an_output_that_is_a_file_or_below_one(votes: Path, call, tmp_path: Path
     assert names_in(tmp_path) == {"votes.csv"}
 
 
+@pytest.mark.few("report.html")
 @pytest.mark.parametrize("culprit", ["report.html", "fit.nc"])
 def test_a_full_disk_leaves_no_folder(votes, call, tmp_path, monkeypatch, culprit: str) -> None:
     """The disk fills up while the last files are written; new folders go as well."""
