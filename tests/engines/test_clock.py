@@ -100,6 +100,7 @@ def test_patience_is_work(data):
         assert result.attrs["thin"] == thin
 
 
+@pytest.mark.few("None")
 @pytest.mark.parametrize("executor", [None, "serial"])
 def test_a_time_limit_keeps_what_was_sampled(data, clock, executor):
     """Also where only the warm-up was cut short: the result says so."""

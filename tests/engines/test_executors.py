@@ -167,6 +167,7 @@ def test_known_gold_is_clamped(data):
     np.testing.assert_array_equal(p_truth(fit)[-1], [1, 0, 0])
 
 
+@pytest.mark.calibration
 def test_coders_who_do_not_know_have_the_same_draws():
     """Shadows that say who answered are no voters when classes are put in order."""
     rng = np.random.default_rng(9)

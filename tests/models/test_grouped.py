@@ -23,6 +23,7 @@ def grouped(data, **priors):
     return am.models.GroupedCoders(groups={0: "a", 2: "a"}, rest="b", **priors).bound(data)
 
 
+@pytest.mark.calibration
 @pytest.mark.slow
 def test_one_group_is_the_hierarchical_model_draw_by_draw():
     data = am.datasets.load("anesthesia")
