@@ -125,6 +125,7 @@ def caries():
     return {name: am.fit(data, name, seed=1) for name in ("dawid-skene", "hierarchical", "pooled")}
 
 
+@pytest.mark.calibration
 def test_espeland_and_handelman_1989_elpd_of_dawid_skene(caries):
     """-7476.4 nats over 3,869 X-rays, as the field's tables have it for Dawid-Skene."""
     assert held_out(caries["dawid-skene"].tree, caries["dawid-skene"].data).total == pytest.approx(

@@ -116,6 +116,7 @@ def test_weighing_agrees_with_fitting_again(small):
         assert abs(wanted - mean) > 0.003  # else the line above would hold without weights
 
 
+@pytest.mark.calibration
 @pytest.mark.slow
 def test_priors_of_many_rows():
     data = simulated(20)
