@@ -258,7 +258,9 @@ def test_methods_of_other_models_and_of_em(model: str) -> None:
     from annomodels.reporting.methods import methods
 
     data = am.datasets.load("trains")
-    text = methods(am.fit(data.with_gold({data.items[0]: "Box"}), model, engine="em", seed=1))
+    text = methods(
+        am.fit(data.with_gold({data.items[0]: "Box"}), model, engine="em", seed=1, starts=1)
+    )
     assert "The truth of 1 item was known and held fixed" in text
     assert "so there are no intervals" in text
     assert "R-hat was" not in text

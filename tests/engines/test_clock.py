@@ -65,7 +65,7 @@ FITS = {
         data, "hierarchical", memory=data.n_coders * 9 * 8 * 40, **OPTIONS
     ),
     "states": lambda data: am.fit(data, "guess-level", engine="gibbs", **OPTIONS),
-    "em": lambda data: am.fit(data, "dawid-skene", engine="em", seed=1),
+    "em": lambda data: am.fit(data, "dawid-skene", engine="em", seed=1, starts=3),
     "numbers": lambda _: am.fit(numbers(), "interval", **OPTIONS),
 }
 

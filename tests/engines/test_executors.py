@@ -127,7 +127,7 @@ def test_processes(data, reference, processes):
     )
 
 
-@pytest.mark.few("mace", "hierarchical")
+@pytest.mark.few("hierarchical")
 @pytest.mark.parametrize("model", FAMILY)
 def test_every_model_of_the_family(data, model):
     options = {**OPTIONS, "draws": 40}

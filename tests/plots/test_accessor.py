@@ -105,7 +105,7 @@ class _Nowhere:
 def test_matplotlib_loads_when_something_is_drawn() -> None:
     code = (
         "import annomodels as am, sys\n"
-        "fit = am.fit(am.datasets.load('anesthesia'), engine='em', seed=1)\n"
+        "fit = am.fit(am.datasets.load('anesthesia'), engine='em', seed=1, starts=1)\n"
         "fit.plot\n"
         "print('matplotlib' in sys.modules)\n"
         "fit.plot.prevalence()\n"

@@ -182,7 +182,7 @@ def test_an_anonymous_page_names_no_coder_and_no_file(crowd, tmp_path):
 
 
 def test_without_intervals_the_page_says_so(tmp_path):
-    fit = am.fit(am.datasets.load("anesthesia"), engine="em", seed=1)
+    fit = am.fit(am.datasets.load("anesthesia"), engine="em", seed=1, starts=1)
     html = report(fit, tmp_path / "r.html").read_text("utf-8")
     Markup(html)
     assert "no interval" in html
