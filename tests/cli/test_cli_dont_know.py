@@ -14,7 +14,7 @@ EM = ("--engine", "em", "--allow-unconverged")
 
 
 @pytest.mark.slow
-@pytest.mark.few("em")
+@pytest.mark.calibration
 @pytest.mark.parametrize("how", [EM, GIBBS], ids=["em", "gibbs"])
 def test_dont_know_is_learnt_and_reported(tmp_path: Path, call, how: tuple[object, ...]) -> None:
     path, out = tmp_path / "votes.csv", tmp_path / "fit.nc"

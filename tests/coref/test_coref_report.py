@@ -213,6 +213,7 @@ def test_a_report_of_a_fit_takes_its_texts_and_names_what_it_lacks_without_them(
     assert not target.exists()
 
 
+@pytest.mark.slow
 def test_methods_of_a_fit_of_links_name_its_model_and_what_came_out() -> None:
     from annomodels.reporting.methods import methods, methods_latex
 

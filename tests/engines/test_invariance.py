@@ -20,6 +20,7 @@ def _records(data):
     return list(data.to_frame().itertuples(index=False, name=None))
 
 
+@pytest.mark.few("gibbs")
 @pytest.mark.parametrize("engine", ["gibbs", "em"])
 def test_shuffled_rows_give_the_same_draws(data, engine, rng):
     rows = _records(data)

@@ -61,6 +61,7 @@ def tree_of(model, data: Annotations, posterior: dict[str, np.ndarray]):
     return conform(result, data, model)
 
 
+@pytest.mark.few("hierarchical", "item-kinds", "ambiguous", "mace")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_watched_parameter_of_every_model_is_seen_by_check(name: str) -> None:

@@ -153,6 +153,7 @@ def test_a_page_that_was_tested_asks_for_no_audit(crowd, audited_page):
     assert "Not tested" not in words_of(page(Facts(crowd, known=some)))
 
 
+@pytest.mark.calibration
 def test_an_audit_of_any_model_lights_the_lamp(crowd, stacked):
     for fit in (crowd, stacked):
         assert fit.check(predictive=False).lamps[TESTED] == "grey"

@@ -253,6 +253,7 @@ def test_the_scheme_section_names_the_label_that_is_used_worst(crowd, crowd_html
     assert "What merging two labels would do" in text
 
 
+@pytest.mark.calibration
 def test_two_labels_are_not_said_to_be_mergeable(tmp_path):
     rows = [(i, j, int(i % 2 == 0 or j == i)) for i in range(12) for j in range(3)]
     fit = am.fit(
@@ -291,6 +292,7 @@ def test_truth_that_was_held_back_tests_the_probabilities(crowd, tmp_path):
         report(told, tmp_path / "none.html", known=known)
 
 
+@pytest.mark.calibration
 def test_another_model_is_compared_when_it_is_given(crowd, crowd_html, tmp_path):
     assert "One model was fitted" in section(crowd_html, "believe")
     other = am.fit(crowd.data, "pooled", chains=2, draws=100, warmup=50, seed=1)
