@@ -17,7 +17,7 @@ WORKERS ?= 2
 TABLES := accuracy truth estimate held_out_labels ambiguity next_labels calibration calibration_answers \
     calibration_states calibration_difficulty coverage_agreement coverage_coref ezcoref speed speed_agreement speed_coref \
     linear scaling spreading recompilation
-PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 PYTEST_ARGS ?=
 
 .PHONY: demo quick test docs bench bench-reduced lint types clean help

@@ -203,6 +203,7 @@ def by_maximum_likelihood(votes: pd.DataFrame, rounds: int = 100) -> pd.Series:
     return pd.Series(names, index=codes["task"].cat.categories)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # its calls of pandas are deprecated
 def test_crowd_kit_gives_nearly_the_same_labels_on_the_example() -> None:
     page = (DOCS / "coming-from" / "crowd-kit.md").read_text("utf-8")

@@ -80,6 +80,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.few("agreement", "first fit", "coref")
 @pytest.mark.parametrize(
     "way",
     list(WAYS),

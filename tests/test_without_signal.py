@@ -31,6 +31,7 @@ def random_labels(shares, coders, n_items=150, per_item=5, gold=None):
     return am.Annotations.from_records(rows, labels=range(len(shares)), gold=gold)
 
 
+@pytest.mark.few("few coders", "crowd, nearly one label")
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_the_recommended_model_settles_no_label_and_says_why(case):

@@ -284,6 +284,7 @@ def test_coders_and_items_without_labels(make):
     assert coders.loc["c2", "audited"] == 0
 
 
+@pytest.mark.calibration
 @pytest.mark.slow
 def test_fits_without_classes_have_nothing_to_audit():
     rows = [(i, j, float(i % 7 + j / 10)) for i in range(20) for j in range(3)]

@@ -55,7 +55,7 @@ def held(kind, misjudged, times, size=60, k=2, n=1000):
     return hits[-1] / times, hits[common] / times
 
 
-@pytest.mark.few("rare")
+@pytest.mark.calibration
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["right", "timid", "rare"])
 def test_intervals_hold_where_a_model_is_a_little_wrong(kind):

@@ -115,6 +115,7 @@ def by_quadrature(mean, size, seen, found, prior, points=400):
     )
 
 
+@pytest.mark.few("0.05-60-15-9-prior1", "0.3-40-10-4-prior2")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("mean", "size", "seen", "found", "prior"),

@@ -102,6 +102,7 @@ def test_the_estimate_stands_beside_audit_and_model(call, fitted, audited) -> No
     assert accuracy["value"] == pytest.approx(found.row("accuracy")["value"])
 
 
+@pytest.mark.few("words0-coder", "words5-slice", "words8-quantity")
 @pytest.mark.parametrize(
     ("words", "column"),
     [
@@ -220,6 +221,7 @@ def test_columns_of_items_must_agree(call, fitted: Path, audited: Path, tmp_path
     assert "There is no column 'systen'" in call(*words, "--by", "systen").err
 
 
+@pytest.mark.calibration
 @pytest.mark.slow
 def test_a_run_does_all(call, fitted: Path, tmp_path: Path) -> None:
     out, asked = tmp_path / "out", tmp_path / "audit.csv"

@@ -9,11 +9,14 @@ import pytest
 
 import annomodels as am
 
-FIT = ("--chains", 2, "--draws", 60, "--warmup", 30, "--allow-unconverged")
+GIBBS = ("--chains", 2, "--draws", 60, "--warmup", 30, "--allow-unconverged")
+EM = ("--engine", "em", "--allow-unconverged")
 
 
 @pytest.mark.slow
-def test_dont_know_is_learnt_and_reported(tmp_path: Path, call) -> None:
+@pytest.mark.calibration
+@pytest.mark.parametrize("how", [EM, GIBBS], ids=["em", "gibbs"])
+def test_dont_know_is_learnt_and_reported(tmp_path: Path, call, how: tuple[object, ...]) -> None:
     path, out = tmp_path / "votes.csv", tmp_path / "fit.nc"
     rows = [
         f"t{i},{coder},{'dk' if (i + j) % 4 == 0 else 'yes' if i % 2 else 'no'}"
@@ -21,7 +24,7 @@ def test_dont_know_is_learnt_and_reported(tmp_path: Path, call) -> None:
         for j, coder in enumerate(("ana", "ben", "cem"))
     ]
     path.write_text("\n".join(["item,coder,label", *rows]) + "\n")
-    assert call("fit", path, "-o", out, "--dont-know", "dk", *FIT).code == 0
+    assert call("fit", path, "-o", out, "--dont-know", "dk", *how).code == 0
     fit = am.load(out)
     assert fit.data.labels == ("no", "yes")
     assert len(fit.data.unanswered) == 12

@@ -102,6 +102,7 @@ def test_convert_of_marked_text_needs_units(call: Any, tmp_path: Path) -> None:
     assert tuple(UNITS) == UNITS_OF_CLI
 
 
+@pytest.mark.few("prodigy", "label-studio")
 @pytest.mark.slow
 @pytest.mark.parametrize("to", BACKS)
 def test_gold_goes_back_into_every_tool(to: str, call: Any, saved: Path, tmp_path: Path) -> None:

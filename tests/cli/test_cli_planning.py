@@ -120,6 +120,7 @@ def test_simulate_overwrites_nothing(call, tmp_path):
     assert path.read_text() == "mine"
 
 
+@pytest.mark.calibration
 @pytest.mark.slow
 def test_design_gives_what_the_package_gives(call):
     words = ["--items", 60, "--coders", "4,8", "--labels-per-item", "2,4", "--replications", 3]

@@ -132,6 +132,7 @@ def test_an_output_that_is_a_file_or_below_one(votes: Path, call, tmp_path: Path
     assert names_in(tmp_path) == {"votes.csv"}
 
 
+@pytest.mark.few("report.html")
 @pytest.mark.parametrize("culprit", ["report.html", "fit.nc"])
 def test_a_full_disk_leaves_no_folder(votes, call, tmp_path, monkeypatch, culprit: str) -> None:
     """The disk fills up while the last files are written; new folders go as well."""
@@ -257,7 +258,9 @@ def test_methods_of_other_models_and_of_em(model: str) -> None:
     from annomodels.reporting.methods import methods
 
     data = am.datasets.load("trains")
-    text = methods(am.fit(data.with_gold({data.items[0]: "Box"}), model, engine="em", seed=1))
+    text = methods(
+        am.fit(data.with_gold({data.items[0]: "Box"}), model, engine="em", seed=1, starts=1)
+    )
     assert "The truth of 1 item was known and held fixed" in text
     assert "so there are no intervals" in text
     assert "R-hat was" not in text

@@ -86,7 +86,7 @@ def test_what_cannot_be_is_said(call, labels, tmp_path, words, code, sentence) -
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 def test_sigterm_writes_the_run_down(labels: str, tmp_path: Path) -> None:
     """As the queue of a cluster ends a job: the checkpoint is there, and the next job goes on."""
-    words = ["fit", labels, "--chains", "2", "--warmup", "20", "--draws", "400000"]
+    words = ["fit", labels, "--chains", "2", "--warmup", "20", "--draws", "100000"]
     words += ["--model", "one-coin", "--checkpoint", str(tmp_path / "c")]
     words = [sys.executable, "-m", "annomodels", *words, "-o", str(tmp_path / "fit.nc")]
     process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)

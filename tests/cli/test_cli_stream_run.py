@@ -46,8 +46,10 @@ def unsure(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_a_streamed_run_writes_what_a_scan_can_know(unsure: Path, call, tmp_path: Path) -> None:
-    asked = ("--dont-know", "?", "--target", 0.9, "--threshold", 0.97, *RUN)
+@pytest.mark.few("em")
+@pytest.mark.parametrize("how", [EM, RUN], ids=["em", "gibbs"])
+def test_a_streamed_run_writes_what_a_scan_can_know(unsure, call, tmp_path, how) -> None:
+    asked = ("--dont-know", "?", "--target", 0.9, "--threshold", 0.97, *how)
     streamed, whole = tmp_path / "streamed", tmp_path / "whole"
     done = call("run", unsure, "--stream", "-o", streamed, *asked)
     assert done.code == 0

@@ -87,6 +87,7 @@ def test_tables_of_data(name: str, columns: int, table: Path, monkeypatch) -> No
     _whole(lines, names, columns)
 
 
+@pytest.mark.few(*(f"{name}-80" for name in ON_FITS))
 @pytest.mark.slow
 @pytest.mark.parametrize("columns", WIDTHS)
 @pytest.mark.parametrize("name", ON_FITS)
@@ -97,6 +98,7 @@ def test_tables_of_fits(name: str, columns: int, fits, monkeypatch) -> None:
     _whole(lines, names, columns)
 
 
+@pytest.mark.few("60")
 @pytest.mark.slow
 @pytest.mark.parametrize("columns", WIDTHS)
 def test_comparison(columns: int, fits, monkeypatch) -> None:

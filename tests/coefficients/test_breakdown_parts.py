@@ -195,6 +195,7 @@ def test_a_constant_coder_and_an_unused_label_are_said():
     assert np.isnan(labels.loc["z", "value"])
 
 
+@pytest.mark.calibration
 @pytest.mark.slow
 def test_many_parts_get_fewer_draws_and_a_note():
     from annomodels.coefficients.parts import columns

@@ -207,12 +207,13 @@ def test_a_report_of_a_fit_takes_its_texts_and_names_what_it_lacks_without_them(
     for options in ({"texts": text, "anonymise": True}, {"target": 0.8}, {"others": [fit]}):
         with pytest.raises(am.errors.NotApplicable, match="Leave out"):
             am.report(fit, target, **options)  # type: ignore[arg-type]
-    labels = am.fit(am.datasets.load("anesthesia"), engine="em", seed=1)
+    labels = am.fit(am.datasets.load("anesthesia"), engine="em", seed=1, starts=1)
     with pytest.raises(am.errors.NotApplicable, match="fits of links"):
         am.report(labels, target, texts=text)
     assert not target.exists()
 
 
+@pytest.mark.slow
 def test_methods_of_a_fit_of_links_name_its_model_and_what_came_out() -> None:
     from annomodels.reporting.methods import methods, methods_latex
 

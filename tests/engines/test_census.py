@@ -97,6 +97,7 @@ def test_solutions_of_one_density_are_both_in_the_posterior():
     assert finding(together, "solutions")["ok"]
 
 
+@pytest.mark.calibration
 @pytest.mark.slow
 def test_a_chain_far_below_another_goes_on_from_there(monkeypatch):
     data, truth = hostile(20)

@@ -92,7 +92,7 @@ def test_a_run_that_was_killed_goes_on(tmp_path, data, reference):
     assert [each.name for each in tmp_path.iterdir()] == ["run.checkpoint"]
 
 
-@pytest.mark.few("2-None", "15-threads")
+@pytest.mark.few("2-None")
 @pytest.mark.parametrize("executor", [None, "threads"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_run_that_was_interrupted_goes_on(tmp_path, data, reference, executor, number):
@@ -117,7 +117,7 @@ def test_an_interrupted_warm_up_goes_on_elsewhere(tmp_path, data, reference):
     assert_same(am.fit(data, "hierarchical", resume=True, executor="threads", **there), reference)
 
 
-@pytest.mark.few("None-sampling", "threads-warm-up")
+@pytest.mark.few("None-sampling")
 @pytest.mark.parametrize("stage", ["warm-up", "sampling"])
 @pytest.mark.parametrize("executor", [None, "threads"])
 def test_chains_that_stand_at_different_iterations_go_on(

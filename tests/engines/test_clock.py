@@ -65,7 +65,7 @@ FITS = {
         data, "hierarchical", memory=data.n_coders * 9 * 8 * 40, **OPTIONS
     ),
     "states": lambda data: am.fit(data, "guess-level", engine="gibbs", **OPTIONS),
-    "em": lambda data: am.fit(data, "dawid-skene", engine="em", seed=1),
+    "em": lambda data: am.fit(data, "dawid-skene", engine="em", seed=1, starts=3),
     "numbers": lambda _: am.fit(numbers(), "interval", **OPTIONS),
 }
 
@@ -100,6 +100,7 @@ def test_patience_is_work(data):
         assert result.attrs["thin"] == thin
 
 
+@pytest.mark.few("None")
 @pytest.mark.parametrize("executor", [None, "serial"])
 def test_a_time_limit_keeps_what_was_sampled(data, clock, executor):
     """Also where only the warm-up was cut short: the result says so."""

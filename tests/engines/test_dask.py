@@ -63,6 +63,7 @@ def test_the_draws_are_those_of_one_process(data, client):
     assert_same(am.fit(data, "hierarchical", executor=client, partitions=5, **OPTIONS), reference)
 
 
+@pytest.mark.calibration
 def test_parameters_that_are_brought_to_all_machines_first(data, client, monkeypatch):
     from annomodels.executors import dask
 

@@ -127,7 +127,7 @@ def test_processes(data, reference, processes):
     )
 
 
-@pytest.mark.few("mace", "hierarchical")
+@pytest.mark.few("hierarchical")
 @pytest.mark.parametrize("model", FAMILY)
 def test_every_model_of_the_family(data, model):
     options = {**OPTIONS, "draws": 40}
@@ -167,6 +167,7 @@ def test_known_gold_is_clamped(data):
     np.testing.assert_array_equal(p_truth(fit)[-1], [1, 0, 0])
 
 
+@pytest.mark.calibration
 def test_coders_who_do_not_know_have_the_same_draws():
     """Shadows that say who answered are no voters when classes are put in order."""
     rng = np.random.default_rng(9)

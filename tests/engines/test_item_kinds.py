@@ -48,7 +48,7 @@ def seen(state):
     ])  # fmt: skip
 
 
-@pytest.mark.few("2-0.1")
+@pytest.mark.calibration
 @pytest.mark.parametrize(
     ("known", "strays"),
     # known truth with strays takes every turn that known truth without them does
@@ -216,6 +216,7 @@ def test_entailment_is_settled_better_than_by_votes(shared):
     assert loss <= 0.21
 
 
+@pytest.mark.calibration
 def test_chains_see_the_mode_in_which_most_coders_are_wrong_about_a_kind(shared):
     """Votes are right on 69 % of the ducks, and chains that begin there stay at 61 %."""
     data, truth = shared_set(shared, "ducks")

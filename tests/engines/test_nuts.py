@@ -28,6 +28,7 @@ def test_the_logit_normal_model_recovers_truth_and_skill():
         assert low < right < high
 
 
+@pytest.mark.calibration
 @pytest.mark.parametrize(
     "model", [pytest.param("dawid-skene", marks=pytest.mark.calibration), "scalar-difficulty"]
 )

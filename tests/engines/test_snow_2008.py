@@ -47,7 +47,7 @@ SCALES = {"specificity": (2.0, 2.8, 3.9), "sensitivity": (6.9, 10.9, 17.6)}
 @pytest.mark.parametrize(
     ("engine", "n"),
     [
-        ("gibbs", 2000),
+        pytest.param("gibbs", 2000, marks=pytest.mark.calibration),
         pytest.param("nuts", 3000, marks=[pytest.mark.nuts, pytest.mark.calibration]),
     ],
 )

@@ -53,8 +53,23 @@ def test_cells_with_signs_between_coders_and_arrays_as_they_are_printed(
     assert (data.n_items, data.coders, data.labels) == (6, ("a", "b", "c"), ("x", "y"))
 
 
-@pytest.mark.parametrize("form", ["lines", "array", "named", "csv", "python", "parquet"])
-@pytest.mark.parametrize("shape", SHAPES)
+FORMS = ("lines", "array", "named", "csv", "python", "parquet")
+
+
+def can_be_written(shape: str, form: str) -> bool:
+    """Tell whether a form has this shape.
+
+    Texts with commas stand in JSON only, and Parquet has no objects with keys of their own.
+    """
+    if form in ("lines", "array", "named"):
+        return True
+    keys = "by coder" in shape or "votes" in shape
+    return shape != "texts" and not (form == "parquet" and keys)
+
+
+@pytest.mark.parametrize(
+    ("shape", "form"), [(s, f) for s in SHAPES for f in FORMS if can_be_written(s, f)]
+)
 def test_labels_of_all_coders_in_a_cell(shape: str, form: str, tmp_path: Path) -> None:
     made = {item: SHAPES[shape](row) for item, row in VOTES.items()}
     records = [{"id": item, "text": f"Text {item}", **cells} for item, cells in made.items()]
@@ -66,11 +81,7 @@ def test_labels_of_all_coders_in_a_cell(shape: str, form: str, tmp_path: Path) -
         path.write_text(json.dumps(records))
     elif form == "named":
         path.write_text(json.dumps({item: {"text": "so", **cells} for item, cells in made.items()}))
-    elif shape == "texts":
-        pytest.skip("Texts with commas stand in JSON only.")
     elif form == "parquet":
-        if "by coder" in shape or "votes" in shape:
-            pytest.skip("Parquet has no objects with keys of their own.")
         pd.DataFrame(records).to_parquet(path)
     else:
         write = json.dumps if form == "csv" else repr

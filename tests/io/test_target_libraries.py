@@ -130,7 +130,7 @@ def test_datasets_loads_judgements(
 def test_datasets_loads_soft_labels_and_prodigy_examples(tmp_path: Path) -> None:
     datasets = pytest.importorskip("datasets")
     crowd = am.datasets.load("crowd")
-    fit = am.fit(crowd.select(items=crowd.items[:20]), engine="em", seed=1)
+    fit = am.fit(crowd.select(items=crowd.items[:20]), engine="em", seed=1, starts=1)
     fit.save(tmp_path / "fit.nc")
     from annomodels.cli.main import main
 

@@ -232,7 +232,7 @@ def test_toloka_and_appen_rows_hold_what_is_settled(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_gold_of_a_fit_needs_nothing_else(tmp_path: Path) -> None:
     crowd = am.datasets.load("crowd")
-    fit = am.fit(crowd.select(items=crowd.items[:30]), engine="em", seed=1)
+    fit = am.fit(crowd.select(items=crowd.items[:30]), engine="em", seed=1, starts=1)
     path = am.write_gold(fit.gold(), tmp_path / "g.jsonl", "prodigy")
     first = json.loads(path.read_text().splitlines()[0])
     assert [option["id"] for option in first["options"]] == ["neg", "neu", "pos"]

@@ -95,6 +95,7 @@ def test_draws_agree_with_a_grid(strength):
     assert (np.abs(draws.mean(axis=0) - posterior(strength, beta)) < 4.5 * error + 1e-3).all()
 
 
+@pytest.mark.calibration
 def test_draws_of_the_strength_agree_with_a_grid():
     # the coders take the second class for the first: its strength falls, and its mean is free
     rows = np.array([[[8, 1], [5, 4]], [[9, 0], [6, 2]], [[7, 2], [5, 3]], [[9, 1], [8, 3]]])

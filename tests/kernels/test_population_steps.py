@@ -24,6 +24,7 @@ def _grid_posterior(counts, anchor, prior):
     return (w * m).sum(), (w * log_c).sum()
 
 
+@pytest.mark.few(f"rows beyond the table-{LogNormal(10.0, 1.0)!r}")
 @pytest.mark.slow
 @pytest.mark.parametrize("prior", [LogNormal(10.0, 1.0), Pareto(1.5, 1.0)], ids=repr)
 @pytest.mark.parametrize("busy", [False, True], ids=["short rows", "rows beyond the table"])

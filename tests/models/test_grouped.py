@@ -23,6 +23,7 @@ def grouped(data, **priors):
     return am.models.GroupedCoders(groups={0: "a", 2: "a"}, rest="b", **priors).bound(data)
 
 
+@pytest.mark.calibration
 @pytest.mark.slow
 def test_one_group_is_the_hierarchical_model_draw_by_draw():
     data = am.datasets.load("anesthesia")
@@ -48,6 +49,7 @@ def test_one_group_is_the_hierarchical_model_draw_by_draw():
         assert fits[0].groups(dict.fromkeys(data.coders, "all")).table.shape[0] == 1
 
 
+@pytest.mark.calibration
 @pytest.mark.slow
 @pytest.mark.parametrize("population", [Diagonal(300.0, 0.7, 10.0), Diagonal(20.0, 0.7), LEARNT])
 def test_the_kernel_of_groups_does_the_same_with_one_group(population, rng):

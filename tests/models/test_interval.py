@@ -254,7 +254,7 @@ def assert_uniform(found: dict[str, NDArray[Any]], bins: int, p: float) -> None:
         assert chisquare(counts).pvalue > p, (name, counts)
 
 
-@pytest.mark.few("steps with ends")
+@pytest.mark.calibration
 @pytest.mark.parametrize("steps", [False, True], ids=["exact", "steps with ends"])
 def test_ranks_of_true_values_are_uniform_in_a_small_study(steps: bool) -> None:
     assert_uniform(ranks(60, 1, steps), 5, 1e-4)
@@ -354,6 +354,7 @@ def test_what_cannot_be_fitted_is_refused_in_a_sentence() -> None:
         am.fit(numbers, "interval", engine="em")
 
 
+@pytest.mark.calibration
 def test_items_that_all_coders_give_the_same_number_do_no_harm(rng) -> None:
     _, labels = made(rng, n_items=120, n_coders=8, each=6, **TYPICAL)
     y = labels.y.copy()

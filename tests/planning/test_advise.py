@@ -13,6 +13,7 @@ from annomodels.models.catalog import MODELS
 from annomodels.planning import rules
 from annomodels.planning.rules import ALSO, FIRST, Facts, facts_of, holding
 
+SHORT = {"chains": 1, "draws": 10, "warmup": 10, "extend": False, "seed": 1}
 USUAL = Facts(500, 8, 3, 2000, 4.0, 250.0, 1.0, "nominal", 0, 0, 0.8)
 
 
@@ -74,20 +75,25 @@ def test_rules_say_what_they_rest_on():
 @pytest.mark.slow
 def test_the_model_that_suits_is_the_one_that_is_fitted_by_default():
     made = am.simulate(60, 5, 2, 3, seed=1).annotations
+    huge = am.simulate(40, 20, 300, 4, seed=1).annotations
+    wide = am.simulate(400, 60, 100, 8, seed=1).annotations
+    assert am.advise(made).model == "stack" == default_model(made)
+    assert am.fit(made, **SHORT).model.name == "stack"
+    assert am.advise(huge).model == default_model(huge) == "pooled"
+    assert am.advise(wide).model == default_model(wide) == "hierarchical"
+    assert default_model(made, "em") == default_model(made, resume=True) == "hierarchical"
+
+
+@pytest.mark.parametrize("fitted", [False, pytest.param(True, marks=pytest.mark.calibration)])
+def test_labels_that_are_not_classes_are_for_the_hierarchical_model(fitted):
     silent = am.Annotations.from_records(
         [(i, j, "no" if (i + j) % 3 else "dk") for i in range(9) for j in range(3)]
         + [(i, 3, "yes") for i in range(9)],
         dont_know=["dk"],
     )
-    huge = am.simulate(40, 20, 300, 4, seed=1).annotations
-    wide = am.simulate(400, 60, 100, 8, seed=1).annotations
-    for data, name in ((made, "stack"), (silent, "hierarchical")):
-        assert am.advise(data).model == name == default_model(data)
-        options = {"chains": 1, "draws": 10, "warmup": 10, "extend": False, "seed": 1}
-        assert am.fit(data, **options).model.name == name
-    assert am.advise(huge).model == default_model(huge) == "pooled"
-    assert am.advise(wide).model == default_model(wide) == "hierarchical"
-    assert default_model(made, "em") == default_model(made, resume=True) == "hierarchical"
+    assert am.advise(silent).model == "hierarchical" == default_model(silent)
+    if fitted:
+        assert am.fit(silent, **SHORT).model.name == "hierarchical"
 
 
 def test_advice_without_a_fit_is_of_facts_alone():

@@ -115,6 +115,7 @@ def pilots():
     ]
 
 
+@pytest.mark.calibration
 @pytest.mark.slow
 def test_a_pilot_hands_its_uncertainty_on(pilots):
     spread = []
@@ -139,6 +140,7 @@ def test_new_coders_come_from_the_population_of_the_pilot(pilots):
     assert np.std(right) > 0.05
 
 
+@pytest.mark.slow
 def test_models_without_a_population_hand_on_the_coders_of_the_pilot():
     made = am.simulate(300, 6, 2, 6, accuracy=[0.6, 0.6, 0.6, 0.98, 0.98, 0.98], seed=2)
     pilot = am.fit(

@@ -63,6 +63,7 @@ def test_every_plot_is_a_method_with_the_same_options() -> None:
         assert [(p.name, p.default) for p in own] == [(p.name, p.default) for p in theirs]
 
 
+@pytest.mark.few("coders", "confusion", "difficulty", "ranks")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
 def test_it_draws_what_the_function_draws(name: str, fit: am.Fit) -> None:
@@ -73,6 +74,7 @@ def test_it_draws_what_the_function_draws(name: str, fit: am.Fit) -> None:
     assert svgs[0] == svgs[1]
 
 
+@pytest.mark.few("coders", "pairwise", "simplex")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - {"ranks"}))
 def test_given_axes_are_drawn_on_and_their_neighbours_left_alone(name: str, fit: am.Fit) -> None:
@@ -103,7 +105,7 @@ class _Nowhere:
 def test_matplotlib_loads_when_something_is_drawn() -> None:
     code = (
         "import annomodels as am, sys\n"
-        "fit = am.fit(am.datasets.load('anesthesia'), engine='em', seed=1)\n"
+        "fit = am.fit(am.datasets.load('anesthesia'), engine='em', seed=1, starts=1)\n"
         "fit.plot\n"
         "print('matplotlib' in sys.modules)\n"
         "fit.plot.prevalence()\n"

@@ -35,7 +35,7 @@ def anesthesia():
 @pytest.fixture(scope="module")
 def glance():
     """Fit without intervals."""
-    return am.fit(am.datasets.load("anesthesia"), engine="em", seed=1)
+    return am.fit(am.datasets.load("anesthesia"), engine="em", seed=1, starts=1)
 
 
 def made_up(n_items, n_coders, names, rng, per_item=5):
@@ -169,7 +169,7 @@ def test_strange_names_are_drawn_as_text(rng):
 
 @pytest.mark.slow
 def test_the_simplex_is_for_three_labels_only(rng, anesthesia):
-    fit = am.fit(made_up(80, 6, ["a", "b", "c"], rng), engine="em", seed=1)
+    fit = am.fit(made_up(80, 6, ["a", "b", "c"], rng), engine="em", seed=1, starts=1)
     svg = plots.inline(plots.simplex(fit), "k", "t", "d")
     assert {"a", "b", "c"} <= set(texts(svg))
     with pytest.raises(am.errors.NotApplicable, match="3 labels, and these data have 4"):

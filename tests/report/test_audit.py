@@ -153,6 +153,7 @@ def test_a_page_that_was_tested_asks_for_no_audit(crowd, audited_page):
     assert "Not tested" not in words_of(page(Facts(crowd, known=some)))
 
 
+@pytest.mark.calibration
 def test_an_audit_of_any_model_lights_the_lamp(crowd, stacked):
     for fit in (crowd, stacked):
         assert fit.check(predictive=False).lamps[TESTED] == "grey"
@@ -179,6 +180,7 @@ def test_a_model_that_is_wrong_turns_the_lamp_amber(name, request):
     assert "too sure" in off(found)
 
 
+@pytest.mark.calibration
 def test_items_that_nobody_drew_light_no_lamp_and_guarantee_nothing(crowd, stacked, chosen):
     answers = {item: TRUTH[item] for item in stacked.data.items[:60]}
     of_stack = am.estimate(stacked, answers, draws=1000)
@@ -268,6 +270,7 @@ def test_methods_tell_of_the_audit(facts, found, chosen, crowd):
     assert "Nothing is guaranteed" in methods(after)
 
 
+@pytest.mark.calibration
 def test_a_part_of_the_items_is_named(crowd):
     among = crowd.data.items[:120]
     audit = am.audit(crowd, 40, seed=1, among=among)

@@ -45,12 +45,14 @@ def test_the_page_has_what_numbers_have_and_says_what_they_have_not(fit, tmp_pat
     assert ">nan" not in html.lower()
 
 
+@pytest.mark.slow
 def test_what_numbers_cannot_be_judged_by_is_refused(fit, tmp_path):
     for more in ({"others": [fit]}, {"target": 0.8}):
         with pytest.raises(am.errors.NotApplicable, match=r"says nothing of this fit: .*class"):
             am.report(fit, tmp_path / "r.html", **more)
 
 
+@pytest.mark.slow
 def test_the_methods_section_tells_of_values(fit):
     text = methods(fit)
     assert "The true values were inferred with the interval model" in " ".join(text.split())

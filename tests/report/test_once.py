@@ -44,6 +44,7 @@ def calls(monkeypatch):
     return counts
 
 
+@pytest.mark.calibration
 def test_a_page_computes_every_summary_once(crowd, calls, tmp_path):
     report(dataclasses.replace(crowd), tmp_path / "report.html")
     assert set(calls) == {name for names in COSTLY.values() for name in names}

@@ -89,7 +89,7 @@ def test_a_scan_sets_aside_what_reading_sets_aside(
     assert set(said) <= set(found.notes)
 
 
-@pytest.mark.few("hierarchical")
+@pytest.mark.calibration
 @pytest.mark.parametrize("model", ["hierarchical", "mace", "pooled"])
 def test_a_fit_learns_from_them_as_in_memory_or_leaves_them_out(
     both: tuple[Scanned, am.Annotations, Path], model: str

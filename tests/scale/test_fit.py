@@ -36,6 +36,14 @@ def scans(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Scanned]:
     }
 
 
+@pytest.fixture(scope="module")
+def told(scans: dict[str, Scanned]) -> tuple[am.Fit, am.Fit]:
+    """Fit the crowd with its gold from the scan and in memory."""
+    data = scans["gold"]
+    found, wanted = (am.fit(d, "hierarchical", **RUN) for d in (data, data.to_annotations()))
+    return found, wanted
+
+
 def assert_same_items(fit: am.Fit, wanted: am.Fit) -> None:
     """P(truth) on disk is that in memory, item for item."""
     table, truth = truths(fit), wanted.tree["truth"].to_dataset()
@@ -48,7 +56,7 @@ def assert_same_items(fit: am.Fit, wanted: am.Fit) -> None:
     )
 
 
-@pytest.mark.few("hierarchical", "mace")
+@pytest.mark.few("hierarchical")
 @pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_gibbs_draws_are_those_of_a_fit_in_memory_bit_for_bit(
@@ -69,7 +77,7 @@ def test_gibbs_draws_are_those_of_a_fit_in_memory_bit_for_bit(
     assert modes[0] == modes[1]
 
 
-@pytest.mark.few("hierarchical", "mace")
+@pytest.mark.few("hierarchical")
 @pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_em_is_that_of_a_fit_in_memory(scans: dict[str, Scanned], model: str) -> None:
@@ -104,9 +112,8 @@ def test_em_keeps_the_best_of_many_starts(scans: dict[str, Scanned]) -> None:
 
 
 @pytest.mark.slow
-def test_summaries_are_those_of_a_fit_in_memory(scans: dict[str, Scanned]) -> None:
-    data = scans["gold"]
-    found, wanted = (am.fit(d, "hierarchical", **RUN) for d in (data, data.to_annotations()))
+def test_summaries_are_those_of_a_fit_in_memory(told: tuple[am.Fit, am.Fit]) -> None:
+    found, wanted = told
     pd.testing.assert_frame_equal(found.coders(0.8).table, wanted.coders(0.8).table)
     assert "repeats_agree" in found.coders().table
     whole = wanted.check().table.set_index("name")
@@ -122,10 +129,9 @@ def test_summaries_are_those_of_a_fit_in_memory(scans: dict[str, Scanned]) -> No
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
 def test_the_gold_standard_is_that_of_a_fit_in_memory(
-    scans: dict[str, Scanned], ending: str, tmp_path: Path
+    told: tuple[am.Fit, am.Fit], ending: str, tmp_path: Path
 ) -> None:
-    data = scans["gold"]
-    found, wanted = (am.fit(d, "hierarchical", **RUN) for d in (data, data.to_annotations()))
+    found, wanted = told
     path = found.write_gold(tmp_path / f"gold.{ending}", threshold=0.9)
     read = pd.read_parquet if ending == "parquet" else pd.read_csv
     table, reference = read(path), wanted.gold(0.9).table

@@ -46,7 +46,7 @@ def mean_of(fit, name):
     return fit.tree["posterior"][name].mean(("chain", "draw")).values
 
 
-@pytest.mark.few("hierarchical")
+@pytest.mark.calibration
 @pytest.mark.parametrize("model", ["hierarchical", "pooled"])
 def test_batches_one_after_the_other_are_both_at_once(batches, model) -> None:
     (one, two, both), _ = batches

@@ -83,6 +83,7 @@ def grouped(fit) -> am.Fit:
     return am.fit(fit.data, model, chains=2, draws=400, seed=1)
 
 
+@pytest.mark.calibration
 def test_groups_of_the_model_are_not_drawn_together(fit, grouped) -> None:
     ours = grouped.groups()
     table = ours.table.set_index("group")
@@ -99,6 +100,7 @@ def test_groups_of_the_model_are_not_drawn_together(fit, grouped) -> None:
     assert "population" not in plain.columns
 
 
+@pytest.mark.calibration
 def test_the_table_of_coders_says_who_is_in_which_group(grouped) -> None:
     found = grouped.coders()
     table = found.table.set_index("coder")

@@ -183,6 +183,7 @@ def test_a_label_may_be_called_next():
     assert gold.labels == ("b", "next_a")
 
 
+@pytest.mark.calibration
 @pytest.mark.slow
 def test_numbers_have_no_next_label(rng):
     rows = [(i, j, float(i + rng.normal())) for i in range(12) for j in range(3)]

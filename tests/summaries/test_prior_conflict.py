@@ -62,6 +62,7 @@ def test_what_is_expected_is_what_the_prior_draws(strength, concentration):
     assert z.var() == pytest.approx(1.0, abs=0.06)
 
 
+@pytest.mark.calibration
 @pytest.mark.slow
 def test_coders_of_the_prior_are_no_conflict(rng):
     model = HierarchicalDawidSkene()

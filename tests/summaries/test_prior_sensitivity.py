@@ -140,6 +140,7 @@ def test_weighing_agrees_with_fitting_again(small):
         assert abs(wanted - mean) > 0.003  # else the line above would hold without weights
 
 
+@pytest.mark.calibration
 @pytest.mark.slow
 def test_priors_of_many_rows():
     data = simulated(20)
@@ -212,7 +213,7 @@ def test_few_labels_are_sensitive_and_many_are_not():
 
 @pytest.mark.slow
 def test_one_value_tells_nothing(small):
-    found = am.fit(small, engine="em").prior_sensitivity()
+    found = am.fit(small, engine="em", starts=1).prior_sensitivity()
     assert found.table.empty
     assert "Too few draws" in found.notes[0]
 
