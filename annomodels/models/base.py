@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -14,9 +14,9 @@ from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
 from annomodels.models.encoded import Encoded, require_fittable
 from annomodels.models.parameters import Parameter
-from annomodels.priors import Dirichlet, Rows
+from annomodels.priors import Dirichlet
 from annomodels.priors.shares import dirichlet_like
-from annomodels.priors.usable import misfits
+from annomodels.priors.usable import misfits, of_other_labels
 from annomodels.priors.written import enter, is_own, model_to_dict, unwritable, value_of
 from annomodels.types import Floats
 
@@ -384,23 +384,9 @@ class Model(ABC):
         NotApplicable
             When priors from an earlier fit are for other labels.
         """
-        known = [label_text(name) for name in data.labels]
-        for name in (f.name for f in fields(self)):  # type: ignore[arg-type]
-            value = getattr(self, name)
-            labels = list(value.labels) if isinstance(value, Rows) else known
-            if labels and labels != known:
-                raise NotApplicable(
-                    f"The priors are those of a fit with the labels {', '.join(labels)}, and the "
-                    f"data have {', '.join(known)}. Declare the same labels (labels=)."
-                )
-            sized = value.counts if isinstance(value, Rows) else ()
-            if name == "prevalence":
-                sized = getattr(value, "shares", ())
-            if sized and len(sized) != len(known):
-                raise NotApplicable(
-                    f"{value!r} is for {len(sized)} labels, and the data have {len(known)}: "
-                    f"{', '.join(known)}. Give a prior for these."
-                )
+        found = of_other_labels(self, [label_text(name) for name in data.labels])
+        if found:
+            raise NotApplicable("\n".join(found))
         return self
 
     @property
