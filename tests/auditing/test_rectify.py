@@ -29,7 +29,7 @@ def arrays(case):
     return mean, size, seen, found
 
 
-@pytest.mark.few("zero found")
+@pytest.mark.calibration
 @pytest.mark.nuts
 @pytest.mark.slow
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ pytestmark = pytest.mark.slow
 FEW = ("--chains", 2, "--draws", 60, "--warmup", 30, "--seed", 1, "--allow-unconverged")
 
 
+@pytest.mark.calibration
 def test_the_report_of_a_fit_is_judged_by_it(call, saved: Path, tmp_path: Path) -> None:
     table = am.load(saved).gold().table.head(20)
     truth = tmp_path / "truth.csv"
@@ -54,6 +55,7 @@ def test_it_is_for_one_question_and_for_the_report(call, votes: Path, tmp_path: 
     assert "choose it with --question" in done.err
 
 
+@pytest.mark.calibration
 def test_an_anonymous_report_tells_no_name_on_stdout_either(call, saved, tmp_path) -> None:
     done = call("report", saved, "-o", tmp_path / "p.html", "--anonymise", "--json")
     assert done.code == 0

@@ -268,6 +268,7 @@ def test_methods_of_other_models_and_of_em(model: str) -> None:
     assert ("paun2018" in text) == (model == "pooled")
 
 
+@pytest.mark.calibration
 def test_texts_that_a_spreadsheet_would_compute_are_counted_or_guarded(call, tmp_path) -> None:
     path = tmp_path / "evil.csv"
     rows = [f"=1+{i},{coder},{i % 2}" for i in range(6) for coder in ("ana", "@ben")]

@@ -83,6 +83,7 @@ def test_what_cannot_be_is_said(call, labels, tmp_path, words, code, sentence) -
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.calibration
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 def test_sigterm_writes_the_run_down(labels: str, tmp_path: Path) -> None:
     """As the queue of a cluster ends a job: the checkpoint is there, and the next job goes on."""

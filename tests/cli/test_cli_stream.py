@@ -40,6 +40,7 @@ def test_a_pattern_is_streamed_into_a_folder(labels: Path, call, tmp_path: Path)
     assert found.tree.attrs["command"].startswith("annomodels fit")
 
 
+@pytest.mark.calibration
 @pytest.mark.slow
 def test_a_stream_may_be_spread_and_written_down(labels: Path, call, tmp_path: Path) -> None:
     """A stack where there is no checkpoint, and a model that has one else."""

@@ -187,6 +187,7 @@ def test_other_files_of_the_folder_stay(labels: Path, call, tmp_path: Path) -> N
     assert [path.name for path in (out / "truth").iterdir()] == ["000000.parquet"]
 
 
+@pytest.mark.calibration
 def test_a_streamed_run_may_name_nobody(unsure: Path, call, tmp_path: Path) -> None:
     groups = tmp_path / "groups.csv"
     groups.write_text("coder,group\nana,paid\nben,paid\ncem,free\ndan,free\n")

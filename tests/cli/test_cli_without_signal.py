@@ -43,7 +43,7 @@ def test_run_settles_nothing_and_says_why(noise, call, tmp_path):
     assert {row["settled"] for row in rows} == {"false"}
 
 
-@pytest.mark.few("nearly one label")
+@pytest.mark.calibration
 @pytest.mark.slow
 def test_fit_and_gold_say_so_too(noise, call, tmp_path):
     fit = tmp_path / "fit.nc"

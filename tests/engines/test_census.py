@@ -69,6 +69,7 @@ def test_other_models_are_led_out_too():
         assert (p_truth(fit).argmax(axis=1) == truth)[20:].mean() > 0.98, model
 
 
+@pytest.mark.calibration
 @pytest.mark.slow
 def test_a_crowd_without_such_coders_begins_at_the_votes():
     data, truth = hostile(20, reversed_coders=0)

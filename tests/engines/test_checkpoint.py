@@ -92,7 +92,7 @@ def test_a_run_that_was_killed_goes_on(tmp_path, data, reference):
     assert [each.name for each in tmp_path.iterdir()] == ["run.checkpoint"]
 
 
-@pytest.mark.few("2-None")
+@pytest.mark.calibration
 @pytest.mark.parametrize("executor", [None, "threads"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_run_that_was_interrupted_goes_on(tmp_path, data, reference, executor, number):

@@ -72,6 +72,7 @@ def test_the_check_rejects_it_and_names_difficulty(by_coder):
     assert any('am.fit(data, "scalar-difficulty")' in sentence for sentence in found.sentences)
 
 
+@pytest.mark.calibration
 @pytest.mark.nuts
 def test_difficulty_gives_the_patterns(caries, difficulty):
     assert chi_square(difficulty, caries) < 75
@@ -82,6 +83,7 @@ def test_difficulty_gives_the_patterns(caries, difficulty):
     assert table.loc["spread of the votes", "ok"]
 
 
+@pytest.mark.calibration
 @pytest.mark.nuts
 def test_difficulty_predicts_new_items_better(by_coder, difficulty):
     table = am.compare({"by coder": by_coder, "difficulty": difficulty}).table

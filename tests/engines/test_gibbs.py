@@ -28,6 +28,7 @@ def _same(first, second):
     np.testing.assert_allclose(p_truth(first), p_truth(second), atol=1e-12)
 
 
+@pytest.mark.calibration
 @pytest.mark.slow
 def test_threads_and_partitions_do_not_change_the_draws(data):
     options = {"chains": 2, "draws": 120, "warmup": 50, "seed": 4, "extend": False}

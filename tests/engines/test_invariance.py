@@ -38,7 +38,7 @@ def test_shuffled_rows_give_the_same_draws(data, engine, rng):
     )
 
 
-@pytest.mark.few("hierarchical")
+@pytest.mark.calibration
 @pytest.mark.parametrize("model", ["hierarchical", "dawid-skene", "pooled"])
 def test_renamed_items_coders_and_labels_move_with_their_names(data, model, rng):
     new_item = {name: f"i{n}" for name, n in zip(data.items, rng.permutation(1000), strict=False)}

@@ -262,6 +262,7 @@ def test_the_page_and_the_gold_standard_give_one_interval_of_wrong_labels(plain)
     assert f"95 % interval {wrong.gold_low:.0f} to {wrong.gold_high:.0f}" in said
 
 
+@pytest.mark.calibration
 def test_only_known_truth_lights_the_third_lamp(data, plain):
     labels, truth = data
     assert plain.check().lamps["tested on known truth"] == "grey"

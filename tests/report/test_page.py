@@ -212,6 +212,7 @@ def test_a_place_that_cannot_be_written_is_named_before_the_work(where, what, tm
         report(None, tmp_path / where)  # type: ignore[arg-type]
 
 
+@pytest.mark.calibration
 def test_nothing_is_left_behind_when_writing_fails(crowd, tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")

@@ -147,6 +147,7 @@ def test_the_comparison_ranks_and_says_what_cannot_be_told_apart(caries):
     assert float(gap.sum()) == pytest.approx(table.loc["pooled", "difference"])
 
 
+@pytest.mark.calibration
 def test_what_cannot_be_compared_is_refused(caries, small):
     first = caries["dawid-skene"]
     with pytest.raises(am.errors.NotApplicable, match="two or more"):

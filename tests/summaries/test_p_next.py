@@ -154,6 +154,7 @@ def test_a_saved_stack_foretells_the_same(tmp_path, rng):
     assert "item-kinds 4" in fit.p_next().notes[0]
 
 
+@pytest.mark.calibration
 @pytest.mark.slow
 def test_files_of_gold_have_the_next_label(tmp_path):
     rows = [(f"t{i}", c, "ab"[(i + (c == "cy")) % 2]) for i in range(20) for c in ("ana", "cy")]
