@@ -140,6 +140,28 @@ def test_killing_one_of_three_machines_twice_changes_nothing(data, own_client, m
     assert_same(fit, reference)
 
 
+@pytest.mark.calibration
+@pytest.mark.skipif(os.name == "nt", reason="signals work differently there")
+def test_a_stack_whose_sums_died_with_a_machine_is_made_again(data, own_client):
+    client = own_client
+    _wait_for(client, 3)
+    options = {"chains": 2, "draws": 60, "warmup": 20, "seed": 4}
+    reference = am.fit(data, "stack", **options)
+    killed: list[int] = []
+    told: list[str] = []
+
+    def progress(stage, share, message):
+        told.append(message)
+        if stage == "sampling" and "2 x 3" in message and not killed:
+            killed.append(min(client.run(os.getpid, on_error="ignore").values()))
+            os.kill(killed[0], signal.SIGKILL)
+
+    fit = am.fit(data, "stack", executor=client, partitions=4, progress=progress, **options)
+    assert len(killed) == 1
+    assert "a machine was lost; once more" in told
+    assert_same(fit, reference)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="signals work differently there")
 def test_a_machine_that_dies_in_the_middle_of_a_call_is_replaced(own_client, monkeypatch, tmp_path):
     """By one that is there, which has two places then, and by a new one when that has come."""
