@@ -37,6 +37,7 @@ def in_a_folder_with_votes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
     return tmp_path
 
 
+@pytest.mark.few("README.md")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["README.md", "docs/quickstart.md"])
 @pytest.mark.usefixtures("in_a_folder_with_votes")

@@ -57,6 +57,7 @@ def test_a_fit_of_numbers_is_saved_and_read(call, ratings: Path, tmp_path: Path)
     assert "value" in done.out.splitlines()[0]
 
 
+@pytest.mark.slow
 def test_an_interrupted_fit_of_numbers_is_130(
     call, ratings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

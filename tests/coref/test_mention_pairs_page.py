@@ -18,6 +18,7 @@ def test_the_page_prints_what_it_says(root, capsys):
     assert capsys.readouterr().out == shown
 
 
+@pytest.mark.slow
 def test_the_page_has_the_default_priors_and_all_tables(root):
     text = (root / "docs" / "coref-model.md").read_text("utf-8")
     pairs, single = am.coref.MentionPairs(), am.coref.SingleTruth()

@@ -184,6 +184,7 @@ def test_labels_that_were_hardly_given_are_counted(rng):
         assert seldom_finding(annotations(few[0]), alike=False).severity == 0
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_a_crowd_of_which_each_coder_gave_one_label_is_checked(rng):
     labels, _ = said(rng, 120, [0.8] * 5)
