@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -15,9 +15,9 @@ from annomodels.errors import NotApplicable
 from annomodels.models.encoded import Encoded, require_fittable
 from annomodels.models.parameters import Parameter
 from annomodels.priors import Dirichlet
-from annomodels.priors.shares import dirichlet_like
-from annomodels.priors.usable import misfits, of_other_labels
-from annomodels.priors.written import enter, is_own, model_to_dict, unwritable, value_of
+from annomodels.priors.shares import dirichlet_like, of_other_labels, plain
+from annomodels.priors.usable import misfits
+from annomodels.priors.written import enter, is_own, place_of, unwritable, value_of
 from annomodels.types import Floats
 
 if TYPE_CHECKING:
@@ -137,10 +137,13 @@ class Model(ABC):
     # what it believes of coders and items, in the words of the rules on which model to try next
     family: ClassVar[str] = ""
     fewest_labels: ClassVar[int] = 2
+    # whether the class was defined outside this package
+    own: ClassVar[bool] = False
     prevalence: Dirichlet
 
     def __init_subclass__(cls) -> None:
         own, said = is_own(cls), cls.__dict__
+        cls.own = own
         if own and "name" not in said:  # a result would be taken for that of another model
             cls.name = cls.__name__
         if own and "title" not in said:
@@ -160,7 +163,7 @@ class Model(ABC):
         NotApplicable
             With all of them by name, and what each takes.
         """
-        found = misfits(self) or unwritable(self)
+        found = misfits(self) or (unwritable(self) if self.own else [])
         if found:
             raise NotApplicable("\n".join(found))
 
@@ -369,7 +372,9 @@ class Model(ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """Write the model down as plain data."""
-        return model_to_dict(self)
+        priors = {each.name: plain(getattr(self, each.name)) for each in fields(self)}  # type: ignore[arg-type]
+        own = {"class": place_of(type(self))} if self.own else {}
+        return {"name": self.name, **own, "priors": priors}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:

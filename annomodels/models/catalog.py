@@ -6,6 +6,7 @@ import importlib
 import json
 from collections import UserDict
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from annomodels.errors import NotApplicable
@@ -103,7 +104,7 @@ def resolve(model: str | Model) -> Model:
     """
     if isinstance(model, str):
         if model in MODELS or model in OTHERS:
-            return class_of(model)()
+            return _with_defaults(model)
     elif isinstance(model, type):
         raise NotApplicable(f"{model.__name__} is a class. Give a model: {model.__name__}().")
     elif not hasattr(model, "require_usable"):
@@ -120,6 +121,12 @@ def resolve(model: str | Model) -> Model:
         model.require_usable()
         return model
     raise NotApplicable(f"There is no model {model!r}. Use one of {', '.join([*MODELS, *OTHERS])}.")
+
+
+@lru_cache
+def _with_defaults(name: str) -> Model:
+    """Give the model of a name, which is a value: one is enough."""
+    return class_of(name)()
 
 
 def with_no_answers(model: Model, data: Annotations) -> Model:

@@ -6,7 +6,15 @@ arrays (used by the Gibbs sampler and by tests); the models hand the same number
 
 from annomodels.priors.columns import Covariates
 from annomodels.priors.scales import HalfNormal, LogNormal, Pareto, ScalePrior
-from annomodels.priors.shares import Beta, CoderRows, Diagonal, Dirichlet, Rows
+from annomodels.priors.shares import (
+    Beta,
+    CoderRows,
+    Diagonal,
+    Dirichlet,
+    Rows,
+    from_dict,
+    to_dict,
+)
 from annomodels.priors.usable import (
     Given,
     GivenRows,
@@ -17,7 +25,6 @@ from annomodels.priors.usable import (
     ProperRows,
     Scale,
 )
-from annomodels.priors.written import from_dict, to_dict
 
 __all__ = [
     "Beta",

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
+from typing import Any
 
 import numpy as np
 
+from annomodels.priors.columns import Covariates
+from annomodels.priors.scales import HalfNormal, LogNormal, Pareto
 from annomodels.types import Floats
 
 LEAST = 0.02  # pseudo-counts that are left of what an earlier fit never saw
@@ -286,3 +289,110 @@ def inside(shares: Floats) -> Floats:
 def as_table(counts: Floats) -> tuple[tuple[float, ...], ...]:
     """Pseudo-counts as priors hold them, none of them too small to sample."""
     return tuple(tuple(float(x) for x in np.maximum(row, LEAST)) for row in counts)
+
+
+# -- as plain data ------------------------------------------------------------------------------
+
+KINDS: dict[str, type[Any]] = {
+    kind.__name__: kind
+    for kind in (
+        Beta,
+        CoderRows,
+        Covariates,
+        Dirichlet,
+        Diagonal,
+        HalfNormal,
+        LogNormal,
+        Pareto,
+        Rows,
+    )
+}
+
+
+def to_dict(prior: Any) -> dict[str, Any]:
+    """Write a prior down as plain data.
+
+    Examples
+    --------
+    >>> to_dict(Dirichlet(2.0))
+    {'kind': 'Dirichlet', 'concentration': 2.0}
+    """
+    values = {name: value for name, value in asdict(prior).items() if value != ()}
+    return {"kind": type(prior).__name__, **values}
+
+
+def from_dict(data: dict[str, Any]) -> Any:
+    """Read back what :func:`to_dict` wrote.
+
+    Examples
+    --------
+    >>> from_dict({"kind": "Dirichlet", "concentration": 2.0})
+    Dirichlet(concentration=2.0)
+    """
+    data = {name: _tuples(value) for name, value in data.items()}
+    return KINDS[data.pop("kind")](**data)
+
+
+def _tuples(value: Any) -> Any:
+    """Turn the lists that JSON makes of tuples back."""
+    return tuple(map(_tuples, value)) if isinstance(value, list | tuple) else value
+
+
+def plain(value: Any) -> Any:
+    """Write a field of a model down as plain data.
+
+    Raises
+    ------
+    TypeError
+        When a result cannot keep it.
+    """
+    if type(value) in KINDS.values():
+        return to_dict(value)
+    if hasattr(value, "to_dict") and hasattr(value, "describe"):
+        return {"model": value.to_dict()}
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, tuple):
+        return [plain(part) for part in value]
+    raise TypeError(f"a value of the type {type(value).__name__}")
+
+
+def of_other_labels(value: Any, labels: list[str]) -> list[str]:
+    """Say which priors of a model belong to other labels, or to another number of them.
+
+    Parameters
+    ----------
+    value
+        The model.
+    labels
+        Labels of the data.
+
+    Examples
+    --------
+    >>> from annomodels.models import DawidSkene
+    >>> from annomodels.priors import Dirichlet
+    >>> prior = Dirichlet(1.0, (0.2, 0.3, 0.5))
+    >>> of_other_labels(DawidSkene(prevalence=prior), ["no", "yes"])[0].partition("is for")[2]
+    ' 3 labels, and the data have 2: no, yes. Give a prior for these.'
+    """
+    found, known = [], ", ".join(labels)
+    for name in (each.name for each in fields(value)):
+        prior = getattr(value, name)
+        rows = isinstance(prior, Rows)
+        if rows and prior.labels and list(prior.labels) != labels:
+            found.append(
+                f"The priors are those of a fit with the labels {', '.join(prior.labels)}, and the "
+                f"data have {known}. Declare the same labels (labels=)."
+            )
+            continue
+        sized = prior.counts if rows else ()
+        if name == "prevalence":
+            sized = getattr(prior, "shares", ())
+        if sized and len(sized) != len(labels):
+            found.append(
+                f"{prior!r} is for {len(sized)} labels, and the data have {len(labels)}: {known}. "
+                "Give a prior for these."
+            )
+    return found

@@ -96,45 +96,6 @@ def misfits(value: Any) -> list[str]:
     return found
 
 
-def of_other_labels(value: Any, labels: list[str]) -> list[str]:
-    """Say which priors of a model belong to other labels, or to another number of them.
-
-    Parameters
-    ----------
-    value
-        The model.
-    labels
-        Labels of the data.
-
-    Examples
-    --------
-    >>> from annomodels.models import DawidSkene
-    >>> from annomodels.priors import Dirichlet
-    >>> prior = Dirichlet(1.0, (0.2, 0.3, 0.5))
-    >>> of_other_labels(DawidSkene(prevalence=prior), ["no", "yes"])[0].partition("is for")[2]
-    ' 3 labels, and the data have 2: no, yes. Give a prior for these.'
-    """
-    found, known = [], ", ".join(labels)
-    for name in (each.name for each in fields(value)):
-        prior = getattr(value, name)
-        rows = isinstance(prior, Rows)
-        if rows and prior.labels and list(prior.labels) != labels:
-            found.append(
-                f"The priors are those of a fit with the labels {', '.join(prior.labels)}, and the "
-                f"data have {known}. Declare the same labels (labels=)."
-            )
-            continue
-        sized = prior.counts if rows else ()
-        if name == "prevalence":
-            sized = getattr(prior, "shares", ())
-        if sized and len(sized) != len(labels):
-            found.append(
-                f"{prior!r} is for {len(sized)} labels, and the data have {len(labels)}: {known}. "
-                "Give a prior for these."
-            )
-    return found
-
-
 def _is_wrong_number(held: Any, taken: tuple[type, ...]) -> bool:
     """Whether it is a truth value where a number belongs, or no number at all."""
     if isinstance(held, bool | np.bool_):

@@ -7,30 +7,12 @@ names it by its place, ``module:Class``, and nothing imports a module because a 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, fields
+from dataclasses import fields
 from typing import Any
 
-import numpy as np
-
-from annomodels.priors.columns import Covariates
-from annomodels.priors.scales import HalfNormal, LogNormal, Pareto
-from annomodels.priors.shares import Beta, CoderRows, Diagonal, Dirichlet, Rows
+from annomodels.priors.shares import from_dict, plain
 
 PACKAGE = __name__.partition(".")[0]
-KINDS: dict[str, type[Any]] = {
-    kind.__name__: kind
-    for kind in (
-        Beta,
-        CoderRows,
-        Covariates,
-        Dirichlet,
-        Diagonal,
-        HalfNormal,
-        LogNormal,
-        Pareto,
-        Rows,
-    )
-}
 # models of this package that are loaded, by name
 CLASSES: dict[str, type[Any]] = {}
 # models that others defined, by place; several where a definition was run again
@@ -81,48 +63,12 @@ def _place(kind: type[Any]) -> str:
 # -- values --------------------------------------------------------------------------------------
 
 
-def to_dict(prior: Any) -> dict[str, Any]:
-    """Write a prior down as plain data.
-
-    Examples
-    --------
-    >>> to_dict(Dirichlet(2.0))
-    {'kind': 'Dirichlet', 'concentration': 2.0}
-    """
-    values = {name: value for name, value in asdict(prior).items() if value != ()}
-    return {"kind": type(prior).__name__, **values}
-
-
-def from_dict(data: dict[str, Any]) -> Any:
-    """Read back what :func:`to_dict` wrote.
-
-    Examples
-    --------
-    >>> from_dict({"kind": "Dirichlet", "concentration": 2.0})
-    Dirichlet(concentration=2.0)
-    """
-    data = {name: _tuples(value) for name, value in data.items()}
-    return KINDS[data.pop("kind")](**data)
-
-
-def _tuples(value: Any) -> Any:
-    """Turn the lists that JSON makes of tuples back."""
-    return tuple(map(_tuples, value)) if isinstance(value, list | tuple) else value
-
-
-def model_to_dict(model: Any) -> dict[str, Any]:
-    """Write a model down as plain data: its name, its priors, and where its class is from."""
-    priors = {each.name: _plain(getattr(model, each.name)) for each in fields(model)}
-    own = {"class": place_of(type(model))} if is_own(type(model)) else {}
-    return {"name": model.name, **own, "priors": priors}
-
-
 def unwritable(model: Any) -> list[str]:
     """Say which fields of a model hold what cannot be written down, each in a sentence."""
     found = []
     for each in fields(model):
         try:
-            _plain(getattr(model, each.name))
+            plain(getattr(model, each.name))
         except TypeError as error:
             found.append(
                 f"{each.name}= of {type(model).__name__} holds {error}, which a result cannot "
@@ -132,29 +78,15 @@ def unwritable(model: Any) -> list[str]:
     return found
 
 
-def _plain(value: Any) -> Any:
-    if type(value) in KINDS.values():
-        return to_dict(value)
-    if hasattr(value, "to_dict") and hasattr(value, "describe"):
-        return {"model": value.to_dict()}
-    if isinstance(value, np.generic):
-        value = value.item()
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    if isinstance(value, tuple):
-        return [_plain(part) for part in value]
-    raise TypeError(f"a value of the type {type(value).__name__}")
-
-
-def value_of(plain: Any) -> Any:
+def value_of(said: Any) -> Any:
     """Read back a field of a model; the classes of models within it have been loaded."""
-    if isinstance(plain, list):
-        return tuple(map(value_of, plain))
-    if not isinstance(plain, dict):
-        return plain
-    if "model" in plain:
-        return class_within(plain["model"]).from_dict(plain["model"])
-    return from_dict(plain)
+    if isinstance(said, list):
+        return tuple(map(value_of, said))
+    if not isinstance(said, dict):
+        return said
+    if "model" in said:
+        return class_within(said["model"]).from_dict(said["model"])
+    return from_dict(said)
 
 
 def class_within(described: dict[str, Any]) -> type[Any]:
