@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -19,13 +19,11 @@ from annomodels.data.alike import taken_together
 from annomodels.data.annotations import Annotations
 from annomodels.data.schema import RawResult
 from annomodels.engines.chain import Chain
-from annomodels.engines.checkpoint import require_no_checkpoint
 from annomodels.engines.collect import collect_parameters
 from annomodels.engines.gibbs import source_of
 from annomodels.engines.kept import Kept
 from annomodels.engines.layer import draw_layer
 from annomodels.engines.settings import Clock, Progress, Settings
-from annomodels.engines.source.disk import LabelsOnDisk
 from annomodels.engines.source.partition import Source
 from annomodels.engines.source.spread import Spread
 from annomodels.engines.source.stacked import (
@@ -46,6 +44,9 @@ from annomodels.models.encoded import Encoded
 from annomodels.models.mixtures.stack import Stack, as_far_off, stacking_weights
 from annomodels.models.mixtures.state_model import StateModel
 from annomodels.types import AnyArray, Floats, Ints
+
+if TYPE_CHECKING:
+    from annomodels.engines.source.disk import LabelsOnDisk
 
 # iterations of members, as a share of what is asked for
 MEMBERS = 0.4
@@ -77,7 +78,10 @@ def run(model: Stack, data: Annotations | LabelsOnDisk, settings: Settings) -> R
     settings
         The options of the run.
     """
-    require_no_checkpoint(model.title, "gibbs", settings)
+    if settings.checkpoint is not None or settings.resume:
+        from annomodels.engines.checkpoint import require_no_checkpoint
+
+        require_no_checkpoint(model.title, "gibbs", settings)
     crew = team(settings.executor or "threads", settings.threads)
     source = source_of(model, data, settings, crew)
     # coders of one label cost as much as others and tell nothing of themselves
