@@ -290,3 +290,13 @@ def test_files_that_libraries_choke_on_are_a_problem_of_the_file(tmp_path: Path)
     for name in ("quote.csv", "damaged.parquet", "lists.parquet"):
         with pytest.raises(AnnotationError, match=name):
             scan(tmp_path / name)
+
+
+def test_a_ragged_row_that_is_not_utf_8_is_an_error_and_nothing_else(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_bytes(b"item,coder,label\na,ana,yes\nb,\x8a\nc,ana,no\n")
+    with pytest.raises(AnnotationError, match="The text cannot be read as a table"):
+        am.scan(path)
+    assert capfd.readouterr().err == ""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -174,7 +176,13 @@ class File:
             ),
         )
         try:
-            for batch in csv.open_csv(self.path, *options):
+            with _silent(skip):
+                batches = csv.open_csv(self.path, *options)
+            while True:
+                with _silent(skip):
+                    batch = next(batches, None)
+                if batch is None:
+                    break
                 yield 0, batch
         except (pa.ArrowException, OSError) as error:
             what = f"The text cannot be read as a table: {first_line(error)}."
@@ -187,6 +195,25 @@ class File:
             where = next((f"{self.name}, row {n}" for n in ragged if n), self.name)
             remedy = "Quote cells that contain the delimiter, or fill in the missing cells."
             self.problems.append(Problem(what, where, remedy))
+
+
+@contextmanager
+def _silent(handler: Callable[[Any], str]) -> Iterator[None]:
+    """Keep what Arrow prints where it cannot tell a handler of a row, which is not UTF-8.
+
+    Nobody could catch that error, and reading stops with another one in its place.
+    """
+    before = sys.unraisablehook
+
+    def hook(said: Any) -> None:
+        if said.object is not handler:
+            before(said)
+
+    sys.unraisablehook = hook
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
 
 
 def _columns(names: Iterable[str]) -> list[str]:
