@@ -74,7 +74,7 @@ def test_an_interrupted_save_leaves_the_old_file(fit, tmp_path, monkeypatch):
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(type(fit.tree), "to_netcdf", full)
+    monkeypatch.setattr("xarray.Dataset.dump_to_store", full)
     with pytest.raises(am.errors.AnnomodelsError, match="disk is full"):
         fit.save(path, force=True)
     assert path.read_bytes() == before
