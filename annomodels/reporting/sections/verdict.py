@@ -48,7 +48,8 @@ def key_numbers(facts: Facts) -> Rows:
         last = (
             "Contested items",
             f"{contested:,}",
-            f"{percent(contested / n)} of the items; {like}: {share_interval(contested, n)}",
+            f"{percent(contested / n)} of the items; "
+            + (one_reading(facts) or f"{like}: {share_interval(contested, n)}"),
         )
     else:
         rest = n - facts.settled
@@ -177,13 +178,25 @@ def _expected_bad(facts: Facts) -> str:
     return f"{number(expected)} are expected to be {what} ({interval(low, high)})"
 
 
+def one_reading(facts: Facts) -> str:
+    """Say how many of the contested items are expected not to be; nothing of other lists."""
+    table = facts.items.table
+    if "p_ambiguous" in table:
+        return ""
+    chosen = table.loc[table["quadrant"] == "contested", "p_contested"]
+    return f"{number((1.0 - chosen).sum())} of them may have one reading" if len(chosen) else ""
+
+
 def _items(facts: Facts, step: str) -> str:
     n, contested = facts.data.n_items, facts.in_quadrant("contested")
     more = facts.in_quadrant("needs more labels")
+    said = one_reading(facts)
+    doubt = f" ({said})" if said else ""
     return (
         f"{contested:,} of {n:,} items ({percent(contested / n)}; for more items like these "
-        f"{share_interval(contested, n)}) are contested, and {more:,} ({percent(more / n)}; "
-        f"{share_interval(more, n)}) need more labels; cheapest next step: {step}."
+        f"{share_interval(contested, n)}) are contested{doubt}, and {more:,} "
+        f"({percent(more / n)}; {share_interval(more, n)}) need more labels; "
+        f"cheapest next step: {step}."
     )
 
 
