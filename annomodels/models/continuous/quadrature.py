@@ -15,8 +15,8 @@ REACH, FARTHEST = 3.9 / np.sqrt(11), 5.0
 # the radius of the ball that more of them fill
 PRODUCT, BALL = 6, 3.9
 CLOUD = 256  # points beyond three dimensions
-# labels of an item up to which so many points serve, by dimensions: along an axis for two and three,
-# all in all beyond; fewer labels take the usual number, more the last one
+# labels of an item up to which so many points serve, by dimensions: along an axis for two and
+# three, all in all beyond; fewer labels take the usual number, more the last one
 FINER = {
     2: ((50, 15), (np.inf, 21)),
     3: ((25, 9), (50, 11), (np.inf, 13)),

@@ -76,10 +76,10 @@ def summed_out(tree: xr.DataTree, data: Annotations) -> SummedOut | None:
             for name, array in posterior.items()
         }
         effects = model.item_effects(values)
-        if effects is None:
+        found = model.states({name: value[None] for name, value in values.items()})
+        if effects is None or found is None:
             return None
         logit, scale = effects
-        found = model.states({name: value[None] for name, value in values.items()})
         points = found.share.shape[1] // data.n_labels
         log_prevalence = np.log(np.maximum(values["prevalence"], 1e-300))
         log_emission, log_share = np.log(found.emission[0]), np.log(found.share[0])
