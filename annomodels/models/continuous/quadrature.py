@@ -152,9 +152,9 @@ def effect_nodes(n_dims: int, size: int | None = None) -> tuple[Floats, Floats]:
 def enough_nodes(n_dims: int, labels: Ints) -> int | None:
     """Size for :func:`effect_nodes` that labels of an item ask for; None is the usual one.
 
-    Chosen for effects with a standard deviation of 1, so that the log probability of the labels of
-    most items is off by less than .15; no more than leave an evaluation of the likelihood at
-    60 million looks.
+    Chosen for effects with a standard deviation of 1, so that the log probability of 50 labels of
+    an item is off by .15 or less in up to three dimensions, and by .3 in four; no more than leave
+    an evaluation of the likelihood at 60 million looks.
 
     Parameters
     ----------
