@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 # `run` was to take 160, and did, before the members of a stack went over parts of the items, in
 # memory as on disk and on a cluster: thirteen files of engines/ and executors/. The others are own
 # models (three), whose declarations load with every model, and contested items.
-MOST = {"agreement": 20, "first fit": 45, "second fit": 22, "run": 177, "coref": 95}
+MOST = {"agreement": 20, "first fit": 45, "second fit": 22, "run": 178, "coref": 95}
 
 TRACER = """
 import sys
