@@ -66,7 +66,7 @@ def run(
     """
     if model.by_states:
         return _in_states(cast("StateModel", model), data, settings)
-    by_counts = cast("ConjugateModel", model)
+    by_counts, codes = cast("ConjugateModel", model), None
     if isinstance(data, Annotations) and settings.executor is None:
         codes = encode(data, shared=model.shared, collapse=False)
         if _spare(codes, settings) == 1:
@@ -74,18 +74,25 @@ def run(
     from annomodels.executors.choose import team
 
     crew = team(settings.executor or "threads", settings.threads)
-    return sample_parts(by_counts, source_of(model, data, settings, crew), settings, crew)
+    return sample_parts(by_counts, source_of(model, data, settings, crew, codes), settings, crew)
 
 
 def source_of(
-    model: Model, data: Annotations | LabelsOnDisk, settings: Settings, crew: Team
+    model: Model,
+    data: Annotations | LabelsOnDisk,
+    settings: Settings,
+    crew: Team,
+    codes: Encoded | None = None,
 ) -> Source:
-    """Give the items in as many parts as there is use for; the blocks of a scan."""
+    """Give the items in as many parts as there is use for; the blocks of a scan.
+
+    `codes` are those of the data, where they are there already.
+    """
     if not isinstance(data, Annotations):
         from annomodels.engines.source.disk import opened
 
         return opened(data, model)
-    codes = encode(data, shared=model.shared, collapse=False)
+    codes = codes or encode(data, shared=model.shared, collapse=False)
     parts = _spare(codes, settings)
     if settings.executor is not None and settings.partitions is None:
         parts = crew.parts(len(codes.row), codes.n_rows * codes.n_labels**2)
