@@ -162,9 +162,16 @@ class FewKept(Kept):
         self.few: list[dict[str, AnyArray]] = []
         self.wanted = FEW
 
+    @property
+    def until_whole(self) -> int:
+        """Number of draws to keep before the next one that is kept with the rows of the coders."""
+        if len(self.few) >= self.wanted:
+            return self.room
+        return max(0, -(-len(self.few) * self.room // self.wanted) - self.n)
+
     def keep_whole(self, whole: Callable[[], dict[str, AnyArray]]) -> None:
         """Keep the next draw with the rows of the coders, if it is one of a few."""
-        if len(self.few) >= self.wanted or self.n < len(self.few) * self.room / self.wanted:
+        if self.until_whole:
             return
         values = {name: v for name, v in whole().items() if name != "confusion"}
         size = 4 * sum(np.size(v) for v in values.values())

@@ -7,7 +7,8 @@ from copy import deepcopy
 import numpy as np
 
 from annomodels.engines.kept import FewKept, canonical_order
-from annomodels.engines.source.states import LeftOut, Passing
+from annomodels.engines.source.held import Block
+from annomodels.engines.source.states import Keeping, LeftOut, Passing, many_drawn
 from annomodels.errors import EngineError
 from annomodels.models.base import State
 from annomodels.models.mixtures.layout import ExtraRow, Factor, Judgement, Truths
@@ -73,6 +74,8 @@ class StateChain:
         # every label of an item has the one row of the coder that belongs to its state alone
         own = np.array_equal(self.only, np.arange(self.classes))
         self.holds_out = own and model.coders.collapsed(self.state) is not None
+        # nothing is drawn but what coders are like and the states, which many steps in a call do
+        self.many = model.step_arguments(self.state) is not None
 
     def room(self, draws: int, single: bool) -> FewKept:
         """Make room for some draws."""
@@ -86,12 +89,40 @@ class StateChain:
     def passing(self) -> Passing:
         """Give the parameters as a pass over items needs them."""
         layout, model = self.layout, self.model
+        if self.many:
+            share, rows = self._chances(self.n_rows)
+            truth, k = model.truth_of(layout, self.items), self.classes
+            return Passing(share, rows, layout.mix, self.only, truth, self.values, k, rows)
         confusion = np.exp(self.state.log_confusion).transpose(0, 2, 1)
         rows = model.all_rows(layout, confusion, self.items)
         rows = np.ascontiguousarray(rows.reshape(len(self.counts), -1))
         truth = np.ascontiguousarray(model.truth_of(layout, self.items))
         share = self._share()
         return Passing(share, rows, layout.mix, self.only, truth, self.values, self.classes)
+
+    def _chances(self, n_rows: int) -> tuple[Floats, Floats]:
+        """Give P(state), and P(label | state) of coders, as many steps in one call have them."""
+        from annomodels.kernels.mixtures.kind_iterations import chances_of
+
+        share, table = np.empty(self.classes), np.empty((n_rows * self.n_labels, self.classes))
+        rows = self.state.log_confusion[:n_rows]
+        chances_of(self.state.log_prevalence, rows, SMALLEST, share, table)
+        return share, table
+
+    def advance(self, block: Block, n: int, keeping: Keeping | None, kept: FewKept | None) -> None:
+        """Take `n` steps over all items, which are in one block here; all are kept or none."""
+        arguments = self.model.step_arguments(self.state)
+        assert arguments is not None
+        truth = np.ascontiguousarray(self.model.truth_of(self.layout, self.items))
+        state = self.state.log_prevalence, self.state.log_confusion
+        found = many_drawn(
+            block, truth, self.values, self.only, (*arguments, *state), self.key, self.iteration, n,
+            keeping,
+        )  # fmt: skip
+        self.iteration += n
+        if kept is not None:
+            for prevalence, log_likelihood in zip(*found, strict=True):
+                kept.add({"prevalence": prevalence}, log_likelihood, log_likelihood, moved=False)
 
     def count(self, counts: Ints, extra: Ints, sizes: Ints, golds: Ints) -> None:
         """Take what a pass over all items counted.
@@ -157,8 +188,13 @@ class StateChain:
     def _values(self) -> dict[str, AnyArray]:
         if self.rows:
             return self._whole()
-        truth = self.model.truth_of(self.layout, self.items)
-        return {"prevalence": np.asarray(self._share() @ truth)}
+        share, truth = self._share(), self.model.truth_of(self.layout, self.items)
+        if not self.many:
+            return {"prevalence": np.asarray(share @ truth)}
+        from annomodels.kernels.mixtures.kind_iterations import prevalence_of
+
+        prevalence_of(share, truth, out := np.empty(truth.shape[1]))
+        return {"prevalence": out}
 
     def _whole(self) -> dict[str, AnyArray]:
         held = {name: values.copy() for name, values in self.items.items()}
@@ -167,6 +203,8 @@ class StateChain:
 
     def _share(self) -> AnyArray:
         """Probability of each state."""
+        if self.many:
+            return self._chances(0)[0]
         prevalence = np.exp(self.state.log_prevalence)
         return np.asarray(np.exp(self.model.log_share(self.layout, prevalence, self.items, np)))
 

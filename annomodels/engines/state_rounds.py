@@ -40,6 +40,9 @@ from annomodels.models.base import State
 from annomodels.models.mixtures.state_model import StateModel
 from annomodels.types import Floats
 
+# work of a chain that goes through one call, about a tenth of a second
+CALL = 20_000_000
+
 
 def sample_states(model: StateModel, source: Source, settings: Settings, crew: Team) -> RawResult:
     """Sample a state model, over the parts of a source in memory.
@@ -167,6 +170,8 @@ class StateRounds(Rounds):
         """Have the loops compiled, or loaded, and put items into states where chains want that."""
         first = self.chains[0]
         self.spread.sum(states_drawn, [first.passing()], [first.key], 0, None, counted=True)
+        if self.spread.block is not None and first.many:
+            first.advance(self.spread.block, 0, None, None)
         if self.model.scattered:
             for chain in self.chains:
                 self._scatter(chain)
@@ -184,6 +189,50 @@ class StateRounds(Rounds):
         found = self.spread.each(put_into_states, chain.only, of_truth, chain.classes, own=own)
         chain.begin_at(*(np.sum(part, axis=0) for part in zip(*found, strict=True)))
 
+    def steps(
+        self, group: list[int], thin: int, kept: list[Any] | None, ends: Sequence[int]
+    ) -> None:
+        """Take many steps of each chain in one call where nothing is asked of them in between."""
+        block, free = self.spread.block, [self._free(n, thin, kept, ends[n]) for n in group]
+        if block is None or not all(free):
+            self.step(group, thin, kept)
+            return
+        for n, steps in zip(group, free, strict=True):
+            chain = cast("StateChain", self.chains[n])
+            keep = kept is not None and chain.iteration % thin == 0
+            room = kept[n] if keep and kept is not None else None
+            keeping = None if room is None else self._keeping([n], room)
+            chain.advance(block, steps, keeping, room)
+
+    def _free(self, number: int, thin: int, kept: list[Any] | None, end: int) -> int:
+        """How many steps a chain may take in one call: all of them are kept, or none is."""
+        chain = cast("StateChain", self.chains[number])
+        if not chain.many or not self.spread.alone:
+            return 0
+        steps = min(end - chain.iteration, max(1, CALL // self.work))
+        if kept is None:
+            return steps
+        if chain.iteration % thin:
+            return min(steps, -chain.iteration % thin)
+        if thin > 1 or self.settings.rows:
+            return 0
+        room, length = kept[number], int(kept[number].book[4])
+        steps = min(steps, length - room.n % length, room.until_whole)
+        if chain.holds_out:
+            held_out_in = -room.n % HOLD_OUT_EVERY
+            steps = min(steps, held_out_in)
+        return int(steps)
+
+    def _keeping(self, chains: list[int], room: Any) -> Keeping:
+        """Say how the next draw of some chains is kept."""
+        first, source = cast("StateChain", self.chains[chains[0]]), self.spread.source
+        every = self.every if first.holds_out else 0
+        states = source.n_items * len(first.layout.base) <= MOST_STATES
+        return Keeping(
+            (self.name, self.stage), room.n, int(room.book[4]), chains, every,
+            self.settings.rows, states and self.settings.rows,
+        )  # fmt: skip
+
     def step(self, group: list[int], thin: int, kept: list[Any] | None) -> None:
         """Take a step with some chains."""
         iteration = min(self.chains[n].iteration for n in group)
@@ -192,13 +241,7 @@ class StateRounds(Rounds):
         chains = [cast("StateChain", self.chains[n]) for n in behind]
         keeping = None
         if keep and kept is not None:
-            room, source = kept[behind[0]], self.spread.source
-            every = self.every if chains[0].holds_out else 0
-            states = source.n_items * len(chains[0].layout.base) <= MOST_STATES
-            keeping = Keeping(
-                (self.name, self.stage), room.n, int(room.book[4]), behind, every,
-                self.settings.rows, states and self.settings.rows,
-            )  # fmt: skip
+            keeping = self._keeping(behind, kept[behind[0]])
         parameters = [self._passing(chain) for chain in chains]
         keys = [self.keys[n] for n in behind]
         *numbers, found = self.spread.sum(

@@ -217,7 +217,7 @@ def test_any_table_keeps_its_names_and_its_width() -> None:
     ("name", "loops"),
     [
         ("hierarchical", "iterations.iterate"),
-        ("stack", "states.sampled_states"),
+        ("stack", "kind_iterations.iterate_kinds"),
         ("readings", "states.sampled_states"),
         ("interval", "interval.draw_all"),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from annomodels.engines.source.partition import cut
 from annomodels.engines.source.spread import Spread
 from annomodels.engines.source.statemeans import means_of
 from annomodels.engines.source.states import Forgotten, Keeping, states_drawn
-from annomodels.engines.state_rounds import repeated
+from annomodels.engines.state_rounds import StateRounds, repeated
 from annomodels.errors import EngineError, NotApplicable
 from annomodels.executors.processes import Processes
 from annomodels.executors.team import Serial
@@ -100,6 +101,33 @@ class Forgetful(Serial):
             for token, _ in list(held.HELD):
                 held.forget(token)
         return super().outcomes(calls)
+
+
+@pytest.mark.parametrize("rows", [True, False])
+def test_many_steps_in_one_call_are_those_that_are_taken_one_by_one(data, monkeypatch, rows):
+    """Kept draws that are thinned, too, and the warm-up of chains that keep the rows of coders."""
+    codes, model = encode(data, collapse=False), KindsOfItems(kinds=2, strays=0.02)
+    start = model.starter.sample_parameters(codes.n_rows, 3, np.random.default_rng(1))
+
+    def sampled():
+        run = alone(model, codes, start)
+        run.settings = replace(run.settings, rows=rows)
+        run.chains[0].rows = rows
+        run.begin()
+        run.slice([20], 1, None, None)
+        kept = [run.chains[0].room(60, False)]
+        run.stage = 1
+        thin = 3 if rows else 1
+        run.slice([60 * thin], thin, kept, None)
+        (sums,) = run.spread.block.memory["states"][0]
+        places = sums.p_sum, sums.open_sum, sums.label_sum, *sums.places
+        found = *places, kept[0].log_likelihood, kept[0].lp, *kept[0].arrays.values()
+        return [np.array(each) for each in found]
+
+    many = sampled()
+    monkeypatch.setattr(StateRounds, "_free", lambda *_: 0)
+    for found, wanted in zip(many, sampled(), strict=True):
+        np.testing.assert_array_equal(found, wanted)
 
 
 @pytest.mark.parametrize("at", [{95}, {225}, {348, 580}], ids=str)

@@ -13,7 +13,7 @@ import numpy as np
 from annomodels.engines.source.held import Block, carry_out, forget, take_from
 from annomodels.engines.source.partition import Source
 from annomodels.errors import EngineError
-from annomodels.executors.team import Lost, Serial, Team, add
+from annomodels.executors.team import Lost, Serial, Team, Threads, add
 
 ATTEMPTS = 20
 # partitions whose results are added here one after the other, whatever the number of threads
@@ -36,8 +36,8 @@ class Spread:
         self.token = secrets.token_hex(8)
         self.places = _shared_out([p.n_annotations for p in source.partitions], team.places)
         self.sent: set[int] = set()
-        # one part in this thread: nothing is carried anywhere, which a small pass would notice
-        plain = type(team).outcomes is Serial.outcomes
+        # one part of this process: nothing is carried anywhere, which a small pass would notice
+        plain = type(team).outcomes in (Serial.outcomes, Threads.outcomes)
         self.alone = plain and len(source.partitions) == 1
         self.block: Block | None = None
         # rounds of several threads may be on the way at a time

@@ -125,20 +125,20 @@ class StateSums(ItemSums):
     ----------
     block
         Where the items are.
-    known
-        The parameters of a draw.
+    states, values
+        Number of states, and of what they stand for.
     keeping
         What is kept.
     """
 
-    def __init__(self, block: Block, known: Passing, keeping: Keeping) -> None:
+    def __init__(self, block: Block, states: int, values: int, keeping: Keeping) -> None:
         n, scratch = block.n_items, block.scratch
         super().__init__(n, block.n_labels, keeping.stage, keeping.length, scratch)
         if not keeping.whole:
             self.open_entropy, self.entropy = np.zeros((2, 0))
-        self.p_state = room((n if keeping.states else 0, len(known.share)), scratch)
-        self.value_sum = room((len(known.values), n), scratch)
-        self.value_square = room((len(known.values), n), scratch)
+        self.p_state = room((n if keeping.states else 0, states), scratch)
+        self.value_sum = room((values, n), scratch)
+        self.value_square = room((values, n), scratch)
         gold = block.open()[0][2]
         # P(truth) of items of known truth, weighed by 1 / P(that truth)
         self.open_sum = room((int((gold >= 0).sum()), block.n_labels), scratch)
@@ -187,7 +187,7 @@ def states_drawn(
     for n, known in enumerate(parameters):
         table, held = known.table(), None
         if keeping is not None:
-            held = _sums_of(block, keeping, n, known)
+            held = _sums_of(block, keeping, n, n_states, len(known.values))
             held = held if held.wants(keeping.draw) else None  # of a call that is made again
         share, truth = writable(known.share), writable(known.truth)
         found[n] = sampled_states(
@@ -204,11 +204,68 @@ def states_drawn(
     return counts, extra, sizes, golds, found
 
 
-def _sums_of(block: Block, keeping: Keeping, n: int, known: Passing) -> StateSums:
+def many_drawn(
+    block: Block,
+    truth: Floats,
+    values: Floats,
+    only: Ints,
+    parameters: tuple[Any, ...],
+    key: np.uint64,
+    first: int,
+    n: int,
+    keeping: Keeping | None,
+) -> tuple[Floats, Floats]:
+    """Draw states and parameters of one chain in turns; all steps are kept or none.
+
+    Gives what is kept of the parameters: prevalence [draw, truth] and log likelihoods [draw].
+
+    Parameters
+    ----------
+    block
+        All items.
+    truth, values, only
+        As in :class:`Passing`.
+    parameters
+        What ``kernels.mixtures.kind_iterations`` draws parameters from, in place.
+    key, first
+        Key of the chain's random numbers, and the first iteration.
+    n
+        Number of steps; of kept ones at most as many as are left of an open batch.
+    keeping
+        How the first one is kept, of one chain; the others follow it.
+    """
+    from annomodels.kernels.mixtures.kind_iterations import iterate_kinds
+
+    arrays, _ = block.open()
+    gold, k = arrays[2], truth.shape[1]
+    nothing = np.empty((0, 0))
+    nowhere = np.empty((0, k)), np.empty(0), nothing, nothing, nothing
+    sums: tuple[AnyArray, ...] = nowhere
+    open_sum = nowhere[0]
+    held, draws = None, n if keeping is not None else 0
+    if keeping is not None:
+        held = _sums_of(block, keeping, 0, len(truth), len(values))
+        if not held.wants(keeping.draw):
+            raise EngineError("A draw was taken twice.")
+        sums, open_sum = held.places, held.open_sum
+    chosen = np.flatnonzero(gold >= 0) if len(open_sum) else np.zeros(0, dtype=np.int64)
+    known = (*_taken(arrays[0], arrays[1], chosen), gold[chosen])
+    prevalence, log_likelihood = np.empty((draws, k)), np.empty(draws)
+    iterate_kinds(
+        *arrays, known, truth, writable(values), writable(only), SMALLEST, LEAST, *parameters,
+        key, first, first + n, keeping is not None, sums, open_sum, prevalence, log_likelihood,
+    )  # fmt: skip
+    if held is not None and keeping is not None:
+        for draw in range(keeping.draw, keeping.draw + n):
+            held.note(draw)
+    return prevalence, log_likelihood
+
+
+def _sums_of(block: Block, keeping: Keeping, n: int, states: int, values: int) -> StateSums:
     chain = keeping.chains[n]
     sums = sums_held(block, chain, keeping.stage)
     if sums is None:
-        sums = StateSums(block, known, keeping)
+        sums = StateSums(block, states, values, keeping)
         held: dict[int, list[StateSums]] = block.memory.setdefault("states", {})
         # a stage that is cut short leaves the one before it as what counts
         held[chain] = [*held.get(chain, [])[-1:], sums]

@@ -57,15 +57,35 @@ class Kinds(NamedTuple):
 
 
 @inlined
-def log_mean_density(mean: Array, at: int, strength: float, accuracy: float) -> float:
-    """Log density of a mean whose prior favours the label `at`."""
-    others = len(mean) - 1
-    right = strength * accuracy
-    wrong = strength * (1.0 - accuracy) / others
-    value: float = math.lgamma(strength) - math.lgamma(right) - others * math.lgamma(wrong)
-    for label in range(len(mean)):
-        value += ((right if label == at else wrong) - 1.0) * math.log(mean[label])
+def level_constants(levels: Array, n_labels: int) -> Array:
+    """Log normalising constant of a mean's prior at each level."""
+    constants = np.empty(len(levels))
+    for g in range(len(levels)):
+        strength, accuracy = levels[g, 0], levels[g, 1]
+        right, wrong = strength * accuracy, strength * (1.0 - accuracy) / (n_labels - 1)
+        value: float = math.lgamma(strength) - math.lgamma(right)
+        constants[g] = value - (n_labels - 1) * math.lgamma(wrong)
+    return constants
+
+
+@inlined
+def log_mean_density(log_mean: Array, at: int, level: Array, constant: float) -> float:
+    """Log density of a mean, given by its logarithms, whose prior favours the label `at`."""
+    right = level[0] * level[1] - 1.0
+    wrong = level[0] * (1.0 - level[1]) / (len(log_mean) - 1) - 1.0
+    value: float = constant
+    for label in range(len(log_mean)):
+        value += (right if label == at else wrong) * log_mean[label]
     return value
+
+
+@inlined
+def fill_logs(mean: Array, log_mean: Array) -> None:
+    """Fill `log_mean` with the logarithms of the means."""
+    for t in range(mean.shape[0]):
+        for a in range(mean.shape[1]):
+            for label in range(mean.shape[2]):
+                log_mean[t, a, label] = math.log(mean[t, a, label])
 
 
 @inlined
@@ -87,9 +107,12 @@ def pick_log(weights: Array, u: float) -> int:
 
 
 @inlined
-def draw_levels(source: Kinds, n_kinds: int, state: Array, chosen: Array) -> None:
+def draw_levels(
+    source: Kinds, n_kinds: int, constants: Array, log_mean: Array, state: Array, chosen: Array
+) -> None:
     """Draw for each community which strength and accuracy first and other kinds have."""
     mean, levels = source.mean, source.levels
+    fill_logs(mean, log_mean)
     weights = np.empty(len(levels))
     for t in range(len(mean)):
         for other in range(2 if n_kinds > 1 else 1):
@@ -98,7 +121,7 @@ def draw_levels(source: Kinds, n_kinds: int, state: Array, chosen: Array) -> Non
                 for a in range(mean.shape[1]):
                     if (a % n_kinds > 0) == (other == 1):
                         weights[g] += log_mean_density(
-                            mean[t, a], a // n_kinds, levels[g, 0], levels[g, 1]
+                            log_mean[t, a], a // n_kinds, levels[g], constants[g]
                         )
             chosen[t, other] = pick_log(weights, uniform(state))
 
@@ -235,7 +258,7 @@ def swap_slots(source: Kinds, counts: Array, sizes: Array, a: int, b: int) -> No
 @inlined
 def move_kinds(
     source: Kinds, counts: Array, sizes: Array, known: Array, log_odds: float, alpha: Array,
-    chosen: Array, state: Array,
+    constants: Array, log_mean: Array, chosen: Array, state: Array,
 ) -> int:  # fmt: skip
     """Propose that kinds of two classes change places (Metropolis); gives how many did."""
     mean, levels, pseudo = source.mean, source.levels, source.pseudo
@@ -266,16 +289,22 @@ def move_kinds(
         if gained != 0:
             value += gained * log_odds
         for t in range(len(mean)):
-            of_a = levels[chosen[t, 1 if a % n_kinds > 0 else 0]]
-            of_b = levels[chosen[t, 1 if b % n_kinds > 0 else 0]]
-            value += log_mean_density(mean[t, a], other, of_b[0], of_b[1])
-            value += log_mean_density(mean[t, b], k, of_a[0], of_a[1])
-            value -= log_mean_density(mean[t, a], k, of_a[0], of_a[1])
-            value -= log_mean_density(mean[t, b], other, of_b[0], of_b[1])
+            of_a = chosen[t, 1 if a % n_kinds > 0 else 0]
+            of_b = chosen[t, 1 if b % n_kinds > 0 else 0]
+            logs_a, logs_b = log_mean[t, a], log_mean[t, b]
+            value += log_mean_density(logs_a, other, levels[of_b], constants[of_b])
+            value += log_mean_density(logs_b, k, levels[of_a], constants[of_a])
+            value -= log_mean_density(logs_a, k, levels[of_a], constants[of_a])
+            value -= log_mean_density(logs_b, other, levels[of_b], constants[of_b])
         if math.log(u) < value:
             of_class[k] += more
             of_class[other] -= more
             swap_slots(source, counts, sizes, a, b)
+            for t in range(len(mean)):
+                for label in range(len(alpha)):
+                    held = log_mean[t, a, label]
+                    log_mean[t, a, label] = log_mean[t, b, label]
+                    log_mean[t, b, label] = held
             for label in range(len(alpha)):
                 known[a, label], known[b, label] = known[b, label], known[a, label]
             moved += 1
@@ -298,10 +327,13 @@ def draw_kinds(
     chosen = np.zeros((len(source.mean), 2), dtype=np.int64)
     # strengths and accuracies are summed out of the model: drawn where needed, never kept
     state[0] = address(key, iteration, KINDS, 0)
-    draw_levels(source, n_kinds, state, chosen)
+    constants, log_mean = level_constants(source.levels, n_labels), np.empty(source.mean.shape)
+    draw_levels(source, n_kinds, constants, log_mean, state, chosen)
     draw_communities(source, counts, key, iteration, n_kinds, chosen)
-    draw_levels(source, n_kinds, state, chosen)
-    moved: int = move_kinds(source, counts, sizes, known, log_odds, alpha, chosen, state)
+    draw_levels(source, n_kinds, constants, log_mean, state, chosen)
+    moved: int = move_kinds(
+        source, counts, sizes, known, log_odds, alpha, constants, log_mean, chosen, state
+    )
     shape, row = np.empty(n_labels), np.empty(n_labels)
     for j in range(n_rows):
         state[0] = address(key, iteration, CONFUSION, j)

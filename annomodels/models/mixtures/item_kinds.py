@@ -129,3 +129,7 @@ class KindsOfItems(KindPriors, StateModel):
     ) -> None:
         """Gibbs step of the coders' model, in which kinds may move between classes."""
         self.coders.draw_beside(counts, sizes, known, state, key, iteration)
+
+    def step_arguments(self, state: State) -> tuple[Any, ...] | None:
+        """Give what a Gibbs step draws from: many are taken in one call."""
+        return self.coders.step_arguments(state)

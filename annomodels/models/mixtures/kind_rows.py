@@ -239,18 +239,24 @@ class KindRows(KindPriors, ConjugateModel):
 
         `known` [slot, truth] counts items of known truth.
         """
-        from annomodels.kernels.mixtures.item_kinds import Kinds, draw_kinds
+        from annomodels.kernels.mixtures.item_kinds import draw_kinds
 
-        held, k = state.population, counts.shape[1]
+        draw_kinds(
+            counts, sizes, known, *self.step_arguments(state), np.uint64(key), iteration,
+            state.log_prevalence, state.log_confusion,
+        )  # fmt: skip
+
+    def step_arguments(self, state: State) -> tuple[float, Floats, Any]:
+        """Give what a Gibbs step draws from, as ``kernels.mixtures.item_kinds`` takes it."""
+        from annomodels.kernels.mixtures.item_kinds import Kinds
+
+        held, k = state.population, state.log_confusion.shape[1]
         levels, log_level = self.levels(k)
         source = Kinds(
             held["population"], held["concentration"], held["community"], held["community_share"],
             np.array([*self.concentration, *BOUNDS]), levels, log_level, self.pseudo,
         )  # fmt: skip
-        draw_kinds(
-            counts, sizes, known, self.log_odds(k), self.prevalence.alpha(k), source,
-            np.uint64(key), iteration, state.log_prevalence, state.log_confusion,
-        )  # fmt: skip
+        return self.log_odds(k), self.prevalence.alpha(k), source
 
     def log_odds(self, n_labels: int) -> float:
         """Log of how much more often an item is of the class of its kind than of one other."""

@@ -280,6 +280,11 @@ class StateModel(Model):
         out["prevalence"], out["confusion"] = pair
         return out
 
+    def step_arguments(self, state: State) -> tuple[Any, ...] | None:
+        """Give what a Gibbs step draws from, where many can be taken in one call; else None."""
+        del state
+        return None
+
     def n_states(self, n_labels: int) -> int:
         """Give the number of states an item may be in."""
         return len(cached_layout(self, n_labels).base)

@@ -1,0 +1,101 @@
+"""Many Gibbs iterations of kinds of items in one call, so that chains in threads do not wait."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from annomodels.kernels.compile import Array, Key, kernel
+from annomodels.kernels.mixtures.item_kinds import Kinds, draw_kinds
+from annomodels.kernels.mixtures.states import sampled_states, state_pass
+
+
+@kernel
+def chances_of(
+    log_prevalence: Array, logc: Array, smallest: float, share: Array, table: Array
+) -> None:
+    """Fill `share` [slot] and `table` [cell, slot], P(label | slot, coder), at least `smallest`."""
+    n_rows, n_labels, n_slots = logc.shape
+    for s in range(n_slots):
+        share[s] = math.exp(log_prevalence[s])
+    for j in range(n_rows):
+        for label in range(n_labels):
+            for s in range(n_slots):
+                table[j * n_labels + label, s] = max(math.exp(logc[j, label, s]), smallest)
+
+
+@kernel
+def prevalence_of(share: Array, truth: Array, out: Array) -> None:
+    """Fill `out` with P(truth) of an item, from the shares and P(truth | slot) [slot, truth]."""
+    for k in range(truth.shape[1]):
+        out[k] = 0.0
+        for s in range(len(share)):
+            out[k] += share[s] * truth[s, k]
+
+
+@kernel
+def open_known(
+    known: tuple[Array, Array, Array], share: Array, table: Array, truth: Array, smallest: float,
+    least: float, out: Array,
+) -> None:  # fmt: skip
+    """Add P(truth | labels) of items of known truth, weighed by 1 / P(that truth), to `out`.
+
+    `known` holds where the labels of these items begin, their cells, and the truths; a P(truth)
+    below `least` counts as that. Weights take back that the parameters have seen the truth.
+    """
+    starts, cell, gold = known
+    n = len(gold)
+    p: Array = np.zeros(out.shape)
+    rest, nothing = np.zeros(n), np.empty((0, 0))
+    unknown = np.full(n, -1, gold.dtype)
+    no_values = np.empty((0, len(share)))
+    state_pass(
+        starts, cell, unknown, np.ones(n), share, table, truth, no_values, smallest, p, rest,
+        nothing, nothing, nothing,
+    )  # fmt: skip
+    for i in range(n):
+        weight = max(p[i, gold[i]], least)
+        for k in range(p.shape[1]):
+            out[i, k] += p[i, k] / weight
+
+
+@kernel
+def iterate_kinds(
+    starts: Array, cell: Array, gold: Array, known: tuple[Array, Array, Array], truth: Array,
+    values: Array, only: Array, smallest: float, least: float, log_odds: float, alpha: Array,
+    source: Kinds, log_prevalence: Array, logc: Array, key: Key, first: int, end: int, keep: bool,
+    sums: tuple[Array, Array, Array, Array, Array], open_sum: Array, prevalence: Array,
+    log_likelihood: Array,
+) -> None:  # fmt: skip
+    """Do iterations `first` to `end`, all of which are kept or none.
+
+    Draws as ``states.sampled_states`` and ``item_kinds.draw_kinds`` do in turns. What kept draws
+    say of the items is added to `sums` as there, and of those of `known` truth to `open_sum`;
+    `prevalence` [draw, truth] and `log_likelihood` [draw] take the parameters.
+    """
+    n_rows, n_labels, n_slots = logc.shape
+    n_cells = n_rows * n_labels
+    share, table = np.empty(n_slots), np.empty((n_cells, n_slots))
+    drawn = np.empty(len(gold), dtype=np.int64)
+    counts, extra = np.empty((n_cells, n_slots), dtype=np.int64), np.zeros((n_cells, 1), np.int64)
+    sizes, golds = np.empty(n_slots, dtype=np.int64), np.empty(truth.shape, dtype=np.int64)
+    mix = np.empty((n_slots, n_slots))  # read where labels have no row of their own: never here
+    for iteration in range(first, end):
+        counts[:] = 0
+        sizes[:] = 0
+        golds[:] = 0
+        chances_of(log_prevalence, logc, smallest, share, table)
+        found = sampled_states(
+            starts, cell, gold, share, table, table, mix, only, truth, values, smallest, key,
+            iteration, keep, 0, drawn, counts, extra, sizes, golds, *sums,
+        )  # fmt: skip
+        if keep:
+            if len(open_sum) > 0:
+                open_known(known, share, table, truth, smallest, least, open_sum)
+            log_likelihood[iteration - first] = found
+            prevalence_of(share, truth, prevalence[iteration - first])
+        draw_kinds(
+            counts.reshape(n_rows, n_labels, n_slots), sizes, golds, log_odds, alpha, source, key,
+            iteration, log_prevalence, logc,
+        )  # fmt: skip
