@@ -58,8 +58,9 @@ FORETOLD = 500_000
 MOST_KNOWN = 100_000
 # bytes of the few whole draws of a member, of all its chains
 MOST_OF_ALL = 128 * 2**20
-# draws of the coders before those that are kept: they begin near the mode
-WARMUP = 50
+# draws of the coders before those that are kept: they begin near the mode; and draws to make at the
+# most where somebody has ended the run and waits
+WARMUP, ENOUGH = 50, 1000
 # draws of all truths that are counted in one pass: so many, fewer where counts take more bytes
 AT_ONCE, BYTES_AT_ONCE = 25, 16 * 2**20
 
@@ -116,13 +117,16 @@ def _stacked(
     found = spread.each(believed, stack, weights, layer, source.finish, whole)
     of_items = source.gathered([each for each, *_ in found])
     settings.tell("coders", 0.0)
+    stopped = next((part.attrs["stopped"] for part in parts if part.attrs.get("stopped")), "")
+    if stopped:
+        settings = replace(settings, draws=min(settings.draws, ENOUGH))
     coders = _Coders(stack, spread, source, layer, settings)
     result = coders.given(of_items)
     names = stack.names[1:]
     result.attrs |= {
         "engine": "gibbs",
         "seconds": clock.seconds,
-        "stopped": next((part.attrs["stopped"] for part in parts if part.attrs.get("stopped")), ""),
+        "stopped": stopped,
         "gain": gain,
         "members": {
             name: {key: float(part.attrs[key]) for key in ("rhat_max", "ess_min")}

@@ -214,7 +214,9 @@ def test_known_truth_that_is_plenty_teaches_by_a_part_of_it(data, reference, mon
     assert (sharpness[0] != sharpness[1]).any()
 
 
-def test_a_run_that_is_interrupted_stacks_the_members_that_it_has(data):
+def test_a_run_that_is_interrupted_stacks_the_members_that_it_has(data, monkeypatch):
+    monkeypatch.setattr(stacking, "ENOUGH", 40)
+
     def interrupt(stage, share, message):
         if stage == "warm-up" and "2 x 3" in message:
             raise KeyboardInterrupt
@@ -222,6 +224,7 @@ def test_a_run_that_is_interrupted_stacks_the_members_that_it_has(data):
     fit = am.fit(data, "stack", progress=interrupt, **OPTIONS)
     assert fit.tree.attrs["stopped"] == "interrupted"
     assert fit.tree["stack"].sizes["model"] == 1
+    assert fit.tree["posterior"].sizes["draw"] == 40  # nobody waits for all of the coders' draws
     assert any("ended before" in note for note in fit.gold().notes)
 
 
