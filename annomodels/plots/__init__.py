@@ -9,12 +9,10 @@ from __future__ import annotations
 
 from annomodels.plots.agreement import agreement_forest
 from annomodels.plots.coders import coder_forest, confusion_matrix, pairwise_heatmap
-from annomodels.plots.coverage import coverage
 from annomodels.plots.items import difficulty, quadrant, simplex, values
-from annomodels.plots.predictive import predictive_votes
 from annomodels.plots.prevalence import prevalence
-from annomodels.plots.ranks import ranks
 from annomodels.plots.svg import inline
+from annomodels.plots.trust import coverage, predictive_votes, ranks
 
 __all__ = [
     "agreement_forest",
