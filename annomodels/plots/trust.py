@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-
 _COLOURS = (style.BLUE, style.ORANGE, style.GREEN, style.PURPLE)
 _BINS = 15
 _MOST = 24
