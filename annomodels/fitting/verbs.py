@@ -53,9 +53,7 @@ VERBS: dict[str, dict[Kind, str]] = {
         CLASSES: "annomodels.summaries.labels:prevalence",
         SCAN: "annomodels.summaries.labels:prevalence",
     },
-    "prior_sensitivity": {
-        CLASSES: "annomodels.summaries.trust.prior_sensitivity:prior_sensitivity"
-    },
+    "prior_sensitivity": {CLASSES: "annomodels.summaries.trust.priors:prior_sensitivity"},
     "why": {CLASSES: "annomodels.summaries.gold.why:why"},
     "write_gold": {SCAN: "annomodels.scale.summaries:write_gold"},
     "compare": {CLASSES: "annomodels.summaries.trust.held_out:held_out"},

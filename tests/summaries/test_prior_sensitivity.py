@@ -8,11 +8,12 @@ from scipy.stats import beta, dirichlet, lognorm
 
 import annomodels as am
 from annomodels.models.catalog import MODELS
-from annomodels.models.chosen_priors import defined_priors, log_chosen_priors
+from annomodels.models.chosen_priors import defined_priors
 from annomodels.models.encoded import encode
 from annomodels.priors import Diagonal, Dirichlet
 from annomodels.summaries.draws import thinned
 from annomodels.summaries.trust import prior_sensitivity
+from annomodels.summaries.trust.priors import log_chosen_priors
 from annomodels.summaries.trust.smoothing import power_sensitivity, smoothed
 
 POWERS = {"weaker": 0.8, "stronger": 1.25}

@@ -24,7 +24,7 @@ from annomodels.summaries.trust.findings import (
 )
 from annomodels.summaries.trust.next_model import fitted_model, next_model
 from annomodels.summaries.trust.predictive import REJECTED, TOO_SURE, Aspect, aspects
-from annomodels.summaries.trust.prior_conflict import prior_finding
+from annomodels.summaries.trust.priors import prior_finding
 from annomodels.summaries.trust.suspects import suspects
 
 if TYPE_CHECKING:
