@@ -224,8 +224,6 @@ def _in_words(row: Floats, names: list[str]) -> str:
     return ", ".join(f"{names[k]} {row[k]:.0%}" for k in order if row[k] >= WORTH_NAMING)
 
 
-
-
 @dataclass(frozen=True, eq=False)
 class ItemFacts:
     """What quadrant and reason are made from.

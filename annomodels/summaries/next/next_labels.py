@@ -15,7 +15,16 @@ from annomodels.errors import NotApplicable
 from annomodels.summaries.coders.coders import coders as coders_of
 from annomodels.summaries.draws import SMALLEST, evenly, thinned
 from annomodels.summaries.gold.gold import TOO_SURE, expected_errors
-from annomodels.summaries.next.allocation import Steps, allocate, choose_coders, has_labelled, steps
+from annomodels.summaries.next.allocation import (
+    Pool,
+    Steps,
+    allocate,
+    choose_coders,
+    has_labelled,
+    make_pool,
+    steps,
+    with_advice,
+)
 from annomodels.summaries.next.gains import (
     FORETOLD,
     By,
@@ -26,7 +35,6 @@ from annomodels.summaries.next.gains import (
     most_labels,
     state_draws,
 )
-from annomodels.summaries.next.pool import Pool, make_pool, with_advice
 from annomodels.summaries.skills import entropy_bits
 from annomodels.summaries.summary import Summary
 from annomodels.types import Floats, Ints
