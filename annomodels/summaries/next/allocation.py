@@ -15,6 +15,7 @@ from annomodels.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     import pandas as pd
+
 WORTH = 0.5  # of the crowd's mean bits per label; who tells less is not asked
 
 
@@ -180,8 +181,6 @@ def choose_coders(wanted: Ints, bits: Floats, done: Bools, limit: Ints) -> list[
         left[chosen] -= 1
         out.append(chosen)
     return out
-
-
 
 
 @dataclass(frozen=True, eq=False)
