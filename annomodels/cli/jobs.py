@@ -87,7 +87,6 @@ def one_question(
     job: Job, output: str, labels: Annotations | None = None, question: str = ""
 ) -> Outcome:
     """Check, fit and write a folder; `labels` may have been read already."""
-    from annomodels.cli.health import findings
     from annomodels.cli.loading import (
         check_answers,
         drawn_from,
@@ -98,6 +97,7 @@ def one_question(
     from annomodels.cli.places import check_folder
     from annomodels.cli.sampling import exit_code, facts_of, verdict_lines
     from annomodels.cli.session import note
+    from annomodels.reporting.health import findings
 
     names = names_of(report=job.report, audited=bool(job.audit))
     check_folder(output, names, job.force)
