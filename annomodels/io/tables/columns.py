@@ -25,7 +25,7 @@ from annomodels.data.validation import (
 )
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.tables.keys import Key
-from annomodels.io.tables.suitable import Unsuitable
+from annomodels.io.tables.questions import Unsuitable
 
 ROLES = ("item", "coder", "label")
 # The package's own word comes first and wins; the rest are the words of other tools.
