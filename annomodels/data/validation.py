@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.data.components import components
+from annomodels.data.alike import components
 from annomodels.data.names import label_text
 from annomodels.errors import AnnotationError, Problem
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from annomodels.data.alike import components
 from annomodels.data.annotations import Annotations
-from annomodels.data.components import components
 from annomodels.data.names import label_text
 from annomodels.data.validation import counted, rated, variants
 from annomodels.types import Ints
