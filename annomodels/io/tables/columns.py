@@ -315,9 +315,10 @@ def finished(
     declared = labels is not None
     if not declared:
         _without_texts(columns, source)
-    _, _, classes, rows = SetAside(dont_know).split(
-        columns.items, columns.coders, columns.labels, columns.rows
-    )
+    classes, rows = columns.labels, columns.rows
+    if len(dont_know):
+        aside = SetAside(dont_know)
+        _, _, classes, rows = aside.split(columns.items, columns.coders, classes, rows)
     problems += check_labels(classes, rows, declared=declared, scale=scale, source=source)
     for word, values in (
         ("item", columns.items),
