@@ -231,9 +231,9 @@ def each_question(job: Job, output: str) -> tuple[str, list[Outcome], dict[str, 
     str, list of Outcome, dict
         The page with the links, what came of each question, and why others were left out.
     """
+    from annomodels.cli.exits import reason_of
     from annomodels.cli.loading import load_each
     from annomodels.cli.places import check_folder
-    from annomodels.cli.questions import reason_of
     from annomodels.cli.session import note, warn
     from annomodels.errors import EngineError, NotApplicable, Problem
     from annomodels.reporting.index import row_of
@@ -280,8 +280,7 @@ def _overall(
     import pandas as pd
 
     from annomodels.cli.places import write_file
-    from annomodels.cli.questions import with_left_out
-    from annomodels.cli.tables import to_text
+    from annomodels.cli.tables import to_text, with_left_out
     from annomodels.reporting.index import index_page
     from annomodels.reporting.overall import fits_methods
 

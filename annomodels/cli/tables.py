@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,11 +47,11 @@ def emit(
     the others, or all with ``--wide``; columns of `prose` may be wrapped. Names are whole. Below it
     stands what its columns mean, with the `level` of its intervals in percent.
     """
-    form = form_of(writing)
-    if form == "table" and writing.output in (None, "-"):
+    form = form_for(writing)
+    if form == "table":
         _draw(table, writing, title, short, prose, level)
         return
-    emit_text(to_text(table, "tsv" if form == "table" else form), writing)
+    emit_text(to_text(table, form), writing)
 
 
 def _draw(
@@ -105,6 +105,24 @@ def form_of(writing: Writing) -> str:
     if writing.output in (None, "-"):
         return "table" if sys.stdout.isatty() else "tsv"
     return _BY_ENDING.get(Path(str(writing.output)).suffix.lower(), "csv")
+
+
+def form_for(writing: Writing) -> str:
+    """Give the form in which a table will be written."""
+    form = form_of(writing)
+    return "tsv" if form == "table" and writing.output not in (None, "-") else form
+
+
+def with_left_out(table: pd.DataFrame, left_out: Mapping[str, str], form: str) -> pd.DataFrame:
+    """Add a row for each question that was left out, in forms that programs read."""
+    import pandas as pd
+
+    if form not in ("json", "csv", "tsv") or not left_out:
+        return table
+    rows: list[dict[str, Any]] = [
+        {"question": name, "note": f"Left out: {why}."} for name, why in left_out.items()
+    ]
+    return pd.concat([table, pd.DataFrame(rows)], ignore_index=True)[list(table.columns)]
 
 
 def emit_text(text: str, writing: Writing) -> None:

@@ -49,9 +49,8 @@ def command(data: str, every_question: bool, reading: Reading, writing: Writing)
     with a pattern such as 'stage_*') stand in one table; columns that are no questions are named
     with the reason.
     """
-    from annomodels.cli.loading import load_each
+    from annomodels.cli.loading import load_each, several
     from annomodels.cli.places import check_writing
-    from annomodels.cli.questions import several
 
     check_writing(writing)
     if several(reading, every_question):
@@ -95,9 +94,8 @@ def _each(data: str, found: Questions, writing: Writing) -> None:
     import pandas as pd
 
     from annomodels.cli.loading import stem
-    from annomodels.cli.questions import form_for, with_left_out
     from annomodels.cli.session import here, note
-    from annomodels.cli.tables import emit, emit_text, form_of, to_json
+    from annomodels.cli.tables import emit, emit_text, form_for, form_of, to_json, with_left_out
     from annomodels.planning.supports import sentence, supports
     from annomodels.reporting.health import findings
 
