@@ -148,7 +148,7 @@ def coverage(source: Any, *, ax: Axes | None = None) -> Figure:
     Parameters
     ----------
     source
-        A fit or its coverage summary, :func:`annomodels.summaries.trust.coverage.coverage`.
+        A fit or its coverage summary, :func:`annomodels.summaries.gold.gold.coverage`.
     ax
         Axes to draw on, instead of a figure of its own.
 
@@ -159,7 +159,7 @@ def coverage(source: Any, *, ax: Axes | None = None) -> Figure:
         where the probability of the label falls below .99, .95 and .8.
     """
     if not hasattr(source, "table"):
-        from annomodels.summaries.trust.coverage import coverage as summary
+        from annomodels.summaries.gold.gold import coverage as summary
 
         source = summary(source.tree, source.data)
     curve, table = source.draws, source.table
