@@ -58,8 +58,8 @@ VERBS: dict[str, dict[Kind, str]] = {
     "write_gold": {SCAN: "annomodels.scale.summaries:write_gold"},
     "compare": {CLASSES: "annomodels.summaries.trust.held_out:held_out"},
     "plot.agreement": {
-        CLASSES: "annomodels.plots.agreement:agreement_forest",
-        NUMBERS: "annomodels.plots.agreement:agreement_forest",
+        CLASSES: "annomodels.plots.coders:agreement_forest",
+        NUMBERS: "annomodels.plots.coders:agreement_forest",
     },
     "plot.coders": {
         CLASSES: "annomodels.plots.coders:coder_forest",

@@ -7,8 +7,12 @@ inside functions.
 
 from __future__ import annotations
 
-from annomodels.plots.agreement import agreement_forest
-from annomodels.plots.coders import coder_forest, confusion_matrix, pairwise_heatmap
+from annomodels.plots.coders import (
+    agreement_forest,
+    coder_forest,
+    confusion_matrix,
+    pairwise_heatmap,
+)
 from annomodels.plots.items import difficulty, quadrant, simplex, values
 from annomodels.plots.prevalence import prevalence
 from annomodels.plots.svg import inline
