@@ -179,8 +179,7 @@ def write_outputs(
     """
     from annomodels.cli.places import filled_folder
     from annomodels.cli.session import note, warn
-    from annomodels.cli.summary import gold_of, gold_table
-    from annomodels.cli.tables import guarded_tables, to_text
+    from annomodels.cli.tables import gold_of, gold_table, guarded_tables, to_text
     from annomodels.cli.terminal import Stages
     from annomodels.reporting.facts import Facts
     from annomodels.reporting.methods import methods

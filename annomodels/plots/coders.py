@@ -36,7 +36,6 @@ _AXIS = {
 _NEUTRAL = {"skill": 0.0, "bias": 0.0, "scale": 1.0}
 _FROM_0_TO_1 = {"accuracy": 0.4, "skill": 0.0, "reliability": 0.0}
 _MOST_PAIRED = 60
-
 _RANK = {
     **{"adversary": 0, "reversed": 0, "spammer": 1, "uninformative": 1},
     **{"biased": 2, "good": 3, "not enough evidence": 4},
@@ -298,8 +297,6 @@ def _order(values: Floats) -> NDArray[np.intp]:
     distance = np.maximum((distance + distance.T) / 2, 0.0)
     tree = linkage(squareform(distance, checks=False), "average", optimal_ordering=True)
     return np.asarray(leaves_list(tree), dtype=np.intp)
-
-
 
 
 def agreement_forest(source: Any, *, ax: Axes | None = None) -> Figure:
