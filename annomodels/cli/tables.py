@@ -1,4 +1,4 @@
-"""Tables, those of a saved fit too, as TSV, CSV, JSON, Markdown, LaTeX, drawn, or for other tools."""
+"""Tables, of saved fits too: as TSV, CSV, JSON, Markdown, LaTeX, drawn, or for another program."""
 
 from __future__ import annotations
 
