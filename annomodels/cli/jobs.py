@@ -183,8 +183,7 @@ def write_outputs(
     from annomodels.cli.terminal import Stages
     from annomodels.reporting.facts import Facts
     from annomodels.reporting.methods import methods
-    from annomodels.reporting.page import page
-    from annomodels.reporting.sheet import write
+    from annomodels.reporting.page import page, write
 
     told = str(fit.tree.attrs["command"])
     shown = fit if audited is None else audited.after(fit)
