@@ -11,7 +11,7 @@ import numpy as np
 from annomodels.data.alike import components
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
-from annomodels.data.validation import counted, rated, variants
+from annomodels.data.validation import counted, rated, some, variants
 from annomodels.types import Ints
 
 FEW = 10  # labels below which little can be said about a coder
@@ -195,7 +195,7 @@ def findings(data: Annotations) -> list[Finding]:
 def _labels(data: Annotations, facts: Health) -> list[Finding]:
     counts = np.array(facts.label_counts)
     order = np.argsort(-counts, kind="stable")
-    shown = [f"{_cut(data.labels[k])} {counts[k] / counts.sum():.1%}" for k in order[:_SHOWN]]
+    shown = [f"{_some([data.labels[k]])} {counts[k] / counts.sum():.1%}" for k in order[:_SHOWN]]
     more = f" and {data.n_labels - _SHOWN} more" if data.n_labels > _SHOWN else ""
     alike = len(variants(data.labels, "label")) + len(variants(data.coders, "coder"))
     unused = f"Declared but never given: {_some(facts.unused)}." if facts.unused else ""
@@ -247,11 +247,4 @@ def _texts(names: Sequence[Any]) -> tuple[str, ...]:
 
 
 def _some(names: Sequence[Any]) -> str:
-    more = len(names) - _SHOWN
-    shown = ", ".join(_cut(name) for name in names[:_SHOWN])
-    return shown + (f" and {more} more" if more > 0 else "")
-
-
-def _cut(name: Any) -> str:
-    text = label_text(name)
-    return text if len(text) <= 40 else text[:37] + "..."
+    return some(names, label_text, _SHOWN)

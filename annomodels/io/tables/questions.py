@@ -85,8 +85,7 @@ def unsuitable(
 
 
 def _shown(label: Any) -> str:
-    text = repr(label[0] if isinstance(label, (list, tuple)) and len(label) == 1 else label)
-    return text if len(text) <= 40 else text[:37] + "..."
+    return some([label[0] if isinstance(label, (list, tuple)) and len(label) == 1 else label])
 
 
 def _plain(labels: Iterable[Any]) -> list[Any]:
