@@ -1,6 +1,7 @@
 """Pictures of a fit: functions that take a fit or a summary and give back a matplotlib figure.
 
-Coders in one file, items in another, one look in ``style``, and ``svg`` to put them into a page.
+Coders in one file, items in another, what tells whether to believe a fit in ``trust``; one look in
+``style``, and ``svg`` to put them into a page.
 May import all that computes; only the report and the command line import it. matplotlib is loaded
 inside functions.
 """

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from annomodels.types import Ints
 
-_MOST = 30
+_MOST_LABELS = 30
 
 
 def prevalence(fit: Any, *, ax: Axes | None = None) -> Figure:
@@ -39,8 +39,8 @@ def prevalence(fit: Any, *, ax: Axes | None = None) -> Figure:
     raw = _label_counts(fit.data) / max(len(fit.data), 1)
     labels = [label_text(name) for name in fit.data.labels]
     shown = np.arange(len(labels))
-    if len(labels) > _MOST:
-        shown = np.sort(np.argsort(-np.maximum(raw, draws.mean(axis=0)))[:_MOST])
+    if len(labels) > _MOST_LABELS:
+        shown = np.sort(np.argsort(-np.maximum(raw, draws.mean(axis=0)))[:_MOST_LABELS])
     rows = np.arange(len(shown))
     low, q1, middle, q3, high = np.quantile(
         draws[:, shown], [0.025, 0.25, 0.5, 0.75, 0.975], axis=0
