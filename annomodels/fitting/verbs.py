@@ -75,8 +75,8 @@ VERBS: dict[str, dict[Kind, str]] = {
     "plot.pairwise": {CLASSES: "annomodels.plots.coders:pairwise_heatmap"},
     "plot.predictive": {CLASSES: "annomodels.plots.trust:predictive_votes"},
     "plot.prevalence": {
-        CLASSES: "annomodels.plots.prevalence:prevalence",
-        SCAN: "annomodels.plots.prevalence:prevalence",
+        CLASSES: "annomodels.plots.items:prevalence",
+        SCAN: "annomodels.plots.items:prevalence",
     },
     "plot.quadrant": {CLASSES: "annomodels.plots.items:quadrant"},
     "plot.ranks": {

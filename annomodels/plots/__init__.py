@@ -14,8 +14,7 @@ from annomodels.plots.coders import (
     confusion_matrix,
     pairwise_heatmap,
 )
-from annomodels.plots.items import difficulty, quadrant, simplex, values
-from annomodels.plots.prevalence import prevalence
+from annomodels.plots.items import difficulty, prevalence, quadrant, simplex, values
 from annomodels.plots.svg import inline
 from annomodels.plots.trust import coverage, predictive_votes, ranks
 
