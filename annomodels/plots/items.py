@@ -1,4 +1,4 @@
-"""Items: how many have each label, their disagreement and doubt, their difficulty and true value."""
+"""Items: how many have each label, their disagreement and doubt, difficulty and true value."""
 
 from __future__ import annotations
 
