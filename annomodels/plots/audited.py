@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_MOST = 8  # labels
+_MOST_JUDGED = 8  # labels
 _WAYS = (
     ("value", "low", "high", style.BLUE, "o", "audit and model"),  # or the model, made cautious
     ("audit", "audit_low", "audit_high", style.GREEN, "D", "audit alone"),
@@ -38,7 +38,7 @@ def audited(found: Any, *, ax: Axes | None = None) -> Figure:
         alone; of more than 8 labels the most frequent ones.
     """
     shares = found.table[found.table["quantity"].isin(["accuracy", "prevalence"])]
-    of_labels = shares[shares["quantity"] == "prevalence"].nlargest(_MOST, "value").index
+    of_labels = shares[shares["quantity"] == "prevalence"].nlargest(_MOST_JUDGED, "value").index
     table = shares[(shares["quantity"] == "accuracy") | shares.index.isin(of_labels)]
     rows = np.arange(len(table), dtype=float)
     made, ax = style.canvas(0.85 + 0.42 * len(table), ax)
