@@ -6,7 +6,7 @@ And whether there is anything to learn from them.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -82,6 +82,17 @@ class Encoded:
         votes = np.bincount(self.row, times, minlength=self.n_rows)
         votes[self.n_rows - self.n_silent :] = 0
         return np.asarray(votes / votes.sum())
+
+    def of_patterns(self, chosen: Ints, *, known: bool = True) -> Encoded:
+        """Give some of the patterns, with or without what is known of their truth."""
+        lengths = np.diff(self.starts)[chosen]
+        starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        take = np.repeat(self.starts[chosen] - starts[:-1], lengths) + np.arange(starts[-1])
+        gold = self.gold[chosen] if known else np.full(len(chosen), -1, self.gold.dtype)
+        return replace(
+            self, starts=starts, row=self.row[take], label=self.label[take], gold=gold,
+            weight=self.weight[chosen], inverse=np.arange(len(chosen)),
+        )  # fmt: skip
 
     @cached_property
     def counts(self) -> Any:
