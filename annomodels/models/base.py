@@ -15,8 +15,9 @@ from annomodels.errors import NotApplicable
 from annomodels.models.encoded import Encoded, require_fittable
 from annomodels.models.parameters import Parameter
 from annomodels.priors import Dirichlet
-from annomodels.priors.fields import enter, is_own, misfits, place_of, unwritable, value_of
 from annomodels.priors.shares import dirichlet_like, of_other_labels, plain
+from annomodels.priors.usable import misfits
+from annomodels.priors.written import enter, is_own, place_of, unwritable, value_of
 from annomodels.types import Floats
 
 if TYPE_CHECKING:

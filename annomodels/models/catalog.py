@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from annomodels.errors import NotApplicable
-from annomodels.priors.fields import class_within, is_own, newest, place_of, written_models
+from annomodels.priors.written import class_within, is_own, newest, place_of, written_models
 
 if TYPE_CHECKING:
     from annomodels.data.annotations import Annotations

@@ -5,16 +5,6 @@ arrays (used by the Gibbs sampler and by tests); the models hand the same number
 """
 
 from annomodels.priors.columns import Covariates
-from annomodels.priors.fields import (
-    Given,
-    GivenRows,
-    Needs,
-    NonNegative,
-    Probability,
-    Proper,
-    ProperRows,
-    Scale,
-)
 from annomodels.priors.scales import HalfNormal, LogNormal, Pareto, ScalePrior
 from annomodels.priors.shares import (
     Beta,
@@ -24,6 +14,16 @@ from annomodels.priors.shares import (
     Rows,
     from_dict,
     to_dict,
+)
+from annomodels.priors.usable import (
+    Given,
+    GivenRows,
+    Needs,
+    NonNegative,
+    Probability,
+    Proper,
+    ProperRows,
+    Scale,
 )
 
 __all__ = [

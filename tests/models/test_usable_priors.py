@@ -18,7 +18,7 @@ from annomodels.priors import (
     Pareto,
     Rows,
 )
-from annomodels.priors.fields import misfits
+from annomodels.priors.usable import misfits
 
 LEARNT = Diagonal(4.0, 0.7, 10.0)
 M = am.models
