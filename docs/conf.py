@@ -94,7 +94,7 @@ def _glossary() -> str:
 
 
 def _bibliography() -> str:
-    from annomodels.reporting.bibliography import sources
+    from annomodels.reporting.prose import sources
 
     found = sorted(sources().values(), key=lambda s: (s.author.lstrip("{").lower(), s.year))
     lines = [f"* {source.text.replace('https://', '<https://', 1)}" for source in found]

@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from annomodels.data.components import components
+from annomodels.data.alike import components
 
 
 def by_scipy(item, coder):
@@ -49,6 +49,6 @@ def test_a_long_chain_is_one_part_and_takes_few_rounds(rng, monkeypatch):
     item = np.repeat(np.arange(n - 1), 2)
     coder = np.stack([order[:-1], order[1:]], axis=1).ravel()
     counted = Counted()
-    monkeypatch.setattr("annomodels.data.components.np", counted)
+    monkeypatch.setattr("annomodels.data.alike.np", counted)
     assert (components(item, coder) == 0).all()
     assert counted.calls <= 3 * 20  # three a round; one round for each coder on the way would fail

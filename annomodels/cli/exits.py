@@ -34,6 +34,13 @@ def explain(error: BaseException, session: Session) -> int:
     return code
 
 
+def reason_of(error: Exception) -> str:
+    """Give the first thing that an error says, as the end of a sentence."""
+    problems = getattr(error, "problems", ())
+    text = problems[0].what if problems else (str(error).splitlines() or [""])[0]
+    return f"{text[:1].lower()}{text[1:]}".rstrip(".")
+
+
 def _read(error: BaseException) -> tuple[int, str]:
     from annomodels.cli.places import CannotWrite
 

@@ -87,7 +87,6 @@ def one_question(
     job: Job, output: str, labels: Annotations | None = None, question: str = ""
 ) -> Outcome:
     """Check, fit and write a folder; `labels` may have been read already."""
-    from annomodels.cli.health import findings
     from annomodels.cli.loading import (
         check_answers,
         drawn_from,
@@ -98,6 +97,7 @@ def one_question(
     from annomodels.cli.places import check_folder
     from annomodels.cli.sampling import exit_code, facts_of, verdict_lines
     from annomodels.cli.session import note
+    from annomodels.reporting.health import findings
 
     names = names_of(report=job.report, audited=bool(job.audit))
     check_folder(output, names, job.force)
@@ -179,13 +179,11 @@ def write_outputs(
     """
     from annomodels.cli.places import filled_folder
     from annomodels.cli.session import note, warn
-    from annomodels.cli.summary import gold_of, gold_table
-    from annomodels.cli.tables import guarded_tables, to_text
+    from annomodels.cli.tables import gold_of, gold_table, guarded_tables, to_text
     from annomodels.cli.terminal import Stages
     from annomodels.reporting.facts import Facts
     from annomodels.reporting.methods import methods
-    from annomodels.reporting.page import page
-    from annomodels.reporting.sheet import write
+    from annomodels.reporting.page import page, write
 
     told = str(fit.tree.attrs["command"])
     shown = fit if audited is None else audited.after(fit)
@@ -231,9 +229,9 @@ def each_question(job: Job, output: str) -> tuple[str, list[Outcome], dict[str, 
     str, list of Outcome, dict
         The page with the links, what came of each question, and why others were left out.
     """
+    from annomodels.cli.exits import reason_of
     from annomodels.cli.loading import load_each
     from annomodels.cli.places import check_folder
-    from annomodels.cli.questions import reason_of
     from annomodels.cli.session import note, warn
     from annomodels.errors import EngineError, NotApplicable, Problem
     from annomodels.reporting.index import row_of
@@ -280,8 +278,7 @@ def _overall(
     import pandas as pd
 
     from annomodels.cli.places import write_file
-    from annomodels.cli.questions import with_left_out
-    from annomodels.cli.tables import to_text
+    from annomodels.cli.tables import to_text, with_left_out
     from annomodels.reporting.index import index_page
     from annomodels.reporting.overall import fits_methods
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from annomodels.cli.options import Command, Reading, changed, flag_of
-from annomodels.cli.session import note
+from annomodels.cli.session import note, warn
 from annomodels.errors import AnnotationError, NotApplicable, Problem, printable
 
 if TYPE_CHECKING:
@@ -73,7 +73,6 @@ def load_data(name: str, reading: Reading) -> Annotations:
     """Read a file, standard input (``-``) or a bundled data set (``dataset:NAME``)."""
     if name.startswith(PREFIX):
         return _bundled(name.removeprefix(PREFIX), reading)
-    from annomodels.cli.questions import asked_of, several
     from annomodels.io.reading import read
 
     if not several(reading, every_question=False):
@@ -87,6 +86,33 @@ def load_data(name: str, reading: Reading) -> Annotations:
     return next(iter(found.values()))
 
 
+def asked_of(reading: Reading) -> tuple[str, ...]:
+    """Names and patterns given with ``--question``."""
+    asked = reading["question"]
+    return () if asked is None else (asked,) if isinstance(asked, str) else tuple(asked)
+
+
+def several(reading: Reading, every_question: bool) -> bool:
+    """Whether several questions are meant: by the option, by several names, or by a pattern.
+
+    Raises
+    ------
+    click.UsageError
+        When both all and some were asked for.
+    """
+    asked = asked_of(reading)
+    if every_question and asked:
+        raise click.UsageError(
+            "Give --question or --every-question, not both.",
+            click.get_current_context(silent=True),
+        )
+    if len(asked) != 1:
+        return every_question or bool(asked)
+    from annomodels.io.codebook import is_pattern
+
+    return is_pattern(asked[0])
+
+
 def load_each(data: str, reading: Reading) -> Questions:
     """Read all questions, or those asked for, and say which are left out.
 
@@ -95,7 +121,6 @@ def load_each(data: str, reading: Reading) -> Questions:
     click.UsageError
         When there is one question only, or the data are bundled.
     """
-    from annomodels.cli.questions import asked_of, say_left_out
     from annomodels.io.questions import read_questions
 
     context = click.get_current_context(silent=True)
@@ -107,7 +132,8 @@ def load_each(data: str, reading: Reading) -> Questions:
     found = read_questions(data.paths if isinstance(data, Files) else data, asked, **said)
     if not asked and len(found) + len(found.left_out) < 2:
         raise click.UsageError(alone, context)
-    say_left_out(found.left_out)
+    for question, why in found.left_out.items():
+        warn(f"left out: {question}: {why}.")
     return found
 
 
@@ -263,7 +289,6 @@ def check_answers(paths: Sequence[str], data: Annotations) -> None:
 def estimated(fit: Fit, paths: Sequence[str], how: Mapping[str, Any], **more: Any) -> Estimate:
     """Estimate, and say on stderr what a reader should know."""
     from annomodels.auditing.estimate import estimate
-    from annomodels.cli.session import note, warn
 
     found = estimate(fit, answers_from(paths), **how, **more)
     first, *rest = found.notes

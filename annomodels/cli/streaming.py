@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from annomodels.cli.jobs import Job, fit_of
-from annomodels.cli.loading import PREFIX
+from annomodels.cli.loading import PREFIX, asked_of, several
 from annomodels.cli.options import changed, flag_of
 from annomodels.cli.places import check_folder, filled_folder
-from annomodels.cli.questions import asked_of, several
 from annomodels.cli.sampling import exit_code, facts_of, verdict_lines
 from annomodels.cli.session import note, say, warn
 from annomodels.cli.tables import guarded_tables, to_json, to_text

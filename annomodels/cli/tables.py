@@ -1,11 +1,12 @@
-"""Tables as text: TSV, CSV, JSON, Markdown, LaTeX, drawn, or in the layout of another program."""
+"""Tables, of saved fits too: as TSV, CSV, JSON, Markdown, LaTeX, drawn, or for another program."""
 
 from __future__ import annotations
 
 import json
 import math
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,9 @@ from annomodels.io.tables.delimited import text_of
 if TYPE_CHECKING:
     import pandas as pd
 
+    from annomodels.fitting.fit import Fit
     from annomodels.io.writers.catalog import Writer
+    from annomodels.summaries.summary import Summary
 
 _BY_ENDING = {".csv": "csv", ".tsv": "tsv", ".json": "json", ".md": "md", ".tex": "tex"}
 _TEX = {
@@ -31,6 +34,8 @@ _TEX = {
     "^": r"\textasciicircum{}",
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
 }
+# labels from which files of gold have no columns of the next label
+MOST_LABELS = 50
 
 
 def emit(
@@ -47,11 +52,11 @@ def emit(
     the others, or all with ``--wide``; columns of `prose` may be wrapped. Names are whole. Below it
     stands what its columns mean, with the `level` of its intervals in percent.
     """
-    form = form_of(writing)
-    if form == "table" and writing.output in (None, "-"):
+    form = form_for(writing)
+    if form == "table":
         _draw(table, writing, title, short, prose, level)
         return
-    emit_text(to_text(table, "tsv" if form == "table" else form), writing)
+    emit_text(to_text(table, form), writing)
 
 
 def _draw(
@@ -105,6 +110,24 @@ def form_of(writing: Writing) -> str:
     if writing.output in (None, "-"):
         return "table" if sys.stdout.isatty() else "tsv"
     return _BY_ENDING.get(Path(str(writing.output)).suffix.lower(), "csv")
+
+
+def form_for(writing: Writing) -> str:
+    """Give the form in which a table will be written."""
+    form = form_of(writing)
+    return "tsv" if form == "table" and writing.output not in (None, "-") else form
+
+
+def with_left_out(table: pd.DataFrame, left_out: Mapping[str, str], form: str) -> pd.DataFrame:
+    """Add a row for each question that was left out, in forms that programs read."""
+    import pandas as pd
+
+    if form not in ("json", "csv", "tsv") or not left_out:
+        return table
+    rows: list[dict[str, Any]] = [
+        {"question": name, "note": f"Left out: {why}."} for name, why in left_out.items()
+    ]
+    return pd.concat([table, pd.DataFrame(rows)], ignore_index=True)[list(table.columns)]
 
 
 def emit_text(text: str, writing: Writing) -> None:
@@ -251,3 +274,84 @@ def _latex(names: list[str], rows: list[list[str]], numeric: list[bool]) -> str:
     align = "".join("r" if number else "l" for number in numeric)
     body = [rf"\begin{{tabular}}{{{align}}}", r"\hline", line(names), r"\hline"]
     return "\n".join([*body, *map(line, rows), r"\hline", r"\end{tabular}"]) + "\n"
+
+
+def show(
+    path: str,
+    summarise: Callable[[Fit], Summary],
+    writing: Writing,
+    short: Sequence[str],
+    table: Callable[[Summary], pd.DataFrame] = lambda summary: summary.table,
+) -> None:
+    """Load a fit, write one of its tables, and say on stderr what a reader should know."""
+    summary = summarise(loaded(path))
+    emit(table(summary), writing, summary.title, short)
+    for text in summary.notes:
+        note(f"note: {text}")
+
+
+def loaded(path: str) -> Fit:
+    """Load a fit, and say on stderr if it cannot be trusted."""
+    from annomodels.cli.loading import load_fit
+
+    fit = load_fit(path)
+    found = fit.check(predictive=False)  # which never forbids the use
+    if not found:
+        warn("This fit cannot be trusted: " + " ".join(found.sentences))
+    return fit
+
+
+def gold_of(fit: Fit, threshold: float | None, most: int = MOST_LABELS) -> Summary:
+    """Give the gold of a fit with ``p_next_<label>``, where it has such and labels are not many."""
+    summary = fit.gold(threshold)
+    if fit.lacks("p_next") or fit.data.n_labels > most:
+        return summary
+    foretold = fit.p_next().table.drop(columns="item")
+    # a label may be called next_a beside one that is called a
+    taken = {f"p_{label_text(label)}" for label in fit.data.labels}
+    if taken & set(foretold.columns):
+        return summary
+    return replace(summary, table=summary.table.join(foretold))
+
+
+def gold_table(summary: Summary, threshold: float | None, soft: bool) -> pd.DataFrame:
+    """Give the gold table as files hold it.
+
+    With a threshold, labels that are not settled are empty; `soft` adds ``p_<label>``.
+    """
+    table = summary.table.copy()
+    if threshold is not None:
+        table["label"] = table["label"].where(table["settled"], "")
+    if soft:
+        probability = summary.draws["p_truth"]
+        for name in probability["truth"].values:
+            table[f"p_{name}"] = probability.sel(truth=name).values
+    return table
+
+
+def gold_back(
+    path: str,
+    to: str,
+    threshold: float | None,
+    question: str,
+    writing: Writing,
+    spreadsheet: bool,
+) -> None:
+    """Write the gold labels of a saved fit so that a tool imports them.
+
+    With a threshold, items below it have no label. "parquet" gives a table with ``p_<label>`` and
+    ``p_next_<label>``.
+    """
+    from annomodels.io.writers.catalog import BACKS, Writer, named
+    from annomodels.io.writers.goldlist import gold_list
+
+    fit = loaded(path)
+    summary = gold_of(fit, threshold)
+    table = gold_table(summary, threshold, soft=True)
+    texts = dict(zip(fit.data.items, fit.data.texts or (), strict=False))
+    if to == "parquet":
+        put(Writer(to, "", lambda given: given, to), table, writing, spreadsheet)
+    else:
+        put(named(to, BACKS), gold_list(table, question, texts), writing, spreadsheet)
+    for text in summary.notes:
+        note(f"note: {text}")

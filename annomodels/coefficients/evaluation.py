@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from annomodels.coefficients.catalogue import Request
-from annomodels.coefficients.coder_pairs import CoderPairs, PairKappas, count_pairs
 from annomodels.coefficients.counts import Counts, Moments, count, few_nodes
 from annomodels.coefficients.distances import Distance, Ordinal, Squared
 from annomodels.coefficients.formulas import evaluate_with
@@ -24,6 +23,7 @@ from annomodels.coefficients.weights import Sample
 from annomodels.types import Floats
 
 if TYPE_CHECKING:
+    from annomodels.coefficients.coder_pairs import CoderPairs
     from annomodels.coefficients.own import Own
 
 
@@ -48,6 +48,8 @@ class Statistics:
 
                 found[n] = OWN[r.coefficient.own](self.rows, r.distance, r.convention, r.chance)
             elif r.is_mean_kappa and not isinstance(r.distance, Ordinal):
+                from annomodels.coefficients.coder_pairs import PairKappas
+
                 found[n] = PairKappas(self.rows, r.distance, r.convention == "listwise")
         return found
 
@@ -84,6 +86,10 @@ class Statistics:
             for n, r in enumerate(self.requests)
             if n not in self.own and (r.from_pairs or r.convention == "pairwise")
         }
+        if not asked:
+            return {}
+        from annomodels.coefficients.coder_pairs import count_pairs
+
         return {name: count_pairs(self.rows, name == "listwise") for name in asked}
 
     @property
@@ -134,6 +140,8 @@ class Statistics:
         weights
             Weights of the items, shape [item].
         """
+        from annomodels.coefficients.coder_pairs import PairKappas
+
         mean = self.own.get(n)
         each = (
             mean.each(weights)

@@ -230,8 +230,9 @@ class Annotations(Coded):
         gold = None if gold is None else plain_mapping(gold, "item", "label")
         group = None if group is None else plain_mapping(group, "item", "group")
         texts = None if texts is None else plain_mapping(texts, "item")
-        aside = SetAside(dont_know)
-        items, coders, values, rows = aside.split(items, coders, values, rows)
+        aside = SetAside(dont_know) if len(dont_know) else None
+        if aside is not None:
+            items, coders, values, rows = aside.split(items, coders, values, rows)
         fields = code(
             items,
             coders,
@@ -247,8 +248,10 @@ class Annotations(Coded):
         said = remarks(fields["item"], fields["coder"], fields["label"])
         if fields.get("gold") is not None:
             said += gold_remarks(fields["item"], fields["label"], fields["gold"], fields["labels"])
-        fields |= aside.coded(fields["items"], fields["coders"])
-        all_notes = (*notes, *fields.pop("notes"), *said, *aside.notes)
+        if aside is not None:
+            fields |= aside.coded(fields["items"], fields["coders"])
+            said += aside.notes
+        all_notes = (*notes, *fields.pop("notes"), *said)
         return cls(**fields, scale=scale, skips=skips, source=source, notes=all_notes)
 
     # -- changes, each a copy -------------------------------------------------------------------

@@ -50,8 +50,6 @@ class SetAside:
         rows: Sequence[int] | NDArray[Any] | None,
     ) -> tuple[Any, Any, Any, Any]:
         """Give the columns without those rows, and the numbers of the rows that are left."""
-        if not self.names:
-            return items, coders, values, rows
         kinds = [self.kind(value) for value in values]
         kept = [n for n, kind in enumerate(kinds) if kind < 0]
         self.rows = [(items[n], coders[n], kind) for n, kind in enumerate(kinds) if kind >= 0]
@@ -69,8 +67,6 @@ class SetAside:
 
         Items nobody answered and coders who never answered are left out, with a note.
         """
-        if not self.names:
-            return {}
         item_of = {name: n for n, name in enumerate(items)}
         coder_of = {name: n for n, name in enumerate(coders)}
         known = [

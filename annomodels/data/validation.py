@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.data.components import components
+from annomodels.data.alike import components
 from annomodels.data.names import label_text
 from annomodels.errors import AnnotationError, Problem
 
@@ -73,7 +73,7 @@ def all_numbers(names: Iterable[Any]) -> bool:
     return True
 
 
-def some(names: Iterable[Any], show: Callable[[Any], str] = repr) -> str:
+def some(names: Iterable[Any], show: Callable[[Any], str] = repr, most: int = SHOWN) -> str:
     """First few names, shortened, and how many more there are.
 
     Examples
@@ -82,8 +82,8 @@ def some(names: Iterable[Any], show: Callable[[Any], str] = repr) -> str:
     "'a', 'b', 'c', 'd', 'e' and 2 more"
     """
     names = list(names)
-    shown = ", ".join(_short(show(name)) for name in names[:SHOWN])
-    more = len(names) - SHOWN
+    shown = ", ".join(_short(show(name)) for name in names[:most])
+    more = len(names) - most
     return shown + (f" and {more:,} more" if more > 0 else "")
 
 

@@ -101,7 +101,7 @@ def collect_parameters(
         **attrs,
         "relabelled_share": sum(part.relabelled for part in kept) / sum(part.n for part in kept),
         "swapped_chains": swapped,
-        "modes": _modes(gaps, log_likelihood, posterior["prevalence"]),
+        "modes": chain_modes(gaps, log_likelihood, posterior["prevalence"]),
         "rhat_max": rhat_max,
         "ess_min": ess_min,
     }
@@ -164,35 +164,22 @@ def fields_of_states(
 
 
 def chain_modes(
-    p_truth: AnyArray,
-    weight: AnyArray,
-    log_likelihood: AnyArray,
-    prevalence: AnyArray,
-    distance: float = 0.05,
+    gaps: AnyArray, log_likelihood: AnyArray, prevalence: AnyArray, distance: float = 0.05
 ) -> list[dict[str, Any]]:
     """Group chains by what they say of the items; more than one group means several modes.
 
     Parameters
     ----------
-    p_truth
-        Class probabilities by chain, shape [chain, pattern, truth].
-    weight
-        Number of items of each pattern.
+    gaps
+        Mean total variation distance between the class probabilities of chains, [chain, chain].
     log_likelihood
         With the truth summed out, shape [chain, draw]; densities of the priors would not compare,
         since rows near the edge of the simplex make them as large as one likes.
     prevalence
         Draws, shape [chain, draw, truth].
     distance
-        Mean total variation distance from which two chains count as different.
+        From which two chains count as different.
     """
-    return _modes(total_gaps(p_truth, weight) / weight.sum(), log_likelihood, prevalence, distance)
-
-
-def _modes(
-    gaps: AnyArray, log_likelihood: AnyArray, prevalence: AnyArray, distance: float = 0.05
-) -> list[dict[str, Any]]:
-    """Group chains whose distance is small."""
     found = [
         {
             "lp": float(log_likelihood[group].mean()),

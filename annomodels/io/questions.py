@@ -15,7 +15,7 @@ from annomodels.io.codebook import fits, is_pattern, unfit, unknown
 from annomodels.io.many import Paths
 from annomodels.io.reading import read, understood
 from annomodels.io.tables.guard import NotAsItSeems
-from annomodels.io.tables.suitable import listed
+from annomodels.io.tables.questions import listed
 
 
 @dataclass(frozen=True, repr=False)

@@ -1,4 +1,4 @@
-"""Log density of the priors that somebody chose, as the model says or from its PyMC definition."""
+"""Log density of the priors that somebody chose, from the PyMC definition of a model."""
 
 from __future__ import annotations
 
@@ -14,42 +14,20 @@ from annomodels.priors.shares import inside
 from annomodels.types import Floats
 
 
-def log_chosen_priors(
-    model: Model, data: Annotations, values: dict[str, Floats]
+def defined_priors(
+    model: Model, data: Annotations, known: dict[str, Floats]
 ) -> tuple[Floats, list[str]]:
-    """Log density of the priors that somebody chose, on every draw.
-
-    These are all but those of coders that depend on other parameters: how coders spread around
-    their population is learnt. A variable whose draws are not kept, such as the standard normal
-    numbers of a population that is not centred, is left out. A model that knows these densities
-    says them (:meth:`Model.log_priors`), else they are taken from its definition in PyMC.
+    """Log density of the chosen priors on every draw, and the variables that it is of.
 
     Parameters
     ----------
     model
-        The model that was fitted.
+        The model as its definition has it.
     data
         What was fitted.
-    values
-        Draws of the variables of the result, chains after each other: [sample, ...].
-
-    Returns
-    -------
-    tuple
-        Log density, shape [sample], and the names of the variables that it is of.
+    known
+        Draws of its own variables, shape [sample, ...].
     """
-    model = model.reported
-    known = model.prior_values(values)
-    said = model.log_priors({name: np.asarray(v, dtype=np.float64) for name, v in known.items()})
-    if said is None:
-        return defined_priors(model, data, known)
-    return np.asarray(sum(said.values())), list(said)
-
-
-def defined_priors(
-    model: Model, data: Annotations, known: dict[str, Floats]
-) -> tuple[Floats, list[str]]:
-    """Do the same from the definition of the model in PyMC, given its own variables."""
     import pytensor
     from pymc import logp
     from pytensor.graph.replace import clone_replace, vectorize_graph

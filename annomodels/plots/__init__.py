@@ -1,20 +1,22 @@
 """Pictures of a fit: functions that take a fit or a summary and give back a matplotlib figure.
 
-Coders in one file, items in another, one look in ``style``, and ``svg`` to put them into a page.
+Coders in one file, items in another, what tells whether to believe a fit in ``trust``; one look in
+``style``, and ``svg`` to put them into a page.
 May import all that computes; only the report and the command line import it. matplotlib is loaded
 inside functions.
 """
 
 from __future__ import annotations
 
-from annomodels.plots.agreement import agreement_forest
-from annomodels.plots.coders import coder_forest, confusion_matrix, pairwise_heatmap
-from annomodels.plots.coverage import coverage
-from annomodels.plots.items import difficulty, quadrant, simplex, values
-from annomodels.plots.predictive import predictive_votes
-from annomodels.plots.prevalence import prevalence
-from annomodels.plots.ranks import ranks
+from annomodels.plots.coders import (
+    agreement_forest,
+    coder_forest,
+    confusion_matrix,
+    pairwise_heatmap,
+)
+from annomodels.plots.items import difficulty, prevalence, quadrant, simplex, values
 from annomodels.plots.svg import inline
+from annomodels.plots.trust import coverage, predictive_votes, ranks
 
 __all__ = [
     "agreement_forest",

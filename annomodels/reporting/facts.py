@@ -188,7 +188,7 @@ class Facts:
     def coverage(self) -> Summary:
         """How many items each threshold keeps."""
         if self.has("gold"):
-            from annomodels.summaries.trust.coverage import coverage
+            from annomodels.summaries.gold.gold import coverage
 
             return coverage(self.tree, self.data)
         import xarray as xr

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from annomodels.plots.style import short
-from annomodels.reporting.sheet import basics, template
+from annomodels.reporting.page import basics, template
 from annomodels.reporting.words import count, decimal, percent, share_interval
 
 if TYPE_CHECKING:

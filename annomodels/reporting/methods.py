@@ -7,10 +7,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from annomodels.coefficients.catalogue import COEFFICIENTS
-from annomodels.reporting.bibliography import Source, by_citation, by_doi, sources_of
 from annomodels.reporting.facts import Facts, facts_of
 from annomodels.reporting.outcome import labelled, results
-from annomodels.reporting.prose import as_latex, as_markdown, cite, cited_in, latex
+from annomodels.reporting.prose import (
+    Source,
+    as_latex,
+    as_markdown,
+    by_citation,
+    by_doi,
+    cite,
+    cited_in,
+    latex,
+    sources_of,
+)
 from annomodels.reporting.words import (
     count,
     decimal,

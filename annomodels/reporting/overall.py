@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from annomodels.reporting.bibliography import by_doi, sources_of
 from annomodels.reporting.facts import facts_of
 from annomodels.reporting.methods import paragraphs, references
-from annomodels.reporting.prose import as_markdown, cite, cited_in, name
+from annomodels.reporting.prose import as_markdown, by_doi, cite, cited_in, name, sources_of
 from annomodels.reporting.words import count, decimal
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from annomodels.data.names import label_text
 from annomodels.engines.source.disk import read_truths
 from annomodels.scale.summaries import believed, gold_rows
-from annomodels.summaries.gold.gold import DEFAULT_THRESHOLD
-from annomodels.summaries.trust.coverage import THRESHOLDS
+from annomodels.summaries.gold.gold import DEFAULT_THRESHOLD, THRESHOLDS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +31,7 @@ class Tally:
     labels
         One row for each label: label, gold (items of which it is the most probable), settled.
     thresholds
-        As the table of :func:`annomodels.summaries.trust.coverage.coverage`: threshold, kept,
+        As the table of :func:`annomodels.summaries.gold.gold.coverage`: threshold, kept,
         share, accuracy, wrong; its intervals need the labels in memory and are NaN.
     per_item
         Number of items with 0, 1, 2, ... labels.

@@ -186,9 +186,11 @@ def test_chains_started_in_the_mirror_mode_come_back_in_order(monkeypatch, data)
 
 def test_modes_that_are_no_relabellings_are_reported():
     from annomodels.engines.collect import chain_modes
+    from annomodels.engines.kept import total_gaps
 
     p = np.zeros((3, 10, 2))
     p[:2, :, 0], p[2, :, 1] = 1.0, 1.0
-    modes = chain_modes(p, np.ones(10), np.array([[-5.0], [-5.0], [-9.0]]), np.ones((3, 1, 2)) / 2)
+    gaps = total_gaps(p, np.ones(10)) / 10
+    modes = chain_modes(gaps, np.array([[-5.0], [-5.0], [-9.0]]), np.ones((3, 1, 2)) / 2)
     assert [mode["lp"] for mode in modes] == [-5.0, -9.0]
     assert [round(mode["share"], 2) for mode in modes] == [0.67, 0.33]

@@ -20,7 +20,7 @@ from annomodels.executors.team import Serial
 from annomodels.models.encoded import encode
 from annomodels.models.mixtures.stack import as_far_off, layered, stacking_weights, vote_shares
 from annomodels.reporting.facts import wrong_labels
-from annomodels.summaries.next.next_labels import _of_stack
+from annomodels.summaries.next.gains import stack_beliefs
 from annomodels.summaries.trust.known_truth import known_truth_finding
 
 pytestmark = pytest.mark.slow
@@ -293,7 +293,7 @@ def test_known_truth_that_nobody_would_expect_turns_the_lamp_amber(plain):
 
 def test_what_to_label_next_rests_on_what_the_stack_says(plain):
     some = np.array([3, 0, 41])
-    (part, believed), *rest = _of_stack(plain.tree, 150)(some)
+    (part, believed), *rest = stack_beliefs(plain.tree, 150)(some)
     assert not rest
     assert believed[part].shape == (3, 150, 3)
     np.testing.assert_allclose(believed.mean(axis=1), p_truth(plain)[some], atol=0.05)

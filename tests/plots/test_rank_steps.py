@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from annomodels.plots.ranks import _steps
+from annomodels.plots.trust import _steps
 
 
 def test_chains_from_one_distribution_stay_near_one(rng):

@@ -10,7 +10,7 @@ import pytest
 
 import annomodels as am
 from annomodels.errors import AnnotationError
-from annomodels.plots.audited import audited
+from annomodels.plots.trust import audited
 from annomodels.reporting.audited import off, panel, results
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.methods import methods

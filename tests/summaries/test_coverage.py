@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import annomodels as am
+from annomodels.summaries.gold.gold import coverage
 from annomodels.summaries.trust.calibration import calibration
-from annomodels.summaries.trust.coverage import coverage
 
 
 @pytest.fixture(scope="module")

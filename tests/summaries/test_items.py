@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 
-from annomodels.summaries.items.items import items
-from annomodels.summaries.items.quadrants import QUADRANTS
+from annomodels.summaries.items.items import QUADRANTS, items
 from annomodels.summaries.skills import entropy_bits
 
 

@@ -7,8 +7,7 @@ import pytest
 
 import annomodels as am
 from annomodels.data.annotations import Annotations
-from annomodels.summaries.trust.predictive import aspects, predictive
-from annomodels.summaries.trust.predictive_rows import Rows
+from annomodels.summaries.trust.predictive import Rows, aspects, predictive
 
 COLUMNS = ["statistic", "observed", "expected", "low", "high", "p_value", "verdict"]
 

@@ -10,7 +10,7 @@ from annomodels.models.base import ExpectedAccuracy
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.priors import Diagonal
 from annomodels.summaries.trust.checks import check
-from annomodels.summaries.trust.prior_conflict import prior_finding
+from annomodels.summaries.trust.priors import prior_finding
 
 ROWS = np.array([[0.05, 0.55, 0.40], [0.075, 0.85, 0.075], [0.075, 0.075, 0.85]])
 OPTIONS = {"chains": 2, "draws": 200, "warmup": 150, "seed": 1}

@@ -8,11 +8,12 @@ from scipy.stats import beta, dirichlet, lognorm
 
 import annomodels as am
 from annomodels.models.catalog import MODELS
-from annomodels.models.chosen_priors import defined_priors, log_chosen_priors
+from annomodels.models.chosen_priors import defined_priors
 from annomodels.models.encoded import encode
 from annomodels.priors import Diagonal, Dirichlet
 from annomodels.summaries.draws import thinned
-from annomodels.summaries.trust import prior_sensitivity
+from annomodels.summaries.trust import priors
+from annomodels.summaries.trust.priors import log_chosen_priors
 from annomodels.summaries.trust.smoothing import power_sensitivity, smoothed
 
 POWERS = {"weaker": 0.8, "stronger": 1.25}
@@ -34,7 +35,7 @@ def small():
 @pytest.fixture(autouse=True)
 def all_draws(monkeypatch):
     """Look at all draws, so that these two ways to say the same differ by little."""
-    monkeypatch.setattr(prior_sensitivity, "MOST_DRAWS", 40_000)
+    monkeypatch.setattr(priors, "MOST_DRAWS", 40_000)
 
 
 def test_what_is_weighed_in_the_hierarchical_model(small):
@@ -165,14 +166,14 @@ def test_priors_of_many_rows():
 def test_where_few_draws_would_carry_the_weight_the_change_is_to_first_order():
     rng = np.random.default_rng(1)
     log_prior = -5.0 * rng.standard_exponential(2000)  # weaker priors: weights without a variance
-    weights = prior_sensitivity._weights(log_prior)
+    weights = priors._weights(log_prior)
     assert not weights.reliable
     x = rng.normal(log_prior, 3.0)
     covariance = np.cov(x, log_prior, ddof=0)[0, 1]
     for weight, power in ((weights.weaker, 0.8), (weights.stronger, 1.25)):
         assert weight.sum() == pytest.approx(1.0)
         assert weight @ x == pytest.approx(x.mean() + (power - 1.0) * covariance)
-    assert prior_sensitivity._weights(0.1 * log_prior).reliable
+    assert priors._weights(0.1 * log_prior).reliable
 
 
 @pytest.mark.parametrize("scale", [0.01, 0.5, 5.0])
@@ -222,7 +223,7 @@ def test_one_value_tells_nothing(small):
 def test_so_many_coders_that_few_draws_fit_in_memory(small, monkeypatch):
     fit = am.fit(small, "hierarchical", chains=2, draws=200, seed=1)
     few = lambda tree, data, n: thinned(tree, data, 1)  # noqa: E731
-    monkeypatch.setattr(prior_sensitivity, "thinned", few)
+    monkeypatch.setattr(priors, "thinned", few)
     found = fit.prior_sensitivity()
     assert found.table.empty
     assert found.notes == ("Too few draws to tell how much the priors matter: 1, not 100.",)

@@ -9,7 +9,7 @@ import click
 
 from annomodels.cli.breakdown import BY, DEFAULT, coefficient_names, parts_table
 from annomodels.cli.breakdown import SHORT as SHORT_BY
-from annomodels.cli.loading import data_argument
+from annomodels.cli.loading import data_argument, several
 from annomodels.cli.options import (
     Reading,
     Writing,
@@ -106,7 +106,6 @@ def command(
     from annomodels.cli.exits import DONE, GATE
     from annomodels.cli.gate import parse_gates
     from annomodels.cli.places import check_writing
-    from annomodels.cli.questions import several
     from annomodels.cli.session import warn
 
     limits = parse_gates(gates)
@@ -170,10 +169,10 @@ def _each_question(
     """Write one table with the coefficients of every question that has some, and a text."""
     import pandas as pd
 
+    from annomodels.cli.exits import reason_of
     from annomodels.cli.loading import load_each, say_notes
-    from annomodels.cli.questions import form_for, reason_of, with_left_out
     from annomodels.cli.session import note, warn
-    from annomodels.cli.tables import emit, emit_text
+    from annomodels.cli.tables import emit, emit_text, form_for, with_left_out
     from annomodels.coefficients.agreement import agreement
     from annomodels.reporting.overall import agreement_methods
 

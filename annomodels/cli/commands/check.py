@@ -17,10 +17,10 @@ from annomodels.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from annomodels.cli.health import Finding
     from annomodels.data.annotations import Annotations
     from annomodels.io.questions import Questions
     from annomodels.planning.supports import Use
+    from annomodels.reporting.health import Finding
 
 SHORT = ("items", "coders", "labels given", "different labels", "repeated labels", "scale")
 
@@ -49,9 +49,8 @@ def command(data: str, every_question: bool, reading: Reading, writing: Writing)
     with a pattern such as 'stage_*') stand in one table; columns that are no questions are named
     with the reason.
     """
-    from annomodels.cli.loading import load_each
+    from annomodels.cli.loading import load_each, several
     from annomodels.cli.places import check_writing
-    from annomodels.cli.questions import several
 
     check_writing(writing)
     if several(reading, every_question):
@@ -63,12 +62,12 @@ def command(data: str, every_question: bool, reading: Reading, writing: Writing)
 def _one(data: str, reading: Reading, writing: Writing) -> None:
     import pandas as pd
 
-    from annomodels.cli.health import findings
     from annomodels.cli.loading import load_data, stem
     from annomodels.cli.screen.glossary import CHECKS
     from annomodels.cli.session import here, note, say
     from annomodels.cli.tables import emit, emit_text, form_of, to_json
     from annomodels.planning.supports import supports
+    from annomodels.reporting.health import findings
 
     labels = load_data(data, reading)
     found, uses = findings(labels), supports(labels)
@@ -94,12 +93,11 @@ def _each(data: str, found: Questions, writing: Writing) -> None:
     """Write a row for each question, and what all of them support."""
     import pandas as pd
 
-    from annomodels.cli.health import findings
     from annomodels.cli.loading import stem
-    from annomodels.cli.questions import form_for, with_left_out
     from annomodels.cli.session import here, note
-    from annomodels.cli.tables import emit, emit_text, form_of, to_json
+    from annomodels.cli.tables import emit, emit_text, form_for, form_of, to_json, with_left_out
     from annomodels.planning.supports import sentence, supports
+    from annomodels.reporting.health import findings
 
     checks = {question: findings(labels) for question, labels in found.items()}
     uses = {question: supports(labels) for question, labels in found.items()}

@@ -33,8 +33,7 @@ def command(fits: tuple[str, ...], by: str, writing: Writing) -> None:
 
     from annomodels.cli.places import check_writing
     from annomodels.cli.session import note
-    from annomodels.cli.summary import loaded
-    from annomodels.cli.tables import emit
+    from annomodels.cli.tables import emit, loaded
     from annomodels.fitting.compare import compare
     from annomodels.summaries.trust.held_out import By
 

@@ -72,8 +72,7 @@ def command(
     from annomodels.cli.assumptions import whole_numbers
     from annomodels.cli.places import check_writing
     from annomodels.cli.session import note
-    from annomodels.cli.summary import loaded
-    from annomodels.cli.tables import emit
+    from annomodels.cli.tables import emit, loaded
     from annomodels.cli.terminal import Stages
     from annomodels.planning.design import Of, design
 

@@ -38,8 +38,7 @@ def command(fit: str, output: str | None, force: bool, form: str | None, as_json
     agreement coefficients.
     """
     from annomodels.cli.places import check_writing
-    from annomodels.cli.summary import loaded
-    from annomodels.cli.tables import emit_text, to_json
+    from annomodels.cli.tables import emit_text, loaded, to_json
     from annomodels.reporting.methods import bibtex, methods, methods_latex
 
     if as_json and form not in (None, "json"):

@@ -76,8 +76,7 @@ def command(
 
     from annomodels.cli.places import check_writing
     from annomodels.cli.session import note
-    from annomodels.cli.summary import loaded
-    from annomodels.cli.tables import emit
+    from annomodels.cli.tables import emit, loaded
     from annomodels.data.names import label_text
     from annomodels.summaries.next.gains import By
 

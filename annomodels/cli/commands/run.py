@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from annomodels.cli.loading import data_argument
+from annomodels.cli.loading import data_argument, several
 from annomodels.cli.options import (
     Reading,
     Sampling,
@@ -118,7 +118,6 @@ def command(
     verdict, and there are no items.csv and agreement.csv, which need the labels in memory.
     """
     from annomodels.cli.jobs import Job, Outcome, each_question, one_question
-    from annomodels.cli.questions import several
     from annomodels.cli.session import say
     from annomodels.cli.tables import to_json
 

@@ -87,7 +87,7 @@ def gold(
 ) -> None:
     """Give the gold label of each item of FIT with its probability, votes and why."""
     from annomodels.cli.places import check_writing
-    from annomodels.cli.summary import gold_back, gold_of, gold_table, show
+    from annomodels.cli.tables import gold_back, gold_of, gold_table, show
 
     if items and not why:
         raise click.UsageError("--item belongs to --why.")
@@ -121,7 +121,7 @@ def gold(
 def coders(fit: str, target: float | None, writing: Writing) -> None:
     """Give the quality of each coder of FIT with 95 % intervals."""
     from annomodels.cli.places import check_writing
-    from annomodels.cli.summary import show
+    from annomodels.cli.tables import show
 
     check_writing(writing)
     show(fit, lambda loaded: loaded.coders(target=target), writing, CODERS)
@@ -134,7 +134,7 @@ def coders(fit: str, target: float | None, writing: Writing) -> None:
 def items(fit: str, writing: Writing) -> None:
     """Say of each item of FIT whether it is easy, hard, contested or in need of labels."""
     from annomodels.cli.places import check_writing
-    from annomodels.cli.summary import show
+    from annomodels.cli.tables import show
 
     check_writing(writing)
     show(fit, lambda loaded: loaded.items(), writing, ITEMS)
@@ -155,7 +155,7 @@ def labels(fit: str, pairs: bool, writing: Writing) -> None:
     label would do to alpha and to the accuracy of the crowd.
     """
     from annomodels.cli.places import check_writing
-    from annomodels.cli.summary import show
+    from annomodels.cli.tables import show
 
     check_writing(writing)
     short = PAIRS if pairs else LABELS

@@ -25,7 +25,7 @@ from annomodels.data.validation import (
 )
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.tables.keys import Key
-from annomodels.io.tables.suitable import Unsuitable
+from annomodels.io.tables.questions import Unsuitable
 
 ROLES = ("item", "coder", "label")
 # The package's own word comes first and wins; the rest are the words of other tools.
@@ -315,9 +315,10 @@ def finished(
     declared = labels is not None
     if not declared:
         _without_texts(columns, source)
-    _, _, classes, rows = SetAside(dont_know).split(
-        columns.items, columns.coders, columns.labels, columns.rows
-    )
+    classes, rows = columns.labels, columns.rows
+    if len(dont_know):
+        aside = SetAside(dont_know)
+        _, _, classes, rows = aside.split(columns.items, columns.coders, classes, rows)
     problems += check_labels(classes, rows, declared=declared, scale=scale, source=source)
     for word, values in (
         ("item", columns.items),

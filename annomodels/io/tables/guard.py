@@ -11,8 +11,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from annomodels.data.alike import components
 from annomodels.data.annotations import Annotations
-from annomodels.data.components import components
 from annomodels.data.names import label_text
 from annomodels.data.validation import LONGEST_LABEL, counted, some
 from annomodels.errors import AnnotationError, Problem

@@ -19,8 +19,13 @@ from annomodels.io.tables.columns import (
     matched,
     named_column,
 )
-from annomodels.io.tables.questions import choose_question, question_column, suitable
-from annomodels.io.tables.suitable import Unsuitable, unsuitable
+from annomodels.io.tables.questions import (
+    Unsuitable,
+    choose_question,
+    question_column,
+    suitable,
+    unsuitable,
+)
 from annomodels.io.tables.table import Table
 
 GOLD_WORDS = ("gold", "truth", "gold_label", "gold label", "true_label", "ground_truth")

@@ -9,7 +9,7 @@ from typing import Any
 from annomodels.errors import Problem
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Columns, matched
-from annomodels.io.tables.suitable import has_markup, tag_in
+from annomodels.io.tables.questions import has_markup, tag_in
 from annomodels.io.tables.table import Table
 
 _LOOKED_AT = 200  # rows

@@ -1,14 +1,211 @@
-"""Several questions in one file: one is chosen by name, and none is ever guessed."""
+"""Which columns of an export are questions, and which of several is meant: none is guessed."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
-from annomodels.data.validation import counted, some
+from annomodels.data.validation import LONGEST_LABEL, MANY_LABELS, all_numbers, counted, some
 from annomodels.errors import Problem
-from annomodels.io.tables.suitable import Unsuitable, listed
+
+# The ends of names of columns that say something about an item, a coder or a session.
+_NO_LABELS = re.compile(
+    r"(.*[_. -])?(id|ids|uuid|guid|date|datetime|time|times|timestamp|created|updated|at|seconds|"
+    r"secs|ms|duration|elapsed|worktime|comments?|notes?|remarks?|feedback|text|url|link|batch|"
+    r"document|status|first[_ ]click|last[_ ]click|page[_ ]submit|click[_ ]count|clicks?|browser|"
+    r"user[_ ]?agent|resolution|ip|ip[_ ]address|captcha)",
+    re.IGNORECASE,
+)
+_OF_PEOPLE = re.compile(
+    r"(.*[_. -])?(age|gender|sex|race|ethnicity|education|occupation|income|nationality|country|"
+    r"city|region|native[_ ]language|religion)",
+    re.IGNORECASE,
+)
+_WHEN = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?([T ].*)?|\d\d?[./-]\d\d?[./-]\d{2,4}([ ,].*)?")
+_LINK = re.compile(r"https?://\S+")
+_MARKUP = re.compile(r"<(/?[A-Za-z][\w.-]*:[\w.-]+|/?[A-Za-z][\w.-]*)(\s[^<>]*)?/?>")
+_MOST = 0.5  # share of the cells that decides
+_LOOKED_AT = 200
+FEWEST = 5  # coders who gave several labels, before a column is taken for one about coders
+SHARED = 20  # items with two coders, all agreed, before a column is taken for one about items
+
+
+@dataclass(frozen=True)
+class Unsuitable:
+    """Why a column is no question.
+
+    Parameters
+    ----------
+    why
+        A few words: "free text, 509 different answers among 750".
+    sure
+        Whether it cannot hold labels; else it only looks as if nobody was asked.
+    """
+
+    why: str
+    sure: bool = True
+
+
+def unsuitable(
+    name: str, items: Sequence[Any], coders: Sequence[Any], labels: Sequence[Any]
+) -> Unsuitable | None:
+    """Say why a column cannot be a question, or None; `labels` are the cells that are filled.
+
+    Examples
+    --------
+    >>> unsuitable("tone", "aabb", "xyxy", ["pos", "neg", "pos", "pos"])
+    >>> unsuitable("captcha_2", "ab", "xy", ["ok", "ok"]).why
+    "all 2 answers are 'ok'"
+    >>> unsuitable("lead_time", "ab", "xy", ["12", "7"]).why
+    'by its name it says something of the item, the coder or the session'
+    """
+    if not len(labels):
+        return Unsuitable("nobody answered it")
+    if why := _kind(labels):
+        return Unsuitable(why)
+    distinct = {label if isinstance(label, Hashable) else repr(label) for label in labels}
+    if _NO_LABELS.fullmatch(name.strip()) and len(distinct) > 1:
+        return Unsuitable("by its name it says something of the item, the coder or the session")
+    if len(distinct) == 1:
+        return Unsuitable(f"all {counted(len(labels), 'answer')} are {_shown(labels[0])}", False)
+    many = len(distinct) > max(MANY_LABELS, _MOST * len(labels))
+    if many and not all_numbers(_plain(distinct)):
+        number = f"{len(distinct):,} different answers among {len(labels):,}"
+        return Unsuitable(f"free text, {number}")
+    if why := _of_coders(name, coders, labels):
+        return Unsuitable(why)
+    if _of_items(items, coders, labels):
+        return Unsuitable("it is the same for all coders of each item, so it is about items", False)
+    return None
+
+
+def _shown(label: Any) -> str:
+    return some([label[0] if isinstance(label, (list, tuple)) and len(label) == 1 else label])
+
+
+def _plain(labels: Iterable[Any]) -> list[Any]:
+    return [label[0] if isinstance(label, tuple) and len(label) == 1 else label for label in labels]
+
+
+def _kind(labels: Sequence[Any]) -> str:
+    """Say what most cells hold if it is not labels: JSON, marked text, long text, times, links."""
+    step = max(1, len(labels) // _LOOKED_AT)
+    few = _plain(islice(labels, 0, None, step))
+    texts = [cell for cell in few if isinstance(cell, str)]
+
+    def most(number: int) -> bool:
+        return number > _MOST * len(few)
+
+    if most(sum(map(is_json, few))):
+        return "JSON, not labels"
+    if most(sum(has_markup(cell) for cell in texts)):
+        return "text with markup in it, which is not read"
+    if most(sum(len(cell) > LONGEST_LABEL for cell in texts)):
+        return f"free text, mostly longer than {LONGEST_LABEL} characters"
+    if are_times(few):
+        return "times"
+    if most(sum(_LINK.fullmatch(cell) is not None for cell in texts)):
+        return "links"
+    return ""
+
+
+def are_times(cells: Sequence[Any]) -> bool:
+    """Whether most cells are dates or times.
+
+    Examples
+    --------
+    >>> are_times(["2026/01/05 10:00:03 AM GMT+1", "1/5/2026 10:02"]), are_times(["3.5", "t1"])
+    (True, False)
+    """
+    times = sum(isinstance(cell, str) and _WHEN.fullmatch(cell) is not None for cell in cells)
+    return times > _MOST * len(cells)
+
+
+def is_json(cell: Any) -> bool:
+    """Whether a cell is an object, a list of such, or the text of one.
+
+    Examples
+    --------
+    >>> is_json('[{"a": 1}]'), is_json({}), is_json("[sic]"), is_json('["a", "b"]')
+    (True, True, False, False)
+    """
+    if isinstance(cell, (list, tuple)):
+        return any(isinstance(part, dict) for part in cell) or (
+            len(cell) == 1 and isinstance(cell[0], str) and is_json(cell[0])
+        )
+    if isinstance(cell, str):
+        text = cell.strip()
+        return text[:1] + text[-1:] in ("{}", "[]") and (text[:1] == "{" or "{" in text)
+    return isinstance(cell, dict)
+
+
+def has_markup(cell: str) -> bool:
+    """Whether a text has tags of XML or HTML in it.
+
+    Examples
+    --------
+    >>> has_markup('a <mqm:startIssue id="1"/>b'), has_markup("a < b"), has_markup("<3")
+    (True, False, False)
+    """
+    return "<" in cell and _MARKUP.search(cell) is not None
+
+
+def tag_in(cell: Any) -> str:
+    """First tag of a text, short; "" where there is none.
+
+    Examples
+    --------
+    >>> tag_in('a <mqm:startIssue id="1"/>b'), tag_in("a"), tag_in("<b>x</b>")
+    ('<mqm:startIssue …>', '', '<b>')
+    """
+    found = _MARKUP.search(cell) if isinstance(cell, str) else None
+    return "" if found is None else f"<{found[1]}{' …' if found[2] else ''}>"
+
+
+def _of_coders(name: str, coders: Sequence[Any], labels: Sequence[Any]) -> str:
+    """Say that every coder has one and the same value in all rows, if so."""
+    given: dict[Any, Any] = {}
+    rows = Counter(coders)
+    for coder, label in zip(coders, labels, strict=True):
+        if given.setdefault(coder, label) != label:
+            return ""
+    named = _OF_PEOPLE.fullmatch(name.strip()) is not None
+    several = sum(n > 1 for n in rows.values())
+    if several >= FEWEST or named:
+        return "it is the same in all rows of each coder, so it is about coders"
+    return ""
+
+
+def _of_items(items: Sequence[Any], coders: Sequence[Any], labels: Sequence[Any]) -> bool:
+    """Whether all coders of an item have the same value, in so many items that nobody was asked."""
+    said: dict[Any, Any] = {}
+    first: dict[Any, Any] = {}
+    shared = set()
+    for item, coder, label in zip(items, coders, labels, strict=True):
+        if said.setdefault(item, label) != label:
+            return False
+        if first.setdefault(item, coder) != coder:
+            shared.add(item)
+    return len(shared) >= SHARED
+
+
+def listed(left_out: Mapping[str, str | Unsuitable]) -> str:
+    """Names and reasons in one sentence.
+
+    Examples
+    --------
+    >>> listed({"captcha": "all 2 answers are 'ok'", "t": Unsuitable("times")})
+    "'captcha' (all 2 answers are 'ok'), 't' (times)"
+    """
+    return ", ".join(
+        f"{name!r} ({why.why if isinstance(why, Unsuitable) else why})"
+        for name, why in left_out.items()
+    )
 
 
 def question_column(
@@ -68,8 +265,8 @@ def choose_question(
     if asked is None:
         if len(names) < 2:
             return (names[0] if names else None), []
-        listed = some(names, lambda q: f"{q!r} ({counts[q]:,} {rows}s)")
-        what = f"The table holds {counted(len(names), 'question')}: {listed}."
+        which = some(names, lambda q: f"{q!r} ({counts[q]:,} {rows}s)")
+        what = f"The table holds {counted(len(names), 'question')}: {which}."
         remedy = (
             f"Choose one with question={names[0]!r}; annomodels run and "
             "agree analyse each separately with --every-question."

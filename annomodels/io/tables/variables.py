@@ -10,8 +10,7 @@ from typing import Any
 
 from annomodels.data.validation import some
 from annomodels.errors import Problem
-from annomodels.io.tables.questions import choose_question
-from annomodels.io.tables.suitable import Unsuitable, unsuitable
+from annomodels.io.tables.questions import Unsuitable, choose_question, unsuitable
 from annomodels.io.tables.table import Table
 
 # Where a name such as frame_anna or tone2 is cut in two.

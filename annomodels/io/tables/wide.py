@@ -12,7 +12,7 @@ from annomodels.errors import Problem
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Columns, assemble, matched, named_column
 from annomodels.io.tables.long import GOLD_WORDS
-from annomodels.io.tables.suitable import are_times, unsuitable
+from annomodels.io.tables.questions import are_times, unsuitable
 from annomodels.io.tables.table import Table
 from annomodels.io.tables.variables import Grid, grid_of, one_variable, several
 

@@ -11,8 +11,7 @@ from annomodels.data.validation import at_rows, counted, is_blank, some
 from annomodels.errors import Problem
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Columns, named_column
-from annomodels.io.tables.questions import choose_question, suitable
-from annomodels.io.tables.suitable import unsuitable
+from annomodels.io.tables.questions import choose_question, suitable, unsuitable
 
 _Row = tuple[str, str, str, tuple[str, ...], int, str]
 _JOINERS = ("|", " + ", " / ", " & ", "; ", " ~ ")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from annomodels.data.names import label_text
-from annomodels.plots.audited import audited
+from annomodels.plots.trust import audited
 from annomodels.reporting import audited as words
 from annomodels.reporting import grid
 from annomodels.reporting.audited import said

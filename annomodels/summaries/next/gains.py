@@ -12,20 +12,24 @@ anything is made of the table, uncertainty about the coders lessens what a label
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
 from annomodels.data.annotations import Annotations
-from annomodels.summaries.draws import SMALLEST, Draws, truth_probabilities
+from annomodels.summaries.draws import SMALLEST, Draws, evenly, truth_probabilities
 from annomodels.types import Floats, Ints
 
+if TYPE_CHECKING:
+    import xarray as xr
+
 By = Literal["gold", "bits"]
+Beliefs = Callable[[Ints], Iterator[tuple[slice, Floats]]]
 
 # benchmarks/next_labels.py measures it; an error that a whole crowd shares is in no forecast
 FORETOLD = (
@@ -98,6 +102,28 @@ def beliefs(
         for step, p in truth_probabilities(plain, block):
             out[:, step] = p
         yield slice(first, first + block.n_items), out
+
+
+def stack_beliefs(tree: xr.DataTree, count: int) -> Beliefs:
+    """Give what a stack says of items, as :func:`beliefs` gives it of a single model.
+
+    Draws of how sure it may be are paired with coders' as if the two were independent.
+    """
+    from annomodels.models.mixtures.stack import layered
+
+    stack = tree["stack"].to_dataset()
+    layer = [stack[name].values for name in ("sharpness", "unknown", "tilt")]
+    chosen = evenly(len(layer[0]), count)
+    some_draws = [values[chosen] for values in layer]
+    log_q = stack["log_mixture"].values
+
+    def believe(items: Ints) -> Iterator[tuple[slice, Floats]]:
+        size = max(1, BUDGET // (8 * len(chosen) * log_q.shape[1]))
+        for first in range(0, len(items), size):
+            p = layered(log_q[items[first : first + size]], *some_draws)
+            yield slice(first, first + p.shape[1]), np.ascontiguousarray(p.transpose(1, 0, 2))
+
+    return believe
 
 
 def only(data: Annotations, items: Ints) -> Annotations:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, get_args
@@ -13,20 +13,30 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
 from annomodels.summaries.coders.coders import coders as coders_of
-from annomodels.summaries.draws import SMALLEST, evenly, thinned
+from annomodels.summaries.draws import SMALLEST, thinned
 from annomodels.summaries.gold.gold import TOO_SURE, expected_errors
-from annomodels.summaries.next.allocation import Steps, allocate, choose_coders, has_labelled, steps
+from annomodels.summaries.next.allocation import (
+    Pool,
+    Steps,
+    allocate,
+    choose_coders,
+    has_labelled,
+    make_pool,
+    steps,
+    with_advice,
+)
 from annomodels.summaries.next.gains import (
     FORETOLD,
+    Beliefs,
     By,
     StateDraws,
     beliefs,
     coder_bits,
     gains,
     most_labels,
+    stack_beliefs,
     state_draws,
 )
-from annomodels.summaries.next.pool import Pool, make_pool, with_advice
 from annomodels.summaries.skills import entropy_bits
 from annomodels.summaries.summary import Summary
 from annomodels.types import Floats, Ints
@@ -37,8 +47,6 @@ if TYPE_CHECKING:
 
 DRAWS = 200
 # bytes of what is believed of the items of a block
-BLOCK = 128 * 2**20
-Beliefs = Callable[[Ints], Iterator[tuple[slice, Floats]]]
 BUDGET, STOP, PER_ITEM = 100, 0.01, 5
 WORDS = {"gold": "wrong gold labels", "bits": "bits of uncertainty about the truth"}
 
@@ -150,7 +158,7 @@ def next_labels(
     gained = np.empty((len(items), most))
     typical = _typical(draws, data, pool)
     pooled = "stack" in tree.children
-    believe = _of_stack(tree, len(draws.share)) if pooled else partial(beliefs, draws, data)
+    believe = stack_beliefs(tree, len(draws.share)) if pooled else partial(beliefs, draws, data)
     for some, state in believe(items):
         gained[some] = gains(draws, state, typical, most, by)
     room = np.full(len(items), most) if pool.new else np.minimum(most, _left(data, items, pool))
@@ -190,28 +198,6 @@ class Request(NamedTuple):
     coder: int
     gain: float
     bits: float
-
-
-def _of_stack(tree: xr.DataTree, count: int) -> Beliefs:
-    """Give what a stack says of items, as :func:`beliefs` gives it of a single model.
-
-    Draws of how sure it may be are paired with coders' as if the two were independent.
-    """
-    from annomodels.models.mixtures.stack import layered
-
-    stack = tree["stack"].to_dataset()
-    layer = [stack[name].values for name in ("sharpness", "unknown", "tilt")]
-    chosen = evenly(len(layer[0]), count)
-    some_draws = [values[chosen] for values in layer]
-    log_q = stack["log_mixture"].values
-
-    def believe(items: Ints) -> Iterator[tuple[slice, Floats]]:
-        size = max(1, BLOCK // (8 * len(chosen) * log_q.shape[1]))
-        for first in range(0, len(items), size):
-            p = layered(log_q[items[first : first + size]], *some_draws)
-            yield slice(first, first + p.shape[1]), np.ascontiguousarray(p.transpose(1, 0, 2))
-
-    return believe
 
 
 def _requests(

@@ -23,9 +23,8 @@ from annomodels.summaries.trust.findings import (
     data_findings,
 )
 from annomodels.summaries.trust.next_model import fitted_model, next_model
-from annomodels.summaries.trust.predictive import TOO_SURE, aspects
-from annomodels.summaries.trust.predictive_rows import REJECTED, Aspect
-from annomodels.summaries.trust.prior_conflict import prior_finding
+from annomodels.summaries.trust.predictive import REJECTED, TOO_SURE, Aspect, aspects
+from annomodels.summaries.trust.priors import prior_finding
 from annomodels.summaries.trust.suspects import suspects
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from annomodels.data.alike import components
 from annomodels.data.annotations import Annotations
-from annomodels.data.components import components
 from annomodels.summaries.draws import model_of
 from annomodels.types import Ints
 

@@ -1,4 +1,4 @@
-"""What would change if the priors counted less, or more."""
+"""Priors: whether the data speak against them, and what would change if they counted less."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
-from annomodels.models.chosen_priors import log_chosen_priors
+from annomodels.models.base import ExpectedAccuracy, Model
 from annomodels.summaries import skills
 from annomodels.summaries.draws import (
     Draws,
@@ -21,6 +21,7 @@ from annomodels.summaries.draws import (
     truth_probabilities,
 )
 from annomodels.summaries.summary import Summary
+from annomodels.summaries.trust.findings import CHECK, Finding
 from annomodels.summaries.trust.smoothing import power_sensitivity, smoothed
 from annomodels.types import Floats
 
@@ -28,15 +29,89 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
+# standard deviations below what is expected, on average over the posterior, from which the coders
+# contradict their prior
+FAR = 3.0
+# labels of a class from which coders can contradict it
+FEWEST_TOLD = 30
+NAMED = 5
+NAME = "prior against data"
 WEAKER, STRONGER = 0.8, 1.25
 NEARBY = (0.99, 1.01)  # powers between which the sensitivity is a slope
 SENSITIVE = 0.05
 FEWEST_DRAWS = 100
 MOST_DRAWS = 1000
 CELLS = 200_000_000  # draws times items times states that P(truth) is computed for
-NAMED, WIDEST = 5, 40
+WIDEST = 40
 LEAST = 0.001  # of what moves, to be told
 _STACK = "Gold labels come from a stack of models; the priors changed are those of the coders."
+
+
+def prior_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
+    """Judge whether a class is mostly taken for another, against what the prior of coders expects.
+
+    The labels of settled items speak: those of each item count for each class by P(truth).
+
+    None where the model expects nothing of a class from the others.
+
+    Parameters
+    ----------
+    tree
+        Result of a fit.
+    data
+        What was fitted.
+    """
+    posterior = tree["posterior"].to_dataset()
+
+    def draws_of(name: str) -> Floats:
+        values = posterior[name].values
+        return np.asarray(values.reshape(-1, *values.shape[2:]), dtype=float)
+
+    if posterior.sizes["chain"] * posterior.sizes["draw"] < 2:
+        return None
+    try:
+        found = model_of(tree).expected_accuracy(draws_of)
+    except KeyError:  # a result of an earlier version, which kept less
+        return None
+    if found is None:
+        return None
+    p: Floats = tree["truth"].to_dataset()["p_truth"].values
+    told = np.zeros((data.n_labels, data.n_labels))
+    for label in range(data.n_labels):
+        told[:, label] = p[data.item[data.label == label]].sum(axis=0)
+    far = ((found.mean - found.seen) / found.spread).mean(axis=0)
+    # a class that is but harder than others is what populations of coders are for
+    given = told.sum(axis=1)
+    mistaken = (told.argmax(axis=1) != np.arange(len(told))) & (given >= FEWEST_TOLD)
+    value = float(np.where(mistaken, far, 0.0).max())
+    if value < FAR:
+        text = "No class is mostly taken for another one against what the prior of coders expects."
+        return Finding(NAME, value, FAR, text)
+    classes = np.flatnonzero(mistaken & (far >= FAR))
+    said = "; ".join(_said(int(k), told, found, data) for k in classes[:NAMED])
+    more = f"; and {len(classes) - NAMED:,} more" if len(classes) > NAMED else ""
+    text = (
+        f"Prior against data: {said}{more}. The prior expects most coders to know each class when "
+        "they see it, and pulls coders, prevalence and P(truth) of such a class there. Give the "
+        "known truth of some items of it; look whether coders understand it as you do; and "
+        "compare am.models.HierarchicalDawidSkene(population=am.priors.Diagonal(6.0, 0.7, 10.0)), "
+        "whose prior is weaker."
+    )
+    return Finding(NAME, value, FAR, text, CHECK)
+
+
+def _said(k: int, told: Floats, found: ExpectedAccuracy, data: Annotations) -> str:
+    """Say what coders call the items of a class, and what the prior expected."""
+    share = told[k] / told[k].sum()
+    other = int(share.argmax())
+    name, instead = (label_text(data.labels[n]) for n in (k, other))
+    mean, spread = found.mean[:, k].mean(), found.spread[:, k].mean()
+    low, high = (min(max(mean + z * spread, 0.0), 1.0) for z in (-2.0, 2.0))
+    return (
+        f"coders are right on {found.seen[:, k].mean():.0%} of the items of {name}, and the prior "
+        f"allows {low:.0%} to {high:.0%}; of the labels of these items {share[k]:.0%} are {name} "
+        f"and {share[other]:.0%} {instead}"
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +192,40 @@ def prior_sensitivity(tree: xr.DataTree, data: Annotations) -> Summary:
     )
     gold = _STACK if "stack" in tree.children else _changed(draws, data, weights)
     return Summary(title, table, xr.Dataset(), (_scaled(priors, weights), _moved(table), gold))
+
+
+def log_chosen_priors(
+    model: Model, data: Annotations, values: dict[str, Floats]
+) -> tuple[Floats, list[str]]:
+    """Log density of the priors that somebody chose, on every draw.
+
+    These are all but those of coders that depend on other parameters: how coders spread around
+    their population is learnt. A variable whose draws are not kept, such as the standard normal
+    numbers of a population that is not centred, is left out. A model that knows these densities
+    says them (:meth:`Model.log_priors`), else they are taken from its definition in PyMC.
+
+    Parameters
+    ----------
+    model
+        The model that was fitted.
+    data
+        What was fitted.
+    values
+        Draws of the variables of the result, chains after each other: [sample, ...].
+
+    Returns
+    -------
+    tuple
+        Log density, shape [sample], and the names of the variables that it is of.
+    """
+    model = model.reported
+    known = model.prior_values(values)
+    said = model.log_priors({name: np.asarray(v, dtype=np.float64) for name, v in known.items()})
+    if said is None:
+        from annomodels.models.chosen_priors import defined_priors
+
+        return defined_priors(model, data, known)
+    return np.asarray(sum(said.values())), list(said)
 
 
 def _weights(log_prior: Floats) -> _Weights:
