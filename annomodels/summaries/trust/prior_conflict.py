@@ -8,7 +8,7 @@ import numpy as np
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
-from annomodels.models.base import ExpectedAccuracy
+from annomodels.models.parameters import ExpectedAccuracy
 from annomodels.summaries.draws import model_of
 from annomodels.summaries.trust.findings import CHECK, Finding
 from annomodels.types import Floats
