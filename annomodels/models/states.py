@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from annomodels.errors import NotApplicable
 from annomodels.models.encoded import Encoded
 from annomodels.models.observed import (
     items_of,
@@ -27,14 +28,35 @@ class Kinds:
 
     Parameters
     ----------
+    names
+        Names of the items, as text.
     of_item
         Kind of each item, shape [item].
     log_share
         Gives log P(state) of an item of some kinds on a draw, before it is labelled, [kind, state].
     """
 
+    names: tuple[str, ...]
     of_item: Ints
     log_share: Callable[[int, Ints], Floats]
+
+    def of_items(self, names: Sequence[str]) -> Ints:
+        """Kind of each of some items.
+
+        Raises
+        ------
+        NotApplicable
+            When nothing is known of an item.
+        """
+        if tuple(names) == self.names:
+            return self.of_item
+        place = dict(zip(self.names, self.of_item.tolist(), strict=True))
+        if lacking := [name for name in names if name not in place]:
+            raise NotApplicable(
+                f"{len(lacking)} item(s) were not in the fit, so that their covariates are not "
+                f"known: {', '.join(lacking[:5])}. Fit the model to all items."
+            )
+        return np.array([place[name] for name in names], dtype=np.int64)
 
     def of(self, draw: int, kind: Ints) -> Floats:
         """Log P(state) on a draw of items of these kinds, shape [item, state]."""

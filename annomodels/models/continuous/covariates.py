@@ -259,10 +259,9 @@ def bound_to(given: Covariates, names: list[str], key: str = "coder") -> Covaria
         )
     table = tuple(tuple(float(x) for x in row) for row in design)
     rows = dict(zip(given.names, given.values, strict=True))
-    kept = (given.names, given.values) if not strange else (names, [rows[name] for name in names])
-    return replace(
-        given, names=tuple(kept[0]), values=tuple(kept[1]), terms=terms, units=units, design=table
-    )
+    if key == "item":  # in the order of the data, without those that are not in them
+        given = replace(given, names=tuple(names), values=tuple(rows[name] for name in names))
+    return replace(given, terms=terms, units=units, design=table)
 
 
 def _wrong_with(column: str, values: list[Any], names: list[str], key: str) -> list[Problem]:

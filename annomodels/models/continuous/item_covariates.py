@@ -187,7 +187,9 @@ class HardnessRegressed(Regressed):
         mean = np.stack([often @ np.exp(log_share(d, every)) for d in draws])
         points = np.stack([common_points(shift[d], scale[d], size, np)[0] for d in draws])
         shape = (*prevalence.shape, size)
-        return Kinds(of_item, log_share), mean, np.broadcast_to(points, shape)
+        known = self.item_covariates
+        names = () if known is None else known.names
+        return Kinds(names, of_item, log_share), mean, np.broadcast_to(points, shape)
 
 
 def common_points(shift: Any, scale: Any, size: int, xp: Any) -> tuple[Any, Any]:
