@@ -20,7 +20,7 @@ def names_of(data):
 def built(model, data):
     """PyMC model of the collapsed data."""
     coords = names_of(data)
-    codes = encode(data, shared=model.shared)
+    codes = encode(data, shared=model.shared, kind=model.item_kinds)
     return model.build(codes, {**coords, **model.coords(coords["label"])})
 
 

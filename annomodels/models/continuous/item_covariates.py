@@ -128,6 +128,22 @@ class HardnessRegressed(Regressed):
         widest = max(USUAL, float(np.ptp(design, axis=0).max()))
         return math.ceil(FINER * self.nodes * (widest + 2 * REACH) / (USUAL + 2 * REACH))
 
+    @property
+    def kind_design(self) -> Floats:
+        """What the terms are for each kind of items, shape [kind, term]."""
+        return self._kinds[1]
+
+    @property
+    def points_rule(self) -> Floats:
+        """Places of the points from -1 to 1, and the numbers of :func:`common_points`, [2, point].
+
+        As ``kernels/difficulty.py`` takes them.
+        """
+        size = self.n_points
+        numbers = np.zeros(size)
+        numbers[:3] = REACH, LEAST, FINEST * 2.0 / (size - 1)
+        return np.stack([np.linspace(-1.0, 1.0, size), numbers])
+
     def pymc_points(self, scale: Any, n_labels: int) -> tuple[Any, Any]:
         """Add the coefficients; points [truth, point], and their log shares [kind, truth, point].
 

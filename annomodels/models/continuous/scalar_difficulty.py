@@ -280,7 +280,7 @@ class ScalarDifficulty(HardnessRegressed):
 
     def density(self, codes: Encoded) -> Density | None:
         """Give the posterior in compiled loops; one that is derived from this model is another."""
-        if type(self) is not ScalarDifficulty or self.effect_parameters:
+        if type(self) is not ScalarDifficulty or self.coder_covariates is not None:
             return None
         from annomodels.models.continuous.difficulty_density import DifficultyDensity
 
