@@ -16,7 +16,7 @@ from annomodels.models.encoded import Encoded, require_fittable
 from annomodels.models.parameters import ExpectedAccuracy, Parameter
 from annomodels.priors import Dirichlet
 from annomodels.priors.shares import dirichlet_like, of_other_labels, plain
-from annomodels.priors.usable import misfits
+from annomodels.priors.usable import columns_not_taken, misfits
 from annomodels.priors.written import enter, is_own, place_of, unwritable, value_of
 from annomodels.types import Floats, Ints
 
@@ -133,6 +133,12 @@ class Model(ABC):
             cls.title = cls.name
         if own or "name" in said:
             enter(cls)
+
+    def __new__(cls, *given: Any, **named: Any) -> Self:
+        """Refuse columns that the model takes no account of, by name."""
+        if found := columns_not_taken(cls, named):
+            raise NotApplicable("\n".join(found))
+        return super().__new__(cls)
 
     def __post_init__(self) -> None:
         """Refuse priors that the model cannot use; see :meth:`require_usable`."""

@@ -144,7 +144,7 @@ def test_the_start_is_finite(case, rng):
 @pytest.mark.parametrize("far", [40.0, 300.0, 800.0])
 def test_far_away_the_density_is_low_and_no_error(far, rng):
     """The first steps of NUTS are long: what they meet must turn them back."""
-    for case in ("two labels", "everything"):
+    for case in ("two labels", "everything", "items", "items, everything"):
         model, data = crowd(case, rng)
         density = model.density(codes_of(model, data))
         for sign in (-1.0, 1.0):
