@@ -32,12 +32,15 @@ class Kinds:
         Names of the items, as text.
     of_item
         Kind of each item, shape [item].
+    design
+        What the terms of the columns about items are for each kind, shape [kind, term].
     log_share
         Gives log P(state) of an item of some kinds on a draw, before it is labelled, [kind, state].
     """
 
     names: tuple[str, ...]
     of_item: Ints
+    design: Floats
     log_share: Callable[[int, Ints], Floats]
 
     def of_items(self, names: Sequence[str]) -> Ints:

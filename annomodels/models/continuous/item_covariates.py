@@ -205,7 +205,7 @@ class HardnessRegressed(Regressed):
         shape = (*prevalence.shape, size)
         known = self.item_covariates
         names = () if known is None else known.names
-        return Kinds(names, of_item, log_share), mean, np.broadcast_to(points, shape)
+        return Kinds(names, of_item, design, log_share), mean, np.broadcast_to(points, shape)
 
 
 def common_points(shift: Any, scale: Any, size: int, xp: Any) -> tuple[Any, Any]:
