@@ -259,8 +259,8 @@ def sample_options(command: Command) -> Command:
     }
 
     def gather(**options: Any) -> Sampling:
-        own = [options.pop(each.name) for each in fields(Sampling) if each.name != "options"]
-        return Sampling(*own, options)
+        own = {each.name: options.pop(each.name) for each in fields(Sampling)[:-1]}
+        return Sampling(**own, options=options)
 
     options = [*ours, *options_of(fit, ("progress",), **differing)]
     return gathered(command, options, "sampling", gather)

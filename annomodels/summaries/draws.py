@@ -89,8 +89,8 @@ class Draws:
     def log_share(self, sample: int, kinds: Ints | None) -> Floats:
         """Log P(state) before labels on one draw, [item, state]; one row where all are alike."""
         if self.kinds is None or kinds is None:
-            return np.log(np.maximum(self.share[sample], SMALLEST))[None]
-        return np.maximum(self.kinds.of(sample, kinds), LEAST_LOG)
+            return np.asarray(np.log(np.maximum(self.share[sample], SMALLEST))[None])
+        return np.asarray(np.maximum(self.kinds.of(sample, kinds), LEAST_LOG))
 
     def of_item(self, data: Annotations, item: int) -> Draws:
         """Give the draws with the shares of the states that one item has."""

@@ -110,6 +110,27 @@ def test_the_likelihood_of_an_item_is_its_integral(kind):
 
 
 @pytest.mark.usefixtures("uncompiled")
+def test_labels_drawn_by_the_pymc_model_are_those_of_items_of_that_difficulty():
+    """All items are of the first class, coders alike: shares of the right label by item."""
+    import pymc as pm
+
+    data, table = known_items()
+    model = SD(item_covariates=table).bound(data)
+    effect, scale, ability = np.array([1.2, -0.8]), 0.6, 1.0
+    held = {
+        "prevalence": np.array([1.0 - 1e-9, 1e-9]), "item_effect": effect,
+        "difficulty_scale": scale, "ability": np.full((5, 2), ability),
+    }  # fmt: skip
+    drawn = pm.draw(pm.do(with_data(model, data), held)["labels"], 2000, random_seed=1)
+    right = [(drawn[:, data.item == i] == 0).mean() for i in range(data.n_items)]
+    x, z = np.array(model.item_covariates.design) @ effect, np.linspace(-8, 8, 801)
+    weight = stats.norm.pdf(z) / stats.norm.pdf(z).sum()
+    expected = expit(ability - x[:, None] - scale * z) @ weight
+    np.testing.assert_allclose(right, expected, atol=0.04)
+    assert np.ptp(expected) > 0.4
+
+
+@pytest.mark.usefixtures("uncompiled")
 def test_where_the_effect_is_zero_the_density_is_that_without_columns():
     data, table = known_items()
     told, plain = SD(item_covariates=table, nodes=21), SD(nodes=61)

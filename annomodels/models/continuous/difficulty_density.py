@@ -66,9 +66,10 @@ class DifficultyDensity(Layout):
         nodes, weights = model.quadrature
         rule, kinds = np.stack([nodes, np.log(weights)]), (np.zeros((0, 0)), np.zeros(1, np.int64))
         if known is not None and codes.kind is not None:
-            codes = codes.of_patterns(np.argsort(codes.kind, kind="stable"))
+            order = np.argsort(codes.kind, kind="stable")
             rule, design = model.points_rule, model.kind_design
-            kinds = design, np.searchsorted(codes.kind, np.arange(len(design) + 1))
+            kinds = design, np.searchsorted(codes.kind[order], np.arange(len(design) + 1))
+            codes = codes.of_patterns(order)
         self.arguments = (
             np.array([j, k, n_rho, n_slope, n_guess]),
             self._priors(model),
