@@ -18,6 +18,7 @@ import annomodels as am
 from annomodels.models.continuous import scalar_difficulty
 from annomodels.models.continuous.centring import centred_share
 from annomodels.models.encoded import encode
+from annomodels.priors import Covariates
 
 pytestmark = [pytest.mark.calibration, pytest.mark.nuts]
 
@@ -29,9 +30,17 @@ MODELS = {
     "covariates": am.models.ScalarDifficulty(
         coder_covariates={j: {"years": j**2, "place": "east" if j else "west"} for j in range(4)}
     ),
-    # the patterns of short items, and after them those of long ones
+    # the patterns of short items, and after them those of long ones; with coders so able, and
+    # coefficients so small, that there is no second mode in which they err on one kind on the whole
     "items": am.models.ScalarDifficulty(
-        item_covariates={i: {"length": i // 2**CODERS} for i in range(2 * 2**CODERS)}
+        accuracy=0.85,
+        level_spread=0.4,
+        item_covariates=Covariates(
+            ("length",),
+            tuple(str(i) for i in range(2 * 2**CODERS)),
+            tuple((i // 2**CODERS,) for i in range(2 * 2**CODERS)),
+            spread=0.4,
+        ),
     ),
 }
 NAMES = (
