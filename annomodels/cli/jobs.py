@@ -143,13 +143,14 @@ def one_question(
 def fit_of(job: Job, labels: Annotations | Scanned) -> Fit:
     """Fit, without the names of coders if they are to be left out."""
     from annomodels.cli.anonymous import anonymous, new_names
-    from annomodels.cli.sampling import fit_data, grouped_model
+    from annomodels.cli.sampling import fit_data, grouped_model, regressed_model
     from annomodels.cli.session import current
 
     if not job.anonymise:
         return fit_data(labels, job.sampling, current().command, outputs=True)
     # the command may hold the name of a file of a person
-    model = grouped_model(job.sampling, new_names(labels))
+    names = new_names(labels)
+    model = grouped_model(job.sampling, names) or regressed_model(job.sampling, names)
     return fit_data(anonymous(labels), job.sampling, "not shown", model, outputs=True)
 
 

@@ -6,7 +6,7 @@ import functools
 import inspect
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import click
@@ -42,6 +42,7 @@ class Sampling:
 
     model: str | None
     groups: str | None
+    covariates: tuple[str, ...]
     dask: str | None
     allow_unconverged: bool
     options: dict[str, Any]
@@ -74,19 +75,13 @@ def common_options(command: Command) -> Command:
 
         return callback
 
+    plain: dict[str, Any] = {"is_flag": True, "expose_value": False, "is_eager": True}
     for flags, name, text in (
         (("--debug",), "debug", "Show the traceback of an error."),
         (("-v", "--verbose"), "verbose", "Say more on stderr."),
         (("-q", "--quiet"), "quiet", "Say only warnings and errors on stderr."),
     ):
-        command = click.option(
-            *flags,
-            is_flag=True,
-            expose_value=False,
-            is_eager=True,
-            callback=remember(name),
-            help=text,
-        )(command)
+        command = click.option(*flags, callback=remember(name), help=text, **plain)(command)
     return command
 
 
@@ -225,6 +220,13 @@ def sample_options(command: Command) -> Command:
             help="Group of each coder (two columns, or JSON): each a population.",
         ),
         click.option(
+            "--covariates",
+            metavar="FILE",
+            multiple=True,
+            help="Table with a column coder, or item, and what abilities, or difficulties, are "
+            "regressed on (--model scalar-difficulty, for one).",
+        ),
+        click.option(
             "--dask",
             metavar="ADDRESS",
             callback=_cluster,
@@ -256,10 +258,9 @@ def sample_options(command: Command) -> Command:
         },
     }
 
-    def gather(
-        model: str, groups: str | None, dask: str | None, allow_unconverged: bool, **options: Any
-    ) -> Sampling:
-        return Sampling(model, groups, dask, allow_unconverged, options)
+    def gather(**options: Any) -> Sampling:
+        own = {each.name: options.pop(each.name) for each in fields(Sampling)[:-1]}
+        return Sampling(**own, options=options)
 
     options = [*ours, *options_of(fit, ("progress",), **differing)]
     return gathered(command, options, "sampling", gather)

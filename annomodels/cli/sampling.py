@@ -59,7 +59,8 @@ def fit_data(
     options = sampling.options
     known = {name: options[name] for name in signature(default_model).parameters if name != "data"}
     usual = default_model(data, **{**known, "executor": sampling.dask or options["executor"]})
-    believed = model or grouped_model(sampling) or resolve(sampling.model or usual)
+    chosen = model or grouped_model(sampling) or regressed_model(sampling)
+    believed = chosen or resolve(sampling.model or usual)
     if isinstance(data, Annotations):
         if believed.truth == "number" and data.scale in ("nominal", "ordinal"):
             data = data.replace(scale="interval")
@@ -185,6 +186,33 @@ def grouped_model(
     return GroupedCoders(
         groups={(names or {}).get(coder, coder): group for coder, group in groups.items()}
     )
+
+
+def regressed_model(sampling: Sampling, names: Mapping[str, str] | None = None) -> Model | None:
+    """Give the model with the columns of the files that --covariates names; None without.
+
+    `names` tells what coders of the files are called in the data, where that differs.
+    """
+    if not sampling.covariates:
+        return None
+    from annomodels.io.mappings import rows_about
+    from annomodels.models.catalog import class_of
+
+    context = click.get_current_context(silent=True)
+    if sampling.model is None or sampling.groups is not None:
+        what = "--covariates goes with --model scalar-difficulty, for one."
+        raise click.UsageError(what, context)
+    tables: dict[str, Any] = {}
+    for path in sampling.covariates:
+        key, rows = rows_about(path)
+        if key == "coder" and names is not None:
+            rows = [{**row, key: names.get(row[key], row[key])} for row in rows]
+        if tables.setdefault(f"{key}_covariates", rows) is not rows:
+            what = f"--covariates has two tables about {key}s. Join them."
+            raise click.UsageError(what, context)
+    kind: Any = class_of(sampling.model)
+    model: Model = kind(**tables)
+    return model
 
 
 def verdict_lines(check: Check) -> list[str]:

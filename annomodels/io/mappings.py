@@ -282,6 +282,48 @@ def item_columns(
     return out
 
 
+def rows_about(path: str | os.PathLike[str]) -> tuple[str, list[dict[str, Any]]]:
+    """Rows about coders or items from a table with a header: of whom they are, and the rows.
+
+    A column of which every cell that holds something is a number is one of numbers.
+
+    Raises
+    ------
+    AnnotationError
+        When the file cannot be read, or has no column "coder" or "item", or both.
+    """
+    source = name_of(path)
+    records, _, _ = records_of(decoded(raw_bytes(path), source), source)
+    rows = [row for row in records if any(row)]
+    header = [cell.strip() for cell in rows[0]] if rows else []
+    keys = [key for key in ("coder", "item") if key in header]
+    if len(keys) != 1 or len(set(header)) < len(header):
+        what = "This is not a table about coders or items."
+        if len(keys) == 2:
+            what = (
+                "The table holds a column coder and a column item, so of whom it is is not clear."
+            )
+        remedy = "Give a header with either coder or item in it, and one name for each column."
+        raise AnnotationError(Problem(what, source, remedy))
+    cells = [[*row, *[""] * len(header)][: len(header)] for row in rows[1:]]
+    columns = {
+        name: column if name in keys else _numbers(column)
+        for name, column in zip(header, zip(*cells, strict=True), strict=bool(cells))
+    }
+    return keys[0], [
+        dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
+    ]
+
+
+def _numbers(cells: Sequence[str]) -> Sequence[Any]:
+    """Turn a column into numbers, None where it is empty; texts stay."""
+    kept = [None if is_blank(cell) else cell for cell in cells]
+    try:
+        return [None if cell is None else float(cell) for cell in kept]
+    except ValueError:
+        return kept
+
+
 def _pairs(text: str, source: str) -> list[tuple[str, str]]:
     """Item and truth of each row of a table."""
     records, _, _ = records_of(text, source)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -13,12 +13,12 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
 from annomodels.models.encoded import Encoded, require_fittable
-from annomodels.models.parameters import Parameter
+from annomodels.models.parameters import ExpectedAccuracy, Parameter
 from annomodels.priors import Dirichlet
 from annomodels.priors.shares import dirichlet_like, of_other_labels, plain
-from annomodels.priors.usable import misfits
+from annomodels.priors.usable import columns_not_taken, misfits
 from annomodels.priors.written import enter, is_own, place_of, unwritable, value_of
-from annomodels.types import Floats
+from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
     from annomodels.models.continuous.density import Density
@@ -81,23 +81,6 @@ class Earlier:
         return Dirichlet(total / len(self.labels), tuple(float(x) for x in counts / total))
 
 
-class ExpectedAccuracy(NamedTuple):
-    """Draws of the mean accuracy of the coders in each class beside what their prior expects.
-
-    Parameters
-    ----------
-    seen
-        Mean over the coders, shape [sample, truth].
-    mean, spread
-        What the prior expects of it given what all classes have in common, and the standard
-        deviation that it allows, shapes [sample, truth].
-    """
-
-    seen: Floats
-    mean: Floats
-    spread: Floats
-
-
 class Model(ABC):
     """An immutable value: priors only, no data."""
 
@@ -150,6 +133,12 @@ class Model(ABC):
             cls.title = cls.name
         if own or "name" in said:
             enter(cls)
+
+    def __new__(cls, *given: Any, **named: Any) -> Self:
+        """Refuse columns that the model takes no account of, by name."""
+        if found := columns_not_taken(cls, named):
+            raise NotApplicable("\n".join(found))
+        return super().__new__(cls)
 
     def __post_init__(self) -> None:
         """Refuse priors that the model cannot use; see :meth:`require_usable`."""
@@ -311,6 +300,14 @@ class Model(ABC):
     def yes_or_no(self, n_labels: int) -> frozenset[str]:
         """Values of the states that are 1 or 0, so that their mean is a probability."""
         return frozenset()
+
+    @property
+    def item_kinds(self) -> Ints | None:
+        """Kind of each item of the data, shape [item], where they differ before they are labelled.
+
+        Items of a kind have the same shares of the states; None where all items have.
+        """
+        return None
 
     def item_effects(self, values: Mapping[str, Floats]) -> tuple[Floats, Floats] | None:
         """Logits [row, truth, contrast] and scales [truth, contrast] of effects of items.

@@ -59,7 +59,9 @@ def _chosen(model: Model, data: Annotations) -> tuple[list[Any], list[Any]]:
     known = data.coords
     coords = {dim: known[dim] for dim in ("truth", "label", "coder")}
     coords |= model.coords(coords["label"])
-    pymc_model = model.build(_first(encode(data, shared=model.shared)), coords)
+    pymc_model = model.build(
+        _first(encode(data, shared=model.shared, kind=model.item_kinds)), coords
+    )
     free, dims = set(pymc_model.free_RVs), pymc_model.named_vars_to_dims
     # densities that are no distribution of PyMC's stand beside the labels as potentials
     parts = {p: free & set(ancestors([p])) for p in pymc_model.potentials if p.name != "labels"}
@@ -83,4 +85,5 @@ def _first(codes: Encoded) -> Encoded:
         gold=codes.gold[:1],
         weight=codes.weight[:1],
         inverse=np.zeros(1, dtype=codes.inverse.dtype),
+        kind=None if codes.kind is None else codes.kind[:1],
     )

@@ -41,6 +41,9 @@ class Encoded:
         Number of confusion matrices and of labels.
     n_silent
         How many of the last matrices give labels that are no votes.
+    kind
+        Kind of the items of each pattern, shape [pattern], where items differ before they are
+        labelled; see :attr:`Model.item_kinds`.
     """
 
     starts: Ints
@@ -52,6 +55,7 @@ class Encoded:
     n_rows: int
     n_labels: int
     n_silent: int = 0
+    kind: Ints | None = None
 
     @property
     def n_patterns(self) -> int:
@@ -92,6 +96,7 @@ class Encoded:
         return replace(
             self, starts=starts, row=self.row[take], label=self.label[take], gold=gold,
             weight=self.weight[chosen], inverse=np.arange(len(chosen)),
+            kind=None if self.kind is None else self.kind[chosen],
         )  # fmt: skip
 
     @cached_property
@@ -104,7 +109,9 @@ class Encoded:
         return csr_matrix((np.ones(len(self.cell)), (pattern, self.cell)), shape=shape)
 
 
-def encode(data: Annotations, *, shared: bool = False, collapse: bool = True) -> Encoded:
+def encode(
+    data: Annotations, *, shared: bool = False, collapse: bool = True, kind: Ints | None = None
+) -> Encoded:
     """Bring annotations into the form that passes over the items need.
 
     Parameters
@@ -115,6 +122,8 @@ def encode(data: Annotations, *, shared: bool = False, collapse: bool = True) ->
         Whether all coders share one confusion matrix.
     collapse
         Whether items with the same labels by the same coders become one weighted pattern.
+    kind
+        Kind of each item, shape [item]; those of one pattern are of one kind. None where all are.
     """
     row = np.zeros(len(data), dtype=np.int32) if shared else data.coder
     gold = np.full(data.n_items, -1, dtype=np.int32) if data.gold is None else data.gold
@@ -131,19 +140,20 @@ def encode(data: Annotations, *, shared: bool = False, collapse: bool = True) ->
             n_rows,
             data.n_labels,
             silent,
+            kind,
         )
-    first, inverse, weight = _patterns(data.starts, row, data.label, gold, data.n_labels)
+    first, inverse, weight = _patterns(data.starts, row, data.label, gold, data.n_labels, kind)
     lengths = np.diff(data.starts)[first]
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     take = np.repeat(data.starts[first] - starts[:-1], lengths) + np.arange(starts[-1])
     return Encoded(
         starts, row[take], data.label[take], gold[first], weight, inverse, n_rows, data.n_labels,
-        silent,
+        silent, None if kind is None else kind[first],
     )  # fmt: skip
 
 
 def _patterns(
-    starts: Ints, row: Ints, label: Ints, gold: Ints, n_labels: int
+    starts: Ints, row: Ints, label: Ints, gold: Ints, n_labels: int, kind: Ints | None
 ) -> tuple[Ints, Ints, NDArray[np.float64]]:
     """First item of each pattern, pattern of each item, and number of items by pattern."""
     column = row.astype(np.int64) * n_labels + label
@@ -154,7 +164,8 @@ def _patterns(
     for length in np.unique(lengths):
         chosen = np.flatnonzero(lengths == length)
         table = column[starts[chosen][:, None] + np.arange(length)]
-        key = np.column_stack([np.sort(table, axis=1), gold[chosen]])
+        further = [gold[chosen]] if kind is None else [gold[chosen], kind[chosen]]
+        key = np.column_stack([np.sort(table, axis=1), *further])
         _, first, back = np.unique(key, axis=0, return_index=True, return_inverse=True)
         inverse[chosen] = back.ravel() + n_patterns
         firsts.append(chosen[first])

@@ -11,10 +11,10 @@ import numpy as np
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.errors import AnnotationError, NotApplicable, Problem
-from annomodels.models.base import DrawsOf, Earlier, ExpectedAccuracy, State
+from annomodels.models.base import DrawsOf, Earlier, State
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.observed import observed
-from annomodels.models.parameters import Parameter
+from annomodels.models.parameters import ExpectedAccuracy, Parameter
 from annomodels.priors import LogNormal, Rows
 from annomodels.types import AnyArray, Floats
 

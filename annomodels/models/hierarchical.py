@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
-from annomodels.models.base import DrawsOf, Earlier, ExpectedAccuracy, State
+from annomodels.models.base import DrawsOf, Earlier, State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.observed import observed
-from annomodels.models.parameters import Parameter
+from annomodels.models.parameters import ExpectedAccuracy, Parameter
 from annomodels.priors import (
     CoderRows,
     Diagonal,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -111,6 +111,23 @@ class Parameter:
             parts.append(places if dim in self.exchangeable else names)
         every = [", ".join(names) for names in product(*parts)]
         return [f"{self.words} of {names}" if names else self.words for names in every]
+
+
+class ExpectedAccuracy(NamedTuple):
+    """Draws of the mean accuracy of the coders in each class beside what their prior expects.
+
+    Parameters
+    ----------
+    seen
+        Mean over the coders, shape [sample, truth].
+    mean, spread
+        What the prior expects of it given what all classes have in common, and the standard
+        deviation that it allows, shapes [sample, truth].
+    """
+
+    seen: Floats
+    mean: Floats
+    spread: Floats
 
 
 def busiest_coders(volume: AnyArray) -> Ints:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from annomodels.errors import NotApplicable
 from annomodels.models.encoded import Encoded
 from annomodels.models.observed import (
     items_of,
@@ -15,9 +17,54 @@ from annomodels.models.observed import (
     observed_labels,
     observed_sparse,
 )
-from annomodels.types import Floats
+from annomodels.types import Floats, Ints
 
 SMALLEST = 1e-30  # a probability that is zero by definition counts as this in logarithms
+
+
+@dataclass(frozen=True, eq=False)
+class Kinds:
+    """Kinds of items, each with its own shares of the states.
+
+    Parameters
+    ----------
+    names
+        Names of the items, as text.
+    of_item
+        Kind of each item, shape [item].
+    design
+        What the terms of the columns about items are for each kind, shape [kind, term].
+    log_share
+        Gives log P(state) of an item of some kinds on a draw, before it is labelled, [kind, state].
+    """
+
+    names: tuple[str, ...]
+    of_item: Ints
+    design: Floats
+    log_share: Callable[[int, Ints], Floats]
+
+    def of_items(self, names: Sequence[str]) -> Ints:
+        """Kind of each of some items.
+
+        Raises
+        ------
+        NotApplicable
+            When nothing is known of an item.
+        """
+        if tuple(names) == self.names:
+            return self.of_item
+        place = dict(zip(self.names, self.of_item.tolist(), strict=True))
+        if lacking := [name for name in names if name not in place]:
+            raise NotApplicable(
+                f"{len(lacking)} item(s) were not in the fit, so that their covariates are not "
+                f"known: {', '.join(lacking[:5])}. Fit the model to all items."
+            )
+        return np.array([place[name] for name in names], dtype=np.int64)
+
+    def of(self, draw: int, kind: Ints) -> Floats:
+        """Log P(state) on a draw of items of these kinds, shape [item, state]."""
+        some, back = np.unique(kind, return_inverse=True)
+        return self.log_share(draw, some)[back]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +74,8 @@ class States:
     Parameters
     ----------
     share
-        Probability of each state, shape [draw, state].
+        Probability of each state, shape [draw, state]; the mean over the items where they are of
+        several kinds.
     emission
         P(label | state) of each coder, shape [draw, coder, state, label].
     truth
@@ -35,12 +83,15 @@ class States:
     values
         Numbers that states stand for, such as a difficulty, or 1 where an item is ambiguous;
         each [draw, state].
+    kinds
+        Kinds of items, where their shares differ.
     """
 
     share: Floats
     emission: Floats
     truth: Floats
     values: dict[str, Floats] = field(default_factory=dict)
+    kinds: Kinds | None = None
 
 
 def marginals(share: Any, emission: Any, truth: Any) -> tuple[Floats, Floats]:
@@ -82,7 +133,7 @@ def add_states(codes: Encoded, log_share: Any, log_emission: Any, log_truth: Any
     codes
         The patterns of labels.
     log_share
-        Tensor [state].
+        Tensor [state]; or [kind, state], where items are of several kinds.
     log_emission
         Tensor [row, state, label].
     log_truth
@@ -97,9 +148,10 @@ def add_states(codes: Encoded, log_share: Any, log_emission: Any, log_truth: Any
         return
     counts = observed_sparse("counts", codes.counts)
     cells = pt.reshape(
-        pt.transpose(log_emission, (0, 2, 1)), (codes.n_rows * codes.n_labels, log_share.shape[0])
+        pt.transpose(log_emission, (0, 2, 1)), (codes.n_rows * codes.n_labels, log_share.shape[-1])
     )
-    joint = log_share[None, :] + sparse.structured_dot(counts, cells)
+    of_item = log_share[None, :] if codes.kind is None else log_share[observed("kind", codes.kind)]
+    joint = of_item + sparse.structured_dot(counts, cells)
     known = np.flatnonzero(codes.gold >= 0)
     if len(known):
         gold = observed("gold", codes.gold[known])
@@ -122,11 +174,12 @@ def _observe_states(codes: Encoded, log_share: Any, log_emission: Any, log_truth
 
     def before(share: Any, truth: Any) -> Any:
         """Log probability of each state of each item whose labels nobody has seen."""
-        wide = pt.tile(share[None, :], (codes.n_patterns, 1))
+        same = codes.kind is None
+        wide = pt.tile(share[None, :], (codes.n_patterns, 1)) if same else share[codes.kind]
         return pt.inc_subtensor(wide[known], truth.T[gold]) if len(known) else wide
 
     def of_items(label: Any, share: Any, emission: Any, truth: Any) -> Any:
-        cells = pt.reshape(pt.transpose(emission, (0, 2, 1)), (codes.n_rows * k, share.shape[0]))
+        cells = pt.reshape(pt.transpose(emission, (0, 2, 1)), (codes.n_rows * k, share.shape[-1]))
         said = sparse.structured_dot(summed, cells[row * k + label])
         return pt.logsumexp(before(share, truth) + said, axis=1)
 
@@ -135,4 +188,5 @@ def _observe_states(codes: Encoded, log_share: Any, log_emission: Any, log_truth
         return pm.Categorical.dist(p=pt.exp(emission[row, state[item]]))
 
     parameters = log_share, log_emission, log_truth
-    observed_labels(codes, of_items, drawn, *parameters, signature="(s),(r,s,l),(s,t)")
+    signature = f"{'(s)' if codes.kind is None else '(g,s)'},(r,s,l),(s,t)"
+    observed_labels(codes, of_items, drawn, *parameters, signature=signature)

@@ -1,7 +1,8 @@
-"""Columns about coders that a parameter of theirs is regressed on, as a plain value."""
+"""Columns about coders, or items, that a parameter of theirs is regressed on, as a plain value."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ from annomodels.types import Floats
 
 @dataclass(frozen=True)
 class Covariates:
-    r"""What is known of coders beside their labels, and the prior of what it is worth.
+    r"""What is known of coders or items beside their labels, and the prior of what it is worth.
 
     .. math:: \gamma_t \sim N(0, s^2)
 
@@ -23,9 +24,9 @@ class Covariates:
     columns
         Names of the columns.
     names
-        Names of the coders, as text.
+        Names of the coders, or items, as text.
     values
-        What each column says of each coder, [coder][column]: numbers, or texts.
+        What each column says of each of them, [name][column]: numbers, or texts.
     spread
         Standard deviation s of the coefficients, in logits.
     terms, units, design
@@ -51,13 +52,13 @@ class Covariates:
         if not 0 < self.spread < float("inf"):
             raise ValueError(f"Covariates need a spread > 0, not {self.spread!r}.")
 
-    def column(self, name: str, coders: list[str]) -> list[Any]:
-        """Give what a column says of some coders, None where it says nothing."""
+    def column(self, name: str, wanted: list[str]) -> list[Any]:
+        """Give what a column says of some coders or items, None where it says nothing."""
         at, rows = self.columns.index(name), dict(zip(self.names, self.values, strict=True))
-        return [rows[coder][at] if coder in rows else None for coder in coders]
+        return [rows[each][at] if each in rows else None for each in wanted]
 
-    def terms_of(self, coders: list[str]) -> tuple[tuple[str, ...], tuple[str, ...], Floats]:
-        """Turn the columns into numbers whose means over the coders are zero.
+    def terms_of(self, wanted: list[str]) -> tuple[tuple[str, ...], tuple[str, ...], Floats]:
+        """Turn the columns into numbers whose means over the coders, or items, are zero.
 
         A column of numbers is one term, standardised to a standard deviation of one. A column of
         texts has a term for each but the most frequent text (of several, the first by name), one
@@ -65,17 +66,17 @@ class Covariates:
 
         Parameters
         ----------
-        coders
-            Names of the coders of the data, all of whom have a value in each column.
+        wanted
+            Names of the coders, or items, of the data, which all have a value in each column.
 
         Returns
         -------
         tuple
-            Names of the terms, what one more of each is, and the numbers [coder, term].
+            Names of the terms, what one more of each is, and the numbers [name, term].
         """
         terms, units, parts = [], [], []
         for name in self.columns:
-            values = self.column(name, coders)
+            values = self.column(name, wanted)
             if is_numeric(values):
                 numbers = np.array(values, dtype=float)
                 terms.append(name)
@@ -83,8 +84,9 @@ class Covariates:
                 parts.append((numbers - numbers.mean()) / numbers.std())
                 continue
             said = [str(value) for value in values]
-            levels = sorted(set(said))
-            usual = max(levels, key=said.count)
+            times = Counter(said)
+            levels = sorted(times)
+            usual = max(levels, key=times.__getitem__)
             for level in levels:
                 if level != usual:
                     present = np.array([each == level for each in said], dtype=float)

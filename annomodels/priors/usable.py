@@ -12,7 +12,7 @@ import inspect
 import math
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from functools import lru_cache
 from typing import Annotated, Any, Union, get_args, get_origin
@@ -94,6 +94,32 @@ def misfits(value: Any) -> list[str]:
             f"{kind.__name__} cannot use {name}={held!r}: give {what}{_default(kind, name)}."
         )
     return found
+
+
+# models that regress something on columns, and on what
+REGRESSED = {
+    "coder_covariates": "ScalarDifficulty, LogisticRandomEffects and LogitNormalDawidSkene do, "
+    "whose coders have abilities in logits",
+    "item_covariates": "ScalarDifficulty does, whose items have one difficulty each",
+}
+
+
+def columns_not_taken(kind: Any, named: Mapping[str, Any]) -> list[str]:
+    """Say which columns about coders or items a model takes no account of, and which model does.
+
+    Parameters
+    ----------
+    kind
+        The class of a model.
+    named
+        What somebody wants to make it of.
+    """
+    known = getattr(kind, "__dataclass_fields__", ())
+    return [
+        f"{kind.__name__} takes no {name}. {REGRESSED[name]}."
+        for name in REGRESSED
+        if name in named and name not in known and not kind.own
+    ]
 
 
 def _is_wrong_number(held: Any, taken: tuple[type, ...]) -> bool:

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
+from annomodels.data.names import label_text
 from annomodels.models import from_dict
 from annomodels.models.base import Model
-from annomodels.models.states import States
+from annomodels.models.states import Kinds, States
 from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 BUDGET = 256 * 2**20
 SMALLEST = 1e-12  # below it a probability counts as this: EM without a prior gives exact zeros
+LEAST_LOG = -690.0  # of the share of a state in items that are known to be unlike it
 SHORT = 16
 Codes = NDArray[np.integer]
 
@@ -40,11 +42,14 @@ class Draws:
     states
         What items may be in, where a model knows more of them than their class. Labels are
         independent given the state, not given the truth.
+    kinds
+        Kinds of items, where their shares of the states differ before they are labelled.
     """
 
     prevalence: Floats
     confusion: Floats
     states: States | None = None
+    kinds: Kinds | None = None
 
     def __len__(self) -> int:
         return len(self.prevalence)
@@ -73,7 +78,27 @@ class Draws:
             values = {name: v[:count] for name, v in states.values.items()}
             parts = states.share[:count], states.emission[:count], states.truth[:count]
             states = States(*parts, values)
-        return Draws(self.prevalence[:count], self.confusion[:count], states)
+        return Draws(self.prevalence[:count], self.confusion[:count], states, self.kinds)
+
+    def kinds_of(self, data: Annotations) -> Ints | None:
+        """Kind of each item of the data, which may be some of those fitted; None without kinds."""
+        if self.kinds is None:
+            return None
+        return self.kinds.of_items([label_text(name) for name in data.items])
+
+    def log_share(self, sample: int, kinds: Ints | None) -> Floats:
+        """Log P(state) before labels on one draw, [item, state]; one row where all are alike."""
+        if self.kinds is None or kinds is None:
+            return np.asarray(np.log(np.maximum(self.share[sample], SMALLEST))[None])
+        return np.asarray(np.maximum(self.kinds.of(sample, kinds), LEAST_LOG))
+
+    def of_item(self, data: Annotations, item: int) -> Draws:
+        """Give the draws with the shares of the states that one item has."""
+        kinds = self.kinds_of(data)
+        if kinds is None or self.states is None:
+            return self
+        mine = [np.exp(self.log_share(d, kinds[[item]]))[0] for d in range(len(self))]
+        return replace(self, states=replace(self.states, share=np.stack(mine)), kinds=None)
 
 
 def model_of(tree: xr.DataTree) -> Model:
@@ -144,7 +169,8 @@ def thinned(
         if model.shared and states is not None:
             shape = (count, data.n_coders, *states.emission.shape[2:])
             states = replace(states, emission=np.broadcast_to(states.emission, shape))
-    return Draws(taken("prevalence"), confusion, states)
+    kinds = None if states is None else states.kinds
+    return Draws(taken("prevalence"), confusion, states, kinds)
 
 
 def evenly(total: int, count: int) -> Ints:
@@ -235,13 +261,16 @@ def state_probabilities(
     widest = max(data.n_items, n_coders * data.n_labels)
     block = max(1, budget // (8 * n_states * widest))
     gold = np.full(data.n_items, -1) if data.gold is None else data.gold
-    known = np.flatnonzero(gold >= 0)
+    known, kinds = np.flatnonzero(gold >= 0), draws.kinds_of(data)
     for first in range(0, len(draws), block):
         emission = np.log(np.maximum(emitted[first : first + block], SMALLEST))
         size = len(emission)
         table = emission.transpose(1, 3, 0, 2).reshape(-1, size * n_states)
         logp = (counts @ table).reshape(data.n_items, size, n_states)
-        logp += np.log(np.maximum(draws.share[first : first + block], SMALLEST))
+        if kinds is None:
+            logp += np.log(np.maximum(draws.share[first : first + block], SMALLEST))
+        for offset in range(0 if kinds is None else size):
+            logp[:, offset] += draws.log_share(first + offset, kinds)
         for offset in range(size if len(known) else 0):
             given = np.maximum(draws.truth(first + offset), 1e-300)
             logp[known, offset] += np.log(given).T[gold[known]]

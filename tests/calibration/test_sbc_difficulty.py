@@ -18,6 +18,7 @@ import annomodels as am
 from annomodels.models.continuous import scalar_difficulty
 from annomodels.models.continuous.centring import centred_share
 from annomodels.models.encoded import encode
+from annomodels.priors import Covariates
 
 pytestmark = [pytest.mark.calibration, pytest.mark.nuts]
 
@@ -29,21 +30,41 @@ MODELS = {
     "covariates": am.models.ScalarDifficulty(
         coder_covariates={j: {"years": j**2, "place": "east" if j else "west"} for j in range(4)}
     ),
+    # the patterns of short items, and after them those of long ones; with coders so able, and
+    # coefficients so small, that there is no second mode in which they err on one kind on the whole
+    "items": am.models.ScalarDifficulty(
+        accuracy=0.85,
+        level_spread=0.4,
+        item_covariates=Covariates(
+            ("length",),
+            tuple(str(i) for i in range(2 * 2**CODERS)),
+            tuple((i // 2**CODERS,) for i in range(2 * 2**CODERS)),
+            spread=0.4,
+        ),
+    ),
 }
 NAMES = (
     "prevalence", "difficulty_scale", "mean_ability", "ability_scale", "ability", "coder_effect",
+    "item_effect",
 )  # fmt: skip
 
 
 def compiled(kind):
-    """Give the model with the counts of patterns as data, and the patterns [pattern, coder]."""
+    """Give the model with the counts of patterns as data, and the patterns [pattern, coder].
+
+    With a column of the kind of item after the coders.
+    """
     import nutpie
 
     patterns = (np.arange(2**CODERS)[:, None] >> np.arange(CODERS)) & 1
-    rows = [(i, j, int(patterns[i, j])) for i in range(2**CODERS) for j in range(CODERS)]
+    kinds = 2 if kind == "items" else 1
+    patterns = np.column_stack([np.tile(patterns, (kinds, 1)), np.arange(kinds).repeat(2**CODERS)])
+    n = len(patterns)
+    rows = [(i, j, int(patterns[i, j])) for i in range(n) for j in range(CODERS)]
     data = am.Annotations.from_records(rows)
-    codes, model = encode(data), MODELS[kind].bound(data)
-    share = centred_share(dataclasses.replace(codes, weight=codes.weight * ITEMS / 2**CODERS))
+    model = MODELS[kind].bound(data)
+    codes = encode(data, kind=model.item_kinds)
+    share = centred_share(dataclasses.replace(codes, weight=codes.weight * ITEMS / n))
     known = data.coords
     coords = {dim: known[dim] for dim in ("truth", "label", "coder")}
     before = scalar_difficulty.centred_share
@@ -69,13 +90,16 @@ def replication(model, sampler, patterns, seed):
     # difficulties from their distribution, not from the nodes
     truth = rng.choice(2, ITEMS, p=values["prevalence"])
     delta = rng.normal(0.0, values["difficulty_scale"], ITEMS)
+    long = np.arange(ITEMS) * (1 + patterns[:, CODERS].max()) // ITEMS
+    if "item_effect" in values:
+        delta += (2.0 * long - 1.0) * values["item_effect"]
     odds = values["ability"][:, truth] - delta
     right = rng.random((CODERS, ITEMS)) < 1.0 / (1.0 + np.exp(-odds))
     label = np.where(right, truth, 1 - truth)
     place = {tuple(row): n for n, row in enumerate(patterns.tolist())}
-    counts = np.bincount(
-        [place[tuple(row)] for row in label.T.tolist()], minlength=len(patterns)
-    ).astype(float)
+    seen = np.column_stack([label.T, long])
+    counts = np.bincount([place[tuple(row)] for row in seen.tolist()], minlength=len(patterns))
+    counts = counts.astype(float)
     trace = nutpie.sample(
         sampler.with_data(data_weight=counts), draws=DRAWS, tune=300, chains=1, cores=1,
         seed=seed, progress_bar=False, save_warmup=False,
@@ -101,6 +125,7 @@ def study(kind, replications, seed=0):
 def test_ranks_are_uniform_and_intervals_cover(kind):
     ranks = study(kind, REPLICATIONS)
     assert ("coder_effect" in ranks) == (kind == "covariates")
+    assert ("item_effect" in ranks) == (kind == "items")
     bins = 5 if REDUCED else 10
     for name, found in ranks.items():
         inside = (found >= 5) & (found <= 95)

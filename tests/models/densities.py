@@ -6,6 +6,8 @@ import itertools
 from typing import Any
 
 import numpy as np
+from scipy.integrate import simpson
+from scipy.special import expit, logsumexp
 from scipy.stats import norm
 
 from annomodels.models.encoded import encode
@@ -20,7 +22,7 @@ def names_of(data):
 def built(model, data):
     """PyMC model of the collapsed data."""
     coords = names_of(data)
-    codes = encode(data, shared=model.shared)
+    codes = encode(data, shared=model.shared, kind=model.item_kinds)
     return model.build(codes, {**coords, **model.coords(coords["label"])})
 
 
@@ -99,3 +101,40 @@ def density_at_the_start(model, data):
     )
     value, gradient = density(point)
     return float(value), np.asarray(gradient), sum(np.size(x) for x in point.values())
+
+
+def said_of(v, coder, label, hard, k):
+    """P(label | class, difficulty) of a coder, [truth, difficulty], written out."""
+    out = np.empty((k, len(hard)))
+    for t in range(k):
+        wrong = [other for other in range(k) if other != t]
+        lean = np.array([v["leaning"][coder, t, other] if k > 2 else 0.0 for other in wrong])
+        slope = v["discrimination"][coder] if "discrimination" in v else 1.0
+        right = expit(v["ability"][coder, t] - slope * hard - logsumexp(lean))
+        lucky = v["guessing"][t] if "guessing" in v else 0.0
+        if label == t:
+            out[t] = lucky + (1 - lucky) * right
+        else:
+            share = np.exp(lean[wrong.index(label)] - logsumexp(lean))
+            out[t] = (1 - lucky) * (1 - right) * share
+    return out
+
+
+def joint_of_item(data, design, v, i, power=0, fixed=None):
+    """E[difficulty^power; class, labels of an item], the difficulty integrated out, [truth].
+
+    By Simpson's rule with 2,001 points around what is expected of this item.
+    """
+    k, mean = data.n_labels, float(design[i] @ v["item_effect"])
+    scale = np.broadcast_to(v.get("difficulty_scale", fixed), k)
+    z = np.linspace(-9.0, 9.0, 2001)
+    out = np.zeros(k)
+    for t in range(k):
+        hard = mean + scale[t] * z
+        p = norm.pdf(z) * hard**power
+        for n in np.flatnonzero(data.item == i):
+            p = p * said_of(v, data.coder[n], data.label[n], hard, k)[t]
+        out[t] = v["prevalence"][t] * simpson(p, x=z)
+    if data.gold is not None and data.gold[i] >= 0:
+        out[np.arange(k) != data.gold[i]] = 0.0
+    return out

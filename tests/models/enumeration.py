@@ -39,3 +39,20 @@ def enumerate_truths(data, prevalence, confusion):
         p_truth[np.arange(data.n_items), c] += weight
         np.add.at(counts, (data.coder, data.label, c[data.item]), weight)
     return np.log(total), p_truth / total, counts / total
+
+
+def known_items(n_items=12, labels=2, seed=3, gold=False):
+    """Labels of five coders, and what is known of the items: a number and a text."""
+    rng = np.random.default_rng(seed)
+    table = {
+        f"i{i}": {"length": int(rng.integers(3, 9)), "genre": "news" if i % 3 else "chat"}
+        for i in range(n_items)
+    }
+    rows = []
+    for i in range(n_items):
+        truth = rng.integers(labels)
+        for coder in "abcde":
+            said = truth if rng.random() < 0.7 else rng.integers(labels)
+            rows.append((f"i{i}", coder, "xyz"[said]))
+    known = {"i1": "x"} if gold else None
+    return am.Annotations.from_records(rows, labels=list("xyz")[:labels], gold=known), table

@@ -16,7 +16,7 @@ import annomodels as am
 from annomodels.engines.pymc.handed import with_data
 from annomodels.errors import AnnotationError, NotApplicable
 from annomodels.models.catalog import from_dict
-from annomodels.models.continuous.covariates import for_coders
+from annomodels.models.continuous.covariates import bound_to
 from annomodels.models.continuous.quadrature import effect_nodes, normal_nodes
 from annomodels.models.encoded import encode
 from annomodels.priors import Covariates
@@ -174,7 +174,7 @@ def test_the_density_of_logistic_random_effects_is_the_one_written_out(labels):
     data = simulated(labels=labels)
     model = LRE(coder_covariates=KNOWN, nodes=5).bound(data)
     found, v = at_a_point(model, data)
-    x, k = for_coders(model.coder_covariates, list(KNOWN)).design, labels
+    x, k = bound_to(model.coder_covariates, list(KNOWN)).design, labels
     ability = np.array(x) @ v["coder_effect"]
     expected = stats.dirichlet.logpdf(v["prevalence"], np.ones(k))
     expected += stats.norm.logpdf(v["coder_effect"], 0, 1).sum()

@@ -19,6 +19,8 @@ from annomodels.priors import Beta, Dirichlet
 pytestmark = pytest.mark.slow
 
 SKEWED = Dirichlet(2.0, shares=(0.6, 0.3, 0.1))
+# of the items of `tiny`, some of which are alike
+KNOWN = {str(i): {"length": i // 2, "sort": "abc"[i % 3]} for i in range(9)}
 CASES = {
     "two labels": (2, am.models.ScalarDifficulty()),
     "vague": (2, am.models.ScalarDifficulty.carpenter()),
@@ -37,6 +39,21 @@ CASES = {
     "item difficulty": (2, am.models.ItemDifficulty(location_spread=2.0)),
     "item difficulty, four labels": (4, am.models.ItemDifficulty(item_scale=0.5, nodes=40)),
     "item difficulty, points in a ball": (4, am.models.ItemDifficulty(nodes=7)),
+    "items": (2, am.models.ScalarDifficulty(item_covariates=KNOWN)),
+    "items, everything": (
+        3,
+        am.models.ScalarDifficulty(
+            by_class=True, discrimination=0.5, guessing=Beta(1, 4), item_covariates=KNOWN, nodes=9
+        ),
+    ),
+    "items, fixed": (
+        2,
+        am.models.ScalarDifficulty(difficulty=0.5, difficulty_fixed=True, item_covariates=KNOWN),
+    ),
+    "items, nothing else": (
+        3,
+        am.models.ScalarDifficulty(difficulty=0.0, difficulty_fixed=True, item_covariates=KNOWN),
+    ),
     "guessing": (2, am.models.ScalarDifficulty(guessing=Beta(2, 9), nodes=9, accuracy=0.8)),
 }
 WITHOUT_GOLD = ("two labels", "everything", "random effects", "item difficulty, four labels")
@@ -45,7 +62,12 @@ cases = pytest.mark.parametrize("case", CASES)
 
 def crowd(case, rng, gold=True):
     k, model = CASES[case]
-    return model, tiny(rng, n_items=9, n_coders=4, n_labels=k, gold=gold)
+    data = tiny(rng, n_items=9, n_coders=4, n_labels=k, gold=gold)
+    return model.bound(data), data
+
+
+def codes_of(model, data):
+    return encode(data, shared=model.shared, kind=model.item_kinds)
 
 
 def pymc_point(density, pymc_model, x):
@@ -64,7 +86,7 @@ def pymc_point(density, pymc_model, x):
 def test_value_and_variables_are_those_of_the_pymc_model(case, rng):
     model, data = crowd(case, rng, gold=case not in WITHOUT_GOLD)
     pymc_model = built(model, data)
-    density = model.density(encode(data, shared=model.shared))
+    density = model.density(codes_of(model, data))
     assert density.free == tuple(v.name for v in pymc_model.free_RVs)
     named = [*pymc_model.free_RVs, *pymc_model.deterministics]
     wanted = pymc_model.compile_fn(
@@ -89,7 +111,7 @@ def test_value_and_variables_are_those_of_the_pymc_model(case, rng):
 def test_the_gradient_is_that_of_the_value(case, rng):
     """Against differences of two sides, at points near and far."""
     model, data = crowd(case, rng)
-    density = model.density(encode(data, shared=model.shared))
+    density = model.density(codes_of(model, data))
     for scale in (0.3, 1.0):
         x = scale * rng.normal(size=density.n)
         step = 1e-5 * np.eye(density.n)
@@ -104,7 +126,7 @@ def test_the_gradient_is_that_of_the_value(case, rng):
 @cases
 def test_there_and_back(case, rng):
     model, data = crowd(case, rng)
-    density = model.density(encode(data, shared=model.shared))
+    density = model.density(codes_of(model, data))
     x = rng.normal(size=density.n)
     np.testing.assert_allclose(density.unconstrained(density.constrained(x)), x, atol=1e-12)
 
@@ -112,7 +134,7 @@ def test_there_and_back(case, rng):
 @cases
 def test_the_start_is_finite(case, rng):
     model, data = crowd(case, rng)
-    codes = encode(data, shared=model.shared)
+    codes = codes_of(model, data)
     density = model.density(codes)
     value, gradient = density.value(density.unconstrained(start_point(model, codes)))
     assert np.isfinite(value)
@@ -122,9 +144,9 @@ def test_the_start_is_finite(case, rng):
 @pytest.mark.parametrize("far", [40.0, 300.0, 800.0])
 def test_far_away_the_density_is_low_and_no_error(far, rng):
     """The first steps of NUTS are long: what they meet must turn them back."""
-    for case in ("two labels", "everything"):
+    for case in ("two labels", "everything", "items", "items, everything"):
         model, data = crowd(case, rng)
-        density = model.density(encode(data, shared=model.shared))
+        density = model.density(codes_of(model, data))
         for sign in (-1.0, 1.0):
             value, _ = density.value(np.full(density.n, sign * far))
             assert not value > density.value(np.zeros(density.n))[0]

@@ -84,8 +84,9 @@ def command(
 
         if sampling.model is not None:
             raise click.UsageError("--prior-from uses the model of that fit: leave out --model.")
-        if sampling.groups is not None:
-            raise click.UsageError("--prior-from and --groups cannot both be used.")
+        if sampling.groups is not None or sampling.covariates:
+            flag = "--covariates" if sampling.covariates else "--groups"
+            raise click.UsageError(f"--prior-from and {flag} cannot both be used.")
         model = prior_from(load_fit(earlier))
     labels = load_data(data, reading)
     say_notes(labels)

@@ -46,7 +46,7 @@ def with_data(model: Model, data: Annotations) -> Any:
             f"There is no one PyMC model of labels that is the {model.title} model. Fit a model of "
             "classes by its name, such as hierarchical, with the labels in memory."
         )
-    codes = encode(data, shared=model.shared, collapse=False)
+    codes = encode(data, shared=model.shared, collapse=False, kind=model.item_kinds)
     coords = coords_of(model, data, "item", "truth", "label", "coder")
     return model.build(codes, {**coords, "annotation": [str(n) for n in range(len(data))]})
 

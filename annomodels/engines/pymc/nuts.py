@@ -64,7 +64,7 @@ def run(model: Model, data: Annotations, settings: Settings) -> RawResult:
         When the sampler kept no draw.
     """
     clock = Clock()
-    codes = encode(data, shared=model.shared)
+    codes = encode(data, shared=model.shared, kind=model.item_kinds)
     if not (model.n_states(codes.n_labels) or hasattr(model, "ordered")):
         raise EngineError(
             f"The {model.title} model has neither confusion matrices nor states, so that P(truth) "

@@ -41,7 +41,7 @@ def revisit_states(
     EngineError
         When the model names no states.
     """
-    from annomodels.kernels.mixtures.states import state_pass
+    from annomodels.kernels.mixtures.states import state_pass, varied_state_pass
 
     chains, draws = lp.shape
     identity = np.arange(codes.n_labels)
@@ -65,10 +65,16 @@ def revisit_states(
             rows = np.maximum(found.emission[0], SMALLEST).transpose(0, 2, 1)
             table = np.ascontiguousarray(rows.reshape(-1, n_states))
             numbers = np.array([found.values[name][0] for name in names]).reshape(-1, n_states)
-            log_likelihood = state_pass(
-                *codes.arrays, codes.weight, np.maximum(found.share[0], SMALLEST), table,
-                np.ascontiguousarray(found.truth[0]), numbers, SMALLEST, *part.places,
-            )  # fmt: skip
+            rest = (table, np.ascontiguousarray(found.truth[0]), numbers, SMALLEST, *part.places)
+            if found.kinds is None or codes.kind is None:
+                share = np.maximum(found.share[0], SMALLEST)
+                log_likelihood = state_pass(*codes.arrays, codes.weight, share, *rest)
+            else:
+                every = np.arange(codes.kind.max() + 1)
+                shares = np.maximum(np.exp(found.kinds.log_share(0, every)), SMALLEST)
+                log_likelihood = varied_state_pass(
+                    *codes.arrays, codes.weight, shares, codes.kind, *rest
+                )
             prior = model.log_prior_of(values)
             own = float(lp[chain, draw]) if prior is None else log_likelihood + prior
             part.add(values, log_likelihood, own, moved)

@@ -187,6 +187,24 @@ def state_pass(
     return total
 
 
+@kernel
+def varied_state_pass(
+    starts: Array, cell: Array, gold: Array, weight: Array, shares: Array, kind: Array,
+    table: Array, truth: Array, values: Array, smallest: float, p_truth: Array, entropy: Array,
+    p_state: Array, value_sum: Array, value_square: Array,
+) -> float:  # fmt: skip
+    """Do the same where item i has the shares of its kind, `shares[kind[i]]`."""
+    p = np.empty(len(truth))
+    total = 0.0
+    for i in range(len(gold)):
+        share = shares[kind[i]]
+        total += weight[i] * weigh_states(
+            starts, cell, gold[i], share, table, truth, smallest, i, p
+        )
+        note_item(p, gold[i], truth, values, i, p_truth, entropy, p_state, value_sum, value_square)
+    return total
+
+
 @inlined
 def pick(p: Array, u: float) -> int:
     """Place that the uniform number `u` falls on among probabilities `p`."""

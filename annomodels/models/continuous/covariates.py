@@ -1,4 +1,4 @@
-"""Ability of the coders regressed on columns about them: a part of models with logits of coders."""
+"""Columns about coders and items, and abilities of coders regressed on them: a part of models."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from annomodels.priors.columns import is_numeric
 from annomodels.types import Floats
 
 EFFECT = Parameter("coder_effect", ("coder_term",), effect="log-odds that a coder is right")
-KEY = "coder"
 MOST_NAMED = 5
 
 
@@ -52,7 +51,7 @@ class Regressed(Model):
         known = super().bound(data)
         if known.coder_covariates is None:
             return known
-        terms = for_coders(known.coder_covariates, [label_text(name) for name in data.coders])
+        terms = bound_to(known.coder_covariates, [label_text(name) for name in data.coders])
         return replace(known, coder_covariates=terms)  # type: ignore[type-var]
 
     @property
@@ -98,14 +97,21 @@ class Regressed(Model):
         known = self.coder_covariates
         if known is None:
             return []
-        named = ", ".join(
-            f"{term} ({unit})" for term, unit in zip(known.terms, known.units, strict=True)
-        )
         return [
             "The log-odds that a coder is right are regressed on what is known of the coder: "
-            f"{named or ', '.join(known.columns)}; coefficients normal with spread "
-            f"{known.spread:g} logits."
+            f"{in_words(known)}."
         ]
+
+
+def in_words(known: Covariates) -> str:
+    """Name the terms, each with what one more of it is, and the prior of the coefficients."""
+    named = ", ".join(
+        f"{term} ({unit})" for term, unit in zip(known.terms, known.units, strict=True)
+    )
+    return (
+        f"{named or ', '.join(known.columns)}; coefficients normal with spread "
+        f"{known.spread:g} logits"
+    )
 
 
 def right_direction(n_labels: int) -> Floats:
@@ -123,55 +129,73 @@ def right_direction(n_labels: int) -> Floats:
     return np.concatenate([np.eye(n_labels - 1), -np.ones((1, n_labels - 1))])
 
 
-def covariates_of(table: Any) -> Covariates | None:
-    """Read what somebody says of coders.
+def covariates_of(table: Any, key: str = "coder") -> Covariates | None:
+    """Read what somebody says of coders, or of items.
 
     Parameters
     ----------
     table
         A mapping from coders to mappings from columns to values; a data frame, or a list of
         mappings, with a column "coder"; a data frame of pandas may have the coders as its index.
+        Rows that say the same of the same coder count once.
+    key
+        "coder", or "item" for columns about items.
 
     Raises
     ------
     AnnotationError
-        When it is none of these, holds no column, or names a coder twice.
+        When it is none of these, holds no column, or says two things of one coder.
     """
     if table is None or isinstance(table, Covariates):
         return table
-    rows = _rows(table)
-    names = [label_text(row[KEY]) for row in rows]
-    columns = list(dict.fromkeys(str(key) for row in rows for key in row if key != KEY))
+    rows = [
+        {str(name): cell if name == key else _value(cell) for name, cell in row.items()}
+        for row in _rows(table, key)
+    ]
+    columns = list(dict.fromkeys(name for row in rows for name in row if name != key))
+    said: dict[str, dict[str, Any]] = {}
+    twice: dict[str, set[str]] = {}
+    for row in rows:
+        name = label_text(row[key])
+        first = said.setdefault(name, row)
+        if differing := {each for each in columns if first.get(each) != row.get(each)}:
+            twice[name] = twice.get(name, set()) | differing
     problems = []
     if not columns:
-        problems.append(Problem("There is no column beside the coders.", remedy="Add one."))
-    twice = sorted({name for name in names if names.count(name) > 1})
+        problems.append(Problem(f"There is no column beside the {key}s.", remedy="Add one."))
     if twice:
-        what = "A coder has more than one row."
-        problems.append(Problem(what, ", ".join(twice), "Keep one row for each coder."))
+        differing = {each for those in twice.values() for each in those}
+        problems.append(
+            Problem(
+                f"{len(twice)} {key}(s) have more than one row, and these differ in "
+                f"{_named([repr(each) for each in columns if each in differing])}.",
+                _named(sorted(twice)),
+                f"Keep one row for each {key}, or columns that say the same in all of its rows.",
+            )
+        )
     if problems:
         raise AnnotationError(problems)
-    cells = [{str(key): _value(cell) for key, cell in row.items()} for row in rows]
-    values = tuple(tuple(row.get(column) for column in columns) for row in cells)
-    return Covariates(tuple(columns), tuple(names), values)
+    values = tuple(tuple(row.get(column) for column in columns) for row in said.values())
+    return Covariates(tuple(columns), tuple(said), values)
 
 
-def _rows(table: Any) -> list[dict[Any, Any]]:
+def _rows(table: Any, key: str) -> list[dict[Any, Any]]:
     if isinstance(table, Mapping):
         if all(isinstance(row, Mapping) for row in table.values()):
-            return [{KEY: name, **row} for name, row in table.items()]
+            return [{key: name, **row} for name, row in table.items()]
     elif hasattr(table, "reset_index"):
-        named = table if KEY in table.columns else table.rename_axis(KEY).reset_index()
+        named = table if key in table.columns else table.rename_axis(key).reset_index()
         return list(named.to_dict("records"))
     elif hasattr(table, "to_dicts"):
         table = table.to_dicts()
-    if isinstance(table, list | tuple) and all(isinstance(r, Mapping) and KEY in r for r in table):
+    if isinstance(table, list | tuple) and all(isinstance(r, Mapping) and key in r for r in table):
         return [dict(row) for row in table]
+    example = {"coder": '{"ana": {"years": 3}, ...}', "item": '{"s1": {"length": 12}, ...}'}[key]
     raise AnnotationError(
         Problem(
-            f"These are no columns about coders: {str(table)[:80]}.",
-            "coder_covariates=",
-            'Give {"ana": {"years": 3}, ...}, or a table with the column "coder".',
+            f"These are no columns about {key}s: {str(table)[:80]}.",
+            f"{key}_covariates=",
+            f'Give {example}, or a table with the column "{key}".',
         )
     )
 
@@ -187,8 +211,10 @@ def _value(cell: Any) -> Any:
     return str(cell).strip() or None
 
 
-def for_coders(given: Covariates, coders: list[str]) -> Covariates:
-    """Give columns with the terms that they have for the coders of some data.
+def bound_to(given: Covariates, names: list[str], key: str = "coder") -> Covariates:
+    """Give columns with the terms that they have for the coders, or the items, of some data.
+
+    Rows of coders whom the data do not have are refused; those of further items are left out.
 
     Raises
     ------
@@ -196,59 +222,64 @@ def for_coders(given: Covariates, coders: list[str]) -> Covariates:
         With all that is wrong.
     """
     problems = []
-    lacking = [name for name in coders if name not in given.names]
+    known, wanted = set(given.names), set(names)
+    lacking = [name for name in names if name not in known]
     if lacking:
-        problems.append(
-            Problem(
-                f"{len(lacking)} coder(s) of the data have no row of covariates.",
-                _named(lacking),
-                "Add their rows, or leave these coders out of the data.",
-            )
-        )
-    strange = [name for name in given.names if name not in coders]
-    if strange:
+        remedy = f"Add their rows, or leave these {key}s out of the data."
+        if key == "item" and len(lacking) == len(names):
+            remedy = f"Name items as the data do, such as {names[0]}."
+        what = f"{len(lacking)} {key}(s) of the data have no row of covariates."
+        problems.append(Problem(what, _named(lacking), remedy))
+    strange = [name for name in given.names if name not in wanted]
+    if strange and key == "coder":
         problems.append(
             Problem(
                 f"{len(strange)} row(s) of covariates are of no coder of the data.",
                 _named(strange),
-                f"Correct the names, or leave these rows out. The coders are {_named(coders)}.",
+                f"Correct the names, or leave these rows out. The coders are {_named(names)}.",
             )
         )
-    there = [name for name in coders if name in given.names]
-    for column in given.columns:
-        problems += _wrong_with(column, given.column(column, there), there)
+    there = [name for name in names if name in known]
+    columns = {column: given.column(column, there) for column in given.columns}
+    for column, values in columns.items():
+        problems += _wrong_with(column, values, there, key)
     if problems:
         raise AnnotationError(problems)
-    terms, units, design = given.terms_of(coders)
-    if np.linalg.matrix_rank(design) < len(terms):
+    n_terms = sum(1 if is_numeric(v) else len(set(map(str, v))) - 1 for v in columns.values())
+    few = n_terms < len(names)  # else some follow from others, whatever the numbers are
+    terms, units, design = given.terms_of(names) if few else ((), (), np.zeros((0, 0)))
+    if not few or np.linalg.matrix_rank(design) < n_terms:
         raise AnnotationError(
             Problem(
-                f"{len(terms)} terms of covariates cannot be told apart by {len(coders)} coders: "
+                f"{n_terms} terms of covariates cannot be told apart by {len(names)} {key}s: "
                 "some follow from others.",
-                ", ".join(terms),
-                "Leave columns out, or join values that few coders have.",
+                _named(list(terms)) or ", ".join(given.columns),
+                f"Leave columns out, or join values that few {key}s have.",
             )
         )
     table = tuple(tuple(float(x) for x in row) for row in design)
+    rows = dict(zip(given.names, given.values, strict=True))
+    if key == "item":  # in the order of the data, without those that are not in them
+        given = replace(given, names=tuple(names), values=tuple(rows[name] for name in names))
     return replace(given, terms=terms, units=units, design=table)
 
 
-def _wrong_with(column: str, values: list[Any], coders: list[str]) -> list[Problem]:
-    empty = [name for name, value in zip(coders, values, strict=True) if value is None]
+def _wrong_with(column: str, values: list[Any], names: list[str], key: str) -> list[Problem]:
+    empty = [name for name, value in zip(names, values, strict=True) if value is None]
     if empty:
-        what = f"The column {column!r} is empty for {len(empty)} coder(s)."
+        what = f"The column {column!r} is empty for {len(empty)} {key}(s)."
         return [Problem(what, _named(empty), "Fill it in, or leave the column out.")]
     numbers = [value for value in values if is_numeric([value])]
     if 0 < len(numbers) < len(values):
         what = f"The column {column!r} holds numbers and texts."
-        texts = [n for n, value in zip(coders, values, strict=True) if not is_numeric([value])]
+        texts = [n for n, value in zip(names, values, strict=True) if not is_numeric([value])]
         return [Problem(what, f"texts for {_named(texts)}", "Write all of them in one way.")]
     if any(map(math.isinf, numbers)):
-        where = [name for name, value in zip(coders, values, strict=True) if math.isinf(value)]
+        where = [name for name, value in zip(names, values, strict=True) if math.isinf(value)]
         what = f"The column {column!r} holds numbers without end."
         return [Problem(what, _named(where), "Give finite numbers.")]
     if len(set(values)) == 1:
-        what = f"The column {column!r} says {values[0]!r} of every coder, so nothing can be learnt."
+        what = f"The column {column!r} says {values[0]!r} of every {key}, so nothing can be learnt."
         return [Problem(what, column, "Leave it out.")]
     return []
 

@@ -130,6 +130,24 @@ def leaning_priors(k: int, spread: float) -> Any:
     return pm.Deterministic("leaning", own[:, rows, place] * off, dims=("coder", "truth", "label"))
 
 
+def drawn_leanings(
+    n_coders: int, k: int, spread: float, rng: np.random.Generator
+) -> dict[str, Floats]:
+    """Draw leanings and their population from the priors of :func:`leaning_priors`."""
+    place, right = leaning_places(k)
+    wide = rng.normal(size=(n_coders + 1, k, k - 1))
+    wide -= wide.mean(axis=2, keepdims=True)
+    scale = np.abs(rng.normal(0.0, spread, k))
+    common = spread * wide[0]
+    own = common + scale[:, None] * wide[1:]
+    rows = np.arange(k)[:, None]
+    return {
+        "leaning_scale": scale,
+        "mean_leaning": common[rows, place] * ~right,
+        "leaning": own[:, rows, place] * ~right,
+    }
+
+
 def start_values(state: State) -> dict[str, Floats]:
     """Abilities, leanings and their population that correspond to confusion matrices.
 

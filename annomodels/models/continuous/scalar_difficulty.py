@@ -10,14 +10,14 @@ import numpy as np
 
 from annomodels.models.base import State
 from annomodels.models.continuous.centring import centred_share, of_each, partly_centred
-from annomodels.models.continuous.covariates import Regressed
 from annomodels.models.continuous.density import Density
 from annomodels.models.continuous.difficulty_rows import (
-    leaning_places,
+    drawn_leanings,
     leaning_priors,
     log_rows,
     start_values,
 )
+from annomodels.models.continuous.item_covariates import HardnessRegressed
 from annomodels.models.continuous.quadrature import normal_nodes
 from annomodels.models.encoded import Encoded
 from annomodels.models.hierarchical import HierarchicalDawidSkene
@@ -32,7 +32,7 @@ ROLES = {"leaning": "leaning", "slope": "discrimination", "guess": "guessing"}
 
 
 @dataclass(frozen=True)
-class ScalarDifficulty(Regressed):
+class ScalarDifficulty(HardnessRegressed):
     r"""Hierarchical Dawid-Skene whose items have a difficulty that lowers everybody's accuracy.
 
     .. math::
@@ -83,6 +83,9 @@ class ScalarDifficulty(Regressed):
     coder_covariates
         What is known of the coders, as for :class:`LogisticRandomEffects`: their abilities are
         normal around :math:`\mu_k + \sum_t x_{j,t} \gamma_t`.
+    item_covariates
+        What is known of the items, in the same forms with "item" for "coder": their difficulties
+        are normal around :math:`\sum_t x_{i,t} \beta_t`. The prevalence does not depend on it.
 
     References
     ----------
@@ -119,6 +122,7 @@ class ScalarDifficulty(Regressed):
     guessing: Beta | None = None
     nodes: int = 21
     coder_covariates: Covariates | None = None
+    item_covariates: Covariates | None = None
 
     @classmethod
     def carpenter(cls, difficulty: float | None = None) -> ScalarDifficulty:
@@ -182,6 +186,8 @@ class ScalarDifficulty(Regressed):
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
         """Names along the dimensions that only this model has."""
         nodes = [f"{x:.2f}" for x in self.quadrature[0]]
+        if self.item_covariates is not None:  # they move with the items
+            nodes = [str(n) for n in range(1, self.n_points + 1)]
         state = [f"{label}/{x}" for label in labels for x in nodes]
         return {"state": state, **self.effect_coords}
 
@@ -233,7 +239,9 @@ class ScalarDifficulty(Regressed):
             if not self.difficulty_fixed:
                 along = "truth" if self.by_class else None
                 rho = pm.HalfNormal("difficulty_scale", sigma=self.difficulty, dims=along)
-            hard = (rho * np.ones(k))[:, None] * nodes
+            hard, log_weight = (rho * np.ones(k))[:, None] * nodes, np.log(weights)
+            if self.item_covariates is not None:
+                hard, log_weight = self.pymc_points(rho, k)
             tilt, slope = self.discrimination, None
             if tilt:
                 slope = pm.LogNormal("discrimination", mu=0.0, sigma=tilt, dims="coder")
@@ -241,12 +249,11 @@ class ScalarDifficulty(Regressed):
             guess = None if own is None else pm.Beta("guessing", *own.counts, dims="truth")
             leaning = leaning_priors(k, self.leaning_spread) if k > 2 else None
             logp = log_rows(ability, hard, k, pt, leaning=leaning, slope=slope, guess=guess)
-            share = pt.log(prevalence)[:, None] + np.log(weights)
-            n_states = k * len(nodes)
-            log_truth = np.log(np.maximum(np.repeat(np.eye(k), len(nodes), axis=0), 1e-300))
+            share, n_states = pt.log(prevalence)[:, None] + log_weight, self.n_states(k)
+            log_truth = np.log(np.maximum(np.repeat(np.eye(k), n_states // k, axis=0), 1e-300))
             add_states(
                 codes,
-                pt.reshape(share, (n_states,)),
+                pt.reshape(share, (n_states,) if share.ndim == 2 else (-1, n_states)),
                 pt.reshape(logp, (codes.n_rows, n_states, k)),
                 log_truth,
             )
@@ -308,25 +315,31 @@ class ScalarDifficulty(Regressed):
 
     def n_states(self, n_labels: int) -> int:
         """Give the number of states an item may be in."""
-        return n_labels * len(self.quadrature[0])
+        points = len(self.quadrature[0]) if self.item_covariates is None else self.n_points
+        return n_labels * points
 
     def states(self, values: dict[str, Floats]) -> States:
         """States of the items: a class and a node of the difficulty."""
-        nodes, weights = self.quadrature
         prevalence, ability = values["prevalence"], values["ability"]
         draws, n_coders, k = ability.shape
-        n_states = k * len(nodes)
+        n_states = self.n_states(k)
         scale = values.get("difficulty_scale", np.full(draws, self.difficulty))
-        scale = scale.reshape(draws, -1) * np.ones(k)
-        hard = scale[:, :, None] * nodes
+        scale, kinds = scale.reshape(draws, -1), None
+        if self.item_covariates is None:
+            nodes, weights = self.quadrature
+            hard = (scale * np.ones(k))[:, :, None] * nodes
+            share = (prevalence[:, :, None] * weights).reshape(draws, n_states)
+        else:
+            kinds, share, hard = self.kinds_of(values["item_effect"], scale, prevalence)
         emission = np.empty((draws, n_coders, n_states, k))
         for d in range(draws):
             own = {role: values[name][d] for role, name in ROLES.items() if name in values}
             logp = log_rows(ability[d], hard[d], k, np, **own)
             emission[d] = np.exp(logp).reshape(n_coders, n_states, k)
-        share = (prevalence[:, :, None] * weights).reshape(draws, n_states)
-        truth = np.broadcast_to(np.repeat(np.eye(k), len(nodes), axis=0), (draws, n_states, k))
-        return States(share, emission, truth, {"difficulty": hard.reshape(draws, n_states)})
+        of_class = np.repeat(np.eye(k), n_states // k, axis=0)
+        truth = np.broadcast_to(of_class, (draws, n_states, k))
+        found = {"difficulty": hard.reshape(draws, n_states)}
+        return States(share, emission, truth, found, kinds)
 
     def sample_values(
         self, n_coders: int, n_labels: int, rng: np.random.Generator
@@ -345,24 +358,14 @@ class ScalarDifficulty(Regressed):
             "ability_scale": scale,
             "ability": rng.normal(mean, scale, (n_coders, k)),
         }
-        if self.coder_covariates is not None:
-            effect = rng.normal(0.0, self.coder_covariates.spread, len(self.coder_covariates.terms))
-            values["coder_effect"] = effect
-            values["ability"] += (np.array(self.coder_covariates.design) @ effect)[:, None]
+        values |= self.drawn_effects(rng)
+        if (known := self.coder_covariates) is not None:
+            values["ability"] += (np.array(known.design) @ values["coder_effect"])[:, None]
         if not self.difficulty_fixed:
             classes = k if self.by_class else None
             values["difficulty_scale"] = np.abs(rng.normal(0.0, self.difficulty, classes))
         if k > 2:
-            place, right = leaning_places(k)
-            wide = rng.normal(size=(n_coders + 1, k, k - 1))
-            wide -= wide.mean(axis=2, keepdims=True)
-            spread = np.abs(rng.normal(0.0, self.leaning_spread, k))
-            common = self.leaning_spread * wide[0]
-            own = common + spread[:, None] * wide[1:]
-            rows = np.arange(k)[:, None]
-            values["leaning_scale"] = spread
-            values["mean_leaning"] = common[rows, place] * ~right
-            values["leaning"] = own[:, rows, place] * ~right
+            values |= drawn_leanings(n_coders, k, self.leaning_spread, rng)
         if self.discrimination:
             values["discrimination"] = rng.lognormal(0.0, self.discrimination, n_coders)
         if self.guessing is not None:

@@ -144,7 +144,7 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
     if any(each.effect for each in model_of(tree).parameters(data.n_labels)):
         from annomodels.summaries.coders.effects import effect_sentences
 
-        known = (*known, *effect_sentences(tree, data))
+        known = (*known, *effect_sentences(tree, data, "coder"))
     notes = (*first, *known, *answers)
     return Summary("Coders", pd.DataFrame(columns), _named(draws, data), notes)
 

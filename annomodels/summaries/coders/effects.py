@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -10,11 +10,10 @@ from annomodels.data.annotations import Annotations
 from annomodels.errors import NotApplicable
 from annomodels.summaries.draws import interval, model_of
 from annomodels.summaries.summary import Summary
+from annomodels.types import Floats
 
 if TYPE_CHECKING:
     import xarray as xr
-
-    from annomodels.types import Floats
 
 SURE = 0.975
 
@@ -32,8 +31,10 @@ def effects(tree: xr.DataTree, data: Annotations) -> Summary:
     Returns
     -------
     Summary
-        term, unit (what one more of it is), effect, sd, low and high (95 % interval), and
-        p_positive = P(effect > 0). In logits: exp(effect) is by what the odds are multiplied.
+        of ("coder" or "item"), term, unit (what one more of it is), effect, sd, low and high (95 %
+        interval), and p_positive = P(effect > 0). In logits: a term of a coder adds to the log-odds
+        that the coder is right, exp(effect) is by what the odds are multiplied; a term of an item
+        adds to its difficulty, and takes from the log-odds of all coders.
 
     Raises
     ------
@@ -47,30 +48,33 @@ def effects(tree: xr.DataTree, data: Annotations) -> Summary:
     if not found:
         raise NotApplicable(
             f"The {model_of(tree).title} model was fitted without covariates. Give them, such as "
-            "am.models.ScalarDifficulty(coder_covariates=table)."
+            "am.models.ScalarDifficulty(coder_covariates=table) or "
+            "ScalarDifficulty(item_covariates=table)."
         )
     rows, kept, notes = [], {}, []
-    for name, (words, terms, draws) in found.items():
-        low, high = interval(draws)
-        for n, (term, unit) in enumerate(terms):
-            one = draws[:, n]
+    for name, each in found.items():
+        low, high = interval(each.draws)
+        for n, (term, unit) in enumerate(each.terms):
+            one = each.draws[:, n]
             rows.append(
                 {
-                    "term": term, "unit": unit, "effect": one.mean(), "sd": one.std(),
-                    "low": low[n], "high": high[n], "p_positive": (one > 0).mean(),
+                    "of": each.of, "term": term, "unit": unit, "effect": one.mean(),
+                    "sd": one.std(), "low": low[n], "high": high[n],
+                    "p_positive": (one > 0).mean(),
                 }
             )  # fmt: skip
-        kept[name] = (("sample", f"{name}_term"), draws)
+        kept[name] = (("sample", f"{name}_term"), each.draws)
         notes.append(
-            f"effect: what one more of a term adds to the {words}; numbers are standardised over "
-            "the coders, texts are compared with the most frequent one."
+            f"effect of {each.of} terms: what one more of a term adds to the {each.words}; numbers "
+            f"are standardised over the {each.of}s, texts are compared with the most frequent one."
         )
-    notes.append("A column that goes with the coders' ability need not be its cause.")
+        goes_with = "coders' ability" if each.of == "coder" else "items' difficulty"
+        notes.append(f"A column that goes with the {goes_with} need not be its cause.")
     table = pd.DataFrame(rows)
     return Summary("Effects of covariates", table, xr.Dataset(kept), tuple(notes))
 
 
-def effect_sentences(tree: xr.DataTree, data: Annotations) -> tuple[str, ...]:
+def effect_sentences(tree: xr.DataTree, data: Annotations, of: str) -> tuple[str, ...]:
     """Say which covariates surely matter, and that there are others.
 
     Parameters
@@ -79,13 +83,17 @@ def effect_sentences(tree: xr.DataTree, data: Annotations) -> tuple[str, ...]:
         Result of a fit.
     data
         What was fitted.
+    of
+        "coder" or "item": whose terms.
     """
-    if not _draws(tree, data):
+    if all(each.of != of for each in _draws(tree, data).values()):
         return ()
-    table: Any = effects(tree, data).table
+    every: Any = effects(tree, data).table
+    table = every[every["of"] == of]
     clear = table[(table["p_positive"] > SURE) | (table["p_positive"] < 1.0 - SURE)]
+    more_of_it, less_of_it = ("Better", "Worse") if of == "coder" else ("Harder", "Easier")
     said = [
-        f"{'Better' if row.effect > 0 else 'Worse'} with {row.term} ({row.unit}): "
+        f"{more_of_it if row.effect > 0 else less_of_it} with {row.term} ({row.unit}): "
         f"{row.effect:+.2f} [{row.low:.2f}, {row.high:.2f}] logits."
         for row in clear.itertuples()
     ]
@@ -94,10 +102,17 @@ def effect_sentences(tree: xr.DataTree, data: Annotations) -> tuple[str, ...]:
     return (*said, *more, "All coefficients are in fit.effects().")
 
 
-def _draws(
-    tree: xr.DataTree, data: Annotations
-) -> dict[str, tuple[str, list[tuple[str, str]], Floats]]:
-    """Give what coefficients add to, their terms with their units, and draws [sample, term]."""
+class _Effects(NamedTuple):
+    """Of whom terms are, what they add to, the terms with their units, draws [sample, term]."""
+
+    of: str
+    words: str
+    terms: list[tuple[str, str]]
+    draws: Floats
+
+
+def _draws(tree: xr.DataTree, data: Annotations) -> dict[str, _Effects]:
+    """Give the coefficients by name."""
     model = model_of(tree)
     posterior = tree["posterior"].to_dataset()
     found = {}
@@ -105,5 +120,6 @@ def _draws(
         if each.effect and each.name in posterior:
             values = posterior[each.name].values.astype(np.float64)
             draws = values.reshape(-1, values.shape[-1])
-            found[each.name] = (each.effect, model.terms(each.name), draws)
+            of = each.dims[0].removesuffix("_term")
+            found[each.name] = _Effects(of, each.effect, model.terms(each.name), draws)
     return found

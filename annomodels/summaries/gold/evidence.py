@@ -88,13 +88,14 @@ def _left_out(
     value, prior = np.zeros(n), np.zeros(data.n_items)
     owner = np.zeros(n, dtype=np.int64)
     owner[part] = data.item
+    kinds = draws.kinds_of(data)
     used = np.unique(np.linspace(0, len(draws) - 1, STATE_DRAWS).astype(int))
     for step in used:
-        share = np.log(np.maximum(draws.share[step], SMALLEST))
+        share = draws.log_share(int(step), kinds)
         emission = np.log(np.maximum(draws.emission[step], SMALLEST))
         truth = draws.truth(step)
         each = emission[data.coder, :, data.label]
-        of_part = np.zeros((n, len(share)))
+        of_part = np.zeros((n, share.shape[1]))
         np.add.at(of_part, part, each)
         whole = per_item(each, data.starts) + share
         with_all = _log_odds(whole, truth, first, second)

@@ -95,8 +95,8 @@ def why(
     for i in chosen:
         first, second = int(order[i, 0]), int(order[i, 1])
         if known[i] >= 0:
-            second = _rival(draws, data, i, first)
-        parts = _take_apart(draws, data, i, first, second)
+            second = _rival(draws.of_item(data, i), data, i, first)
+        parts = _take_apart(draws.of_item(data, i), data, i, first, second)
         low, high = interval(parts.draws)
         about = {
             "item": data.items[i],

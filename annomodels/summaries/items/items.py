@@ -133,6 +133,10 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
     )
     counted = ", ".join(f"{where.count(word):,} {word}" for word in QUADRANTS)
     notes = [f"Of {data.n_items:,} items: {counted}.", *told_by(tree)]
+    if any(each.effect for each in model_of(tree).parameters(data.n_labels)):
+        from annomodels.summaries.coders.effects import effect_sentences
+
+        notes += effect_sentences(tree, data, "item")
     if tree.attrs.get("engine") == "em":
         notes.append(
             "The engine em takes its estimate for certain: the reducible part is zero and the "

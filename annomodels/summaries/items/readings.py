@@ -103,7 +103,7 @@ def surprise(
     evidence = TwoReadings(draws)
     n = np.diff(data.starts)
     observed = evidence(data.coder, data.label, data.starts)
-    group = _same_labels(data, rng)
+    group = _same_labels(data, rng, draws.kinds_of(data))
     size = int(group.max()) + 1
     as_large, tried = np.zeros(size), np.zeros(size)
     going = np.flatnonzero(n > 0)
@@ -125,8 +125,10 @@ def surprise(
     return out, observed
 
 
-def _same_labels(data: Annotations, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Give items with the same labels of the same coders a number in common."""
+def _same_labels(
+    data: Annotations, rng: np.random.Generator, kinds: Ints | None
+) -> NDArray[np.intp]:
+    """Give items of a kind with the same labels of the same coders a number in common."""
     size = data.n_coders * data.n_labels
     marks = rng.integers(0, 2**63, size=size, dtype=np.uint64)
     row = data.coder.astype(np.int64) * data.n_labels + data.label
@@ -134,4 +136,6 @@ def _same_labels(data: Annotations, rng: np.random.Generator) -> NDArray[np.intp
     np.add.at(key, data.item, marks[row])
     if data.gold is not None:
         key += rng.integers(0, 2**63, size=data.n_labels + 1, dtype=np.uint64)[data.gold]
+    if kinds is not None:
+        key += rng.integers(0, 2**63, size=int(kinds.max()) + 1, dtype=np.uint64)[kinds]
     return np.unique(key, return_inverse=True)[1]

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
 from annomodels.data.annotations import Annotations
+from annomodels.models.states import Kinds
 from annomodels.summaries.draws import SMALLEST, Draws, evenly, truth_probabilities
 from annomodels.types import Floats, Ints
 
@@ -51,11 +52,14 @@ class StateDraws:
         P(label | state), shape [sample, coder, state, label].
     truth
         P(truth | state), shape [sample, state, truth]; None where the state is the truth.
+    kinds
+        Kinds of items, where their shares of the states differ.
     """
 
     share: Floats
     emission: Floats
     truth: Floats | None = None
+    kinds: Kinds | None = None
 
     @property
     def n_truths(self) -> int:
@@ -79,7 +83,7 @@ class StateDraws:
 def state_draws(draws: Draws) -> StateDraws:
     """Read draws of any model as draws of item states."""
     truth = None if draws.states is None else draws.states.truth
-    return StateDraws(draws.share, draws.emission, truth)
+    return StateDraws(draws.share, draws.emission, truth, draws.kinds)
 
 
 def beliefs(
@@ -93,7 +97,7 @@ def beliefs(
         Which of the items, and the probabilities, shape [item, sample, state]. Known gold is not
         used: such items need no labels.
     """
-    plain = Draws(draws.share, draws.emission)
+    plain = Draws(draws.share, draws.emission, kinds=draws.kinds)
     n_samples, n_states = draws.share.shape
     size = max(1, budget // (8 * n_samples * n_states))
     for first in range(0, len(items), size):

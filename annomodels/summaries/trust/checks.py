@@ -22,6 +22,7 @@ from annomodels.summaries.trust.findings import (
     Finding,
     data_findings,
 )
+from annomodels.summaries.trust.item_terms import item_terms_finding
 from annomodels.summaries.trust.next_model import fitted_model, next_model
 from annomodels.summaries.trust.predictive import REJECTED, TOO_SURE, Aspect, aspects
 from annomodels.summaries.trust.priors import prior_finding
@@ -123,8 +124,8 @@ def check(tree: xr.DataTree, data: Annotations, aspects: Sequence[Aspect] | None
     """
     findings = [*fit_findings(tree, data), *data_findings(tree, data), *suspects(tree, data)]
     findings += model_findings(tree, data, aspects)
-    prior = prior_finding(tree, data)
-    findings += [] if prior is None else [prior]
+    for seen in (prior_finding(tree, data), item_terms_finding(tree, data)):
+        findings += [] if seen is None else [seen]
     if model_of(tree).item_effects_summed:
         from annomodels.summaries.trust.effects import effects_finding
 

@@ -96,8 +96,8 @@ def held_out(tree: xr.DataTree, data: Annotations, by: By = "item", n_max: int =
     >>> len(found.elpd), bool(found.total < found.in_sample.sum())
     (2, True)
     """
-    codes = encode(data)
     draws = thinned(tree, data, n_max)
+    codes = encode(data, kind=draws.kinds_of(data))
     n_points = codes.n_patterns if by == "item" else len(codes.row)
     elpd, in_sample, pareto_k = (np.empty(n_points) for _ in range(3))
     for points, values in pointwise(draws, codes, by):
@@ -141,7 +141,11 @@ def pointwise(draws: Draws, codes: Encoded, by: By) -> Iterator[tuple[slice, Flo
         # [annotation, draw, state]
         each = np.log(np.maximum(draws.emission[:, row, :, label], SMALLEST))
         begins = codes.starts[first:last] - codes.starts[first]
-        joint = _sum_runs(each, begins, lengths[first:last]) + log_share
+        before = log_share
+        if codes.kind is not None:
+            kinds = codes.kind[first:last]
+            before = np.stack([draws.log_share(d, kinds) for d in range(len(draws))], axis=1)
+        joint = _sum_runs(each, begins, lengths[first:last]) + before
         gold = codes.gold[first:last]
         known = np.flatnonzero(gold >= 0)
         joint[known] += log_truth.transpose(2, 0, 1)[gold[known]]

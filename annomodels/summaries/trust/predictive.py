@@ -184,11 +184,13 @@ def _replicate(
 
 def _shares(draws: Draws, data: Annotations, step: int) -> Floats:
     """Probability of each state of every item before it is labelled, shape [item, state]."""
-    share = draws.share[step]
-    out = np.tile(share, (data.n_items, 1))
+    kinds = draws.kinds_of(data)
+    out = np.tile(draws.share[step], (data.n_items, 1))
+    if kinds is not None:
+        out = np.exp(draws.log_share(step, kinds))
     if data.gold is not None:
         known = np.flatnonzero(data.gold >= 0)
-        joint = share * draws.truth(step).T[data.gold[known]]
+        joint = out[known] * draws.truth(step).T[data.gold[known]]
         out[known] = joint / np.maximum(joint.sum(axis=1, keepdims=True), 1e-300)
     return out
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
-from annomodels.models.base import ExpectedAccuracy, Model
+from annomodels.models.base import Model
+from annomodels.models.parameters import ExpectedAccuracy
 from annomodels.summaries import skills
 from annomodels.summaries.draws import (
     Draws,

@@ -1,0 +1,275 @@
+"""Difficulty of the items regressed on columns about them: a part of models with one difficulty."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import logsumexp
+
+from annomodels.data.annotations import Annotations
+from annomodels.data.names import label_text
+from annomodels.models.continuous.covariates import (
+    EFFECT,
+    Regressed,
+    bound_to,
+    covariates_of,
+    in_words,
+)
+from annomodels.models.observed import observed
+from annomodels.models.parameters import Parameter
+from annomodels.models.states import Kinds
+from annomodels.priors import Covariates
+from annomodels.types import Floats, Ints
+
+ITEM_EFFECT = Parameter("item_effect", ("item_term",), effect="difficulty of an item, in logits")
+# where the points end, in standard deviations beyond the items at the edges
+REACH = 5.0
+# and in logits, so that they do not fall on each other where nobody differs
+LEAST = 1e-3
+# spread in steps below which a spread counts as this one, and how abruptly: from two steps on it
+# is off by less than .001 %, and so are sums over normal densities from 1.2 steps on
+FINEST, ABRUPT = 0.6, 8.0
+# points for a node of the model, and range of the columns for which they are enough
+FINER, USUAL = 4, 6.0
+
+
+class HardnessRegressed(Regressed):
+    r"""Base of models of which an item's difficulty may depend on columns about the items.
+
+    .. math:: \delta_i \sim N\Bigl(\sum_t x_{i,t} \beta_t, \rho^2\Bigr), \quad
+        \beta_t \sim N(0, s^2)
+    """
+
+    item_covariates: Covariates | None
+    nodes: int
+
+    def __post_init__(self) -> None:
+        """Turn a table into :class:`annomodels.priors.Covariates`, and check the priors."""
+        object.__setattr__(self, "item_covariates", covariates_of(self.item_covariates, "item"))
+        super().__post_init__()
+
+    def bound(self, data: Annotations) -> Self:
+        """Copy that knows what the columns say of the coders and the items of the data.
+
+        Raises
+        ------
+        AnnotationError
+            With all that is wrong with the columns.
+        """
+        known = super().bound(data)
+        if known.item_covariates is None:
+            return known
+        names = [label_text(name) for name in data.items]
+        terms = bound_to(known.item_covariates, names, "item")
+        return replace(known, item_covariates=terms)  # type: ignore[type-var]
+
+    @property
+    def effect_parameters(self) -> tuple[Parameter, ...]:
+        """Declare the coefficients."""
+        own = () if self.item_covariates is None else (ITEM_EFFECT,)
+        return (*super().effect_parameters, *own)
+
+    @property
+    def effect_coords(self) -> dict[str, list[str]]:
+        """Names of the terms."""
+        known = self.item_covariates
+        own = {} if known is None else {"item_term": list(known.terms)}
+        return {**super().effect_coords, **own}
+
+    def terms(self, name: str) -> list[tuple[str, str]]:
+        """Terms of the coefficients of this name, each with what one more of it is."""
+        known = self.item_covariates
+        if known is None or name != ITEM_EFFECT.name:
+            return super().terms(name)
+        return list(zip(known.terms, known.units, strict=True))
+
+    @property
+    def effect_start(self) -> dict[str, Floats]:
+        """Values of the coefficients to start from."""
+        known = self.item_covariates
+        own = {} if known is None else {ITEM_EFFECT.name: np.zeros(len(known.terms))}
+        return {**super().effect_start, **own}
+
+    @property
+    def effect_story(self) -> list[str]:
+        """What is believed of the columns, in a sentence each."""
+        known = self.item_covariates
+        if known is None:
+            return super().effect_story
+        said = f"The difficulty of an item is regressed on what is known of it: {in_words(known)}."
+        return [*super().effect_story, f"{said} The prevalence does not depend on it."]
+
+    @cached_property
+    def _kinds(self) -> tuple[Ints, Floats]:
+        """Kind of each item, and what the terms are for each kind, [kind, term]."""
+        known = self.item_covariates
+        design = np.array([] if known is None else known.design, dtype=float)
+        rows, of_item = np.unique(design, axis=0, return_inverse=True)
+        return np.asarray(of_item).ravel(), rows
+
+    @property
+    def item_kinds(self) -> Ints | None:
+        """Kind of each item of the data, where they differ before they are labelled."""
+        return None if self.item_covariates is None else self._kinds[0]
+
+    @property
+    def n_points(self) -> int:
+        """Number of points that the difficulties of all items share, where columns are known.
+
+        Four for a node; more in proportion where a column reaches over more than six of its
+        standard deviations, so that the points are as close.
+        """
+        known = self.item_covariates
+        design = np.zeros((1, 1)) if known is None or not known.design else self._kinds[1]
+        widest = max(USUAL, float(np.ptp(design, axis=0).max()))
+        return math.ceil(FINER * self.nodes * (widest + 2 * REACH) / (USUAL + 2 * REACH))
+
+    @property
+    def kind_design(self) -> Floats:
+        """What the terms are for each kind of items, shape [kind, term]."""
+        return self._kinds[1]
+
+    @property
+    def points_rule(self) -> Floats:
+        """Places of the points from -1 to 1, and the numbers of :func:`common_points`, [2, point].
+
+        As ``kernels/difficulty.py`` takes them.
+        """
+        size = self.n_points
+        numbers = np.zeros(size)
+        numbers[:3] = REACH, LEAST, FINEST * 2.0 / (size - 1)
+        return np.stack([np.linspace(-1.0, 1.0, size), numbers])
+
+    def pymc_points(self, scale: Any, n_labels: int) -> tuple[Any, Any]:
+        """Add the coefficients; points [truth, point], and their log shares [kind, truth, point].
+
+        Called in a model context; `scale` is the spread of the difficulties, one or [truth].
+        """
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        known = self.item_covariates
+        spread = 1.0 if known is None else known.spread
+        effect = pm.Normal(ITEM_EFFECT.name, 0.0, spread, dims=ITEM_EFFECT.dims)
+        shift = observed("item_design", self._kinds[1]) @ effect
+        points, width = common_points(shift, pt.atleast_1d(scale), self.n_points, pt)
+        return points * np.ones((n_labels, 1)), log_weights(shift, points, width, pt.logsumexp)
+
+    def drawn_effects(self, rng: np.random.Generator) -> dict[str, Floats]:
+        """Draw the coefficients from their priors."""
+        given = {EFFECT.name: self.coder_covariates, ITEM_EFFECT.name: self.item_covariates}
+        return {
+            name: rng.normal(0.0, known.spread, len(known.terms))
+            for name, known in given.items()
+            if known is not None
+        }
+
+    def kinds_of(
+        self, effect: Floats, scale: Floats, prevalence: Floats
+    ) -> tuple[Kinds, Floats, Floats]:
+        """Shares of classes and points in items of each kind, under draws.
+
+        Parameters
+        ----------
+        effect
+            Coefficients, shape [draw, term].
+        scale
+            Spread of the difficulties, shape [draw, truth] or [draw, 1].
+        prevalence
+            Shape [draw, truth].
+
+        Returns
+        -------
+        tuple
+            The kinds, the mean share over the items [draw, state], and the points
+            [draw, truth, point].
+        """
+        of_item, design = self._kinds
+        size, shift = self.n_points, effect @ design.T
+        with np.errstate(divide="ignore"):
+            log_prevalence = np.log(prevalence)[:, None, :, None]
+
+        def log_share(draw: int, some: Ints) -> Floats:
+            points, width = common_points(shift[draw], scale[draw], size, np)
+            log = log_weights(shift[draw][some], points, width, logsumexp)
+            return np.asarray((log_prevalence[draw] + log).reshape(len(some), -1))
+
+        every, often = np.arange(len(design)), np.bincount(of_item) / len(of_item)
+        draws = range(len(effect))
+        mean = np.stack([often @ np.exp(log_share(d, every)) for d in draws])
+        points = np.stack([common_points(shift[d], scale[d], size, np)[0] for d in draws])
+        shape = (*prevalence.shape, size)
+        known = self.item_covariates
+        names = () if known is None else known.names
+        return Kinds(names, of_item, design, log_share), mean, np.broadcast_to(points, shape)
+
+
+def common_points(shift: Any, scale: Any, size: int, xp: Any) -> tuple[Any, Any]:
+    r"""Points at equal steps that hold the difficulties of all items, whatever is known of them.
+
+    The sum over such points, weighed by a normal density, is as good as the integral as soon as
+    the density is not much narrower than a step (the trapezoidal rule): off by
+    :math:`2 e^{-2 \pi^2 r^2}` with a spread of r steps. A spread below .6 steps counts as that.
+
+    Parameters
+    ----------
+    shift
+        Expected difficulty of each kind of items, shape [kind].
+    scale
+        Spread of the difficulties around it, shape [truth].
+    size
+        Number of points.
+    xp
+        ``numpy`` or ``pytensor.tensor``.
+
+    Returns
+    -------
+    tuple
+        Points, shape [truth, point], and the spread that is used, shape [truth].
+
+    References
+    ----------
+    L. N. Trefethen and J. A. C. Weideman (2014). The exponentially convergent trapezoidal rule.
+    SIAM Review 56, 385-458. doi:10.1137/130932132
+
+    Examples
+    --------
+    >>> points, width = common_points(np.array([-1.0, 1.0]), np.array([0.5]), 15, np)
+    >>> points.round(2)[0, :3], width.round(3)
+    (array([-3.5, -3. , -2.5]), array([0.501]))
+    """
+    low, high = xp.min(shift), xp.max(shift)
+    half = 0.5 * (high - low) + REACH * scale + LEAST
+    points = 0.5 * (low + high) + half[:, None] * np.linspace(-1.0, 1.0, size)
+    finest = FINEST * 2.0 / (size - 1) * half
+    log = xp.logaddexp(ABRUPT * xp.log(xp.maximum(scale, 1e-30)), ABRUPT * xp.log(finest))
+    return points, xp.exp(log / ABRUPT)
+
+
+def log_weights(shift: Any, points: Any, width: Any, log_sum: Any) -> Any:
+    """Log share of each point in items of each kind, shape [kind, truth, point].
+
+    Parameters
+    ----------
+    shift
+        Expected difficulty of each kind, shape [kind].
+    points, width
+        What :func:`common_points` gives.
+    log_sum
+        ``logsumexp`` of SciPy or PyTensor.
+
+    Examples
+    --------
+    >>> points, width = common_points(np.array([0.0, 2.0]), np.array([0.5]), 84, np)
+    >>> share = np.exp(log_weights(np.array([0.0, 2.0]), points, width, logsumexp))
+    >>> (share @ points[0]).round(5) + 0.0
+    array([[0.],
+           [2.]])
+    """
+    z = (points[None] - shift[:, None, None]) / width[None, :, None]
+    log = -0.5 * z**2
+    return log - log_sum(log, axis=2, keepdims=True)

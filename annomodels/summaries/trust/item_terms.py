@@ -1,0 +1,91 @@
+"""Whether the labels can tell what columns about items are worth."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from annomodels.data.annotations import Annotations
+from annomodels.summaries.draws import model_of, thinned
+from annomodels.summaries.trust.findings import CHECK, Finding
+from annomodels.types import Floats
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+# items of one value below which a coefficient is mostly its prior, share of the variance of a term
+# that the class explains from which the two cannot be told apart, and reach of a column, in its
+# standard deviations, from which a few items decide
+FEW, EXPLAINED, FAR = 10, 0.8, 15.0
+NAMED = 5
+
+
+def item_terms_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
+    """Look for terms of items whose coefficient rests on the prior, or on a few items.
+
+    These are values that fewer than ten items have (or lack), values on whose items coders never
+    disagree (or disagree only there), numbers a few of which lie far out, and terms that nearly
+    say the class, or the label that most coders gave: difficulty is then what coders make of that
+    class. None without terms of items.
+
+    Parameters
+    ----------
+    tree
+        Result of a fit.
+    data
+        What was fitted.
+
+    Examples
+    --------
+    >>> from annomodels.summaries.examples import small_fit
+    >>> item_terms_finding(*small_fit()) is None
+    True
+    """
+    model = model_of(tree)
+    declared = model.parameters(data.n_labels)
+    terms = [t for each in declared if each.dims == ("item_term",) for t in model.terms(each.name)]
+    if not terms:
+        return None
+    draws = thinned(tree, data, 1)
+    kinds = draws.kinds_of(data)
+    if draws.kinds is None or kinds is None:
+        return None
+    truth: Floats = tree["truth"].to_dataset()["p_truth"].values
+    votes = np.eye(data.n_labels)[data.votes.argmax(axis=1)]
+    split = (data.votes > 0).sum(axis=1) > 1
+    several = data.votes.sum(axis=1) > 1
+    said = []
+    for (term, unit), x in zip(terms, draws.kinds.design[kinds].T, strict=True):
+        reasons = []
+        if unit.startswith("against"):
+            has = x > 0
+            if min(has.sum(), (~has).sum()) < FEW:
+                few = int(min(has.sum(), (~has).sum()))
+                reasons.append(f"{few} item(s) {'have' if has.sum() == few else 'lack'} it")
+            for part, where in ((has, "with it"), (~has, "without it")):
+                if (part & several).any() and not (part & split).any() and split.any():
+                    reasons.append(f"coders never disagree on items {where}")
+        elif np.ptp(x) > FAR:
+            far = f"{np.ptp(x):.0f} of its standard deviations"
+            reasons.append(f"it reaches over {far}, so take its logarithm")
+        if max(_explained(x, truth), _explained(x, votes)) > EXPLAINED:
+            reasons.append("it nearly says the class, so that it stands for what coders make of it")
+        if reasons:
+            said.append(f"{term} ({'; '.join(reasons)})")
+    value = float(len(said))
+    if not said:
+        text = f"The labels can tell what {len(terms)} term(s) of items are worth."
+        return Finding("covariates of items", value, 0.0, text)
+    more = f" and {len(said) - NAMED} more" if len(said) > NAMED else ""
+    text = (
+        "What these terms of items are worth is hardly told by the labels but by the prior, or by "
+        f"a few items: {', '.join(said[:NAMED])}{more}. Join values, or leave columns out."
+    )
+    return Finding("covariates of items", value, 0.0, text, CHECK)
+
+
+def _explained(x: Floats, truth: Floats) -> float:
+    """Share of the variance of a term that P(class) explains, by least squares."""
+    left = x - truth @ np.linalg.lstsq(truth, x, rcond=None)[0]
+    return float(1.0 - left.var() / max(x.var(), 1e-300))

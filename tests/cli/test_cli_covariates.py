@@ -1,0 +1,66 @@
+"""``--covariates``: tables about coders and items that a model regresses on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import annomodels as am
+
+pytestmark = pytest.mark.slow
+
+FIT = ("--chains", 1, "--draws", 20, "--allow-unconverged", "--model", "scalar-difficulty")
+
+
+@pytest.fixture
+def tables(votes: Path, tmp_path: Path) -> dict[str, Path]:
+    """Write a table about the items of the votes, one about the coders, and what is wrong."""
+    items = am.read(votes).items
+    rows = {
+        "items": ["item,length,genre", *(f"{x},{n},{'ab'[n % 2]}" for n, x in enumerate(items))],
+        "gaps": ["item,length", *(f"{x},{n or ''}" for n, x in enumerate(items))],
+        "coders": ["coder,years", "ana,1", "ben,2", "cem,4"],
+        "neither": ["who,years", "ana,1"],
+        "both": ["item,coder,years", "1,ana,1"],
+        "empty": [""],
+        "header": ["item,length"],
+    }
+    for name, lines in rows.items():
+        (tmp_path / f"{name}.csv").write_text("\n".join(lines) + "\n")
+    return {name: tmp_path / f"{name}.csv" for name in rows}
+
+
+@pytest.mark.nuts
+def test_a_table_about_items_is_what_the_fit_knows(votes, tables, call, tmp_path) -> None:
+    out = tmp_path / "fit.nc"
+    done = call("fit", votes, "-o", out, "--covariates", tables["items"], *FIT)
+    assert done.code == 0, done.err
+    fit = am.load(out)
+    assert fit.model.item_covariates.terms == ("length", "genre: b")
+    assert fit.effects().table["of"].tolist() == ["item", "item"]
+    folder = tmp_path / "out"
+    words = ("--covariates", tables["items"], "--anonymise", "--no-report", *FIT)
+    assert call("run", votes, "-o", folder, *words).code == 0
+    assert am.load(folder / "fit.nc").model == fit.model
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "what"),
+    [
+        (("--covariates", "{items}"), 2, "goes with --model scalar-difficulty"),
+        (("--covariates", "{items}", "--model", "mace"), 2, "Mace takes no item_covariates"),
+        (("--covariates", "{items}", "--covariates", "{gaps}", *FIT), 2, "two tables about items"),
+        (("--covariates", "{gaps}", *FIT), 3, "The column 'length' is empty for 1 item(s)"),
+        (("--covariates", "{neither}", *FIT), 3, "not a table about coders or items"),
+        (("--covariates", "{both}", *FIT), 3, "a column coder and a column item"),
+        (("--covariates", "{empty}", *FIT), 3, "not a table about coders or items"),
+        (("--covariates", "{header}", *FIT), 3, "There is no column beside the items"),
+        (("--covariates", "nowhere.csv", *FIT), 3, "nowhere.csv"),
+    ],
+)
+def test_what_does_not_fit_is_said(words, code, what, votes, tables, call, tmp_path) -> None:
+    filled = [str(word).format(**tables) for word in words]
+    done = call("fit", votes, "-o", tmp_path / "fit.nc", *filled)
+    assert what in done.err
+    assert done.code == code
