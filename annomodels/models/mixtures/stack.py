@@ -115,7 +115,7 @@ class Stack(HierarchicalDawidSkene):
     sharpness: float = 2.9
     unknown: float = 0.0047
     together: float = 6.5
-    spread: tuple[float, float, float] = (0.31, 0.56, 0.59)
+    spread: tuple[float, float, float] = (0.27, 0.43, 0.49)
     far_off: float = 0.2
 
     def __post_init__(self) -> None:
