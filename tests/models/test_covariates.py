@@ -90,11 +90,11 @@ def test_everything_that_is_wrong_is_said_at_once():
         SD(coder_covariates=table).bound(simulated())
     problems = {each.what: each for each in caught.value.problems}
     assert [(each.what, each.where) for each in problems.values()] == [
-        ("1 coder(s) of the data have no row of covariates.", "eva"),
-        ("1 row(s) of covariates are of no coder of the data.", "flo"),
-        ("The column 'years' is empty for 1 coder(s).", "ana"),
+        ("Covariates lack a row for 1 coder of the data.", "coder eva"),
+        ("Covariates have 1 row of no coder of the data.", "coder flo"),
+        ("The column 'years' is empty for 1 coder.", "coder ana"),
         ("The column 'trained' holds numbers and texts.", "texts for ana, cem, dea"),
-        ("The column 'pay' is empty for 3 coder(s).", "ben, cem, dea"),
+        ("The column 'pay' is empty for 3 coders.", "coder ben, cem, dea"),
         ("The column 'team' says 'blue' of every coder, so nothing can be learnt.", "team"),
         ("The column 'speed' holds numbers without end.", "dea"),
     ]

@@ -172,8 +172,8 @@ def test_everything_that_is_wrong_is_said_at_once():
     with pytest.raises(AnnotationError) as caught:
         SD(item_covariates=table).bound(data)
     assert [(each.what, each.where) for each in caught.value.problems] == [
-        ("1 item(s) of the data have no row of covariates.", "i5"),
-        ("The column 'length' is empty for 1 item(s).", "i0"),
+        ("Covariates lack a row for 1 item of the data.", "item i5"),
+        ("The column 'length' is empty for 1 item.", "item i0"),
         ("The column 'genre' holds numbers and texts.", caught.value.problems[2].where),
         ("The column 'team' says 'blue' of every item, so nothing can be learnt.", "team"),
     ]

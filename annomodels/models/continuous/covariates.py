@@ -11,6 +11,7 @@ import numpy as np
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
+from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, Problem
 from annomodels.models.base import Model
 from annomodels.models.observed import observed
@@ -228,14 +229,14 @@ def bound_to(given: Covariates, names: list[str], key: str = "coder") -> Covaria
         remedy = f"Add their rows, or leave these {key}s out of the data."
         if key == "item" and len(lacking) == len(names):
             remedy = f"Name items as the data do, such as {names[0]}."
-        what = f"{len(lacking)} {key}(s) of the data have no row of covariates."
-        problems.append(Problem(what, _named(lacking), remedy))
+        what = f"Covariates lack a row for {counted(len(lacking), key)} of the data."
+        problems.append(Problem(what, f"{key} {_named(lacking)}", remedy))
     strange = [name for name in given.names if name not in wanted]
     if strange and key == "coder":
         problems.append(
             Problem(
-                f"{len(strange)} row(s) of covariates are of no coder of the data.",
-                _named(strange),
+                f"Covariates have {counted(len(strange), 'row')} of no coder of the data.",
+                f"coder {_named(strange)}",
                 f"Correct the names, or leave these rows out. The coders are {_named(names)}.",
             )
         )
@@ -267,8 +268,8 @@ def bound_to(given: Covariates, names: list[str], key: str = "coder") -> Covaria
 def _wrong_with(column: str, values: list[Any], names: list[str], key: str) -> list[Problem]:
     empty = [name for name, value in zip(names, values, strict=True) if value is None]
     if empty:
-        what = f"The column {column!r} is empty for {len(empty)} {key}(s)."
-        return [Problem(what, _named(empty), "Fill it in, or leave the column out.")]
+        what = f"The column {column!r} is empty for {counted(len(empty), key)}."
+        return [Problem(what, f"{key} {_named(empty)}", "Fill it in, or leave the column out.")]
     numbers = [value for value in values if is_numeric([value])]
     if 0 < len(numbers) < len(values):
         what = f"The column {column!r} holds numbers and texts."
