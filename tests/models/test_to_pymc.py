@@ -61,7 +61,7 @@ def moved(pymc_model, seed=4):
     }
 
 
-@pytest.mark.few("dawid-skene", "hierarchical", "ambiguous", "scalar-difficulty")
+@pytest.mark.few("dawid-skene", "hierarchical", "scalar-difficulty")
 @pytest.mark.slow
 @pytest.mark.usefixtures("uncompiled")
 @pytest.mark.parametrize("name", OF_CLASSES)
