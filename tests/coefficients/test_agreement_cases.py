@@ -123,7 +123,7 @@ def marked(case):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", map(marked, LABELS))
+@pytest.mark.parametrize("case", [marked(case) for case in LABELS])
 def test_case(case):
     data = am.Annotations.from_records(records(case))
     found = am.agreement(data, name_of(case), draws=0, **options(case))

@@ -77,7 +77,7 @@ def test_parameters_that_are_brought_to_all_machines_first(data, client, monkeyp
 
 
 def test_a_stack_is_that_of_one_process(data, client):
-    options = {"chains": 2, "draws": 60, "warmup": 20, "seed": 4}
+    options = {"chains": 2, "draws": 24, "warmup": 10, "seed": 4}
     reference = am.fit(data, "stack", **options)
     fit = am.fit(data, executor=client, partitions=4, **options)
     assert fit.model.stacks

@@ -75,6 +75,7 @@ def type_name(model: Any) -> str:
     return type(model).__name__
 
 
+@pytest.mark.few("model0-gibbs", "model1-em")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "engine"),

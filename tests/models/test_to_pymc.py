@@ -167,8 +167,7 @@ KINDS = [
 
 
 @pytest.mark.few(
-    "dawid-skene-False", "dawid-skene-True", "ambiguous-True", "beta-binomial-by-item-True",
-    "logistic-random-effects-False", "logit-normal-True",
+    "dawid-skene-True", "ambiguous-True", "logistic-random-effects-False", "logit-normal-False",
 )  # fmt: skip
 @pytest.mark.slow
 @pytest.mark.usefixtures("unsampled")
