@@ -11,13 +11,14 @@ from typing import Any
 
 from docutils import nodes
 from docutils.utils.math import latex2mathml
+from sphinx.errors import ExtensionError
 
 from annomodels import __version__
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from elsewhere import as_markdown  # files beside this one
-from execute import executed
+from execute import executed, shows
 from formulas import known
 from llms import llms_text
 from plates import write as write_plates
@@ -111,7 +112,11 @@ def _map(app: Any, config: Any) -> None:
 def _execute(app: Any, name: str, source: list[str]) -> None:
     """Run the code of the pages whose results are shown."""
     if name.startswith(("tutorials/", "coming-from/")) or name == "gallery":
-        source[0] = executed(source[0], name)
+        page, source[0] = source[0], executed(source[0], name)
+        if not (shows(page, source[0]) or name.endswith("/index")):
+            raise ExtensionError(f"The code of {name} shows too little.")
+        if name == "gallery" and "<figure" not in source[0]:
+            raise ExtensionError("The gallery shows no figure.")
 
 
 def setup(app: Any) -> None:

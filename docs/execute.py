@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["blocks", "executed"]
+__all__ = ["blocks", "executed", "shows"]
 
 _BLOCK = re.compile(r"^```python\n(.*?)^```$", re.M | re.S)
 
@@ -39,6 +39,12 @@ def executed(page: str, name: str) -> str:
             out.append(_shown(*_run(found[1], names, f"<{name}, block {n}>"), f"{name}-{n}"))
             at = found.end()
     return "".join([*out, page[at:]])
+
+
+def shows(page: str, done: str) -> bool:
+    """Whether a page has code, and half of its blocks or more show text or a figure."""
+    n = len(blocks(page))
+    return n > 0 and done.count("```text") + done.count("<figure") >= max(1, n // 2)
 
 
 @contextlib.contextmanager

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from threading import Lock
 from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import digamma, gammaln
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from annomodels.models.conjugate import log_shares
 from annomodels.priors import ScalePrior
 from annomodels.types import Floats
 
-# labels from which linear algebra would take several threads
-MANY = 50
+# held while linear algebra takes one thread, so that who ends first does not end it for others
+_ALONE = Lock()
 
 
 def population_mode(counts: Floats, anchor: Floats, scale: ScalePrior) -> tuple[Floats, Floats]:
@@ -45,8 +48,7 @@ def population_mode(counts: Floats, anchor: Floats, scale: ScalePrior) -> tuple[
     constant, linear, square, lower = scale.coefficients()
     del constant
     floor = np.log(lower) if lower > 0 else np.log(1e-2)
-    # threads of the linear algebra wait for each other ten times as long as one would work
-    with threadpool_limits(1, user_api="blas") if n_labels >= MANY else nullcontext():
+    with _one_thread():
         for truth in range(k):
             n = counts[:, :, truth]
             n = n[n.sum(axis=1) > 0]
@@ -58,6 +60,23 @@ def population_mode(counts: Floats, anchor: Floats, scale: ScalePrior) -> tuple[
             mean[truth] = np.exp(log_shares(found.x[:-1], 0))
             concentration[truth] = np.exp(found.x[-1])
     return mean, concentration
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Let linear algebra take one thread.
+
+    L-BFGS-B solves small systems, of three numbers as well: several threads wait for each other
+    ten times as long as one would work.
+    """
+    with _ALONE, _linear_algebra().limit(limits=1):
+        yield
+
+
+@cache
+def _linear_algebra() -> ThreadpoolController:
+    """Libraries of linear algebra, which take a millisecond to find."""
+    return ThreadpoolController().select(user_api="blas")
 
 
 def anchor_strength(

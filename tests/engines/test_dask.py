@@ -77,7 +77,7 @@ def test_parameters_that_are_brought_to_all_machines_first(data, client, monkeyp
 
 
 def test_a_stack_is_that_of_one_process(data, client):
-    options = {"chains": 2, "draws": 60, "warmup": 20, "seed": 4}
+    options = {"chains": 2, "draws": 24, "warmup": 10, "seed": 4}
     reference = am.fit(data, "stack", **options)
     fit = am.fit(data, executor=client, partitions=4, **options)
     assert fit.model.stacks
@@ -163,13 +163,15 @@ def test_a_stack_whose_sums_died_with_a_machine_is_made_again(data, own_client):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals work differently there")
-def test_a_machine_that_dies_in_the_middle_of_a_call_is_replaced(own_client, monkeypatch, tmp_path):
-    """By one that is there, which has two places then, and by a new one when that has come."""
+def test_a_machine_that_dies_in_the_middle_of_a_call_is_replaced(client, monkeypatch, tmp_path):
+    """By one that is there, which has two places then, and by a new one when that has come.
+
+    The cluster is that of the other tests: it is whole again at the end.
+    """
     from annomodels.executors import dask
     from annomodels.executors.dask import DaskTeam
     from annomodels.executors.team import Lost
 
-    client = own_client
     _wait_for(client, 3)
     crew = DaskTeam(client)
     with _once(tmp_path / "begun", _kill_home, client, crew.homes[0]):

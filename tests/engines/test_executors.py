@@ -239,6 +239,7 @@ def test_groups_of_chains_that_are_cut_short_have_the_same_draws(data, monkeypat
         np.testing.assert_array_equal(draws(cut_short, name), draws(wanted, name))
 
 
+@pytest.mark.few("1-8-4", "3-2-2", "5-2-1")
 @pytest.mark.parametrize(
     ("partitions", "places", "groups"), [(1, 3, 3), (1, 8, 4), (3, 2, 2), (2, 2, 1), (5, 2, 1)]
 )

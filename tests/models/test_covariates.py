@@ -316,7 +316,37 @@ def outcome(fit, effects):
     return table.loc["years"], row, sign * row["effect"], sign * effects[1]
 
 
+def ask(fit, folder):
+    """Ask a fit with covariates for all that there is."""
+    again = am.load(fit.save(folder / "fit.nc"))
+    assert again.model == fit.model
+    assert again.effects().table.equals(fit.effects().table)
+    assert "fit.effects()" in am.report(fit, folder / "page.html").read_text("utf-8")
+    from annomodels.reporting.methods import methods
+
+    assert "regressed on what is known of the coder: years" in methods(fit)
+    assert "coder_effect" in fit.pymc_draws()["posterior"]
+    for verb in ("gold", "items", "agreement", "p_next", "prior_sensitivity", "check", "labels"):
+        assert getattr(fit, verb)() is not None
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("unsampled")
+@pytest.mark.parametrize("model", [SD, LND])
+def test_all_that_is_asked_of_a_fit_is_answered_with_effects(model, tmp_path):
+    """Whatever the draws are; the effects themselves are found where they are sampled."""
+    data, table = crowd((0.8, 1.0), 5, n_coders=12, n_items=60)
+    fit = am.fit(data, model(coder_covariates=table), chains=2, draws=60, seed=1)
+    years, role, *_ = outcome(fit, (0.8, 1.0))
+    assert years["unit"].startswith("a standard deviation (")
+    assert role["unit"].startswith("against ")
+    effect = fit.tree["posterior"]["coder_effect"].values.reshape(120, -1)
+    np.testing.assert_allclose(fit.effects().table["effect"], effect.mean(axis=0), atol=1e-9)
+    ask(fit, tmp_path)
+
+
 @pytest.mark.nuts
+@pytest.mark.calibration
 def test_effects_are_found_and_go_through_all_that_is_asked_of_a_fit(tmp_path):
     data, table = crowd((0.8, 1.0), 5)
     fit = am.fit(data, SD(coder_covariates=table), chains=2, draws=300, warmup=300, seed=1)
@@ -326,16 +356,7 @@ def test_effects_are_found_and_go_through_all_that_is_asked_of_a_fit(tmp_path):
     assert abs(expert - true) < 3 * role["sd"]
     assert years["unit"].startswith("a standard deviation (")
     assert any(note.startswith("Better with years") for note in fit.coders().notes)
-    again = am.load(fit.save(tmp_path / "fit.nc"))
-    assert again.model == fit.model
-    assert again.effects().table.equals(fit.effects().table)
-    assert "fit.effects()" in am.report(fit, tmp_path / "page.html").read_text("utf-8")
-    from annomodels.reporting.methods import methods
-
-    assert "regressed on what is known of the coder: years" in methods(fit)
-    assert "coder_effect" in fit.pymc_draws()["posterior"]
-    for verb in ("gold", "items", "agreement", "p_next", "prior_sensitivity", "check", "labels"):
-        assert getattr(fit, verb)() is not None
+    ask(fit, tmp_path)
 
 
 @pytest.mark.nuts

@@ -95,6 +95,7 @@ def test_more_labels_ask_for_more_points_and_few_for_the_usual_ones():
     assert am.models.ItemDifficulty(nodes=7).bound(many).nodes == 7
 
 
+@pytest.mark.few("3-0.01-0.008", "4-0.2-0.04")
 @pytest.mark.parametrize(
     ("k", "usual", "bound"), [(3, 0.01, 0.008), (4, 0.2, 0.04), (5, 0.1, 0.08)]
 )

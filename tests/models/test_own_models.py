@@ -71,6 +71,11 @@ def ask_everything(fit: Any, folder: Path) -> None:
 OPTIONS = {"chains": 2, "draws": 60, "warmup": 60, "seed": 1}
 
 
+def type_name(model: Any) -> str:
+    return type(model).__name__
+
+
+@pytest.mark.few("model0-gibbs", "model1-em")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "engine"),
@@ -85,9 +90,19 @@ def test_everything_is_answered(data, model, engine, tmp_path) -> None:
     ask_everything(am.fit(data, model, engine=engine, **{"seed": 1, **more}), tmp_path)
 
 
+@pytest.mark.few("HandMade")
 @pytest.mark.nuts
-@pytest.mark.parametrize("model", [Knowing(), Tight(nodes=5), HandMade()])
+@pytest.mark.parametrize("model", [Knowing(), Tight(nodes=5), HandMade()], ids=type_name)
 def test_everything_is_answered_of_a_model_that_only_nuts_serves(data, model, tmp_path) -> None:
+    ask_everything(am.fit(data, model, **OPTIONS), tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("unsampled")
+@pytest.mark.parametrize("model", [Knowing(), Tight(nodes=5)], ids=type_name)
+def test_everything_is_answered_whatever_the_draws_of_such_a_model_are(
+    data, model, tmp_path
+) -> None:
     ask_everything(am.fit(data, model, **OPTIONS), tmp_path)
 
 

@@ -61,7 +61,7 @@ def moved(pymc_model, seed=4):
     }
 
 
-@pytest.mark.few("dawid-skene", "hierarchical", "ambiguous", "scalar-difficulty")
+@pytest.mark.few("dawid-skene", "hierarchical", "scalar-difficulty")
 @pytest.mark.slow
 @pytest.mark.usefixtures("uncompiled")
 @pytest.mark.parametrize("name", OF_CLASSES)
@@ -162,19 +162,22 @@ def test_a_result_that_lacks_a_variable_says_which(data):
 # -- labels drawn anew ---------------------------------------------------------------------------
 
 KINDS = [
-    pytest.param("dawid-skene", marks=pytest.mark.slow),
-    pytest.param("ambiguous", marks=pytest.mark.slow),
-    *(
-        pytest.param(name, marks=pytest.mark.nuts)
-        for name in ("beta-binomial-by-item", "logistic-random-effects", "logit-normal")
-    ),
-]
+    "dawid-skene", "ambiguous", "beta-binomial-by-item", "logistic-random-effects", "logit-normal",
+]  # fmt: skip
 
 
+@pytest.mark.few(
+    "dawid-skene-True", "ambiguous-True", "logistic-random-effects-False", "logit-normal-False",
+)  # fmt: skip
+@pytest.mark.slow
+@pytest.mark.usefixtures("unsampled")
 @pytest.mark.parametrize("known", [False, True])
 @pytest.mark.parametrize("name", KINDS)
 def test_labels_drawn_by_pymc_are_those_of_the_predictive_checks(data, name, known):
-    """Use of labels by coder, agreement of pairs and votes: means within Monte Carlo error."""
+    """Use of labels by coder, agreement of pairs and votes: means within Monte Carlo error.
+
+    Both draw labels for the same parameters, which need not be of the posterior.
+    """
     import pymc as pm
 
     if not known:
@@ -199,16 +202,27 @@ def test_labels_drawn_by_pymc_are_those_of_the_predictive_checks(data, name, kno
         assert a.std(axis=0) == pytest.approx(b.std(axis=0), rel=0.25, abs=0.02), kind
 
 
+@pytest.mark.usefixtures("uncompiled")
+def test_it_gives_prior_predictive_labels(data):
+    import pymc as pm
+
+    with with_data(resolve("dawid-skene"), data):
+        prior = pm.sample_prior_predictive(20, random_seed=1)
+    drawn = prior["prior_predictive"]["labels"]
+    assert drawn.shape == (1, 20, len(data))
+    assert set(np.unique(drawn)) == {0, 1}
+    assert prior["prior"]["confusion"].shape == (1, 20, data.n_coders, 2, 2)
+
+
 @pytest.mark.nuts
-def test_pymc_samples_it_as_it_is_and_gives_prior_predictive_labels(data):
+@pytest.mark.calibration
+def test_pymc_samples_it_as_it_is(data):
     import pymc as pm
 
     fit = am.fit(data, "dawid-skene", chains=2, draws=1000, seed=1)
     with fit.to_pymc():
         drawn = pm.sample(300, tune=300, chains=2, cores=1, random_seed=1, progressbar=False)
-        prior = pm.sample_prior_predictive(20, random_seed=1)
     found = drawn["posterior"]
     assert found["log_likelihood"].shape == (2, 300, data.n_items)
     mean, spread = (float(fit.tree["posterior"]["confusion"][..., 0, 0, 0].mean()), 0.02)
     assert float(found["confusion"][..., 0, 0, 0].mean()) == pytest.approx(mean, abs=3 * spread)
-    assert prior["prior_predictive"]["labels"].shape == (1, 20, len(data))

@@ -133,7 +133,7 @@ def test_p_truth_means_what_it_says_better_than_the_votes(tmp_path: Path) -> Non
     def loss(p: Any) -> float:
         return float(-np.log(np.where(truth, p, 1 - p)).mean())
 
-    run: dict[str, Any] = {"chains": 2, "draws": 200, "warmup": 100, "seed": 1}
+    run: dict[str, Any] = {"chains": 2, "draws": 100, "warmup": 50, "seed": 1}
     votes = (label.sum(axis=1) + 0.5) / (each + 1)
     stack, alone = (
         truths(am.fit(data, m, **run))["p_yes"].to_numpy() for m in (None, "hierarchical")
@@ -151,7 +151,7 @@ def test_memory_does_not_grow_with_the_labels(
     monkeypatch.setattr(stacking, "FORETOLD", 4000)
     peaks = []
     run: dict[str, Any] = {"chains": 2, "draws": 20, "warmup": 10, "seed": 1, "threads": 1}
-    for n in (12_000, 48_000):
+    for n in (8000, 32_000):
         rng = np.random.default_rng(n)
         frame = pd.DataFrame(
             {
