@@ -44,8 +44,8 @@ wrong, and how many the stack expects with its 95 % interval; coders with 20 lab
 classes, whose true accuracy or share lies in the 95 % interval of the stack. +30 and +60: with so
 many items of known truth, means of random picks ({picks} of each), measured on the other items.
 """
-# how far sets are taken to differ, as a share of what is learnt: intervals of sets that are left out
-# hold on 15 or 16 of 17 with it, as they do without
+# how far sets are taken to differ, as a share of what is learnt: intervals of sets that are left
+# out hold on 15 or 16 of 17 with it, as they do without
 NARROWED = 0.92
 # coders with fewer labels of known truth have no accuracy to compare with
 FEWEST = 20
