@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from annomodels.scale.scanned import Scanned
 
 INDEX, TABLE, METHODS = "index.html", "agreement.csv", "methods.md"
-_REPORT, ESTIMATE = "report.html", "estimate.csv"
+_REPORT, ESTIMATE, EFFECTS = "report.html", "estimate.csv", "effects.csv"
 _OTHERS = ("gold.csv", "coders.csv", "items.csv", "agreement.csv", "fit.nc", "methods.md")
 
 
@@ -99,7 +99,9 @@ def one_question(
     from annomodels.cli.session import note
     from annomodels.reporting.health import findings
 
-    names = names_of(report=job.report, audited=bool(job.audit))
+    names = names_of(
+        report=job.report, audited=bool(job.audit), regressed=bool(job.sampling.covariates)
+    )
     check_folder(output, names, job.force)
     how = drawn_from(job.drawn, output) if job.audit else {}
     labels = load_data(job.data, job.reading) if labels is None else labels
@@ -154,10 +156,10 @@ def fit_of(job: Job, labels: Annotations | Scanned) -> Fit:
     return fit_data(anonymous(labels), job.sampling, "not shown", model, outputs=True)
 
 
-def names_of(*, report: bool, audited: bool = False) -> tuple[str, ...]:
-    """Give the names of the files, with or without the report and what an audit says."""
-    names = (*_OTHERS, ESTIMATE) if audited else _OTHERS
-    return (_REPORT, *names) if report else names
+def names_of(*, report: bool, audited: bool = False, regressed: bool = False) -> tuple[str, ...]:
+    """Give the names of the files, with what an audit and covariates say where there are such."""
+    more = [ESTIMATE] * audited + [EFFECTS] * regressed
+    return (*[_REPORT] * report, *_OTHERS, *more)
 
 
 def write_outputs(
@@ -203,6 +205,8 @@ def write_outputs(
         }
         if audited is not None:
             tables[ESTIMATE] = audited.table
+        if EFFECTS in names:
+            tables[EFFECTS] = shown.effects().table
         safe = guarded_tables(list(tables.values()), spreadsheet)
         for name, table in zip(tables, safe, strict=True):
             (beside / name).write_text(to_text(table, "csv"), encoding="utf-8", newline="")
@@ -247,7 +251,11 @@ def each_question(job: Job, output: str) -> tuple[str, list[Outcome], dict[str, 
     found = load_each(job.data, job.reading)
     places = dict(zip(found, folders(list(found)), strict=True))
     for place in places.values():
-        check_folder(str(Path(output) / place), names_of(report=job.report), job.force)
+        check_folder(
+            str(Path(output) / place),
+            names_of(report=job.report, regressed=bool(job.sampling.covariates)),
+            job.force,
+        )
     left_out, outcomes, rows = dict(found.left_out), [], []
     file = "report.html" if job.report else "gold.csv"
     for number, (question, place) in enumerate(places.items(), 1):

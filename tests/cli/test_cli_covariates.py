@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import annomodels as am
@@ -43,6 +44,9 @@ def test_a_table_about_items_is_what_the_fit_knows(votes, tables, call, tmp_path
     words = ("--covariates", tables["items"], "--anonymise", "--no-report", *FIT)
     assert call("run", votes, "-o", folder, *words).code == 0
     assert am.load(folder / "fit.nc").model == fit.model
+    told = pd.read_csv(folder / "effects.csv")
+    assert told["term"].tolist() == ["length", "genre: b"]
+    assert {"effect", "low", "high", "unit"} <= set(told)
 
 
 @pytest.mark.parametrize(
