@@ -115,9 +115,10 @@ class StateChain:
         assert arguments is not None
         truth = np.ascontiguousarray(self.model.truth_of(self.layout, self.items))
         state = self.state.log_prevalence, self.state.log_confusion
+        counted = self.counts, self.sizes, self.golds
         found = many_drawn(
-            block, truth, self.values, self.only, (*arguments, *state), self.key, self.iteration, n,
-            keeping,
+            block, truth, self.values, self.only, (*arguments, *state, *counted), self.key,
+            self.iteration, n, keeping,
         )  # fmt: skip
         self.iteration += n
         if kept is not None:

@@ -14,6 +14,7 @@ from scipy.special import gammaln, logsumexp
 import annomodels as am
 from annomodels.engines import gibbs
 from annomodels.engines.settings import Settings
+from annomodels.engines.source import held
 from annomodels.engines.state_chain import StateChain
 from annomodels.models.encoded import encode
 from annomodels.models.mixtures.item_kinds import KindsOfItems
@@ -192,6 +193,7 @@ def test_chains_begin_with_items_anywhere_and_known_truth_in_place():
     run.slice([30], 1, None, None)
     assert np.array_equal(chain.golds.sum(axis=0), [10, 10])
     assert not chain.golds[[0, 1], 1].any()
+    held.forget(run.spread.token)
 
 
 @pytest.mark.parametrize("wrong", [{"kinds": 0}, {"communities": 0}, {"others": (4.0, 1.4)}])

@@ -226,7 +226,8 @@ def many_drawn(
     truth, values, only
         As in :class:`Passing`.
     parameters
-        What ``kernels.mixtures.kind_iterations`` draws parameters from, in place.
+        What ``kernels.mixtures.kind_iterations`` draws parameters from, these, and what it counts,
+        in place.
     key, first
         Key of the chain's random numbers, and the first iteration.
     n
@@ -290,17 +291,12 @@ def _open(arrays: Any, share: Floats, table: Floats, truth: Floats, held: StateS
     """
     if not len(held.open_sum):
         return
-    from annomodels.kernels.mixtures.states import state_pass
+    from annomodels.kernels.mixtures.states import open_known
 
     starts, cell, gold = arrays
     known = np.flatnonzero(gold >= 0)
-    few = _taken(starts, cell, known)
-    p, nothing = np.zeros(held.open_sum.shape), np.empty((0, 0))
-    state_pass(
-        *few, np.full(len(known), -1, gold.dtype), np.ones(len(known)), share, table, truth,
-        np.empty((0, len(share))), SMALLEST, p, np.zeros(len(known)), nothing, nothing, nothing,
-    )  # fmt: skip
-    held.open_sum += p / np.maximum(p[np.arange(len(p)), gold[known]], LEAST)[:, None]
+    taken = *_taken(starts, cell, known), gold[known]
+    open_known(taken, share, table, truth, SMALLEST, LEAST, held.open_sum)
 
 
 def _taken(starts: Ints, cell: Ints, chosen: Ints) -> tuple[Ints, Ints]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from annomodels.kernels.compile import Array, Key, kernel
 from annomodels.kernels.mixtures.item_kinds import Kinds, draw_kinds
-from annomodels.kernels.mixtures.states import sampled_states, state_pass
+from annomodels.kernels.mixtures.states import open_known, sampled_states
 
 
 @kernel
@@ -35,36 +35,11 @@ def prevalence_of(share: Array, truth: Array, out: Array) -> None:
 
 
 @kernel
-def open_known(
-    known: tuple[Array, Array, Array], share: Array, table: Array, truth: Array, smallest: float,
-    least: float, out: Array,
-) -> None:  # fmt: skip
-    """Add P(truth | labels) of items of known truth, weighed by 1 / P(that truth), to `out`.
-
-    `known` holds where the labels of these items begin, their cells, and the truths; a P(truth)
-    below `least` counts as that. Weights take back that the parameters have seen the truth.
-    """
-    starts, cell, gold = known
-    n = len(gold)
-    p: Array = np.zeros(out.shape)
-    rest, nothing = np.zeros(n), np.empty((0, 0))
-    unknown = np.full(n, -1, gold.dtype)
-    no_values = np.empty((0, len(share)))
-    state_pass(
-        starts, cell, unknown, np.ones(n), share, table, truth, no_values, smallest, p, rest,
-        nothing, nothing, nothing,
-    )  # fmt: skip
-    for i in range(n):
-        weight = max(p[i, gold[i]], least)
-        for k in range(p.shape[1]):
-            out[i, k] += p[i, k] / weight
-
-
-@kernel
 def iterate_kinds(
     starts: Array, cell: Array, gold: Array, known: tuple[Array, Array, Array], truth: Array,
     values: Array, only: Array, smallest: float, least: float, log_odds: float, alpha: Array,
-    source: Kinds, log_prevalence: Array, logc: Array, key: Key, first: int, end: int, keep: bool,
+    source: Kinds, log_prevalence: Array, logc: Array, counts: Array, sizes: Array, golds: Array,
+    key: Key, first: int, end: int, keep: bool,
     sums: tuple[Array, Array, Array, Array, Array], open_sum: Array, prevalence: Array,
     log_likelihood: Array,
 ) -> None:  # fmt: skip
@@ -72,14 +47,14 @@ def iterate_kinds(
 
     Draws as ``states.sampled_states`` and ``item_kinds.draw_kinds`` do in turns. What kept draws
     say of the items is added to `sums` as there, and of those of `known` truth to `open_sum`;
-    `prevalence` [draw, truth] and `log_likelihood` [draw] take the parameters.
+    `counts` [cell, slot], `sizes` [slot] and `golds` [slot, truth] are left as the last step has
+    them; `prevalence` [draw, truth] and `log_likelihood` [draw] take the parameters.
     """
     n_rows, n_labels, n_slots = logc.shape
     n_cells = n_rows * n_labels
     share, table = np.empty(n_slots), np.empty((n_cells, n_slots))
     drawn = np.empty(len(gold), dtype=np.int64)
-    counts, extra = np.empty((n_cells, n_slots), dtype=np.int64), np.zeros((n_cells, 1), np.int64)
-    sizes, golds = np.empty(n_slots, dtype=np.int64), np.empty(truth.shape, dtype=np.int64)
+    extra = np.zeros((n_cells, 1), np.int64)
     mix = np.empty((n_slots, n_slots))  # read where labels have no row of their own: never here
     for iteration in range(first, end):
         counts[:] = 0

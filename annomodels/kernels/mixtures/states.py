@@ -205,6 +205,32 @@ def varied_state_pass(
     return total
 
 
+@kernel
+def open_known(
+    known: tuple[Array, Array, Array], share: Array, table: Array, truth: Array, smallest: float,
+    least: float, out: Array,
+) -> None:  # fmt: skip
+    """Add P(truth | labels) of items of known truth, weighed by 1 / P(that truth), to `out`.
+
+    `known` holds where the labels of these items begin, their cells, and the truths; a P(truth)
+    below `least` counts as that. Weights take back that the parameters have seen the truth.
+    """
+    starts, cell, gold = known
+    n = len(gold)
+    p: Array = np.zeros(out.shape)
+    rest, nothing = np.zeros(n), np.empty((0, 0))
+    unknown = np.full(n, -1, gold.dtype)
+    no_values = np.empty((0, len(share)))
+    state_pass(
+        starts, cell, unknown, np.ones(n), share, table, truth, no_values, smallest, p, rest,
+        nothing, nothing, nothing,
+    )  # fmt: skip
+    for i in range(n):
+        weight = max(p[i, gold[i]], least)
+        for k in range(p.shape[1]):
+            out[i, k] += p[i, k] / weight
+
+
 @inlined
 def pick(p: Array, u: float) -> int:
     """Place that the uniform number `u` falls on among probabilities `p`."""
