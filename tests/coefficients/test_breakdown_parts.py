@@ -228,6 +228,8 @@ def test_the_printed_breakdown_names_the_whole_and_cuts_long_tables():
     assert text.startswith("Krippendorff's alpha: each label against the rest")
     assert "all labels" in text
     crowd = am.datasets.load("crowd")
-    assert "more rows in .table" in repr(am.breakdown(crowd, "item", draws=0))
+    text = repr(am.breakdown(crowd, "item", draws=0))
+    assert f"... {crowd.n_items - 30:,} more rows in .table" in text
+    assert len(text.splitlines()) > 30
     html = am.breakdown(TRAINS, "label", draws=20)._repr_html_()
     assert "<table" in html

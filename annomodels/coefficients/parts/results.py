@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-SHOWN = 30
+# rows that are printed: of a breakdown, and of each table of a diagnosis
+SHOWN, FIRST = 30, 5
 MOST_CODERS = 500
 
 
@@ -191,9 +192,6 @@ def _text(table: pd.DataFrame) -> str:
     return table.to_string(index=False, float_format=lambda x: f"{x:.3f}", na_rep="")
 
 
-SHOWN = 5
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Diagnosis:
     """Where disagreement comes from.
@@ -253,10 +251,10 @@ class Diagnosis:
     def __repr__(self) -> str:
         lines = [self.title, "", *(f"* {sentence}" for sentence in self.sentences)]
         for name, table in self.tables():
-            shown = table.head(SHOWN).to_string(
+            shown = table.head(FIRST).to_string(
                 index=False, float_format=lambda x: f"{x:.3f}", na_rep=""
             )
-            more = f" (first {SHOWN} of {len(table):,})" if len(table) > SHOWN else ""
+            more = f" (first {FIRST} of {len(table):,})" if len(table) > FIRST else ""
             lines += ["", f".{name}{more}", shown]
         return "\n".join([*lines, "", *self.notes])
 
