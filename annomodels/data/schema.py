@@ -25,10 +25,11 @@ group                 variables
 ``held_out``          ``label_density`` (annotation): log density of each label given all others,
                       averaged over the chains, where sampling gave it for nothing
 ``stack``             of a stack: ``member`` (member, item, truth), log P(truth) of the votes and
-                      each model, ``weight`` (member), ``foretold`` (model), ``log_mixture`` (item,
-                      truth); draws of ``sharpness`` and ``unknown`` (layer_draw) and ``tilt``
-                      (layer_draw, truth). Of a scan, in place of what is said of all items,
-                      ``known_mixture`` (known, truth) and ``known_truth`` (known)
+                      each model, ``weight`` (view, member), ``foretold`` (model), ``log_mixture``
+                      (item, view, truth), pooled and apart; draws of ``sharpness`` (layer_draw,
+                      view), ``unknown`` (layer_draw) and ``tilt`` (layer_draw, truth). Of a scan,
+                      in place of what is said of all items, ``known_mixture`` (known, view, truth)
+                      and ``known_truth`` (known)
 ``audit``             of a fit after an audit, what it said before of the items that were judged
                       (audited): ``audited_item``, their codes; ``audited_drawn``, whether drawn at
                       random; ``audited_best``, the most probable label, and ``audited_wrong``, the
@@ -66,13 +67,13 @@ Data = Annotations | Candidates
 DATA: dict[str, Any] = {kind.__name__: kind for kind in (Annotations, Candidates)}
 STACK = {
     "member": ("member", "item", "truth"),
-    "weight": ("member",),
+    "weight": ("view", "member"),
     "foretold": ("model",),
-    "log_mixture": ("item", "truth"),
-    "sharpness": ("layer_draw",),
+    "log_mixture": ("item", "view", "truth"),
+    "sharpness": ("layer_draw", "view"),
     "unknown": ("layer_draw",),
     "tilt": ("layer_draw", "truth"),
-    "known_mixture": ("known", "truth"),
+    "known_mixture": ("known", "view", "truth"),
     "known_truth": ("known",),
 }
 

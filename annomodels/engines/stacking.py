@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -104,15 +104,16 @@ def _stacked(
         members=model.members[had],
         favour=model.favour[had],
         powers=model.powers[had],
+        apart=model.apart[had],
     )
     densities = np.stack([part.densities for part in parts])
-    foretold, gain = stacking_weights(densities), stack.gain(densities, source.n_labels)
+    foretold, dependence = stacking_weights(densities), stack.dependence(densities, source.n_labels)
     weights = stack.weights(foretold)
     told = spread.each(mixed, stack, weights)
     log_known, truth = (np.concatenate(each) for each in zip(*told, strict=True))
     some = slice(None, None, max(1, -(-len(truth) // MOST_KNOWN)))
     log_known, truth = log_known[some], truth[some]
-    layer = draw_layer(stack, log_known, truth, gain, settings.seed, source.n_items)
+    layer = draw_layer(stack, log_known, truth, dependence, settings.seed, source.n_items)
     whole = source.finish is None
     found = spread.each(believed, stack, weights, layer, source.finish, whole)
     of_items = source.gathered([each for each, *_ in found])
@@ -127,7 +128,7 @@ def _stacked(
         "engine": "gibbs",
         "seconds": clock.seconds,
         "stopped": stopped,
-        "gain": gain,
+        "dependence": asdict(dependence),
         "members": {
             name: {key: float(part.attrs[key]) for key in ("rhat_max", "ess_min")}
             for name, part in zip(names, parts, strict=True)

@@ -26,7 +26,7 @@ CELLS = 1_000_000
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """Draws of sharpness [draw], share of unknown items [draw] and tilt [draw, truth]."""
+    """Draws of sharpness [draw, 2], share of unknown items [draw] and tilt [draw, truth]."""
 
     sharpness: Floats
     unknown: Floats
@@ -194,9 +194,9 @@ def remembered(
 
 
 def mixed(block: Block, stack: Stack, weights: Floats) -> tuple[Floats, Ints]:
-    """Put the members together; gives the log mixture and the truth of the items of known truth."""
+    """Put the members together; gives log mixtures and truth of the items of known truth."""
     arrays, _ = block.open()
-    log_q = room((block.n_items, block.n_labels), block.scratch)
+    log_q = room((block.n_items, 2, block.n_labels), block.scratch)
     log_q[:] = stack.log_mixture(_sayings(block, arrays, stack), weights)
     block.memory["log mixture"] = log_q
     known = arrays[2] >= 0
@@ -224,19 +224,22 @@ def believed(
     """P(truth) of the items, or what `finish` makes of it.
 
     Gives too, where the `whole` is asked for, what votes and members say of the items [1 + member,
-    item, truth], and the log of the mixture [item, truth].
+    item, truth], and the logs of the mixtures [item, 2, truth].
     """
     log_q, (arrays, _) = _of(block, "log mixture"), block.open()
     gold = arrays[2]
     mean, entropy, mcse = averaged(log_q, layer)
     variance = np.zeros_like(mean)
     members = [_of(block, f"member {n}") for n in range(len(stack.members))]
-    # relative Monte Carlo error of the mixture, to first order from those of the members
-    for power, weight, (p, error) in zip(stack.powers, weights[1:], members, strict=True):
-        raised = np.maximum(p, 1e-3) ** power
-        share = weight * raised / raised.sum(axis=1, keepdims=True) / np.exp(log_q)
-        variance += (np.minimum(share, 1.0) * power * error) ** 2
-    mcse += np.sqrt(variance) * layer.sharpness.mean() * mean
+    # relative Monte Carlo error of the mixtures, to first order from those of the members
+    for view, sharpness in enumerate(layer.sharpness.mean(axis=0)):
+        for n, (p, error) in enumerate(members):
+            power = 1.0 if view else stack.powers[n]
+            raised = np.maximum(p, 1e-3) ** power
+            share = weights[view, 1 + n] * raised / raised.sum(axis=1, keepdims=True)
+            share = np.minimum(share / np.exp(log_q[:, view]), 1.0)
+            variance += (sharpness * share * power * error) ** 2
+    mcse += np.sqrt(variance) * mean
     known = np.flatnonzero(gold >= 0)
     mean[known] = np.eye(block.n_labels)[gold[known]]
     mcse[known], entropy[known] = 0.0, 0.0
@@ -251,7 +254,7 @@ def believed(
 
 def averaged(log_q: Floats, layer: Layer) -> tuple[Floats, Floats, Floats]:
     """P(truth) averaged over the layer, its entropy in nats, and the error of the average."""
-    n, k = log_q.shape
+    n, _, k = log_q.shape
     p, square, entropy = np.empty((n, k)), np.empty((n, k)), np.empty(n)
     step = max(1, CELLS // (len(layer.unknown) * k))
     for begin in range(0, n, step):
@@ -281,7 +284,7 @@ def truths_drawn(
     wrong = np.zeros(draws, dtype=np.int64)
     for n in range(draws):
         wrong[n] = stacked_truths(
-            *arrays, log_q, sharpness[n], unknown[n], writable(tilt[n]), best,
+            *arrays, log_q, writable(sharpness[n]), unknown[n], writable(tilt[n]), best,
             np.uint64(key), iteration + n, block.first, counts[n], sizes[n],
         )  # fmt: skip
     return counts, sizes, wrong

@@ -73,7 +73,11 @@ def told_finding(tree: xr.DataTree) -> Finding | None:
 
 
 def _of_stack(tree: xr.DataTree, log_q: Floats, truth: Ints) -> Finding:
-    best = log_q.argmax(axis=1)
+    from annomodels.models.mixtures.stack import layered
+
+    stack = tree["stack"].to_dataset()
+    layer = [stack[name].values[:TESTS] for name in ("sharpness", "unknown", "tilt")]
+    best = layered(log_q, *layer).mean(axis=0).argmax(axis=1)
     wrong = int((best != truth).sum())
     drawn = _wrong_of_stack(tree, log_q, best, np.random.default_rng(0))
     return _finding(wrong, len(truth), drawn, "known")
