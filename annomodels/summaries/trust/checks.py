@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-VERDICTS = ("trust", "check", "do not use")
+VERDICTS = ("trust", "no problem found", "check", "do not use")
+# what is said where all is well but known truth tested nothing
+NOT_TESTED = "No known truth has tested them."
 LAMPS = ("green", "amber", "red")
 UNTESTED = "grey"
 
@@ -47,7 +49,7 @@ class Check:
     Parameters
     ----------
     verdict
-        "trust", "check" or "do not use".
+        "trust", "no problem found", "check" or "do not use". Only known truth makes it "trust".
     sentences
         What was found, in words, the worst first.
     table
@@ -55,6 +57,8 @@ class Check:
     lamps
         "green", "amber", "red" or "grey" for each of: computed well, fits the labels, tested on
         known truth. Grey is what was not looked at; only known truth lights the third.
+    findings
+        The findings themselves, in the order of the table.
 
     Examples
     --------
@@ -69,6 +73,7 @@ class Check:
     sentences: tuple[str, ...]
     table: pd.DataFrame
     lamps: Mapping[str, str] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
 
     @property
     def lit(self) -> str:
@@ -113,7 +118,8 @@ def check(tree: xr.DataTree, data: Annotations, aspects: Sequence[Aspect] | None
     Returns
     -------
     Check
-        "do not use" when one finding forbids it, "check" when one needs a look, else "trust".
+        "do not use" when one finding forbids it, "check" when one needs a look, "trust" when none
+        does and known truth tested the fit, else "no problem found".
 
     Examples
     --------
@@ -143,16 +149,44 @@ def judged(findings: Sequence[Finding], well: str) -> Check:
     """Give the verdict that findings lead to; `well` is the sentence where none is bad."""
     import pandas as pd
 
-    worst = max(finding.severity for finding in findings)
     bad = sorted((f for f in findings if f.severity), key=lambda finding: -finding.severity)
     columns = ["name", "value", "limit", "ok", "sentence"]
     table = pd.DataFrame([finding.row() for finding in findings], columns=columns)
-    sentences = [finding.sentence for finding in bad] or [well]
     lamps = {}
     for lamp in (COMPUTED, FITS, TESTED):
         seen = [finding.severity for finding in findings if finding.lamp == lamp]
         lamps[lamp] = LAMPS[max(seen)] if seen else UNTESTED
-    return Check(VERDICTS[worst], tuple(dict.fromkeys(sentences)), table, lamps)
+    tested = lamps[TESTED] == LAMPS[0]
+    sentences = [finding.sentence for finding in bad]
+    if not bad:
+        sentences = [well if tested else f"{well} {NOT_TESTED}".strip()]
+    verdict = VERDICTS[bad[0].severity + 1 if bad else int(not tested)]
+    return Check(verdict, tuple(dict.fromkeys(sentences)), table, lamps, tuple(findings))
+
+
+def tested_on(
+    found: Check, tree: xr.DataTree, data: Annotations, known: Mapping[Any, Any]
+) -> Check:
+    """Judge a check again, with what truth that the fit was not told says about it.
+
+    Parameters
+    ----------
+    found
+        Check of the fit.
+    tree
+        Result of the fit.
+    data
+        What was fitted.
+    known
+        Truth by name of item.
+    """
+    from annomodels.summaries.trust.known_truth import held_back_finding
+
+    seen = held_back_finding(tree, data, known)
+    if seen is None:
+        return found
+    findings = [*found.findings, seen]
+    return judged(findings, _all_well(findings))
 
 
 def _all_well(findings: list[Finding]) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -56,6 +57,30 @@ def known_truth_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
         tree["stack"].to_dataset()["log_mixture"].values[known],
         data.gold[known].astype(np.int64),
     )
+
+
+def held_back_finding(
+    tree: xr.DataTree, data: Annotations, known: Mapping[Any, Any]
+) -> Finding | None:
+    """Test a fit on truth that it was not told; None where it is of few items.
+
+    Parameters
+    ----------
+    tree
+        Result of a fit.
+    data
+        What was fitted.
+    known
+        Truth by name of item.
+    """
+    truth = np.asarray(data.with_gold(known).gold)
+    told = np.zeros(data.n_items, bool) if data.gold is None else data.gold >= 0
+    items = np.flatnonzero((truth >= 0) & ~told)
+    if len(items) < FEWEST_TESTED:
+        return None
+    best = tree["truth"].to_dataset()["p_truth"].values[items].argmax(axis=1)
+    drawn = to_be_expected(tree, data, items, best)
+    return _finding(int((best != truth[items]).sum()), len(items), drawn, "known")
 
 
 def told_finding(tree: xr.DataTree) -> Finding | None:
