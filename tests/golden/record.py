@@ -1,0 +1,162 @@
+"""Record what commands write on small data: ``python tests/golden/record.py`` (a minute).
+
+Each case is a folder below ``recorded/``: the first rows of tables as CSV and as JSON.
+A change of a number there needs a reason in the commit.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from annomodels.cli.main import main
+
+RECORDED = Path(__file__).parent / "recorded"
+CSV_ROWS, JSON_ROWS = 24, 2
+SMALL = ["--seed", "1", "--chains", "2", "--warmup", "60", "--draws", "80", "--allow-unconverged"]
+RUN_FILES = ("gold.csv", "coders.csv", "items.csv", "agreement.csv")
+
+# Five grades by six coders: three shift some of them, one does not look at the items.
+GRADES = [
+    (f"g{i:02}", coder, str(min(5, max(1, 1 + i % 5 + shift * ((i * 7 + j * 3) % 4 == 0)))))
+    for i in range(40)
+    for j, (coder, shift) in enumerate([("ada", 0), ("bo", 1), ("cy", -1), ("di", 1), ("ed", 2)])
+    if (i + j) % 6
+] + [(f"g{i:02}", "flo", str(1 + (i * 3) % 5)) for i in range(0, 40, 2)]
+
+# Sliders from 0 to 100: coders with a bias and a noise of their own.
+SLIDERS = [
+    (f"s{i:02}", coder, f"{20 + (i * 13) % 60 + bias + noise * ((i * 5 + j * 11) % 7 - 3):.1f}")
+    for i in range(30)
+    for j, (coder, bias, noise) in enumerate([("ada", 0, 1), ("bo", 6, 1.5), ("cy", -4, 3)])
+]
+
+OF_CLASSES = {
+    "coders": ["coders", "FIT", "--target", ".8"],
+    "items": ["items", "FIT"],
+    "labels": ["labels", "FIT"],
+    "pairs": ["labels", "FIT", "--pairs"],
+    "gold": ["gold", "FIT", "--soft", "--threshold", ".9"],
+    "why": ["gold", "FIT", "--why"],
+    "next": ["next", "FIT", "--budget", "30"],
+    "whom": ["next", "FIT", "--budget", "30", "--whom"],
+}
+OF_NUMBERS = {name: OF_CLASSES[name][:2] for name in ("coders", "items", "gold")}
+FEW = {name: OF_CLASSES[name] for name in ("coders", "labels", "gold")}
+OF_AUDITS = ("overall", "thresholds", "coders", "classes")
+
+
+def cases(work: Path) -> Iterator[tuple[str, list[str], dict[str, list[str]]]]:
+    """Name, words of ``run`` and tables of each case; files are written to `work`."""
+    for name, rows in (("grades", GRADES), ("sliders", SLIDERS)):
+        text = "".join(f"{','.join(row)}\n" for row in [("item", "coder", "label"), *rows])
+        (work / f"{name}.csv").write_text(text)
+    yield "anesthesia", ["dataset:anesthesia"], OF_CLASSES
+    yield "trains", ["dataset:trains"], OF_CLASSES
+    yield "crowd", ["dataset:crowd"], OF_CLASSES
+    yield "grades", [str(work / "grades.csv"), "--scale", "ordinal"], OF_CLASSES
+    yield "sliders", [str(work / "sliders.csv"), "--scale", "interval"], OF_NUMBERS
+    yield "trains-hierarchical", ["dataset:trains", "--model", "hierarchical"], OF_CLASSES
+    yield "caries-dawid-skene", ["dataset:caries", "--model", "dawid-skene"], FEW
+    yield "grades-mace", [str(work / "grades.csv"), "--model", "mace"], FEW
+
+
+def outputs(
+    name: str, words: list[str], tables: dict[str, list[str]], work: Path
+) -> dict[str, str]:
+    """Text of each file of a case."""
+    folder = work / name
+    folder.mkdir()
+    fit = str(folder / "fit.nc")
+    if name == "sliders":
+        _call(["fit", *words, *SMALL, "-o", fit])
+        found = {}
+    else:
+        verdict = json.loads(
+            _call(["run", *words, "-o", str(folder), "--no-report", "--json", *SMALL])
+        )
+        verdict["files"] = [Path(path).name for path in verdict["files"]]
+        found = {"run.json": json.dumps(verdict, indent=1, ensure_ascii=False) + "\n"}
+        found |= {file: _first((folder / file).read_text()) for file in RUN_FILES}
+    for table, command in tables.items():
+        found |= _both(table, [fit if word == "FIT" else word for word in command])
+    if name in ("anesthesia", "crowd"):
+        found |= _both("check", ["check", words[0]])
+    if name == "crowd":
+        found |= _audited(folder)
+    return found
+
+
+def _audited(folder: Path) -> dict[str, str]:
+    """Draw items, judge every fourth otherwise than the gold label, and estimate."""
+    drawn = folder / "audit.csv"
+    _call(["audit", str(folder), "--size", "20", "--seed", "1", "-o", str(drawn)])
+    found = {"audit.csv": drawn.read_text()}
+    gold = {row["item"]: row["label"] for row in csv.DictReader(io.StringIO(_gold(folder)))}
+    judged = list(csv.DictReader(io.StringIO(found["audit.csv"])))
+    labels = sorted(set(gold.values()))
+    for n, row in enumerate(judged):
+        row["label"] = labels[0] if n % 4 == 3 else gold[row["item"]]
+    with drawn.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(judged[0]))
+        writer.writeheader()
+        writer.writerows(judged)
+    for table in OF_AUDITS:
+        words = ["estimate", str(folder), "--audit", str(drawn), "--table", table, "--seed", "1"]
+        found[f"estimate-{table}.csv"] = _first(_call([*words, "--format", "csv"]))
+    return found
+
+
+def _gold(folder: Path) -> str:
+    return (folder / "gold.csv").read_text()
+
+
+def _both(name: str, words: list[str]) -> dict[str, str]:
+    """Call a command for CSV and for JSON."""
+    told = json.loads(_call([*words, "--json"]))
+    rows = told[:JSON_ROWS] if isinstance(told, list) else told
+    return {
+        f"{name}.csv": _first(_call([*words, "--format", "csv"])),
+        f"{name}.json": json.dumps(rows, indent=1, ensure_ascii=False) + "\n",
+    }
+
+
+def _first(text: str) -> str:
+    rows = list(csv.reader(io.StringIO(text)))[: CSV_ROWS + 1]
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    return out.getvalue()
+
+
+def _call(words: list[str]) -> str:
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = main(words)
+    if code:
+        raise SystemExit(f"annomodels {' '.join(words)}: exit code {code}\n{err.getvalue()}")
+    return out.getvalue()
+
+
+def record(say: Callable[[str], None] = print) -> None:
+    """Write all cases anew."""
+    os.environ["CI"] = "1"
+    with tempfile.TemporaryDirectory() as place:
+        work = Path(place)
+        every = {name: outputs(name, *rest, work) for name, *rest in cases(work)}
+    shutil.rmtree(RECORDED, ignore_errors=True)
+    for name, files in every.items():
+        (RECORDED / name).mkdir(parents=True)
+        for file, text in files.items():
+            (RECORDED / name / file).write_text(text)
+        say(f"{name}: {len(files)} files")
+
+
+if __name__ == "__main__":
+    record()

@@ -1,0 +1,80 @@
+"""What commands write on small data is what was recorded: names, order, text and numbers."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import io
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+_SPEC = importlib.util.spec_from_file_location("record", Path(__file__).with_name("record.py"))
+assert _SPEC is not None
+assert _SPEC.loader is not None
+record = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(record)
+CASES = sorted(path.name for path in record.RECORDED.iterdir())
+
+
+@pytest.fixture(scope="module")
+def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("golden")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES)
+def test_a_case_is_as_recorded(case: str, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CI", "1")
+    [rest] = [rest for name, *rest in record.cases(work) if name == case]
+    made = record.outputs(case, *rest, work)
+    folder = record.RECORDED / case
+    assert sorted(made) == sorted(path.name for path in folder.iterdir())
+    for name, text in made.items():
+        read = json.loads if name.endswith(".json") else _rows
+        _same(read(text), read((folder / name).read_text()), f"{case}/{name}")
+
+
+def test_every_case_is_recorded(work: Path) -> None:
+    assert sorted(name for name, *_ in record.cases(work)) == CASES
+
+
+def _rows(text: str) -> list[list[Any]]:
+    return [[_number(cell) for cell in row] for row in csv.reader(io.StringIO(text))]
+
+
+def _number(cell: str) -> Any:
+    try:
+        return float(cell) if any(sign in cell for sign in ".e") else cell
+    except ValueError:
+        return cell
+
+
+def _same(made: Any, recorded: Any, where: str) -> None:
+    """Compare exactly, but floats to a millionth."""
+    if isinstance(made, float) and isinstance(recorded, (float, int)):
+        # CSV has six digits, so the last of them may round the other way
+        assert math.isclose(made, recorded, rel_tol=1.1e-6, abs_tol=1e-12) or _neighbours(
+            made, recorded
+        ), f"{where}: {made} was {recorded}"
+        return
+    assert type(made) is type(recorded), f"{where}: {made!r} was {recorded!r}"
+    if isinstance(made, dict):
+        assert list(made) == list(recorded), where
+        for key in made:
+            _same(made[key], recorded[key], f"{where}, {key}")
+    elif isinstance(made, list):
+        assert len(made) == len(recorded), where
+        for n, (one, other) in enumerate(zip(made, recorded, strict=True)):
+            _same(one, other, f"{where}, {n}")
+    else:
+        assert made == recorded, where
+
+
+def _neighbours(made: float, recorded: float) -> bool:
+    """Whether two numbers of six digits differ by one in the last."""
+    unit = 10.0 ** (math.floor(math.log10(max(abs(made), abs(recorded), 1e-300))) - 5)
+    return abs(made - recorded) <= 1.01 * unit
