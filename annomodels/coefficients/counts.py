@@ -23,8 +23,9 @@ from scipy import sparse
 
 from annomodels.coefficients.distances import Distance, Squared
 from annomodels.coefficients.formulas import ICC
-from annomodels.coefficients.rows import Convention, Rows, within_items
-from annomodels.coefficients.tables import Tables, label_pairs, over
+from annomodels.coefficients.rows import Convention, Rows, meetings, within_items
+from annomodels.coefficients.tables import Tables, fold, label_pairs, over
+from annomodels.errors import NotApplicable
 from annomodels.types import Floats, Ints
 
 FULL = 4
@@ -218,6 +219,7 @@ def sparse_sum(values: Floats, row: Ints, column: Ints, shape: tuple[int, int]) 
 
 
 MANY_VALUES = 8
+MOST_CELLS = 20_000_000
 BILINEAR = ("pooled", "without_replacement", "between", *ICC)
 
 
@@ -322,3 +324,67 @@ class Moments:
             sign=np.concatenate([[1.0], np.full(self.rows.n_coders, -1.0)]),
             n=np.asarray(weights @ self._plain.n),
         )
+
+
+@dataclass(frozen=True, eq=False)
+class CoderPairs:
+    """Label pairs of each pair of coders that share an item."""
+
+    one: Ints  # the two coders, [coder pair]
+    other: Ints
+    joint: Any  # times that the one says k and the other l, sparse [coder pair * K * K, item]
+    n: Floats  # number of pairable labels, [item]
+    n_labels: int
+
+    def width(self) -> int:
+        """Numbers held for each weighting, to plan memory with."""
+        return 4 * int(self.joint.shape[0])
+
+    def each(self, weights: Floats) -> Tables:
+        """Tables of each pair of coders, with the dimensions [..., coder pair]."""
+        k = self.n_labels
+        joint = (self.joint @ weights.T).T.reshape(*weights.shape[:-1], len(self.one), k, k)
+        left, right = joint.sum(-1), joint.sum(-2)
+        first, second = label_pairs(k)
+        return Tables(
+            first=first,
+            second=second,
+            together=fold(joint),
+            pooled=left + right,
+            left=left[..., None, :],
+            right=right[..., None, :],
+            sign=np.ones(1),
+            n=2 * joint.sum((-1, -2)),
+        )
+
+    def tables(self, weights: Floats) -> Tables:
+        """Tables in which every pair of coders with a shared item counts the same."""
+        each = self.each(weights)
+        scale = over(1.0, each.n / 2, 0.0)[..., None]
+        return Tables(
+            first=each.first,
+            second=each.second,
+            together=(each.together * scale).sum(-2),
+            pooled=(each.pooled * scale).sum(-2),
+            left=each.left[..., 0, :] * scale,
+            right=each.right[..., 0, :] * scale,
+            sign=np.ones(len(self.one)),
+            n=np.asarray(weights @ self.n),
+        )
+
+
+def count_pairs(rows: Rows, complete_only: bool = False) -> CoderPairs:
+    """Count label pairs of each pair of coders on the items that both labelled."""
+    k, r = rows.n_labels, rows.per_item
+    met = meetings(rows, complete_only)
+    cells = len(met.pairs) * k * k
+    if cells > MOST_CELLS:
+        raise NotApplicable(
+            f"{len(met.pairs):,} pairs of coders with {k:,} labels need {cells:,} cells "
+            f"(at most {MOST_CELLS:,}). Take another convention than pairwise, or fewer coders."
+        )
+    one, other = np.divmod(met.pairs, rows.n_coders)
+    row = (met.pair * k + met.first) * k + met.second
+    joint = sparse_sum(np.ones(len(row)), row, met.item, (cells, rows.n_items))
+    used = (r == rows.n_coders) if complete_only else (r >= 2)
+    return CoderPairs(one, other, joint, np.where(used, r, 0).astype(float), k)

@@ -164,10 +164,9 @@ def data_notes(
     notes = []
     if data.repeats:
         share, pairs = intra_coder(data)
-        what = "counted" if duplicates == "keep" else f"left out ({duplicates} label kept)"
         notes.append(
-            f"{data.repeats:,} further label(s) of the same coder and item were {what}. "
-            f"Coders agreed with themselves in {share:.1%} of {pairs:,} such pairs."
+            f"{repeats_note(data, duplicates)} Coders agreed with themselves in {share:.1%} of "
+            f"{pairs:,} such pairs."
         )
     if not data.is_complete:
         used = {r.convention for r in requests}
@@ -187,6 +186,12 @@ def data_notes(
     if drawn:
         notes += _draw_notes(data, rows, sample)
     return tuple(notes)
+
+
+def repeats_note(data: Annotations, duplicates: Duplicates) -> str:
+    """Say what was done with repeats."""
+    what = "counted" if duplicates == "keep" else f"left out ({duplicates} label kept)"
+    return f"{data.repeats:,} further label(s) of the same coder and item were {what}."
 
 
 def _shared_items(rows: Rows) -> list[str]:

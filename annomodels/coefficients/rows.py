@@ -85,7 +85,7 @@ CONVENTIONS: dict[str, Convention] = {
         coder=_KRIPPENDORFF.coder,
     ),
 }
-"""Conventions by name; ``pairwise`` stands in :mod:`~annomodels.coefficients.coder_pairs`."""
+"""Conventions by name; ``pairwise`` is :class:`~annomodels.coefficients.counts.CoderPairs`."""
 
 PAIRWISE = "each pair of coders on the items both labelled, then the mean over the pairs"
 
@@ -133,9 +133,7 @@ class Rows:
 
     def where(self, items: Ints) -> Ints:
         """Places of the labels of some items, one item after the other."""
-        size = self.per_item[items]
-        first = self.starts[items] - (np.cumsum(size) - size)
-        return np.asarray(np.repeat(first, size) + np.arange(size.sum()))
+        return ranges(self.starts[items], self.per_item[items])[0]
 
     @cached_property
     def repeated(self) -> bool:
@@ -291,6 +289,13 @@ def intra_coder(data: Annotations) -> tuple[float, int]:
     pairs = int((size * (size - 1) // 2).sum())
     agree = int((alike * (alike - 1) // 2).sum())
     return (agree / pairs if pairs else float("nan")), pairs
+
+
+def ranges(starts: Ints, sizes: Ints) -> tuple[Ints, Ints]:
+    """Positions of ranges one after the other, and which range each belongs to."""
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    before = np.cumsum(sizes) - sizes
+    return (starts - before)[owner] + np.arange(len(owner)), owner
 
 
 def within_items(owner: Ints, size: int) -> tuple[Ints, Ints]:

@@ -193,19 +193,13 @@ class Sample:
         """
         return max(1, MEMORY // len(self.shape))
 
-    def draw(
-        self, draws: int, seed: int | np.random.Generator, width: int, first: int = 0
-    ) -> Iterator[Floats]:
-        """Weights in blocks [draw, item], small enough for `width` further numbers a draw.
-
-        Draws from `first`, where a block begins, up to `draws`. Each block has random numbers of
-        its own, so that it does not matter who draws it; a generator goes through all in turn.
-        """
+    def draw(self, draws: int, seed: int | np.random.Generator, width: int) -> Iterator[Floats]:
+        """Weights in blocks [draw, item], small enough for `width` further numbers per draw."""
         block = self.block
         part = max(1, MEMORY // max(width + self.rows.n_items, 1))
         unequal = np.flatnonzero(self.shape != 1)
         plain = int(unequal[0]) if len(unequal) else len(self.shape)
-        for start in range(first, draws, block):
+        for start in range(0, draws, block):
             size = min(block, draws - start)
             rng = _generator(seed, start // block)
             # Items together in memory, as the sparse products want the transpose.

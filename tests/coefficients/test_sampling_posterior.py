@@ -134,6 +134,8 @@ def test_blocks_of_draws_do_not_show(rng, monkeypatch):
     assert max(map(len, parts)) < 20
     assert np.array_equal(np.concatenate(parts), whole)
     assert whole.sum(1) == pytest.approx(sample.n_units)
+    draws = am.agreement(data, "alpha", draws=90, seed=3).draws
+    assert len(np.unique(draws)) == 90  # no block repeats another
 
 
 def test_draws_of_a_coefficient_do_not_depend_on_the_others(rng, monkeypatch):

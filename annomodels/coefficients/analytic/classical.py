@@ -31,8 +31,7 @@ import numpy as np
 from scipy import special
 
 from annomodels.coefficients.analytic.linearised import Spread
-from annomodels.coefficients.coder_pairs import count_pairs
-from annomodels.coefficients.counts import count
+from annomodels.coefficients.counts import count, count_pairs
 from annomodels.coefficients.formulas import mean_squares, observed
 from annomodels.coefficients.own import among_items, item_sizes, one_way_convention
 from annomodels.coefficients.rows import CONVENTIONS

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from annomodels.coefficients.agreement import Convention, Resample, by_group
 from annomodels.coefficients.catalogue import Request, find
-from annomodels.coefficients.coder_pairs import count_pairs
-from annomodels.coefficients.counts import Counts, count
+from annomodels.coefficients.counts import Counts, count, count_pairs
 from annomodels.coefficients.distances import Ordinal
 from annomodels.coefficients.formulas import EXPECTED
 from annomodels.coefficients.metrics import DistanceLike
