@@ -47,7 +47,7 @@ class EasyHard:
     draws: dict[str, Floats] = field(default_factory=dict)
 
     def interval(self, name: str = "hard", prob: float = 0.95) -> tuple[float, float]:
-        """Equal-tailed posterior interval; (NaN, NaN) without draws.
+        """Equal-tailed posterior interval that holds the value; (NaN, NaN) without draws.
 
         Parameters
         ----------
@@ -56,7 +56,7 @@ class EasyHard:
         prob
             Probability inside, between 0 and 1.
         """
-        low, high = interval(self.draws.get(name, np.empty(0)), prob)
+        low, high = interval(self.draws.get(name, np.empty(0)), prob, getattr(self, name))
         return float(low), float(high)
 
     @property

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from annomodels.coefficients.tables import over
 from annomodels.types import Floats
@@ -19,8 +20,15 @@ THRESHOLDS = (0.667, 0.8)
 """Krippendorff 2004 draws tentative conclusions from the one, others from the other."""
 
 
-def interval(draws: Floats, prob: float = 0.95) -> tuple[Floats, Floats]:
-    """Equal-tailed intervals of the defined draws, [draw, ...] -> two of [...]; NaN without any."""
+def interval(
+    draws: Floats, prob: float = 0.95, value: ArrayLike = math.nan
+) -> tuple[Floats, Floats]:
+    """Equal-tailed intervals of the defined draws, [draw, ...] -> two of [...]; NaN without any.
+
+    An interval reaches as far as the `value` that it is printed with. Where coders agree in
+    everything, draws stay below 1; there a Jeffreys interval ends at 1 by convention, too (Brown,
+    Cai & DasGupta 2001, doi:10.1214/ss/1009213286).
+    """
     if not 0 < prob < 1:
         raise ValueError(f"prob={prob!r} should lie between 0 and 1, for instance 0.95.")
     flat = draws.reshape(len(draws), math.prod(draws.shape[1:]))
@@ -34,7 +42,11 @@ def interval(draws: Floats, prob: float = 0.95) -> tuple[Floats, Floats]:
         values = flat[:, column]
         out[:, column] = np.quantile(values[~np.isnan(values)], tails)
     low, high = out.reshape(2, *draws.shape[1:])
-    return low, high
+    known = ~np.isnan(value) & ~np.isnan(low)
+    return (
+        np.where(known, np.minimum(low, value), low),
+        np.where(known, np.maximum(high, value), high),
+    )
 
 
 def share_above(draws: Floats, threshold: float) -> Floats:
@@ -45,6 +57,7 @@ def share_above(draws: Floats, threshold: float) -> Floats:
 class Drawn:
     """Something with draws of a sampling posterior, shape [draw], NaN where it is undefined."""
 
+    value: float
     draws: Floats | None
 
     @cached_property
@@ -52,7 +65,7 @@ class Drawn:
         return np.empty(0) if self.draws is None else self.draws
 
     def interval(self, prob: float = 0.95) -> tuple[float, float]:
-        """Equal-tailed posterior interval; (NaN, NaN) without draws.
+        """Equal-tailed posterior interval that holds the value; (NaN, NaN) without draws.
 
         Parameters
         ----------
@@ -64,7 +77,7 @@ class Drawn:
         ValueError
             When `prob` is not between 0 and 1.
         """
-        low, high = interval(self._drawn, prob)
+        low, high = interval(self._drawn, prob, self.value)
         return float(low), float(high)
 
     def p_above(self, threshold: float) -> float:

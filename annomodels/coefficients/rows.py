@@ -93,6 +93,7 @@ PAIRWISE = "each pair of coders on the items both labelled, then the mean over t
 Duplicates = Literal["first", "last", "keep", "error"]
 
 SOME = 2_000
+PANEL = 2.0
 MOST_MEETINGS = 20_000_000
 
 
@@ -134,6 +135,18 @@ class Rows:
     def where(self, items: Ints) -> Ints:
         """Places of the labels of some items, one item after the other."""
         return ranges(self.starts[items], self.per_item[items])[0]
+
+    @cached_property
+    def pairable(self) -> Ints:
+        """Items with two labels or more; all where there are none."""
+        found = np.flatnonzero(self.per_item >= 2)
+        return found if len(found) else np.arange(self.n_items)
+
+    @cached_property
+    def is_panel(self) -> bool:
+        """Whether coders labelled half of the pairable items or more, and none twice."""
+        items, labels = self.times[self.pairable], (self.times * self.per_item)[self.pairable]
+        return bool(self.n_coders * items.sum() <= PANEL * labels.sum()) and not self.repeated
 
     @cached_property
     def repeated(self) -> bool:

@@ -36,7 +36,6 @@ AGREED_AT_MOST = 2.0
 DISAGREED = 1.0
 N_AGREED = 96
 N_DISAGREED = 64
-PANEL = 2.0
 CHANCE_LABELS = 1_500_000
 MOST_TIMES = 2
 
@@ -100,17 +99,11 @@ def _donors(rows: Rows, n: int, rng: np.random.Generator) -> Ints | None:
     Were labels missing from the chance items of a panel too, each pair of coders would share only
     some of them, and the kappa of the pair would have less of a prior than kappas need.
     """
-    r = rows.per_item
-    pairable = np.flatnonzero(r >= 2)
-    if not len(pairable):
-        pairable = np.arange(rows.n_items)
+    pairable = rows.pairable
     upto = np.cumsum(rows.times[pairable])
     drawn = np.searchsorted(upto, rng.random(n) * upto[-1], side="right")
     chosen = pairable[np.minimum(drawn, len(pairable) - 1)]
-    labels = (rows.times * r)[pairable].sum()
-    if rows.n_coders * upto[-1] <= PANEL * labels and not rows.repeated:
-        return None
-    return np.asarray(chosen)
+    return None if rows.is_panel else np.asarray(chosen)
 
 
 def _labelled(rows: Rows, donors: Ints | None, n: int) -> tuple[Ints, Ints]:

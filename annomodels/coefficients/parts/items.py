@@ -41,14 +41,15 @@ def by_item(setup: Setup, draws: int, seed: int) -> Breakdown:
     further = None
     if made and len(rows.item) <= MOST_CELLS:
         further = np.where(np.isnan(d), np.nan, _further(setup, made, seed))
-    low, high = spans(further, d)
+    mean = np.full(len(d), np.nan) if further is None else further.mean(0)
+    low, high = spans(further, mean)
     left = without_each_item(setup, count(rows, setup.convention))
     columns = {
         "n": rows.per_item,
         "value": 1 - d if setup.nominal else d,
         "share": apart / (apart.sum() or 1.0),
         "influence": whole - left,
-        "further": np.full(len(d), np.nan) if further is None else further.mean(0),
+        "further": mean,
         "low": low,
         "high": high,
         "note": [_note(n, value) for n, value in zip(rows.per_item, left, strict=True)],

@@ -129,7 +129,8 @@ def share_columns(
     low = high = ratio_low = ratio_high = p_more = np.full(point[0].shape, np.nan)
     if draws is not None:
         ratio = over(*draws)
-        (low, high), (ratio_low, ratio_high) = interval(draws[0]), interval(ratio)
+        low, high = interval(draws[0], value=point[0])
+        ratio_low, ratio_high = interval(ratio, value=over(*point))
         p_more = share_above(ratio, 1.0)
     return {
         "share": point[0],

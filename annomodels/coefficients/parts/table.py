@@ -81,10 +81,10 @@ def measured(
 
 
 def spans(draws: Floats | None, value: Any) -> tuple[Floats, Floats]:
-    """Intervals of the parts; NaN without draws."""
+    """Intervals of the parts, which hold the values; NaN without draws."""
     if draws is None:
         return np.full(np.shape(value), np.nan), np.full(np.shape(value), np.nan)
-    return interval(draws)
+    return interval(draws, value=value)
 
 
 def _note(value: float, apart: float, n: int) -> str:
