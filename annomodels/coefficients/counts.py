@@ -149,16 +149,7 @@ class Counts:
         return 4 * (cells + len(self.first) + self.rows.n_labels)
 
     def tables(self, weights: Floats, by_coder: bool = True) -> Tables:
-        """Tables of weighted items.
-
-        Parameters
-        ----------
-        weights
-            Weight of each item, shape [item] or [draw, item].
-        by_coder
-            Whether the distributions of the single coders are needed; without them `left` and
-            `right` are empty.
-        """
+        """Tables of weighted items."""
         if weights.ndim == 1 and self.votes is not None:
             together, pooled = self._once(weights, self.votes)
         else:
@@ -224,13 +215,7 @@ BILINEAR = ("pooled", "without_replacement", "between", *ICC)
 
 
 def few_nodes(distance: Distance, expectation: str | None) -> Squared | None:
-    """Distance between nodes, where they may stand for the labels; else None.
-
-    Examples
-    --------
-    >>> few_nodes(Squared("interval", np.arange(101.0)), "pooled").values
-    array([  0.,  50., 100.])
-    """
+    """Distance between nodes, where they may stand for the labels; else None."""
     if not isinstance(distance, Squared) or expectation not in BILINEAR:
         return None
     low, high = distance.values.min(), distance.values.max()
@@ -247,21 +232,11 @@ def _node_weights(x: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Statistics of each item as in :class:`~.counts.Counts`, with nodes for labels.
+    """Statistics of each item as in :class:`~.counts.Counts`, with nodes for labels."""
 
-    Parameters
-    ----------
-    rows
-        The labels.
-    convention
-        How much an item with r labels counts.
-    values
-        Value of each label, shape [label].
-    """
-
-    rows: Rows
-    convention: Convention
-    values: Floats
+    rows: Rows  # the labels
+    convention: Convention  # how much an item with r labels counts
+    values: Floats  # value of each label [label]
 
     @cached_property
     def _plain(self) -> Counts:

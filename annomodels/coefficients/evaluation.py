@@ -124,15 +124,7 @@ class Statistics:
         return evaluate_with(request.coefficient.expectation, each, request.distance)
 
     def pairs_left_out(self, n: int, weights: Floats) -> tuple[int, int]:
-        """How many pairs of coders a mean leaves out, as they share no item, and as 0/0.
-
-        Parameters
-        ----------
-        n
-            Number of a request for a mean over pairs of coders.
-        weights
-            Weights of the items, shape [item].
-        """
+        """How many pairs of coders a mean leaves out, as they share no item, and as 0/0."""
         mean = self.own.get(n)
         each = (
             mean.each(weights)

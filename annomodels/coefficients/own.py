@@ -41,15 +41,6 @@ class OneWay:
 
     and :math:`\alpha = (MSA - MSE) / (MSA + (r_0 - 1) MSE)`, where SST is half the sum of the
     distances of all pairs of labels over N. Items with one label count in SST.
-
-    Parameters
-    ----------
-    rows
-        Labels of the items.
-    distance
-        Distance between labels.
-    convention
-        "krippendorff", or "listwise" for complete items alone.
     """
 
     def __init__(self, rows: Rows, distance: Distance, convention: str) -> None:
@@ -93,17 +84,7 @@ def item_sizes(rows: Rows, convention: str) -> Floats:
 
 
 def among_items(within: Floats, apart: Floats, sizes: Floats) -> tuple[Floats, Floats]:
-    """Mean square among items, and the mean number of labels r_0; NaN where undefined.
-
-    Parameters
-    ----------
-    within
-        Mean square within items.
-    apart
-        Sum of the distances of all ordered pairs of labels.
-    sizes
-        Number of items, of labels, and sum of the squared numbers of labels, shape [..., 3].
-    """
+    """Mean square among items, and the mean number of labels r_0; NaN where undefined."""
     items, labels, squares = sizes[..., 0], sizes[..., 1], sizes[..., 2]
     more = np.where(items > 1, items - 1, np.nan)
     labels = np.where(labels > 0, labels, np.nan)
@@ -113,19 +94,10 @@ def among_items(within: Floats, apart: Floats, sizes: Floats) -> tuple[Floats, F
 
 
 class ItemChance:
-    r"""S with a chance level :math:`p_i` of its own for every item.
+    """S with a chance level :math:`p_i` of its own for every item.
 
     :math:`(A_o - A_e) / (1 - A_e)` with :math:`A_e` the mean of the :math:`p_i`, each item weighted
     as in :math:`A_o`. Chance items take the mean chance level.
-
-    Parameters
-    ----------
-    rows
-        Labels of the items.
-    convention
-        How missing labels are treated.
-    chance
-        Chance level of the items of the data, shape [item].
     """
 
     width = 4

@@ -46,10 +46,6 @@ def chance_items(rows: Rows) -> Rows:
     In a panel, where coders label half of the items or more, all of them label each chance item;
     in a crowd it has the coders of one item of the data. Where tens of thousands of coders make up
     a panel there are fewer chance items, of the same weight, so that memory grows with the labels.
-
-    Returns
-    -------
-    Their labels; `times` holds their prior weights.
     """
     rng = np.random.default_rng(20_10)
     k = rows.n_labels
@@ -149,33 +145,15 @@ MEMORY = 1_500_000
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Items, chance items, and how to draw their weights.
+    """Items, chance items, and how to draw their weights."""
 
-    Parameters
-    ----------
-    rows
-        The items of the data, then the chance items.
-    point
-        Weights that give the classical value, 0 for chance items, shape [item].
-    shape
-        Shape of the Gamma weight of each unit, shape [unit].
-    unit
-        Unit of each item, shape [item].
-    n_units
-        Number of units in the data: items, or documents where these are drawn.
-    documents
-        Whether the units are documents.
-    recipe
-        One sentence that says how the draws are made.
-    """
-
-    rows: Rows
-    point: Floats
-    shape: Floats
-    unit: Ints
-    n_units: int
-    documents: bool
-    recipe: str
+    rows: Rows  # the items of the data, then the chance items
+    point: Floats  # weights that give the classical value, 0 for chance items [item]
+    shape: Floats  # shape of the Gamma weight of each unit [unit]
+    unit: Ints  # unit of each item [item]
+    n_units: int  # number of units in the data: items, or documents where these are drawn
+    documents: bool  # whether the units are documents
+    recipe: str  # one sentence that says how the draws are made
 
     @property
     def block(self) -> int:
@@ -212,15 +190,7 @@ def _generator(seed: int | np.random.Generator, block: int) -> np.random.Generat
 
 
 def make_sample(rows: Rows, drawn: bool = True) -> Sample:
-    """Add the chance items and say how the weights are drawn.
-
-    Parameters
-    ----------
-    rows
-        The items of the data.
-    drawn
-        Whether there will be draws; the value alone needs no chance items.
-    """
+    """Add the chance items and say how the weights are drawn."""
     real = rows.n_items
     by_unit = rows.unit is not None
     if rows.unit is None:
@@ -261,25 +231,11 @@ def make_sample(rows: Rows, drawn: bool = True) -> Sample:
 
 @dataclass(frozen=True, eq=False)
 class Basis:
-    """Data, sample and request behind a coefficient.
+    """Data, sample and request behind a coefficient."""
 
-    Parameters
-    ----------
-    data
-        Who labelled which item how, with the label set that was used.
-    rows
-        The same with repeats settled.
-    sample
-        Items with how their weights are drawn.
-    request
-        Coefficient, distance and convention.
-    draws, seed
-        Number of draws and their seed.
-    """
-
-    data: Annotations
-    rows: Rows
-    sample: Sample
-    request: Request
-    draws: int
+    data: Annotations  # who labelled which item how, with the label set that was used
+    rows: Rows  # the same with repeats settled
+    sample: Sample  # items with how their weights are drawn
+    request: Request  # coefficient, distance and convention
+    draws: int  # number of draws and their seed
     seed: int

@@ -43,13 +43,7 @@ MOST_LABELS = 2_000
 
 
 def fleiss_cohen_everitt(basis: Basis, value: float, prob: float) -> Spread:
-    """Errors of (weighted) kappa on the items that both coders labelled.
-
-    Raises
-    ------
-    NotApplicable
-        With missing labels under Gwet's convention, and for thousands of labels.
-    """
+    """Errors of (weighted) kappa on the items that both coders labelled."""
     request, rows = basis.request, basis.sample.rows
     k = rows.n_labels
     if request.convention == "gwet" and not basis.data.is_complete:

@@ -98,12 +98,6 @@ def _of(part: int, whole: int) -> str:
 
 
 def number(x: float, digits: int = 3) -> str:
-    """Give a number without a leading zero, as papers print coefficients.
-
-    Examples
-    --------
-    >>> number(0.5), number(-0.0149), number(-1e-9), number(0.996, 2)
-    ('.500', '-.015', '.000', '1.00')
-    """
+    """Give a number without a leading zero, as papers print coefficients."""
     text = f"{x:.{digits}f}" if round(x, digits) else f"{0:.{digits}f}"
     return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
