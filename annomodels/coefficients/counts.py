@@ -23,8 +23,9 @@ from scipy import sparse
 
 from annomodels.coefficients.distances import Distance, Squared
 from annomodels.coefficients.formulas import ICC
-from annomodels.coefficients.rows import Convention, Rows, within_items
-from annomodels.coefficients.tables import Tables, label_pairs, over
+from annomodels.coefficients.rows import Convention, Rows, meetings, within_items
+from annomodels.coefficients.tables import Tables, fold, label_pairs, over
+from annomodels.errors import NotApplicable
 from annomodels.types import Floats, Ints
 
 FULL = 4
@@ -148,16 +149,7 @@ class Counts:
         return 4 * (cells + len(self.first) + self.rows.n_labels)
 
     def tables(self, weights: Floats, by_coder: bool = True) -> Tables:
-        """Tables of weighted items.
-
-        Parameters
-        ----------
-        weights
-            Weight of each item, shape [item] or [draw, item].
-        by_coder
-            Whether the distributions of the single coders are needed; without them `left` and
-            `right` are empty.
-        """
+        """Tables of weighted items."""
         if weights.ndim == 1 and self.votes is not None:
             together, pooled = self._once(weights, self.votes)
         else:
@@ -218,17 +210,12 @@ def sparse_sum(values: Floats, row: Ints, column: Ints, shape: tuple[int, int]) 
 
 
 MANY_VALUES = 8
+MOST_CELLS = 20_000_000
 BILINEAR = ("pooled", "without_replacement", "between", *ICC)
 
 
 def few_nodes(distance: Distance, expectation: str | None) -> Squared | None:
-    """Distance between nodes, where they may stand for the labels; else None.
-
-    Examples
-    --------
-    >>> few_nodes(Squared("interval", np.arange(101.0)), "pooled").values
-    array([  0.,  50., 100.])
-    """
+    """Distance between nodes, where they may stand for the labels; else None."""
     if not isinstance(distance, Squared) or expectation not in BILINEAR:
         return None
     low, high = distance.values.min(), distance.values.max()
@@ -245,21 +232,11 @@ def _node_weights(x: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Statistics of each item as in :class:`~.counts.Counts`, with nodes for labels.
+    """Statistics of each item as in :class:`~.counts.Counts`, with nodes for labels."""
 
-    Parameters
-    ----------
-    rows
-        The labels.
-    convention
-        How much an item with r labels counts.
-    values
-        Value of each label, shape [label].
-    """
-
-    rows: Rows
-    convention: Convention
-    values: Floats
+    rows: Rows  # the labels
+    convention: Convention  # how much an item with r labels counts
+    values: Floats  # value of each label [label]
 
     @cached_property
     def _plain(self) -> Counts:
@@ -322,3 +299,67 @@ class Moments:
             sign=np.concatenate([[1.0], np.full(self.rows.n_coders, -1.0)]),
             n=np.asarray(weights @ self._plain.n),
         )
+
+
+@dataclass(frozen=True, eq=False)
+class CoderPairs:
+    """Label pairs of each pair of coders that share an item."""
+
+    one: Ints  # the two coders, [coder pair]
+    other: Ints
+    joint: Any  # times that the one says k and the other l, sparse [coder pair * K * K, item]
+    n: Floats  # number of pairable labels, [item]
+    n_labels: int
+
+    def width(self) -> int:
+        """Numbers held for each weighting, to plan memory with."""
+        return 4 * int(self.joint.shape[0])
+
+    def each(self, weights: Floats) -> Tables:
+        """Tables of each pair of coders, with the dimensions [..., coder pair]."""
+        k = self.n_labels
+        joint = (self.joint @ weights.T).T.reshape(*weights.shape[:-1], len(self.one), k, k)
+        left, right = joint.sum(-1), joint.sum(-2)
+        first, second = label_pairs(k)
+        return Tables(
+            first=first,
+            second=second,
+            together=fold(joint),
+            pooled=left + right,
+            left=left[..., None, :],
+            right=right[..., None, :],
+            sign=np.ones(1),
+            n=2 * joint.sum((-1, -2)),
+        )
+
+    def tables(self, weights: Floats) -> Tables:
+        """Tables in which every pair of coders with a shared item counts the same."""
+        each = self.each(weights)
+        scale = over(1.0, each.n / 2, 0.0)[..., None]
+        return Tables(
+            first=each.first,
+            second=each.second,
+            together=(each.together * scale).sum(-2),
+            pooled=(each.pooled * scale).sum(-2),
+            left=each.left[..., 0, :] * scale,
+            right=each.right[..., 0, :] * scale,
+            sign=np.ones(len(self.one)),
+            n=np.asarray(weights @ self.n),
+        )
+
+
+def count_pairs(rows: Rows, complete_only: bool = False) -> CoderPairs:
+    """Count label pairs of each pair of coders on the items that both labelled."""
+    k, r = rows.n_labels, rows.per_item
+    met = meetings(rows, complete_only)
+    cells = len(met.pairs) * k * k
+    if cells > MOST_CELLS:
+        raise NotApplicable(
+            f"{len(met.pairs):,} pairs of coders with {k:,} labels need {cells:,} cells "
+            f"(at most {MOST_CELLS:,}). Take another convention than pairwise, or fewer coders."
+        )
+    one, other = np.divmod(met.pairs, rows.n_coders)
+    row = (met.pair * k + met.first) * k + met.second
+    joint = sparse_sum(np.ones(len(row)), row, met.item, (cells, rows.n_items))
+    used = (r == rows.n_coders) if complete_only else (r >= 2)
+    return CoderPairs(one, other, joint, np.where(used, r, 0).astype(float), k)

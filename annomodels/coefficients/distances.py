@@ -89,18 +89,10 @@ def _squared_form(left: Floats, right: Floats, x: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Squared:
-    """Squared difference of the labels' values.
+    """Squared difference of the labels' values."""
 
-    Parameters
-    ----------
-    name
-        What the user called it.
-    values
-        Value of each label, shape [label].
-    """
-
-    name: str
-    values: Floats
+    name: str  # what the user called it
+    values: Floats  # value of each label [label]
 
     def pairs(self, first: Ints, second: Ints, pooled: Floats) -> Floats:
         """See :class:`Distance`."""
@@ -156,27 +148,15 @@ class Ordinal:
 
 @dataclass(frozen=True, eq=False)
 class Computed:
-    """A distance given by a function of label codes, for instance a look-up in a table.
+    """A distance given by a function of label codes, for instance a look-up in a table."""
 
-    Parameters
-    ----------
-    name
-        What the user called it.
-    between
-        Takes two arrays of label codes that broadcast, gives their distances.
-    n_labels
-        Size of the label set.
-    unit
-        Distance that is no agreement at all, where this is not the largest distance.
-    note
-        What a reader should know about it.
-    """
-
-    name: str
+    name: str  # what the user called it
+    # takes two arrays of label codes that broadcast, gives their distances
     between: Callable[[Ints, Ints], Floats]
-    n_labels: int
+    n_labels: int  # size of the label set
+    # distance that is no agreement at all, where this is not the largest distance
     unit: float | None = None
-    note: str = ""
+    note: str = ""  # what a reader should know about it
 
     def pairs(self, first: Ints, second: Ints, pooled: Floats) -> Floats:
         """See :class:`Distance`."""

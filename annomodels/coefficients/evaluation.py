@@ -1,30 +1,29 @@
-"""The engine: any coefficients of one sample, as a value and as draws that belong together.
-
-The draws may be spread over processes or machines; they stay the same.
-"""
+"""The engine: any coefficients of one sample, as a value and as draws that belong together."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from annomodels.coefficients.catalogue import Request
-from annomodels.coefficients.counts import Counts, Moments, count, few_nodes
+from annomodels.coefficients.counts import (
+    CoderPairs,
+    Counts,
+    Moments,
+    count,
+    count_pairs,
+    few_nodes,
+)
 from annomodels.coefficients.distances import Distance, Ordinal, Squared
 from annomodels.coefficients.formulas import evaluate_with
+from annomodels.coefficients.own import OWN, Own, PairKappas
 from annomodels.coefficients.rows import CONVENTIONS, Rows
 from annomodels.coefficients.tables import Evaluated, Tables
 from annomodels.coefficients.weights import Sample
 from annomodels.types import Floats
-
-if TYPE_CHECKING:
-    from annomodels.coefficients.coder_pairs import CoderPairs
-    from annomodels.coefficients.own import Own
 
 
 class Statistics:
@@ -44,12 +43,8 @@ class Statistics:
         found: dict[int, Own] = {}
         for n, r in enumerate(self.requests):
             if r.coefficient.own:
-                from annomodels.coefficients.own import OWN
-
                 found[n] = OWN[r.coefficient.own](self.rows, r.distance, r.convention, r.chance)
             elif r.is_mean_kappa and not isinstance(r.distance, Ordinal):
-                from annomodels.coefficients.coder_pairs import PairKappas
-
                 found[n] = PairKappas(self.rows, r.distance, r.convention == "listwise")
         return found
 
@@ -88,8 +83,6 @@ class Statistics:
         }
         if not asked:
             return {}
-        from annomodels.coefficients.coder_pairs import count_pairs
-
         return {name: count_pairs(self.rows, name == "listwise") for name in asked}
 
     @property
@@ -131,17 +124,7 @@ class Statistics:
         return evaluate_with(request.coefficient.expectation, each, request.distance)
 
     def pairs_left_out(self, n: int, weights: Floats) -> tuple[int, int]:
-        """How many pairs of coders a mean leaves out, as they share no item, and as 0/0.
-
-        Parameters
-        ----------
-        n
-            Number of a request for a mean over pairs of coders.
-        weights
-            Weights of the items, shape [item].
-        """
-        from annomodels.coefficients.coder_pairs import PairKappas
-
+        """How many pairs of coders a mean leaves out, as they share no item, and as 0/0."""
         mean = self.own.get(n)
         each = (
             mean.each(weights)
@@ -165,10 +148,8 @@ def point_values(sample: Sample, requests: Sequence[Request]) -> list[Evaluated]
     return Statistics(sample.rows, requests).evaluate(sample.point)
 
 
-def draw_values(
-    sample: Sample, requests: Sequence[Request], draws: int, seed: int, first: int = 0
-) -> list[Floats]:
-    """Draws of the sampling posterior, shape [draw] for each request, from draw `first` on.
+def draw_values(sample: Sample, requests: Sequence[Request], draws: int, seed: int) -> list[Floats]:
+    """Draws of the sampling posterior, shape [draw] for each request.
 
     The weights depend on the sample and the seed alone, so draws of different coefficients of the
     same data belong together, whether they are asked for at once or one by one.
@@ -180,7 +161,7 @@ def draw_values(
     statistics = Statistics(sample.rows, requests)
     blocks = [
         [found.value for found in statistics.evaluate(weights)]
-        for weights in sample.draw(draws, seed, statistics.width, first)
+        for weights in sample.draw(draws, seed, statistics.width)
     ]
     return [np.concatenate(column) for column in zip(*blocks, strict=True)]
 
@@ -192,35 +173,3 @@ def draw_parts(sample: Sample, request: Request, draws: int, seed: int) -> Evalu
         statistics.evaluate(weights)[0] for weights in sample.draw(draws, seed, statistics.width)
     ]
     return Evaluated(*(np.concatenate(column) for column in zip(*blocks, strict=True)))
-
-
-Piece = tuple[Sample, Sequence[Request], int, int, int]
-
-
-def spread_draws(
-    executor: Any, sample: Sample, requests: Sequence[Request], draws: int, seed: int
-) -> list[Floats]:
-    """Draw as ``evaluation.draw_values`` does, the same numbers, wherever `executor` says.
-
-    Blocks of draws have random numbers of their own; each place gets a run of blocks.
-    """
-    if executor is None or not requests or not draws:
-        return draw_values(sample, requests, draws, seed)
-    from annomodels.executors.choose import team
-
-    crew = team(executor)
-    try:
-        blocks = -(-draws // sample.block)
-        edges = np.linspace(0, blocks, min(crew.places, blocks) + 1).round().astype(int)
-        ends = np.minimum(edges * sample.block, draws).tolist()
-        pieces = [(sample, requests, end, seed, first) for first, end in pairwise(ends)]
-        parts = crew.map(_some, pieces)
-    finally:
-        if crew is not executor:
-            crew.close()
-    return [np.concatenate(column) for column in zip(*parts, strict=True)]
-
-
-def _some(piece: Piece) -> list[Floats]:
-    sample, requests, end, seed, first = piece
-    return draw_values(sample, requests, end, seed, first)

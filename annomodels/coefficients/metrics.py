@@ -206,25 +206,7 @@ def _look_up(table: Floats, k: Ints, m: Ints) -> Floats:
 
 
 def numeric_distance(name: str, x: Floats, labels: Sequence[str], ordered: bool) -> Distance:
-    """Make a distance from the values of the labels, or from their ranks where they are words.
-
-    Parameters
-    ----------
-    name
-        One of :data:`NUMERIC_DISTANCES`.
-    x
-        Value of each label, NaN where it is no number, shape [label].
-    labels
-        How to print them.
-    ordered
-        Whether the order of the labels means anything.
-
-    Raises
-    ------
-    NotApplicable
-        When the labels are neither numbers nor ordered, or the distance needs numbers that are
-        not negative or that increase.
-    """
+    """Make a distance from the values of the labels, or from their ranks where they are words."""
     numeric = bool(np.isfinite(x).all())
     if name in NUMBERS_ONLY and not numeric:
         words = [label for label, value in zip(labels, x, strict=True) if not np.isfinite(value)]

@@ -12,6 +12,7 @@ import numpy as np
 
 from annomodels.coefficients.catalogue import COEFFICIENTS, find
 from annomodels.coefficients.entries import UNITIZING, Coefficient
+from annomodels.coefficients.intervals import THRESHOLDS, Drawn, as_html, as_text
 from annomodels.coefficients.weights import Basis
 from annomodels.errors import NotApplicable
 from annomodels.types import Floats
@@ -38,58 +39,6 @@ COLUMNS = (
     "convention",
     "note",
 )
-
-
-class Drawn:
-    """Something with draws of a sampling posterior, shape [draw], NaN where it is undefined."""
-
-    draws: Floats | None
-
-    @cached_property
-    def _defined(self) -> Floats:
-        if self.draws is None:
-            return np.empty(0)
-        return self.draws[~np.isnan(self.draws)]
-
-    def interval(self, prob: float = 0.95) -> tuple[float, float]:
-        """Equal-tailed posterior interval; (NaN, NaN) without draws.
-
-        Parameters
-        ----------
-        prob
-            Probability inside, between 0 and 1.
-
-        Raises
-        ------
-        ValueError
-            When `prob` is not between 0 and 1.
-        """
-        if not 0 < prob < 1:
-            raise ValueError(f"prob={prob!r} should lie between 0 and 1, for instance 0.95.")
-        if not len(self._defined):
-            return math.nan, math.nan
-        low, high = np.quantile(self._defined, [(1 - prob) / 2, (1 + prob) / 2])
-        return float(low), float(high)
-
-    def p_above(self, threshold: float) -> float:
-        """Posterior probability that it exceeds a threshold; NaN without draws.
-
-        Parameters
-        ----------
-        threshold
-            For instance .8 or .667 (Krippendorff 2004, doi:10.1111/j.1468-2958.2004.tb00738.x).
-        """
-        return float((self._defined > threshold).mean()) if len(self._defined) else math.nan
-
-    @property
-    def low(self) -> float:
-        """Lower end of the 95 % interval."""
-        return self.interval()[0]
-
-    @property
-    def high(self) -> float:
-        """Upper end of the 95 % interval."""
-        return self.interval()[1]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -155,7 +104,7 @@ class Agreement(Drawn):
         """Share of the draws without a value; NaN without draws."""
         if self.draws is None or not len(self.draws):
             return math.nan
-        return 1.0 - len(self._defined) / len(self.draws)
+        return float(np.isnan(self.draws).mean())
 
     def analytic(self, method: str | None = None, prob: float = 0.95) -> Analytic:
         """Give the analytic standard error and interval that other packages print.
@@ -222,8 +171,7 @@ class Agreement(Drawn):
             self.expected,
             self.n_items,
             *self.interval(),
-            self.p_above(0.667),
-            self.p_above(0.8),
+            *map(self.p_above, THRESHOLDS),
             self.convention,
             self.note,
         )
@@ -317,13 +265,7 @@ class AgreementPanel(Mapping[str, Agreement]):
         return one.draws - other.draws
 
     def __repr__(self) -> str:
-        shown = self.table.drop(columns=["title"]).to_string(
-            index=False, float_format=lambda x: f"{x:.3f}", na_rep=""
-        )
-        return "\n".join([shown, *self.notes])
+        return "\n".join([as_text(self.table.drop(columns="title")), *self.notes])
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
-        return str(self.table.to_html(index=False, float_format="{:.3f}".format, na_rep="")) + notes
+        return as_html("", [("", self.table)], self.notes)

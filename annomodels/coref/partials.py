@@ -32,22 +32,12 @@ def likeness(distance: SizeDistance, a: Ints, b: Ints, i: Ints) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Cuts:
-    """The different cuts of each base set.
+    """The different cuts of each base set."""
 
-    Parameters
-    ----------
-    own
-        Element before which the set is cut, ascending within a set, shape [cut].
-    size, times
-        Size of the part, and how many labels it is, shape [cut].
-    starts
-        Where the cuts of each base set begin, shape [base + 1].
-    """
-
-    own: Ints
-    size: Ints
+    own: Ints  # element before which the set is cut, ascending within a set [cut]
+    size: Ints  # size of the part, and how many labels it is [cut]
     times: Ints
-    starts: Ints
+    starts: Ints  # where the cuts of each base set begin [base + 1]
 
     @property
     def counts(self) -> Ints:

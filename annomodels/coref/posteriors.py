@@ -89,13 +89,7 @@ def _check(draws: int) -> None:
 
 
 def ends(draws: Floats, prob: float) -> tuple[float, float]:
-    """Give the ends of the interval with equal tails.
-
-    Raises
-    ------
-    NotApplicable
-        When `prob` is not between 0 and 1.
-    """
+    """Give the ends of the interval with equal tails."""
     if not 0 < prob < 1:
         raise NotApplicable(f"prob={prob!r} should be between 0 and 1, for instance 0.9.")
     low, high = np.quantile(draws, [(1 - prob) / 2, (1 + prob) / 2])

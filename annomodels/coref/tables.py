@@ -34,21 +34,6 @@ def kappa_of(a: ArrayLike, b: ArrayLike, c: ArrayLike, d: ArrayLike) -> Floats:
     r"""Cohen's kappa of tables of two by two, cell by cell array.
 
     .. math:: \kappa = \frac{2 (ad - bc)}{(a + b)(b + d) + (a + c)(c + d)}
-
-    Parameters
-    ----------
-    a, b, c, d
-        Counts or weights, arrays that broadcast.
-
-    Returns
-    -------
-    numpy.ndarray
-        NaN where both coders only ever said the same one thing, or there is nothing.
-
-    Examples
-    --------
-    >>> kappa_of([6, 47], [1, 14], [1, 10], [2, 29]).round(4)
-    array([0.5238, 0.5047])
     """
     a, b, c, d = (np.asarray(cell, dtype=float) for cell in (a, b, c, d))
     above = 2 * (a * d - b * c)

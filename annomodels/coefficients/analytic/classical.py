@@ -31,8 +31,7 @@ import numpy as np
 from scipy import special
 
 from annomodels.coefficients.analytic.linearised import Spread
-from annomodels.coefficients.coder_pairs import count_pairs
-from annomodels.coefficients.counts import count
+from annomodels.coefficients.counts import count, count_pairs
 from annomodels.coefficients.formulas import mean_squares, observed
 from annomodels.coefficients.own import among_items, item_sizes, one_way_convention
 from annomodels.coefficients.rows import CONVENTIONS
@@ -44,13 +43,7 @@ MOST_LABELS = 2_000
 
 
 def fleiss_cohen_everitt(basis: Basis, value: float, prob: float) -> Spread:
-    """Errors of (weighted) kappa on the items that both coders labelled.
-
-    Raises
-    ------
-    NotApplicable
-        With missing labels under Gwet's convention, and for thousands of labels.
-    """
+    """Errors of (weighted) kappa on the items that both coders labelled."""
     request, rows = basis.request, basis.sample.rows
     k = rows.n_labels
     if request.convention == "gwet" and not basis.data.is_complete:

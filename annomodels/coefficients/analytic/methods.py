@@ -145,15 +145,7 @@ METHODS: dict[str, _Method] = {
 
 
 def analytic(basis: Basis, value: float, method: str | None, prob: float) -> Analytic:
-    """Find the error of a coefficient by a method that it has.
-
-    Raises
-    ------
-    NotApplicable
-        When the coefficient has no such method, or the method does not fit the data.
-    ValueError
-        When `prob` is not between 0 and 1.
-    """
+    """Find the error of a coefficient by a method that it has."""
     if not 0 < prob < 1:
         raise ValueError(f"prob={prob!r} should lie between 0 and 1, for instance 0.95.")
     entry = basis.request.coefficient

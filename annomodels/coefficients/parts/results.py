@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from annomodels.coefficients.intervals import as_html, as_text
 from annomodels.coefficients.parts.comparison import Difference
 from annomodels.data.names import label_text
 
@@ -163,33 +164,20 @@ class Breakdown:
             raise KeyError(f"There is no part {name!r}. There are {held}{more}.") from None
 
     def __repr__(self) -> str:
-        tables = [_text(self.table.head(SHOWN))]
+        tables = [as_text(self.table, SHOWN)]
         if len(self.table) > SHOWN:
             tables.append(f"... {len(self.table) - SHOWN:,} more rows in .table")
         if len(self.overall):
-            tables.append(_text(self.overall))
+            tables.append(as_text(self.overall))
         return "\n".join([self.title, *tables, *self.notes])
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
-        body = "".join(
-            str(table.to_html(index=False, max_rows=60, float_format="{:.3f}".format, na_rep=""))
-            for table in (self.table, self.overall)
-            if len(table)
-        )
-        return f"<p><strong>{escape(self.title)}</strong></p>{body}{notes}"
+        shown = [("", table) for table in (self.table, self.overall) if len(table)]
+        return as_html(self.title, shown, self.notes)
 
 
 def _name(name: Hashable) -> str:
     return " and ".join(map(label_text, name)) if isinstance(name, tuple) else label_text(name)
-
-
-def _text(table: pd.DataFrame) -> str:
-    if "note" in table and not table["note"].any():
-        table = table.drop(columns="note")
-    return table.to_string(index=False, float_format=lambda x: f"{x:.3f}", na_rep="")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -251,21 +239,9 @@ class Diagnosis:
     def __repr__(self) -> str:
         lines = [self.title, "", *(f"* {sentence}" for sentence in self.sentences)]
         for name, table in self.tables():
-            shown = table.head(FIRST).to_string(
-                index=False, float_format=lambda x: f"{x:.3f}", na_rep=""
-            )
             more = f" (first {FIRST} of {len(table):,})" if len(table) > FIRST else ""
-            lines += ["", f".{name}{more}", shown]
+            lines += ["", f".{name}{more}", as_text(table, FIRST)]
         return "\n".join([*lines, "", *self.notes])
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        parts = [f"<p><strong>{escape(self.title)}</strong></p><ul>"]
-        parts += [f"<li>{escape(sentence)}</li>" for sentence in self.sentences]
-        parts.append("</ul>")
-        for name, table in self.tables():
-            body = table.to_html(index=False, max_rows=10, float_format="{:.3f}".format, na_rep="")
-            parts.append(f"<p>{name}</p>{body}")
-        parts += [f"<p>{escape(note)}</p>" for note in self.notes]
-        return "".join(parts)
+        return as_html(self.title, self.tables(), self.notes, self.sentences, most=10)

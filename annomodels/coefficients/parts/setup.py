@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from annomodels.coefficients.agreement import Convention, Resample, by_group
 from annomodels.coefficients.catalogue import Request, find
-from annomodels.coefficients.coder_pairs import count_pairs
-from annomodels.coefficients.counts import Counts, count
+from annomodels.coefficients.counts import Counts, count, count_pairs
 from annomodels.coefficients.distances import Ordinal
 from annomodels.coefficients.formulas import EXPECTED
 from annomodels.coefficients.metrics import DistanceLike
@@ -32,27 +31,13 @@ from annomodels.types import Floats
 
 @dataclass(frozen=True, eq=False)
 class Setup:
-    """Data and request of a breakdown.
+    """Data and request of a breakdown."""
 
-    Parameters
-    ----------
-    data
-        The annotations, with the label set that counts.
-    rows
-        Their codes, one item for each item of the data.
-    sample
-        Equal items counted once, and how their weights are drawn.
-    request
-        Coefficient, distance and convention.
-    duplicates
-        What was done where a coder labelled an item twice.
-    """
-
-    data: Annotations
-    rows: Rows
-    sample: Sample
-    request: Request
-    duplicates: Duplicates
+    data: Annotations  # the annotations, with the label set that counts
+    rows: Rows  # their codes, one item for each item of the data
+    sample: Sample  # equal items counted once, and how their weights are drawn
+    request: Request  # coefficient, distance and convention
+    duplicates: Duplicates  # what was done where a coder labelled an item twice
 
     @property
     def nominal(self) -> bool:
@@ -72,13 +57,7 @@ class Setup:
 
     @property
     def convention(self) -> Weighing:
-        """How much an item counts.
-
-        Raises
-        ------
-        NotApplicable
-            When every pair of coders counts the same, which has no weights of items.
-        """
+        """How much an item counts."""
         if self.request.convention not in CONVENTIONS:
             raise NotApplicable(
                 'With missing="pairwise" every pair of coders is separate. Take by="pair", or '
@@ -108,20 +87,7 @@ def set_up(
     labels: Sequence[Hashable] | None = None,
     whole: bool = False,
 ) -> Setup:
-    """Check what is asked for; see :func:`~annomodels.agreement` for the parameters.
-
-    Parameters
-    ----------
-    data, name, distance, missing, duplicates, resample, labels
-        As there.
-    whole
-        Whether parts are data sets of their own, so that any coefficient will do.
-
-    Raises
-    ------
-    NotApplicable
-        When the coefficient is unknown, does not fit, or cannot be taken apart.
-    """
+    """Check what is asked for; see :func:`~annomodels.agreement` for the parameters."""
     if labels is not None:
         data = with_labels(data, labels)
     # asked first, as the request would ask for chance levels that nothing here takes
@@ -140,13 +106,7 @@ def set_up(
 
 
 def refuse_unfit(setup: Setup) -> None:
-    """Refuse a coefficient that these coders rule out.
-
-    Raises
-    ------
-    NotApplicable
-        When it is for two coders and there are more, or when repeats are kept.
-    """
+    """Refuse a coefficient that these coders rule out."""
     reason = before(setup.request.coefficient, setup.rows, setup.request.convention)
     if reason in UNFIT:
         entry, sizes = setup.request.coefficient, (setup.rows.n_coders, setup.rows.n_labels)
