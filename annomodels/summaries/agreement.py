@@ -71,7 +71,7 @@ def agreement(tree: xr.DataTree, data: Annotations, draws: int = 2000) -> Summar
     table["note"] = note
     kept = panel.draws.assign(model=(("sample", "coefficient"), values))
     notes = list(panel.notes)
-    new = new_coders(tree, MODEL_DRAWS)
+    new = new_coders(tree, len(values))
     if new is not None:
         kappa = implied_pair(new.share, new.first, new.second, "kappa")
         kept["new_coders"] = (("sample",), kappa)
