@@ -11,7 +11,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from annomodels.data.annotations import Annotations
+from annomodels.data.coded import Coded
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -68,11 +68,12 @@ class Pairs:
     plain: Bools
 
 
-def compared(data: Annotations, most: int = MOST) -> Pairs:
+def compared(data: Coded, most: int = MOST) -> Pairs:
     """Compare the busiest coders in pairs.
 
     Examples
     --------
+    >>> from annomodels import Annotations
     >>> rows = [(i, j, "ab"[i % 2]) for i in range(6) for j in range(3)]
     >>> compared(Annotations.from_records(rows)).shared[0].tolist()
     [0.0, 6.0, 6.0]
@@ -137,6 +138,7 @@ def copied(pairs: Pairs) -> Copies:
 
     Examples
     --------
+    >>> from annomodels import Annotations
     >>> rng = np.random.default_rng(1)
     >>> truth = rng.integers(0, 3, 200)
     >>> said = np.where(rng.random((200, 6)) < 0.7, truth[:, None], rng.integers(0, 3, (200, 6)))

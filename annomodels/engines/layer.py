@@ -16,7 +16,7 @@ LAYERS, FEWEST, MOST_CELLS = 1000, 200, 200_000_000
 BURN, THIN = 200, 5
 # draws of the proposal for the evidence; share of the draws in which a crowd that may be noise
 # knows nothing
-PROPOSED, NOTHING = 400, 0.6
+PROPOSED, NOTHING = 400, 0.5
 
 
 def draw_layer(
@@ -52,7 +52,9 @@ def draw_layer(
     known = np.flatnonzero(gold >= 0)
     log_known, truth = log_q[known], gold[known].astype(np.int64)
     rng = np.random.default_rng([seed, 2])
-    drawn, odds = [], [np.log1p(-dependence.independent), np.log(dependence.independent)]
+    # members that tell nothing of dependence are pooled
+    independent = max(dependence.independent, 1e-12)
+    drawn, odds = [], [np.log1p(-independent), np.log(independent)]
     for view in (POOLED, APART):
         if not len(known):
             drawn.append(stack.layer(rng.standard_normal((n, 2 + n_labels)), dependence, view))

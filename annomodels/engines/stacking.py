@@ -17,6 +17,8 @@ import numpy as np
 
 from annomodels.data.alike import taken_together
 from annomodels.data.annotations import Annotations
+from annomodels.data.coded import Coded
+from annomodels.data.copying import compared, copied
 from annomodels.data.schema import RawResult
 from annomodels.engines.chain import Chain
 from annomodels.engines.collect import collect_parameters
@@ -54,6 +56,8 @@ MEMBERS = 0.4
 LEAST_OF_MEMBERS = 0.5
 # labels up to which all are left out and foretold; of more, those of items that are evenly spread
 FORETOLD = 500_000
+# labels of a scan in which copies and noise are looked for
+MOST_LOOKED_AT = 2_000_000
 # items of known truth that the layer is learnt from, evenly spread where there are more
 MOST_KNOWN = 100_000
 # bytes of the few whole draws of a member, of all its chains
@@ -87,14 +91,45 @@ def run(model: Stack, data: Annotations | LabelsOnDisk, settings: Settings) -> R
     source = source_of(model, data, settings, crew)
     # coders of one label cost as much as others and tell nothing of themselves
     place = taken_together(data)
-    together = alike(source, place)
-    return repeated(
-        lambda spread: _stacked(model, spread, source, place, settings), together, crew, settings
+    seen = data if isinstance(data, Annotations) else _first_labels(source)
+    copies = copied(compared(seen)).coders
+    together = alike(source, place, copies)
+    noise = seen.by_chance
+
+    def run_(spread: Spread) -> RawResult:
+        result = _stacked(model, spread, source, place, noise, settings)
+        result.attrs["copies"] = [[int(j) for j in group] for group in copies]
+        return result
+
+    return repeated(run_, together, crew, settings)
+
+
+def _first_labels(source: Source) -> Coded:
+    """Give the labels of the first items of a scan, to look for copies and noise."""
+    item: list[Ints] = []
+    row: list[Ints] = []
+    label: list[Ints] = []
+    n = 0
+    for partition in source.partitions:
+        codes = partition.open()
+        item.append(n + np.repeat(np.arange(codes.n_patterns), np.diff(codes.starts)))
+        row.append(codes.row)
+        label.append(codes.label)
+        n += codes.n_patterns
+        if sum(map(len, row)) >= MOST_LOOKED_AT:
+            break
+    return Coded(
+        item=np.concatenate(item),
+        coder=np.concatenate(row),
+        label=np.concatenate(label),
+        items=tuple(range(n)),
+        coders=tuple(range(source.n_rows)),
+        labels=tuple(range(source.n_labels)),
     )
 
 
 def _stacked(
-    model: Stack, spread: Spread, source: Source, place: Ints, settings: Settings
+    model: Stack, spread: Spread, source: Source, place: Ints, noise: bool, settings: Settings
 ) -> RawResult:
     clock = Clock(settings.time_limit)
     parts = members(model, spread, settings, clock)
@@ -108,6 +143,7 @@ def _stacked(
     )
     densities = np.stack([part.densities for part in parts])
     foretold, dependence = stacking_weights(densities), stack.dependence(densities, source.n_labels)
+    dependence = replace(dependence, noise=noise)
     weights = stack.weights(foretold)
     told = spread.each(mixed, stack, weights)
     log_known, truth = (np.concatenate(each) for each in zip(*told, strict=True))

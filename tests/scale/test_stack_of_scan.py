@@ -111,7 +111,7 @@ def test_the_page_gives_the_interval_of_wrong_labels(
 def test_p_truth_means_what_it_says_better_than_the_votes(tmp_path: Path) -> None:
     """On a crowd as public ones are: coders misread the same items, and labels are few."""
     rng = np.random.default_rng(5)
-    n, each = 500, 5
+    n, each = 1500, 5
     truth = rng.random(n) < 0.4
     hard = rng.random(n) < 0.15
     skill = rng.normal(1.3, 0.6, 60)

@@ -37,12 +37,12 @@ class Layer:
         return self.sharpness[chosen], self.unknown[chosen], self.tilt[chosen]
 
 
-# -- coders that are not told apart -------------------------------------------------------------
+# -- coders that are not told apart, and copies of each other ------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class AlikePartition:
-    """A partition in which some coders are taken for one.
+    """A partition in which some coders are one, and of copies the first one of an item counts.
 
     Parameters
     ----------
@@ -50,10 +50,14 @@ class AlikePartition:
         The partition with all coders.
     place
         Place of each coder among those that are told apart, shape [coder].
+    group, rank
+        Group of copies that each coder belongs to (-1: none), and place in it, shape [coder].
     """
 
     whole: Partition
     place: Ints
+    group: Ints
+    rank: Ints
 
     @property
     def first(self) -> int:
@@ -81,14 +85,27 @@ class AlikePartition:
         return getattr(self.whole, "scratch", "")
 
     def open(self) -> Encoded:
-        """Give the codes of its items, each label by the coder that stands for its own."""
+        """Give the codes of its items, each label by the coder that represents its own."""
         codes = self.whole.open()
+        copied = np.flatnonzero(self.group[codes.row] >= 0)
+        if len(copied):
+            item = np.repeat(np.arange(codes.n_patterns), np.diff(codes.starts))
+            row = codes.row[copied]
+            key = item[copied].astype(np.int64) * (int(self.group.max()) + 1) + self.group[row]
+            _, key = np.unique(key, return_inverse=True)
+            first = np.full(int(key.max()) + 1, len(self.rank))
+            np.minimum.at(first, key, self.rank[row])
+            left = np.ones(len(item), dtype=bool)
+            left[copied] = self.rank[row] == first[key]
+            n = np.bincount(item[left], minlength=codes.n_patterns)
+            starts = np.concatenate([[0], np.cumsum(n)]).astype(codes.starts.dtype)
+            codes = replace(codes, starts=starts, row=codes.row[left], label=codes.label[left])
         return replace(codes, row=self.place[codes.row], n_rows=int(self.place.max()) + 1)
 
 
 @dataclass(frozen=True, eq=False)
 class AlikeSource:
-    """A whole in which some coders are taken for one; see :class:`Source`.
+    """A whole in which some coders are one, and copies count once; see :class:`Source`.
 
     Parameters
     ----------
@@ -148,8 +165,10 @@ class AlikeSource:
         return self.whole.believed(fields)
 
 
-def alike(source: Source, place: Ints) -> Source:
-    """Take coders of the same place for one; the source itself where each has a place.
+def alike(source: Source, place: Ints, copies: Sequence[Ints] = ()) -> Source:
+    """Take coders of the same place as one, and of copies the first of each item.
+
+    The source itself, if each coder has a place and none copies.
 
     Parameters
     ----------
@@ -157,10 +176,15 @@ def alike(source: Source, place: Ints) -> Source:
         The whole.
     place
         Place of each coder among those that are told apart, shape [coder].
+    copies
+        Coders of each group of copies, the one that counts first.
     """
-    if np.array_equal(place, np.arange(len(place))):
+    if np.array_equal(place, np.arange(len(place))) and not copies:
         return source
-    parts = tuple(AlikePartition(part, place) for part in source.partitions)
+    group, rank = np.full(len(place), -1), np.zeros(len(place), dtype=np.int64)
+    for number, coders in enumerate(copies):
+        group[coders], rank[coders] = number, np.arange(len(coders))
+    parts = tuple(AlikePartition(part, place, group, rank) for part in source.partitions)
     return AlikeSource(source, parts, np.bincount(place, source.volume))
 
 

@@ -25,6 +25,10 @@ ROUNDS = 300
 # looks of an iteration from which members run for fewer iterations, at least this share of them;
 # from which fewer draws are made; and looks at labels up to which a stack is fitted by default
 LOOKS, LEAST_SHARE, MANY_LOOKS, MOST_LOOKS = 1_600_000, 0.25, 25_000_000, 1_000_000_000
+# what an ordered scale takes from the log-odds of independent coders
+ORDERED = 5.0
+# labels alone never make it certain that coders err independently: all may share an error
+MOST_INDEPENDENT = 0.85
 # two ways to put the members together: pooled and flattened with the votes, or as they are
 POOLED, APART = 0, 1
 
@@ -67,7 +71,7 @@ class Stack(HierarchicalDawidSkene):
         \log s \sim N(\log S - c G, \tau_s^2), \quad
         \text{logit}\, u \sim N(\text{logit}\, U, \tau_u^2), \quad
         \beta_k \sim N(0, \tau_\beta^2), \\
-        \text{logit}\, \omega = o_0 + o_1 G + o_2 Z
+        \text{logit}\, \omega = o_0 + o_1 Z
 
     No model is right for all data. So the members are fitted, and the weights :math:`\hat w` make
     their mixture predict each label from the others best (stacking, Yao et al. 2018). If coders
@@ -106,9 +110,9 @@ class Stack(HierarchicalDawidSkene):
     spread
         Standard deviations :math:`\tau` of log s, logit u and :math:`\beta_k`.
     independence
-        The numbers o, from which :math:`\omega` follows.
-    spread_apart
-        Standard deviations :math:`\tau` if coders err independently.
+        The numbers o, from which :math:`\omega` follows; it is never above .85.
+    unknown_apart, spread_apart
+        U and standard deviations :math:`\tau` if coders err independently.
     far_off
         How far the accuracy of a coder lies from that under drawn truths, as a standard deviation
         of its logit.
@@ -151,7 +155,7 @@ class Stack(HierarchicalDawidSkene):
     # chains
     favour: tuple[float, ...] = (0.54, -0.60, 0.06, -9.0)
     powers: tuple[float, ...] = (0.53, 0.44, 0.41, 0.41)
-    apart: tuple[float, ...] = (0.0, 0.0, 1.0, 1.0)
+    apart: tuple[float, ...] = (0.0, 0.0, 0.4, 1.0)
     evidence: float = 0.77
     votes: float = 0.22
     sharpness: float = 2.9
@@ -159,7 +163,8 @@ class Stack(HierarchicalDawidSkene):
     together: float = 6.5
     spread: tuple[float, float, float] = (0.27, 0.43, 0.49)
     # calibrated on the public sets and on simulated crowds (docs/accuracy.md)
-    independence: tuple[float, float, float] = (4.0, -200.0, -0.5)
+    independence: tuple[float, float] = (3.5, -1.3)
+    unknown_apart: float = 0.001
     spread_apart: tuple[float, float, float] = (0.1, 0.5, 0.1)
     far_off: float = 0.2
 
@@ -176,7 +181,7 @@ class Stack(HierarchicalDawidSkene):
             raise ValueError("A stack needs powers, a sharpness and spreads above 0.")
         if self.far_off < 0:
             raise ValueError("Coders of a stack cannot be less than nothing off: far_off is >= 0.")
-        if not (0 <= self.votes < 1 and 0 < self.unknown < 1):
+        if not (0 <= self.votes < 1 and 0 < self.unknown < 1 and 0 < self.unknown_apart < 1):
             raise ValueError("A stack needs a share of votes in [0, 1) and an unknown in (0, 1).")
 
     def learnt(self, earlier: Earlier) -> HierarchicalDawidSkene:
@@ -191,7 +196,12 @@ class Stack(HierarchicalDawidSkene):
     def bound(self, data: Annotations) -> Self:
         """Copy that knows the data it will be fitted to, with all of its members."""
         known = super().bound(data)
-        return replace(known, members=tuple(model.bound(data) for model in self.members))
+        first, slope = self.independence
+        if data.scale != "nominal":
+            # items between two classes of a scale draw errors to both sides, which kinds miss
+            first -= ORDERED
+        members = tuple(model.bound(data) for model in self.members)
+        return replace(known, members=members, independence=(first, slope))
 
     def looks(self, n_given: int, n_coders: int, n_labels: int) -> int:
         """Count the looks of an iteration of all members at labels and rows: their work.
@@ -228,7 +238,7 @@ class Stack(HierarchicalDawidSkene):
         return max(LEAST_SHARE, min(1.0, MANY_LOOKS / self.looks(n_given, n_coders, n_labels)))
 
     def weights(self, foretold: Floats) -> Floats:
-        """Weights of the votes and the members in both mixtures, shape [2, 1 + member].
+        """Compute weights of the votes and the members in both mixtures, shape [2, 1 + member].
 
         Those of a mixture sum to 1.
 
@@ -254,11 +264,12 @@ class Stack(HierarchicalDawidSkene):
         gained = densities[with_kinds.argmax()] - densities[without.argmax()]
         gain = float(gained.mean())
         error = max(float(gained.std()) / np.sqrt(gained.size), 1e-12)
-        odds = float(np.array(self.independence) @ [1.0, gain, gain / error])
-        return Dependence(max(0.0, gain), gain / error, 1.0 / (1.0 + np.exp(-odds)))
+        first, slope = self.independence
+        independent = MOST_INDEPENDENT / (1.0 + np.exp(-(first + slope * gain / error)))
+        return Dependence(max(0.0, gain), gain / error, float(independent))
 
     def log_mixture(self, p: Floats, weights: Floats) -> Floats:
-        """Logs of the pooled mixture and of the members apart, shape [item, 2, truth].
+        """Compute logs of the pooled mixture and of the members apart, [item, 2, truth].
 
         Parameters
         ----------
@@ -295,22 +306,25 @@ class Stack(HierarchicalDawidSkene):
         """
         of_sharpness, of_unknown, of_tilt = self.spread_apart if view else self.spread
         centre = 0.0 if view else np.log(self.sharpness) - self.together * dependence.gain
-        odds = self.unknown / (1.0 - self.unknown) * np.exp(of_unknown * z[:, 1])
+        unknown = self.unknown_apart if view else self.unknown
+        odds = unknown / (1.0 - unknown) * np.exp(of_unknown * z[:, 1])
         sharpness = np.zeros((len(z), 2))
         sharpness[:, view] = np.exp(centre + of_sharpness * z[:, 0])
         return sharpness, odds / (1.0 + odds), of_tilt * z[:, 2:]
 
-    def build_layer(self, log_q: Floats, truth: Ints, gain: float) -> Any:
-        """Build the PyMC model of the pooled mixture's confidence given known truths.
+    def build_layer(
+        self, log_q: Floats, truth: Ints, dependence: Dependence, view: int = POOLED
+    ) -> Any:
+        """Build the PyMC model of the confidence of a mixture given known truths.
 
         Parameters
         ----------
         log_q
-            Log of the pooled mixture for the items of known truth, shape [item, truth].
+            Logs of the mixtures for the items of known truth, shape [item, 2, truth].
         truth
             Their truth, shape [item].
-        gain
-            See :class:`Dependence`.
+        dependence, view
+            As for :meth:`layer`.
 
         Returns
         -------
@@ -319,15 +333,16 @@ class Stack(HierarchicalDawidSkene):
         import pymc as pm
         import pytensor.tensor as pt
 
-        n_labels = log_q.shape[1]
+        n_labels = log_q.shape[2]
+        spread = self.spread_apart if view else self.spread
         with pm.Model(coords={"truth": range(n_labels)}) as pymc_model:
-            centre = np.log(self.sharpness) - self.together * gain
-            sharpness = pm.LogNormal("sharpness", mu=centre, sigma=self.spread[0])
-            centre = np.log(self.unknown / (1 - self.unknown))
-            odds = pm.Normal("log_odds", mu=centre, sigma=self.spread[1])
+            centre = 0.0 if view else np.log(self.sharpness) - self.together * dependence.gain
+            sharpness = pm.LogNormal("sharpness", mu=centre, sigma=spread[0])
+            share = self.unknown_apart if view else self.unknown
+            odds = pm.Normal("log_odds", mu=np.log(share / (1 - share)), sigma=spread[1])
             unknown = pm.Deterministic("unknown", pm.math.sigmoid(odds))
-            tilt = pm.Normal("tilt", 0.0, self.spread[2], dims="truth")
-            log_p = sharpness * log_q + tilt
+            tilt = pm.Normal("tilt", 0.0, spread[2], dims="truth")
+            log_p = sharpness * log_q[:, view] + tilt
             log_p = log_p - pt.logsumexp(log_p, axis=1, keepdims=True)
             of_truth = log_p[np.arange(len(truth)), truth]
             flat = pt.log(unknown) - np.log(n_labels)

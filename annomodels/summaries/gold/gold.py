@@ -226,17 +226,25 @@ def stack_notes(tree: xr.DataTree) -> tuple[str, ...]:
         return ()
     model = cast("Stack", model_of(tree))
     stack = tree["stack"].to_dataset()
-    apart = float((stack["sharpness"].values[:, 1] > 0).mean())
-    weights = np.array([1.0 - apart, apart]) @ stack["weight"].values
+    independent = float((stack["sharpness"].values[:, 1] > 0).mean())
+    weights = np.array([1.0 - independent, independent]) @ stack["weight"].values
     means = zip(model.names, weights, strict=False)
     told = "gold" in tree["observed_data"].to_dataset()
     taught = "the known truth" if told else "public data sets with known truth"
     notes = [
         f"P(truth) is a mixture: {', '.join(f'{name} {weight:.2f}' for name, weight in means)}, "
         f"weighted by how well held-out labels are predicted and calibrated on {taught}. Coders "
-        f"err independently with probability {apart:.2f}. The crowd is assumed to know nothing "
-        f"about {float(stack['unknown'].mean()):.1%} of the items."
+        f"err independently with probability {independent:.2f}. The crowd is assumed to know "
+        f"nothing about {float(stack['unknown'].mean()):.1%} of the items."
     ]
+    names = tree["posterior"].to_dataset()["coder"].values
+    for group in json.loads(tree.attrs.get("copies", "[]")):
+        first, *others = (str(names[j]) for j in group)
+        verb = "copies" if len(others) == 1 else "copy"
+        notes.append(
+            f"{', '.join(others)} {verb} {first}: on an item that several of them labeled, only "
+            "one label counts."
+        )
     members = json.loads(tree.attrs.get("members", "{}"))
     if apart := [name for name, each in members.items() if each["rhat_max"] >= APART]:
         notes.append(
