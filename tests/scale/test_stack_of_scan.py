@@ -104,7 +104,7 @@ def test_the_page_gives_the_interval_of_wrong_labels(
     html = am.report(both[0], tmp_path / "page.html").read_text("utf-8")
     low, high = wrong_interval(both[0].tree) or (0, 0)
     assert f"95 % interval {low:,} to {high:,}" in html
-    assert "as sure as such mixtures were right on public sets" in html
+    assert "calibrated on public data sets with known truth" in html
     assert "too sure where items differ" not in html
 
 
