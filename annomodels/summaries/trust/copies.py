@@ -172,4 +172,7 @@ def families_finding(found: Families, data: Annotations, n_copies: int) -> Findi
         "the model counts, and P(truth) is then too sure. The effective number of coders is "
         f"{effective:,.1f}, not {data.n_coders:,}."
     )
-    return Finding("families of coders", len(found.groups), 0, text, CHECK)
+    groups = [[str(data.coders[j]) for j in group] for group in found.groups]
+    values = {"coders": groups, "correlation": list(found.inside), "effective": effective}
+    name = "families of coders"
+    return Finding(name, len(found.groups), 0, text, CHECK, symptom=True, values=values)

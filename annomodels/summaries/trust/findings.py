@@ -50,6 +50,8 @@ class Finding:
         0 fine, 1 needs a look, 2 forbids the use of the fit.
     lamp
         What it is about: the computation, whether the labels are as the model says, or known truth.
+    symptom
+        Whether it says how the labels look, and nothing of why.
     code
         Stable name to look it up by; without one, `name` in snake case.
     values
@@ -68,6 +70,7 @@ class Finding:
     sentence: str
     severity: Severity = FINE
     lamp: str = FITS
+    symptom: bool = False
     code: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
 

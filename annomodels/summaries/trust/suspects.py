@@ -233,7 +233,7 @@ def overturned_finding(draws: Draws, p: Floats, data: Annotations, flagged: Ints
         "evidence is that of coders who copy each other or are worse than chance "
         f"({who}{', ...' if len(flagged) > NAMED else ''}). Look at these items."
     )
-    return Finding(name, len(found), 0, text, CHECK)
+    return Finding(name, len(found), 0, text, CHECK, symptom=True)
 
 
 def single_labels_finding(data: Annotations) -> Finding:
