@@ -113,13 +113,9 @@ def listed_items(seed: int, replications: int, labels: tuple[int, ...] = (8, 12,
                 at = listed(contested(made.data), able)
                 count, right = count + int(at.sum()), right + int((at & made.ambiguous).sum())
                 planted, items = planted + int(made.ambiguous.sum()), items + len(at)
-            if share:
-                tail = [
-                    f"{100 * right / planted:.0f} %",
-                    f"{100 * (1 - right / max(count, 1)):.0f} %",
-                ]
-            else:
-                tail = ["–", "–"]
+            tail = [f"{100 * right / planted:.0f} %" if share else "–", "–"]
+            if share and count:
+                tail[1] = f"{100 * (1 - right / count):.0f} %"
             k_text = "2" if classes == (2,) else "3 to 5"
             rows.append([name, k_text, str(per_item), f"{100 * count / items:.1f} %", *tail])
             common.say(" ".join(rows[-1]))

@@ -65,7 +65,7 @@ def contested(data: Annotations) -> Floats:
 
     :math:`\kappa` = .14 was chosen on 120 simulated crowds of 2 to 5 classes, 120 to 700 items, 6
     to 20 labels per item, and 0 to 30 % of items with two readings, with the bundled crowd in
-    view; the levels and shares of hard items on 160 others that differ in difficulty. See
+    view; the levels and shares of hard items on 340 others that differ in difficulty. See
     :doc:`/concepts` for the results on other crowds.
 
     Parameters
