@@ -274,8 +274,8 @@ def test_a_bomb_is_refused_before_it_is_read(files, tmp_path):
     shutil.copy(files["hierarchical"], path)
     with h5py.File(path, "r+") as file:
         bomb(file)
-    with pytest.raises(ValueError, match="far larger than its file"):
-        require_plain(path)
+    with path.open("rb") as opened, pytest.raises(ValueError, match="far larger than its file"):
+        require_plain(opened)
 
 
 # -- disks --------------------------------------------------------------------------------------

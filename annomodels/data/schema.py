@@ -361,7 +361,7 @@ def _require_values(name: str, values: AnyArray, support: str | None) -> None:
         raise ValueError(f"{name} does not sum to 1")
 
 
-def _require_said(attrs: Mapping[str, Any]) -> None:
+def _require_said(attrs: Mapping[Any, Any]) -> None:
     """Refuse a file that says what no run says of itself."""
     wrong = [
         name

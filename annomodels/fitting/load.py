@@ -7,7 +7,7 @@ import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from annomodels.data.schema import SCHEMA_VERSION, data_of, require_sound
 from annomodels.errors import AnnotationError, NotApplicable, Problem
@@ -104,8 +104,13 @@ def _opened(path: Path, named: Path, given: Classes) -> tuple[Any, Model]:
     import xarray as xr
 
     try:
-        require_plain(path)
-        tree = xr.load_datatree(path, engine="h5netcdf")
+        with path.open("rb") as file:
+            require_plain(file)
+            file.seek(0)
+            with xr.open_datatree(file, engine="h5netcdf") as tree:
+                for group in tree.subtree:  # DataTree.load leaves some of them on the disk
+                    for variable in group.variables.values():
+                        variable.load()
         _require_known(str(tree.attrs["schema"]), named)
         described = json.loads(tree.attrs["model"])
         known = placed(described, _classes(given))
@@ -131,7 +136,7 @@ def _require_known(schema: str, named: Path) -> None:
         raise AnnotationError(Problem(what, str(named), remedy))
 
 
-def require_plain(path: Path) -> None:
+def require_plain(file: IO[bytes]) -> None:
     """Refuse a file of a fit that was damaged, or that a fit cannot have, before it is read.
 
     HDF5 follows links to other files, and takes bytes of a data set from any file that is named.
@@ -144,13 +149,13 @@ def require_plain(path: Path) -> None:
     """
     import h5py
 
-    size = path.stat().st_size
-    with path.open("rb") as file:
-        file.seek(max(size - SEAL, 0))
-        seal = file.read()
-        if seal.startswith(MARK) and seal != MARK + digest_of(file, size - SEAL):
-            raise ValueError("its bytes are not those that were written")
-    with h5py.File(path, "r") as whole:
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(size - SEAL, 0))
+    seal = file.read()
+    if seal.startswith(MARK) and seal != MARK + digest_of(file, size - SEAL):
+        raise ValueError("its bytes are not those that were written")
+    file.seek(0)
+    with h5py.File(file, "r") as whole:
         groups, seen, total = [whole.id], set(), 0
         while groups:
             group = groups.pop()
