@@ -219,56 +219,6 @@ def test_garbled_fits_are_refused(count, files, tmp_path):
         assert damaged[:-SEAL].startswith(whole[:-SEAL]) or damaged == whole
 
 
-GARBLED = """
-import sys
-from pathlib import Path
-import numpy as np
-sys.path.insert(0, sys.argv[1])
-import annomodels as am
-from test_fit_files import VERBS, garbled, outcome
-from annomodels.fitting.saving import SEAL
-whole = Path(sys.argv[2]).read_bytes()[:-SEAL]
-for seed in range(int(sys.argv[4]), int(sys.argv[5])):
-    path = Path(sys.argv[3])
-    path.write_bytes(garbled(whole, np.random.default_rng(seed)))
-    print(seed, outcome(path), flush=True)
-"""
-VERBS = ("gold", "coders", "items", "labels", "agreement", "prevalence", "check")
-
-
-def outcome(path: Path) -> str:
-    """Say what comes of a file: refused, read, or the exception that escapes."""
-    try:
-        fit = am.load(path)
-    except am.errors.AnnotationError:
-        return "refused"
-    except Exception as error:
-        return f"load: {type(error).__name__}: {error}".replace("\n", " ")
-    for verb in VERBS:
-        try:
-            getattr(fit, verb)()
-        except am.errors.AnnomodelsError:
-            return "read"
-        except Exception as error:
-            return f"{verb}: {type(error).__name__}: {error}".replace("\n", " ")
-    return "read"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("count", [40, pytest.param(2000, marks=pytest.mark.calibration)])
-def test_garbled_fits_without_a_seal_do_no_harm(count, files, tmp_path):
-    """Values that changed cannot be told from others; nothing may crash, nor end in a bug."""
-    own = str(Path(__file__).parent)
-    for name, path in files.items():
-        words = [sys.executable, "-c", GARBLED, own, str(path), str(tmp_path / name)]
-        words += ["0", str(count // 2)]
-        done = subprocess.run(words, capture_output=True, text=True, timeout=3000)
-        assert done.returncode == 0, done.stderr[-2000:]
-        lines = done.stdout.splitlines()
-        assert len(lines) == count // 2
-        assert not [line for line in lines if line.split(" ", 1)[1] not in ("refused", "read")]
-
-
 def test_a_bomb_is_refused_before_it_is_read(files, tmp_path):
     path = tmp_path / "fit.nc"
     shutil.copy(files["hierarchical"], path)

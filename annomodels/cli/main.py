@@ -283,8 +283,8 @@ def _heeding_interrupts(session: Session) -> Iterator[None]:
     try:
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for number, handler in before.items():  # a second Ctrl-C must not spoil the way out
+            signal.signal(number, signal.SIG_IGN if noted else handler)
 
 
 def _tame_warnings(session: Session) -> None:

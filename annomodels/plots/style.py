@@ -136,13 +136,8 @@ def mathless(text: str) -> str:
 
 
 def require_matplotlib() -> None:
-    """Load matplotlib, also where MPLBACKEND names a backend that is not installed here.
-
-    Figures of this package use none; that of a notebook stays what it is.
-    """
-    if "matplotlib" in sys.modules:
-        return
-    backend = os.environ.pop("MPLBACKEND", None)
+    """Load matplotlib, also where MPLBACKEND names a backend that is not here: ours need none."""
+    backend = None if "matplotlib" in sys.modules else os.environ.pop("MPLBACKEND", None)
     import matplotlib as mpl
 
     if backend is not None:
