@@ -102,6 +102,7 @@ def _marked(word: str, text: str, colour: str) -> None:
 
 def here(text: str, session: Session | None = None) -> str:
     """Spell the options that a message names as those of this command, else of any other."""
+    text = text.translate(_CONTROL)
     group = (session or current()).group
     if group is None or not any(sign in text for sign in ("=", "am.", "annomodels.", "()")):
         return text
@@ -125,7 +126,7 @@ def _echo(text: str, *, err: bool = False) -> None:
     """Write on a line of its own; on a terminal, in lines that it can hold."""
     current().pause()
     stream = sys.stderr if err else sys.stdout
-    text = here(text).translate(_CONTROL)
+    text = here(text)
     if stream.isatty():
         text = paragraphs(text, width_of(stream))
     click.echo(text, err=err)

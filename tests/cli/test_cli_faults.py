@@ -124,9 +124,14 @@ def test_a_file_that_came_in_the_meantime_stays(tmp_path):
     from annomodels.io.writing import OutputError, atomic_path
 
     target = tmp_path / "a.csv"
-    with pytest.raises(OutputError, match="file of this name"), atomic_path(target) as path:
-        path.write_text("ours")
-        target.write_text("theirs")
+
+    def write() -> None:
+        with atomic_path(target) as path:
+            path.write_text("ours")
+            target.write_text("theirs")
+
+    with pytest.raises(OutputError, match="file of this name"):
+        write()
     assert target.read_text() == "theirs"
     assert list(tmp_path.iterdir()) == [target]
 
@@ -186,6 +191,6 @@ def test_bells_and_colours_in_names_are_spelled(call, tmp_path):
     file = tmp_path / "votes.csv"
     rows = [f"t{i},{j}\a\x1b[31m,{i % 2}" for i in range(9) for j in "abc"]
     file.write_text("\n".join(["item,coder,label", *rows]), newline="")
-    for words in (["check"], ["agree"], ["advise", "--no-fit"]):
-        done = call(words[0], file)
+    for command in ("check", "agree", "advise"):
+        done = call(command, file)
         assert not set("\a\x1b") & set(done.out + done.err)
