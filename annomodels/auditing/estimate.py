@@ -20,7 +20,7 @@ from annomodels.auditing.strata import Strata, stratify
 from annomodels.auditing.tables import Tables
 from annomodels.auditing.teach import Lesson, after, taught
 from annomodels.data.validation import counted
-from annomodels.errors import AnnotationError, NotApplicable, Problem
+from annomodels.errors import AnnotationError, NotApplicable, Problem, valid_seed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -279,7 +279,7 @@ def estimate(
         cluster=None if cluster is None else apart(cluster[seen.item]),
         alike=drawn == "random" and cluster is None,
         n_draws=draws,
-        seed=seed,
+        seed=valid_seed(seed),
     )
     if cluster is not None:
         together = len(np.unique(cluster[seen.item]))

@@ -22,7 +22,7 @@ from annomodels.auditing.foresight import foreseen, needed
 from annomodels.auditing.strata import allocate
 from annomodels.data.names import places_of
 from annomodels.data.validation import counted
-from annomodels.errors import AnnotationError, NotApplicable, Problem
+from annomodels.errors import AnnotationError, NotApplicable, Problem, valid_seed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -169,7 +169,7 @@ def audit(
     number = min(wanted, room)
     design = design if design.first else replace(design, first=number)
     strata = design.strata(fit)
-    rng = np.random.default_rng([seed, len(design.rounds)])
+    rng = np.random.default_rng([valid_seed(seed), len(design.rounds)])
     before = strata.count(had).astype(np.int64)
     more = allocate(strata, number, before)
     free = strata.stratum.copy()

@@ -35,7 +35,7 @@ from annomodels.coefficients.tables import Evaluated
 from annomodels.coefficients.weights import Basis, make_sample
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
-from annomodels.errors import NotApplicable
+from annomodels.errors import NotApplicable, valid_seed
 from annomodels.types import Floats
 
 SHOWN = 5
@@ -198,7 +198,7 @@ def agreement(
             lost = pairs_note(*statistics.pairs_left_out(place, sample.point), rows.n_coders)
             requests[n] = replace(requests[n], note=f"{requests[n].note} {lost}".strip())
     drawn = [n for n in able if reasons[n] in ("", "constant_coder")]
-    values = draw_values(sample, [requests[n] for n in drawn], draws, seed)
+    values = draw_values(sample, [requests[n] for n in drawn], draws, valid_seed(seed))
     by_request = dict(zip(drawn, values, strict=True))
     notes = data_notes(data, rows, sample, requests, duplicates, bool(by_request) and draws > 0)
     notes += _of_margins(data, requests)

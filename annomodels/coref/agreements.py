@@ -26,7 +26,7 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.document import Corpus, documents_of
 from annomodels.data.expressions import Key
 from annomodels.data.validation import is_missing
-from annomodels.errors import AnnotationError, NotApplicable, Problem
+from annomodels.errors import AnnotationError, NotApplicable, Problem, valid_seed
 
 Which = Literal["alpha", "K"]
 Labels = Mapping[Any, Any] | Iterable[Any]
@@ -230,7 +230,7 @@ def _of(
     whole = result(found, coefficient, name, coders, condition.title, notes)
     if draws < 1 or not math.isfinite(whole.value):
         return whole
-    drawn = chance_corrected_draws(added, function, coefficient == "K", draws, seed)
+    drawn = chance_corrected_draws(added, function, coefficient == "K", draws, valid_seed(seed))
     return replace(whole, draws=drawn, notes=notes if drawn is not None else (*notes, TOO_FEW))
 
 

@@ -15,7 +15,7 @@ from annomodels.coref.overtexts import over_texts
 from annomodels.coref.resampling import kappas, pair_blocks, respread, weight_blocks
 from annomodels.coref.texts import pair_agreement
 from annomodels.data.document import Corpus, Document, documents_of
-from annomodels.errors import NotApplicable
+from annomodels.errors import NotApplicable, valid_seed
 from annomodels.types import Floats
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def pair_draws(x: Clusters, y: Clusters, draws: int = 1000, seed: int = 0) -> Fl
     """
     _check(draws)
     shared = overlap(groups_of(x, "first"), groups_of(y, "second"), "drop")
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(valid_seed(seed))
     codes = shared.mention_x, shared.mention_y
     found = [
         kappas(*codes, block.mentions, block.extras(0, 1, shared.n))
@@ -252,6 +252,7 @@ def pair_posterior(corpus: Corpus, draws: int = 1000, seed: int = 0) -> PairPost
     (1, 1000)
     """
     _check(draws)
+    valid_seed(seed)
     documents = documents_of(corpus)
     points = pair_agreement(documents).by_document
     kept, values = [], []

@@ -25,7 +25,7 @@ from annomodels.engines.collect import collect_parameters
 from annomodels.engines.gibbs import source_of
 from annomodels.engines.kept import Kept
 from annomodels.engines.layer import draw_layer
-from annomodels.engines.settings import Clock, Progress, Settings
+from annomodels.engines.settings import Clock, Interrupts, Progress, Settings
 from annomodels.engines.source.partition import Source
 from annomodels.engines.source.spread import Spread
 from annomodels.engines.source.stacked import (
@@ -158,7 +158,9 @@ def _stacked(
     if stopped:
         settings = replace(settings, draws=min(settings.draws, ENOUGH))
     coders = _Coders(stack, spread, source, layer, settings)
-    result = coders.given(of_items)
+    with Interrupts(True) as interrupts:  # the members are there, and are not thrown away
+        result = coders.given(of_items)
+    stopped = stopped or "interrupted" * interrupts.noted
     names = stack.names[1:]
     result.attrs |= {
         "engine": "gibbs",

@@ -7,9 +7,12 @@ with any kind of colour vision can tell apart; shapes repeat what colours say.
 
 from __future__ import annotations
 
+import os
+import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
@@ -132,8 +135,20 @@ def mathless(text: str) -> str:
     return text.replace("$", r"\$")
 
 
+def require_matplotlib() -> None:
+    """Load matplotlib, also where MPLBACKEND names a backend that is not here: ours need none."""
+    backend = None if "matplotlib" in sys.modules else os.environ.pop("MPLBACKEND", None)
+    import matplotlib as mpl
+
+    if backend is not None:
+        os.environ["MPLBACKEND"] = backend
+        with suppress(ValueError):
+            mpl.rcParams["backend"] = backend
+
+
 def figure(height: float, width: float = WIDTH) -> Figure:
     """Empty figure of so many inches, without background, outside of pyplot, laid out by itself."""
+    require_matplotlib()
     from matplotlib.figure import Figure
 
     made = Figure((width, height), layout="constrained")

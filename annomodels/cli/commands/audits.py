@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from annomodels.cli.options import Writing, common_options, examples, split_words, write_options
+from annomodels.cli.options import (
+    SEED,
+    Writing,
+    common_options,
+    examples,
+    split_words,
+    write_options,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +51,7 @@ TABLES = {
 )
 @click.option(
     "--seed",
-    type=click.IntRange(min=0),
+    type=SEED,
     default=1,
     show_default=True,
     help="The same seed draws the same items.",
@@ -162,7 +169,7 @@ def audit(
 )
 @click.option(
     "--seed",
-    type=click.IntRange(min=0),
+    type=SEED,
     default=1,
     show_default=True,
     help="The same seed gives the same numbers.",

@@ -28,7 +28,7 @@ from annomodels.coefficients.parts.table import collect, dataset, notes_of, plan
 from annomodels.coefficients.reasons import before
 from annomodels.coefficients.rows import Duplicates
 from annomodels.data.annotations import Annotations
-from annomodels.errors import NotApplicable
+from annomodels.errors import NotApplicable, valid_seed
 from annomodels.types import Floats
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def diagnose(
         "duplicates": duplicates,
         "resample": resample,
     }
-    return _diagnosis(setup, links, options, draws, seed)
+    return _diagnosis(setup, links, options, draws, valid_seed(seed))
 
 
 def _diagnosis(
