@@ -278,6 +278,7 @@ def estimate(
         weights=alone,
         cluster=None if cluster is None else apart(cluster[seen.item]),
         alike=drawn == "random" and cluster is None,
+        cautious=design is not None,
         n_draws=draws,
         seed=seed,
     )
