@@ -312,8 +312,8 @@ def page(found: dict[str, Any]) -> list[str]:
                     f"{100 * row['coverage_normal']:.1f}",
                 ]
             )  # fmt: skip
-    header = ["set, audited", "wrong", "covers: wrong", "prevalence", "alone", "coders", "width", "ratio",
-              "Jeffreys", "design", "prevalence ratio", "normal"]  # fmt: skip
+    header = ["set, audited", "wrong", "covers: wrong", "prevalence", "alone", "coders", "width",
+              "ratio", "Jeffreys", "design", "prevalence ratio", "normal"]  # fmt: skip
     cells = [row[f"coverage_{x}"] for sizes in found.values() for row in sizes.values()
              for x in WHAT[:2]]  # fmt: skip
     out = [
@@ -331,9 +331,9 @@ def page(found: dict[str, Any]) -> list[str]:
         held = sum(row["coders_covered"] for row in rows)
         least = [100 * min(row[f"coverage_{x}"] for row in rows) for x in WHAT]
         text = (
-            f"{size} items on {len(rows)} sets: intervals of wrong labels cover in {least[0]:.1f} % "
-            f"of the audits of a set or more, those of prevalence in {least[1]:.1f} %, those of the "
-            f"audit alone in {least[2]:.1f} %; ratio "
+            f"{size} items on {len(rows)} sets: intervals of wrong labels cover in "
+            f"{least[0]:.1f} % of the audits of a set or more, those of prevalence in "
+            f"{least[1]:.1f} %, those of the audit alone in {least[2]:.1f} %; ratio "
             f"{max(ratio):.2f} at most and {np.median(ratio):.2f} in the median set (Jeffreys "
             f"{np.median(jeffreys):.2f}, design {np.median(design):.2f}); of the prevalence "
             f"{np.median(shares):.2f}"

@@ -189,9 +189,9 @@ def _of_draw(fit: Fit, design: Design, codes: Ints, drawn: Any) -> list[str]:
     rounds = np.repeat(np.arange(len(design.rounds)), [len(part) for part in design.rounds])
     judged = np.bincount(rounds, np.isin(design.items(fit), codes), len(design.rounds))
     if judged.any() and not judged.all():
-        number = int(np.flatnonzero(judged == 0)[0])
-        what = f"Round {number + 1} of the audit is empty: 0 of {len(design.rounds[number])} judged."
-        remedy = "Give its answers too; or draw other items, with --afresh or without earlier=."
+        at = int(np.flatnonzero(judged == 0)[0])
+        what = f"Round {at + 1} of the audit is empty: 0 of {len(design.rounds[at])} judged."
+        remedy = "Give its answers too, or draw new items without earlier=."
         raise AnnotationError(Problem(what, "audit", remedy))
     missing = [fit.data.items[n] for n in np.setdiff1d(design.items(fit), codes)]
     if missing:

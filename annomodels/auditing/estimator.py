@@ -80,26 +80,10 @@ class Estimator:
     def shares(
         self, label: int, n: Floats, y: Floats, draws: int, rng: np.random.Generator
     ) -> Floats:
-        """Draw the share of each stratum that is wrong (-1), or has a label.
+        """Draw the share of each stratum that is wrong (-1) or has a label, shape [draw, stratum].
 
         Strata that mostly have the label and others have shifts of their own: items of a label
         that the crowd overlooks are no reason to doubt those that it finds.
-
-        Parameters
-        ----------
-        label
-            The label, or -1.
-        n, y
-            As :meth:`counts` gives them.
-        draws
-            Number of draws.
-        rng
-            Source of chance.
-
-        Returns
-        -------
-        ndarray
-            Shape [draw, stratum].
         """
         key = label, bool(n.any())
         if key not in self._rectifiers:
@@ -141,28 +125,16 @@ class Estimator:
     def counted(
         self, shares: Floats, n: Floats, asked: Floats, known: float, rng: np.random.Generator
     ) -> Floats:
-        """Draw a count in all items, with an interval no narrower than the design allows.
+        """Draw a count in all items, no narrower than the design allows, shape [draw].
 
-        Parameters
-        ----------
-        shares
-            Draws of the shares of the strata, shape [draw, stratum].
-        n, asked
-            What the audited items count for, and their number, shape [stratum].
-        known
-            How many of them have what is counted.
-        rng
-            Source of chance.
-
-        Returns
-        -------
-        ndarray
-            Shape [draw].
+        `n` is what audited items count for, `asked` how many there are by stratum, and `known` how
+        many of them have what is counted.
         """
         rest = self.strata.size - asked.astype(np.int64)
         total = rng.binomial(rest[None], shares).sum(axis=1) + known
         worth = effective(shares.mean(axis=0), n, self.strata.size)
-        return stretched(total, known, known + float(rest.sum()), float(self.strata.size.sum()), worth)
+        size = float(self.strata.size.sum())
+        return stretched(total, known, known + float(rest.sum()), size, worth)
 
     def counts(self, label: int, seen: Seen) -> tuple[Floats, Floats]:
         """Count audited items, and those that are wrong (-1) or have a label, shape [stratum]."""

@@ -154,23 +154,9 @@ def effective(share: Floats, n: Floats, size: Ints) -> float:
         n^* = \bar\theta (1 - \bar\theta) \Big/ \sum_s \left(\frac{N_s}{N}\right)^2
         \frac{\theta_s (1 - \theta_s)}{n_s} \left(1 - \frac{n_s}{N_s}\right)
 
-    the variance of the stratified estimate, which no model biases. A stratum of which none was
-    audited counts as sampled at the rate of all items.
+    the variance of the stratified estimate, which no model biases; the latter has shape [stratum].
+    A stratum of which none was audited counts as sampled at the rate of all items.
 
-    Parameters
-    ----------
-    share
-        Share of each stratum that has what is counted, shape [stratum].
-    n, size
-        Audited items and items, shape [stratum].
-
-    Returns
-    -------
-    float
-        Infinite where nothing is open, 0 where nothing was audited.
-
-    Examples
-    --------
     >>> effective(np.array([0.2]), np.array([60.0]), np.array([1_000_000])) < 60.01
     True
     """
@@ -189,37 +175,13 @@ def stretched(total: Floats, least: float, most: float, size: float, worth: floa
 
     .. math:: \text{Beta}(n^* \hat p + .5, \; n^* (1 - \hat p) + .5)
 
-    is the interval of Jeffreys around the mean of the draws. Draws of a posterior are biased
-    towards the model, by no more than the standard error of an estimate without bias if the
-    interval is as wide as that of the latter.
+    is the interval of Jeffreys around the mean of the draws, between the smallest and the largest
+    count there can be. A posterior is biased towards the model; an interval as wide as that of an
+    estimate without bias leaves room for it (Korn and Graubard 1998 for the effective size; L. D.
+    Brown, T. T. Cai and A. DasGupta 2001, Statistical Science 16(2), doi:10.1214/ss/1009213286).
 
-    Parameters
-    ----------
-    total
-        Draws of the count, shape [draw].
-    least, most
-        Smallest and largest count there can be.
-    size
-        Number of items.
-    worth
-        As :func:`effective` gives it.
-
-    Returns
-    -------
-    ndarray
-        Shape [draw].
-
-    References
-    ----------
-    E. L. Korn and B. I. Graubard (1998). Confidence intervals for proportions with small expected
-    number of positive counts estimated from survey data. Survey Methodology 24(2), 193-201.
-    L. D. Brown, T. T. Cai and A. DasGupta (2001). Interval estimation for a binomial proportion.
-    Statistical Science 16(2), 101-133, doi:10.1214/ss/1009213286.
-
-    Examples
-    --------
     >>> np.quantile(stretched(np.arange(45.0, 56.0), 10, 950, 1000, 100.0), ENDS).round().tolist()
-    [20.0, 105.0]
+    [18.0, 109.0]
     """
     from scipy.stats import beta
 
@@ -228,7 +190,8 @@ def stretched(total: Floats, least: float, most: float, size: float, worth: floa
     middle, ends = float(total.mean()), np.quantile(total, ENDS)
     a, b = (worth * part + 0.5 for part in (middle / size, 1.0 - middle / size))
     goals = np.clip(size * beta.ppf(ENDS, a, b), least, most)
-    below, above = np.maximum((goals - middle) / np.where(ends == middle, np.inf, ends - middle), 1.0)
+    reach = np.where(ends == middle, np.inf, ends - middle)
+    below, above = np.maximum((goals - middle) / reach, 1.0)
     moved = middle + (total - middle) * np.where(total < middle, below, above)
     return np.asarray(np.clip(moved, least, most))
 

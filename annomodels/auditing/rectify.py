@@ -145,50 +145,13 @@ class Rectifier:
         return self._gains[key]
 
     def shares(self, seen: Floats, found: Floats, draws: int, rng: np.random.Generator) -> Floats:
-        """Draw the share of each stratum, shape [draw, stratum].
-
-        Parameters
-        ----------
-        seen, found
-            As for :meth:`weights`.
-        draws
-            Number of draws.
-        rng
-            Source of chance.
-        """
+        """Draw the share of each stratum, shape [draw, stratum]."""
         p = self.weights(seen, found)
         # systematic: as many draws of each point as it deserves, up to one
         at = np.searchsorted(np.cumsum(p), (np.arange(draws) + rng.random()) / draws)
         at = np.minimum(at, len(p) - 1)
         rng.shuffle(at)
         return rng.beta(self.a[at] + found, self.b[at] + seen - found)
-
-    def totals(
-        self, seen: Floats, found: Floats, draws: int, rng: np.random.Generator
-    ) -> tuple[Floats, Floats]:
-        """Draw how many of all items have what is counted, and the shares of the strata.
-
-        Parameters
-        ----------
-        seen, found, draws, rng
-            As for :meth:`shares`.
-
-        Returns
-        -------
-        tuple
-            Shapes [draw] and [draw, stratum].
-
-        Examples
-        --------
-        >>> wrong = Rectifier(np.array([0.02, 0.3]), np.array([900, 100]))
-        >>> seen, found = np.array([[30.0, 30], [0, 12]])
-        >>> total, _ = wrong.totals(seen, found, 4000, np.random.default_rng(1))
-        >>> np.quantile(total, [0.025, 0.5, 0.975]).round().tolist()
-        [28.0, 43.0, 86.0]
-        """
-        shares = self.shares(seen, found, draws, rng)
-        rest = np.maximum(np.round(self.size - seen), 0).astype(np.int64)
-        return rng.binomial(rest[None], shares).sum(axis=1) + found.sum(), shares
 
 
 def build(mean: Floats, size: Ints, seen: Ints, found: Ints, prior: Prior = OF_WRONG) -> Any:

@@ -99,7 +99,7 @@ def audit(
     .. math:: n_s \propto \sum_{i \in s} \sqrt{q_i (1 - q_i)},
 
     q being the probability that the label of the item is wrong, and items of a stratum have equal
-    chances. So :func:`annomodels.estimate` can give intervals that hold where the model is wrong.
+    chances. So :func:`annomodels.estimate` can allow for errors of the model.
 
     Parameters
     ----------

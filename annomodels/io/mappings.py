@@ -170,8 +170,10 @@ def truths_from(path: str | os.PathLike[str]) -> dict[str, str]:
         what = f"{counted(len(set(twice)), 'item')} with more than one truth: {some(twice)}."
         raise AnnotationError(Problem(what, source, "Keep one row for each item."))
     if not found:
-        what = f"{column} of {source} is empty: 0 of {len(pairs):,} judged."
-        remedy = "Fill it in, then run this again."
+        what, remedy = "The file contains no truths.", _REMEDY
+        if pairs:
+            what = f"{column} of {source} is empty: 0 of {len(pairs):,} judged."
+            remedy = "Fill it in, then run this again."
         raise AnnotationError(Problem(what, source, remedy))
     return found
 

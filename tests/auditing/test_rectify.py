@@ -26,6 +26,13 @@ FEW = {
 }
 
 
+def totals(grid, seen, found, draws, rng):
+    """Draws of how many of all items have what is counted, and of the shares."""
+    shares = grid.shares(seen, found, draws, rng)
+    rest = np.round(grid.size - seen).astype(int)
+    return rng.binomial(rest[None], shares).sum(axis=1) + found.sum(), shares
+
+
 def arrays(case):
     mean, size, seen, found = (np.array(part, dtype=float) for part in case)
     return mean, size, seen, found
@@ -55,7 +62,7 @@ def test_the_grid_is_the_posterior_of_the_model_by_nuts(name, prior):
     assert (off < 4 * error + 0.02 * shares.std(axis=0)).all()
     rng = np.random.default_rng(4)
     total = rng.binomial((size - seen).astype(int), by_nuts).sum(axis=1) + found.sum()
-    by_grid, _ = grid.totals(seen, found, 40_000, rng)
+    by_grid, _ = totals(grid, seen, found, 40_000, rng)
     parts = np.array([0.1, 0.5, 0.9])
     # ends of totals, of which several may be alike where none was found
     for end in np.quantile(total, parts):
@@ -134,8 +141,8 @@ def test_totals_of_one_stratum_are_those_of_quadrature(mean, size, seen, found, 
     exact = by_quadrature(mean, size, seen, found, prior, 120)
     assert exact.sum() == pytest.approx(1, abs=1e-4)
     grid = Rectifier(np.array([mean]), np.array([size]), prior)
-    total, _ = grid.totals(
-        np.array([float(seen)]), np.array([float(found)]), 40_000, np.random.default_rng(5)
+    total, _ = totals(
+        grid, np.array([float(seen)]), np.array([float(found)]), 40_000, np.random.default_rng(5)
     )
     drawn = np.bincount((total - found).astype(int), minlength=len(exact)) / 40_000
     # Kolmogorov's distance, of which 40,000 draws leave .007
@@ -146,7 +153,7 @@ def test_a_model_that_is_trusted_is_repeated():
     mean, size = np.array([0.1, 0.4]), np.array([30_000, 20_000])
     sure = Prior(near=1e-3, far=1e-3, slope=1e-3, weight=1e7, weight_spread=1e-2)
     seen, found = np.array([20.0, 20]), np.array([15.0, 1])
-    _, shares = Rectifier(mean, size, sure).totals(seen, found, 2000, np.random.default_rng(1))
+    _, shares = totals(Rectifier(mean, size, sure), seen, found, 2000, np.random.default_rng(1))
     np.testing.assert_allclose(shares.mean(axis=0), mean, atol=2e-3)
     np.testing.assert_allclose(shares.std(axis=0), 0, atol=2e-3)
 
@@ -188,7 +195,7 @@ def test_points_of_the_grid_weigh_as_the_density_says():
 def test_everything_seen_leaves_nothing_open():
     mean, size = np.array([0.1, 0.4]), np.array([30, 20])
     seen, found = np.array([30.0, 20]), np.array([7.0, 20])
-    total, _ = Rectifier(mean, size).totals(seen, found, 500, np.random.default_rng(1))
+    total, _ = totals(Rectifier(mean, size), seen, found, 500, np.random.default_rng(1))
     assert (total == 27).all()
 
 
