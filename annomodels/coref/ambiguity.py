@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from annomodels.coref.conditions import condition_named, errors_of, labels_of
+from annomodels.coref.conditions import condition_named, errors_of, judgments_of, labels_of
 from annomodels.coref.setlabels import SetLabels
 from annomodels.data.document import Corpus, documents_of
 from annomodels.data.expressions import Key
@@ -57,11 +57,9 @@ def category_table(
     for document in documents:
         bad = errors_of(document)
         votes: dict[Hashable, Counter[str]] = {}
-        for layer in document.layers.values():
-            for one, key in layer.mentions.items():
-                judgment = layer.judgments.get(one)
-                if key not in bad and judgment is not None and judgment.category is not None:
-                    votes.setdefault(key, Counter())[judgment.category] += 1
+        for _, _, key, judgment in judgments_of(document):
+            if key not in bad and judgment is not None and judgment.category is not None:
+                votes.setdefault(key, Counter())[judgment.category] += 1
         per_item += votes.values()
     most = max((len(document.layers) for document in documents), default=0)
     asked = (
@@ -95,14 +93,10 @@ def explicit_ambiguity(corpus: Corpus) -> pd.DataFrame:
     rows = []
     for document in documents_of(corpus):
         bad = errors_of(document)
-        for coder in document.coders:
-            layer = document.layers[coder]
-            for one, key in layer.mentions.items():
-                judgment = layer.judgments.get(one)
-                if judgment is not None and judgment.is_ambiguous and key not in bad:
-                    text = document.text(key[1])
-                    number = len(judgment.readings)
-                    rows.append((document.id, key[1].name, text, coder, judgment.category, number))
+        for coder, _, key, judgment in judgments_of(document):
+            if judgment is not None and judgment.is_ambiguous and key not in bad:
+                place = document.id, key[1].name, document.text(key[1])
+                rows.append((*place, coder, judgment.category, len(judgment.readings)))
     columns = ["document", "span", "text", "coder", "category", "readings"]
     return pd.DataFrame(rows, columns=columns)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
 from annomodels.coref.clusterings import Clusters, groups_of
-from annomodels.coref.tables import harmonic
+from annomodels.coref.tables import harmonic, share
 from annomodels.data.expressions import Markable, Span
 from annomodels.errors import AnnotationError, NotApplicable, Problem
 
@@ -38,12 +38,12 @@ class MentionOverlap(NamedTuple):
     @property
     def recall(self) -> float:
         """Share of the key's mentions that the response has."""
-        return self.shared / self.key if self.key else 0.0
+        return share(self.shared, self.key)
 
     @property
     def precision(self) -> float:
         """Share of the response's mentions that the key has."""
-        return self.shared / self.response if self.response else 0.0
+        return share(self.shared, self.response)
 
     @property
     def f1(self) -> float:

@@ -270,9 +270,10 @@ def coder_table(
         both = np.mean(rests[coder], axis=0) if coder in rests else np.stack([nothing, nothing])
         gap = _centred([theirs - others for theirs, others in rests.get(coder, [both])])
         row["with_others"] = own[0]
-        row["low"], row["high"] = ends(own[1:], prob)
+        row["low"], row["high"] = map(float, ends(own[1:], prob, own[0]))
         row["others"], row["difference"] = both[1][0], gap[0]
-        row["difference_low"], row["difference_high"] = ends(gap[1:], prob)
+        low, high = map(float, ends(gap[1:], prob, gap[0]))
+        row["difference_low"], row["difference_high"] = low, high
         row["p_below"] = float((gap[1:] < 0).mean()) if coder in rests else np.nan
         row["alone"], row["places"] = alone[coder], places[coder]
         rows.append(row)

@@ -9,7 +9,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from annomodels.coefficients.intervals import interval
 from annomodels.coref.clusterings import Clusters, groups_of, overlap
 from annomodels.coref.overtexts import over_texts
 from annomodels.coref.resampling import kappas, pair_blocks, respread, weight_blocks
@@ -88,12 +90,11 @@ def _check(draws: int) -> None:
         raise NotApplicable(f"draws={draws!r} should be 1 or more, for instance 1000.")
 
 
-def ends(draws: Floats, prob: float) -> tuple[float, float]:
-    """Give the ends of the interval with equal tails."""
+def ends(draws: Floats, prob: float, value: ArrayLike = math.nan) -> tuple[Floats, Floats]:
+    """Find the ends of intervals that hold the values, [draw, ...] -> two of [...]."""
     if not 0 < prob < 1:
         raise NotApplicable(f"prob={prob!r} should be between 0 and 1, for instance 0.9.")
-    low, high = np.quantile(draws, [(1 - prob) / 2, (1 + prob) / 2])
-    return float(low), float(high)
+    return interval(draws, prob, value)
 
 
 def centred(draws: Floats, point: float, texts: int) -> Floats:
@@ -139,7 +140,7 @@ class PairPosterior:
         """
         import pandas as pd
 
-        low, high = zip(*(ends(one, prob) for one in self.draws), strict=True)
+        low, high = ends(self.draws.T, prob, self.kappa)
         columns = {"document": self.names, "genre": self.genres, "kappa": self.kappa}
         return pd.DataFrame(columns | {"low": low, "high": high})
 
@@ -157,7 +158,8 @@ class PairPosterior:
         for name, title in QUANTITIES.items():
             draws = getattr(self, name)
             middle = self.kappa.mean() if name == "these_texts" else np.median(draws)
-            rows.append((name, title, len(self.names), float(middle), *ends(draws, prob)))
+            low, high = map(float, ends(draws, prob, middle))
+            rows.append((name, title, len(self.names), float(middle), low, high))
         columns = ["quantity", "title", "texts", "kappa", "low", "high"]
         return pd.DataFrame(rows, columns=columns)
 

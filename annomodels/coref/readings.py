@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from annomodels.coref.ambiguity import ambiguous_places
-from annomodels.coref.conditions import Condition, condition_named, labels_of
+from annomodels.coref.conditions import Condition, condition_named, in_order, labels_of
 from annomodels.data.document import Corpus, Document, documents_of
 from annomodels.data.expressions import Key, Span
 from annomodels.data.layers import Layer
@@ -100,7 +100,7 @@ def _decisions(layer: Layer) -> Iterator[tuple[tuple[tuple[int, ...], str], str]
     if layer.clusters is not None:
         for group in layer.groups:
             before = ""
-            for key in sorted(group, key=lambda key: (key[1], key[0])):
+            for key in in_order(group):
                 yield (key[1].tokens, key_name(key)), f"DO({before})" if before else "DN()"
                 before = key_name(key)
         return
@@ -213,7 +213,7 @@ def _rows(
         same = label if isinstance(label, str) else " ".join(sorted(_name(k) for k in label))
         shown = several or (label if isinstance(label, str) else _shown(document, label, key))
         said.setdefault(key, {}).setdefault((bool(several), shown, same), []).append(coder)
-    for key in sorted(said, key=lambda key: (key[1], key[0])):
+    for key in in_order(said):
         before, after = _context(document, key[1], window)
         readings = said[key]
         total = sum(map(len, readings.values()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Set
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from annomodels.coref.clusterings import Clusters, Missing, Overlap, groups_of, overlap
 from annomodels.errors import DataWarning
-from annomodels.types import Floats
+from annomodels.types import Floats, Ints
 
 
 def chance_corrected(observed: float, expected: float) -> float:
@@ -127,12 +128,12 @@ class LinkTable(TwoByTwo):
     @property
     def recall(self) -> float:
         """Share of the target's links that were found, a / (a + c); 0 where it has none."""
-        return self.a / (self.a + self.c) if self.a + self.c else 0.0
+        return share(self.a, self.a + self.c)
 
     @property
     def precision(self) -> float:
         """Share of the links that are the target's, a / (a + b); 0 where there is none."""
-        return self.a / (self.a + self.b) if self.a + self.b else 0.0
+        return share(self.a, self.a + self.b)
 
     @property
     def f1(self) -> float:
@@ -140,9 +141,14 @@ class LinkTable(TwoByTwo):
         return harmonic(self.recall, self.precision)
 
 
+def share(part: float, whole: float) -> float:
+    """Part of a whole, 0 where there is none."""
+    return float(part / whole) if whole else 0.0
+
+
 def harmonic(recall: float, precision: float) -> float:
     """Harmonic mean, 0 where both are 0."""
-    return 2 * recall * precision / (recall + precision) if recall + precision else 0.0
+    return share(2 * recall * precision, recall + precision)
 
 
 def link_table(x: Clusters, y: Clusters, *, missing: Missing = "error") -> LinkTable:
@@ -235,13 +241,19 @@ def pair_table(x: Clusters, y: Clusters, *, missing: Missing = "drop") -> TwoByT
     >>> cells.table, round(cells.kappa, 4)
     ([[1, 3], [1, 5]], 0.0909)
     """
-    return pairs_of(overlap(groups_of(x, "first"), groups_of(y, "second"), missing))
+    shared = overlap(groups_of(x, "first"), groups_of(y, "second"), missing)
+    return pairs_of(shared.mention_x, shared.mention_y)
 
 
-def pairs_of(shared: Overlap) -> TwoByTwo:
-    """Pair table of two partitions of the same mentions."""
-    both, x, y = (
-        int((s * (s - 1) // 2).sum()) for s in (shared.both, shared.x_sizes, shared.y_sizes)
-    )
-    every = shared.n * (shared.n - 1) // 2
-    return TwoByTwo(both, x - both, y - both, every - x - y + both)
+def pairs_of(x: Ints, y: Ints) -> TwoByTwo:
+    """Pair table of two codings of the same mentions, from the cluster of each mention."""
+    joint = x * (int(y.max(initial=0)) + 1) + y
+    sizes = np.unique(joint, return_counts=True)[1], np.bincount(x), np.bincount(y)
+    both, own, other = (int((size * (size - 1) // 2).sum()) for size in sizes)
+    every = len(x) * (len(x) - 1) // 2
+    return TwoByTwo(both, own - both, other - both, every - own - other + both)
+
+
+def sets_of[T](x: Set[T], y: Set[T], every: int) -> TwoByTwo:
+    """Table of two sets out of so many things."""
+    return TwoByTwo(len(x & y), len(x - y), len(y - x), every - len(x | y))
