@@ -7,8 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
-from annomodels.coefficients.counts import Counts, Moments, count, few_nodes, sparse_sum
-from annomodels.coefficients.distances import Distance, Squared
+from annomodels.coefficients.counts import count, count_for, sparse_sum
+from annomodels.coefficients.distances import Distance
 from annomodels.coefficients.formulas import observed, ratio
 from annomodels.coefficients.rows import CONVENTIONS, Convention, Rows, meetings, ranges
 from annomodels.coefficients.tables import Evaluated, over
@@ -44,14 +44,8 @@ class OneWay:
     """
 
     def __init__(self, rows: Rows, distance: Distance, convention: str) -> None:
-        nodes = few_nodes(distance, "pooled")
-        self.distance: Distance = nodes or distance
         weighing = one_way_convention(convention)
-        self.counts: Counts | Moments = (
-            Moments(rows, weighing, distance.values)
-            if nodes is not None and isinstance(distance, Squared)
-            else count(rows, weighing)
-        )
+        self.counts, self.distance = count_for(rows, weighing, distance, "pooled")
         self.sizes = item_sizes(rows, convention)
 
     @property
