@@ -268,4 +268,4 @@ class AgreementPanel(Mapping[str, Agreement]):
         return "\n".join([as_text(self.table.drop(columns="title")), *self.notes])
 
     def _repr_html_(self) -> str:
-        return as_html("", [("", self.table)], self.notes)
+        return as_html([self.table], self.notes)
