@@ -101,7 +101,7 @@ def agreement(
         coefficient that does not apply is NaN with the reason. :func:`annomodels.coefficients`
         lists them.
     distance
-        Distance between labels, see :func:`~annomodels.coefficients.metrics.make_distance`. By
+        Distance between labels: a :doc:`name </coefficients>`, a table or a function. By
         default nominal; alpha and the weighted coefficients take that of the labels' scale (for an
         ordinal scale alpha takes Krippendorff's, the others quadratic). Kappa with a distance is
         weighted kappa, AC1 with a distance AC2.

@@ -204,11 +204,6 @@ class Counts:
         return np.concatenate([own.sum(-2, keepdims=True), own], axis=-2)
 
 
-def count(rows: Rows, convention: Convention) -> Counts:
-    """Count label pairs and labels of each item."""
-    return Counts(rows, convention)
-
-
 def sparse_sum(values: Floats, row: Ints, column: Ints, shape: tuple[int, int]) -> Any:
     """Sparse matrix, equal places added up; item after item, as products with weights want it."""
     return sparse.csc_array((values, (row, column)), shape=shape)

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+
+def plain_name_of(name: str) -> str:
+    """Lower case, single underscores for blanks and hyphens."""
+    return name.strip().lower().replace("-", "_").replace(" ", "_")
+
+
 CONVENTION_NAMES = ("krippendorff", "gwet", "pairs", "pairwise", "listwise")
 
 

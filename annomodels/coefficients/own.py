@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from annomodels.coefficients.counts import count, count_for, sparse_sum
+from annomodels.coefficients.counts import Counts, count_for, sparse_sum
 from annomodels.coefficients.distances import Distance
 from annomodels.coefficients.formulas import observed, ratio
 from annomodels.coefficients.rows import CONVENTIONS, Convention, Rows, meetings, ranges
@@ -97,7 +97,7 @@ class ItemChance:
     width = 4
 
     def __init__(self, rows: Rows, convention: str, chance: Floats) -> None:
-        counts = count(rows, CONVENTIONS[convention])
+        counts = Counts(rows, CONVENTIONS[convention])
         pairs = np.asarray(counts.together.sum(0)).reshape(-1)
         alike = counts.together[counts.first == counts.second]
         agreed = np.asarray(alike.sum(0)).reshape(-1)

@@ -159,7 +159,7 @@ def ambiguous_places(
             for one, judgment in layer.judgments.items()
             if judgment.is_ambiguous
         }
-        votes = _votes(labels)
+        votes = votes_of(labels)
         for key, given in sorted(votes.items(), key=lambda pair: pair[0][1]):
             multiple = sum((coder, key) in several for coder, _ in given)
             single = Counter(label for coder, label in given if (coder, key) not in several)
@@ -190,7 +190,7 @@ def ambiguous_places(
     return pd.DataFrame(rows)
 
 
-def _votes(labels: SetLabels) -> dict[Key, list[tuple[str, Hashable]]]:
+def votes_of(labels: SetLabels) -> dict[Key, list[tuple[str, Hashable]]]:
     """Coders and labels of each item; equal base sets and words are equal labels."""
     out: dict[Key, list[tuple[str, Hashable]]] = {}
     for n, item in enumerate(labels.item):

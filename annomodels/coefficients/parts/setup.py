@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from annomodels.coefficients.agreement import Convention, Resample, by_group
 from annomodels.coefficients.catalogue import Request, find
-from annomodels.coefficients.counts import Counts, count, count_pairs
+from annomodels.coefficients.counts import Counts, count_pairs
 from annomodels.coefficients.distances import Ordinal
 from annomodels.coefficients.formulas import EXPECTED
 from annomodels.coefficients.metrics import DistanceLike
@@ -67,7 +67,7 @@ class Setup:
 
     def counts(self) -> Counts:
         """Label pairs and labels of each item under the convention."""
-        return count(self.sample.rows, self.convention)
+        return Counts(self.sample.rows, self.convention)
 
     def tables(self) -> Callable[[Floats], Tables]:
         """Give what makes the tables of all data from weights of the items."""
