@@ -111,7 +111,7 @@ def _one(data: Annotations, by: str, name: str, positive: str | None) -> Breakdo
 
 
 def _say_overall(title: str, row: Mapping[Any, Any]) -> None:
-    """Say what holds for all parts together."""
+    """Print the values for all parts together."""
     from annomodels.cli.tables import cell
 
     low, high = cell(row["low"], 3), cell(row["high"], 3)

@@ -1,4 +1,4 @@
-"""How far two labels are apart, and sums of distances over tables of label pairs.
+"""Distances between labels, and their sums over tables of label pairs.
 
 No class here ever holds a table of value x value unless the user gave one: squared differences
 come from moments, all other numeric distances are computed block by block.
@@ -26,7 +26,7 @@ class Distance(Protocol):
 
     @property
     def name(self) -> str:
-        """What the user called it."""
+        """Name that the user gave."""
 
     def pairs(self, first: Ints, second: Ints, pooled: Floats) -> Floats:
         """Distance of listed pairs of labels, shape [..., pair] or [pair]."""
@@ -166,7 +166,7 @@ class Computed:
         return np.concatenate([reached for _, reached in self._blocks(right)], axis=-1)
 
     def _blocks(self, weights: Floats) -> Iterator[tuple[int, Floats]]:
-        """Give sums of distances to some labels at a time, with the first of them."""
+        """Yield sums of distances to some labels at a time, with the first of them."""
         codes = np.arange(self.n_labels)
         flat = np.ascontiguousarray(weights).reshape(-1, self.n_labels)
         for start in range(0, self.n_labels, BLOCK):

@@ -15,7 +15,7 @@ CONVENTION_NAMES = ("krippendorff", "gwet", "pairs", "pairwise", "listwise")
 
 @dataclass(frozen=True)
 class Coefficient:
-    """What can be known about a coefficient without data."""
+    """Properties of a coefficient that need no data."""
 
     name: str  # its name in tables and calls
     title: str  # what to print

@@ -67,7 +67,7 @@ class Drawn:
         return np.empty(0) if self.draws is None else self.draws
 
     def interval(self, prob: float = 0.95) -> tuple[float, float]:
-        """Equal-tailed posterior interval that holds the value; (NaN, NaN) without draws.
+        """Equal-tailed posterior interval that contains the value; (NaN, NaN) without draws.
 
         Parameters
         ----------

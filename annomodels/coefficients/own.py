@@ -19,7 +19,7 @@ MOST_PRODUCTS = 50_000_000
 
 
 class Own(Protocol):
-    """A coefficient that is computed from statistics of its own."""
+    """A coefficient that is computed from separate statistics."""
 
     @property
     def width(self) -> int:
@@ -171,4 +171,4 @@ OWN: dict[str, Callable[[Rows, Distance, str, Floats | None], Own]] = {
         rows, convention, np.zeros(0) if chance is None else chance
     ),
 }
-"""How each statistic is made from rows, distance, convention and chance levels of items."""
+"""Makers of the statistics, from rows, distance, convention and chance levels of items."""

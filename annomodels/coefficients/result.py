@@ -1,4 +1,4 @@
-"""What a coefficient comes out as: the value, what it was made from, and its draws."""
+"""Result of a coefficient: the value, its observed and expected part, and its draws."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Agreement(Drawn):
 
     @property
     def definition(self) -> Coefficient:
-        """What is known about the coefficient: aliases, source, DOI."""
+        """Entry of the catalogue: aliases, source, DOI."""
         return {**COEFFICIENTS, UNITIZING.name: UNITIZING}[self.name]
 
     @property
@@ -107,7 +107,7 @@ class Agreement(Drawn):
         return float(np.isnan(self.draws).mean())
 
     def analytic(self, method: str | None = None, prob: float = 0.95) -> Analytic:
-        """Give the analytic standard error and interval that other packages print.
+        """Compute the analytic standard error and interval that other packages print.
 
         They rest on large samples. Where labels are rare or items few, trust the draws.
 
@@ -162,7 +162,7 @@ class Agreement(Drawn):
         return self.basis
 
     def row(self) -> dict[str, object]:
-        """Give the coefficient as a row of the panel's table."""
+        """Return the coefficient as a row of the panel's table."""
         values = (
             self.name,
             self.title,

@@ -146,7 +146,7 @@ def agreement(
     by
         "document" or "genre" for a result for each; None for all documents together.
     drop
-        Expressions to leave out, such as names of places that were known beforehand: spans, or ids
+        Expressions to leave out, such as names of places that were known in advance: spans, or ids
         of markables.
     empty
         See :func:`set_distance`.

@@ -25,7 +25,7 @@ WORDS = {
 def category_table(
     corpus: Corpus, counts: Sequence[int] | None = None, *, agreed: int | None = None
 ) -> pd.DataFrame:
-    """How many expressions got a category from exactly so many coders (Poesio and Artstein 2005).
+    """Count expressions by the number of coders of each category (Poesio and Artstein 2005).
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def ambiguous_places(
     min_support: int = 2,
     drop: Iterable[Hashable] = (),
 ) -> pd.DataFrame:
-    """Which expressions coders agree on, and which are ambiguous, as they say or as they show.
+    """Classify expressions: agreed on, explicitly ambiguous, or implicitly.
 
     *Explicit*: somebody gave several readings. *Implicit*: among those with one reading, two chains
     or more have `min_support` coders each. *Outlier*: at most `outlier_max` coders leave the chain

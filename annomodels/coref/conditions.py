@@ -30,7 +30,7 @@ def judgments_of(document: Document) -> Iterator[tuple[str, str, Key, Judgment |
 
 
 def tops[T: Hashable](pointers: Mapping[T, Iterable[T]]) -> dict[T, frozenset[T]]:
-    """Where each node's pointers end: the nodes without pointers that can be reached from it.
+    """Find the tops of each node: the nodes without pointers that can be reached from it.
 
     A circle of pointers that nothing leaves counts as one top, named by one of its nodes. The work
     is linear in the pointers, times the number of tops of an ambiguous node.

@@ -1,4 +1,4 @@
-"""Which mentions of two coders are the same: by all words, by the head, or in part."""
+"""Matching of the mentions of two coders: by all words, by the head, or in part."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Mention = Markable | Span | Mapping[str, Any] | Iterable[int]
 
 
 class MentionOverlap(NamedTuple):
-    """How many mentions two codings share; no chance is taken out.
+    """Numbers of mentions that two codings share; no chance is taken out.
 
     Parameters
     ----------

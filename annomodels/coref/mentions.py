@@ -22,7 +22,7 @@ from annomodels.errors import AnnotationError, NotApplicable, Problem
 def mention_agreement(
     corpus: Corpus, key: str | None = None, response: str | None = None, *, match: Match = "exact"
 ) -> MentionOverlap:
-    """How many mentions two coders share, over all texts; chance cannot be taken out.
+    """Count the mentions that two coders share, over all texts; chance cannot be taken out.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def head_agreement(
 
 @dataclass(frozen=True)
 class SameExpression:
-    """How often two coders gave the same dominating expression; no chance is taken out.
+    """Agreement on dominating expressions; no chance is taken out.
 
     Parameters
     ----------

@@ -190,7 +190,7 @@ def _chain(
 def coder_table(
     corpus: Corpus, chain: str = "incl-", *, draws: int = 400, seed: int = 0, prob: float = 0.9
 ) -> pd.DataFrame:
-    """How each coder agrees with the others, and how these agree without the coder.
+    """Compare each coder with the others, and the others without the coder.
 
     Kappa on coreferent pairs, the mean over the texts of the coder and over pairs of coders; draws
     weight mentions as in :func:`pair_draws`.

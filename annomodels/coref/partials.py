@@ -46,7 +46,7 @@ class Cuts:
         return np.diff(self.starts)
 
     def regular(self) -> NDArray[np.bool_]:
-        """Whether sizes rise by one and times are the same within a base set, shape [base]."""
+        """Select base sets whose sizes rise by one with equal times, shape [base]."""
         uneven = np.r_[(np.diff(self.size) != 1) | (np.diff(self.times) != 0), False]
         uneven[self.starts[1:] - 1] &= self.counts == 0  # from one set to the next
         total = np.r_[0, np.cumsum(uneven)]

@@ -91,7 +91,7 @@ def _check(draws: int) -> None:
 
 
 def ends(draws: Floats, prob: float, value: ArrayLike = math.nan) -> tuple[Floats, Floats]:
-    """Find the ends of intervals that hold the values, [draw, ...] -> two of [...]."""
+    """Find the ends of intervals that contain the values, [draw, ...] -> two of [...]."""
     if not 0 < prob < 1:
         raise NotApplicable(f"prob={prob!r} should be between 0 and 1, for instance 0.9.")
     return interval(draws, prob, value)
@@ -173,7 +173,7 @@ class PairPosterior:
         return centred(self.draws.mean(0), float(self.kappa.mean()), len(self.kappa))
 
     def by_genre(self) -> dict[str, PairPosterior]:
-        """Give the same for each text type; types learn from each other as far as they are alike.
+        """Return the same for each text type; types share information as far as they are alike.
 
         So a type with a single text has a mean, too.
         """
@@ -188,7 +188,7 @@ class PairPosterior:
         }
 
     def text(self, name: str) -> PairPosterior:
-        """Give the same for one text, which does not tell how texts differ.
+        """Return the same for one text, which does not tell how texts differ.
 
         Parameters
         ----------
@@ -228,7 +228,7 @@ def pair_posterior(corpus: Corpus, draws: int = 1000, seed: int = 0) -> PairPost
     The mentions of a text are weighted as in :func:`pair_draws`, with the same weights for all
     pairs of its coders. The kappas of texts are normal around the mean of their text type, and
     these means around a common one, with the spreads estimated; see ``by_genre``. How often the
-    intervals held the true value in simulated texts stands on the page :doc:`/coref-coverage`.
+    intervals covered the true value in simulated texts stands on the page :doc:`/coref-coverage`.
     What they do not know is that coders may err on a whole chain: they take errors on different
     mentions for independent.
 

@@ -96,7 +96,7 @@ def to_mpa_frame(corpus: Corpus) -> pd.DataFrame:
 
 
 def _decisions(layer: Layer) -> Iterator[tuple[tuple[tuple[int, ...], str], str]]:
-    """Give place and name of each mention, and its labels."""
+    """Yield place and name of each mention, and its labels."""
     if layer.clusters is not None:
         for group in layer.groups:
             before = ""
@@ -235,7 +235,7 @@ def _rows(
 
 
 def _alternatives(document: Document, coder: str, one: str) -> str:
-    """Give the readings of a coder who saw several; else nothing."""
+    """Return the readings of a coder who saw several; else nothing."""
     readings = document.layers[coder].antecedent_keys(one)
     if len(readings) < 2:
         return ""

@@ -75,7 +75,7 @@ class TwoByTwo(NamedTuple):
 
     @property
     def valid(self) -> bool:
-        """Whether there is anything and no cell is negative."""
+        """True if there is anything and no cell is negative."""
         return min(self) >= 0 and self.n > 0
 
     @property

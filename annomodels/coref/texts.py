@@ -145,7 +145,7 @@ class TextAgreement:
 
     @property
     def rules(self) -> dict[str, int]:
-        """How many texts and pairs of coders got their kappa by which rule."""
+        """Number of texts and pairs of coders whose kappa is by each rule."""
         counts = Counter(text_kappa(row[-1])[1] for row in self.rows)
         return {rule: counts[rule] for rule in RULES}
 

@@ -4,7 +4,7 @@ The spread is what groups differ beyond what their small samples explain. The va
 taken as normal around its true value with the standard deviation :math:`s_g` of its draws, and the
 true values as normal around a common mean with the standard deviation :math:`\tau`: the
 random-effects model (Higgins, Thompson & Spiegelhalter 2009, doi:10.1111/j.1467-985X.2008.00552.x).
-The mean is integrated out, :math:`\tau` is evenly distributed between 0 and 1 beforehand, and its
+The mean is integrated out, :math:`\tau` has a uniform prior between 0 and 1, and its
 posterior is computed on a grid.
 """
 
@@ -217,7 +217,7 @@ def _pooled(setup: Setup, draws: int, seed: int) -> list[Row]:
 
 
 def _errors(drawn: Floats) -> Floats:
-    """Give the standard deviation of each group's draws; NaN for groups without any."""
+    """Compute the standard deviation of each group's draws; NaN without draws."""
     n = np.isfinite(drawn).sum(0)
     square = np.nansum((drawn - over(np.nansum(drawn, axis=0), n, 0.0)) ** 2, axis=0)
     return np.asarray(np.sqrt(over(square, np.where(n > 1, n, 0))))
@@ -226,7 +226,7 @@ def _errors(drawn: Floats) -> Floats:
 def _notes(
     setup: Setup, value: Floats, ruled: Bools, undefined: Undefined, drawn: bool
 ) -> list[str]:
-    """Say what a reader of the table should know."""
+    """Collect notes on the table."""
     notes = []
     if setup.data.repeats:
         notes.append(repeats_note(setup.data, setup.duplicates))

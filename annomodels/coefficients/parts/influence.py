@@ -1,4 +1,4 @@
-"""What a coefficient would be without an item, or without a coder, for all of them at once.
+"""Coefficients without an item, or without a coder, for all of them at once.
 
 Taking coder j out changes only the items that j labelled, so where the coefficient is a function of
 pooled counts, the counts without j are those of the data less a sparse matrix [coder, item] times
@@ -98,7 +98,7 @@ def make_without(setup: Setup) -> OneByOne | Less | None:
 
 
 class OneByOne:
-    """The data without each coder, counted anew."""
+    """The data without each coder, counted again for each."""
 
     def __init__(self, setup: Setup) -> None:
         rows = setup.sample.rows

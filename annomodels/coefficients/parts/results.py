@@ -1,4 +1,4 @@
-"""What a breakdown and a diagnosis come out as: tables with draws behind them, and sentences."""
+"""Results of a breakdown and a diagnosis: tables with draws behind them, and sentences."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def _name(name: Hashable) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Diagnosis(Shown):
-    """Where disagreement comes from.
+    """Sources of disagreement.
 
     In every table share is the part of the observed disagreement, by_chance the part that chance
     would give, ratio the one over the other, low and high ends of 95 % intervals, and p_more the

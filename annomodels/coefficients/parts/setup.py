@@ -1,4 +1,4 @@
-"""What is asked for, checked once for all breakdowns."""
+"""Data and request of a breakdown, checked once."""
 
 from __future__ import annotations
 
@@ -41,23 +41,23 @@ class Setup:
 
     @property
     def nominal(self) -> bool:
-        """Whether labels are the same or not, and nothing between."""
+        """True if labels are the same or not, and nothing between."""
         return self.request.distance.name == "nominal"
 
     @property
     def moving(self) -> bool:
-        """Whether the distance depends on how frequent the labels are."""
+        """True if the distance depends on how frequent the labels are."""
         return isinstance(self.request.distance, Ordinal)
 
     @property
     def title(self) -> str:
-        """What to print for the coefficient."""
+        """Name of the coefficient in print."""
         title = self.request.coefficient.title
         return title if self.nominal else f"{title}, {self.request.distance.name}"
 
     @property
     def convention(self) -> Weighing:
-        """How much an item counts."""
+        """Weights of an item by its number of labels."""
         if self.request.convention not in CONVENTIONS:
             raise NotApplicable(
                 'With missing="pairwise" every pair of coders is separate. Take by="pair", or '
@@ -70,7 +70,7 @@ class Setup:
         return Counts(self.sample.rows, self.convention)
 
     def tables(self) -> Callable[[Floats], Tables]:
-        """Give what makes the tables of all data from weights of the items."""
+        """Return the function from weights of the items to tables of all data."""
         if self.request.convention == "pairwise":
             return count_pairs(self.sample.rows).tables
         counts, by_coder = self.counts(), self.request.coefficient.by_coder

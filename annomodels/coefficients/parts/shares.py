@@ -95,7 +95,7 @@ class Bias:
         self._more, self._given = sides.left[rows] - sides.right[rows], sides.total
 
     def by(self, weights: Floats) -> Floats:
-        """How much more often, as a share, [..., item] -> [..., coder]."""
+        """Difference of the shares of that label, [..., item] -> [..., coder]."""
         return over((self._more @ weights.T).T, (self._given @ weights.T).T)
 
 
