@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.errors import AnnotationError, NotApplicable, Problem
-from annomodels.types import Floats, Ints
+from annomodels.types import Bools, Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -225,6 +225,20 @@ def collapse(rows: Rows) -> Rows:
         label=rows.label[kept],
         n_items=len(chosen),
         times=np.bincount(place[pattern], weights=rows.times, minlength=len(chosen)),
+    )
+
+
+def restrict(rows: Rows, kept: Bools, items: bool = False) -> Rows:
+    """Keep some annotations, with the coders that are left; all items, or those that are left."""
+    coders, coder = np.unique(rows.coder[kept], return_inverse=True)
+    found = dataclasses.replace(
+        rows, item=rows.item[kept], coder=coder, label=rows.label[kept], n_coders=len(coders)
+    )
+    if not items:
+        return found
+    names, item = np.unique(found.item, return_inverse=True)
+    return dataclasses.replace(
+        found, item=item, n_items=len(names), times=rows.times[names], unit=None
     )
 
 

@@ -24,7 +24,7 @@ from annomodels.data.names import quoted
 from annomodels.errors import NotApplicable
 from annomodels.types import Floats, Ints
 
-FEW = 10
+FEW = 10  # items, below which a coder is not compared with others
 
 
 def by_coder(setup: Setup, draws: int, seed: int) -> Breakdown:

@@ -10,7 +10,6 @@ posterior is computed on a grid.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Hashable
 from typing import Any
 
@@ -28,7 +27,7 @@ from annomodels.coefficients.reasons import (
     repeats_note,
     used_items,
 )
-from annomodels.coefficients.rows import Rows, collapse, prepare
+from annomodels.coefficients.rows import Rows, collapse, prepare, restrict
 from annomodels.coefficients.tables import Evaluated, over
 from annomodels.coefficients.weights import make_sample
 from annomodels.data.names import plain_names, quoted
@@ -137,30 +136,13 @@ def _positive(setup: Setup, undefined: Undefined, positive: Hashable | None) -> 
     return setup.data.labels.index(positive)
 
 
-def _rows_of(setup: Setup, code: int) -> Rows:
-    """Rows of one group, with its own coders."""
-    rows, group = setup.rows, setup.data.group
-    assert group is not None
-    kept = group[rows.item] == code
-    items, item = np.unique(rows.item[kept], return_inverse=True)
-    coders, coder = np.unique(rows.coder[kept], return_inverse=True)
-    return dataclasses.replace(
-        rows,
-        item=item.astype(np.int64),
-        coder=coder.astype(np.int64),
-        label=rows.label[kept],
-        n_items=len(items),
-        n_coders=len(coders),
-        times=np.ones(len(items)),
-        unit=None,
-    )
-
-
 def _one(
     setup: Setup, code: int, draws: int, seed: int, undefined: Undefined, marked: int | None
 ) -> dict[str, Any]:
     """Numbers of items and coders, note, value with its two sides, and draws of one group."""
-    rows, request = _rows_of(setup, code), setup.request
+    assert setup.data.group is not None
+    rows = restrict(setup.rows, setup.data.group[setup.rows.item] == code, items=True)
+    request = setup.request
     entry = request.coefficient
     point = Evaluated(*np.full(3, np.nan))
     drawn = np.full(draws, np.nan)

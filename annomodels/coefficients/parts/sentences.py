@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
+from annomodels.coefficients.parts.coders import FEW
 from annomodels.coefficients.parts.paradox import number
 from annomodels.coefficients.parts.shares import Overlap
 from annomodels.data.names import quoted
@@ -26,7 +27,6 @@ SURE = 0.975
 FALSE_NAMES = 0.5
 WIDTH = 2 * float(ndtri(SURE))  # of a 95 % interval, in standard deviations
 NAMED = 3
-FEW = 10
 FEW_ITEMS = 3
 POINTS = 0.05
 CLEARLY = 1.1
