@@ -101,7 +101,7 @@ def agreement(
         coefficient that does not apply is NaN with the reason. :func:`annomodels.coefficients`
         lists them.
     distance
-        Distance between labels, see :func:`~annomodels.coefficients.metrics.make_distance`. By
+        Distance between labels: a :doc:`name </coefficients>`, a table or a function. By
         default nominal; alpha and the weighted coefficients take that of the labels' scale (for an
         ordinal scale alpha takes Krippendorff's, the others quadratic). Kappa with a distance is
         weighted kappa, AC1 with a distance AC2.
@@ -217,7 +217,7 @@ def agreement(
 
 
 def _of_margins(data: Annotations, requests: list[Request]) -> tuple[str, ...]:
-    """Say which coefficients used the distribution of labels that was given."""
+    """Name the coefficients that used the given distribution of labels."""
     used = [r for r in requests if r.margins is not None]
     if not used or used[0].margins is None:
         return ()
@@ -239,7 +239,7 @@ def _number(undefined: Any) -> float:
 
 
 def by_group(data: Annotations, resample: Resample) -> bool:
-    """Whether documents are drawn instead of items."""
+    """Return True if documents are drawn instead of items."""
     if resample not in get_args(Resample):
         allowed = ", ".join(get_args(Resample))
         raise NotApplicable(f"resample={resample!r} is unknown. Use one of {allowed}.")

@@ -110,17 +110,17 @@ class Request:
 
     @property
     def from_pairs(self) -> bool:
-        """Whether it is the mean over the coefficients of pairs of coders."""
+        """True for a mean over the coefficients of pairs of coders."""
         return self.coefficient.each_pair
 
     @property
     def is_mean_kappa(self) -> bool:
-        """Whether it is the mean over the kappas of pairs of coders."""
+        """True for a mean over the kappas of pairs of coders."""
         return self.from_pairs and self.coefficient.expectation == "between"
 
     @property
     def from_tables(self) -> bool:
-        """Whether it follows from tables of label pairs of all coders."""
+        """True if it follows from tables of label pairs of all coders."""
         return not (self.coefficient.each_pair or self.coefficient.own)
 
 

@@ -47,7 +47,7 @@ class EasyHard:
     draws: dict[str, Floats] = field(default_factory=dict)
 
     def interval(self, name: str = "hard", prob: float = 0.95) -> tuple[float, float]:
-        """Equal-tailed posterior interval that holds the value; (NaN, NaN) without draws.
+        """Equal-tailed posterior interval that contains the value; (NaN, NaN) without draws.
 
         Parameters
         ----------

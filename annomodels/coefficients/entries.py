@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+
+def plain_name_of(name: str) -> str:
+    """Lower case, single underscores for blanks and hyphens."""
+    return name.strip().lower().replace("-", "_").replace(" ", "_")
+
+
 CONVENTION_NAMES = ("krippendorff", "gwet", "pairs", "pairwise", "listwise")
 
 
 @dataclass(frozen=True)
 class Coefficient:
-    """What can be known about a coefficient without data."""
+    """Properties of a coefficient that need no data."""
 
     name: str  # its name in tables and calls
     title: str  # what to print

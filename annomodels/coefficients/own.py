@@ -7,8 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
-from annomodels.coefficients.counts import Counts, Moments, count, few_nodes, sparse_sum
-from annomodels.coefficients.distances import Distance, Squared
+from annomodels.coefficients.counts import Counts, count_for, sparse_sum
+from annomodels.coefficients.distances import Distance
 from annomodels.coefficients.formulas import observed, ratio
 from annomodels.coefficients.rows import CONVENTIONS, Convention, Rows, meetings, ranges
 from annomodels.coefficients.tables import Evaluated, over
@@ -19,7 +19,7 @@ MOST_PRODUCTS = 50_000_000
 
 
 class Own(Protocol):
-    """A coefficient that is computed from statistics of its own."""
+    """A coefficient that is computed from separate statistics."""
 
     @property
     def width(self) -> int:
@@ -44,14 +44,8 @@ class OneWay:
     """
 
     def __init__(self, rows: Rows, distance: Distance, convention: str) -> None:
-        nodes = few_nodes(distance, "pooled")
-        self.distance: Distance = nodes or distance
         weighing = one_way_convention(convention)
-        self.counts: Counts | Moments = (
-            Moments(rows, weighing, distance.values)
-            if nodes is not None and isinstance(distance, Squared)
-            else count(rows, weighing)
-        )
+        self.counts, self.distance = count_for(rows, weighing, distance, "pooled")
         self.sizes = item_sizes(rows, convention)
 
     @property
@@ -103,7 +97,7 @@ class ItemChance:
     width = 4
 
     def __init__(self, rows: Rows, convention: str, chance: Floats) -> None:
-        counts = count(rows, CONVENTIONS[convention])
+        counts = Counts(rows, CONVENTIONS[convention])
         pairs = np.asarray(counts.together.sum(0)).reshape(-1)
         alike = counts.together[counts.first == counts.second]
         agreed = np.asarray(alike.sum(0)).reshape(-1)
@@ -177,4 +171,4 @@ OWN: dict[str, Callable[[Rows, Distance, str, Floats | None], Own]] = {
         rows, convention, np.zeros(0) if chance is None else chance
     ),
 }
-"""How each statistic is made from rows, distance, convention and chance levels of items."""
+"""Makers of the statistics, from rows, distance, convention and chance levels of items."""

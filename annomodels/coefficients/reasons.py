@@ -1,4 +1,4 @@
-"""Why a coefficient has no value or no interval, and what a reader of any should know.
+"""Reasons for a missing value or interval, and notes on the data behind coefficients.
 
 A reason is data: no exception, and never 1 by default.
 """
@@ -73,7 +73,7 @@ UNFIT = ("two_coders_only", "two_labels_only", "repeats_kept")
 
 
 def used_items(rows: Rows, convention: str) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Which items count in the observed agreement."""
+    """Select the items that count in the observed agreement."""
     r = rows.per_item
     return np.asarray(r == rows.n_coders if convention == "listwise" else r >= 2)
 
@@ -141,7 +141,7 @@ def _constant(rows: Rows, pairable: np.ndarray[tuple[int], np.dtype[np.bool_]]) 
 
 
 def pairs_note(unshared: int, undefined: int, n_coders: int) -> str:
-    """Say which pairs of coders a mean over pairs leaves out."""
+    """Count the pairs of coders that a mean over pairs leaves out."""
     every = n_coders * (n_coders - 1) // 2
     why = (
         (unshared, "share no item"),
@@ -181,7 +181,7 @@ def data_notes(
     duplicates: Duplicates,
     drawn: bool,
 ) -> tuple[str, ...]:
-    """Say what is to be known of repeats, missing labels, the label set and the draws."""
+    """Collect notes on repeats, missing labels, the label set and the draws."""
     notes = []
     if data.repeats:
         share, pairs = intra_coder(data)
@@ -208,13 +208,13 @@ def data_notes(
 
 
 def repeats_note(data: Annotations, duplicates: Duplicates) -> str:
-    """Say what was done with repeats."""
+    """Count repeats and name their treatment."""
     what = "counted" if duplicates == "keep" else f"left out ({duplicates} label kept)"
     return f"{data.repeats:,} further label(s) of the same coder and item were {what}."
 
 
 def _draw_notes(data: Annotations, rows: Rows, sample: Sample) -> list[str]:
-    """How the draws were made and when not to trust them."""
+    """Describe the draws and the limits of their intervals."""
     notes = [f"Intervals: {sample.recipe}."]
     if rows.unit is not None:
         n_units = len(np.unique(rows.unit))

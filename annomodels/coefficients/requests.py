@@ -19,6 +19,7 @@ from annomodels.coefficients.reasons import explain
 from annomodels.coefficients.rows import with_labels
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import plain_mapping
+from annomodels.data.validation import some
 from annomodels.errors import AnnotationError, NotApplicable, Problem
 from annomodels.types import Floats
 
@@ -111,9 +112,7 @@ def _no_number(value: object) -> bool:
 
 def _some(names: list[Any]) -> str:
     """Quote the first few, and say how many more there are."""
-    more = f" and {len(names) - FEW:,} more" if len(names) > FEW else ""
-    verb = "is" if len(names) == 1 else "are"
-    return f"{', '.join(map(repr, names[:FEW]))}{more} {verb}"
+    return f"{some(names)} {'is' if len(names) == 1 else 'are'}"
 
 
 def _bad_numbers(given: Mapping[Any, Any], what: str, most: float) -> list[Problem]:

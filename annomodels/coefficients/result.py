@@ -1,4 +1,4 @@
-"""What a coefficient comes out as: the value, what it was made from, and its draws."""
+"""Result of a coefficient: the value, its observed and expected part, and its draws."""
 
 from __future__ import annotations
 
@@ -26,18 +26,8 @@ if TYPE_CHECKING:
 
 
 COLUMNS = (
-    "coefficient",
-    "title",
-    "value",
-    "observed",
-    "expected",
-    "n",
-    "low",
-    "high",
-    "p_above_667",
-    "p_above_800",
-    "convention",
-    "note",
+    *("coefficient", "title", "value", "observed", "expected", "n", "low", "high"),
+    *("p_above_667", "p_above_800", "convention", "note"),
 )
 
 
@@ -96,7 +86,7 @@ class Agreement(Drawn):
 
     @property
     def definition(self) -> Coefficient:
-        """What is known about the coefficient: aliases, source, DOI."""
+        """Entry of the catalogue: aliases, source, DOI."""
         return {**COEFFICIENTS, UNITIZING.name: UNITIZING}[self.name]
 
     @property
@@ -107,7 +97,7 @@ class Agreement(Drawn):
         return float(np.isnan(self.draws).mean())
 
     def analytic(self, method: str | None = None, prob: float = 0.95) -> Analytic:
-        """Give the analytic standard error and interval that other packages print.
+        """Compute the analytic standard error and interval that other packages print.
 
         They rest on large samples. Where labels are rare or items few, trust the draws.
 
@@ -162,7 +152,7 @@ class Agreement(Drawn):
         return self.basis
 
     def row(self) -> dict[str, object]:
-        """Give the coefficient as a row of the panel's table."""
+        """Return the coefficient as a row of the panel's table."""
         values = (
             self.name,
             self.title,
@@ -268,4 +258,4 @@ class AgreementPanel(Mapping[str, Agreement]):
         return "\n".join([as_text(self.table.drop(columns="title")), *self.notes])
 
     def _repr_html_(self) -> str:
-        return as_html("", [("", self.table)], self.notes)
+        return as_html([self.table], self.notes)

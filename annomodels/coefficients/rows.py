@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.errors import AnnotationError, NotApplicable, Problem
-from annomodels.types import Floats, Ints
+from annomodels.types import Bools, Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Convention:
 
 
 def _from_two(weight: Callable[[Floats], Floats]) -> Callable[[Floats], Floats]:
-    """Give items with two labels or more the weight, the rest 0."""
+    """Apply a weight to items with two labels or more; the rest get 0."""
     return lambda r: np.where(r >= 2, weight(np.maximum(r, 2.0)), 0.0)
 
 
@@ -106,7 +106,7 @@ class Rows:
 
     @cached_property
     def starts(self) -> Ints:
-        """Where the labels of each item begin, shape [item]."""
+        """Position of the first label of each item, shape [item]."""
         return np.asarray(np.cumsum(self.per_item) - self.per_item)
 
     def where(self, items: Ints) -> Ints:
@@ -121,13 +121,13 @@ class Rows:
 
     @cached_property
     def is_panel(self) -> bool:
-        """Whether coders labelled half of the pairable items or more, and none twice."""
+        """True if coders labelled half of the pairable items or more, and none twice."""
         items, labels = self.times[self.pairable], (self.times * self.per_item)[self.pairable]
         return bool(self.n_coders * items.sum() <= PANEL * labels.sum()) and not self.repeated
 
     @cached_property
     def repeated(self) -> bool:
-        """Whether a coder labelled an item more than once."""
+        """True if a coder labelled an item more than once."""
         cell = self.item * self.n_coders + self.coder
         if (cell[1:] > cell[:-1]).all():
             return False
@@ -228,8 +228,22 @@ def collapse(rows: Rows) -> Rows:
     )
 
 
+def restrict(rows: Rows, kept: Bools, items: bool = False) -> Rows:
+    """Keep some annotations, with the coders that are left; all items, or those that are left."""
+    coders, coder = np.unique(rows.coder[kept], return_inverse=True)
+    found = dataclasses.replace(
+        rows, item=rows.item[kept], coder=coder, label=rows.label[kept], n_coders=len(coders)
+    )
+    if not items:
+        return found
+    names, item = np.unique(found.item, return_inverse=True)
+    return dataclasses.replace(
+        found, item=item, n_items=len(names), times=rows.times[names], unit=None
+    )
+
+
 def _marks(rows: Rows, items: Ints) -> NDArray[np.uint64]:
-    """Give equal items the same number; others share one with a chance of 2 to the -64."""
+    """Hash items: equal ones get the same number, others with a chance of 2 to the -64."""
     rng = np.random.default_rng(1979)
     by_coder, by_label = (
         rng.integers(0, 2**64, size, dtype=np.uint64) for size in (rows.n_coders, rows.n_labels)
@@ -247,7 +261,7 @@ def _marks(rows: Rows, items: Ints) -> NDArray[np.uint64]:
 
 
 def intra_coder(data: Annotations) -> tuple[float, int]:
-    """How often coders agree with themselves where they labelled an item more than once."""
+    """Agreement of coders with themselves on items that they labelled more than once."""
     cell = data.item.astype(np.int64) * data.n_coders + data.coder
     _, code, size = np.unique(cell, return_inverse=True, return_counts=True)
     _, alike = np.unique(code * np.int64(data.n_labels) + data.label, return_counts=True)

@@ -14,7 +14,7 @@ doi:10.1214/aos/1176345338, is the case without chance items).
   factor (N - 1) / (N + 1).
 * Documents: their weights are drawn and shared by all their items.
 
-``benchmarks/coverage_agreement.py`` measures how often the intervals hold the true value, and what
+``benchmarks/coverage_agreement.py`` measures how often the intervals cover the true value, and what
 became of other recipes.
 """
 

@@ -70,7 +70,7 @@ def disagreement(
 
 @dataclass(frozen=True)
 class Piece:
-    """What a document adds to the disagreement of a corpus."""
+    """Contribution of a document to the disagreement of a corpus."""
 
     # sum over labels of their mean distance from the others of their item, and those labels
     apart: float
@@ -88,7 +88,7 @@ def pieces(
     cut: Cut = "whole",
     observed: tuple[Sequence[SetLabels], Cut] | None = None,
 ) -> list[Piece]:
-    """Give what each document adds; parameters as in :func:`disagreement`."""
+    """Compute the contribution of each document; parameters as in :func:`disagreement`."""
     meeting = {"whole": _whole, "without": _without, "before": partial_likeness}[cut]
     found = []
     for n, whole in enumerate(parts):
@@ -202,7 +202,7 @@ FEWEST = 3
 
 
 def by_text(found: Sequence[Piece], distance: SizeDistance, nominal: bool) -> Floats:
-    """Give what each text does to alpha, or to K, shape [text]; those without labels do nothing."""
+    """Compute the jackknife value of alpha, or K, of each text with labels, shape [text]."""
     own = [piece for piece in found if piece.n_labels]
     whole = _coefficient(together(own, distance), nominal)
     without = [

@@ -84,7 +84,7 @@ def _hashable(mention: Any, name: str) -> Hashable:
 
 @dataclass(frozen=True, eq=False)
 class Overlap:
-    """How two clusterings divide mentions: all that link and cluster measures depend on."""
+    """Overlap of two clusterings: all that link and cluster measures depend on."""
 
     # number of mentions in cluster `row` of the first and `column` of the second clustering,
     # for pairs of clusters that share any [pair]

@@ -12,12 +12,25 @@ from typing import NamedTuple
 from annomodels.coref.setlabels import Cut, LabelBuilder, SetLabels
 from annomodels.data.document import Document
 from annomodels.data.expressions import Key
-from annomodels.data.layers import PHRASE, Layer
+from annomodels.data.layers import PHRASE, Judgment, Layer
 from annomodels.errors import NotApplicable
 
 
+def in_order(keys: Iterable[Key]) -> list[Key]:
+    """Sort keys by their place in the text."""
+    return sorted(keys, key=lambda key: (key[1], key[0]))
+
+
+def judgments_of(document: Document) -> Iterator[tuple[str, str, Key, Judgment | None]]:
+    """Yield coder, id, key and judgment of every mention."""
+    for coder in document.coders:
+        layer = document.layers[coder]
+        for one, key in layer.mentions.items():
+            yield coder, one, key, layer.judgments.get(one)
+
+
 def tops[T: Hashable](pointers: Mapping[T, Iterable[T]]) -> dict[T, frozenset[T]]:
-    """Where each node's pointers end: the nodes without pointers that can be reached from it.
+    """Find the tops of each node: the nodes without pointers that can be reached from it.
 
     A circle of pointers that nothing leaves counts as one top, named by one of its nodes. The work
     is linear in the pointers, times the number of tops of an ambiguous node.
@@ -159,7 +172,7 @@ def labels_of(document: Document, condition: Condition, drop: Iterable[Key] = ()
     """Labels of all coders of a document under a condition."""
     dropped = {*drop, *errors_of(document)}
     every = {m.key for layer in document.layers.values() for m in layer.markables.values()}
-    order = sorted(every, key=lambda key: (key[1], key[0]))
+    order = in_order(every)
     builder = LabelBuilder(order, (key for key in order if key[0] != PHRASE))
     shared = frozenset(document.shared())
     for coder in document.coders:
@@ -179,7 +192,7 @@ def _clusters(
     """Clusters, as far as they hold mentions of all coders."""
     for group in layer.groups:
         common: frozenset[Hashable] = group & shared
-        for key in sorted(group & shared, key=lambda key: (key[1], key[0])):
+        for key in in_order(group & shared):
             yield key, common
 
 
@@ -201,7 +214,7 @@ def _pointers(layer: Layer) -> tuple[dict[Key, frozenset[Key]], dict[Key, str]]:
     if layer.clusters is not None:
         pointers: dict[Key, frozenset[Key]] = {}
         for group in layer.groups:
-            ordered = sorted(group, key=lambda key: (key[1], key[0]))
+            ordered = in_order(group)
             pointers[ordered[0]] = frozenset()
             pointers |= {b: frozenset([a]) for a, b in pairwise(ordered)}
         return pointers, dict.fromkeys(pointers, NEW)

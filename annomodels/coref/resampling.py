@@ -6,7 +6,7 @@ Rubin 1981, doi:10.1214/aos/1176345338).
 
 To the mentions of the text come two of a prior, each with a Gamma(1/2) weight: one that all coders
 put into the cluster of the same mention, and one that each of them puts into the cluster of a
-mention of their own choice, drawn anew each time. They are for mentions what Jeffreys' prior is for
+mention of their choice, drawn again each time. They are for mentions what Jeffreys' prior is for
 a share: without the second, coders who happened to agree in everything would be sure to do so for
 ever, and near-perfect ones have intervals that are too short on that side.
 
@@ -84,7 +84,7 @@ def kappas(x: Ints, y: Ints, weights: Floats, extras: Sequence[Extra] = ()) -> F
 
 
 def spread_factor(x: Ints, y: Ints) -> tuple[float, float]:
-    r"""Give kappa, and the factor by which draws are to be spread around it.
+    r"""Compute kappa, and the factor by which draws are to be spread around it.
 
     .. math:: c = \frac{L - P}{L + P}, \quad L = \sum_m \Big(\sum_{m'} g_{mm'}\Big)^2, \quad
               P = \sum_{m < m'} g_{mm'}^2

@@ -103,7 +103,7 @@ class SetLabels:
 
     @cached_property
     def _cuts(self) -> tuple[Ints, Ints, Ints]:
-        """Where pairs begin in `meets.element`, keys of its entries, and how many are fixed."""
+        """Starts of pairs in `meets.element`, keys of its entries, and counts of fixed ones."""
         meets = self.meets
         begin = np.searchsorted(meets.pair, np.arange(len(meets.common) + 1))
         fixed = np.r_[0, np.cumsum(self.fixed[meets.element])]

@@ -17,7 +17,7 @@ from annomodels.cli.coreference import (
 from annomodels.cli.options import FORMATS, SEED, Writing, common_options, examples, wide_option
 
 if TYPE_CHECKING:
-    from annomodels.coref.overview import By
+    from annomodels.coref.agreements import By
 
 
 @click.command(

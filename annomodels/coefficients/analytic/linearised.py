@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annomodels.coefficients.counts import Counts, count
+from annomodels.coefficients.counts import Counts
 from annomodels.coefficients.distances import Distance, unit
 from annomodels.coefficients.reasons import used_items
 from annomodels.coefficients.rows import CONVENTIONS
@@ -108,7 +108,7 @@ def linearised(basis: Basis, value: float, prob: float) -> Spread:
             f"{rows.n_coders:,} coders with {rows.n_labels:,} labels each are too many for an "
             "analytic error. Use the draws (interval())."
         )
-    counts = count(rows, CONVENTIONS[request.convention])
+    counts = Counts(rows, CONVENTIONS[request.convention])
     pooled = counts.pooled @ t if request.margins is None else request.margins
     distance = request.distance
     apart = distance.pairs(counts.first, counts.second, pooled)

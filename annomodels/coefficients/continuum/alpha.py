@@ -237,7 +237,7 @@ def alpha_u(
 
 
 def _reason(units: Units, layers: list[Layer], n_texts: int) -> tuple[str, str]:
-    """Why there is no value, as a code and a sentence."""
+    """Return the reason for a missing value, as a code and a sentence."""
     if units.n_coders < 2:
         few = "only one coder" if units.n_coders else "no coder"
         return "one_coder", f"There is {few}. Name all of them with coders=."

@@ -24,7 +24,7 @@ from annomodels.data.names import quoted
 from annomodels.errors import NotApplicable
 from annomodels.types import Floats, Ints
 
-FEW = 10
+FEW = 10  # items, below which a coder is not compared with others
 
 
 def by_coder(setup: Setup, draws: int, seed: int) -> Breakdown:
@@ -91,7 +91,7 @@ def constant_labels(rows: Rows) -> Ints:
 
 
 def _remarks(setup: Setup, notes: list[str], n: Ints) -> list[str]:
-    """Say which coders used one label only, and which share few items."""
+    """Note coders who used one label only or share few items."""
     constant = constant_labels(setup.rows).tolist()
     found = []
     for note, label, count in zip(notes, constant, n.tolist(), strict=True):
@@ -104,7 +104,7 @@ def _remarks(setup: Setup, notes: list[str], n: Ints) -> list[str]:
 
 
 def _why_not_without(setup: Setup) -> str:
-    """Say why nothing is known about the data without a coder."""
+    """Explain why the data without a coder are not evaluated."""
     if setup.rows.n_coders < 3:
         return "There are only two coders: without one of them there is no agreement to show."
     return (

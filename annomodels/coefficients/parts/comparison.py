@@ -15,7 +15,7 @@ from annomodels.coefficients.intervals import Drawn
 from annomodels.coefficients.metrics import DistanceLike
 from annomodels.coefficients.parts.setup import Setup, refuse_unfit, set_up
 from annomodels.coefficients.reasons import before, explain
-from annomodels.coefficients.rows import Duplicates, Rows
+from annomodels.coefficients.rows import Duplicates, Rows, restrict
 from annomodels.coefficients.weights import make_sample
 from annomodels.data.annotations import Annotations
 from annomodels.errors import NotApplicable
@@ -173,15 +173,10 @@ def _together(both: list[Setup], draws: int, seed: int) -> list[Floats]:
     border = one.rows.n_coders
     statistics = []
     for setup, mine in ((one, sample.rows.coder < border), (two, sample.rows.coder >= border)):
-        rows = dataclasses.replace(
-            sample.rows,
-            item=sample.rows.item[mine],
-            coder=sample.rows.coder[mine] - (0 if setup is one else border),
-            # Chance items take their labels from the larger label set.
-            label=sample.rows.label[mine] % setup.rows.n_labels,
-            n_coders=setup.rows.n_coders,
-            n_labels=setup.rows.n_labels,
-        )
+        rows = restrict(sample.rows, mine)
+        # Chance items take their labels from the larger label set.
+        k = setup.rows.n_labels
+        rows = dataclasses.replace(rows, label=rows.label % k, n_labels=k)
         statistics.append(Statistics(rows, [setup.request]))
     if not draws:
         return [np.empty(0), np.empty(0)]

@@ -217,7 +217,7 @@ def _coders(
 
 
 def _nothing(setup: Setup, links: Overlap) -> Diagnosis:
-    """Give what can be said where no two coders share an item."""
+    """Diagnose data in which no two coders share an item."""
     import pandas as pd
     import xarray as xr
 

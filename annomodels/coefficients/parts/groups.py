@@ -4,13 +4,12 @@ The spread is what groups differ beyond what their small samples explain. The va
 taken as normal around its true value with the standard deviation :math:`s_g` of its draws, and the
 true values as normal around a common mean with the standard deviation :math:`\tau`: the
 random-effects model (Higgins, Thompson & Spiegelhalter 2009, doi:10.1111/j.1467-985X.2008.00552.x).
-The mean is integrated out, :math:`\tau` is evenly distributed between 0 and 1 beforehand, and its
+The mean is integrated out, :math:`\tau` has a uniform prior between 0 and 1, and its
 posterior is computed on a grid.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Hashable
 from typing import Any
 
@@ -28,7 +27,7 @@ from annomodels.coefficients.reasons import (
     repeats_note,
     used_items,
 )
-from annomodels.coefficients.rows import Rows, collapse, prepare
+from annomodels.coefficients.rows import Rows, collapse, prepare, restrict
 from annomodels.coefficients.tables import Evaluated, over
 from annomodels.coefficients.weights import make_sample
 from annomodels.data.names import plain_names, quoted
@@ -137,30 +136,13 @@ def _positive(setup: Setup, undefined: Undefined, positive: Hashable | None) -> 
     return setup.data.labels.index(positive)
 
 
-def _rows_of(setup: Setup, code: int) -> Rows:
-    """Rows of one group, with its own coders."""
-    rows, group = setup.rows, setup.data.group
-    assert group is not None
-    kept = group[rows.item] == code
-    items, item = np.unique(rows.item[kept], return_inverse=True)
-    coders, coder = np.unique(rows.coder[kept], return_inverse=True)
-    return dataclasses.replace(
-        rows,
-        item=item.astype(np.int64),
-        coder=coder.astype(np.int64),
-        label=rows.label[kept],
-        n_items=len(items),
-        n_coders=len(coders),
-        times=np.ones(len(items)),
-        unit=None,
-    )
-
-
 def _one(
     setup: Setup, code: int, draws: int, seed: int, undefined: Undefined, marked: int | None
 ) -> dict[str, Any]:
     """Numbers of items and coders, note, value with its two sides, and draws of one group."""
-    rows, request = _rows_of(setup, code), setup.request
+    assert setup.data.group is not None
+    rows = restrict(setup.rows, setup.data.group[setup.rows.item] == code, items=True)
+    request = setup.request
     entry = request.coefficient
     point = Evaluated(*np.full(3, np.nan))
     drawn = np.full(draws, np.nan)
@@ -217,7 +199,7 @@ def _pooled(setup: Setup, draws: int, seed: int) -> list[Row]:
 
 
 def _errors(drawn: Floats) -> Floats:
-    """Give the standard deviation of each group's draws; NaN for groups without any."""
+    """Compute the standard deviation of each group's draws; NaN without draws."""
     n = np.isfinite(drawn).sum(0)
     square = np.nansum((drawn - over(np.nansum(drawn, axis=0), n, 0.0)) ** 2, axis=0)
     return np.asarray(np.sqrt(over(square, np.where(n > 1, n, 0))))
@@ -226,7 +208,7 @@ def _errors(drawn: Floats) -> Floats:
 def _notes(
     setup: Setup, value: Floats, ruled: Bools, undefined: Undefined, drawn: bool
 ) -> list[str]:
-    """Say what a reader of the table should know."""
+    """Collect notes on the table."""
     notes = []
     if setup.data.repeats:
         notes.append(repeats_note(setup.data, setup.duplicates))

@@ -1,4 +1,4 @@
-"""What a coefficient would be without an item, or without a coder, for all of them at once.
+"""Coefficients without an item, or without a coder, for all of them at once.
 
 Taking coder j out changes only the items that j labelled, so where the coefficient is a function of
 pooled counts, the counts without j are those of the data less a sparse matrix [coder, item] times
@@ -7,7 +7,6 @@ the weights of the items. Otherwise the data without each coder are counted one 
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import numpy as np
@@ -18,9 +17,9 @@ from annomodels.coefficients.formulas import evaluate_observed, evaluate_with
 from annomodels.coefficients.parts.grouped import beside, label_counts
 from annomodels.coefficients.parts.setup import Setup
 from annomodels.coefficients.reasons import before
-from annomodels.coefficients.rows import CONVENTIONS, Rows, ranges
+from annomodels.coefficients.rows import CONVENTIONS, Rows, ranges, restrict
 from annomodels.coefficients.tables import Tables, over
-from annomodels.types import Bools, Floats
+from annomodels.types import Floats
 
 BLOCK = 2_000_000
 MOST_NUMBERS = 2_000_000_000
@@ -69,19 +68,6 @@ def _bare(full: Tables, together: Floats, pooled: Floats, n: Floats) -> Tables:
     return Tables(full.first, full.second, together, pooled, none, none, full.sign, n)
 
 
-def with_coders(rows: Rows, keep: Bools) -> Rows:
-    """Rows of some coders, with all items; `keep` has the shape [coder]."""
-    code = np.cumsum(keep) - 1
-    kept = keep[rows.coder]
-    return dataclasses.replace(
-        rows,
-        item=rows.item[kept],
-        coder=code[rows.coder[kept]],
-        label=rows.label[kept],
-        n_coders=int(keep.sum()),
-    )
-
-
 def make_without(setup: Setup) -> OneByOne | Less | None:
     """Choose the way; None where a coefficient without a coder means nothing or takes too long."""
     entry, rows = setup.request.coefficient, setup.sample.rows
@@ -98,14 +84,14 @@ def make_without(setup: Setup) -> OneByOne | Less | None:
 
 
 class OneByOne:
-    """The data without each coder, counted anew."""
+    """The data without each coder, counted again for each."""
 
     def __init__(self, setup: Setup) -> None:
         rows = setup.sample.rows
         self.parts = []
         for coder in range(rows.n_coders):
-            keep = np.arange(rows.n_coders) != coder
-            self.parts.append(Statistics(with_coders(rows, keep), [setup.request]))
+            others = restrict(rows, rows.coder != coder)
+            self.parts.append(Statistics(others, [setup.request]))
         self.width = max(part.width for part in self.parts)
         self.work = 4 * len(rows.item) * rows.n_coders
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from annomodels.coefficients.counts import count
+from annomodels.coefficients.counts import Counts
 from annomodels.coefficients.evaluation import Statistics
 from annomodels.coefficients.parts.grouped import item_parts, label_counts
 from annomodels.coefficients.parts.influence import without_each_item
@@ -43,7 +43,7 @@ def by_item(setup: Setup, draws: int, seed: int) -> Breakdown:
         further = np.where(np.isnan(d), np.nan, _further(setup, made, seed))
     mean = np.full(len(d), np.nan) if further is None else further.mean(0)
     low, high = spans(further, mean)
-    left = without_each_item(setup, count(rows, setup.convention))
+    left = without_each_item(setup, Counts(rows, setup.convention))
     columns = {
         "n": rows.per_item,
         "value": 1 - d if setup.nominal else d,

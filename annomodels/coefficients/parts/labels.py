@@ -112,7 +112,7 @@ def by_label(setup: Setup, draws: int, seed: int) -> Breakdown:
 
 
 def _rare(note: str, n: int) -> str:
-    """Say that a label is rare, before anything else."""
+    """Note that a label is rare."""
     if n == 0:
         return "Nobody gave it to an item with two labels or more."
     if not note and n < RARE:

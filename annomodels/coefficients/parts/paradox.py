@@ -1,4 +1,4 @@
-r"""Why coders who agree on nearly everything can have a coefficient near 0.
+r"""High agreement with a coefficient near 0: the effect of a frequent label.
 
 Where one label makes up most of the labels, chance alone gives high agreement
 (:math:`A_e = \sum_k p_k^2` is near 1), and the coefficient is what is left: the agreement on the
@@ -25,7 +25,7 @@ GAP = 0.25
 
 @dataclass(frozen=True)
 class Prevalence:
-    """What the most frequent label does to agreement."""
+    """Effect of the most frequent label on agreement."""
 
     label: int  # its code
     share: float  # of the labels of items with two labels or more
@@ -98,6 +98,6 @@ def _of(part: int, whole: int) -> str:
 
 
 def number(x: float, digits: int = 3) -> str:
-    """Give a number without a leading zero, as papers print coefficients."""
+    """Format a number without a leading zero, as papers print coefficients."""
     text = f"{x:.{digits}f}" if round(x, digits) else f"{0:.{digits}f}"
     return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text

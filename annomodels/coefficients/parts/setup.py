@@ -1,4 +1,4 @@
-"""What is asked for, checked once for all breakdowns."""
+"""Data and request of a breakdown, checked once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from annomodels.coefficients.agreement import Convention, Resample, by_group
 from annomodels.coefficients.catalogue import Request, find
-from annomodels.coefficients.counts import Counts, count, count_pairs
+from annomodels.coefficients.counts import Counts, count_pairs
 from annomodels.coefficients.distances import Ordinal
 from annomodels.coefficients.formulas import EXPECTED
 from annomodels.coefficients.metrics import DistanceLike
@@ -41,23 +41,23 @@ class Setup:
 
     @property
     def nominal(self) -> bool:
-        """Whether labels are the same or not, and nothing between."""
+        """True if labels are the same or not, and nothing between."""
         return self.request.distance.name == "nominal"
 
     @property
     def moving(self) -> bool:
-        """Whether the distance depends on how frequent the labels are."""
+        """True if the distance depends on how frequent the labels are."""
         return isinstance(self.request.distance, Ordinal)
 
     @property
     def title(self) -> str:
-        """What to print for the coefficient."""
+        """Name of the coefficient in print."""
         title = self.request.coefficient.title
         return title if self.nominal else f"{title}, {self.request.distance.name}"
 
     @property
     def convention(self) -> Weighing:
-        """How much an item counts."""
+        """Weights of an item by its number of labels."""
         if self.request.convention not in CONVENTIONS:
             raise NotApplicable(
                 'With missing="pairwise" every pair of coders is separate. Take by="pair", or '
@@ -67,10 +67,10 @@ class Setup:
 
     def counts(self) -> Counts:
         """Label pairs and labels of each item under the convention."""
-        return count(self.sample.rows, self.convention)
+        return Counts(self.sample.rows, self.convention)
 
     def tables(self) -> Callable[[Floats], Tables]:
-        """Give what makes the tables of all data from weights of the items."""
+        """Return the function from weights of the items to tables of all data."""
         if self.request.convention == "pairwise":
             return count_pairs(self.sample.rows).tables
         counts, by_coder = self.counts(), self.request.coefficient.by_coder

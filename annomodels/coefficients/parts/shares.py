@@ -19,6 +19,7 @@ from scipy import sparse
 from annomodels.coefficients.counts import Counts
 from annomodels.coefficients.intervals import interval, share_above
 from annomodels.coefficients.parts.grouped import Grouped, item_parts
+from annomodels.coefficients.parts.results import SHARES
 from annomodels.coefficients.parts.setup import Setup
 from annomodels.coefficients.rows import Rows
 from annomodels.coefficients.tables import over
@@ -94,7 +95,7 @@ class Bias:
         self._more, self._given = sides.left[rows] - sides.right[rows], sides.total
 
     def by(self, weights: Floats) -> Floats:
-        """How much more often, as a share, [..., item] -> [..., coder]."""
+        """Difference of the shares of that label, [..., item] -> [..., coder]."""
         return over((self._more @ weights.T).T, (self._given @ weights.T).T)
 
 
@@ -132,16 +133,8 @@ def share_columns(
         low, high = interval(draws[0], value=point[0])
         ratio_low, ratio_high = interval(ratio, value=over(*point))
         p_more = share_above(ratio, 1.0)
-    return {
-        "share": point[0],
-        "share_low": low,
-        "share_high": high,
-        "by_chance": point[1],
-        "ratio": over(*point),
-        "ratio_low": ratio_low,
-        "ratio_high": ratio_high,
-        "p_more": p_more,
-    }
+    values = (point[0], low, high, point[1], over(*point), ratio_low, ratio_high, p_more)
+    return dict(zip(SHARES, values, strict=True))
 
 
 def item_table(setup: Setup) -> pd.DataFrame:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Measure = Callable[[Floats], Mapping[str, Any]]
 Row = tuple[str, float, Floats | None, int]
-"""What a row of the overall table is about, its value, draws, and number of items."""
+"""Row of the overall table: what it shows, its value, draws, and number of items."""
 
 FEWEST = 200
 MOST_NUMBERS = 16_000_000
@@ -81,14 +81,14 @@ def measured(
 
 
 def spans(draws: Floats | None, value: Any) -> tuple[Floats, Floats]:
-    """Intervals of the parts, which hold the values; NaN without draws."""
+    """Intervals of the parts, which contain the values; NaN without draws."""
     if draws is None:
         return np.full(np.shape(value), np.nan), np.full(np.shape(value), np.nan)
     return interval(draws, value=value)
 
 
 def _note(value: float, apart: float, n: int) -> str:
-    """Say why a part has no value or no interval."""
+    """Explain a missing value or interval of a part."""
     if n == 0:
         return REASONS["no_overlap"]
     if np.isnan(value):
@@ -163,7 +163,7 @@ def notes_of(setup: Setup, drawn: bool, asked: int = 0, made: int = 0) -> list[s
 
 
 def draws_note(asked: int, made: int) -> list[str]:
-    """Say where fewer draws were made than asked for."""
+    """Note that fewer draws were made than asked for."""
     if made >= asked:
         return []
     return [f"{made:,} draws instead of {asked:,}, as there are many parts."]
