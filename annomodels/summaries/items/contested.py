@@ -27,7 +27,7 @@ SHARES = np.array([0.3, 0.5, 0.7])
 # share of the labels that a hard item turns into wrong ones, and how many of the hard items it has
 LEVELS, LEVEL_SHARES = np.array([0.25, 0.5]), np.array([2 / 3, 1 / 3])
 # Beta prior of the share of hard items: few or none, unless the labels need them
-HARD = np.array([3.0, 0.4])
+HARD = np.array([3.0, 0.25])
 # classes from which hard items and pairs of readings are made: the most supported ones of an item
 CANDIDATES = 3
 # labels that say nothing of how wrong labels of a class spread over the other classes
