@@ -24,7 +24,7 @@ from scipy import sparse
 from annomodels.coefficients.distances import Distance, Squared
 from annomodels.coefficients.formulas import ICC
 from annomodels.coefficients.rows import Convention, Rows, meetings, within_items
-from annomodels.coefficients.tables import Tables, fold, label_pairs, over
+from annomodels.coefficients.tables import Tables, label_pairs, over, two_coders
 from annomodels.errors import NotApplicable
 from annomodels.types import Floats, Ints
 
@@ -314,18 +314,7 @@ class CoderPairs:
         """Tables of each pair of coders, with the dimensions [..., coder pair]."""
         k = self.n_labels
         joint = (self.joint @ weights.T).T.reshape(*weights.shape[:-1], len(self.one), k, k)
-        left, right = joint.sum(-1), joint.sum(-2)
-        first, second = label_pairs(k)
-        return Tables(
-            first=first,
-            second=second,
-            together=fold(joint),
-            pooled=left + right,
-            left=left[..., None, :],
-            right=right[..., None, :],
-            sign=np.ones(1),
-            n=2 * joint.sum((-1, -2)),
-        )
+        return two_coders(joint)
 
     def tables(self, weights: Floats, by_coder: bool = True) -> Tables:
         """Tables in which every pair of coders with a shared item counts the same."""

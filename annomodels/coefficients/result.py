@@ -26,18 +26,8 @@ if TYPE_CHECKING:
 
 
 COLUMNS = (
-    "coefficient",
-    "title",
-    "value",
-    "observed",
-    "expected",
-    "n",
-    "low",
-    "high",
-    "p_above_667",
-    "p_above_800",
-    "convention",
-    "note",
+    *("coefficient", "title", "value", "observed", "expected", "n", "low", "high"),
+    *("p_above_667", "p_above_800", "convention", "note"),
 )
 
 

@@ -105,7 +105,8 @@ def match_mentions(
         for n, mention in enumerate(keys):
             if n not in taken:
                 by_head.setdefault(_head(mention), []).append(n)
-        rest = sorted((n for n in range(len(responses)) if n not in out), key=_by_size(responses))
+        rest = [n for n in range(len(responses)) if n not in out]
+        rest.sort(key=lambda n: -len(responses[n][0]))
         for n in rest:
             words = set(responses[n][0].tokens)
             fits = [k for word in words for k in by_head.get(word, ()) if k not in taken]
@@ -124,10 +125,6 @@ def renamed(key: Clusters, response: Clusters, how: Match) -> list[list[Any]]:
     places = match_mentions(_only_mentions(keys), _only_mentions(responses), how)
     names = {responses[n]: keys[k] for n, k in places.items()}
     return [[names.get(m, ("response only", m)) for m in group] for group in other]
-
-
-def _by_size(mentions: list[tuple[Span, int | None]]) -> Any:
-    return lambda n: (-len(mentions[n][0]), n)
 
 
 def _only_mentions(mentions: list[Any]) -> list[Mention]:

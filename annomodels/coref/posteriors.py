@@ -181,7 +181,9 @@ class PairPosterior:
         names = sorted(set(genres))
         codes = np.array([names.index(genre) for genre in genres])
         rng = np.random.default_rng([self._seed, 2])
-        found = over_texts(self.kappa, codes, _within(self.draws), self.draws.shape[1], rng)
+        found = over_texts(
+            self.kappa, codes, float(self.draws.var(axis=1).mean()), self.draws.shape[1], rng
+        )
         return {
             name: self._take(np.flatnonzero(codes == n).tolist(), found.mean[n], found.new[n])
             for n, name in enumerate(names)
@@ -216,10 +218,6 @@ class PairPosterior:
             for row in self.summary().itertuples()
         ]
         return "\n".join(lines)
-
-
-def _within(draws: Floats) -> float:
-    return float(draws.var(axis=1).mean())
 
 
 def pair_posterior(corpus: Corpus, draws: int = 1000, seed: int = 0) -> PairPosterior:
@@ -266,7 +264,7 @@ def pair_posterior(corpus: Corpus, draws: int = 1000, seed: int = 0) -> PairPost
     kappa = np.array([points[document.id] for document in kept], dtype=float)
     drawn = np.stack(values)
     rng = np.random.default_rng([seed, 1])
-    found = over_texts(kappa, None, _within(drawn), draws, rng)
+    found = over_texts(kappa, None, float(drawn.var(axis=1).mean()), draws, rng)
     return PairPosterior(
         tuple(document.id for document in kept),
         tuple(document.genre for document in kept),

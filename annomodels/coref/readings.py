@@ -210,7 +210,7 @@ def _rows(
         several = _alternatives(document, coder, ids[coder].get(key, ""))
         label = labels.label(n, condition.expected)
         # labels are told apart by what they are, and shown by what can be read
-        same = label if isinstance(label, str) else " ".join(sorted(_name(k) for k in label))
+        same = label if isinstance(label, str) else " ".join(sorted(map(key_name, label)))
         shown = several or (label if isinstance(label, str) else _shown(document, label, key))
         said.setdefault(key, {}).setdefault((bool(several), shown, same), []).append(coder)
     for key in in_order(said):
@@ -260,10 +260,6 @@ def _named(document: Document, key: Key) -> str:
     """Words of an expression with their positions."""
     words = words_of(document, key[1])
     return words if words.startswith("words ") else f"{words} [{key[1].name}]"
-
-
-def _name(key: object) -> str:
-    return f"{key[0]}:{key[1].name}" if isinstance(key, tuple) else str(key)
 
 
 def words_of(document: Document, span: Span) -> str:

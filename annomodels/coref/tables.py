@@ -10,6 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from annomodels.coefficients.formulas import evaluate_with
+from annomodels.coefficients.tables import two_coders
 from annomodels.coref.clusterings import Clusters, Missing, Overlap, groups_of, overlap
 from annomodels.errors import DataWarning
 from annomodels.types import Floats, Ints
@@ -35,6 +37,9 @@ def kappa_of(a: ArrayLike, b: ArrayLike, c: ArrayLike, d: ArrayLike) -> Floats:
     r"""Cohen's kappa of tables of two by two, cell by cell array.
 
     .. math:: \kappa = \frac{2 (ad - bc)}{(a + b)(b + d) + (a + c)(c + d)}
+
+    It is that of the coefficients, a hundred times as fast for draws. NaN where both coders only
+    ever said the same one thing, or there is nothing.
     """
     a, b, c, d = (np.asarray(cell, dtype=float) for cell in (a, b, c, d))
     above = 2 * (a * d - b * c)
@@ -104,6 +109,14 @@ class TwoByTwo(NamedTuple):
     def s(self) -> float:
         """Bennett's S: both answers equally likely by chance."""
         return chance_corrected(self.observed, 0.5)
+
+    @property
+    def alpha(self) -> float:
+        """Krippendorff's alpha of all decisions; NaN where it is undefined."""
+        if not self.valid:
+            return math.nan
+        tables = two_coders(np.array(self.table, dtype=float))
+        return float(evaluate_with("without_replacement", tables).value)
 
     @property
     def yes(self) -> float:

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from annomodels.coefficients.implied import evaluate
-from annomodels.coefficients.tables import from_joint
 from annomodels.coref.clusterings import Missing, overlap
 from annomodels.coref.tables import LinkTable, TwoByTwo, links_of, pairs_of, sets_of
 from annomodels.data.document import Corpus, Document, documents_of
@@ -61,7 +59,9 @@ def text_kappa(cells: TwoByTwo) -> tuple[float, str]:
         return 1.0, "both none"
     if not b + c + d:
         return 1.0, "both all"
-    return cells.kappa, "one none" if not (a + b and a + c) else ""
+    if not (a + b and a + c):
+        return 0.0, "one none"
+    return cells.kappa, ""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -138,10 +138,7 @@ class TextAgreement:
     @property
     def alpha(self) -> float:
         """Alpha over all decisions pooled, chance from both coders' margins together."""
-        cells = self.pooled
-        if not cells.valid:
-            return math.nan
-        return float(evaluate("alpha", from_joint(cells.table, n=2 * cells.n)).value)
+        return self.pooled.alpha
 
     @property
     def rules(self) -> dict[str, int]:
