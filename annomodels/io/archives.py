@@ -58,13 +58,7 @@ class Members:
         return shown(name if inside else f"{self.name}/{name}")
 
     def read(self, name: str) -> bytes:
-        """Bytes of one file, unpacked if gzipped.
-
-        Raises
-        ------
-        AnnotationError
-            When it is not there, or damaged.
-        """
+        """Bytes of one file, unpacked if gzipped."""
         inside = posixpath.normpath(name.replace("\\", "/"))
         path = name if name in self else inside
         if path not in self:
@@ -94,13 +88,7 @@ def _is_litter(name: str) -> bool:
 
 
 def open_members(path: str | os.PathLike[str]) -> Members:
-    """Files of a folder, of a zip archive, or one file.
-
-    Raises
-    ------
-    AnnotationError
-        When there is nothing to read, or an archive is damaged, locked, too large or unsafe.
-    """
+    """Files of a folder, of a zip archive, or one file."""
     place = Path(path)
     if str(path) != "-" and place.is_dir():
         members = open_folder(place)
@@ -116,13 +104,7 @@ def open_members(path: str | os.PathLike[str]) -> Members:
 
 
 def open_folder(path: Path) -> Members:
-    """Files below a folder.
-
-    Raises
-    ------
-    AnnotationError
-        When there are too many, or links lead out of it.
-    """
+    """Files below a folder."""
     names: list[str] = []
     outside: list[str] = []
     with guarded(shown(path)):
@@ -147,11 +129,6 @@ def open_folder(path: Path) -> Members:
 
 def open_zip(data: bytes | Path, name: str) -> Members:
     """Files of a zip archive.
-
-    Raises
-    ------
-    AnnotationError
-        When it is damaged or locked, its names lead out of it, or it swells like a bomb.
 
     Examples
     --------

@@ -239,14 +239,7 @@ class UnknownFolder(AnnotationError):
 
 
 def chosen(name: str, source: Source, options: Options) -> Format:
-    """Format by name, or the first that matches; the long table when none does.
-
-    Raises
-    ------
-    AnnotationError
-        When the name is none of the formats, the source is known to hold no judgements, or is a
-        folder or archive in no known format.
-    """
+    """Format by name, or the first that matches; the long table when none does."""
     if name != "auto":
         found = {form.name: form for form in FORMATS}.get(name)
         if found is None:

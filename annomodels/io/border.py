@@ -62,11 +62,6 @@ def guarded(where: str, what: str = "file") -> Iterator[None]:
     It stands around the reading of a file only, never around arguments or computation, and keeps
     the cause: tests look there for defects of ours.
 
-    Raises
-    ------
-    AnnotationError
-        In place of any error that is not one of this package, a full disk or lack of memory.
-
     Examples
     --------
     >>> import zipfile
@@ -169,14 +164,7 @@ def _device(where: str) -> Problem:
 
 
 def raw_bytes(path: str | os.PathLike[str]) -> bytes:
-    """Bytes of a file or of the standard input ("-"), unpacked if gzipped.
-
-    Raises
-    ------
-    AnnotationError
-        When there is no file, it is a folder or a device, it may not be read, it is empty, damaged
-        or a pipe without an end.
-    """
+    """Bytes of a file or of the standard input ("-"), unpacked if gzipped."""
     where = STDIN if str(path) == "-" else shown(path)
     if where == STDIN:
         data = _standard_input()
@@ -254,11 +242,6 @@ def _closed(where: str, error: Exception) -> Problem:
 def gunzipped(data: bytes, where: str) -> bytes:
     """Unpack gzip, but not a file made to fill the memory; other bytes stay as they are.
 
-    Raises
-    ------
-    AnnotationError
-        When the file is damaged or swells more than any text does.
-
     Examples
     --------
     >>> import gzip
@@ -295,11 +278,6 @@ def _bomb(where: str) -> Problem:
 
 def decoded(data: bytes, source: str, encoding: str | None = None) -> str:
     """Text of bytes: UTF-8, or UTF-16 or UTF-32 with its mark, or as said.
-
-    Raises
-    ------
-    AnnotationError
-        When the bytes are no text in that encoding, with the row of the first wrong byte.
 
     Examples
     --------

@@ -71,11 +71,6 @@ def entry_of(said: Iterable[tuple[str, Entry]], question: str) -> Entry:
 def codebook_of(given: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str, Entry]:
     """Read a codebook: a table with the columns question, scale and labels, JSON, or a mapping.
 
-    Raises
-    ------
-    AnnotationError
-        With all problems of the codebook at once.
-
     Examples
     --------
     >>> codebook_of({"stage_*": "ordinal", "tone": {"labels": ["low", "high"]}})["tone"]

@@ -19,23 +19,7 @@ _LOOKED_AT = 200  # rows
 
 @dataclass(frozen=True)
 class Format:
-    """A way to write annotations down; ``a-b`` is read by functions ``is_a_b``, ``read_a_b`` ...
-
-    Parameters
-    ----------
-    name
-        What the user says: ``format="long"``.
-    title
-        A few words for lists.
-    signature
-        What it is recognised by, in words.
-    home
-        The file of its reader below ``io/``.
-    hint
-        Whether a source may be in it, told from names alone; only then is the reader loaded.
-    read, spans
-        Whether the reader gives columns (``read_a_b``), and spans (``spans_of_a_b``).
-    """
+    """A way to write annotations down; ``a-b`` is read by functions ``is_a_b``, ``read_a_b`` ..."""
 
     name: str
     title: str

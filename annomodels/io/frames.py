@@ -25,20 +25,6 @@ def columns_of(
 ) -> Columns:
     """Take the columns out of a long data frame.
 
-    Parameters
-    ----------
-    frame
-        One row per annotation: pandas, polars, pyarrow, DuckDB or anything else narwhals reads.
-    item, coder, label, group, text
-        Names of the columns.
-    gold
-        A column, or a mapping from item to truth.
-
-    Raises
-    ------
-    AnnotationError
-        With all problems at once, each with its row (the first row is 1).
-
     Examples
     --------
     >>> import pandas as pd

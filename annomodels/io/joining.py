@@ -23,13 +23,7 @@ from annomodels.io.tables.table import Table
 
 
 def stacked(files: Sequence[File], item: Names | None, options: Options) -> tuple[Source, Options]:
-    """One table of the rows of all, with a column for the coder where the files name none.
-
-    Raises
-    ------
-    AnnotationError
-        With every column that was named and is missing in one of the files.
-    """
+    """One table of the rows of all, with a column for the coder where the files name none."""
     tables = [file.source.table for file in files]
     problems = [problem for table in tables for problem in table.problems]
     key = said_key(item, {name for table in tables for name in table.header})

@@ -20,18 +20,7 @@ from annomodels.io.tables.long import GOLD_WORDS
 
 
 def names_from(given: Mapping[Any, Any] | str | os.PathLike[str] | None) -> dict[str, str]:
-    """Names of coders by what the export calls them.
-
-    Parameters
-    ----------
-    given
-        A mapping, or a file: JSON ``{"uuid": "ana"}`` or a table with two columns.
-
-    Raises
-    ------
-    AnnotationError
-        When the file is no such table.
-    """
+    """Names of coders by what the export calls them."""
     if given is None:
         return {}
     if isinstance(given, Mapping):
@@ -55,11 +44,6 @@ def groups_from(path: str | os.PathLike[str]) -> dict[str, str]:
     """Group of each coder from a file: JSON ``{"ana": "person"}`` or a table with two columns.
 
     A first row ``coder,group`` is taken for a header.
-
-    Raises
-    ------
-    AnnotationError
-        When the file is no such table.
     """
     try:
         found = names_from(path)
@@ -92,13 +76,7 @@ def rename_coders(columns: Columns, names: Mapping[str, str]) -> None:
 
 
 def recode_labels(columns: Columns, new: Mapping[Any, Any], source: str) -> None:
-    """Put labels in the place of others, also among known truths, and say what did not occur.
-
-    Raises
-    ------
-    AnnotationError
-        When all labels become one.
-    """
+    """Put labels in the place of others, also among known truths, and say what did not occur."""
 
     def recoded(label: Any) -> Any:
         if isinstance(label, frozenset):
@@ -145,11 +123,6 @@ def truths_from(path: str | os.PathLike[str]) -> dict[str, str]:
     The file is a table whose columns are called item and truth (or gold, or label; see the words
     that :func:`annomodels.read` knows), a table of two columns without such names, or a JSON
     object. Items without a truth are passed over.
-
-    Raises
-    ------
-    AnnotationError
-        When the file cannot be read, is no such table, or says two things of one item.
     """
     source = name_of(path)
     text = decoded(raw_bytes(path), source)
@@ -174,14 +147,7 @@ def truths_from(path: str | os.PathLike[str]) -> dict[str, str]:
 
 
 def truths_of(path: str | os.PathLike[str], data: Annotations) -> dict[Hashable, Hashable]:
-    """Truth of items of these data from a file, under the names that the data have.
-
-    Raises
-    ------
-    AnnotationError
-        Also when no item of the file is in the data, when a truth is not in the label set, or when
-        the data themselves hold the truth of all these items.
-    """
+    """Truth of items of these data from a file, under the names that the data have."""
     given, source = truths_from(path), name_of(path)
     items = {label_text(item): item for item in data.items}
     labels = {label_text(label): label for label in data.labels}
@@ -202,13 +168,7 @@ def truths_of(path: str | os.PathLike[str], data: Annotations) -> dict[Hashable,
 
 
 def items_from(path: str | os.PathLike[str], item: str | None = None) -> list[str]:
-    """Items of a table, each once: its column with the item, or the only one that it has.
-
-    Raises
-    ------
-    AnnotationError
-        When the file cannot be read, or it is not clear which column holds the item.
-    """
+    """Items of a table, each once: its column with the item, or the only one that it has."""
     source = name_of(path)
     records, _, _ = records_of(decoded(raw_bytes(path), source), source)
     rows = [row for row in records if any(row)]
@@ -233,20 +193,6 @@ def item_columns(
     """Cells of some columns of a table, by item.
 
     Rows of an item may repeat, as those of labels do, if they agree; empty cells are passed over.
-
-    Parameters
-    ----------
-    path
-        A table with a header (CSV, TSV).
-    columns
-        Names of the columns.
-    item
-        Name of the column with the item; found by the words for it where it is not named.
-
-    Raises
-    ------
-    AnnotationError
-        When the file cannot be read, a column is not there, or rows of an item differ.
     """
     source = name_of(path)
     records, _, _ = records_of(decoded(raw_bytes(path), source), source)
@@ -286,11 +232,6 @@ def rows_about(path: str | os.PathLike[str]) -> tuple[str, list[dict[str, Any]]]
     """Rows about coders or items from a table with a header: of whom they are, and the rows.
 
     A column of which every cell that holds something is a number is one of numbers.
-
-    Raises
-    ------
-    AnnotationError
-        When the file cannot be read, or has no column "coder" or "item", or both.
     """
     source = name_of(path)
     records, _, _ = records_of(decoded(raw_bytes(path), source), source)

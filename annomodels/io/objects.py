@@ -16,13 +16,7 @@ from annomodels.io.tables.table import Table
 
 
 def json_value(text: str, source: str) -> Any:
-    """Parse JSON with numbers kept as they are written.
-
-    Raises
-    ------
-    AnnotationError
-        When it is not JSON.
-    """
+    """Parse JSON with numbers kept as they are written."""
     try:
         return json.loads(text, parse_float=str, parse_int=str, parse_constant=_constant)
     except json.JSONDecodeError as error:
@@ -35,13 +29,7 @@ def json_value(text: str, source: str) -> Any:
 
 
 def json_lines(text: str, source: str) -> tuple[list[Any], list[int]]:
-    """Values of JSON lines and the rows they stand in.
-
-    Raises
-    ------
-    AnnotationError
-        With all lines that are not JSON.
-    """
+    """Values of JSON lines and the rows they stand in."""
     values, rows, problems = [], [], []
     for row, line in enumerate(text.split("\n"), 1):
         if line.strip():
@@ -107,15 +95,7 @@ def streamed_lines(path: Path, source: str) -> Iterator[tuple[int, Any]]:
 
 
 def streamed_array(path: Path, source: str) -> Iterator[tuple[int, Any]]:
-    """Give number and value of each element of a JSON array, one element in memory at a time.
-
-    Raises
-    ------
-    MissingDependency
-        Without ijson.
-    AnnotationError
-        When it is not JSON.
-    """
+    """Give number and value of each element of a JSON array, one element in memory at a time."""
     try:
         import ijson
     except ImportError:

@@ -158,17 +158,7 @@ def read(
 def understood(
     path: Paths, said: Mapping[str, Any], *, every: bool = False
 ) -> tuple[Columns, Callable[[Columns], Annotations]]:
-    """Read what there is, and say how annotations are made of columns.
-
-    Parameters
-    ----------
-    path
-        As for :func:`read`.
-    said
-        All keywords of :func:`read`.
-    every
-        Whether the columns of every question are wanted, as ``parts``.
-    """
+    """Read what there is, and say how annotations are made of columns."""
     gold, units, repeats = said["gold"], said["units"], said["repeats"]
     if repeats not in REPEATS:
         remedy = f"Use one of {', '.join(REPEATS)}."

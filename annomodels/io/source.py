@@ -73,21 +73,7 @@ class Options:
 
 
 class Source:
-    """One file or folder, read once; every view of it is made when it is first asked for.
-
-    Parameters
-    ----------
-    path
-        A file or folder, or "-" for the standard input.
-    encoding, delimiter, sheet
-        As said by the user; None to find out.
-    data
-        The bytes, if they have been read already; `path` is then their name.
-    columns
-        Names of the columns of a table without a header.
-    skip_rows
-        Rows above the header, or above the data, that are passed over.
-    """
+    """One file or folder, read once; every view of it is made when it is first asked for."""
 
     def __init__(
         self,

@@ -58,11 +58,6 @@ def atomic_path(path: str | os.PathLike[str], force: bool = False) -> Iterator[P
 
     The temporary file lies in the same folder and is removed when anything fails.
 
-    Raises
-    ------
-    OutputError
-        When a file is there, the folder is missing or closed, or the disk is full.
-
     Examples
     --------
     >>> import pathlib, tempfile
@@ -155,29 +150,6 @@ def write_table(
     spreadsheet: bool = False,
 ) -> Path:
     r"""Write a data frame to a file.
-
-    Parameters
-    ----------
-    frame
-        The table; its index is not written.
-    path
-        Where to; a further ending ``.gz`` packs csv, tsv, jsonl and json.
-    format
-        "csv", "tsv", "jsonl", "json" or "parquet"; without it, the ending of the path, else csv.
-    force
-        Whether a file that is there may be replaced.
-    spreadsheet
-        Whether to put an apostrophe before texts that a spreadsheet takes for formulas.
-
-    Returns
-    -------
-    Path
-        The file.
-
-    Raises
-    ------
-    OutputError
-        When the format is unknown, a file is there, or it cannot be written.
 
     Examples
     --------

@@ -26,11 +26,6 @@ def check_xml(data: bytes, source: str) -> None:
     Few annotation tools write one; entities, and with them expansion bombs and references to
     other files, can be declared nowhere else.
 
-    Raises
-    ------
-    AnnotationError
-        When it is no XML, or declares a document type.
-
     Examples
     --------
     >>> check_xml(b"<a><b/></a>", "a.xmi")
@@ -51,11 +46,6 @@ def elements(data: bytes, source: str) -> list[Element]:
 
     A document type that names a file is allowed, because MMAX2 writes one, but the file is never
     opened; entities cannot be declared or used.
-
-    Raises
-    ------
-    AnnotationError
-        When it is no XML, or declares entities.
 
     Examples
     --------

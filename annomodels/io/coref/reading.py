@@ -23,19 +23,7 @@ Paths = str | os.PathLike[str]
 
 @dataclass(frozen=True)
 class Format:
-    """A way to write coreference down.
-
-    Parameters
-    ----------
-    name, title
-        What the user says, and a few words.
-    names_documents
-        Whether the file itself names its documents; else the file's name is the document's.
-    matches
-        Whether a file looks like it.
-    home, reader
-        The file of its reader, and the function in it that gives the documents of a file.
-    """
+    """A way to write coreference down."""
 
     name: str
     title: str

@@ -29,18 +29,7 @@ ENDINGS = {".parquet": "parquet", ".pq": "parquet", ".csv": "delimited", ".tsv":
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """Some rows of a file: text columns by role, and where they stand.
-
-    Parameters
-    ----------
-    place
-        File and row group in words.
-    first
-        Row number of the first row, as people count in that file.
-    columns
-        Dictionary arrays of ``large_string`` by role, without gaps: what is missing is the empty
-        text.
-    """
+    """Some rows of a file: text columns by role, and where they stand."""
 
     place: str
     first: int
@@ -52,19 +41,7 @@ class Chunk:
 
 @dataclass(eq=False)
 class File:
-    """A Parquet or delimited file that is read in chunks.
-
-    Parameters
-    ----------
-    path
-        Where it is.
-    header
-        Names of its columns.
-    delimiter
-        Delimiter of a text; empty for Parquet.
-    problems
-        What is wrong with its rows, known when all chunks have been read.
-    """
+    """A Parquet or delimited file that is read in chunks."""
 
     path: Path
     header: tuple[str, ...]
@@ -127,15 +104,7 @@ class File:
         return {name: _column(few, name, set()).to_pylist() for name in names}
 
     def chunks(self, names: dict[str, str], fractional: set[str]) -> Iterator[Chunk]:
-        """Read the columns of the roles from the first row to the last.
-
-        Parameters
-        ----------
-        names
-            Column of each role.
-        fractional
-            Columns of floats that are not all whole.
-        """
+        """Read the columns of the roles from the first row to the last."""
         batches = self._texts if self.delimiter else self._parquet
         group, first = 0, 2 if self.delimiter else 1
         for group, batch in batches(_columns(names.values())):
@@ -252,11 +221,6 @@ def opened(path: Path) -> File:
     """Look at the header of a file.
 
     It is Parquet, or a text with a header and delimiters, perhaps gzipped.
-
-    Raises
-    ------
-    AnnotationError
-        When it is neither, or damaged.
     """
     name = shown(path)
     with guarded(name):
@@ -284,13 +248,6 @@ def kind_of(path: Path) -> str | None:
 
 def coded(column: Any, fractional: bool) -> Any:
     """Code the cells of an Arrow column as the texts that ``annomodels.read`` makes of them.
-
-    Parameters
-    ----------
-    column
-        An Arrow array.
-    fractional
-        Whether floats keep their fractions; else they are whole numbers.
 
     Examples
     --------

@@ -97,19 +97,7 @@ def named_column(header: Sequence[str], name: str, role: str, source: str) -> li
 def find_roles(
     header: Sequence[str], given: Mapping[str, str | None], source: str, taken: Sequence[str] = ()
 ) -> tuple[dict[str, str], list[Problem]]:
-    """Columns of item, coder and label: as named, else by their known names.
-
-    Parameters
-    ----------
-    header
-        Names of the columns.
-    given
-        Column named by the user for each role, or None.
-    source
-        Name of the file, for messages.
-    taken
-        Columns that hold something else.
-    """
+    """Columns of item, coder and label: as named, else by their known names."""
     chosen: dict[str, str] = {}
     problems: list[Problem] = []
     for role in ROLES:
@@ -179,21 +167,7 @@ def assemble(
     names: Mapping[str, str],
     missing: Callable[[Any], bool] = is_blank,
 ) -> Columns:
-    """Leave out skipped labels, and collect what belongs to the items, with all problems.
-
-    Parameters
-    ----------
-    cells
-        Columns "item", "coder", "label" and perhaps "gold", "group", "text".
-    rows
-        Row numbers, for messages.
-    source
-        Name of the file.
-    names
-        Name of each column in the file, for messages.
-    missing
-        Whether a label stands for no label.
-    """
+    """Leave out skipped labels, and collect what belongs to the items, with all problems."""
     items, coders, labels = cells["item"], cells["coder"], cells["label"]
     out = Columns(names=names)
     for role in ROLES:
@@ -298,13 +272,7 @@ def finished(
     scale: Scale,
     dont_know: Sequence[Hashable] = (),
 ) -> Annotations:
-    """Code the columns, after a look at what they hold.
-
-    Raises
-    ------
-    AnnotationError
-        With all problems of the columns and of the names in them.
-    """
+    """Code the columns, after a look at what they hold."""
     problems = list(columns.problems)
     if not problems and not len(columns.labels):
         what = "No cell contains a label."

@@ -26,11 +26,6 @@ def records_of(
 ) -> tuple[list[list[str]], Sequence[int], str]:
     r"""Rows of cells, the line each begins in, and the delimiter; blank lines are empty rows.
 
-    Raises
-    ------
-    AnnotationError
-        When quotes do not match.
-
     Examples
     --------
     >>> records_of("a;b\n1;'2,5'\n", "x.csv")[0]

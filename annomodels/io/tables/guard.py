@@ -67,21 +67,7 @@ def suspicions(
     check_repeats: bool = True,
     by_units: bool = False,
 ) -> list[Problem]:
-    """Say why data that can be read are perhaps not what they seem, and what to do about it.
-
-    Parameters
-    ----------
-    data
-        What was read.
-    columns
-        Where it came from.
-    table
-        Gives the table that it stood in, to look for columns that make rows unique.
-    check_repeats
-        Whether repeats are looked at.
-    by_units
-        Whether items are stretches of text, whose chains are label sets of their own.
-    """
+    """Say why data that can be read are perhaps not what they seem, and what to do about it."""
     found = _repeated(data, columns, table) if check_repeats else []
     found += _coders_apart(data)
     return found if by_units else found + _items_apart(data)
@@ -133,13 +119,6 @@ def repeated_problem(
 def looks_meant(counts: Codes, pairs: int, same: int) -> bool:
     """Whether coders agree with themselves, as when items were shown again to test them.
 
-    Parameters
-    ----------
-    counts
-        How often each label was given.
-    pairs, same
-        Pairs of labels that a coder gave to one item, and those of them that are equal.
-
     Examples
     --------
     >>> looks_meant(np.array([50, 50]), 20, 18), looks_meant(np.array([50, 50]), 20, 11)
@@ -159,15 +138,6 @@ def proposal(
 
     Few columns are better than many, and names better than texts and other labels; columns that say
     what was labelled or when are no part of an item.
-
-    Parameters
-    ----------
-    cells
-        Columns by name.
-    names
-        Name of the column of each role; without a coder, rows are items.
-    labels, coders
-        Their names; coders name columns where rows are items.
     """
     size = min(max(map(len, cells.values()), default=0), LOOKED_AT)
     if "item" not in names or not size:

@@ -18,11 +18,6 @@ _QUOTED = re.compile(r'[,"\r\n]')
 class Key(str):
     """Columns that name the items together, as one name: ``Key(["doc", "seg"])`` is ``doc,seg``.
 
-    Parameters
-    ----------
-    parts
-        Names of the columns.
-
     Examples
     --------
     >>> Key(["doc", "seg"]), Key(["last, first", "n"]).parts
@@ -60,13 +55,6 @@ def parts_of(name: str | None) -> tuple[str, ...]:
 
 def said_key(item: Names | None, known: Iterable[str] = ()) -> str | None:
     """Column, or key of several columns, that was said; with commas if no column is called so.
-
-    Parameters
-    ----------
-    item
-        A name, names, or names with commas between them.
-    known
-        Columns that there are.
 
     Examples
     --------

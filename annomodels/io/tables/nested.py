@@ -35,18 +35,7 @@ _MARKS = (", ", ",", ";", "|", " ")
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the labels are.
-
-    Parameters
-    ----------
-    shape
-        "records": a list of objects, each of one coder. "object": labels by coder. "lists": one
-        list of coders and lists of labels beside it. "spans": places of marked text by coder.
-    labels
-        Fields with labels; each is a question, if they are several.
-    coder
-        Field of the coders, beside the labels or in each object.
-    """
+    """Where the labels are."""
 
     shape: Shape
     labels: tuple[str, ...]

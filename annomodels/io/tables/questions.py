@@ -37,15 +37,7 @@ SHARED = 20  # items with two coders, all agreed, before a column is taken for o
 
 @dataclass(frozen=True)
 class Unsuitable:
-    """Why a column is no question.
-
-    Parameters
-    ----------
-    why
-        A few words: "free text, 509 different answers among 750".
-    sure
-        Whether it cannot hold labels; else it only looks as if nobody was asked.
-    """
+    """Why a column is no question."""
 
     why: str
     sure: bool = True

@@ -25,15 +25,7 @@ _ALIKE = 0.5  # variables whose labels overlap less than this cannot be one
 
 @dataclass(frozen=True)
 class Grid:
-    """Columns whose names are pairs of a variable and a coder.
-
-    Parameters
-    ----------
-    columns
-        Variable -> coder -> name of the column.
-    apart
-        Whether the labels show that these are several variables.
-    """
+    """Columns whose names are pairs of a variable and a coder."""
 
     columns: Mapping[str, Mapping[str, str]]
     apart: bool

@@ -19,15 +19,7 @@ from annomodels.io.xmlsafe import check_xml
 
 
 def excel_records(data: bytes, source: str, sheet: str | None) -> list[list[str]]:
-    """Rows of cells of one sheet of a workbook, as texts.
-
-    Raises
-    ------
-    MissingDependency
-        Without openpyxl.
-    AnnotationError
-        When the workbook is damaged, or several sheets hold cells and none was named.
-    """
+    """Rows of cells of one sheet of a workbook, as texts."""
     try:
         import openpyxl
     except ImportError:
@@ -74,15 +66,7 @@ def _shown(cell: Any) -> str:
 
 
 def spss_table(data: bytes, source: str) -> Table:
-    """Table of an SPSS file: value labels stand for their codes, user-missing values are empty.
-
-    Raises
-    ------
-    MissingDependency
-        Without pyreadstat.
-    AnnotationError
-        When the file is damaged.
-    """
+    """Table of an SPSS file: value labels stand for their codes, user-missing values are empty."""
     try:
         import pyreadstat
     except ImportError:
@@ -120,13 +104,7 @@ def _first_line(error: Exception) -> str:
 
 
 def parquet_table(data: bytes, source: str) -> Table:
-    """Table of a Parquet file, numbers written as texts.
-
-    Raises
-    ------
-    AnnotationError
-        When the file is damaged.
-    """
+    """Table of a Parquet file, numbers written as texts."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

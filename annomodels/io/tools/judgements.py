@@ -53,15 +53,7 @@ def values_of(label: Any) -> tuple[str, ...]:
 
 
 class Judgements:
-    """Judgements of one export.
-
-    Parameters
-    ----------
-    source
-        Where they come from.
-    options
-        What the user said: question, sets.
-    """
+    """Judgements of one export."""
 
     def __init__(self, source: Source, options: Options) -> None:
         self.source = source
@@ -90,19 +82,7 @@ class Judgements:
     def add(
         self, item: Any, coder: Any, question: str, label: Any, row: int, number: Any = ""
     ) -> None:
-        """Take a judgement; a label of None, "" or [] is a skip, a list is a set of labels.
-
-        Parameters
-        ----------
-        item, coder, label
-            As they stand in the file.
-        question
-            What was asked.
-        row
-            Row or number of the record, for messages.
-        number
-            Identifier of the annotation; the same twice is one.
-        """
+        """Take a judgement; a label of None, "" or [] is a skip, a list is a set of labels."""
         try:
             word, who = "an item", ""
             what = name_of_value(item)

@@ -23,11 +23,6 @@ def parts_of(source: Source, *endings: str) -> Iterator[Part]:
 
     A file may be packed again, with its type system beside it. A single file is the work of the
     coder it is named after, on the document that its folder is named after.
-
-    Raises
-    ------
-    AnnotationError
-        When files lie side by side, so that coders and documents cannot be told apart.
     """
     if source.inside is None:
         yield "document", source.stem, source.data, source.name, Members(source.name)

@@ -82,13 +82,6 @@ WHOLE = "answer"  # the question when a form has no names
 def answers_in(content: Any) -> dict[str, Any]:
     """Labels by question in the object that a form sends.
 
-    Parameters
-    ----------
-    content
-        What was sent: ``{"sentiment": {"label": "pos"}}`` (crowd-classifier),
-        ``{"sentiment": {"labels": ["a", "b"]}}``, ``{"q1": {"yes": true, "no": false}}`` (radio
-        buttons), ``{"q1": "yes"}``, or ``{"yes": true, "no": false}`` without a name.
-
     Examples
     --------
     >>> answers_in({"sentiment": {"label": "pos"}, "q2": {"a": False, "b": True}})

@@ -21,19 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Writer:
-    """A way to write.
-
-    Parameters
-    ----------
-    name
-        What the user says: ``to="k-alpha"``.
-    title
-        A few words for lists.
-    make
-        Table or text.
-    form
-        Form of the table, where the tool takes one only; else the ending of the file decides.
-    """
+    """A way to write."""
 
     name: str
     title: str
@@ -72,13 +60,7 @@ BACKS: Mapping[str, Writer] = _by_name(
 
 
 def named(to: str, writers: Mapping[str, Writer]) -> Writer:
-    """Give the writer of a name.
-
-    Raises
-    ------
-    NotApplicable
-        When there is none of that name.
-    """
+    """Give the writer of a name."""
     if to in writers:
         return writers[to]
     near = difflib.get_close_matches(str(to), writers, n=1)
