@@ -148,7 +148,7 @@ def read_answers(
     if isinstance(given, Mapping):
         found = plain_mapping(given, "item", "label")
     else:
-        found = truths_from(given)
+        found = truths_from(given, data.items)
     found = {item: truth for item, truth in found.items() if not is_blank(truth)}
     if not found:
         what = "There are no answers: no item has a label."

@@ -28,10 +28,7 @@ MOST_FILES = 200_000
 
 
 class Members:
-    """Files of a folder or archive by their path in it, with ``/`` between the parts.
-
-    `load` gives the bytes of a file.
-    """
+    """Files of a folder or archive by their path in it, with ``/`` between the parts."""
 
     def __init__(
         self,
@@ -128,16 +125,7 @@ def open_folder(path: Path) -> Members:
 
 
 def open_zip(data: bytes | Path, name: str) -> Members:
-    """Files of a zip archive.
-
-    Examples
-    --------
-    >>> packed = io.BytesIO()
-    >>> with zipfile.ZipFile(packed, "w") as archive:
-    ...     archive.writestr("ana.jsonl", "{}")
-    >>> open_zip(packed.getvalue(), "export.zip").names
-    ('ana.jsonl',)
-    """
+    """Files of a zip archive."""
     size = data.stat().st_size if isinstance(data, Path) else len(data)
     with guarded(shown(name), "zip archive or Excel workbook"):
         archive = zipfile.ZipFile(data if isinstance(data, Path) else io.BytesIO(data))

@@ -57,22 +57,7 @@ MARKS: tuple[tuple[bytes, str], ...] = (
 
 @contextmanager
 def guarded(where: str, what: str = "file") -> Iterator[None]:
-    """Turn whatever is raised while bytes from outside are read into an ``AnnotationError``.
-
-    It stands around the reading of a file only, never around arguments or computation, and keeps
-    the cause: tests look there for defects of ours.
-
-    Examples
-    --------
-    >>> import zipfile
-    >>> with guarded("a.zip"):
-    ...     raise zipfile.BadZipFile("Bad magic number")
-    Traceback (most recent call last):
-    ...
-    annomodels.errors.AnnotationError: The file is damaged: Bad magic number.
-      where: a.zip
-      fix:   Copy or export it again.
-    """
+    """Turn whatever is raised while bytes from outside are read into an ``AnnotationError``."""
     try:
         yield
     except (AnnomodelsError, MemoryError, ImportError):
@@ -106,14 +91,7 @@ def first_line(error: BaseException) -> str:
 
 
 def needs(package: str, what: str) -> MissingDependency:
-    """Error that names the package which reads such files, and the line that installs it.
-
-    Examples
-    --------
-    >>> print(needs("openpyxl", "An Excel workbook"))
-    An Excel workbook is read with the package openpyxl, which is not installed.
-      fix:   pip install 'annomodels[readers]' (or pip install openpyxl).
-    """
+    """Error that names the package which reads such files, and the line that installs it."""
     sentence = f"{what} is read with the package {package}, which is not installed."
     remedy = f"pip install 'annomodels[readers]' (or pip install {package})."
     return MissingDependency(str(Problem(sentence, remedy=remedy)))
@@ -240,14 +218,7 @@ def _closed(where: str, error: Exception) -> Problem:
 
 
 def gunzipped(data: bytes, where: str) -> bytes:
-    """Unpack gzip, but not a file made to fill the memory; other bytes stay as they are.
-
-    Examples
-    --------
-    >>> import gzip
-    >>> gunzipped(gzip.compress(b"item,coder,label"), "a.csv.gz")
-    b'item,coder,label'
-    """
+    """Unpack gzip, but not a file made to fill the memory; other bytes stay as they are."""
     if data[:2] != b"\x1f\x8b":
         return data
     out, size, rest = [], 0, data
@@ -277,13 +248,7 @@ def _bomb(where: str) -> Problem:
 
 
 def decoded(data: bytes, source: str, encoding: str | None = None) -> str:
-    """Text of bytes: UTF-8, or UTF-16 or UTF-32 with its mark, or as said.
-
-    Examples
-    --------
-    >>> decoded("Grüße".encode("utf-16"), "a.csv")
-    'Grüße'
-    """
+    """Text of bytes: UTF-8, or UTF-16 or UTF-32 with its mark, or as said."""
     for magic, kind, remedy in MAGIC:
         if data.startswith(magic):
             raise AnnotationError(Problem(f"This is {kind}, not a text table.", source, remedy))

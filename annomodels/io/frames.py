@@ -23,16 +23,7 @@ def columns_of(
     group: str | None = None,
     text: str | None = None,
 ) -> Columns:
-    """Take the columns out of a long data frame.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"unit": [1, 1], "rater": ["x", "y"], "rating": ["no", None]})
-    >>> found = columns_of(frame)
-    >>> found.items, found.labels, found.skips
-    ([1], ['no'], 1)
-    """
+    """Take the columns out of a long data frame."""
     table = _eager(frame)
     header = [str(name) for name in table.columns]
     extra = {"gold": gold if isinstance(gold, str) else None, "group": group, "text": text}
@@ -70,10 +61,7 @@ def _cells(table: Any, name: str) -> list[Any]:
 
 
 def cells_of(series: Any) -> list[Any]:
-    """Cells of a narwhals series as Python values.
-
-    A column of numbers with gaps arrives as floats, so whole numbers become integers again.
-    """
+    """Cells of a narwhals series as Python values."""
     cells = [None if is_missing(cell) else cell for cell in series.to_list()]
     numbers = [cell for cell in cells if cell is not None]
     if numbers and all(isinstance(cell, float) and cell.is_integer() for cell in numbers):

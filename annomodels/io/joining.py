@@ -164,10 +164,7 @@ def without_labels(columns: Columns, files: Sequence[File], options: Options) ->
 
 
 def joined(files: Sequence[File], parts: Sequence[Columns]) -> Columns:
-    """Columns of all files; a file that was named holds the work of its one coder.
-
-    Questions that have to be chosen are those of any file.
-    """
+    """Columns of all files; a file that was named holds the work of its one coder."""
     out = Columns(names=parts[0].names if parts else {})
     problems = [problem for part in parts for problem in part.problems]
     choices = tuple(dict.fromkeys(name for problem in problems for name in problem.choices))

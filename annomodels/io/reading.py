@@ -13,7 +13,8 @@ from annomodels.errors import AnnotationError, Problem
 from annomodels.io.assembly import Said, read_columns, read_spans_of
 from annomodels.io.border import guarded
 from annomodels.io.many import Paths, gathered
-from annomodels.io.source import Options, Source
+from annomodels.io.proposals import with_proposal
+from annomodels.io.source import Options, Piped, Source
 from annomodels.io.tables.columns import Columns, finished
 from annomodels.io.tables.guard import REPEATS, NotAsItSeems, Repeats, suspicions
 from annomodels.io.tables.table import Table
@@ -21,6 +22,8 @@ from annomodels.io.tables.table import Table
 if TYPE_CHECKING:
     from annomodels.io.codebook import Entry
     from annomodels.io.span_builder import Spans
+
+_TEXTS = ("encoding", "delimiter", "sheet")
 
 
 def read(
@@ -37,6 +40,7 @@ def read(
     codebook: str | os.PathLike[str] | Mapping[str, Any] | None = None,
     format: str = "auto",
     question: str | None = None,
+    question_column: str | None = None,
     missing: Iterable[str] = (),
     dont_know: Sequence[str] | str = (),
     coder_columns: Sequence[str] | None = None,
@@ -94,6 +98,8 @@ def read(
         without a header), or the name of a tool, such as "label-studio".
     question
         Which question to read when there are several; they are never mixed.
+    question_column
+        Column of a table that names the question which each row answers.
     dont_know
         Labels that are not classes, such as "don't know": missing to coefficients, while models
         learn from who gives them to what. See :class:`annomodels.models.Answering`.
@@ -151,8 +157,36 @@ def read(
     >>> data.labels, data.skips
     (('NA', 'no'), 1)
     """
-    found, made = understood(path, {k: v for k, v in locals().items() if k != "path"})
+    return with_way_out(path, {k: v for k, v in locals().items() if k != "path"}, _read_one)
+
+
+def _read_one(path: Paths, said: Mapping[str, Any]) -> Annotations:
+    found, made = understood(path, said)
     return made(found)
+
+
+def with_way_out[T](
+    path: Paths, said: Mapping[str, Any], reader: Callable[..., T], verb: str = "read"
+) -> T:
+    """Read; a refusal names the options with which the same reader does read the file."""
+    if path == "-":
+        path = Piped("-")  # what came through a pipe cannot be read again
+    try:
+        return reader(path, said)
+    except AnnotationError as error:
+        default = read.__kwdefaults__ or {}
+        given = {
+            name: value for name, value in said.items()
+            if name not in default or value != default[name]
+        }  # fmt: skip
+        more = {name: value for name, value in default.items() if name not in given}
+
+        def source() -> Source:
+            return gathered(path, lambda one: _source(one, *(said[k] for k in _TEXTS)))
+
+        raise with_proposal(
+            error, verb, path, given, source, lambda new: reader(path, {**more, **new})
+        ) from error.__cause__
 
 
 def understood(
@@ -171,7 +205,8 @@ def understood(
         key = source.with_key(said["item"])
     missing = said["missing"]
     options = Options(
-        **{name: said[name] for name in ("coder", "label", "group", "text", "question")},
+        **{name: said[name] for name in ("coder", "label", "group", "text")},
+        **{name: said[name] for name in ("question", "question_column")},
         **{name: said[name] for name in ("models", "sets")},
         item=key,
         gold=gold if isinstance(gold, str) else None,
@@ -234,10 +269,7 @@ def _questions_of(
 
 
 def _entries(scale: Any, codebook: Any) -> list[tuple[str, Entry]] | None:
-    """Put together what is said of scales and labels; what stands later counts more.
-
-    None where one scale is said of all.
-    """
+    """Put together what is said of scales and labels; what stands later counts more."""
     if not isinstance(scale, Mapping):
         if scale not in SCALES:
             remedy = f"Use one of {', '.join(SCALES)}."

@@ -84,15 +84,7 @@ class SpanTable:
 
 
 def to_code_points(text: str) -> list[int]:
-    """Place in code points of each UTF-16 unit of a text, the end included.
-
-    Signs outside the basic plane, such as emoji, take two units.
-
-    Examples
-    --------
-    >>> to_code_points("a😊b")
-    [0, 1, 1, 2, 3]
-    """
+    """Place in code points of each UTF-16 unit of a text, the end included."""
     places: list[int] = []
     for place, sign in enumerate(text):
         places += [place] * (2 if sign > "\uffff" else 1)

@@ -54,19 +54,7 @@ class OutputError(AnnomodelsError, OSError):
 
 @contextmanager
 def atomic_path(path: str | os.PathLike[str], force: bool = False) -> Iterator[Path]:
-    """Give a path to write to; the file takes its place only when all went well.
-
-    The temporary file lies in the same folder and is removed when anything fails.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.txt"
-    >>> with atomic_path(target) as temporary:
-    ...     _ = temporary.write_text("done")
-    >>> target.read_text()
-    'done'
-    """
+    """Give a path to write to; the file takes its place only when all went well."""
     target = Path(path)
     _refuse(target, force)
     tag = f".{target.stem[:40]}-{secrets.token_hex(4)}"
@@ -149,16 +137,7 @@ def write_table(
     force: bool = False,
     spreadsheet: bool = False,
 ) -> Path:
-    r"""Write a data frame to a file.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import pandas as pd
-    >>> target = pathlib.Path(tempfile.mkdtemp()) / "gold.csv"
-    >>> write_table(pd.DataFrame({"item": ["t1"], "label": ["pos"]}), target).read_text()
-    'item,label\nt1,pos\n'
-    """
+    r"""Write a data frame to a file."""
     target = Path(path)
     if format is None:
         ending = Path(target.stem).suffix if target.suffix == ".gz" else target.suffix
@@ -175,13 +154,7 @@ def write_table(
 
 
 def guarded(cell: Any) -> Any:
-    """Text with an apostrophe before it if a spreadsheet would take it for a formula.
-
-    Examples
-    --------
-    >>> guarded("=1+1"), guarded("-1"), guarded("-"), guarded("ana")
-    ("'=1+1", '-1', '-', 'ana')
-    """
+    """Text with an apostrophe before it if a spreadsheet would take it for a formula."""
     dangerous = isinstance(cell, str) and len(cell) > 1 and cell.startswith(FORMULA_STARTS)
     if dangerous and not all_numbers([cell]):  # a sign alone is a label, and computes nothing
         return "'" + cell
@@ -189,13 +162,7 @@ def guarded(cell: Any) -> Any:
 
 
 def formulas(cells: Iterable[Any]) -> int:
-    """Count cells that a spreadsheet would take for formulas.
-
-    Examples
-    --------
-    >>> formulas(["=1+1", "-1", "-", "ana"])
-    1
-    """
+    """Count cells that a spreadsheet would take for formulas."""
     return sum(
         isinstance(cell, str) and cell.startswith(FORMULA_STARTS) and guarded(cell) != cell
         for cell in cells

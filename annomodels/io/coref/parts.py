@@ -103,10 +103,7 @@ class Marks:
 def crossings(
     spans: Iterable[tuple[Span, str, str]], crossing: Crossing, remedy: str
 ) -> list[Problem]:
-    """Problems with spans that overlap without one holding the other.
-
-    "keep" allows them.
-    """
+    """Problems with spans that overlap without one holding the other."""
     if crossing == "keep":
         return []
     problems = []

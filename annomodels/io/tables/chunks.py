@@ -168,10 +168,7 @@ class File:
 
 @contextmanager
 def _silent(handler: Callable[[Any], str]) -> Iterator[None]:
-    """Keep what Arrow prints where it cannot tell a handler of a row, which is not UTF-8.
-
-    Nobody could catch that error, and reading stops with another one in its place.
-    """
+    """Keep what Arrow prints where it cannot tell a handler of a row, which is not UTF-8."""
     before = sys.unraisablehook
 
     def hook(said: Any) -> None:
@@ -218,10 +215,7 @@ def _column(batch: Any, name: str, fractional: set[str]) -> Any:
 
 
 def opened(path: Path) -> File:
-    """Look at the header of a file.
-
-    It is Parquet, or a text with a header and delimiters, perhaps gzipped.
-    """
+    """Look at the header of a file."""
     name = shown(path)
     with guarded(name):
         with path.open("rb") as file:
@@ -247,14 +241,7 @@ def kind_of(path: Path) -> str | None:
 
 
 def coded(column: Any, fractional: bool) -> Any:
-    """Code the cells of an Arrow column as the texts that ``annomodels.read`` makes of them.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> coded(pa.array([1.0, None, 2.0, 1.0]), False).to_pylist()
-    ['1', '', '2', '1']
-    """
+    """Code the cells of an Arrow column as the texts that ``annomodels.read`` makes of them."""
     if pa.types.is_null(column.type):
         column = column.cast(pa.large_string())
     if not pa.types.is_dictionary(column.type):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annomodels.data.annotations import Annotations, Scale
@@ -25,7 +25,8 @@ from annomodels.data.validation import (
 )
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.tables.keys import Key
-from annomodels.io.tables.questions import Unsuitable
+from annomodels.io.tables.options import Options
+from annomodels.io.tables.questions import Unsuitable, choose_question, suitable
 
 ROLES = ("item", "coder", "label")
 # The package's own word comes first and wins; the rest are the words of other tools.
@@ -41,11 +42,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
 
 @dataclass
 class Columns:
-    """Cells of the three columns without skipped ones, and what belongs to the items.
-
-    `names` says what the columns are called in the file, by role. Where every question was asked
-    for, `parts` gives the columns of each, and `left_out` says which of them are none.
-    """
+    """Cells of the three columns without skipped ones, and what belongs to the items."""
 
     items: Sequence[Any] = ()
     coders: Sequence[Any] = ()
@@ -63,14 +60,38 @@ class Columns:
     left_out: Mapping[str, Unsuitable] = field(default_factory=dict)
 
 
-def matched(header: Sequence[str]) -> dict[str, list[str]]:
-    """Columns with a known name for each role; the package's own word wins.
+Part = Callable[[], Columns]
 
-    Examples
-    --------
-    >>> matched(["task_id", "Worker", "note"])
-    {'item': ['task_id'], 'coder': ['Worker'], 'label': []}
-    """
+
+def choose(
+    parts: Mapping[Any, Part],
+    counts: Mapping[Any, int],
+    left_out: Mapping[Any, Unsuitable],
+    options: Options,
+    where: str,
+    rows: str = "row",
+    *,
+    by: str = "",
+) -> Columns:
+    """Columns of the question that was asked for, or the parts of all when each was asked for."""
+    if options.every and parts:
+        return Columns(parts={str(name): part for name, part in parts.items()}, left_out=left_out)
+    fit, said, problems = suitable(counts, left_out, options.question, where)
+    question, missed = (
+        (None, []) if problems else choose_question(fit, options.question, where, rows)
+    )
+    if problems or missed:
+        found = [*problems, *missed]
+        more = f" Or name it with {by}=." if by else ""
+        return Columns(problems=[replace(one, remedy=one.remedy + more) for one in found])
+    columns = parts[question]()
+    columns.question = str(question)
+    columns.notes = [*said, *columns.notes]
+    return columns
+
+
+def matched(header: Sequence[str]) -> dict[str, list[str]]:
+    """Columns with a known name for each role; the package's own word wins."""
     found: dict[str, list[str]] = {}
     for role in ROLES:
         words = {word for alias in ALIASES[role] for word in (alias, f"{alias}_id", f"{alias}id")}

@@ -46,16 +46,7 @@ class Unsuitable:
 def unsuitable(
     name: str, items: Sequence[Any], coders: Sequence[Any], labels: Sequence[Any]
 ) -> Unsuitable | None:
-    """Say why a column cannot be a question, or None; `labels` are the cells that are filled.
-
-    Examples
-    --------
-    >>> unsuitable("tone", "aabb", "xyxy", ["pos", "neg", "pos", "pos"])
-    >>> unsuitable("captcha_2", "ab", "xy", ["ok", "ok"]).why
-    "all 2 answers are 'ok'"
-    >>> unsuitable("lead_time", "ab", "xy", ["12", "7"]).why
-    'by its name it says something of the item, the coder or the session'
-    """
+    """Say why a column cannot be a question, or None; `labels` are the cells that are filled."""
     if not len(labels):
         return Unsuitable("nobody answered it")
     if why := _kind(labels):
@@ -107,25 +98,13 @@ def _kind(labels: Sequence[Any]) -> str:
 
 
 def are_times(cells: Sequence[Any]) -> bool:
-    """Whether most cells are dates or times.
-
-    Examples
-    --------
-    >>> are_times(["2026/01/05 10:00:03 AM GMT+1", "1/5/2026 10:02"]), are_times(["3.5", "t1"])
-    (True, False)
-    """
+    """Whether most cells are dates or times."""
     times = sum(isinstance(cell, str) and _WHEN.fullmatch(cell) is not None for cell in cells)
     return times > _MOST * len(cells)
 
 
 def is_json(cell: Any) -> bool:
-    """Whether a cell is an object, a list of such, or the text of one.
-
-    Examples
-    --------
-    >>> is_json('[{"a": 1}]'), is_json({}), is_json("[sic]"), is_json('["a", "b"]')
-    (True, True, False, False)
-    """
+    """Whether a cell is an object, a list of such, or the text of one."""
     if isinstance(cell, (list, tuple)):
         return any(isinstance(part, dict) for part in cell) or (
             len(cell) == 1 and isinstance(cell[0], str) and is_json(cell[0])
@@ -137,24 +116,12 @@ def is_json(cell: Any) -> bool:
 
 
 def has_markup(cell: str) -> bool:
-    """Whether a text has tags of XML or HTML in it.
-
-    Examples
-    --------
-    >>> has_markup('a <mqm:startIssue id="1"/>b'), has_markup("a < b"), has_markup("<3")
-    (True, False, False)
-    """
+    """Whether a text has tags of XML or HTML in it."""
     return "<" in cell and _MARKUP.search(cell) is not None
 
 
 def tag_in(cell: Any) -> str:
-    """First tag of a text, short; "" where there is none.
-
-    Examples
-    --------
-    >>> tag_in('a <mqm:startIssue id="1"/>b'), tag_in("a"), tag_in("<b>x</b>")
-    ('<mqm:startIssue …>', '', '<b>')
-    """
+    """First tag of a text, short; "" where there is none."""
     found = _MARKUP.search(cell) if isinstance(cell, str) else None
     return "" if found is None else f"<{found[1]}{' …' if found[2] else ''}>"
 
@@ -187,13 +154,7 @@ def _of_items(items: Sequence[Any], coders: Sequence[Any], labels: Sequence[Any]
 
 
 def listed(left_out: Mapping[str, str | Unsuitable]) -> str:
-    """Names and reasons in one sentence.
-
-    Examples
-    --------
-    >>> listed({"captcha": "all 2 answers are 'ok'", "t": Unsuitable("times")})
-    "'captcha' (all 2 answers are 'ok'), 't' (times)"
-    """
+    """Names and reasons in one sentence."""
     return ", ".join(
         f"{name!r} ({why.why if isinstance(why, Unsuitable) else why})"
         for name, why in left_out.items()
@@ -201,35 +162,30 @@ def listed(left_out: Mapping[str, str | Unsuitable]) -> str:
 
 
 def question_column(
-    header: Sequence[str], taken: Collection[Any], asked: Any, source: str
+    header: Sequence[str],
+    taken: Collection[Any],
+    asked: Any,
+    source: str,
+    said: str | None = None,
 ) -> tuple[str | None, list[Problem]]:
-    """Name of the column of questions, if there is one, and what is wrong if one is missed.
-
-    Examples
-    --------
-    >>> question_column(["item", "Question"], [], "tone", "a.csv")
-    ('Question', [])
-    """
-    name = next((name for name in header if name.strip().casefold() == "question"), None)
+    """Name of the column of questions, if there is one, and what is wrong if one is missed."""
+    name = said or next((name for name in header if name.strip().casefold() == "question"), None)
+    if said is not None and said not in header:
+        near = difflib.get_close_matches(said, header, n=1)
+        remedy = f"Did you mean {near[0]!r}? " if near else ""
+        what = f"There is no column {said!r} (given as question_column)."
+        return None, [Problem(what, source, f"{remedy}The columns are {some(header)}.")]
     name = None if name in taken else name
     if name is not None or asked is None:
         return name, []
     what = f"There is no column 'question' to look for {asked!r}."
-    return None, [Problem(what, source, "Leave out question=.")]
+    return None, [Problem(what, source, "Leave out question=, or name it: question_column=.")]
 
 
 def suitable(
     counts: Mapping[Any, int], left_out: Mapping[Any, Unsuitable], asked: Any, where: str
 ) -> tuple[dict[Any, int], list[str], list[Problem]]:
-    """Questions without columns that hold no labels, unless one of these was asked for.
-
-    Gives what is left to choose from, what to say, and what is wrong if nothing is.
-
-    Examples
-    --------
-    >>> suitable({"q": 2, "t": 2}, {"t": Unsuitable("times")}, None, "a.csv")[:2]
-    ({'q': 2}, ["Taken for no questions: 't' (times)."])
-    """
+    """Questions without columns that hold no labels, unless one of these was asked for."""
     sure = {name: why for name, why in left_out.items() if why.sure}
     if asked is not None or len(counts) < 2 or not sure:
         return dict(counts), [], []
@@ -244,15 +200,7 @@ def suitable(
 def choose_question(
     counts: Mapping[Any, int], asked: Any, where: str, rows: str = "row"
 ) -> tuple[Any, list[Problem]]:
-    """Question that was asked for, or the only one; else what to say.
-
-    Examples
-    --------
-    >>> choose_question({"tone": 3}, None, "a.csv")
-    ('tone', [])
-    >>> choose_question({"tone": 3, "topic": 2}, None, "a.csv")[1][0].what
-    "The table holds 2 questions: 'tone' (3 rows), 'topic' (2 rows)."
-    """
+    """Question that was asked for, or the only one; else what to say."""
     names = sorted(counts, key=str)
     if asked is None:
         if len(names) < 2:

@@ -10,7 +10,7 @@ from typing import Any
 
 from annomodels.data.validation import some
 from annomodels.errors import Problem
-from annomodels.io.tables.questions import Unsuitable, choose_question, unsuitable
+from annomodels.io.tables.questions import Unsuitable, unsuitable
 from annomodels.io.tables.table import Table
 
 # Where a name such as frame_anna or tone2 is cut in two.
@@ -39,19 +39,7 @@ class Grid:
 
 
 def grid_of(columns: Mapping[str, set[Any]]) -> Grid | None:
-    """Variables and coders, if all names of columns are made of two parts, in all combinations.
-
-    The part that goes with the labels is the variable; where the labels do not tell, the first.
-
-    Examples
-    --------
-    >>> words, numbers = {"war", "money"}, {"1", "2"}
-    >>> found = grid_of({"a_frame": words, "b_frame": words, "a_tone": numbers, "b_tone": numbers})
-    >>> found.columns["tone"], found.apart
-    ({'a': 'a_tone', 'b': 'b_tone'}, True)
-    >>> grid_of({"ana": words, "ben": words, "ana_2": words}) is None
-    True
-    """
+    """Variables and coders, if all names of columns are made of two parts, in all combinations."""
     for cut in _CUTS:
         found = {name: cut.fullmatch(name) for name in columns}
         pairs = {name: match.groups() for name, match in found.items() if match}
@@ -70,12 +58,6 @@ def grid_of(columns: Mapping[str, set[Any]]) -> Grid | None:
     return None
 
 
-def one_variable(grid: Grid, asked: str, source: str) -> tuple[dict[str, str], list[Problem]]:
-    """Columns of the coders for the variable that was asked for."""
-    name, problems = choose_question(dict.fromkeys(grid.columns, 1), asked, source)
-    return (dict(grid.columns[name]) if not problems else {}), problems
-
-
 def several(grid: Grid, source: str) -> Problem:
     """Ask which variable is meant."""
     first = next(iter(grid.columns))
@@ -90,10 +72,7 @@ def several(grid: Grid, source: str) -> Problem:
 def variables_beside(
     table: Table, item: str, coder: str, free: Sequence[str], is_skip: Callable[[Any], bool]
 ) -> tuple[dict[str, int], dict[str, Unsuitable]]:
-    """Columns of a long table beside item and coder, with their labels, and those that hold none.
-
-    These are empty, hold texts or times, or one and the same of each coder.
-    """
+    """Columns beside item and coder with their numbers of labels, and those that hold none."""
     found: dict[str, int] = {}
     left_out: dict[str, Unsuitable] = {}
     coders, items = table.columns[coder], table.columns[item]

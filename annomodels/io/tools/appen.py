@@ -39,10 +39,7 @@ def read_appen_aggregated(source: Source, options: Options) -> Columns:
 
 
 def read_appen(source: Source, options: Options) -> Columns:
-    """Columns of the answers; tainted judgements are left out, test questions are known truth.
-
-    Address and place of the coders are in the report and are never copied.
-    """
+    """Columns of the answers; tainted judgements are left out, test questions are known truth."""
     found = Judgements(source, options)
     table = usable(source, found)
     header = table.header

@@ -33,10 +33,7 @@ def is_brat(source: Source, options: Options) -> bool:
 
 
 def spans_of_brat(source: Source, options: Options) -> Spans:
-    """Spans with their types, attributes as questions of their own, and Equiv chains.
-
-    A discontinuous span runs from the first character of its first part to the last of its last.
-    """
+    """Spans with their types, attributes as questions of their own, and Equiv chains."""
     builder = SpanBuilder(source.name)
     for name, document, coder in _placed(source):
         part = source.member(name)

@@ -19,11 +19,7 @@ Part = tuple[str, str, bytes, str, Members]
 
 
 def parts_of(source: Source, *endings: str) -> Iterator[Part]:
-    """Files of a project: ``annotation/<document>/<coder>.tsv``, ``curation/<document>/...``.
-
-    A file may be packed again, with its type system beside it. A single file is the work of the
-    coder it is named after, on the document that its folder is named after.
-    """
+    """Files of a project: ``annotation/<document>/<coder>.tsv``, ``curation/<document>/...``."""
     if source.inside is None:
         yield "document", source.stem, source.data, source.name, Members(source.name)
         return
@@ -68,11 +64,7 @@ def read_project_alone(source: Source, options: Options) -> Columns:
 
 
 def _unread(files: Members) -> list[str]:
-    """Work of coders in a project export that is no format to read: binary, or text without marks.
-
-    A project export has the annotations once as Java objects (``annotation_ser``) and once in the
-    format that was chosen (``annotation``), which is plain text where the choice was not made.
-    """
+    """Files of coders in a project export that cannot be read: binary, or text without marks."""
     parts = {name: name.split("/") for name in files.names}
     project = any(
         "annotation_ser" in path or path[-1].startswith("exportedproject")
