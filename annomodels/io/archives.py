@@ -31,10 +31,7 @@ class Members:
     """Files of a folder or archive by their path in it, with ``/`` between the parts."""
 
     def __init__(
-        self,
-        name: str,
-        names: Iterable[str] = (),
-        load: Callable[[str], bytes] = lambda name: b"",
+        self, name: str, names: Iterable[str] = (), load: Callable[[str], bytes] = lambda name: b""
     ) -> None:
         self.name = name
         self.names = tuple(sorted(name for name in names if not _is_litter(name)))

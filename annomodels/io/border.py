@@ -35,11 +35,7 @@ _NOT_THE_FILE = {errno.ENOSPC, errno.EPIPE, errno.EMFILE, getattr(errno, "EDQUOT
 # First bytes of files that are often given by mistake.
 MAGIC: tuple[tuple[bytes, str, str], ...] = (
     (b"PK\x03\x04", "a zip archive or an Excel workbook", "Unpack it, or leave format to 'auto'."),
-    (
-        b"\xd0\xcf\x11\xe0",
-        "an old Excel workbook",
-        "Save it as .xlsx or as CSV.",
-    ),
+    (b"\xd0\xcf\x11\xe0", "an old Excel workbook", "Save it as .xlsx or as CSV."),
     (b"%PDF", "a PDF", "Export the labels as CSV."),
     (b"$FL2", "an SPSS file", "Leave format to 'auto', or export the data as CSV."),
     (b"\x89HDF", "an HDF5 or netCDF file", "Read a fit with annomodels.load; labels come as CSV."),

@@ -19,7 +19,7 @@ _LOOKED_AT = 200  # rows
 
 @dataclass(frozen=True)
 class Format:
-    """A way to write annotations down; ``a-b`` is read by functions ``is_a_b``, ``read_a_b`` ..."""
+    """A way to write annotations down; ``a-b`` is read by ``read_a_b``, known by ``is_a_b``."""
 
     name: str
     title: str
@@ -31,27 +31,46 @@ class Format:
 
     def fits(self, source: Source, options: Options) -> bool:
         """Whether a source looks like it."""
-        return self.hint(source) and bool(self._call("is", source, options))
+        if not self.hint(source):
+            return False
+        looks: Any = self._function("is")
+        return looks is None or bool(looks(source, options))
 
     def columns(self, source: Source, options: Options) -> Columns:
         """Columns of a source."""
-        columns: Columns = self._call("read", source, options)
+        columns: Columns = self._function("read")(source, options)
         return columns
 
     def marks(self, source: Source, options: Options) -> Spans:
         """Spans of a source."""
-        spans: Spans = self._call("spans_of", source, options)
+        spans: Spans = self._function("spans_of")(source, options)
         return spans
 
-    def _call(self, verb: str, source: Source, options: Options) -> Any:
+    def _function(self, verb: str) -> Any:
         home = import_module(f"annomodels.io.{self.home}")
-        return getattr(home, f"{verb}_{self.name.replace('-', '_')}")(source, options)
+        return getattr(home, f"{verb}_{self.name.replace('-', '_')}", None)
 
 
 def _files(*endings: str) -> Hint:
     """Whether any file of a folder or archive has one of these endings."""
     low = tuple(ending.lower() for ending in endings)
     return lambda source: source.inside is not None and bool(source.inside.ending(*low))
+
+
+def _columns(*names: str, begin: str = "", end: str = "", but: str = "") -> Hint:
+    """Whether there are columns of these names, one that begins or ends so, and not another."""
+
+    def fits(source: Source) -> bool:
+        header = source.header
+        some = any(n.startswith(begin) and n.endswith(end) for n in header)
+        return some and {*names} <= {*header} and but not in header
+
+    return fits
+
+
+def _fields(*keys: str) -> Hint:
+    """Whether a record of JSON has these keys."""
+    return lambda source: any({*keys} <= record.keys() for record in source.sample)
 
 
 def _names(*parts: str) -> Hint:
@@ -78,6 +97,10 @@ def _any(*hints: Hint) -> Hint:
     return lambda source: any(hint(source) for hint in hints)
 
 
+def _all(*hints: Hint) -> Hint:
+    return lambda source: all(hint(source) for hint in hints)
+
+
 def _is_table(source: Source) -> bool:
     return source.inside is None
 
@@ -100,6 +123,8 @@ def _tags(source: Source) -> bool:
     cells = (cell for column in source.table.columns.values() for cell in column[:_LOOKED_AT])
     return any(isinstance(cell, str) and "<" in cell for cell in cells)
 
+
+_DIAGNOSIS = ("Type", "Collection", "Document", "Layer", "Feature", "Position", "Flags")
 
 # Name, place of the reader below ``io/`` and what it gives; a title; what it is known by.
 _READ = """
@@ -229,7 +254,7 @@ _HINTS: dict[str, Hint] = {
     "doccano": _files(".jsonl", ".json", ".csv", ".txt"),
     "label-studio": _keys("annotations", "completions"),
     "label-studio-table": _names("annotation_id"),
-    "argilla": _keys("responses"),
+    "argilla": _fields("fields", "responses", "suggestions"),
     "argilla-table": _names(".responses.users", "user_id"),
     "inspect-ai": _any(_files("header.json", ".eval", ".json"), _keys("samples")),
     "promptfoo": _keys("results", "gradingResult"),
@@ -239,10 +264,12 @@ _HINTS: dict[str, Hint] = {
     "lm-eval": _any(_files(".jsonl", ".jsonl.gz"), _keys("filtered_resps")),
     "langfuse": _names("traceId", "trace_id", "Trace ID", "data"),
     "qualtrics": _third_row('{"ImportId":'),
-    "inception": _names("Collection"),
-    "mturk": _names("HITId"),
-    "toloka": _names("ASSIGNMENT:"),
-    "appen": _names("_unit_id"),
+    "inception": lambda source: source.header[:7] == _DIAGNOSIS,
+    "mturk": _columns("HITId", "WorkerId"),
+    "toloka": _all(
+        _columns(begin="ASSIGNMENT:"), _any(_columns(begin="INPUT:"), _columns(begin="OUTPUT:"))
+    ),
+    "appen": _columns("_unit_id", "_worker_id"),
     "appen-json": _keys("results"),
     "nested": _lists,
     "long": _is_table,
@@ -251,8 +278,10 @@ _HINTS: dict[str, Hint] = {
     "wide": _is_table,
     "doccano-alone": _keys("label", "entities"),
     "sagemaker-manifest": _keys("-metadata"),
-    "toloka-aggregated": _names("CONFIDENCE:"),
-    "appen-aggregated": _names("_unit_id"),
+    "toloka-aggregated": _all(
+        _columns(begin="OUTPUT:"), _columns(begin="CONFIDENCE:", but="ASSIGNMENT:worker_id")
+    ),
+    "appen-aggregated": _columns("_unit_id", end=":confidence", but="_worker_id"),
     "project-alone": _files(".ser", ".txt"),
     "counts": _is_table,
     "marked-text": _tags,

@@ -165,9 +165,11 @@ def _rows_of(path: str | os.PathLike[str]) -> _Rows:
     return _Rows(source.name, rows)
 
 
-def truths_from(path: str | os.PathLike[str], items: Iterable[Any] = ()) -> dict[str, str]:
-    """Truth by name of item, as texts, from a table, or a JSON object; empty ones are left out."""
-    source = name_of(path)
+def truths_from(path: Any, items: Iterable[Any] = ()) -> dict[str, str]:
+    """Truth by name of item, as texts: from a table, JSON, a data frame or a series of pandas."""
+    if not isinstance(path, (str, os.PathLike)):
+        return _once(_of_frame(path, frozenset(map(label_text, items))), "audit")
+    source, names = name_of(path), frozenset(map(label_text, items))
     text = "" if str(path).lower().endswith(".xlsx") else decoded(raw_bytes(path), source)
     if text.lstrip()[:1] == "{":
         value = json_value(text, source)
@@ -175,7 +177,30 @@ def truths_from(path: str | os.PathLike[str], items: Iterable[Any] = ()) -> dict
             raise AnnotationError(Problem("This is not a table of truths.", source, _REMEDY))
         pairs = [(str(item), "" if t is None else label_text(t)) for item, t in value.items()]
     else:
-        pairs = _pairs(_rows_of(path), frozenset(map(label_text, items)))
+        pairs = _pairs(_rows_of(path), names)
+    return _once(pairs, source)
+
+
+def _of_frame(given: Any, items: frozenset[str]) -> list[tuple[str, str]]:
+    """Item and truth of a data frame, or of a series whose index names the items."""
+    if not hasattr(given, "columns") and not hasattr(given, "items"):
+        what = f"Truths were expected, but this is {type(given).__name__!r}."
+        raise AnnotationError(Problem(what, "audit", _REMEDY))
+    pairs = given.items() if not hasattr(given, "columns") else ()
+    rows = [("" if is_blank(a) else label_text(a), "" if is_blank(b) else label_text(b))
+            for a, b in pairs]  # fmt: skip
+    if not hasattr(given, "columns"):
+        return rows
+    from annomodels.io.tables.workbooks import frame_table
+
+    table = frame_table(given)
+    cells = [[label_text(cell) for cell in column] for column in table.columns.values()]
+    lines = [list(table.header), *map(list, zip(*cells, strict=True))]
+    return _pairs(_Rows("audit", list(enumerate(lines))), items)
+
+
+def _once(pairs: Iterable[tuple[str, str]], source: str) -> dict[str, str]:
+    """Truth of each item; two truths of one are a problem."""
     found: dict[str, str] = {}
     twice = []
     for item, truth in pairs:

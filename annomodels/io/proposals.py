@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -70,7 +71,8 @@ class Proposal:
     gives: str
 
     def __str__(self) -> str:
-        words = [repr(self.path) if isinstance(self.path, str) else str(self.path)]
+        path = str(self.path) if isinstance(self.path, os.PathLike) else self.path
+        words = ["frame" if isinstance(path, Source) else repr(path)]
         words += [f"{name}={_listed(value)!r}" for name, value in self.reading.items()]
         return f"annomodels.{self.verb}({', '.join(words)}) reads {self.gives}"
 

@@ -138,6 +138,8 @@ def _each(path: Paths, said: Mapping[str, Any], names: Sequence[str]) -> Questio
                 repeated = error
             first = error.problems[0].what
             left_out[name] = first[:1].lower() + first[1:].rstrip(".")
+            if codes := dict(error.problems[0].options).get("missing"):
+                left_out[name] += f"; missing={list(codes)!r} reads the others"
     if not annotations and repeated is not None:
         raise repeated  # the items are not what they should be, whatever the question
     if not annotations:

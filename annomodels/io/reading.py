@@ -17,6 +17,7 @@ from annomodels.io.proposals import with_proposal
 from annomodels.io.source import Options, Piped, Source
 from annomodels.io.tables.columns import Columns, finished
 from annomodels.io.tables.guard import REPEATS, NotAsItSeems, Repeats, suspicions
+from annomodels.io.tables.remarks import Missing, unused
 from annomodels.io.tables.table import Table
 
 if TYPE_CHECKING:
@@ -157,16 +158,17 @@ def read(
     >>> data.labels, data.skips
     (('NA', 'no'), 1)
     """
-    return with_way_out(path, {k: v for k, v in locals().items() if k != "path"}, _read_one)
+    return with_way_out(path, {k: v for k, v in locals().items() if k != "path"}, read_one)
 
 
-def _read_one(path: Paths, said: Mapping[str, Any]) -> Annotations:
+def read_one(path: Paths | Source, said: Mapping[str, Any]) -> Annotations:
+    """Read one question."""
     found, made = understood(path, said)
     return made(found)
 
 
 def with_way_out[T](
-    path: Paths, said: Mapping[str, Any], reader: Callable[..., T], verb: str = "read"
+    path: Paths | Source, said: Mapping[str, Any], reader: Callable[..., T], verb: str = "read"
 ) -> T:
     """Read; a refusal names the options with which the same reader does read the file."""
     if path == "-":
@@ -182,6 +184,8 @@ def with_way_out[T](
         more = {name: value for name, value in default.items() if name not in given}
 
         def source() -> Source:
+            if isinstance(path, Source):
+                return path
             return gathered(path, lambda one: _source(one, *(said[k] for k in _TEXTS)))
 
         raise with_proposal(
@@ -190,7 +194,7 @@ def with_way_out[T](
 
 
 def understood(
-    path: Paths, said: Mapping[str, Any], *, every: bool = False
+    path: Paths | Source, said: Mapping[str, Any], *, every: bool = False
 ) -> tuple[Columns, Callable[[Columns], Annotations]]:
     """Read what there is, and say how annotations are made of columns."""
     gold, units, repeats = said["gold"], said["units"], said["repeats"]
@@ -199,18 +203,22 @@ def understood(
         raise AnnotationError(Problem(f"{repeats!r} is no way to treat repeats.", remedy=remedy))
     texts = said["encoding"], said["delimiter"], said["sheet"]
     table = _tuple(said["columns"]), said["skip_rows"]
-    source = gathered(path, lambda one: _source(one, *texts, *table))
+    source = (
+        path
+        if isinstance(path, Source)
+        else gathered(path, lambda one: _source(one, *texts, *table))
+    )
     entries = _entries(said["scale"], said["codebook"])
     with guarded(source.name):
         key = source.with_key(said["item"])
-    missing = said["missing"]
+    missing = Missing([said["missing"]] if isinstance(said["missing"], str) else said["missing"])
     options = Options(
         **{name: said[name] for name in ("coder", "label", "group", "text")},
         **{name: said[name] for name in ("question", "question_column")},
         **{name: said[name] for name in ("models", "sets")},
         item=key,
         gold=gold if isinstance(gold, str) else None,
-        missing=frozenset([missing] if isinstance(missing, str) else missing),
+        missing=missing,
         coder_columns=_tuple(said["coder_columns"]),
         forced=said["format"] != "auto",
         every=every,
@@ -237,6 +245,9 @@ def understood(
             from annomodels.io.mappings import recode_labels
 
             recode_labels(columns, said["map"], source.name)
+        if not every:
+            absent = unused("missing", sorted(missing), missing.met, set(columns.labels))
+            columns.notes = [*columns.notes, *absent]
         scale, labels = said["scale"], said["labels"]
         if entries is not None:
             from annomodels.io.codebook import entry_of

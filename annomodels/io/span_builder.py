@@ -111,11 +111,7 @@ class SpanBuilder:
         self._wrong: list[str] = []
 
     def document(
-        self,
-        name: str,
-        coder: str,
-        text: str = "",
-        tokens: Sequence[tuple[int, int]] = (),
+        self, name: str, coder: str, text: str = "", tokens: Sequence[tuple[int, int]] = ()
     ) -> None:
         """Note that a coder worked on a document."""
         self._seen.setdefault(name, {})[coder] = None

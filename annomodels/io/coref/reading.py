@@ -29,14 +29,14 @@ class Format:
     title: str
     names_documents: bool
     matches: Callable[[Members, str], bool]
-    home: str
-    reader: str
+    home: str  # file below io/coref and the function in it
 
     def read(
         self, files: Members, name: str, coder: str, unnamed: str, options: Options
     ) -> list[Part]:
         """Documents of a file."""
-        reader = getattr(import_module(self.home), self.reader)
+        file, function = self.home.split(".")
+        reader = getattr(import_module(f"annomodels.io.coref.{file}"), function)
         parts: list[Part] = reader(files, name, coder, unnamed, options)
         return parts
 
@@ -60,52 +60,30 @@ def _is_chain_table(files: Members, name: str) -> bool:
 
 FORMATS: tuple[Format, ...] = (
     Format(
-        "mmax2",
-        "MMAX2 project (.mmax and its XML files)",
-        False,
-        _ends(".mmax"),
-        "annomodels.io.coref.mmax",
-        "read_mmax",
+        "mmax2", "MMAX2 project (.mmax and its XML files)", False, _ends(".mmax"), "mmax.read_mmax"
     ),
-    Format(
-        "brat",
-        "brat standoff (.ann beside .txt)",
-        False,
-        _ends(".ann"),
-        "annomodels.io.coref.brat",
-        "read_brat",
-    ),
+    Format("brat", "brat standoff (.ann beside .txt)", False, _ends(".ann"), "brat.read_brat"),
     Format(
         "jsonlines",
         "JSON lines with sentences and clusters",
         True,
         _ends(".jsonl", ".jsonlines", ".jsonl.gz", ".jsonlines.gz"),
-        "annomodels.io.coref.jsonlines",
-        "read_json_lines",
+        "jsonlines.read_json_lines",
     ),
     Format(
         "conll",
         "CoNLL-2012",
         True,
         lambda files, name: "#begin document" in files.head(name, 4000),
-        "annomodels.io.coref.conll",
-        "read_conll",
+        "conll.read_conll",
     ),
-    Format(
-        "corefud",
-        "CorefUD (CoNLL-U)",
-        True,
-        _is_corefud,
-        "annomodels.io.coref.corefud",
-        "read_corefud",
-    ),
+    Format("corefud", "CorefUD (CoNLL-U)", True, _is_corefud, "corefud.read_corefud"),
     Format(
         "chains",
         "long table of items, coders and chains",
         True,
         _is_chain_table,
-        "annomodels.io.coref.chaintable",
-        "read_chain_table",
+        "chaintable.read_chain_table",
     ),
 )
 PROJECT = Format(
@@ -113,8 +91,7 @@ PROJECT = Format(
     "INCEpTION or WebAnno project (WebAnno TSV 3 or UIMA CAS)",
     False,
     lambda files, name: False,
-    "annomodels.io.coref.projects",
-    "read_project",
+    "projects.read_project",
 )
 """Told by the whole of a folder or archive, and read as a whole."""
 PROJECT_ENDINGS = (".tsv", ".xmi", ".zip")

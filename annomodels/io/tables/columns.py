@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annomodels.data.annotations import Annotations, Scale
+from annomodels.data.names import label_text
 from annomodels.data.setting_aside import SetAside
 from annomodels.data.validation import (
     LONGEST_LABEL,
@@ -27,6 +28,7 @@ from annomodels.errors import AnnotationError, Problem
 from annomodels.io.tables.keys import Key
 from annomodels.io.tables.options import Options
 from annomodels.io.tables.questions import Unsuitable, choose_question, suitable
+from annomodels.io.tables.remarks import no_labels_undeclared, remarks_on, unused
 
 ROLES = ("item", "coder", "label")
 # The package's own word comes first and wins; the rest are the words of other tools.
@@ -305,6 +307,7 @@ def finished(
     if not declared:
         _without_texts(columns, source)
     classes, rows = columns.labels, columns.rows
+    given = {label_text(label) for label in set(classes)} if len(dont_know) else set()
     if len(dont_know):
         aside = SetAside(dont_know)
         _, _, classes, rows = aside.split(columns.items, columns.coders, classes, rows)
@@ -319,6 +322,8 @@ def finished(
         *columns.notes,
         *variants(columns.labels, "label"),
         *variants(columns.coders, "coder"),
+        *remarks_on(columns.items, classes, (columns.gold or {}).values(), scale, declared),
+        *unused("dont_know", map(label_text, dont_know), given, given),
     ]
     try:
         data = Annotations._from_columns(
@@ -337,7 +342,13 @@ def finished(
             dont_know=dont_know,
         )
     except AnnotationError as error:
-        problems += error.problems
+        found = no_labels_undeclared(classes, labels or ())
+        codes = {"options": (("missing", found),)} if found else {}
+        more = f" If {some(found)} means that there is no label: missing={list(found)!r}."
+        problems += [
+            replace(one, remedy=one.remedy + more * bool(found), **codes)  # type: ignore[arg-type]
+            for one in error.problems
+        ]
     if problems:
         raise AnnotationError(problems)
     return data

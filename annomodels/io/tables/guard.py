@@ -89,12 +89,7 @@ def _repeated(
 
 
 def repeated_problem(
-    repeats: int,
-    n: int,
-    source: str,
-    item: str,
-    names: Sequence[str],
-    found: Proposal | None,
+    repeats: int, n: int, source: str, item: str, names: Sequence[str], found: Proposal | None
 ) -> Problem:
     """Say that labels repeat, and which columns would tell them apart."""
     what = (

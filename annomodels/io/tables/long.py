@@ -18,12 +18,7 @@ from annomodels.io.tables.columns import (
     matched,
     named_column,
 )
-from annomodels.io.tables.questions import (
-    Unsuitable,
-    question_column,
-    suitable,
-    unsuitable,
-)
+from annomodels.io.tables.questions import Unsuitable, question_column, suitable, unsuitable
 from annomodels.io.tables.table import Table
 
 GOLD_WORDS = ("gold", "truth", "gold_label", "gold label", "true_label", "ground_truth")

@@ -62,7 +62,6 @@ def read_matrix(source: Source, options: Options) -> Columns:
         if problem is not None:
             return Columns(problems=[problem])
     numeric = all(all_numbers([c]) for r in filled for c in r if c and c not in NO_LABEL)
-    missing = options.missing | (NO_LABEL if numeric else frozenset())
     columns = assemble(
         {
             "item": [str(n) for n in range(1, len(records) + 1) for _ in range(width)],
@@ -72,7 +71,7 @@ def read_matrix(source: Source, options: Options) -> Columns:
         [row for row in source.lines for _ in range(width)],
         source.name,
         {},
-        lambda cell: cell == "" or cell in missing,
+        lambda cell: options.is_skip(cell) or (numeric and cell in NO_LABEL),
     )
     note = "Read as a matrix without a header: rows are items, columns are coders, both numbered."
     columns.notes = [note, *columns.notes]

@@ -162,7 +162,9 @@ def _has_brackets(source: Source) -> bool:
     table = source.table
     for name, cells in table.columns.items():
         few = [cell for cell in cells[:_SAMPLE] if cell != ""]
-        if few and all(isinstance(cell, (list, dict)) or cell[:1] in "[{" for cell in few):
+        if few and all(
+            isinstance(cell, (list, dict)) or str(cell)[:1] in ("[", "{") for cell in few
+        ):
             return True
         several = name.strip().casefold().endswith("s") and _is_word(name, "coder")
         if several and few and all(_listed(cell) is not None for cell in few):

@@ -17,6 +17,7 @@ from annomodels.errors import Problem
 _NO_LABELS = re.compile(
     r"(.*[_. -])?(id|ids|uuid|guid|date|datetime|time|times|timestamp|created|updated|at|seconds|"
     r"secs|ms|duration|elapsed|worktime|comments?|notes?|remarks?|feedback|text|url|link|batch|"
+    r"kommentare?|bemerkung(en)?|anmerkung(en)?|notiz(en)?|commentaires?|comentarios?|"
     r"document|status|first[_ ]click|last[_ ]click|page[_ ]submit|click[_ ]count|clicks?|browser|"
     r"user[_ ]?agent|resolution|ip|ip[_ ]address|captcha)",
     re.IGNORECASE,
@@ -31,6 +32,7 @@ _LINK = re.compile(r"https?://\S+")
 _MARKUP = re.compile(r"<(/?[A-Za-z][\w.-]*:[\w.-]+|/?[A-Za-z][\w.-]*)(\s[^<>]*)?/?>")
 _MOST = 0.5  # share of the cells that decides
 _LOOKED_AT = 200
+_PROSE = 3  # words of an answer, in the mean, from which it is a sentence
 FEWEST = 5  # coders who gave several labels, before a column is taken for one about coders
 SHARED = 20  # items with two coders, all agreed, before a column is taken for one about items
 
@@ -56,7 +58,7 @@ def unsuitable(
         return Unsuitable("by its name it says something of the item, the coder or the session")
     if len(distinct) == 1:
         return Unsuitable(f"all {counted(len(labels), 'answer')} are {_shown(labels[0])}", False)
-    many = len(distinct) > max(MANY_LABELS, _MOST * len(labels))
+    many = len(distinct) > max(MANY_LABELS, _MOST * len(labels)) or _is_prose(distinct, labels)
     if many and not all_numbers(_plain(distinct)):
         number = f"{len(distinct):,} different answers among {len(labels):,}"
         return Unsuitable(f"free text, {number}")
@@ -65,6 +67,12 @@ def unsuitable(
     if _of_items(items, coders, labels):
         return Unsuitable("it is the same for all coders of each item, so it is about items", False)
     return None
+
+
+def _is_prose(distinct: Collection[Any], labels: Sequence[Any]) -> bool:
+    """Whether answers are sentences that hardly repeat, however few they are."""
+    words = [len(str(label).split()) for label in _plain(distinct)]
+    return len(distinct) > 0.8 * len(labels) and sum(words) >= _PROSE * len(words)
 
 
 def _shown(label: Any) -> str:
@@ -162,11 +170,7 @@ def listed(left_out: Mapping[str, str | Unsuitable]) -> str:
 
 
 def question_column(
-    header: Sequence[str],
-    taken: Collection[Any],
-    asked: Any,
-    source: str,
-    said: str | None = None,
+    header: Sequence[str], taken: Collection[Any], asked: Any, source: str, said: str | None = None
 ) -> tuple[str | None, list[Problem]]:
     """Name of the column of questions, if there is one, and what is wrong if one is missed."""
     name = said or next((name for name in header if name.strip().casefold() == "question"), None)

@@ -1,4 +1,4 @@
-"""Excel workbooks, SPSS and Parquet files to texts, through the libraries made for them."""
+"""Excel workbooks, SPSS, Parquet and data frames to tables, through the libraries made for them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from annomodels.data.validation import counted, some
+from annomodels.data.validation import counted, is_missing, some
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.archives import open_zip
 from annomodels.io.border import needs
@@ -139,3 +139,37 @@ def _texts(values: Iterable[Any]) -> list[Any]:
         else:
             out.append(str(cell))
     return out
+
+
+def frame_table(frame: Any) -> Table:
+    """Table of a data frame; nothing in a cell is an empty text."""
+    import narwhals as nw
+
+    try:
+        native = nw.from_native(frame)
+    except TypeError:
+        what = f"A table was expected, but this is {type(frame).__name__!r}."
+        remedy = (
+            "Give a data frame; read files with annomodels.read "
+            "and rows with Annotations.from_records."
+        )
+        raise AnnotationError(Problem(what, remedy=remedy)) from None
+    except ValueError as error:  # names of columns that occur twice
+        remedy = "Give every column its own name."
+        raise AnnotationError(Problem(str(error).splitlines()[0], "data frame", remedy)) from None
+    table = native.collect() if isinstance(native, nw.LazyFrame) else native
+    columns = {str(name): _plain_cells(table[name]) for name in table.columns}
+    return Table(dict(columns), range(1, len(table) + 1), "data frame")
+
+
+def _plain_cells(series: Any) -> list[Any]:
+    """Cells of a series as Python values; whole numbers that gaps made floats are integers."""
+    cells = ["" if is_missing(cell) else cell for cell in series.to_list()]
+    numbers = [cell for cell in cells if cell != ""] if _are_numbers(cells) else []
+    if numbers and all(isinstance(cell, float) and cell.is_integer() for cell in numbers):
+        return ["" if cell == "" else int(cell) for cell in cells]
+    return [cell.tolist() if hasattr(cell, "tolist") else cell for cell in cells]
+
+
+def _are_numbers(cells: list[Any]) -> bool:
+    return all(isinstance(cell, (str, float)) for cell in cells)
