@@ -276,6 +276,10 @@ def chosen(name: str, source: Source, options: Options) -> Format:
         raise UnknownFolder(list(dict.fromkeys(damaged)))
     if match is None and source.inside is not None:
         raise UnknownFolder(_unknown_folder(source))
+    if source.kind == "xml" and (match is None or match.name in PLAIN):
+        what = "This is XML in a form that is not known: neither UIMA CAS nor regions of images."
+        remedy = "Export the labels as CSV or JSON, with item, coder and label."
+        raise AnnotationError(Problem(what, source.name, remedy))
     # A file that is no format is told what the columns of a long table would have to be.
     return match or next(form for form in FORMATS if form.name == "long")
 

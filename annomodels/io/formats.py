@@ -201,7 +201,7 @@ nested | tables.nested | labels, spans
     the labels of all coders in one cell, as lists or objects (Hugging Face, Le-Wi-Di)
     lists of coders and labels, a list of objects with both, or an object by coder
 long | tables.long | labels
-    one row for each label (CSV, TSV, JSON lines, JSON, Parquet, Excel, SPSS)
+    one row for each label (CSV, TSV, JSON lines, JSON, Parquet, Excel, ODS, SPSS)
     columns for item, coder and label, by name or by a known name
 grouped | tables.matrix | labels
     patterns of labels with counts (R package rater)
@@ -240,6 +240,9 @@ marked-text | tables.marked | labels
 images | tools.images | labels
     Regions of images (COCO, VIA, LabelMe, CVAT, Pascal VOC)
     bbox, shapes, regions or bndbox
+lighttag | tools.images | labels
+    LightTag, JSON
+    examples with annotations and annotated_by
 """
 
 # Whether a source may be in the format, told from names alone.
@@ -286,8 +289,12 @@ _HINTS: dict[str, Hint] = {
     "counts": _is_table,
     "marked-text": _tags,
     "images": _any(
-        _files(".xml"), _begins("<"), _keys("images", "shapes", "regions", "_via", "spans")
+        _files(".xml"),
+        _begins("<"),
+        _keys("images", "shapes", "regions", "_via", "spans"),
+        _columns("region_shape_attributes"),
     ),
+    "lighttag": _keys("examples"),
 }
 
 

@@ -170,7 +170,7 @@ def truths_from(path: Any, items: Iterable[Any] = ()) -> dict[str, str]:
     if not isinstance(path, (str, os.PathLike)):
         return _once(_of_frame(path, frozenset(map(label_text, items))), "audit")
     source, names = name_of(path), frozenset(map(label_text, items))
-    text = "" if str(path).lower().endswith(".xlsx") else decoded(raw_bytes(path), source)
+    text = "" if str(path).lower().endswith((".xlsx", ".ods")) else decoded(raw_bytes(path), source)
     if text.lstrip()[:1] == "{":
         value = json_value(text, source)
         if any(isinstance(truth, (dict, list)) for truth in value.values()):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -109,10 +110,12 @@ def _search(
     tried: Callable[[Mapping[str, Any]], Any],
 ) -> tuple[dict[str, Any], Any] | None:
     """Try what the problems name, then what the columns look like."""
-    waiting = [*_named(error, {}), *({"_": 0, **one} for one in candidates(source, given))]
+    waiting = _named(error, {})
+    with suppress(AnnotationError):  # there may be no table before a sheet is chosen
+        waiting += list(candidates(source, given))
     seen: list[dict[str, Any]] = []
     while waiting and len(seen) < TRIES:
-        options = {name: value for name, value in waiting.pop(0).items() if name != "_"}
+        options = waiting.pop(0)
         if not options or options in seen:
             continue
         seen.append(options)
@@ -200,12 +203,15 @@ def candidates(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, A
         yield from _without_header(table)
         return
     columns = [_Column(name, table.columns[name][:size]) for name in table.header if name.strip()]
+    lists = [one for one in columns if one.filled and str(one.filled[0])[:1] == "["]
     columns = [one for one in columns if one.is_plain and one.filled]
     columns = columns[:200]
     used = {given[role] for role in ("gold", "group", "text") if isinstance(given.get(role), str)}
     free = [one for one in columns if one.name not in used]
     if counts_in(table) is not None:
         return
+    named = [one for one in lists if one.has(_LABEL) or one.has(_CODER)]
+    yield from ({"label": one.name} for one in named if not given.get("label"))
     yield from _long(free, given)
     yield from _wide(free, given)
 

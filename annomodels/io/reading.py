@@ -209,6 +209,8 @@ def understood(
         else gathered(path, lambda one: _source(one, *texts, *table))
     )
     entries = _entries(said["scale"], said["codebook"])
+    said = {**said, **_stripped(source, said)}
+    gold = said["gold"]
     with guarded(source.name):
         key = source.with_key(said["item"])
     missing = Missing([said["missing"]] if isinstance(said["missing"], str) else said["missing"])
@@ -392,6 +394,16 @@ def _source(
         what = "Columns are named, and rows passed over, in tables only (text or Excel)."
         raise AnnotationError(Problem(what, source.name, "Leave out columns= and skip_rows=."))
     return source
+
+
+def _stripped(source: Source, said: Mapping[str, Any]) -> dict[str, str]:
+    """Names of columns without the blanks that headers lose, too."""
+    roles = ("item", "coder", "label", "gold", "group", "text", "question_column")
+    given = {role: said[role] for role in roles if isinstance(said[role], str)}
+    blank = {role: name for role, name in given.items() if name != name.strip()}
+    with guarded(source.name):
+        known = source.header if blank and source.inside is None else ()
+    return {role: name.strip() for role, name in blank.items() if name not in known}
 
 
 def _tuple(names: Sequence[str] | None) -> tuple[str, ...] | None:

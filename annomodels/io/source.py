@@ -122,7 +122,8 @@ class Source:
         if self._file is not None and is_folder:
             return open_folder(self._file)
         members = open_zip(self._file or self.data, self.name)
-        return None if "xl/workbook.xml" in members.names else members
+        is_workbook = {"content.xml", "styles.xml"} <= {*members.names}
+        return None if is_workbook or "xl/workbook.xml" in members.names else members
 
     @cached_property
     def data(self) -> bytes:

@@ -17,6 +17,7 @@ from annomodels.errors import AnnotationError, Problem
 from annomodels.io.archives import Members, open_members
 from annomodels.io.border import guarded, shown
 from annomodels.io.coref.parts import ChainFrom, Crossing, Options, Part, aligned, check_linked
+from annomodels.io.tables.variables import by_document
 
 Paths = str | os.PathLike[str]
 
@@ -233,7 +234,16 @@ def _units(paths: object, format: str, coder: str | None) -> list[_Unit]:
         unit.document = stem if coder or by_folder else "text"
         if unit.form is PROJECT:
             unit.coder, unit.document = coder or "", ""
+    if coder is None and not repeated and all(unit.form.name == "brat" for unit in units):
+        texts = {u.document: u.files.text(u.name[:-4] + ".txt") for u in units if _has_text(u)}
+        placed = by_document(texts) if len(texts) == len(units) > 1 else {}
+        for unit in units if placed else ():
+            unit.document, unit.coder = placed[unit.document]
     return units
+
+
+def _has_text(unit: _Unit) -> bool:
+    return unit.name[:-4] + ".txt" in unit.files
 
 
 def _folder(unit: _Unit) -> str:

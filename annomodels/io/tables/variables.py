@@ -58,6 +58,22 @@ def grid_of(columns: Mapping[str, set[Any]]) -> Grid | None:
     return None
 
 
+def by_document(texts: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """Document and coder of files such as news1_ana, told by the texts that they share."""
+    for cut in _CUTS[:2]:
+        found = {name: cut.fullmatch(name) for name in texts}
+        pairs = {name: match.groups() for name, match in found.items() if match}
+        for document, coder in ((0, 1), (1, 0)) if len(pairs) == len(texts) else ():
+            files: dict[str, dict[str, str]] = {}
+            for name, pair in pairs.items():
+                files.setdefault(pair[document], {})[pair[coder]] = texts[name]
+            coders = {frozenset(row) for row in files.values()}
+            same = all(len(set(row.values())) == 1 for row in files.values())
+            if same and len(coders) == 1 and len(next(iter(coders))) > 1:
+                return {name: (pair[document], pair[coder]) for name, pair in pairs.items()}
+    return {}
+
+
 def several(grid: Grid, source: str) -> Problem:
     """Ask which variable is meant."""
     first = next(iter(grid.columns))

@@ -13,6 +13,7 @@ from annomodels.io.tables.columns import Columns
 
 _NOT_CODERS = frozenset(("INITIAL_CAS", "TypeSystem", "project", "exportedproject"))
 _CURATED = "CURATION_USER"
+_FINAL = {"curation_user", "curator", "curation", "curated", "gold"}
 
 # (document, coder, bytes, path, files beside it)
 Part = tuple[str, str, bytes, str, Members]
@@ -34,6 +35,11 @@ def parts_of(source: Source, *endings: str) -> Iterator[Part]:
     sides = {name: _side(name) for name in wanted}
     if any(side == "annotation" for side in sides.values()):
         wanted = [name for name in wanted if sides[name]]
+    if len(wanted) > 1 and not any("/" in name or name.endswith(".zip") for name in wanted):
+        for name in wanted:  # files of one document, called after their coders
+            coder = GOLD if _stem(name).casefold() in _FINAL else _stem(name)
+            yield "document", coder, outer.read(name), f"{source.name}/{name}", outer
+        return
     for name in wanted:
         path = name.split("/")
         if len(path) < 2:

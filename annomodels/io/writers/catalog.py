@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from annomodels.data.annotations import Annotations
 from annomodels.errors import NotApplicable
 from annomodels.io.writers import backs, layouts
-from annomodels.io.writers.goldlist import GoldList, gold_list
+from annomodels.io.writers.goldlist import GoldList, gold_list, with_soft
 from annomodels.io.writing import atomic_path, write_table
 
 if TYPE_CHECKING:
@@ -139,7 +139,8 @@ def write_gold(
         The file.
     to
         "label-studio" (predictions), "label-studio-review" (tasks, most doubtful first),
-        "prodigy", "argilla" (suggestions), "toloka" (control tasks) or "appen" (test questions).
+        "prodigy", "argilla" (suggestions), "toloka" (control tasks), "appen" (test questions) or
+        "parquet" (soft labels: a column ``p_<label>`` for each label).
     question
         Name of the question in the tool.
     texts
@@ -173,6 +174,8 @@ def write_gold(
     >>> json.loads(path.read_text())[0]["suggestions"]
     {'label': {'value': 'pos', 'score': 0.97, 'agent': 'annomodels'}}
     """
+    if to == "parquet":
+        return _put(Writer(to, "", with_soft, to), gold, path, force, spreadsheet)
     rows: GoldList = gold_list(gold, question, texts)
     return _put(named(to, BACKS), rows, path, force, spreadsheet)
 

@@ -50,7 +50,7 @@ def gold_list(
     gold: Any, question: str = "label", texts: Mapping[Any, str] | None = None
 ) -> GoldList:
     """Take gold labels out of what ``fit.gold()`` gave, or out of a table."""
-    table = _with_soft(gold)
+    table = with_soft(gold)
     lacking = [name for name in NEEDED if name not in table.columns]
     if lacking:
         what = f"The table of gold labels lacks {', '.join(lacking)}."
@@ -85,7 +85,7 @@ def _said(label: Any) -> bool:
     return not is_missing(label) and label_text(label) != ""
 
 
-def _with_soft(gold: Any) -> pd.DataFrame:
+def with_soft(gold: Any) -> pd.DataFrame:
     """Table of a summary, with the probability of each label; a table as it is."""
     table: pd.DataFrame = getattr(gold, "table", gold)
     draws = getattr(gold, "draws", None)
