@@ -15,13 +15,13 @@ from annomodels.io.source import Source
 from annomodels.io.tables.columns import ALIASES
 from annomodels.io.tables.counts import counts_in
 from annomodels.io.tables.guard import proposal as key_of_rows
-from annomodels.io.tables.keys import Key, key_cells
+from annomodels.io.tables.keys import Key, key_cells, parts_of, said_key
 from annomodels.io.tables.long import no_header
 from annomodels.io.tables.questions import are_times, unsuitable
 from annomodels.io.tables.table import Table
 
-TRIES = 24  # readings that are tried after a refusal
-LARGEST = 50_000_000  # bytes of a file beyond which nothing is tried
+TRIES = 16  # readings that are tried after a refusal
+LARGEST = 20_000_000  # bytes of a file beyond which nothing is tried
 _ROWS = 5_000  # rows that are looked at
 _CLASSES = 50  # most different labels of coders whose columns are told by the labels
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
@@ -91,6 +91,9 @@ def with_proposal(
     tried: Callable[[Mapping[str, Any]], Any],
 ) -> AnnotationError:
     """Add the options that read the file to a refusal, if there are such."""
+    is_file = isinstance(path, (str, os.PathLike)) and os.path.isfile(path)
+    if is_file and os.path.getsize(path) > LARGEST:
+        return error
     try:
         found = _search(error, source(), given, tried)
     except (AnnotationError, ImportError, OSError):
@@ -206,6 +209,11 @@ def candidates(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, A
     lists = [one for one in columns if one.filled and str(one.filled[0])[:1] == "["]
     columns = [one for one in columns if one.is_plain and one.filled]
     columns = columns[:200]
+    absent = {
+        role for role in ("item", "coder", "label")
+        if not set(parts_of(said_key(given.get(role), table.header))) <= set(table.header)
+    }  # fmt: skip
+    given = {name: value for name, value in given.items() if name not in absent}
     used = {given[role] for role in ("gold", "group", "text") if isinstance(given.get(role), str)}
     free = [one for one in columns if one.name not in used]
     if counts_in(table) is not None:

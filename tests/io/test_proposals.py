@@ -188,6 +188,22 @@ def test_a_proposal_keeps_what_was_said_and_replaces_what_was_wrong(
     assert "reads 30 items × 3 coders × 3 labels, 90 annotations" in error
 
 
+def test_a_column_that_is_not_there_is_replaced(write: Any) -> None:
+    path = write(*SHAPES["art_id"][0](random.Random(1)))
+    proposal: Any = refusal(path, item="article", coder="worker_id").proposal
+    assert dict(proposal.new) == {"item": "art_id", "label": "sentiment"}
+    assert dict(proposal.reading) == {**proposal.new, "coder": "worker_id"}
+
+
+def test_large_files_are_refused_without_trying(
+    write: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from annomodels.io import proposals
+
+    monkeypatch.setattr(proposals, "LARGEST", 100)
+    assert refusal(write(*SHAPES["art_id"][0](random.Random(1)))).proposal is None
+
+
 def test_standard_input_is_read_once(
     write: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
