@@ -13,21 +13,6 @@ from annomodels.io.tools.tables import answer_columns, item_column, rows_of, usa
 UNIT, CODER = "_unit_id", "_worker_id"
 
 
-def is_appen(source: Source, options: Options) -> bool:
-    """Whether there are columns ``_unit_id`` and ``_worker_id``."""
-    return {UNIT, CODER} <= set(source.header)
-
-
-def is_appen_aggregated(source: Source, options: Options) -> bool:
-    """Whether there is ``_unit_id`` and a confidence, but no column that says who it was."""
-    header = source.header
-    return (
-        UNIT in header
-        and CODER not in header
-        and any(name.endswith(":confidence") for name in header)
-    )
-
-
 def read_appen_aggregated(source: Source, options: Options) -> Columns:
     """Say that an aggregated report holds no judgements."""
     found = Judgements(source, options)
@@ -39,10 +24,7 @@ def read_appen_aggregated(source: Source, options: Options) -> Columns:
 
 
 def read_appen(source: Source, options: Options) -> Columns:
-    """Columns of the answers; tainted judgements are left out, test questions are known truth.
-
-    Address and place of the coders are in the report and are never copied.
-    """
+    """Columns of the answers; tainted judgements are left out, test questions are known truth."""
     found = Judgements(source, options)
     table = usable(source, found)
     header = table.header

@@ -248,18 +248,10 @@ def _spans_in(part: Any, item: str, coder: str, text: str) -> Iterator[Span]:
             yield Span(item, coder, str(part.get("from_name") or "labels"), start, end, label)
 
 
-OWN = frozenset(
-    [
-        "id",
-        "annotator",
-        "annotation_id",
-        "created_at",
-        "updated_at",
-        "lead_time",
-        "agreement",
-        "history",
-    ]
-)
+OWN = {
+    *("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time"),
+    *("agreement", "history"),
+}
 
 
 def is_label_studio_table(source: Source, options: Options) -> bool:

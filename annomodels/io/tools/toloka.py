@@ -10,21 +10,6 @@ from annomodels.io.tools.tables import prefixed, rows_of, usable
 _NOT_DONE = {"SKIPPED", "EXPIRED"}
 
 
-def is_toloka(source: Source, options: Options) -> bool:
-    """Whether a column begins with ``ASSIGNMENT:``."""
-    header = source.header
-    return any(name.startswith("ASSIGNMENT:") for name in header) and any(
-        name.startswith(("INPUT:", "OUTPUT:")) for name in header
-    )
-
-
-def is_toloka_aggregated(source: Source, options: Options) -> bool:
-    """Whether columns begin with ``OUTPUT:`` and ``CONFIDENCE:`` and none names who it was."""
-    header = source.header
-    some = [any(name.startswith(p) for name in header) for p in ("OUTPUT:", "CONFIDENCE:")]
-    return all(some) and "ASSIGNMENT:worker_id" not in header
-
-
 def read_toloka_aggregated(source: Source, options: Options) -> Columns:
     """Say that aggregated results hold no judgements."""
     found = Judgements(source, options)
