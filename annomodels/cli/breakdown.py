@@ -45,13 +45,7 @@ MOST_DRAWN = 12
 def coefficient_names(
     asked: Sequence[str], gates: Sequence[str], default: Sequence[str]
 ) -> list[str]:
-    """Names to compute: those asked for, else the default, and those that gates need.
-
-    Raises
-    ------
-    click.UsageError
-        When one of those asked for is unknown; a gate speaks for itself.
-    """
+    """Names to compute: those asked for, else the default, and those that gates need."""
     from annomodels.coefficients.catalogue import COEFFICIENTS, find
 
     try:
@@ -68,13 +62,7 @@ def parts_table(
     positive: str | None,
     progress: Callable[[str, float], object],
 ) -> pd.DataFrame:
-    """Break coefficients down and put the tables one below the other.
-
-    Raises
-    ------
-    click.UsageError
-        When the data have no such parts, or the coefficient cannot be taken apart this way.
-    """
+    """Break coefficients down and put the tables one below the other."""
     import pandas as pd
 
     from annomodels.coefficients.catalogue import COEFFICIENTS
@@ -130,11 +118,6 @@ def show_diagnosis(data: Annotations, name: str, writing: Writing) -> pd.DataFra
     JSON holds the sentences and every table. The other forms hold one table of all parts with
     their shares of the disagreement; the sentences then go to stderr. On a terminal the sentences
     stand above a short table.
-
-    Raises
-    ------
-    click.UsageError
-        When the coefficient cannot be taken apart.
     """
     from annomodels.cli.tables import emit, emit_text, form_of, to_json
     from annomodels.coefficients.parts.diagnose import diagnose

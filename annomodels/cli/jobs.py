@@ -28,31 +28,7 @@ _OTHERS = ("gold.csv", "coders.csv", "items.csv", "agreement.csv", "fit.nc", "me
 
 @dataclass(frozen=True)
 class Job:
-    """What is to be done.
-
-    Parameters
-    ----------
-    data
-        Name of the file.
-    reading, sampling
-        How to read and to fit.
-    force
-        Whether outputs may be overwritten.
-    threshold, target
-        As for ``annomodels gold`` and ``annomodels coders``.
-    anonymise
-        Whether the names of coders are left out.
-    report
-        Whether the report is drawn.
-    known
-        File with truth that the report judges the gold labels by.
-    spreadsheet
-        Whether texts that a spreadsheet would compute get an apostrophe.
-    cache
-        Where a stream keeps its sorted blocks.
-    audit, drawn
-        Files with judged items, and how these were drawn.
-    """
+    """What is to be done."""
 
     data: str
     reading: Reading
@@ -228,11 +204,6 @@ def each_question(job: Job, output: str) -> tuple[str, list[Outcome], dict[str, 
     """Do the job for each question of a file, in folders of their own, and link them.
 
     What cannot be analysed is left out with the reason, and the rest is done.
-
-    Returns
-    -------
-    str, list of Outcome, dict
-        The page with the links, what came of each question, and why others were left out.
     """
     from annomodels.cli.exits import reason_of
     from annomodels.cli.loading import load_each
@@ -314,8 +285,6 @@ def _writer(text: str) -> Callable[[Path], object]:
 def folders(questions: list[str]) -> list[str]:
     """Give each question a folder name that every file system takes, and none twice.
 
-    Examples
-    --------
     >>> folders(["Is it rude?", "is it rude", "..", "tone/2"])
     ['Is-it-rude', 'is-it-rude-2', 'question', 'tone-2']
     """

@@ -41,7 +41,6 @@ COMMANDS: dict[str, str] = {
     "datasets": "List the bundled data sets, or write one to a file.",
     "simulate": "Made-up labels, from coders and items as you assume them to be.",
     "design": "How many coders and labels per item reach a target, from assumptions or a pilot.",
-    "completion": "A script that lets bash, zsh or fish complete commands and options.",
     "doctor": "Versions, cores, caches, and what is wrong with this installation.",
 }
 """One line of help for each command; the command ``x`` is ``command`` in ``commands/x.py``."""
@@ -203,20 +202,7 @@ def cli(ctx: click.Context) -> None:
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Run one command and give its exit code.
-
-    Parameters
-    ----------
-    args
-        The words after the program's name; those of the process by default.
-
-    Returns
-    -------
-    int
-        0 done; 1 a gate failed; 2 usage; 3 data cannot be read or understood; 4 written, but the
-        inference cannot be trusted; 5 an optional package is missing; 70 a defect; 130
-        interrupted.
-    """
+    """Run one command and give its exit code."""
     words = list(sys.argv[1:] if args is None else args)
     if "_ANNOMODELS_COMPLETE" in os.environ:
         cli.main(words, prog_name="annomodels")

@@ -88,18 +88,7 @@ def common_options(command: Command) -> Command:
 def options_of(
     verb: Callable[..., Any], leave_out: Iterable[str] = (), **differing: dict[str, Any]
 ) -> list[Option]:
-    """Build an option from each keyword of a function: its name, type, default and description.
-
-    Parameters
-    ----------
-    verb
-        The function.
-    leave_out
-        Keywords without an option.
-    **differing
-        What differs on the command line: for a keyword, arguments of :func:`click.option`, and
-        its ``flag`` where that is not its name.
-    """
+    """Build an option from each keyword of a function: its name, type, default and description."""
     said = _described(verb)
     options: list[Option] = []
     for name, parameter in inspect.signature(verb).parameters.items():

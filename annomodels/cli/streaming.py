@@ -137,13 +137,7 @@ def scanned(job: Job) -> Scanned:
 
 
 def refuse_the_rest(job: Job, **others: Any) -> None:
-    """Say all at once which options are not for streams, before anything is read.
-
-    Raises
-    ------
-    click.UsageError
-        When there are any.
-    """
+    """Say all at once which options are not for streams, before anything is read."""
     from annomodels.models.catalog import class_of
     from annomodels.scale.scanning import scan
 

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from annomodels.cli.options import Writing
-from annomodels.cli.screen.glossary import explained
 from annomodels.cli.session import note, plural, warn
 from annomodels.cli.terminal import draw, drawn
 from annomodels.data.coding import natural_key
 from annomodels.data.names import label_text
 from annomodels.io.tables.delimited import text_of
+from annomodels.summaries.columns import Column, explained, present
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +42,7 @@ def emit(
     table: pd.DataFrame,
     writing: Writing,
     title: str = "",
-    short: Sequence[str] = (),
+    short: Sequence[str | Column] = (),
     prose: Sequence[str] = (),
     level: int = 95,
 ) -> None:
@@ -63,16 +63,20 @@ def _draw(
     table: pd.DataFrame,
     writing: Writing,
     title: str,
-    short: Sequence[str],
+    short: Sequence[str | Column],
     prose: Sequence[str],
     level: int,
 ) -> None:
-    cells = {
-        str(name): [_drawn_cell(str(name), value) for value in table[name].astype(object)]
-        for name in table.columns
-    }
+    declared = present([one for one in short if isinstance(one, Column)], table)
+    within = {end for one in declared if one.of is None for end in one.interval or ()}
+    rows_of = list(table.itertuples()) if declared else []
+    cells = {one.name: [one.cell(row).whole for row in rows_of] for one in declared}
+    for name in map(str, table.columns):
+        if name not in cells and name not in within:
+            cells[name] = [_drawn_cell(name, value) for value in table[name].astype(object)]
     filled = [name for name, column in cells.items() if any(column) or not column]
-    first = [name for name in short if name in filled]
+    chosen = [one.name if isinstance(one, Column) else one for one in short]
+    first = [name for name in chosen if name in filled]
     rest = [name for name in filled if name not in first]
     shown = [*first, *rest] if writing.wide or not first else first
     rows = list(zip(*(cells[name] for name in shown), strict=True))
@@ -181,8 +185,6 @@ def guarded_tables(tables: Sequence[pd.DataFrame], spreadsheet: bool) -> list[pd
 def to_text(table: pd.DataFrame, form: str) -> str:
     """Give a table as text in one of the forms tsv, csv, json, md, tex.
 
-    Examples
-    --------
     >>> import pandas as pd
     >>> print(to_text(pd.DataFrame({"item": ["a"], "p": [0.123456789]}), "csv"), end="")
     item,p
@@ -201,8 +203,6 @@ def to_text(table: pd.DataFrame, form: str) -> str:
 def to_json(value: Any) -> str:
     """Give JSON that every reader accepts: no NaN, no infinity.
 
-    Examples
-    --------
     >>> print(to_json({"p": float("nan"), "n": 3}), end="")
     {
       "p": null,
@@ -232,8 +232,6 @@ def plain(value: Any) -> Any:
 def cell(value: Any, digits: int = 6) -> str:
     """Give one cell as text; what is missing is empty.
 
-    Examples
-    --------
     >>> cell(0.123456789), cell(float("nan")), cell(True), cell(12)
     ('0.123457', '', 'true', '12')
     """
@@ -280,12 +278,11 @@ def show(
     path: str,
     summarise: Callable[[Fit], Summary],
     writing: Writing,
-    short: Sequence[str],
     table: Callable[[Summary], pd.DataFrame] = lambda summary: summary.table,
 ) -> None:
     """Load a fit, write one of its tables, and say on stderr what a reader should know."""
     summary = summarise(loaded(path))
-    emit(table(summary), writing, summary.title, short)
+    emit(table(summary), writing, summary.title, summary.columns)
     for text in summary.notes:
         note(f"note: {text}")
 

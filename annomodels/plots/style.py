@@ -7,7 +7,6 @@ with any kind of colour vision can tell apart; shapes repeat what colours say.
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from weakref import WeakSet
 import numpy as np
 
 from annomodels.data.names import label_text
+from annomodels.summaries.columns import clean, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,43 +67,10 @@ _MOST_NUMBERS = 12  # tiles of a side with their numbers
 _MOST_NAMES = 60  # tiles of a side with their names
 _OWN: WeakSet[Any] = WeakSet()  # figures that were made here
 
-_BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-
-
-def clean(text: object) -> str:
-    r"""Text without control characters and direction marks, which could garble what surrounds it.
-
-    Examples
-    --------
-    >>> clean("two\nlines\x00 and\u202e more")
-    'two lines and more'
-    """
-    kept = (
-        " " if unicodedata.category(c) in {"Cc", "Cs", "Zl", "Zp"} else c
-        for c in label_text(text)
-        if c not in _BIDI
-    )
-    return " ".join("".join(kept).split())
-
-
-def short(text: object, width: int = 18) -> str:
-    """Clean text cut to a width, with an ellipsis where something is left out.
-
-    Examples
-    --------
-    >>> short("a rather long name of a label", 12)
-    'a rather lo…'
-    """
-    # A name can be a whole text; what lies far beyond the cut needs no cleaning.
-    name = clean(label_text(text)[: 4 * width + 64])
-    return name if len(name) <= width else name[: width - 1].rstrip() + "…"
-
 
 def told_apart(names: Iterable[object], width: int = 18) -> list[str]:
     """Names cut to a width; where the beginnings are the same, without their middle instead.
 
-    Examples
-    --------
     >>> told_apart(["tale of two cities, 1", "tale of two cities, 2", "emma"], 12)
     ['tale o…es, 1', 'tale o…es, 2', 'emma']
     """
@@ -124,8 +91,6 @@ def told_apart(names: Iterable[object], width: int = 18) -> list[str]:
 def mathless(text: str) -> str:
     r"""Text in which matplotlib finds no formula.
 
-    Examples
-    --------
     >>> print(mathless("$5 or $6"))
     \$5 or \$6
     """
@@ -152,17 +117,7 @@ def canvas(height: float, ax: Axes | None) -> tuple[Figure, Axes]:
 
 
 def axes_style(ax: Axes, *, grid: str = "x", frame: bool = False) -> None:
-    """Give axes the common look: thin grid, no box, quiet ticks.
-
-    Parameters
-    ----------
-    ax
-        The axes to style, after ticks and texts have been set.
-    grid
-        Direction of the grid lines: "x", "y", "both" or "".
-    frame
-        Whether to keep the left and bottom spines.
-    """
+    """Give axes the common look: thin grid, no box, quiet ticks."""
     ax.patch.set_alpha(0.0)
     for side, spine in ax.spines.items():
         spine.set_visible(frame and side in {"left", "bottom"})
