@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -102,7 +102,7 @@ def _one(data: Annotations, by: str, name: str, positive: str | None) -> Breakdo
         raise _usage(f"--by {by}: {error}") from None
 
 
-def _say_overall(title: str, row: Mapping[Any, Any]) -> None:
+def _say_overall(title: str, row: Mapping[Hashable, object]) -> None:
     """Say what holds for all parts together."""
     from annomodels.cli.tables import cell
 
@@ -145,7 +145,7 @@ def show_diagnosis(data: Annotations, name: str, writing: Writing) -> pd.DataFra
     return found.agreement
 
 
-def _everything(found: Diagnosis) -> dict[str, Any]:
+def _everything(found: Diagnosis) -> dict[str, object]:
     """Sentences, notes and tables."""
     tables = {name: table.to_dict("records") for name, table in found.tables()}
     return {"title": found.title, "sentences": found.sentences, **tables, "notes": found.notes}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -146,7 +146,7 @@ def write_outputs(
     *,
     threshold: float | None,
     target: float | None,
-    known: Mapping[Any, Any] | None = None,
+    known: Mapping[Hashable, Hashable] | None = None,
     spreadsheet: bool = False,
 ) -> None:
     """Write all outputs beside the folder, then move them in.
@@ -301,7 +301,7 @@ def folders(questions: list[str]) -> list[str]:
     return out
 
 
-def _known(job: Job, labels: Annotations) -> dict[Any, Any] | None:
+def _known(job: Job, labels: Annotations) -> dict[Hashable, Hashable] | None:
     """Truth to judge by; looked at before the fit, so that a wrong file costs no time."""
     if job.known is None:
         return None

@@ -10,11 +10,12 @@ import shlex
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
-from typing import Any
+from types import MethodType
 
 import click
 
 from annomodels.cli.exits import DONE, explain
+from annomodels.cli.options import SECTIONS
 from annomodels.cli.screen.wrapping import size, wrapped
 from annomodels.cli.session import Session, warn
 from annomodels.errors import printable
@@ -73,10 +74,27 @@ def load_command(name: str) -> click.Command:
     module = importlib.import_module(f"annomodels.cli.commands.{file}")
     command: click.Command = getattr(module, function)
     command.context_class = Context
+    command.format_options = MethodType(_format_options, command)  # type: ignore[method-assign]
     for parameter in command.params:
         if isinstance(parameter, click.Option) and isinstance(parameter.type, click.Choice):
             _list_choices(parameter, [str(choice) for choice in parameter.type.choices])
     return command
+
+
+def _format_options(
+    command: click.Command, ctx: click.Context, formatter: click.HelpFormatter
+) -> None:
+    """Write the options of a command: its own first, then the shared ones by subject."""
+    rows: dict[str, list[tuple[str, str]]] = {"Options": []}
+    for parameter in command.get_params(ctx):
+        record = parameter.get_help_record(ctx)
+        if isinstance(parameter, click.Option) and record:
+            usual = SECTIONS["common"] if "--help" in parameter.opts else "Options"
+            rows.setdefault(vars(parameter).get("section", usual), []).append(record)
+    for title in ("Options", *SECTIONS.values()):
+        if records := rows.get(title):
+            with formatter.section(title):
+                formatter.write_dl(records)
 
 
 def _list_choices(option: click.Option, choices: Sequence[str]) -> None:
@@ -166,7 +184,7 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-def _any(names: Any) -> str:
+def _any(names: Iterable[str]) -> str:
     *most, last = names
     return f"{', '.join(most)} or {last}"
 

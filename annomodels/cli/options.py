@@ -30,6 +30,14 @@ _CALLED = {
 
 _MARKS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";"}
 
+# headings in --help of the options that several commands share
+SECTIONS = {
+    "reading": "Data",
+    "sampling": "Model and sampling",
+    "assumptions": "Assumptions",
+    "writing": "Output",
+    "common": "Common",
+}
 Command = Callable[..., Any]
 Option = Callable[[Command], Command]
 Reading = dict[str, Any]
@@ -82,6 +90,7 @@ def common_options(command: Command) -> Command:
         (("-q", "--quiet"), "quiet", "Say only warnings and errors on stderr."),
     ):
         command = click.option(*flags, callback=remember(name), help=text, **plain)(command)
+        vars(_parameters(command)[-1])["section"] = SECTIONS["common"]
     return command
 
 
@@ -300,7 +309,10 @@ def gathered(
     before = len(_parameters(command))
     for option in reversed(options):
         wrapped = option(wrapped)
-    keys = [parameter.name for parameter in _parameters(wrapped)[before:]]
+    added = _parameters(wrapped)[before:]
+    keys = [parameter.name for parameter in added]
+    for parameter in added:
+        vars(parameter)["section"] = SECTIONS[name]
     return wrapped
 
 

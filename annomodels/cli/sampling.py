@@ -221,7 +221,7 @@ def verdict_lines(check: Check) -> list[str]:
     return [f"verdict: {check.verdict}", *lamps, *(f"  {said}" for said in check.sentences)]
 
 
-def facts_of(fit: Fit, check: Check) -> dict[str, Any]:
+def facts_of(fit: Fit, check: Check) -> dict[str, object]:
     """Give what ``--json`` says of a fit."""
     return {
         "engine": fit.engine,

@@ -28,12 +28,6 @@ if TYPE_CHECKING:
     from annomodels.summaries.summary import Summary
 
 _BY_ENDING = {".csv": "csv", ".tsv": "tsv", ".json": "json", ".md": "md", ".tex": "tex"}
-_TEX = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-}
 # labels from which files of gold have no columns of the next label
 MOST_LABELS = 50
 
@@ -95,7 +89,7 @@ def _draw(
         note(sentence)
 
 
-def _drawn_cell(name: str, value: Any) -> str:
+def _drawn_cell(name: str, value: object) -> str:
     if name == "n" and isinstance(value, float) and value.is_integer():
         value = int(value)  # where some rows have none, counts come as floats
     return cell(drawn(value), 3)
@@ -146,7 +140,7 @@ def emit_text(text: str, writing: Writing) -> None:
     note(f"Wrote {path}.")
 
 
-def put(writer: Writer, given: Any, writing: Writing, spreadsheet: bool) -> None:
+def put(writer: Writer, given: object, writing: Writing, spreadsheet: bool) -> None:
     """Write what a writer makes, and warn of cells that a spreadsheet would compute."""
     from annomodels.cli.places import write_file
     from annomodels.io.writing import WRITERS, write_table
@@ -200,7 +194,7 @@ def to_text(table: pd.DataFrame, form: str) -> str:
     return _markdown(names, rows, numeric) if form == "md" else _latex(names, rows, numeric)
 
 
-def to_json(value: Any) -> str:
+def to_json(value: object) -> str:
     """Give JSON that every reader accepts: no NaN, no infinity.
 
     >>> print(to_json({"p": float("nan"), "n": 3}), end="")
@@ -212,7 +206,7 @@ def to_json(value: Any) -> str:
     return json.dumps(plain(value), ensure_ascii=False, allow_nan=False, indent=2) + "\n"
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> object:
     """Turn NumPy values, NaN and tuples into what JSON knows."""
     if isinstance(value, dict):
         return {str(key): plain(part) for key, part in value.items()}
@@ -229,7 +223,7 @@ def plain(value: Any) -> Any:
     return str(value)
 
 
-def cell(value: Any, digits: int = 6) -> str:
+def cell(value: object, digits: int = 6) -> str:
     """Give one cell as text; what is missing is empty.
 
     >>> cell(0.123456789), cell(float("nan")), cell(True), cell(12)
@@ -265,9 +259,10 @@ def _markdown(names: list[str], rows: list[list[str]], numeric: list[bool]) -> s
 
 
 def _latex(names: list[str], rows: list[list[str]], numeric: list[bool]) -> str:
+    from annomodels.reporting.prose import latex
+
     def line(cells: Iterable[str]) -> str:
-        safe = ("".join(_TEX.get(sign, sign) for sign in " ".join(t.split())) for t in cells)
-        return " & ".join(safe) + r" \\"
+        return " & ".join(latex(" ".join(text.split())) for text in cells) + r" \\"
 
     align = "".join("r" if number else "l" for number in numeric)
     body = [rf"\begin{{tabular}}{{{align}}}", r"\hline", line(names), r"\hline"]

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -163,7 +163,7 @@ def _console(*, stderr: bool = False, width: int | None = None) -> Console:
     return Console(stderr=stderr, width=width, color_system=None if plain else "auto")
 
 
-def drawn(value: Any) -> Any:
+def drawn(value: object) -> object:
     """Give a number as a drawn table shows it: three decimals where they say something."""
     if isinstance(value, float) and 0 < value < 5e-4:
         return "<0.001"

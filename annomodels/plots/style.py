@@ -7,6 +7,8 @@ with any kind of colour vision can tell apart; shapes repeat what colours say.
 
 from __future__ import annotations
 
+import functools
+import io
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -99,12 +101,26 @@ def mathless(text: str) -> str:
 
 def figure(height: float, width: float = WIDTH) -> Figure:
     """Empty figure of so many inches, without background, outside of pyplot, laid out by itself."""
-    from matplotlib.figure import Figure
-
-    made = Figure((width, height), layout="constrained")
+    made = _shown()((width, height), layout="constrained")
     made.patch.set_alpha(0.0)
     _OWN.add(made)
     return made
+
+
+@functools.cache
+def _shown() -> type[Figure]:
+    """Return the class of figures that a notebook shows although pyplot does not know them."""
+    from matplotlib.figure import Figure
+
+    class Shown(Figure):
+        def _repr_png_(self) -> bytes:
+            self.patch.set_alpha(1.0)  # the ink is dark, whatever the theme of the notebook
+            out = io.BytesIO()
+            self.savefig(out, format="png", dpi=110, facecolor="white")
+            self.patch.set_alpha(0.0)
+            return out.getvalue()
+
+    return Shown
 
 
 def canvas(height: float, ax: Axes | None) -> tuple[Figure, Axes]:

@@ -16,6 +16,7 @@ from annomodels.summaries.gold.gold import CURVE, audited_wrong, stacked_truths,
 
 if TYPE_CHECKING:
     import pandas as pd
+    import xarray as xr
 
     from annomodels.auditing.estimate import Estimate
     from annomodels.fitting.fit import Fit
@@ -79,7 +80,7 @@ class Facts:
         return str(before_audit(self.fit).data.fingerprint)
 
     @property
-    def tree(self) -> Any:
+    def tree(self) -> xr.DataTree:
         """Its results."""
         return self.fit.tree
 
@@ -319,7 +320,7 @@ class Wrong:
     vote_high: float
 
 
-def wrong_labels(fit: Any) -> Wrong:
+def wrong_labels(fit: Fit) -> Wrong:
     """Count wrong labels on replicated truths, one per posterior draw.
 
     With the engine "em" the intervals are NaN.
@@ -348,7 +349,7 @@ def wrong_labels(fit: Any) -> Wrong:
     )
 
 
-def _replicated(fit: Any, unknown: Bools, best: Ints, chance: Floats) -> Floats:
+def _replicated(fit: Fit, unknown: Bools, best: Ints, chance: Floats) -> Floats:
     """Numbers of wrong labels by gold and by vote, shape [draw, 2]."""
     most = max(40, min(_DRAWS, _CELLS // max(chance.size, 1)))
     if "stack" in fit.tree.children:

@@ -23,6 +23,8 @@ from annomodels.reporting.words import count
 from annomodels.summaries.columns import clean, short
 
 if TYPE_CHECKING:
+    from jinja2 import Template
+
     from annomodels.auditing.estimate import Estimate
     from annomodels.data.document import Corpus
     from annomodels.fitting.fit import Fit
@@ -183,7 +185,7 @@ def page_of_links(facts: LinkFacts, command: str = "") -> str:
 
 
 def html(
-    facts: Any,
+    facts: Facts | LinkFacts,
     *,
     eyebrow: str,
     heading: str,
@@ -247,7 +249,7 @@ def _meta(facts: Facts) -> list[tuple[str, str]]:
     ]
 
 
-def anonymised(fit: Any) -> Any:
+def anonymised(fit: Fit) -> Fit:
     """Copy of a fit whose coders are called "coder 1" to "coder J".
 
     The numbers are shuffled, so that they do not follow the alphabet; the same data always give
@@ -280,7 +282,7 @@ def basics() -> dict[str, str]:
 
 
 @functools.cache
-def template(name: str) -> Any:
+def template(name: str) -> Template:
     """Give a template by the name of its file; names in the data are escaped."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 

@@ -13,6 +13,8 @@ from annomodels.summaries.columns import short
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from annomodels.summaries.trust.checks import Check
+
 Kind = Literal[
     "table", "picture", "notes", "matrices", "text", "heading", "tiles", "verdict", "badge",
     "kinds", "words", "code", "places", "pair", "box",
@@ -83,7 +85,7 @@ BADGES = {
 }
 
 
-def badge_of(check: Any) -> Badge:
+def badge_of(check: Check) -> Badge:
     """Give the badge of the verdict of a fit."""
     said = tuple(short(text, 400) for text in check.sentences)
     return Badge(*BADGES[check.verdict], said, tuple(check.lamps.items()))

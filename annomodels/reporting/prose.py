@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from annomodels.data.names import label_text
 from annomodels.summaries.columns import clean
@@ -155,7 +154,7 @@ def cite(*keys: str) -> str:
     return f"{_CITE}{','.join(keys)}{_END}"
 
 
-def name(value: Any) -> str:
+def name(value: object) -> str:
     r"""Put the name of a label or coder into a sentence, cut where it is long.
 
     >>> print(as_markdown(name("_a*b_")), as_latex(name("_a*b_")))

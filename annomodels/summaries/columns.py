@@ -46,9 +46,9 @@ class Column:
         """Whether the cells stand to the right."""
         return self.kind not in ("name", "text", "tag")
 
-    def called(self, title: str, **changes: Any) -> Column:
-        """Return the column with another heading."""
-        return replace(self, title=title, **changes)
+    def called(self, title: str = "", **changes: Any) -> Column:
+        """Return the column with another heading, or with other changes."""
+        return replace(self, title=title or self.title, **changes)
 
     def cell(self, row: Any) -> Cell:
         """Return the cell of a row, such as ``itertuples`` gives."""
@@ -70,7 +70,7 @@ class Column:
         if not self.numeric or isinstance(value, (str, frozenset)):
             kind = self.kind if self.kind in ("name", "tag") else "text"
             return Cell(_yes_or_no(value) or short(value, self.width), kind=kind)
-        if value != value or value is None or str(value) == "<NA>":
+        if value is None or str(value) in ("<NA>", "nan"):
             return Cell("–", kind="number")
         number = float(value)
         write = figure if self.kind == "quantity" else (lambda x: decimal(x, self.digits))
@@ -377,7 +377,7 @@ def present(declared: Iterable[Column], table: pd.DataFrame) -> tuple[Column, ..
     )
 
 
-def _filled(column: pd.Series[Any]) -> bool:
+def _filled(column: pd.Series) -> bool:
     return bool((column.notna() & (column.astype(object) != "")).any())
 
 

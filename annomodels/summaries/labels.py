@@ -117,7 +117,7 @@ def _each(
     right = np.diagonal(joint, axis1=1, axis2=2)
     mixed = joint + joint.transpose(0, 2, 1)
     mixed[:, range(data.n_labels), range(data.n_labels)] = 0.0
-    table: dict[str, Any] = {
+    table: dict[str, object] = {
         "label": list(data.labels),
         "given": given,
         "share": given / len(data),
@@ -143,7 +143,7 @@ def _pairs(data: Annotations, mixed: Floats, chosen: Ints, merged: pd.DataFrame)
     import pandas as pd
 
     first, second = chosen.T
-    table: dict[str, Any] = {
+    table: dict[str, object] = {
         "first": [data.labels[k] for k in first],
         "second": [data.labels[k] for k in second],
     }

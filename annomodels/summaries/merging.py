@@ -104,7 +104,7 @@ def _change(plain: Alpha, merged: Alpha) -> tuple[float, float, float, float]:
     return merged[0], merged[0] - plain[0], low, high
 
 
-def with_interval(table: dict[str, Any], name: str, draws: Floats) -> None:
+def with_interval(table: dict[str, object], name: str, draws: Floats) -> None:
     """Add the mean of draws [sample, row] to a table, and their 95 % interval."""
     low, high = interval(draws)
     table |= {name: draws.mean(axis=0), f"{name}_low": low, f"{name}_high": high}

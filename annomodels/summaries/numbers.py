@@ -32,12 +32,10 @@ VALUE = ALL["value"].called("True value", kind="quantity")
 GOLD = columns_of("item", VALUE, "sd", Column("mean", "Mean of the labels", "quantity"), "shift n")
 CODERS = columns_of(
     "coder kind n reliability",
-    Column("bias", "Bias", "quantity", interval=("bias_low", "bias_high")),
+    ALL["bias"].called(kind="quantity", interval=("bias_low", "bias_high")),
     "scale noise p_reversed",
 )
-ITEMS = columns_of(
-    "item n", ALL["difficulty"].called("Difficulty", kind="quantity"), "label_sd reason"
-)
+ITEMS = columns_of("item n", ALL["difficulty"].called(kind="quantity"), "label_sd reason")
 AGREEMENT = columns_of("coefficient value p_above_667 p_above_800 note")
 
 

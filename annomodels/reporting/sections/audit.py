@@ -23,9 +23,9 @@ _QUANTITIES = {
     "still_wrong": "wrong gold labels, now",
 }
 
-SHARE = COLUMNS["value"].called("Value", digits=3)
-COUNT = COLUMNS["value"].called("Value", kind="quantity")
-CLASS = Column("what", "What", "name", of=lambda row: _what(row))
+SHARE = COLUMNS["value"].called(digits=3)
+COUNT = COLUMNS["value"].called(kind="quantity")
+CLASS = COLUMNS["what"].called(of=lambda row: _what(row))
 THRESHOLDS = columns(
     Column("threshold", "Probability", "name", of=lambda row: f"≥ {row.threshold:g}"),
     "n audited",
@@ -43,14 +43,14 @@ SLICES = columns(
     CLASS,
     COLUMNS["n"].called("Items"),
     "audited",
-    SHARE.called("Value", bar=True),
+    SHARE.called(bar=True),
 )
 DIFFERENCES = columns(
     COLUMNS["first"].called("Slice"),
     COLUMNS["second"].called("less slice"),
     COLUMNS["by"].called("of"),
     CLASS,
-    COLUMNS["difference"].called("Difference", digits=3, interval=("low", "high")),
+    COLUMNS["difference"].called(digits=3, interval=("low", "high")),
     "p_higher",
 )
 NEEDS = columns(

@@ -59,7 +59,7 @@ _STATES = (
 
 CHECKS = columns(
     COLUMNS["name"].called("Check"),
-    Column("value", "Value", "quantity"),
+    COLUMNS["value"].called(kind="quantity", interval=None),
     "limit",
     Column("ok", "Passed", "tag"),
     "sentence",

@@ -21,12 +21,14 @@ from annomodels.reporting.parts import (
     picture,
     table,
 )
-from annomodels.summaries.columns import COLUMNS, Column, decimal, short
+from annomodels.summaries.columns import COLUMNS, Cell, Column, decimal, short
 from annomodels.summaries.columns import columns as columns_of
 from annomodels.summaries.draws import SMALLEST
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from annomodels.fitting.fit import Fit
 
 
 TEXT = Column("text", "Text", "text", width=140)
@@ -169,7 +171,7 @@ def judgements(facts: Facts) -> Table:
 def _votes(facts: Facts) -> Column:
     """Votes of an item, most first; written so that labels that are numbers stay readable."""
 
-    def cell(r: Any) -> str:
+    def cell(r: Any) -> Cell:
         counts = facts.data.votes[r.Index]
         order = [k for k in np.argsort(-counts, kind="stable") if counts[k]]
         parts = [
@@ -177,12 +179,12 @@ def _votes(facts: Facts) -> Column:
             for k in order[:6]
         ]
         more = f", {len(order) - 6} more" if len(order) > 6 else ""
-        return ", ".join(parts) + more
+        return Cell(", ".join(parts) + more)  # as it is: its spaces do not break
 
-    return Column("votes", "Votes", "text", width=240, of=cell)
+    return COLUMNS["votes"].called(kind="text", width=240, of=cell)
 
 
-def suspicious(fit: Any, most: int = 40) -> pd.DataFrame:
+def suspicious(fit: Fit, most: int = 40) -> pd.DataFrame:
     r"""Find the labels that were least to be expected from the other labels of their items.
 
     With the truth's probabilities p and the mean confusion matrix of the coder,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from annomodels import plots
 from annomodels.plots.coders import notable
@@ -11,6 +11,9 @@ from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.parts import Part, Rows, Section, box, cut, notes, pair, picture, table
 from annomodels.reporting.words import count, listed, percent
 from annomodels.summaries.columns import COLUMNS, Column, columns, decimal, short
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _MOST_CODERS = 40
 _BAD = ("reversed", "uninformative")
@@ -32,7 +35,7 @@ OPEN = columns(
         of=lambda row: "contested" if row.reason == "contested" else "needs more labels",
     ),
     COLUMNS["value"].called("True value", kind="quantity"),
-    COLUMNS["difficulty"].called("Difficulty", kind="quantity"),
+    COLUMNS["difficulty"].called(kind="quantity"),
     "label_sd n",
 )  # fmt: skip
 
@@ -50,7 +53,7 @@ def _span(row: Any) -> str:
     return f"95 % interval {decimal(row.low)} to {decimal(row.high)}"
 
 
-def _flagged(facts: Facts) -> Any:
+def _flagged(facts: Facts) -> pd.DataFrame:
     rows = facts.coders.table
     return rows[rows["kind"].isin(_BAD)].sort_values("reliability", kind="stable")
 

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.links import LinkFacts
 from annomodels.reporting.parts import Part, Section, notes, table
-from annomodels.summaries.columns import Column, clean, short
+from annomodels.summaries.columns import COLUMNS, Column, clean, short
 from annomodels.summaries.columns import columns as columns_of
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def rates(fit: Fit, prob: float) -> Table:
     columns = columns_of(
         "coder",
         Column("kind", "Class", "name"),
-        Column("quantity", "Quantity", "text"),
+        COLUMNS["quantity"].called(kind="text"),
         "mean judgments",
     )
     title = "What the model believes of the coders, the lowest first"

@@ -83,7 +83,7 @@ def why(
     chosen = overturned if items is None else places_of(data.items, items, "item")
     size = sum(int(data.starts[i + 1] - data.starts[i]) + 2 for i in chosen)
     draws = thinned(tree, data, max(1, min(MOST_DRAWS, BUDGET // (8 * max(size, 1)))))
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     held = []
     for i in chosen:
         first, second = int(order[i, 0]), int(order[i, 1])
@@ -154,14 +154,14 @@ def _rival(draws: Draws, data: Annotations, i: int, known: int) -> int:
     return int(score.argmax())
 
 
-def _table(rows: list[dict[str, Any]]) -> Any:
+def _table(rows: list[dict[str, object]]) -> Any:
     import pandas as pd
 
     columns = ["item", "label", "runner_up", "probability", "source", "said"]
     return pd.DataFrame(rows, columns=[*columns, "log_odds", "low", "high"])
 
 
-def _draws(rows: list[dict[str, Any]], held: list[Floats], n: int) -> xr.Dataset:
+def _draws(rows: list[dict[str, object]], held: list[Floats], n: int) -> xr.Dataset:
     import xarray as xr
 
     values = np.concatenate(held, axis=1) if held else np.empty((n, 0))

@@ -134,7 +134,7 @@ COLUMNS = columns(
     "what",
     ALL["name"].called("Of"),
     Column("mean", "With these priors", digits=3),
-    Column("sd", "± sd", digits=3),
+    ALL["sd"].called(kind="number", digits=3),
     Column("weaker", "A fifth weaker", digits=3),
     Column("stronger", "A quarter stronger", digits=3),
     "prior_sensitivity",
