@@ -131,8 +131,6 @@ def assumption_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def numbers_from(text: str) -> tuple[int, int]:
     """Read ``5`` or ``2-6``.
 
-    Examples
-    --------
     >>> numbers_from("5"), numbers_from("2-6")
     ((5, 5), (2, 6))
     """
@@ -147,8 +145,6 @@ def numbers_from(text: str) -> tuple[int, int]:
 def whole_numbers(words: tuple[str, ...], option: str) -> list[int]:
     """Read ``10,20``.
 
-    Examples
-    --------
     >>> whole_numbers(("10", "20"), "--coders")
     [10, 20]
     """

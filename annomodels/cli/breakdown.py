@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -41,13 +41,7 @@ MOST_DRAWN = 12
 def coefficient_names(
     asked: Sequence[str], gates: Sequence[str], default: Sequence[str]
 ) -> list[str]:
-    """Names to compute: those asked for, else the default, and those that gates need.
-
-    Raises
-    ------
-    click.UsageError
-        When one of those asked for is unknown; a gate speaks for itself.
-    """
+    """Names to compute: those asked for, else the default, and those that gates need."""
     from annomodels.coefficients.catalogue import COEFFICIENTS, find
 
     try:
@@ -64,13 +58,7 @@ def parts_table(
     positive: str | None,
     progress: Callable[[str, float], object],
 ) -> pd.DataFrame:
-    """Break coefficients down and put the tables one below the other.
-
-    Raises
-    ------
-    click.UsageError
-        When the data have no such parts, or the coefficient cannot be taken apart this way.
-    """
+    """Break coefficients down and put the tables one below the other."""
     import pandas as pd
 
     from annomodels.coefficients.catalogue import COEFFICIENTS
@@ -110,7 +98,7 @@ def _one(data: Annotations, by: str, name: str, positive: str | None) -> Breakdo
         raise _usage(f"--by {by}: {error}") from None
 
 
-def _say_overall(title: str, row: Mapping[Any, Any]) -> None:
+def _say_overall(title: str, row: Mapping[Hashable, object]) -> None:
     """Print the values for all parts together."""
     from annomodels.cli.tables import cell
 
@@ -126,11 +114,6 @@ def show_diagnosis(data: Annotations, name: str, writing: Writing) -> pd.DataFra
     JSON holds the sentences and every table. The other forms hold one table of all parts with
     their shares of the disagreement; the sentences then go to stderr. On a terminal the sentences
     stand above a short table.
-
-    Raises
-    ------
-    click.UsageError
-        When the coefficient cannot be taken apart.
     """
     from annomodels.cli.tables import emit, emit_text, form_of, to_json
     from annomodels.coefficients.parts.diagnose import diagnose
@@ -158,7 +141,7 @@ def show_diagnosis(data: Annotations, name: str, writing: Writing) -> pd.DataFra
     return found.agreement
 
 
-def _everything(found: Diagnosis) -> dict[str, Any]:
+def _everything(found: Diagnosis) -> dict[str, object]:
     """Sentences, notes and tables."""
     tables = {name: table.to_dict("records") for name, table in found.tables()}
     return {"title": found.title, "sentences": found.sentences, **tables, "notes": found.notes}

@@ -57,13 +57,7 @@ def names_of(model: str) -> tuple[str, ...]:
 
 
 def check_chains(chains: Sequence[str]) -> None:
-    """Refuse unknown conditions before anything is read.
-
-    Raises
-    ------
-    click.UsageError
-        With those there are.
-    """
+    """Refuse unknown conditions before anything is read."""
     from annomodels.coref.conditions import condition_named
     from annomodels.errors import NotApplicable
 
@@ -101,15 +95,7 @@ def document_options(command: Command) -> Command:
 
 
 def load(files: Sequence[str], reading: dict[str, Any]) -> list[Document]:
-    """Read documents; all problems of all files are told at once.
-
-    Raises
-    ------
-    click.UsageError
-        When a word on the command line cannot be understood.
-    AnnotationError
-        With every problem of the files.
-    """
+    """Read documents; all problems of all files are told at once."""
     from annomodels.io.coref.reading import read
 
     named = [_named(one) for one in files]
@@ -189,13 +175,7 @@ def write_folder(
     asked: Asked,
     singletons: bool,
 ) -> bool:
-    """Write all outputs beside the folder, then move them in.
-
-    Returns
-    -------
-    bool
-        Whether the model, if there is one, is to be trusted.
-    """
+    """Write all outputs beside the folder, then move them in."""
     from annomodels.cli.places import filled_folder
     from annomodels.cli.terminal import Stages
     from annomodels.reporting.links import LinkFacts

@@ -33,8 +33,6 @@ _GATE = re.compile(
 class Gate:
     """A comparison that must not hold.
 
-    Examples
-    --------
     >>> parse_gates(("alpha.low < 0.667",))[0]
     Gate(name='alpha', column='low', sign='<', limit=0.667)
     """
@@ -45,20 +43,7 @@ class Gate:
     limit: float
 
     def failures(self, table: pd.DataFrame, word: str = "coefficient") -> list[str]:
-        """Sentences for the rows of a table that fail; undefined ones fail too.
-
-        Parameters
-        ----------
-        table
-            With a column called as `word` says, and before it what its rows are about.
-        word
-            What is compared: a coefficient, or another quantity.
-
-        Raises
-        ------
-        click.UsageError
-            When the table has no such row or column.
-        """
+        """Sentences for the rows of a table that fail; undefined ones fail too."""
         known = list(dict.fromkeys(table[word]))
         context = click.get_current_context(silent=True)
         if self.name not in known:
@@ -83,13 +68,7 @@ class Gate:
 
 
 def parse_gates(texts: tuple[str, ...]) -> tuple[Gate, ...]:
-    """Read gates such as ``alpha<0.667`` or ``kappa.low<=0.5``.
-
-    Raises
-    ------
-    click.UsageError
-        When a text is no gate.
-    """
+    """Read gates such as ``alpha<0.667`` or ``kappa.low<=0.5``."""
     return tuple(_parse(text) for text in texts)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from collections.abc import Callable, Hashable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
@@ -30,31 +32,7 @@ _OTHERS = ("gold.csv", "coders.csv", "items.csv", "agreement.csv", FIT, "methods
 
 @dataclass(frozen=True)
 class Job:
-    """What is to be done.
-
-    Parameters
-    ----------
-    data
-        Name of the file.
-    reading, sampling
-        How to read and to fit.
-    force
-        Whether outputs may be overwritten.
-    threshold, target
-        As for ``annomodels gold`` and ``annomodels coders``.
-    anonymise
-        Whether the names of coders are left out.
-    report
-        Whether the report is drawn.
-    known
-        File with truth that the report judges the gold labels by.
-    spreadsheet
-        Whether texts that a spreadsheet would compute get an apostrophe.
-    cache
-        Where a stream keeps its sorted blocks.
-    audit, drawn
-        Files with judged items, and how these were drawn.
-    """
+    """What is to be done."""
 
     data: str
     reading: Reading
@@ -182,7 +160,7 @@ def write_outputs(
     *,
     threshold: float | None,
     target: float | None,
-    known: Mapping[Any, Any] | None = None,
+    known: Mapping[Hashable, Hashable] | None = None,
     spreadsheet: bool = False,
 ) -> tuple[str, ...]:
     """Write all outputs but the fit into a folder; gives what is to be said of the gold labels.
@@ -240,11 +218,6 @@ def each_question(job: Job, output: str) -> tuple[str, list[Outcome], dict[str, 
     """Do the job for each question of a file, in folders of their own, and link them.
 
     What cannot be analysed is left out with the reason, and the rest is done.
-
-    Returns
-    -------
-    str, list of Outcome, dict
-        The page with the links, what came of each question, and why others were left out.
     """
     from annomodels.cli.exits import reason_of
     from annomodels.cli.loading import load_each
@@ -326,8 +299,6 @@ def _writer(text: str) -> Callable[[Path], object]:
 def folders(questions: list[str]) -> list[str]:
     """Give each question a folder name that every file system takes, and none twice.
 
-    Examples
-    --------
     >>> folders(["Is it rude?", "is it rude", "..", "tone/2"])
     ['Is-it-rude', 'is-it-rude-2', 'question', 'tone-2']
     """
@@ -344,7 +315,7 @@ def folders(questions: list[str]) -> list[str]:
     return out
 
 
-def _known(job: Job, labels: Annotations) -> dict[Any, Any] | None:
+def _known(job: Job, labels: Annotations) -> dict[Hashable, Hashable] | None:
     """Truth to judge by; looked at before the fit, so that a wrong file costs no time."""
     if job.known is None:
         return None

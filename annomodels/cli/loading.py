@@ -62,8 +62,6 @@ def data_argument(command: Command) -> Command:
 def named_path(word: str) -> tuple[str | None, str]:
     """Name and path of ``NAME=PATH``; a path that is there is meant as it is.
 
-    Examples
-    --------
     >>> named_path("ana=a.csv"), named_path("a.csv"), named_path("out/a=1.csv")
     (('ana', 'a.csv'), (None, 'a.csv'), (None, 'out/a=1.csv'))
     """
@@ -129,13 +127,7 @@ def asked_of(reading: Reading) -> tuple[str, ...]:
 
 
 def several(reading: Reading, every_question: bool) -> bool:
-    """Whether several questions are meant: by the option, by several names, or by a pattern.
-
-    Raises
-    ------
-    click.UsageError
-        When both all and some were asked for.
-    """
+    """Whether several questions are meant: by the option, by several names, or by a pattern."""
     asked = asked_of(reading)
     if every_question and asked:
         raise click.UsageError(
@@ -150,13 +142,7 @@ def several(reading: Reading, every_question: bool) -> bool:
 
 
 def load_each(data: str, reading: Reading) -> Questions:
-    """Read all questions, or those asked for, and say which are left out.
-
-    Raises
-    ------
-    click.UsageError
-        When there is one question only, or the data are bundled.
-    """
+    """Read all questions, or those asked for, and say which are left out."""
     from annomodels.io.questions import read_questions
 
     context = click.get_current_context(silent=True)
@@ -247,8 +233,6 @@ def _bundled(name: str, reading: Reading) -> Annotations:
 def design_of(name: str) -> Path:
     """Say where the design of the audit of a fit is kept: in its folder, or beside its file.
 
-    Examples
-    --------
     >>> print(design_of("out/fit.nc"), design_of("mace.nc"))
     out/audit.json mace.audit.json
     """
@@ -259,13 +243,7 @@ def design_of(name: str) -> Path:
 
 
 def answers_from(paths: Sequence[str]) -> Mapping[str, str] | str:
-    """Read the answers of several files as one.
-
-    Raises
-    ------
-    AnnotationError
-        When two files say two things of one item, or a file is no table of truths.
-    """
+    """Read the answers of several files as one."""
     from annomodels.data.validation import counted, some
     from annomodels.io.mappings import truths_from
 
@@ -285,20 +263,7 @@ def answers_from(paths: Sequence[str]) -> Mapping[str, str] | str:
 
 
 def drawn_from(drawn: str | None, name: str) -> dict[str, Any]:
-    """Say how the judged items were drawn, as keywords of :func:`annomodels.estimate`.
-
-    Parameters
-    ----------
-    drawn
-        Words of the option: "random", "chosen", a file, or none.
-    name
-        The fit, or the folder of the outputs.
-
-    Raises
-    ------
-    click.UsageError
-        When there is no such file.
-    """
+    """Say how the judged items were drawn, as keywords of :func:`annomodels.estimate`."""
     if drawn in SAMPLINGS:
         return {"drawn": drawn}
     if drawn is not None:
@@ -311,13 +276,7 @@ def drawn_from(drawn: str | None, name: str) -> dict[str, Any]:
 
 
 def check_answers(paths: Sequence[str], data: Annotations) -> None:
-    """Look at the answers before a fit, so that a wrong file costs no time.
-
-    Raises
-    ------
-    AnnotationError
-        With all problems.
-    """
+    """Look at the answers before a fit, so that a wrong file costs no time."""
     from annomodels.auditing.answers import read_answers
 
     read_answers(data, answers_from(paths))

@@ -18,6 +18,13 @@ from typing import Any
 import click
 
 from annomodels.cli.exits import DONE, INTERRUPTED, explain
+from collections.abc import Iterable, Sequence
+from types import MethodType
+
+import click
+
+from annomodels.cli.exits import DONE, explain
+from annomodels.cli.options import SECTIONS
 from annomodels.cli.screen.wrapping import size, wrapped
 from annomodels.cli.session import Session, warn
 from annomodels.errors import printable
@@ -44,7 +51,6 @@ COMMANDS: dict[str, str] = {
     "datasets": "List the bundled data sets, or write one to a file.",
     "simulate": "Made-up labels, from coders and items as you assume them to be.",
     "design": "How many coders and labels per item reach a target, from assumptions or a pilot.",
-    "completion": "A script that lets bash, zsh or fish complete commands and options.",
     "doctor": "Versions, cores, caches, and what is wrong with this installation.",
 }
 """One line of help for each command; the command ``x`` is ``command`` in ``commands/x.py``."""
@@ -81,10 +87,27 @@ def load_command(name: str) -> click.Command:
     command.context_class = Context
     if command.help is None and command.callback is not None:  # python -OO drops docstrings
         command.help = documented(command.callback)
+    command.format_options = MethodType(_format_options, command)  # type: ignore[method-assign]
     for parameter in command.params:
         if isinstance(parameter, click.Option) and isinstance(parameter.type, click.Choice):
             _list_choices(parameter, [str(choice) for choice in parameter.type.choices])
     return command
+
+
+def _format_options(
+    command: click.Command, ctx: click.Context, formatter: click.HelpFormatter
+) -> None:
+    """Write the options of a command: its own first, then the shared ones by subject."""
+    rows: dict[str, list[tuple[str, str]]] = {"Options": []}
+    for parameter in command.get_params(ctx):
+        record = parameter.get_help_record(ctx)
+        if isinstance(parameter, click.Option) and record:
+            usual = SECTIONS["common"] if "--help" in parameter.opts else "Options"
+            rows.setdefault(vars(parameter).get("section", usual), []).append(record)
+    for title in ("Options", *SECTIONS.values()):
+        if records := rows.get(title):
+            with formatter.section(title):
+                formatter.write_dl(records)
 
 
 def _list_choices(option: click.Option, choices: Sequence[str]) -> None:
@@ -174,7 +197,7 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-def _any(names: Any) -> str:
+def _any(names: Iterable[str]) -> str:
     *most, last = names
     return f"{', '.join(most)} or {last}"
 
@@ -210,20 +233,7 @@ def cli(ctx: click.Context) -> None:
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Run one command and give its exit code.
-
-    Parameters
-    ----------
-    args
-        The words after the program's name; those of the process by default.
-
-    Returns
-    -------
-    int
-        0 done; 1 a gate failed; 2 usage; 3 data cannot be read or understood; 4 written, but the
-        inference cannot be trusted; 5 an optional package is missing; 70 a defect; 130
-        interrupted.
-    """
+    """Run one command and give its exit code."""
     words = list(sys.argv[1:] if args is None else args)
     if "_ANNOMODELS_COMPLETE" in os.environ:
         cli.main(words, prog_name="annomodels")

@@ -35,6 +35,14 @@ _CALLED = {
 
 _MARKS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";"}
 
+# headings in --help of the options that several commands share
+SECTIONS = {
+    "reading": "Data",
+    "sampling": "Model and sampling",
+    "assumptions": "Assumptions",
+    "writing": "Output",
+    "common": "Common",
+}
 Command = Callable[..., Any]
 Option = Callable[[Command], Command]
 Reading = dict[str, Any]
@@ -87,24 +95,14 @@ def common_options(command: Command) -> Command:
         (("-q", "--quiet"), "quiet", "Say only warnings and errors on stderr."),
     ):
         command = click.option(*flags, callback=remember(name), help=text, **plain)(command)
+        vars(_parameters(command)[-1])["section"] = SECTIONS["common"]
     return command
 
 
 def options_of(
     verb: Callable[..., Any], leave_out: Iterable[str] = (), **differing: dict[str, Any]
 ) -> list[Option]:
-    """Build an option from each keyword of a function: its name, type, default and description.
-
-    Parameters
-    ----------
-    verb
-        The function.
-    leave_out
-        Keywords without an option.
-    **differing
-        What differs on the command line: for a keyword, arguments of :func:`click.option`, and
-        its ``flag`` where that is not its name.
-    """
+    """Build an option from each keyword of a function: its name, type, default and description."""
     said = _described(verb)
     options: list[Option] = []
     for name, parameter in inspect.signature(verb).parameters.items():
@@ -328,7 +326,10 @@ def gathered(
     before = len(_parameters(command))
     for option in reversed(options):
         wrapped = option(wrapped)
-    keys = [parameter.name for parameter in _parameters(wrapped)[before:]]
+    added = _parameters(wrapped)[before:]
+    keys = [parameter.name for parameter in added]
+    for parameter in added:
+        vars(parameter)["section"] = SECTIONS[name]
     return wrapped
 
 

@@ -29,13 +29,7 @@ class CannotWrite(AnnomodelsError):
 
 
 def check_file(path: str | Path, force: bool) -> None:
-    """Make sure that a file can be written.
-
-    Raises
-    ------
-    CannotWrite
-        When it exists already (without `force`), is a folder, or its folder is not there.
-    """
+    """Make sure that a file can be written."""
     _raise_all(_file_problems(Path(path), force))
 
 
@@ -51,11 +45,6 @@ def check_folder(
     """Make sure that files can be written into a folder, which may have to be made.
 
     Folders named by `inner`, of Parquet files, are replaced as a whole.
-
-    Raises
-    ------
-    CannotWrite
-        With all problems at once.
     """
     folder = Path(folder)
     if folder.is_symlink() and not folder.exists():

@@ -221,7 +221,7 @@ def verdict_lines(check: Check) -> list[str]:
     return [f"verdict: {check.verdict}", *lamps, *(f"  {said}" for said in check.sentences)]
 
 
-def facts_of(fit: Fit, check: Check) -> dict[str, Any]:
+def facts_of(fit: Fit, check: Check) -> dict[str, object]:
     """Give what ``--json`` says of a fit."""
     return {
         "engine": fit.engine,
@@ -248,15 +248,7 @@ def _stopped(fit: Fit) -> str:
 
 @contextmanager
 def spreading(sampling: Sampling) -> Iterator[Any]:
-    """Give the executor of a fit; a cluster is there as long as it is needed.
-
-    Raises
-    ------
-    EngineError
-        When there is no cluster at the address.
-    MissingDependency
-        When Dask is not installed.
-    """
+    """Give the executor of a fit; a cluster is there as long as it is needed."""
     executor = sampling.options["executor"]
     if sampling.dask is None:
         yield executor

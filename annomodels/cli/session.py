@@ -135,8 +135,6 @@ def _echo(text: str, *, err: bool = False) -> None:
 def plural(n: int, word: str, many: str = "") -> str:
     """Count with its noun.
 
-    Examples
-    --------
     >>> plural(1, "item"), plural(1200, "item"), plural(2, "class", "classes")
     ('1 item', '1,200 items', '2 classes')
     """
@@ -146,8 +144,6 @@ def plural(n: int, word: str, many: str = "") -> str:
 def keywords(text: str) -> set[str]:
     """Name the keywords of functions that a message holds.
 
-    Examples
-    --------
     >>> sorted(keywords("Say labels=['low', 'high'], or sets=True."))
     ['labels', 'sets']
     """
@@ -157,17 +153,6 @@ def keywords(text: str) -> set[str]:
 def spelled(text: str, flags: Mapping[str, str], commands: Collection[str] = ()) -> str:
     """Spell keywords of functions as options, and functions as commands.
 
-    Parameters
-    ----------
-    text
-        A message.
-    flags
-        The option of each keyword.
-    commands
-        Names of the commands.
-
-    Examples
-    --------
     >>> flags = {"labels": "--labels", "sets": "--sets", "scale": "--scale"}
     >>> spelled("Say labels=['low', 'very high'], or sets=True with scale='ordinal'.", flags)
     "Say --labels 'low,very high', or --sets with --scale ordinal."

@@ -137,14 +137,8 @@ def scanned(job: Job) -> Scanned:
     return found
 
 
-def refuse_the_rest(job: Job, **others: Any) -> None:
-    """Say all at once which options are not for streams, before anything is read.
-
-    Raises
-    ------
-    click.UsageError
-        When there are any.
-    """
+def refuse_the_rest(job: Job, **others: object) -> None:
+    """Say all at once which options are not for streams, before anything is read."""
     from annomodels.models.catalog import class_of
     from annomodels.scale.scanning import scan
 

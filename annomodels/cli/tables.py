@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from annomodels.cli.options import Writing
-from annomodels.cli.screen.glossary import explained
 from annomodels.cli.session import note, plural, warn
 from annomodels.cli.terminal import draw, drawn
 from annomodels.data.coding import natural_key
 from annomodels.data.names import label_text
 from annomodels.io.tables.delimited import text_of
+from annomodels.summaries.columns import Column, explained, present
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,12 +28,6 @@ if TYPE_CHECKING:
     from annomodels.summaries.summary import Summary
 
 _BY_ENDING = {".csv": "csv", ".tsv": "tsv", ".json": "json", ".md": "md", ".tex": "tex"}
-_TEX = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-}
 # labels from which files of gold have no columns of the next label
 MOST_LABELS = 50
 
@@ -42,7 +36,7 @@ def emit(
     table: pd.DataFrame,
     writing: Writing,
     title: str = "",
-    short: Sequence[str] = (),
+    short: Sequence[str | Column] = (),
     prose: Sequence[str] = (),
     level: int = 95,
 ) -> None:
@@ -63,16 +57,20 @@ def _draw(
     table: pd.DataFrame,
     writing: Writing,
     title: str,
-    short: Sequence[str],
+    short: Sequence[str | Column],
     prose: Sequence[str],
     level: int,
 ) -> None:
-    cells = {
-        str(name): [_drawn_cell(str(name), value) for value in table[name].astype(object)]
-        for name in table.columns
-    }
+    declared = present([one for one in short if isinstance(one, Column)], table)
+    within = {end for one in declared if one.of is None for end in one.interval or ()}
+    rows_of = list(table.itertuples()) if declared else []
+    cells = {one.name: [one.cell(row).whole for row in rows_of] for one in declared}
+    for name in map(str, table.columns):
+        if name not in cells and name not in within:
+            cells[name] = [_drawn_cell(name, value) for value in table[name].astype(object)]
     filled = [name for name, column in cells.items() if any(column) or not column]
-    first = [name for name in short if name in filled]
+    chosen = [one.name if isinstance(one, Column) else one for one in short]
+    first = [name for name in chosen if name in filled]
     rest = [name for name in filled if name not in first]
     shown = [*first, *rest] if writing.wide or not first else first
     rows = list(zip(*(cells[name] for name in shown), strict=True))
@@ -91,7 +89,7 @@ def _draw(
         note(sentence)
 
 
-def _drawn_cell(name: str, value: Any) -> str:
+def _drawn_cell(name: str, value: object) -> str:
     if name == "n" and isinstance(value, float) and value.is_integer():
         value = int(value)  # where some rows have none, counts come as floats
     return cell(drawn(value), 3)
@@ -142,7 +140,7 @@ def emit_text(text: str, writing: Writing) -> None:
     note(f"Wrote {path}.")
 
 
-def put(writer: Writer, given: Any, writing: Writing, spreadsheet: bool) -> None:
+def put(writer: Writer, given: object, writing: Writing, spreadsheet: bool) -> None:
     """Write what a writer makes, and warn of cells that a spreadsheet would compute."""
     from annomodels.cli.places import write_file
     from annomodels.io.writing import WRITERS, write_table
@@ -181,8 +179,6 @@ def guarded_tables(tables: Sequence[pd.DataFrame], spreadsheet: bool) -> list[pd
 def to_text(table: pd.DataFrame, form: str) -> str:
     """Give a table as text in one of the forms tsv, csv, json, md, tex.
 
-    Examples
-    --------
     >>> import pandas as pd
     >>> print(to_text(pd.DataFrame({"item": ["a"], "p": [0.123456789]}), "csv"), end="")
     item,p
@@ -198,11 +194,9 @@ def to_text(table: pd.DataFrame, form: str) -> str:
     return _markdown(names, rows, numeric) if form == "md" else _latex(names, rows, numeric)
 
 
-def to_json(value: Any) -> str:
+def to_json(value: object) -> str:
     """Give JSON that every reader accepts: no NaN, no infinity.
 
-    Examples
-    --------
     >>> print(to_json({"p": float("nan"), "n": 3}), end="")
     {
       "p": null,
@@ -212,7 +206,7 @@ def to_json(value: Any) -> str:
     return json.dumps(plain(value), ensure_ascii=False, allow_nan=False, indent=2) + "\n"
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> object:
     """Turn NumPy values, NaN and tuples into what JSON knows."""
     if isinstance(value, dict):
         return {str(key): plain(part) for key, part in value.items()}
@@ -229,11 +223,9 @@ def plain(value: Any) -> Any:
     return str(value)
 
 
-def cell(value: Any, digits: int = 6) -> str:
+def cell(value: object, digits: int = 6) -> str:
     """Give one cell as text; what is missing is empty.
 
-    Examples
-    --------
     >>> cell(0.123456789), cell(float("nan")), cell(True), cell(12)
     ('0.123457', '', 'true', '12')
     """
@@ -267,9 +259,10 @@ def _markdown(names: list[str], rows: list[list[str]], numeric: list[bool]) -> s
 
 
 def _latex(names: list[str], rows: list[list[str]], numeric: list[bool]) -> str:
+    from annomodels.reporting.prose import latex
+
     def line(cells: Iterable[str]) -> str:
-        safe = ("".join(_TEX.get(sign, sign) for sign in " ".join(t.split())) for t in cells)
-        return " & ".join(safe) + r" \\"
+        return " & ".join(latex(" ".join(text.split())) for text in cells) + r" \\"
 
     align = "".join("r" if number else "l" for number in numeric)
     body = [rf"\begin{{tabular}}{{{align}}}", r"\hline", line(names), r"\hline"]
@@ -280,12 +273,11 @@ def show(
     path: str,
     summarise: Callable[[Fit], Summary],
     writing: Writing,
-    short: Sequence[str],
     table: Callable[[Summary], pd.DataFrame] = lambda summary: summary.table,
 ) -> None:
     """Load a fit, write one of its tables, and say on stderr what a reader should know."""
     summary = summarise(loaded(path))
-    emit(table(summary), writing, summary.title, short)
+    emit(table(summary), writing, summary.title, summary.columns)
     for text in summary.notes:
         note(f"note: {text}")
 

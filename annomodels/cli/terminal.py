@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -129,8 +129,6 @@ class Stages:
 def duration(seconds: float) -> str:
     """Give a length of time in words.
 
-    Examples
-    --------
     >>> duration(3.2), duration(80), duration(4000), duration(200_000)
     ('some 5 seconds', 'some 80 seconds', 'some 67 minutes', 'some 56 hours')
     """
@@ -144,8 +142,6 @@ def duration(seconds: float) -> str:
 def between(seconds: float, spread: float = 1.4) -> str:
     """Give a guess as what it is good for: a range from its part to its multiple.
 
-    Examples
-    --------
     >>> between(4), between(30), between(600), between(30_000)
     ('3 to 6 seconds', '20 to 40 seconds', '7 to 14 minutes', '6 to 12 hours')
     """
@@ -167,7 +163,7 @@ def _console(*, stderr: bool = False, width: int | None = None) -> Console:
     return Console(stderr=stderr, width=width, color_system=None if plain else "auto")
 
 
-def drawn(value: Any) -> Any:
+def drawn(value: object) -> object:
     """Give a number as a drawn table shows it: three decimals where they say something."""
     if isinstance(value, float) and 0 < value < 5e-4:
         return "<0.001"

@@ -12,8 +12,15 @@ import numpy as np
 from annomodels.errors import NotApplicable
 from annomodels.executors.choose import spread_map
 from annomodels.fitting.fit import Fit
+from annomodels.summaries.columns import Column, columns
 from annomodels.summaries.summary import Summary
 from annomodels.summaries.trust.held_out import FEWEST_DRAWS, By, HeldOut, held_out
+
+COLUMNS = columns(
+    "model elpd se",
+    Column("difference", "Difference to the best", "quantity"),
+    "difference_se weight unreliable verdict",
+)
 
 
 def compare(
@@ -77,6 +84,7 @@ def compare(
         table,
         _draws(found),
         _notes(found, by),
+        COLUMNS,
     )
 
 

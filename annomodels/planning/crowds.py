@@ -23,30 +23,6 @@ def assign(
 ) -> tuple[Ints, Ints]:
     """Choose coders for every item, no coder twice.
 
-    Parameters
-    ----------
-    n_items, n_coders
-        Sizes.
-    per_item
-        Labels of each item, or the fewest and the most; then all numbers between are as likely.
-    workload
-        "even": every coder gets the same number, within 1 or so; "long-tailed": the r-th
-        busiest coder is drawn with weight 1/r, as in crowds of volunteers.
-    rng
-        Source of chance.
-
-    Returns
-    -------
-    tuple
-        Codes of items and coders, shape [annotation], sorted.
-
-    Raises
-    ------
-    NotApplicable
-        When an item would need more coders than there are.
-
-    Examples
-    --------
     >>> item, coder = assign(6, 4, 2, "even", np.random.default_rng(1))
     >>> np.bincount(item).tolist(), np.bincount(coder).tolist()
     ([2, 2, 2, 2, 2, 2], [3, 3, 3, 3])
@@ -96,31 +72,6 @@ def draw_coders(
 ) -> tuple[Floats, tuple[str, ...]]:
     """Draw a crowd of coders.
 
-    Parameters
-    ----------
-    n_coders, n_labels
-        Sizes.
-    accuracy
-        Of the honest coders, see :func:`honest`.
-    spammers, adversaries
-        Share of the coders, rounded to whole coders. Spammers are of the three kinds in turn;
-        adversaries give every label its neighbour's name.
-    rng
-        Source of chance.
-
-    Returns
-    -------
-    tuple
-        Confusion matrices [coder, truth, label] and the kind of each coder, one of
-        :data:`KINDS`.
-
-    Raises
-    ------
-    NotApplicable
-        When shares are negative or exceed 1, or an accuracy is impossible.
-
-    Examples
-    --------
     >>> confusion, kinds = draw_coders(4, 2, 0.9, 0.25, 0.25, np.random.default_rng(1))
     >>> kinds
     ('uniform spammer', 'adversary', 'honest', 'honest')
@@ -150,24 +101,6 @@ def draw_coders(
 def honest(n_coders: int, n_labels: int, accuracy: Accuracy, rng: np.random.Generator) -> Floats:
     """Draw confusion matrices of coders who do what they can, [coder, truth, label].
 
-    Parameters
-    ----------
-    n_coders, n_labels
-        Sizes.
-    accuracy
-        A number: all are that good. A `Beta`: each has one accuracy, drawn from it. One number
-        for each coder. In these cases errors fall evenly on the other labels. A `Diagonal`: each
-        row is drawn from the Dirichlet distribution it stands for, so that coders have biases.
-    rng
-        Source of chance.
-
-    Raises
-    ------
-    NotApplicable
-        When an accuracy is not between 0 and 1, or there are not as many as coders.
-
-    Examples
-    --------
     >>> honest(2, 3, [1.0, 0.4], np.random.default_rng(1))[:, 0].tolist()
     [[1.0, 0.0, 0.0], [0.4, 0.3, 0.3]]
     """
@@ -196,13 +129,6 @@ def honest(n_coders: int, n_labels: int, accuracy: Accuracy, rng: np.random.Gene
 def spread_out(mean: float, spread: float) -> float | Beta:
     """Give the accuracies of coders by mean and standard deviation; 0 makes all alike.
 
-    Raises
-    ------
-    NotApplicable
-        When no distribution between 0 and 1 has these.
-
-    Examples
-    --------
     >>> spread_out(0.8, 0.1)
     Beta(a=12.0, b=3.0)
     """

@@ -14,6 +14,8 @@ from annomodels.fitting.run import default_model
 from annomodels.models.base import Model
 from annomodels.planning.trials import Trial, World, assumed, like_pilot, trial
 from annomodels.planning.verdicts import Row, sentences, verdict
+from annomodels.summaries.columns import COLUMNS as ALL
+from annomodels.summaries.columns import Column, columns
 from annomodels.summaries.summary import Summary
 from annomodels.types import Floats
 
@@ -28,6 +30,17 @@ Of = Literal["gold", "alpha"]
 Progress = Callable[[str, float], object]
 
 ITEMS, CODERS, LABELS_PER_ITEM = 200, 20, (1, 2, 3, 5, 7, 10)
+COLUMNS = columns(
+    ALL["items"].called(kind="count"),
+    "coders",
+    Column("labels_per_item", "Labels per item", "count"),
+    "labels",
+    ALL["accuracy"].called("Gold labels right", digits=3, bar=False),
+    Column("reaches", "Reaches the target", "tag"),
+    Column("vote", "Majority labels right", digits=3),
+    Column("alpha", "Alpha", digits=3),
+    Column("alpha_width", "Width of alpha's interval", digits=3),
+)
 TARGET = {"gold": 0.95, "alpha": 0.1}
 
 
@@ -153,6 +166,7 @@ def design(
             *sentences(rows, smallest, of, wanted, replications, pilot is not None),
             _whose(list(dict.fromkeys(names)), model is None),
         ),
+        COLUMNS,
         target=wanted,
         smallest=None if smallest is None else dict(smallest),
     )

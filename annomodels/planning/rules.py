@@ -14,27 +14,7 @@ from annomodels.models.catalog import MODELS, OTHERS
 
 @dataclass(frozen=True)
 class Facts:
-    """Numbers about a data set.
-
-    Parameters
-    ----------
-    items, coders, labels, annotations
-        Sizes; labels is the size of the label set.
-    per_item, per_coder
-        Labels of the median item, and of the median coder.
-    shared
-        Share of items that two coders or more labelled.
-    scale
-        Scale of the labels.
-    gold
-        Number of items of known gold.
-    repeats
-        Labels that are a further one of the same coder on the same item.
-    agreement
-        Share of the pairs of labels of an item that are the same; NaN without pairs.
-    usual
-        Model that :func:`annomodels.fit` takes by default.
-    """
+    """Numbers about a data set."""
 
     items: int
     coders: int
@@ -53,8 +33,6 @@ class Facts:
 def facts_of(data: Annotations) -> Facts:
     """Count what the choice of a model depends on.
 
-    Examples
-    --------
     >>> rows = [("t1", "a", "x"), ("t1", "b", "y"), ("t2", "a", "x")]
     >>> found = facts_of(Annotations.from_records(rows))
     >>> found.per_item, found.per_coder, found.shared, found.agreement
@@ -89,17 +67,7 @@ CROWD = 15
 
 @dataclass(frozen=True)
 class Rule:
-    """A model and when it suits.
-
-    Parameters
-    ----------
-    model
-        Its short name.
-    when
-        Whether it suits data of these facts.
-    sentence
-        Why, with the names of facts in braces.
-    """
+    """A model and when it suits."""
 
     model: str
     when: Callable[[Facts], bool]
@@ -193,8 +161,6 @@ ALSO = (
 def holding(rules: tuple[Rule, ...], facts: Facts) -> list[Rule]:
     """Give the rules that hold and whose model exists.
 
-    Examples
-    --------
     >>> facts = Facts(50, 5, 3, 200, 4.0, 40.0, 1.0, "nominal", 0, 0, 0.8)
     >>> [rule.model for rule in holding(FIRST, facts)]
     ['stack', 'hierarchical']

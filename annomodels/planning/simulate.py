@@ -225,17 +225,6 @@ def simulate(
 def label_rows(rows: Floats, reading: Ints, difficulty: Floats) -> Floats:
     """Make rows of confusion matrices harder, shape [annotation, label].
 
-    Parameters
-    ----------
-    rows
-        Probability of each label, shape [annotation, label].
-    reading
-        The label that is right in the eyes of the coder, shape [annotation].
-    difficulty
-        Taken from its log-odds, shape [annotation].
-
-    Examples
-    --------
     >>> label_rows(np.array([[0.9, 0.1]]), np.array([0]), np.array([np.log(9)])).round(3)
     array([[0.5, 0.5]])
     """

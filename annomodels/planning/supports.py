@@ -15,15 +15,7 @@ FEWEST_CODERS = 3  # with two, a disagreement does not tell which of them is wro
 
 @dataclass(frozen=True)
 class Use:
-    """Something that can be had from labels, or not yet.
-
-    Parameters
-    ----------
-    what
-        "alpha", "gold", "coders' accuracy" and the like.
-    why
-        Why not yet; empty where it can be had.
-    """
+    """Something that can be had from labels, or not yet."""
 
     what: str
     why: str = ""
@@ -32,8 +24,6 @@ class Use:
 def supports(data: Annotations) -> tuple[Use, ...]:
     """Say what a data set supports, and what not yet and why.
 
-    Examples
-    --------
     >>> rows = [("t1", "a", "x"), ("t1", "b", "y"), ("t2", "a", "x"), ("t2", "b", "x")]
     >>> [(use.what, use.why) for use in supports(Annotations.from_records(rows))][:3]
     [('alpha', ''), ('gold', ''), ("coders' accuracy", '2 coders')]
@@ -69,8 +59,6 @@ def supports(data: Annotations) -> tuple[Use, ...]:
 def sentence(uses: Mapping[str, tuple[Use, ...]]) -> str:
     """Give in one line what questions support, by question if there are several.
 
-    Examples
-    --------
     >>> alpha, gold = Use("alpha"), Use("gold", "2 coders")
     >>> sentence({"q": (alpha, gold)})
     'supports: alpha; not yet: gold (2 coders)'

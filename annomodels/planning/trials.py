@@ -33,8 +33,6 @@ DRAWS = 400
 def assumed(**assumptions: Any) -> World:
     """Make data from stated assumptions, the arguments of :func:`annomodels.simulate`.
 
-    Examples
-    --------
     >>> assumed(labels=3, accuracy=0.9)(50, 6, 2, 1)[0]
     50 items × 6 coders × 3 labels · 100 annotations · 2–2 labels per item
     """
@@ -106,17 +104,7 @@ ALPHA_DRAWS = 500
 
 
 class Trial(NamedTuple):
-    """What came out.
-
-    Parameters
-    ----------
-    accuracy
-        Share of right gold labels.
-    vote
-        The same of the majority vote, a tie counted by the chance to hit.
-    alpha
-        Krippendorff's alpha, and the width of its 95 % interval; NaN where it is undefined.
-    """
+    """What came out."""
 
     accuracy: float
     vote: float
@@ -127,20 +115,6 @@ class Trial(NamedTuple):
 def trial(data: Annotations, truth: Ints, model: str | Model, seed: int) -> Trial:
     """Fit made-up data and compare the gold standard with the truth.
 
-    Parameters
-    ----------
-    data
-        Made-up annotations.
-    truth
-        Codes of the true labels, shape [item].
-    model
-        The model that gives the gold standard. Where nothing can be fitted, because no item has
-        two labels, the vote is the gold standard.
-    seed
-        Seed of the fit.
-
-    Examples
-    --------
     >>> from annomodels.planning.simulate import simulate
     >>> made = simulate(40, 6, 2, 6, accuracy=0.99, seed=1)
     >>> found = trial(made.annotations, made.truth, "dawid-skene", 1)
@@ -164,8 +138,6 @@ def trial(data: Annotations, truth: Ints, model: str | Model, seed: int) -> Tria
 def vote_accuracy(data: Annotations, truth: Ints) -> float:
     """Share of items whose majority vote is right; a tie counts by the chance to hit.
 
-    Examples
-    --------
     >>> rows = [("t1", "a", 0), ("t1", "b", 1), ("t2", "a", 1), ("t2", "b", 1)]
     >>> vote_accuracy(Annotations.from_records(rows), np.array([0, 1]))
     0.75

@@ -30,8 +30,6 @@ class Row(TypedDict):
 def verdict(mean: float, error: float, target: float, *, above: bool) -> str:
     """Say whether a mean is above (or below) the target for sure.
 
-    Examples
-    --------
     >>> verdict(0.96, 0.004, 0.95, above=True), verdict(0.96, 0.01, 0.95, above=True)
     ('yes', 'unclear')
     >>> verdict(0.12, 0.002, 0.1, above=False), verdict(float("nan"), 0.1, 0.1, above=False)
@@ -53,21 +51,7 @@ def sentences(
     replications: int,
     from_pilot: bool,
 ) -> tuple[str, ...]:
-    """Name the smallest design, those that are unclear, and what the numbers rest on.
-
-    Parameters
-    ----------
-    rows
-        The designs, cheapest first.
-    smallest
-        The first that reaches the target, or None.
-    of, target
-        What it is about, and how much.
-    replications
-        Studies for each design.
-    from_pilot
-        Whether they were made up from a pilot.
-    """
+    """Name the smallest design, those that are unclear, and what the numbers rest on."""
     goal = (
         f"{target:.1%} right gold labels"
         if of == "gold"

@@ -12,6 +12,7 @@ from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
 from annomodels.plots import style
 from annomodels.plots.style import draws_of, summary_of, tiles
+from annomodels.summaries.columns import short
 from annomodels.summaries.draws import counts_matrix
 from annomodels.types import Floats
 
@@ -53,29 +54,10 @@ def coder_forest(
 ) -> Figure:
     """Draw the coders with 50 % (thick) and 95 % (thin) intervals, the worst on top.
 
-    Parameters
-    ----------
-    source
-        A fit or its ``coders()`` summary.
-    measure
-        What to draw: "accuracy" (the default), "skill" or "bits"; where labels are numbers
-        "reliability" (the default there), "bias", "scale" or "noise".
-    most
-        How many coders to show at most, the most notable ones.
-    target
-        Accuracy asked for, drawn as a line.
-    ax
-        Axes to draw on, instead of a figure of its own.
-
     Returns
     -------
     matplotlib.figure.Figure
         Colours and markers tell the kinds of coders apart; grey means too little evidence.
-
-    Raises
-    ------
-    NotApplicable
-        When the coders of this fit have no such measure.
     """
     summary = summary_of(source, "coders")
     if measure is None:
@@ -97,7 +79,7 @@ def coder_forest(
         at = np.flatnonzero((table["kind"] == kind).to_numpy())
         if len(at):
             _kind(ax, table, at, half, measure, colour, marker, kind)
-    ax.set_yticks(np.arange(n), [style.mathless(style.short(c)) for c in table["coder"]])
+    ax.set_yticks(np.arange(n), [style.mathless(short(c)) for c in table["coder"]])
     ax.set_ylim(n - 0.4, -1.0 if target is not None else -0.6)
     _limits(ax, table, measure)
     ax.set_xlabel(_AXIS[measure])
@@ -114,8 +96,6 @@ def notable(coders: pd.DataFrame, most: int | None = None) -> NDArray[np.intp]:
     last.
     None keeps all.
 
-    Examples
-    --------
     >>> import pandas as pd
     >>> table = pd.DataFrame({"kind": ["good", "spammer"], "skill": [0.8, 0.0], "n": [9, 9]})
     >>> notable(table).tolist()
@@ -167,30 +147,16 @@ def _limits(ax: Axes, table: pd.DataFrame, measure: str) -> None:
 def confusion_matrix(fit: Any, coder: Hashable, *, ax: Axes | None = None) -> Figure:
     """Draw the posterior mean of a coder's confusion matrix.
 
-    Parameters
-    ----------
-    fit
-        A fit.
-    coder
-        Name of the coder.
-    ax
-        Axes to draw on, instead of a figure of its own.
-
     Returns
     -------
     matplotlib.figure.Figure
         Rows are the truth, columns the label given; each row sums to one.
-
-    Raises
-    ------
-    NotApplicable
-        When there is no such coder.
     """
     names = [str(name) for name in fit.data.coders]
     if str(coder) not in names:
         raise NotApplicable(
-            f"There is no coder {style.short(coder)!r} in this fit. "
-            f"The first coders are {', '.join(style.short(n) for n in names[:5])}."
+            f"There is no coder {short(coder)!r} in this fit. "
+            f"The first coders are {', '.join(short(n) for n in names[:5])}."
         )
     draws = fit.tree["posterior"]["confusion"]
     if "coder" in draws.dims:
@@ -208,10 +174,6 @@ def pair_tables(data: Annotations) -> NDArray[np.int64]:
     """Count how often two coders gave two labels to the same item.
 
     Of repeated labels the first one counts.
-
-    Returns
-    -------
-    ndarray, shape [coder, coder, label, label]
     """
     said = counts_matrix(data.without_repeats())
     tables: NDArray[np.float64] = (said.T @ said).toarray()
@@ -222,15 +184,7 @@ def pair_tables(data: Annotations) -> NDArray[np.int64]:
 def pairwise(
     data: Annotations, measure: Literal["kappa", "agreement"] = "kappa"
 ) -> tuple[Floats, NDArray[np.int64]]:
-    """Cohen's kappa, or the share of equal labels, of every pair of coders.
-
-    Returns
-    -------
-    values : ndarray, shape [coder, coder]
-        NaN on the diagonal, without common items, and where kappa is not defined.
-    shared : ndarray, shape [coder, coder]
-        Number of common items.
-    """
+    """Cohen's kappa, or the share of equal labels, of every pair of coders."""
     tables = pair_tables(data).astype(float)
     shared = tables.sum((2, 3))
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -251,24 +205,10 @@ def pairwise_heatmap(
 ) -> Figure:
     """Draw the agreement of every pair of coders as tiles, similar coders side by side.
 
-    Parameters
-    ----------
-    source
-        A fit or annotations.
-    measure
-        "kappa" for Cohen's kappa, "agreement" for the share of equal labels.
-    ax
-        Axes to draw on, instead of a figure of its own.
-
     Returns
     -------
     matplotlib.figure.Figure
         Blue means agreement above chance, orange below; empty tiles have no common items.
-
-    Raises
-    ------
-    NotApplicable
-        With fewer than 2 or more than 60 coders.
     """
     data: Annotations = getattr(source, "data", source)
     if not 2 <= data.n_coders <= _MOST_PAIRED:
@@ -301,13 +241,6 @@ def _order(values: Floats) -> NDArray[np.intp]:
 
 def agreement_forest(source: Any, *, ax: Axes | None = None) -> Figure:
     """Draw each coefficient with its 95 % intervals: observed and, for a fit, model-implied.
-
-    Parameters
-    ----------
-    source
-        A fit, its ``agreement()`` summary, or the panel of :func:`annomodels.agreement`.
-    ax
-        Axes to draw on, instead of a figure of its own.
 
     Returns
     -------
@@ -343,7 +276,7 @@ def agreement_forest(source: Any, *, ax: Axes | None = None) -> Figure:
     ax.set_xlim(min(0.0, lowest) - 0.03, 1.03)
     ax.set_ylim(n - 0.4, -0.6)
     titles = table["title" if "title" in table else "coefficient"]
-    ax.set_yticks(rows, [style.mathless(style.short(title, 26)) for title in titles])
+    ax.set_yticks(rows, [style.mathless(short(title, 26)) for title in titles])
     ax.set_xlabel("agreement coefficient, 95 % interval")
     style.axes_style(ax)
     style.legend(ax)

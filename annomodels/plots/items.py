@@ -11,6 +11,7 @@ from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
 from annomodels.plots import style
 from annomodels.plots.style import summary_of
+from annomodels.summaries.columns import short
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,13 +28,6 @@ _MOST_BUBBLES = 400
 
 def prevalence(fit: Any, *, ax: Axes | None = None) -> Figure:
     """Draw the share of each label among all labels given, and the prevalence of the truth.
-
-    Parameters
-    ----------
-    fit
-        A fit.
-    ax
-        Axes to draw on, instead of a figure of its own.
 
     Returns
     -------
@@ -67,7 +61,7 @@ def prevalence(fit: Any, *, ax: Axes | None = None) -> Figure:
         label="as labelled",
         zorder=3,
     )
-    ax.set_yticks(rows, [style.mathless(style.short(labels[k])) for k in shown])
+    ax.set_yticks(rows, [style.mathless(short(labels[k])) for k in shown])
     ax.set_ylim(len(shown) - 0.4, -0.6)
     ax.set_xlim(-0.01, 1.08 * max(float(high.max()), float(raw.max()), 0.05))
     ax.set_xlabel("share of the items")
@@ -84,13 +78,6 @@ def _label_counts(data: Any) -> Ints:
 
 def quadrant(source: Any, *, ax: Axes | None = None) -> Figure:
     """Draw the items by disagreement of their coders and doubt about their label.
-
-    Parameters
-    ----------
-    source
-        A fit or its ``items()`` summary.
-    ax
-        Axes to draw on, instead of a figure of its own.
 
     Returns
     -------
@@ -120,8 +107,6 @@ def quadrant(source: Any, *, ax: Axes | None = None) -> Figure:
 def bubbles(x: Floats, y: Floats, step: float) -> tuple[Floats, Floats, Ints]:
     """Grid points near the given points, and how many points are near each.
 
-    Examples
-    --------
     >>> x, y, count = bubbles(np.array([0.0, 0.01, 1.0]), np.zeros(3), 0.1)
     >>> x.tolist(), count.tolist()
     ([0.0, 1.0], [2, 1])
@@ -136,19 +121,7 @@ def bubbles(x: Floats, y: Floats, step: float) -> tuple[Floats, Floats, Ints]:
 def draw_bubbles(
     ax: Axes, x: Floats, y: Floats, *, step: float, colour: str, marker: str, label: str
 ) -> None:
-    """Draw points as bubbles whose area grows with the number of points.
-
-    Parameters
-    ----------
-    ax
-        Where to draw.
-    x, y
-        Positions, shape [point].
-    step
-        Distance of the grid that gathers points; widened until a few hundred bubbles are left.
-    colour, marker, label
-        As for ``Axes.scatter``.
-    """
+    """Draw points as bubbles whose area grows with the number of points."""
     px, py, count = bubbles(x, y, step)
     while len(px) > _MOST_BUBBLES:
         step *= 1.5
@@ -170,23 +143,11 @@ _CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, _HEIGHT]])
 def simplex(source: Any, *, ax: Axes | None = None) -> Figure:
     """Draw the probabilities of three labels as points of a triangle.
 
-    Parameters
-    ----------
-    source
-        A fit or its ``items()`` summary.
-    ax
-        Axes to draw on, instead of a figure of its own.
-
     Returns
     -------
     matplotlib.figure.Figure
         Certain items lie in the corners, items between two labels on an edge, items about which
         nothing is known in the middle; larger bubbles hold more items.
-
-    Raises
-    ------
-    NotApplicable
-        When there are not exactly three labels.
     """
     summary = summary_of(source, "items")
     p = np.asarray(summary.draws["p_truth"].values, dtype=float)
@@ -230,19 +191,12 @@ def _triangle(ax: Axes, names: list[str]) -> None:
         ax.plot(*np.column_stack([middle, edge]), color=style.LINE, linewidth=0.8, zorder=1)
     places = (("center", "top", -0.05), ("center", "top", -0.05), ("center", "bottom", 0.05))
     for (x, y), name, (ha, va, off) in zip(_CORNERS, names, places, strict=True):
-        text = style.mathless(style.short(name, 20))
+        text = style.mathless(short(name, 20))
         ax.text(x, y + off, text, ha=ha, va=va, fontsize=9.5, color=style.INK)
 
 
 def difficulty(source: Any, *, ax: Axes | None = None) -> Figure:
     """Draw the items ordered by difficulty, the hardest on top, with intervals.
-
-    Parameters
-    ----------
-    source
-        A fit of a model with difficulties, such as "scalar-difficulty", or its ``items()`` summary.
-    ax
-        Axes to draw on, instead of a figure of its own.
 
     Returns
     -------
@@ -250,11 +204,6 @@ def difficulty(source: Any, *, ax: Axes | None = None) -> Figure:
         Posterior mean and 1.96 posterior standard deviations to either side. Up to 40 items are
         named; of more than 300, that many are drawn, evenly spaced from the hardest to the
         easiest.
-
-    Raises
-    ------
-    NotApplicable
-        When the model knows no difficulty of items.
     """
     table = summary_of(source, "items").table
     if "difficulty" not in table:
@@ -283,23 +232,11 @@ def difficulty(source: Any, *, ax: Axes | None = None) -> Figure:
 def values(source: Any, *, ax: Axes | None = None) -> Figure:
     """Draw the true values of the items with their 95 % intervals, the largest on top.
 
-    Parameters
-    ----------
-    source
-        A fit of labels that are numbers, or its ``gold()`` summary.
-    ax
-        Axes to draw on, instead of a figure of its own.
-
     Returns
     -------
     matplotlib.figure.Figure
         Dots are true values, grey marks the mean of the labels. Up to 40 items are named; of more
         than 300, that many are drawn, evenly spaced from the largest to the smallest.
-
-    Raises
-    ------
-    NotApplicable
-        When the items have classes and no values.
     """
     table = summary_of(source, "gold").table
     if "value" not in table:
@@ -336,7 +273,7 @@ def _ranked(
     rank, named = np.linspace(0, n - 1, len(table)), n <= _NAMED
     made, ax = style.canvas(0.85 + 0.2 * max(n, 2) if named else 3.6, ax)
     if named:
-        ax.set_yticks(rank, [style.mathless(style.short(item)) for item in table["item"]])
+        ax.set_yticks(rank, [style.mathless(short(item)) for item in table["item"]])
     else:
         ax.set_ylabel(f"{n:,} items, {first} on top")
         ax.set_yticks([])

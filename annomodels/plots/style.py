@@ -10,6 +10,8 @@ from __future__ import annotations
 import os
 import sys
 import unicodedata
+import functools
+import io
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -19,6 +21,7 @@ from weakref import WeakSet
 import numpy as np
 
 from annomodels.data.names import label_text
+from annomodels.summaries.columns import clean, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,43 +73,10 @@ _MOST_NUMBERS = 12  # tiles of a side with their numbers
 _MOST_NAMES = 60  # tiles of a side with their names
 _OWN: WeakSet[Any] = WeakSet()  # figures that were made here
 
-_BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-
-
-def clean(text: object) -> str:
-    r"""Text without control characters and direction marks, which could garble what surrounds it.
-
-    Examples
-    --------
-    >>> clean("two\nlines\x00 and\u202e more")
-    'two lines and more'
-    """
-    kept = (
-        " " if unicodedata.category(c) in {"Cc", "Cs", "Zl", "Zp"} else c
-        for c in label_text(text)
-        if c not in _BIDI
-    )
-    return " ".join("".join(kept).split())
-
-
-def short(text: object, width: int = 18) -> str:
-    """Clean text cut to a width, with an ellipsis where something is left out.
-
-    Examples
-    --------
-    >>> short("a rather long name of a label", 12)
-    'a rather lo…'
-    """
-    # A name can be a whole text; what lies far beyond the cut needs no cleaning.
-    name = clean(label_text(text)[: 4 * width + 64])
-    return name if len(name) <= width else name[: width - 1].rstrip() + "…"
-
 
 def told_apart(names: Iterable[object], width: int = 18) -> list[str]:
     """Names cut to a width; where the beginnings are the same, without their middle instead.
 
-    Examples
-    --------
     >>> told_apart(["tale of two cities, 1", "tale of two cities, 2", "emma"], 12)
     ['tale o…es, 1', 'tale o…es, 2', 'emma']
     """
@@ -127,8 +97,6 @@ def told_apart(names: Iterable[object], width: int = 18) -> list[str]:
 def mathless(text: str) -> str:
     r"""Text in which matplotlib finds no formula.
 
-    Examples
-    --------
     >>> print(mathless("$5 or $6"))
     \$5 or \$6
     """
@@ -148,13 +116,26 @@ def require_matplotlib() -> None:
 
 def figure(height: float, width: float = WIDTH) -> Figure:
     """Empty figure of so many inches, without background, outside of pyplot, laid out by itself."""
-    require_matplotlib()
-    from matplotlib.figure import Figure
-
-    made = Figure((width, height), layout="constrained")
+    made = _shown()((width, height), layout="constrained")
     made.patch.set_alpha(0.0)
     _OWN.add(made)
     return made
+
+
+@functools.cache
+def _shown() -> type[Figure]:
+    """Return the class of figures that a notebook shows although pyplot does not know them."""
+    from matplotlib.figure import Figure
+
+    class Shown(Figure):
+        def _repr_png_(self) -> bytes:
+            self.patch.set_alpha(1.0)  # the ink is dark, whatever the theme of the notebook
+            out = io.BytesIO()
+            self.savefig(out, format="png", dpi=110, facecolor="white")
+            self.patch.set_alpha(0.0)
+            return out.getvalue()
+
+    return Shown
 
 
 def canvas(height: float, ax: Axes | None) -> tuple[Figure, Axes]:
@@ -167,17 +148,7 @@ def canvas(height: float, ax: Axes | None) -> tuple[Figure, Axes]:
 
 
 def axes_style(ax: Axes, *, grid: str = "x", frame: bool = False) -> None:
-    """Give axes the common look: thin grid, no box, quiet ticks.
-
-    Parameters
-    ----------
-    ax
-        The axes to style, after ticks and texts have been set.
-    grid
-        Direction of the grid lines: "x", "y", "both" or "".
-    frame
-        Whether to keep the left and bottom spines.
-    """
+    """Give axes the common look: thin grid, no box, quiet ticks."""
     ax.patch.set_alpha(0.0)
     for side, spine in ax.spines.items():
         spine.set_visible(frame and side in {"left", "bottom"})

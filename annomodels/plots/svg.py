@@ -26,17 +26,6 @@ def inline(figure: Figure, key: str, title: str, description: str) -> str:
     Texts stay texts and take the font of the page, ink becomes ``currentColor`` and the other
     colours CSS variables, coordinates are rounded, ids begin with `key`.
 
-    Parameters
-    ----------
-    figure
-        What to draw.
-    key
-        A name that no other figure of the page has: letters, digits and hyphens.
-    title, description
-        What the figure shows, for people who cannot see it.
-
-    Examples
-    --------
     >>> from annomodels.plots.style import figure
     >>> inline(figure(1.0), "empty", "Nothing", "An empty figure.")[:44]
     '<svg class="plot" viewBox="0 0 352.8 72" rol'

@@ -11,6 +11,7 @@ from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
 from annomodels.plots import style
 from annomodels.plots.style import summary_of
+from annomodels.summaries.columns import short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,23 +33,11 @@ _WAYS = (
 def ranks(fit: Any, *, most: int = 4) -> Figure:
     """Draw how the ranks of each chain's draws spread over those of all chains.
 
-    Parameters
-    ----------
-    fit
-        A fit of a sampler, not of "em".
-    most
-        How many quantities to show: the log density, then prevalences, the worst mixed first.
-
     Returns
     -------
     matplotlib.figure.Figure
         One panel per quantity, one step line per chain. When chains agree, all lines stay near
         1; the band is where 95 % of the steps lie then if draws were independent.
-
-    Raises
-    ------
-    NotApplicable
-        When the fit has fewer than two draws per chain.
 
     References
     ----------
@@ -63,7 +52,7 @@ def ranks(fit: Any, *, most: int = 4) -> Figure:
     steps = [_steps(shares[..., k]) for k in range(shares.shape[-1])]
     worst = np.argsort([-float(np.ptp(s, axis=0).max()) for s in steps])[: most - 1]
     panels = [("log density", _steps(lp))]
-    panels += [(f"share of {style.short(str(names[k]), 14)}", steps[k]) for k in np.sort(worst)]
+    panels += [(f"share of {short(str(names[k]), 14)}", steps[k]) for k in np.sort(worst)]
     rows = -(-len(panels) // 2)
     made = style.figure(0.35 + 1.35 * rows)
     expected = lp.size / lp.shape[0] / _bins(lp)
@@ -103,13 +92,6 @@ def predictive_votes(source: Any, *, ax: Axes | None = None) -> Figure:
     Every row is put on its own scale, in units of half the width of its 95 % range, so that
     counts of votes and shares of agreement can stand in one figure.
 
-    Parameters
-    ----------
-    source
-        A fit or its ``predictive()`` summary.
-    ax
-        Axes to draw on, instead of a figure of its own.
-
     Returns
     -------
     matplotlib.figure.Figure
@@ -140,7 +122,7 @@ def predictive_votes(source: Any, *, ax: Axes | None = None) -> Figure:
             far = known & chosen & (sign * away > edge)
             at = np.full(int(far.sum()), sign * edge)
             ax.plot(at, rows[far], arrow, color=colour, markersize=6.5)
-    ax.set_yticks(rows, [style.mathless(style.short(t, 40)) for t in table["statistic"]])
+    ax.set_yticks(rows, [style.mathless(short(t, 40)) for t in table["statistic"]])
     ax.set_ylim(len(table) - 0.4, -0.6)
     ax.set_xlim(-edge - 0.3, edge + 0.3)
     ax.set_xticks([-4, -1, 0, 1, 4], ["far less", "", "expected", "", "far more"])
@@ -151,13 +133,6 @@ def predictive_votes(source: Any, *, ax: Axes | None = None) -> Figure:
 
 def coverage(source: Any, *, ax: Axes | None = None) -> Figure:
     """Draw the expected accuracy of the gold labels when only the surest items are kept.
-
-    Parameters
-    ----------
-    source
-        A fit or its coverage summary, :func:`annomodels.summaries.gold.gold.coverage`.
-    ax
-        Axes to draw on, instead of a figure of its own.
 
     Returns
     -------
@@ -198,21 +173,7 @@ def coverage(source: Any, *, ax: Axes | None = None) -> Figure:
 
 
 def audited(found: Any, *, ax: Axes | None = None) -> Figure:
-    """Draw the accuracy of the gold labels and the share of each label, as known in three ways.
-
-    Parameters
-    ----------
-    found
-        What :func:`annomodels.estimate` gave.
-    ax
-        Axes to draw on, instead of a figure of its own.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Three 95 % intervals in each row: of audit and model, of the audit alone, of the model
-        alone; of more than 8 labels the most frequent ones.
-    """
+    """Draw the accuracy of the gold labels and the share of each label, as known in three ways."""
     shares = found.table[found.table["quantity"].isin(["accuracy", "prevalence"])]
     of_labels = shares[shares["quantity"] == "prevalence"].nlargest(_MOST_JUDGED, "value").index
     table = shares[(shares["quantity"] == "accuracy") | shares.index.isin(of_labels)]
@@ -229,7 +190,7 @@ def audited(found: Any, *, ax: Axes | None = None) -> Figure:
         ax.hlines(y[known], left[known], right[known], color=colour, linewidth=1.6, zorder=2)
         ax.plot(middle, y, marker, color=colour, markersize=4.5, label=name, zorder=3)
     names = [
-        "gold labels right" if quantity == "accuracy" else style.short(label_text(label))
+        "gold labels right" if quantity == "accuracy" else short(label_text(label))
         for quantity, label in zip(table["quantity"], table["label"], strict=True)
     ]
     ax.set_yticks(rows, [style.mathless(name) for name in names])

@@ -12,10 +12,11 @@ import numpy as np
 from annomodels.errors import AnnotationError, Problem
 from annomodels.reporting.health import FEW, Counts, Health, Spread, health
 from annomodels.summaries.draws import choices, interval, thinned, truth_probabilities
-from annomodels.summaries.gold.gold import audited_wrong, stacked_truths, wrong_interval
+from annomodels.summaries.gold.gold import CURVE, audited_wrong, stacked_truths, wrong_interval
 
 if TYPE_CHECKING:
     import pandas as pd
+    import xarray as xr
 
     from annomodels.auditing.estimate import Estimate
     from annomodels.fitting.fit import Fit
@@ -33,24 +34,7 @@ _CELLS = 40_000_000  # items x classes x draws to look at: a second or two
 
 
 class Facts:
-    """What the sections of a page are made from.
-
-    Parameters
-    ----------
-    fit
-        A fit of labels, in memory or of a scan, of numbers, or of links; of an audit, the fit after
-        it.
-    target
-        Accuracy asked of the coders.
-    others
-        Fits of other models to the same data, to compare with.
-    known
-        Truth by name of item that the fit was not told.
-    estimate
-        What audited items say, where there was an audit. `fit` is then what ``estimate.after(fit)``
-        gives: :func:`annomodels.report` makes that from the fit that was audited, and whoever makes
-        facts does it before.
-    """
+    """What the sections of a page are made from."""
 
     def __init__(
         self,
@@ -96,7 +80,7 @@ class Facts:
         return str(before_audit(self.fit).data.fingerprint)
 
     @property
-    def tree(self) -> Any:
+    def tree(self) -> xr.DataTree:
         """Its results."""
         return self.fit.tree
 
@@ -200,7 +184,7 @@ class Facts:
 
         from annomodels.summaries.summary import Summary
 
-        return Summary("What a threshold keeps", self.tally.thresholds, xr.Dataset())
+        return Summary("What a threshold keeps", self.tally.thresholds, xr.Dataset(), (), CURVE)
 
     @cached_property
     def counts(self) -> Counts:
@@ -285,13 +269,7 @@ class Facts:
 
 
 def renamed(estimate: Estimate, fit: Fit) -> Estimate:
-    """Give an estimate in which coders are called as in a fit, whose coders may be anonymous.
-
-    Raises
-    ------
-    AnnotationError
-        When the fit is not the one after the audit.
-    """
+    """Give an estimate in which coders are called as in a fit, whose coders may be anonymous."""
     audit = fit.tree["audit"] if "audit" in fit.tree.children else None
     if audit is None or audit.attrs.get("mark") != estimate.mark:
         what = "The estimate belongs to another fit, or this one is not as it is after the audit."
@@ -336,17 +314,7 @@ def _counts(data: Any, counted: Tally) -> Counts:
 
 @dataclass(frozen=True)
 class Wrong:
-    """Posterior of the number of wrong labels.
-
-    Parameters
-    ----------
-    n
-        Items whose truth is not known.
-    gold, gold_low, gold_high
-        Expected number of wrong labels of the gold standard, with a 95 % interval.
-    vote, vote_low, vote_high
-        The same for the majority vote; a tie counts as a choice at random.
-    """
+    """Posterior of the number of wrong labels."""
 
     n: int
     gold: float
@@ -357,7 +325,7 @@ class Wrong:
     vote_high: float
 
 
-def wrong_labels(fit: Any) -> Wrong:
+def wrong_labels(fit: Fit) -> Wrong:
     """Count wrong labels on replicated truths, one per posterior draw.
 
     With the engine "em" the intervals are NaN.
@@ -386,7 +354,7 @@ def wrong_labels(fit: Any) -> Wrong:
     )
 
 
-def _replicated(fit: Any, unknown: Bools, best: Ints, chance: Floats) -> Floats:
+def _replicated(fit: Fit, unknown: Bools, best: Ints, chance: Floats) -> Floats:
     """Numbers of wrong labels by gold and by vote, shape [draw, 2]."""
     most = max(40, min(_DRAWS, _CELLS // max(chance.size, 1)))
     if "stack" in fit.tree.children:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from annomodels.plots.style import short
 from annomodels.reporting.page import basics, template
 from annomodels.reporting.parts import BADGES
 from annomodels.reporting.words import count, decimal, percent, share_interval
+from annomodels.reporting.words import count, percent, share_interval
+from annomodels.summaries.columns import decimal, short
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
@@ -19,19 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class IndexRow:
-    """One question.
-
-    Parameters
-    ----------
-    question
-        Its name.
-    href
-        Where its report is, seen from the page.
-    size, alpha, settled
-        Facts in words.
-    verdict
-        Verdict of the diagnostics.
-    """
+    """One question."""
 
     question: str
     href: str
@@ -79,8 +68,6 @@ def index_page(
 ) -> str:
     """HTML of the page; questions that were left out stand below the table, with the reason.
 
-    Examples
-    --------
     >>> row = IndexRow("a < b?", "a-b/report.html", "2 items", "0.5 (0.2 to 0.8)", "50 %", "check")
     >>> page = index_page([row])
     >>> "a &lt; b?</bdi></a>" in page, 'href="a-b/report.html"' in page

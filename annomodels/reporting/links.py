@@ -27,19 +27,7 @@ CODER_DRAWS = 400
 
 @dataclass(frozen=True, eq=False)
 class LinkFacts:
-    """What the page is made of.
-
-    Parameters
-    ----------
-    documents
-        The texts; none, where a fit is all there is.
-    chains, distances, coefficient, draws, seed, prob
-        As for :func:`annomodels.coref.agreement_table`; the first condition is that of the places.
-    fit
-        Of the mentions of these texts, for silver chains.
-    at_least
-        Smallest probability of a silver link.
-    """
+    """What the page is made of."""
 
     documents: Sequence[Document]
     chains: Sequence[str] = ("incl-",)

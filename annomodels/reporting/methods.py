@@ -22,8 +22,8 @@ from annomodels.reporting.prose import (
 )
 from annomodels.reporting.words import (
     count,
-    decimal,
 )
+from annomodels.summaries.columns import decimal
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
@@ -45,18 +45,6 @@ def methods(fit: Fit | Facts, command: str = "") -> str:
     Data, agreement, model with its priors, inference with its diagnostics, and results, each
     estimate with its interval; then the command, the table of coefficients, the references and
     their BibTeX entries. What needs the labels in memory is left out of a fit of a scan.
-
-    Parameters
-    ----------
-    fit
-        A fit.
-    command
-        The command line that made it, if there was one.
-
-    Returns
-    -------
-    str
-        The text. Nothing in it is a judgement on the size of a coefficient.
     """
     facts = facts_of(fit)
     told = f"\n\n```sh\n{command}\n```" if command else ""
@@ -74,14 +62,7 @@ def methods(fit: Fit | Facts, command: str = "") -> str:
 
 
 def methods_latex(fit: Fit | Facts, command: str = "") -> str:
-    r"""Write the same section as LaTeX, for a document with natbib and booktabs.
-
-    Returns
-    -------
-    str
-        Text with ``\citep``, and a table with the rules of the APA style: above, below the head,
-        and below. Its references are what :func:`bibtex` gives.
-    """
+    r"""Write the same section as LaTeX, for a document with natbib and booktabs."""
     facts = facts_of(fit)
     told = f" Command: \\texttt{{{latex(command)}}}." if command else ""
     parts = [

@@ -11,13 +11,13 @@ from annomodels.reporting.facts import Facts
 from annomodels.reporting.prose import name
 from annomodels.reporting.words import (
     count,
-    decimal,
     interval,
     listed,
     number,
     percent,
     share_interval,
 )
+from annomodels.summaries.columns import decimal
 from annomodels.summaries.gold.gold import wrong_interval
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ import numpy as np
 from annomodels.reporting.facts import facts_of
 from annomodels.reporting.methods import paragraphs, references
 from annomodels.reporting.prose import as_markdown, by_doi, cite, cited_in, name, sources_of
-from annomodels.reporting.words import count, decimal
+from annomodels.reporting.words import count
+from annomodels.summaries.columns import decimal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,17 +25,7 @@ _DATA = ("Question", "Scale", "Items", "Coders", "Labels", "Given")
 def agreement_methods(
     questions: Mapping[str, Annotations], table: pd.DataFrame, left_out: Mapping[str, str]
 ) -> str:
-    """Write a methods section, as Markdown, about the agreement on several questions.
-
-    Parameters
-    ----------
-    questions
-        Annotations by question.
-    table
-        Coefficients, with the columns question, coefficient, title, value, low, high.
-    left_out
-        Questions that are not in it, with the reason.
-    """
+    """Write a methods section, as Markdown, about the agreement on several questions."""
     from annomodels.coefficients.catalogue import COEFFICIENTS
 
     rows: Any = table.to_dict("records")

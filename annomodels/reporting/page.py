@@ -16,13 +16,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from annomodels.errors import AnnotationError, NotApplicable, Problem
-from annomodels.plots.style import clean, short
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.parts import Badge, Part, Section, badge_of
 from annomodels.reporting.sections import sections_of
 from annomodels.reporting.words import count
+from annomodels.summaries.columns import clean, short
 
 if TYPE_CHECKING:
+    from jinja2 import Template
+
     from annomodels.auditing.estimate import Estimate
     from annomodels.data.document import Corpus
     from annomodels.fitting.fit import Fit
@@ -126,29 +128,6 @@ def report_links(
 ) -> Path:
     """Write the page on coreference: agreement, ambiguous places, coders, silver chains.
 
-    Parameters
-    ----------
-    facts
-        What is known of the texts.
-    path
-        Where to write; the file appears when it is complete.
-    force
-        Whether an existing file is replaced.
-    command
-        The command line to show.
-
-    Returns
-    -------
-    pathlib.Path
-        Where the page is.
-
-    Raises
-    ------
-    AnnotationError
-        When the file exists and `force` is not set, or cannot be written.
-
-    Examples
-    --------
     >>> import tempfile
     >>> from annomodels.coref import document
     >>> from annomodels.reporting.links import LinkFacts
@@ -165,28 +144,14 @@ def report_links(
 
 
 def verdict(fit: Fit, target: float | None = None) -> list[str]:
-    """Say the verdict on a fit of classes in five plain sentences.
-
-    Returns
-    -------
-    list of str
-        Size; settled gold; wrong labels to be expected; coders; items and the cheapest next step.
-    """
+    """Say the verdict on a fit of classes in five plain sentences."""
     from annomodels.reporting.sections.verdict import sentences
 
     return sentences(Facts(fit, target))
 
 
 def page(facts: Facts, command: str = "") -> str:
-    """HTML of the page on a fit.
-
-    Parameters
-    ----------
-    facts
-        What is known of the fit.
-    command
-        The command line to show.
-    """
+    """HTML of the page on a fit."""
     _refuse(facts)
     source = short(Path(facts.data.source).name, 80) if facts.data.source else ""
     return html(
@@ -220,7 +185,7 @@ def page_of_links(facts: LinkFacts, command: str = "") -> str:
 
 
 def html(
-    facts: Any,
+    facts: Facts | LinkFacts,
     *,
     eyebrow: str,
     heading: str,
@@ -229,21 +194,7 @@ def html(
     meta: Sequence[tuple[str, str]],
     command: str,
 ) -> str:
-    """HTML of a page with the sections for which something is known.
-
-    Parameters
-    ----------
-    facts
-        What is known; has ``truth``, ``estimate`` and ``lacks``.
-    eyebrow, heading, title
-        Words above the heading, the heading, and the title of the window.
-    badge
-        Whether the result can be trusted.
-    meta
-        Name and value of each fact in the header.
-    command
-        The command line to show.
-    """
+    """HTML of a page with the sections for which something is known."""
     shown: list[tuple[Section, list[Part]]] = []
     left_out: list[tuple[str, str]] = []
     for section in sections_of(facts.truth, audited=facts.estimate is not None):
@@ -298,7 +249,7 @@ def _meta(facts: Facts) -> list[tuple[str, str]]:
     ]
 
 
-def anonymised(fit: Any) -> Any:
+def anonymised(fit: Fit) -> Fit:
     """Copy of a fit whose coders are called "coder 1" to "coder J".
 
     The numbers are shuffled, so that they do not follow the alphabet; the same data always give
@@ -331,7 +282,7 @@ def basics() -> dict[str, str]:
 
 
 @functools.cache
-def template(name: str) -> Any:
+def template(name: str) -> Template:
     """Give a template by the name of its file; names in the data are escaped."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 

@@ -6,12 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from annomodels.plots.style import short
 from annomodels.plots.svg import inline
 from annomodels.reporting.grid import Table
+from annomodels.summaries.columns import short
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from annomodels.summaries.trust.checks import Check
 
 Kind = Literal[
     "table", "picture", "notes", "matrices", "text", "heading", "tiles", "verdict", "badge",
@@ -51,21 +53,7 @@ class Badge(NamedTuple):
 
 @dataclass(frozen=True)
 class Section:
-    """A section of the page.
-
-    Parameters
-    ----------
-    key
-        Anchor, unique on a page.
-    title, lead
-        Heading, and what the section is about.
-    make
-        Gives the parts from what is known of a fit.
-    needs
-        Verbs of the fit without which there is no such section; see :meth:`annomodels.Fit.lacks`.
-    parts
-        Further verbs, each with the name of the part of the section that is left out without it.
-    """
+    """A section of the page."""
 
     key: str
     title: str
@@ -98,7 +86,7 @@ BADGES = {
 }
 
 
-def badge_of(check: Any) -> Badge:
+def badge_of(check: Check) -> Badge:
     """Give the badge of the verdict of a fit."""
     said = tuple(short(text, 400) for text in check.sentences)
     return Badge(*BADGES[check.verdict], said, tuple(check.lamps.items()))

@@ -11,10 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from annomodels.data.names import label_text
-from annomodels.plots.style import clean
+from annomodels.summaries.columns import clean
 
 _ENTRY = re.compile(r"^@(\w+)\{(\w+),\n(.*?)\n\}$", re.M | re.S)
 _FIELD = re.compile(r"^  (\w+) = \{(.*)\},?$", re.M)
@@ -52,8 +51,6 @@ class Source:
     def short(self) -> str:
         """Authors and year as they stand in a sentence.
 
-        Examples
-        --------
         >>> [sources()[key].short for key in ("rubin1981", "gwet2008", "dawid1979", "paun2018")]
         ['Rubin 1981', 'Gwet 2008', 'Dawid & Skene 1979', 'Paun et al. 2018']
         """
@@ -73,8 +70,6 @@ class Source:
     def bibtex(self) -> str:
         """The BibTeX entry.
 
-        Examples
-        --------
         >>> print(sources()["rubin1981"].bibtex.splitlines()[0])
         @article{rubin1981,
         """
@@ -103,8 +98,6 @@ class Source:
 def sources() -> dict[str, Source]:
     """All sources by key, in the order of the file.
 
-    Examples
-    --------
     >>> sources()["cohen1960"].text
     'Cohen, Jacob (1960). A coefficient of agreement for nominal scales. Educational and
     Psychological Measurement 20(1), 37–46. https://doi.org/10.1177/001316446002000104'
@@ -126,13 +119,6 @@ def by_doi(doi: str) -> Source | None:
 def by_citation(citation: str) -> tuple[Source, ...]:
     """Give the sources that a model names; the software itself for no other.
 
-    Parameters
-    ----------
-    citation
-        A DOI, or first author and year, such as "Hovy et al. (2013)"; also several of these.
-
-    Examples
-    --------
     >>> [source.key for source in by_citation("doi:10.2307/2346806")]
     ['dawid1979']
     >>> [source.key for source in by_citation("this package, after Hovy et al. (2013)")]
@@ -162,19 +148,15 @@ def sources_of(keys: Iterable[str]) -> list[Source]:
 def cite(*keys: str) -> str:
     """Cite sources, in brackets, at this place of a sentence.
 
-    Examples
-    --------
     >>> as_markdown(f"as usual {cite('rubin1981', 'artstein2008')}.")
     'as usual (Rubin 1981; Artstein & Poesio 2008).'
     """
     return f"{_CITE}{','.join(keys)}{_END}"
 
 
-def name(value: Any) -> str:
+def name(value: object) -> str:
     r"""Put the name of a label or coder into a sentence, cut where it is long.
 
-    Examples
-    --------
     >>> print(as_markdown(name("_a*b_")), as_latex(name("_a*b_")))
     \_a\*b\_ \_a*b\_
     """
@@ -187,8 +169,6 @@ def name(value: Any) -> str:
 def cited_in(texts: list[str]) -> list[str]:
     """Keys of the sources that texts cite, in order and each once.
 
-    Examples
-    --------
     >>> cited_in([cite("rubin1981"), cite("gwet2008", "rubin1981")])
     ['rubin1981', 'gwet2008']
     """
@@ -217,13 +197,6 @@ def unescaped(text: str) -> str:
 def as_latex(text: str) -> str:
     r"""Write citations for natbib, and escape what LaTeX would read as a command.
 
-    Parameters
-    ----------
-    text
-        A sentence or more.
-
-    Examples
-    --------
     >>> print(as_latex(f"95 % {cite('rubin1981')}"))
     95~\% \citep{rubin1981}
     """
@@ -238,8 +211,6 @@ def as_latex(text: str) -> str:
 def latex(text: str) -> str:
     r"""Escape text for LaTeX.
 
-    Examples
-    --------
     >>> print(latex("a_b & 5 %"))
     a\_b \& 5 \%
     """

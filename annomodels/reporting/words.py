@@ -8,8 +8,6 @@ import math
 def percent(value: float) -> str:
     """Share as percent, with the digits it deserves.
 
-    Examples
-    --------
     >>> percent(0.98125), percent(0.9996), percent(1.0), percent(0.0), percent(float("nan"))
     ('98.1 %', '99.96 %', '100 %', '0 %', '–')
     """
@@ -22,25 +20,9 @@ def percent(value: float) -> str:
     return f"{100 * value:.{digits}f} %"
 
 
-def decimal(value: float, digits: int = 2) -> str:
-    """Write a number between -1 and 1 with a true minus sign and a dash when it is missing.
-
-    Examples
-    --------
-    >>> decimal(0.7261), decimal(-0.1), decimal(float("nan"))
-    ('0.73', '−0.10', '–')
-    """
-    if not math.isfinite(value):
-        return "–"
-    text = f"{value:.{digits}f}"
-    return text.replace("-", "−") if float(text) else text.removeprefix("-")
-
-
 def number(value: float) -> str:
     """Count that need not be whole: one decimal below ten, none above.
 
-    Examples
-    --------
     >>> number(3.456), number(57.8), number(12345.0), number(float("nan"))
     ('3.5', '58', '12,345', '–')
     """
@@ -53,8 +35,6 @@ def number(value: float) -> str:
 def count(n: int, word: str, plural: str = "") -> str:
     """Count with its noun.
 
-    Examples
-    --------
     >>> count(1, "coder"), count(8000, "label")
     ('1 coder', '8,000 labels')
     """
@@ -64,8 +44,6 @@ def count(n: int, word: str, plural: str = "") -> str:
 def interval(low: float, high: float) -> str:
     """Interval of counts in words; what to say when there is none.
 
-    Examples
-    --------
     >>> interval(12, 19.2), interval(float("nan"), 1.0)
     ('95 % interval 12 to 19', 'no interval')
     """
@@ -77,8 +55,6 @@ def interval(low: float, high: float) -> str:
 def share_interval(k: int, n: int) -> str:
     """95 % interval of a share seen k times in n, by Jeffreys' prior, as percent.
 
-    Examples
-    --------
     >>> share_interval(785, 800)
     '97.0 % to 98.9 %'
     """
@@ -92,8 +68,6 @@ def share_interval(k: int, n: int) -> str:
 def listed(names: list[str], most: int = 3) -> str:
     """Names in a sentence, the first ones of many.
 
-    Examples
-    --------
     >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c", "d", "e"])
     ('a', 'a and b', 'a, b, c and 2 more')
     """

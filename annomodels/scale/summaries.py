@@ -85,7 +85,7 @@ def coders(tree: xr.DataTree, data: Scanned, target: float | None = None) -> Sum
         return found
     table = found.table.assign(dont_know=data.unanswered.sum(axis=0))
     notes = (*found.notes, *answer_sentences(tree, shell, int(data.unanswered.sum())))
-    return Summary(found.title, table, found.draws, notes)
+    return Summary(found.title, table, found.draws, notes, found.columns)
 
 
 def believed(tree: xr.DataTree, data: Scanned) -> bool:

@@ -11,6 +11,8 @@ from annomodels.coefficients.implied import implied, implied_pair
 from annomodels.coefficients.result import AgreementPanel
 from annomodels.data.annotations import Annotations
 from annomodels.summaries.coders.populations import new_coders
+from annomodels.summaries.columns import COLUMNS as ALL
+from annomodels.summaries.columns import Column, columns
 from annomodels.summaries.draws import Draws, interval, model_of, thinned, told_by
 from annomodels.summaries.foretold.p_next import drawn
 from annomodels.summaries.summary import Summary
@@ -25,6 +27,16 @@ MODEL_DRAWS = 1000
 MOST_PAIRED = 40  # coders up to which a mean over all pairs of coders is worth its time
 BY_PAIR = ("light_kappa",)
 
+COLUMNS = columns(
+    ALL["title"].called("Coefficient"),
+    ALL["value"].called("Observed value"),
+    "observed expected p_above_667 p_above_800",
+    Column("model", "Model-implied value", interval=("model_low", "model_high")),
+    "model_p_above_667 model_p_above_800",
+    ALL["n"].called("n"),
+    "note",
+)
+
 
 def agreement(tree: xr.DataTree, data: Annotations, draws: int = 2000) -> Summary:
     """Agreement coefficients of the labels, with what the model implies beside them.
@@ -33,15 +45,6 @@ def agreement(tree: xr.DataTree, data: Annotations, draws: int = 2000) -> Summar
     needs no model of the coders. model is the posterior median of the coefficient that follows
     from the fitted confusion matrices, sum_k prevalence_k confusion_akl confusion_bkm for coders
     a and b, averaged over pairs of coders by their number of labels, for infinitely many items.
-
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    data
-        What was fitted.
-    draws
-        Number of draws of the sampling posterior.
 
     Returns
     -------
@@ -87,25 +90,11 @@ def agreement(tree: xr.DataTree, data: Annotations, draws: int = 2000) -> Summar
     if tree.attrs.get("engine") == "em":
         notes.append("The engine em gives no intervals for what the model implies.")
     notes += told_by(tree)
-    return Summary("Agreement", table, kept, tuple(notes))
+    return Summary("Agreement", table, kept, tuple(notes), COLUMNS)
 
 
 def model_implied(tree: xr.DataTree, data: Annotations, panel: AgreementPanel) -> dict[str, Floats]:
-    """Compute on every draw what the model implies for the coefficients of a panel.
-
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    data
-        What was fitted.
-    panel
-        The coefficients, with their distances.
-
-    Returns
-    -------
-    One array of shape [sample] for each name, in the order of the panel.
-    """
+    """Compute on every draw what the model implies for the coefficients of a panel."""
     weight = np.bincount(data.coder, minlength=data.n_coders)
     parts: list[dict[str, Floats]] = []
     for sampled, times in _counted_draws(tree, data):

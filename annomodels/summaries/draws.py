@@ -31,20 +31,7 @@ Codes = NDArray[np.integer]
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """Posterior draws, chains after each other.
-
-    Parameters
-    ----------
-    prevalence
-        Shape [sample, truth].
-    confusion
-        Shape [sample, coder, truth, label].
-    states
-        What items may be in, where a model knows more of them than their class. Labels are
-        independent given the state, not given the truth.
-    kinds
-        Kinds of items, where their shares of the states differ before they are labelled.
-    """
+    """Posterior draws, chains after each other."""
 
     prevalence: Floats
     confusion: Floats
@@ -126,24 +113,7 @@ def n_samples(tree: xr.DataTree) -> int:
 def thinned(
     tree: xr.DataTree, data: Annotations, n_max: int | None = None, budget: int = BUDGET
 ) -> Draws:
-    """Take draws of prevalence and confusion, evenly thinned.
-
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    data
-        What was fitted.
-    n_max
-        Most draws to take; None takes as many as the budget allows.
-    budget
-        Most bytes for the confusion matrices; at least one draw is always taken.
-
-    Returns
-    -------
-    Draws
-        Every m-th draw of all chains. For the pooled model the coder axis is a view of one matrix.
-    """
+    """Take draws of prevalence and confusion, evenly thinned."""
     posterior = tree["posterior"].to_dataset()
     model = model_of(tree)
     total = n_samples(tree)
@@ -176,8 +146,6 @@ def thinned(
 def evenly(total: int, count: int) -> Ints:
     """Numbers of the draws that are taken when so many of all are.
 
-    Examples
-    --------
     >>> evenly(10, 4)
     array([0, 2, 5, 7])
     """
@@ -208,20 +176,6 @@ def truth_probabilities(
 
     p_ik is proportional to prevalence_k prod_n confusion[coder_n, k, label_n]; where items have
     states, it is the sum of P(state | labels) P(truth | state). Known gold counts as certain.
-
-    Parameters
-    ----------
-    draws
-        Draws of the parameters.
-    data
-        The labels.
-    budget
-        Most bytes of one block of draws.
-
-    Yields
-    ------
-    tuple
-        Number of the draw and the probabilities, shape [item, truth].
     """
     for step, p_state in state_probabilities(draws, data, budget):
         p = p_state if draws.states is None else p_state @ draws.truth(step)
@@ -239,20 +193,6 @@ def state_probabilities(
 
     The sum over an item's labels is one product with the sparse counts. A known truth weighs each
     state by the probability of that truth.
-
-    Parameters
-    ----------
-    draws
-        Draws of the parameters.
-    data
-        The labels.
-    budget
-        Most bytes of one block of draws.
-
-    Yields
-    ------
-    tuple
-        Number of the draw and the probabilities, shape [item, state].
     """
     n_states, n_coders = draws.share.shape[1], data.n_coders
     emitted, counts = draws.emission, counts_matrix(data)
@@ -284,8 +224,6 @@ def state_probabilities(
 def choices(probabilities: Floats, uniform: Floats) -> Ints:
     """One draw from each row: how many cumulative probabilities the uniform number exceeds.
 
-    Examples
-    --------
     >>> choices(np.array([[0.2, 0.8], [0.9, 0.1]]), np.array([0.5, 0.5]))
     array([1, 0])
     """
@@ -310,8 +248,6 @@ def _largest(values: Floats) -> Floats:
 def interval(samples: Floats, prob: float = 0.95) -> tuple[Floats, Floats]:
     """Equal-tailed interval over the first axis; NaN when there is one draw only.
 
-    Examples
-    --------
     >>> low, high = interval(np.linspace(0, 1, 101)[:, None])
     >>> low.round(3), high.round(3)
     (array([0.025]), array([0.975]))
@@ -327,17 +263,6 @@ def interval(samples: Floats, prob: float = 0.95) -> tuple[Floats, Floats]:
 def draw_labels(confusion: Floats, coder: Codes, truth: Codes, rng: np.random.Generator) -> Ints:
     """One label for every pair of a coder and a truth.
 
-    Parameters
-    ----------
-    confusion
-        One draw, shape [coder, truth, label].
-    coder, truth
-        Codes, shape [annotation].
-    rng
-        Source of chance.
-
-    Examples
-    --------
     >>> always = np.array([[[0.0, 1.0], [1.0, 0.0]]])
     >>> draw_labels(always, np.array([0, 0]), np.array([0, 1]), np.random.default_rng(0))
     array([1, 0])
@@ -361,8 +286,6 @@ def draw_labels(confusion: Floats, coder: Codes, truth: Codes, rng: np.random.Ge
 def per_item(values: Floats, starts: Ints) -> Floats:
     """Sum over the annotations of each item, zero for items without any, shape [item, ...].
 
-    Examples
-    --------
     >>> per_item(np.array([1.0, 2.0, 4.0]), np.array([0, 2, 2, 3]))
     array([3., 0., 4.])
     """

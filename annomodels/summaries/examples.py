@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 def small_fit(n_draws: int = 100) -> tuple[xr.DataTree, Annotations]:
     """Two items, three coders, two labels; the draws lie close around accuracies .9, .9, .75.
 
-    Examples
-    --------
     >>> tree, data = small_fit()
     >>> data
     2 items × 3 coders × 2 labels · 6 annotations · complete

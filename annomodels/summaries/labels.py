@@ -8,6 +8,7 @@ import numpy as np
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
+from annomodels.summaries.columns import columns as columns_of
 from annomodels.summaries.draws import Draws, interval, thinned, told_by
 from annomodels.summaries.merging import (
     MOST_MERGED,
@@ -23,6 +24,12 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
+COLUMNS = columns_of(
+    "label given share prevalence sensitivity precision partner partner_share alpha_change",
+    "accuracy_gain",
+)
+PAIRS = columns_of("first second confusions alpha_merged alpha_change accuracy_gain")
+
 
 def labels(tree: xr.DataTree, data: Annotations) -> Summary:
     r"""Say of each label how frequent it is, how well it is used and what it is confused with.
@@ -32,28 +39,6 @@ def labels(tree: xr.DataTree, data: Annotations) -> Summary:
 
     .. math:: J_{kl} = \pi_k \sum_j w_j \theta_{j,k,l} .
 
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    data
-        What was fitted.
-
-    Returns
-    -------
-    Summary
-        One row per label: label, given (number), share (of the labels given), prevalence (share of
-        the items, errors of the coders taken out), sensitivity
-        :math:`J_{kk} / \sum_l J_{kl}` (said when it is true), precision
-        :math:`J_{kk} / \sum_m J_{mk}` (true when it is said), partner (the label l with the largest
-        :math:`J_{kl} + J_{lk}`), partner_share (of all confusions of k, the part with that label),
-        and what merging the two would do: alpha_change, from alpha to alpha with both counted as
-        one, and accuracy_gain, :math:`J_{kl} + J_{lk}`. Where there is a ``_low`` there is a
-        ``_high``: 95 % intervals; those of alpha are of the sampling posterior. Draws: joint,
-        shape [sample, truth, label].
-
-    Examples
-    --------
     >>> from annomodels.summaries.examples import small_fit
     >>> labels(*small_fit()).table[["label", "share", "prevalence", "sensitivity"]].round(2)
       label  share  prevalence  sensitivity
@@ -66,22 +51,6 @@ def labels(tree: xr.DataTree, data: Annotations) -> Summary:
 def pairs(tree: xr.DataTree, data: Annotations) -> Summary:
     """Say of each pair of labels how often they are confused and what merging them would do.
 
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    data
-        What was fitted.
-
-    Returns
-    -------
-    Summary
-        One row per pair of labels, the most confused first: first, second, confusions (their part
-        of all errors), and the columns of :func:`labels` about merging. Of many labels the 45 most
-        confused pairs.
-
-    Examples
-    --------
     >>> from annomodels.summaries.examples import small_fit
     >>> pairs(*small_fit()).table[["first", "second", "confusions"]]
       first second  confusions
@@ -92,13 +61,6 @@ def pairs(tree: xr.DataTree, data: Annotations) -> Summary:
 
 def prevalence(tree: xr.DataTree, data: Any) -> Summary:
     """Share of each label among the truths.
-
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    data
-        What was fitted, in memory or a scan.
 
     Returns
     -------
@@ -119,19 +81,11 @@ def prevalence(tree: xr.DataTree, data: Any) -> Summary:
     low, high = interval(values)
     columns = {"prevalence": values.mean(0), "prevalence_low": low, "prevalence_high": high}
     table = pd.DataFrame({"label": list(data.labels), **columns})
-    return Summary("Prevalence", table, draws, told_by(tree))
+    return Summary("Prevalence", table, draws, told_by(tree), columns_of("label prevalence"))
 
 
 def scheme(tree: xr.DataTree, data: Annotations) -> tuple[Summary, Summary]:
-    """Give :func:`labels` and :func:`pairs`, which rest on the same draws.
-
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    data
-        What was fitted.
-    """
+    """Give :func:`labels` and :func:`pairs`, which rest on the same draws."""
     draws = thinned(tree, data)
     joint = crowd_table(draws, data)
     mixed = joint + joint.transpose(0, 2, 1)
@@ -148,8 +102,8 @@ def scheme(tree: xr.DataTree, data: Annotations) -> tuple[Summary, Summary]:
     kept, teller = _kept(joint, data), told_by(tree)
     each, both = _each(draws, data, joint, partner, of_own), _pairs(data, mixed, top, of_top)
     return (
-        Summary("Labels", each, kept, (*teller, *_notes(data, of_own))),
-        Summary("Pairs of labels", both, kept, (*teller, *_notes(data, of_top))),
+        Summary("Labels", each, kept, (*teller, *_notes(data, of_own)), COLUMNS),
+        Summary("Pairs of labels", both, kept, (*teller, *_notes(data, of_top)), PAIRS),
     )
 
 
@@ -163,7 +117,7 @@ def _each(
     right = np.diagonal(joint, axis1=1, axis2=2)
     mixed = joint + joint.transpose(0, 2, 1)
     mixed[:, range(data.n_labels), range(data.n_labels)] = 0.0
-    table: dict[str, Any] = {
+    table: dict[str, object] = {
         "label": list(data.labels),
         "given": given,
         "share": given / len(data),
@@ -189,7 +143,7 @@ def _pairs(data: Annotations, mixed: Floats, chosen: Ints, merged: pd.DataFrame)
     import pandas as pd
 
     first, second = chosen.T
-    table: dict[str, Any] = {
+    table: dict[str, object] = {
         "first": [data.labels[k] for k in first],
         "second": [data.labels[k] for k in second],
     }
@@ -204,8 +158,6 @@ def crowd_table(draws: Draws, data: Annotations) -> Floats:
 
     Coders count by the number of their labels.
 
-    Examples
-    --------
     >>> from annomodels.summaries.examples import small_fit
     >>> tree, data = small_fit()
     >>> crowd_table(thinned(tree, data), data).sum(axis=(1, 2)).round(9).max()

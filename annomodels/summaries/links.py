@@ -30,13 +30,6 @@ SPLIT = "{n} mentions have an antecedent of several parts; they are not joined t
 def interpretations(tree: xr.DataTree, data: Candidates) -> Summary:
     """All candidates with P(true), its Monte Carlo error, and the votes.
 
-    Parameters
-    ----------
-    tree
-        Result of a fit of links.
-    data
-        What was fitted.
-
     Returns
     -------
     Summary
@@ -71,13 +64,6 @@ def interpretations(tree: xr.DataTree, data: Candidates) -> Summary:
 def mentions(tree: xr.DataTree, data: Candidates) -> Summary:
     """Mentions with their most probable label and P(none, one, several readings are true).
 
-    Parameters
-    ----------
-    tree
-        Result of a fit of links.
-    data
-        What was fitted.
-
     Returns
     -------
     Summary
@@ -109,15 +95,6 @@ def mentions(tree: xr.DataTree, data: Candidates) -> Summary:
 def ambiguous(tree: xr.DataTree, data: Candidates, threshold: float = 0.5) -> Summary:
     """Mentions that likely have no true reading, or several; or whose single truth is open.
 
-    Parameters
-    ----------
-    tree
-        Result of a fit of links.
-    data
-        What was fitted.
-    threshold
-        Smallest probability of that.
-
     Returns
     -------
     Summary
@@ -135,15 +112,6 @@ def ambiguous(tree: xr.DataTree, data: Candidates, threshold: float = 0.5) -> Su
 
 def coders(tree: xr.DataTree, data: Candidates, prob: float = 0.9) -> Summary:
     """Sensitivity and specificity (or accuracy) of each coder for each class.
-
-    Parameters
-    ----------
-    tree
-        Result of a fit of links.
-    data
-        What was fitted.
-    prob
-        Probability of the intervals.
 
     Returns
     -------
@@ -176,16 +144,6 @@ def links(tree: xr.DataTree, data: Candidates, at_least: float = 0.0) -> Summary
 
     Mentions whose most probable label has no antecedent, or several parts, give no row.
 
-    Parameters
-    ----------
-    tree
-        Result of a fit of links.
-    data
-        What was fitted.
-    at_least
-        Smallest probability of a link. Where several readings may be true, or none, the most
-        probable may be improbable.
-
     Returns
     -------
     Summary
@@ -211,15 +169,6 @@ def links(tree: xr.DataTree, data: Candidates, at_least: float = 0.0) -> Summary
 def chains(tree: xr.DataTree, data: Candidates, at_least: float = 0.0) -> Summary:
     """Silver chains: mentions joined by :func:`links`; the first gives a chain its name.
 
-    Parameters
-    ----------
-    tree
-        Result of a fit of links.
-    data
-        What was fitted.
-    at_least
-        Smallest probability of a link.
-
     Returns
     -------
     Summary
@@ -242,8 +191,6 @@ def chains(tree: xr.DataTree, data: Candidates, at_least: float = 0.0) -> Summar
 def joined(links: Mapping[str, str]) -> dict[str, list[str]]:
     """Chains of what is linked, given the antecedent of each mention; by their first mention.
 
-    Examples
-    --------
     >>> joined({"c": "b", "e": "d", "b": "a"})
     {'a': ['b', 'c', 'a'], 'd': ['d', 'e']}
     """
@@ -269,13 +216,6 @@ def check(tree: xr.DataTree, data: Candidates) -> Check:
     Limits: those of :func:`annomodels.summaries.trust.checks.check` on the run; a Monte Carlo error
     of probabilities of at most .05; coders worse than chance on a class in at most 2 % of the
     draws; 20 mentions of each coder; two coders of each mention.
-
-    Parameters
-    ----------
-    tree
-        Result of a fit of links.
-    data
-        What was fitted.
     """
     mixed = fit_findings(tree, data)
     findings = [*mixed, _error(tree), *_swapped(tree, data), _few(data), _alone(data)]

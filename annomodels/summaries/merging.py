@@ -31,20 +31,6 @@ def merged_alphas(data: Annotations, pairs: Iterable[Pair]) -> dict[Pair, Alpha]
 
     The weights of the items are drawn once: draws of different pairs belong together.
 
-    Parameters
-    ----------
-    data
-        The annotations.
-    pairs
-        Codes of the labels; the same code twice merges nothing.
-
-    Returns
-    -------
-    dict
-        Value, and draws or None where they are not defined, by pair.
-
-    Examples
-    --------
     >>> rows = [(1, "a", "x"), (1, "b", "y"), (2, "a", "z"), (2, "b", "z")]
     >>> data = Annotations.from_records(rows)
     >>> {pair: round(found[0], 2) for pair, found in merged_alphas(data, [(0, 0), (0, 1)]).items()}
@@ -80,15 +66,7 @@ def _merged(data: Annotations, first: int, second: int) -> Floats:
 
 
 def worth_merging(data: Annotations, mixed: Floats, chosen: Ints) -> list[Pair]:
-    """Give those of the pairs whose alpha is worked out: the most confused ones.
-
-    Parameters
-    ----------
-    data
-        The annotations.
-    mixed, chosen
-        As for :func:`merges`.
-    """
+    """Give those of the pairs whose alpha is worked out: the most confused ones."""
     if data.n_labels < 3:
         return []  # merging two of two labels leaves nothing to agree on
     size = mixed.mean(axis=0)[chosen[:, 0], chosen[:, 1]]
@@ -97,23 +75,7 @@ def worth_merging(data: Annotations, mixed: Floats, chosen: Ints) -> list[Pair]:
 
 
 def merges(mixed: Floats, chosen: Ints, alphas: dict[Pair, Alpha]) -> pd.DataFrame:
-    """Work out what merging does, one row for each pair of labels, indexed by their codes.
-
-    Parameters
-    ----------
-    mixed
-        J_kl + J_lk of :func:`annomodels.summaries.labels.labels`, shape [sample, label, label].
-    chosen
-        Codes of the pairs, shape [pair, 2].
-    alphas
-        What :func:`merged_alphas` gave, with the pair (0, 0) for alpha as it is.
-
-    Returns
-    -------
-    pandas.DataFrame
-        alpha_merged, alpha_change, accuracy_gain, the last two with intervals. Where alpha was not
-        worked out: NaN.
-    """
+    """Work out what merging does, one row for each pair of labels, indexed by their codes."""
     import pandas as pd
 
     changes = [
@@ -142,17 +104,7 @@ def _change(plain: Alpha, merged: Alpha) -> tuple[float, float, float, float]:
     return merged[0], merged[0] - plain[0], low, high
 
 
-def with_interval(table: dict[str, Any], name: str, draws: Floats) -> None:
-    """Add the mean of draws [sample, row] to a table, and their 95 % interval.
-
-    Parameters
-    ----------
-    table
-        Columns by name; gets three more.
-    name
-        Name of the column; ``_low`` and ``_high`` are put behind it for the interval.
-    draws
-        Shape [sample, row].
-    """
+def with_interval(table: dict[str, object], name: str, draws: Floats) -> None:
+    """Add the mean of draws [sample, row] to a table, and their 95 % interval."""
     low, high = interval(draws)
     table |= {name: draws.mean(axis=0), f"{name}_low": low, f"{name}_high": high}

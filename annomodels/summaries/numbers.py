@@ -10,6 +10,9 @@ import numpy as np
 from annomodels.coefficients.agreement import agreement as classical
 from annomodels.data.annotations import Annotations
 from annomodels.models.numeric import NumberValues
+from annomodels.summaries.columns import COLUMNS as ALL
+from annomodels.summaries.columns import Column
+from annomodels.summaries.columns import columns as columns_of
 from annomodels.summaries.draws import interval
 from annomodels.summaries.summary import Summary
 from annomodels.summaries.trust.checks import Check, judged
@@ -25,16 +28,19 @@ USELESS = 0.1
 CONTESTED = 1.25
 BEYOND = 0.05
 
+VALUE = ALL["value"].called("True value", kind="quantity")
+GOLD = columns_of("item", VALUE, "sd", Column("mean", "Mean of the labels", "quantity"), "shift n")
+CODERS = columns_of(
+    "coder kind n reliability",
+    ALL["bias"].called(kind="quantity", interval=("bias_low", "bias_high")),
+    "scale noise p_reversed",
+)
+ITEMS = columns_of("item n", ALL["difficulty"].called(kind="quantity"), "label_sd reason")
+AGREEMENT = columns_of("coefficient value p_above_667 p_above_800 note")
+
 
 def gold(tree: xr.DataTree, data: Annotations) -> Summary:
     """Posterior of the true value of every item.
-
-    Parameters
-    ----------
-    tree
-        Result of a fit of the interval model.
-    data
-        What was fitted.
 
     Returns
     -------
@@ -69,7 +75,7 @@ def gold(tree: xr.DataTree, data: Annotations) -> Summary:
         f"The truth of the median item is known to within a standard deviation of {typical:.3g}; "
         f"truths themselves have a standard deviation of {spread:.3g}.",
     )
-    return Summary("Gold standard", table, tree["truth_draws"].to_dataset(), notes)
+    return Summary("Gold standard", table, tree["truth_draws"].to_dataset(), notes, GOLD)
 
 
 def coders(tree: xr.DataTree, data: Annotations) -> Summary:
@@ -78,13 +84,6 @@ def coders(tree: xr.DataTree, data: Annotations) -> Summary:
     Reliability is the share of the variance of a coder's labels of typical items that comes from
     the truth, :math:`s^2 \tau^2 / (s^2 \tau^2 + \sigma^2)`: the squared correlation of label and
     truth.
-
-    Parameters
-    ----------
-    tree
-        Result of a fit of the interval model.
-    data
-        What was fitted.
 
     Returns
     -------
@@ -131,7 +130,8 @@ def coders(tree: xr.DataTree, data: Annotations) -> Summary:
     )
     kinds, counts = np.unique(columns["kind"], return_counts=True)
     found = ", ".join(f"{count:,} {kind}" for kind, count in zip(kinds, counts, strict=True))
-    return Summary("Coders", pd.DataFrame(columns), kept, (f"Of {len(n):,} coders: {found}.",))
+    notes = (f"Of {len(n):,} coders: {found}.",)
+    return Summary("Coders", pd.DataFrame(columns), kept, notes, CODERS)
 
 
 def items(tree: xr.DataTree, data: Annotations) -> Summary:
@@ -139,13 +139,6 @@ def items(tree: xr.DataTree, data: Annotations) -> Summary:
 
     Difficulty is the factor by which the noise of all coders is larger at this item than usual
     (its square averages 1).
-
-    Parameters
-    ----------
-    tree
-        Result of a fit of the interval model.
-    data
-        What was fitted.
 
     Returns
     -------
@@ -186,7 +179,7 @@ def items(tree: xr.DataTree, data: Annotations) -> Summary:
         f"{int((reason == 'contested').sum()):,} of {data.n_items:,} items are contested, "
         f"{int((reason == 'few labels').sum()):,} have too few labels.",
     )
-    return Summary("Items", table, xr.Dataset(), notes)
+    return Summary("Items", table, xr.Dataset(), notes, ITEMS)
 
 
 def implied_alpha(tree: xr.DataTree, data: Annotations) -> Floats:
@@ -210,15 +203,6 @@ def implied_alpha(tree: xr.DataTree, data: Annotations) -> Floats:
 
 def agreement(tree: xr.DataTree, data: Annotations, draws: int = 2000) -> Summary:
     r"""Krippendorff's interval alpha beside the reliabilities that the model implies.
-
-    Parameters
-    ----------
-    tree
-        Result of a fit of the interval model.
-    data
-        What was fitted.
-    draws
-        Number of draws of the sampling posterior of the classical value.
 
     Returns
     -------
@@ -274,7 +258,7 @@ def agreement(tree: xr.DataTree, data: Annotations, draws: int = 2000) -> Summar
             }
         )
     kept = xr.Dataset({name: (("sample",), values) for name, (values, _) in known.items()})
-    return Summary("Agreement", pd.DataFrame(rows), kept, ())
+    return Summary("Agreement", pd.DataFrame(rows), kept, (), AGREEMENT)
 
 
 def check(tree: xr.DataTree, data: Annotations) -> Check:
@@ -282,13 +266,6 @@ def check(tree: xr.DataTree, data: Annotations) -> Check:
 
     Limits: those of :func:`annomodels.summaries.trust.checks.check` on the run; at most 5 % of the
     labels expected beyond the largest and smallest label given.
-
-    Parameters
-    ----------
-    tree
-        Result of a fit of the interval model.
-    data
-        What was fitted.
     """
     findings = [*fit_findings(tree, data), _beyond(tree, data)]
     return judged(findings, " ".join(finding.sentence for finding in findings[:2]))

@@ -25,8 +25,6 @@ SURE = 2.0  # standard deviations from which a sign is certain
 def accuracy(prevalence: Floats, confusion: Floats) -> Floats:
     """Probability of a right label, sum_k prevalence_k confusion_jkk, shape [..., coder].
 
-    Examples
-    --------
     >>> accuracy(np.array([0.5, 0.5]), np.array([[[0.9, 0.1], [0.15, 0.85]]]))
     array([0.875])
     """
@@ -38,8 +36,6 @@ def accuracy(prevalence: Floats, confusion: Floats) -> Floats:
 def says(prevalence: Floats, confusion: Floats) -> Floats:
     """How often a coder says each label, sum_k prevalence_k confusion_jkl, [..., coder, label].
 
-    Examples
-    --------
     >>> says(np.array([0.5, 0.5]), np.array([[[0.9, 0.1], [0.15, 0.85]]]))
     array([[0.525, 0.475]])
     """
@@ -56,8 +52,6 @@ def skill(prevalence: Floats, confusion: Floats) -> Floats:
 
     Source: Cohen 1960, doi:10.1177/001316446002000104, with the truth as the second coder.
 
-    Examples
-    --------
     >>> skill(np.array([0.5, 0.5]), np.array([[[0.9, 0.1], [0.15, 0.85]]]))
     array([0.75])
     """
@@ -78,8 +72,6 @@ def bits(prevalence: Floats, confusion: Floats) -> Floats:
 
     Source: Shannon 1948, doi:10.1002/j.1538-7305.1948.tb01338.x
 
-    Examples
-    --------
     >>> bits(np.array([0.5, 0.5]), np.array([[[1.0, 0.0], [0.0, 1.0]], [[0.3, 0.7], [0.3, 0.7]]]))
     array([1., 0.])
     """
@@ -95,8 +87,6 @@ def _told(prevalence: Floats, confusion: Floats, said: Floats) -> Floats:
 def entropy_bits(p: Floats) -> Floats:
     """Entropy over the last axis, in bits.
 
-    Examples
-    --------
     >>> entropy_bits(np.array([[0.5, 0.5], [1.0, 0.0]]))
     array([1., 0.])
     """
@@ -111,22 +101,7 @@ def _plogp(p: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class CoderDraws:
-    """Draws of what coders are worth.
-
-    Parameters
-    ----------
-    accuracy
-        Shape [sample, coder]; as :func:`accuracy` gives it, or, where truths were drawn and labels
-        counted, the share of the labels given that are right.
-    skill, bits
-        Shape [sample, coder]; as :func:`skill` and :func:`bits` give them.
-    sensitivity
-        P(label k | truth k), shape [sample, coder, truth].
-    over_use
-        How often the coder says a label, less its prevalence, shape [sample, coder, label].
-    prevalence
-        Shape [sample, truth].
-    """
+    """Draws of what coders are worth."""
 
     accuracy: Floats
     skill: Floats
@@ -137,18 +112,7 @@ class CoderDraws:
 
 
 def coder_draws(tree: xr.DataTree, data: Annotations, budget: int = BUDGET) -> CoderDraws:
-    """Compute what coders are worth on every draw, thinned when there are very many coders.
-
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    data
-        What was fitted.
-    budget
-        Most bytes of the result. Coders are worked on in blocks, so that no array of all draws
-        and all confusion matrices is made.
-    """
+    """Compute what coders are worth on every draw, thinned when there are very many coders."""
     n_labels, n_coders, total = data.n_labels, data.n_coders, n_samples(tree)
     count = max(1, min(total, budget // (8 * n_coders * (3 + 2 * n_labels))))
     chosen = (np.arange(count) * total) // count
@@ -194,15 +158,6 @@ def counted_right(tree: xr.DataTree, data: Annotations) -> Floats | None:
 
     None where the fit did not count them; 0 of coders without a label.
 
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    data
-        What was fitted.
-
-    Examples
-    --------
     >>> from annomodels.summaries.examples import small_fit
     >>> counted_right(*small_fit()) is None
     True
@@ -229,15 +184,6 @@ def signal(tree: xr.DataTree, data: Annotations) -> Floats:
 
     Source of the correlation: Linfoot 1957, doi:10.1016/S0019-9958(57)90116-X.
 
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    data
-        What was fitted.
-
-    Examples
-    --------
     >>> from annomodels.summaries.examples import small_fit
     >>> bool(np.median(signal(*small_fit())) > 0.3)
     True
@@ -267,8 +213,6 @@ def doubtful(values: Floats) -> bool:
     Where nearly all labels are one label, a model explains them by a prevalence near 1 and is sure
     of every item; that the coders may know nothing shows in the spread of their skill.
 
-    Examples
-    --------
     >>> doubtful(np.linspace(0.05, 0.95, 100)), doubtful(np.linspace(0.09, 0.95, 100))
     (True, False)
     """
@@ -278,8 +222,6 @@ def doubtful(values: Floats) -> bool:
 def no_signal(values: Floats) -> str:
     """Say that labels with such a signal tell nothing, or may tell nothing.
 
-    Examples
-    --------
     >>> no_signal(np.full(9, 0.04))[:45]
     'The labels hardly depend on any truth: the si'
     >>> no_signal(np.linspace(0.0, 1.0, 9))[:42]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from annomodels.data.names import label_text
+from annomodels.summaries.columns import Column, to_html
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +27,8 @@ class Summary:
         The posterior draws behind the table, with named dimensions.
     notes
         Sentences a reader of the table should know.
+    columns
+        The columns that people look at, those that matter most first.
 
     Examples
     --------
@@ -42,6 +45,7 @@ class Summary:
     table: pd.DataFrame
     draws: xr.Dataset
     notes: tuple[str, ...] = ()
+    columns: tuple[Column, ...] = ()
 
     def __repr__(self) -> str:
         return "\n".join([self.title, repr(_shown(self.table)), *self.notes])
@@ -50,8 +54,7 @@ class Summary:
         from html import escape
 
         notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
-        body = _shown(self.table).to_html(max_rows=60, escape=True)
-        return f"<p><strong>{escape(self.title)}</strong></p>{body}{notes}"
+        return to_html(self.title, self.table, self.columns) + notes
 
 
 def _shown(table: pd.DataFrame) -> pd.DataFrame:

@@ -257,8 +257,16 @@ def test_chain_tables(tmp_path: Path) -> None:
     rows = ["item,coder,chain", "d#0:0-1,a,0:0-1", "d0:0,a,0:0-1", "d#0:1-2,a,0:1-2|0:8-9"]
     (tmp_path / "c.csv").write_text("\n".join(rows), "utf-8")
     assert problems(tmp_path / "c.csv") == [
-        ("'d0:0' is not the place of a mention.", "c.csv, row 3"),
+        ("1 of 3 items is not a mention position (first: 'd0:0', row 3).", "c.csv"),
         ("'0:8-9' is named in a chain, but is not a mention of this coder.", "c.csv, row 4"),
+    ]
+
+
+def test_items_that_are_no_mentions_are_counted_once(tmp_path: Path) -> None:
+    rows = ["item,coder,label", *(f"r{n},a,x" for n in range(1600))]
+    (tmp_path / "votes.csv").write_text("\n".join(rows), "utf-8")
+    assert problems(tmp_path / "votes.csv") == [
+        ("1,600 of 1,600 items are not mention positions (first: 'r0', row 2).", "votes.csv"),
     ]
 
 

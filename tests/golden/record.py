@@ -1,4 +1,4 @@
-"""Record what commands write on small data: ``python tests/golden/record.py`` (a minute).
+"""Record what commands write on small data: ``python tests/golden/record.py [CASE ...]``.
 
 Each case is a folder below ``recorded/``: the first rows of tables as CSV and as JSON.
 A change of a number there needs a reason in the commit.
@@ -12,8 +12,9 @@ import io
 import json
 import os
 import shutil
+import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from annomodels.cli.main import main
@@ -62,7 +63,11 @@ def cases(work: Path) -> Iterator[tuple[str, list[str], dict[str, list[str]]]]:
     yield "trains", ["dataset:trains"], OF_CLASSES
     yield "crowd", ["dataset:crowd"], OF_CLASSES
     yield "grades", [str(work / "grades.csv"), "--scale", "ordinal"], OF_CLASSES
-    yield "sliders", [str(work / "sliders.csv"), "--scale", "interval"], OF_NUMBERS
+    yield (
+        "sliders",
+        [str(work / "sliders.csv"), "--scale", "interval", "--model", "interval"],
+        OF_NUMBERS,
+    )
     yield "trains-hierarchical", ["dataset:trains", "--model", "hierarchical"], OF_CLASSES
     yield "caries-dawid-skene", ["dataset:caries", "--model", "dawid-skene"], FEW
     yield "grades-mace", [str(work / "grades.csv"), "--model", "mace"], FEW
@@ -144,19 +149,23 @@ def _call(words: list[str]) -> str:
     return out.getvalue()
 
 
-def record(say: Callable[[str], None] = print) -> None:
-    """Write all cases anew."""
+def record(chosen: Sequence[str]) -> None:
+    """Write the chosen cases again, or all."""
     os.environ["CI"] = "1"
     with tempfile.TemporaryDirectory() as place:
         work = Path(place)
-        every = {name: outputs(name, *rest, work) for name, *rest in cases(work)}
-    shutil.rmtree(RECORDED, ignore_errors=True)
+        every = {
+            name: outputs(name, *rest, work)
+            for name, *rest in cases(work)
+            if not chosen or name in chosen
+        }
     for name, files in every.items():
+        shutil.rmtree(RECORDED / name, ignore_errors=True)
         (RECORDED / name).mkdir(parents=True)
         for file, text in files.items():
             (RECORDED / name / file).write_text(text)
-        say(f"{name}: {len(files)} files")
+        print(f"{name}: {len(files)} files")
 
 
 if __name__ == "__main__":
-    record()
+    record(sys.argv[1:])

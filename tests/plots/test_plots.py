@@ -237,3 +237,11 @@ def test_the_heatmap_puts_coders_of_one_mind_side_by_side(rng):
 def test_the_heatmap_is_refused_for_many_coders(rng):
     with pytest.raises(am.errors.NotApplicable, match="2 to 60 coders, and these data have 100"):
         plots.pairwise_heatmap(made_up(100, 100, ["a", "b"], rng))
+
+
+def test_a_notebook_shows_a_figure_without_pyplot() -> None:
+    from annomodels.plots.style import figure
+
+    made = figure(1.0)
+    assert made._repr_png_().startswith(b"\x89PNG")
+    assert made.patch.get_alpha() == 0.0

@@ -6,8 +6,6 @@ import click
 
 from annomodels.cli.options import Writing, common_options, examples, write_options
 
-SHORT = ("model", "elpd", "difference", "difference_se", "weight", "unreliable", "verdict")
-
 
 @click.command(
     "compare",
@@ -45,6 +43,6 @@ def command(fits: tuple[str, ...], by: str, writing: Writing) -> None:
     stems = [Path(path).stem for path in fits]
     names = stems if len(set(stems)) == len(stems) else list(fits)
     summary = compare(dict(zip(names, map(loaded, fits), strict=True)), cast(By, by))
-    emit(summary.table, writing, summary.title, SHORT)
+    emit(summary.table, writing, summary.title, summary.columns)
     for text in summary.notes:
         note(f"note: {text}")

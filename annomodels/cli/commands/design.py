@@ -7,10 +7,6 @@ import click
 from annomodels.cli.assumptions import Assumptions, assumption_options
 from annomodels.cli.options import Writing, common_options, examples, split_words, write_options
 
-SHORT = (
-    *("items", "coders", "labels_per_item", "labels", "accuracy", "reaches", "vote", "alpha"),
-    "alpha_width",
-)
 FREE = ("items", "coders", "seed")  # assumptions that go together with a pilot
 
 
@@ -110,6 +106,6 @@ def command(
             progress=stages,
             **options,
         )
-    emit(found.table, writing, found.title, SHORT)
+    emit(found.table, writing, found.title, found.columns)
     for text in found.notes:
         note(f"note: {text}")

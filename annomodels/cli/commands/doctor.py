@@ -50,17 +50,7 @@ def command(ctx: click.Context, writing: Writing) -> None:
 
 @dataclass(frozen=True)
 class Fact:
-    """One line of the doctor.
-
-    Parameters
-    ----------
-    name, value
-        What was looked at, and what was found.
-    problem
-        What is wrong and how to fix it; empty when all is well.
-    needed
-        Whether nothing works without it.
-    """
+    """One line of the doctor."""
 
     name: str
     value: str
@@ -86,8 +76,6 @@ def facts() -> list[Fact]:
 def new_enough(version: str, limits: str) -> bool:
     """Whether a version is within limits such as ``>=1.1,<2``.
 
-    Examples
-    --------
     >>> new_enough("6.10.1", ">=6.2,<7"), new_enough("7.0", ">=6.2,<7")
     (True, False)
     """

@@ -6,9 +6,6 @@ import click
 
 from annomodels.cli.options import Writing, common_options, examples, split_words, write_options
 
-SHORT = ("item", "coder", "gain", "bits", "n", "label", "probability")
-WHOM = ("coder", "asked", "advice", "accuracy", "n", "kind", "bits", "bits_low", "bits_high")
-
 
 @click.command(
     "next",
@@ -79,6 +76,7 @@ def command(
     from annomodels.cli.tables import emit, loaded
     from annomodels.data.names import label_text
     from annomodels.summaries.next.gains import By
+    from annomodels.summaries.next.next_labels import WHOM
 
     check_writing(writing)
     found = loaded(fit)
@@ -90,6 +88,6 @@ def command(
     if whom:
         emit(asked.coders, writing, "Whom to ask", WHOM)
     else:
-        emit(asked.table, writing, asked.title, SHORT)
+        emit(asked.table, writing, asked.title, asked.columns)
     for text in asked.notes:
         note(f"note: {text}")

@@ -10,28 +10,6 @@ TO = (
     *("label-studio", "label-studio-review", "prodigy", "argilla", "toloka", "appen"),
     "parquet",
 )
-WHY = ("item", "label", "runner_up", "source", "said", "log_odds", "low", "high")
-GOLD = ("item", "label", "probability", "runner_up", "votes", "overturned", "settled", "known")
-CODERS = (
-    "coder",
-    "n",
-    "accuracy",
-    "accuracy_low",
-    "accuracy_high",
-    "kind",
-    "skill",
-    "bits",
-    "bias",
-)
-ITEMS = ("item", "n", "label", "probability", "quadrant", "disagreement", "entropy", "reason")
-LABELS = (
-    *("label", "share", "prevalence", "sensitivity", "precision", "partner", "partner_share"),
-    *("alpha_change", "alpha_change_low", "alpha_change_high", "accuracy_gain"),
-)
-PAIRS = (
-    *("first", "second", "confusions", "alpha_merged", "alpha_change", "alpha_change_low"),
-    *("alpha_change_high", "accuracy_gain"),
-)
 
 
 @click.command(
@@ -95,7 +73,7 @@ def gold(
         raise click.UsageError("--why makes its own table: leave out --to, --soft, --threshold.")
     check_writing(writing)
     if why:
-        show(fit, lambda loaded: loaded.why(items or None), writing, WHY)
+        show(fit, lambda loaded: loaded.why(items or None), writing)
         return
     if to is not None:
         gold_back(fit, to, threshold, question, writing, spreadsheet)
@@ -104,7 +82,6 @@ def gold(
         fit,
         lambda loaded: gold_of(loaded, threshold),
         writing,
-        () if soft else GOLD,
         lambda summary: gold_table(summary, threshold, soft),
     )
 
@@ -124,7 +101,7 @@ def coders(fit: str, target: float | None, writing: Writing) -> None:
     from annomodels.cli.tables import show
 
     check_writing(writing)
-    show(fit, lambda loaded: loaded.coders(target=target), writing, CODERS)
+    show(fit, lambda loaded: loaded.coders(target=target), writing)
 
 
 @click.command("items", epilog=examples("annomodels items fit.nc -o items.csv"))
@@ -134,10 +111,20 @@ def coders(fit: str, target: float | None, writing: Writing) -> None:
 def items(fit: str, writing: Writing) -> None:
     """Say of each item of FIT whether it is easy, hard, contested or in need of labels."""
     from annomodels.cli.places import check_writing
-    from annomodels.cli.tables import show
+    from annomodels.cli.tables import form_for, show
 
     check_writing(writing)
-    show(fit, lambda loaded: loaded.items(), writing, ITEMS)
+    drawn = form_for(writing) == "table"  # for people, who want the most urgent first
+    show(
+        fit,
+        lambda loaded: loaded.items(),
+        writing,
+        lambda summary: (
+            summary.table.sort_values("entropy", ascending=False, kind="stable")
+            if drawn and "entropy" in summary.table
+            else summary.table
+        ),
+    )
 
 
 @click.command(
@@ -158,5 +145,4 @@ def labels(fit: str, pairs: bool, writing: Writing) -> None:
     from annomodels.cli.tables import show
 
     check_writing(writing)
-    short = PAIRS if pairs else LABELS
-    show(fit, lambda loaded: loaded.labels(pairs=pairs), writing, short)
+    show(fit, lambda loaded: loaded.labels(pairs=pairs), writing)

@@ -7,27 +7,20 @@ under its row.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from annomodels.cli.screen.wrapping import cut_in_the_middle, size, wrapped
+from annomodels.summaries.columns import COLUMNS
 
 GAP = 2
 UNDER = 4  # how far prose is indented that stands under its row
 LEAST_PROSE = 24  # columns that prose needs to stand beside the numbers
 FOR_NAMES = 0.55  # share of the width that the names of a row may always take
+_SIMPLE = r"[<>]?[-−+]?(?:[\d,]*\.?\d+(?:e[-+]?\d+)?|nan|inf|∞)"
+_NUMBER = re.compile(rf"–?|{_SIMPLE}(?: \({_SIMPLE} to {_SIMPLE}\))?")
 FEW = 0.2  # share of names that may stand on lines of their own to make room for numbers
-NAMES = frozenset({
-    *("item", "coder", "label", "runner_up", "partner", "coder_a", "coder_b", "first", "second"),
-    *("coefficient", "title", "part", "name", "model", "document", "group", "question", "source"),
-    *("measure", "check", "package", "said", "quadrant", "kind", "what"),
-})  # fmt: skip
-"""Columns of names: whole or not at all, and at the left of a table always there."""
-
-PROSE = frozenset({
-    *("reason", "remark", "note", "value", "known_by", "bias", "verdict", "why", "problem"),
-})  # fmt: skip
-"""Columns whose words may be wrapped, where they hold words."""
 
 
 @dataclass(frozen=True)
@@ -67,27 +60,6 @@ def lay_out(
 ) -> list[Drawn]:
     r"""Lay a table out in lines of at most `width` columns.
 
-    Parameters
-    ----------
-    names
-        Names of the columns, those that matter most first.
-    rows
-        Cells as they are to be read.
-    width
-        Of the terminal.
-    every
-        Whether columns without room make further tables, with the names at the left again,
-        instead of being left out.
-    prose
-        Columns whose words may be wrapped, besides those that always may.
-
-    Returns
-    -------
-    list of Drawn
-        One, or with `every` as many as it takes.
-
-    Examples
-    --------
     >>> [drawn] = lay_out(["coder", "accuracy_low", "n"], [["ana", "0.5", "12"]], 16)
     >>> print("\n".join([*drawn.header, *drawn.lines]))
            accuracy
@@ -123,20 +95,19 @@ def lay_out(
 
 
 def _kind(name: str, place: int, rows: Sequence[Sequence[str]]) -> str:
-    cells = [row[place] for row in rows]
-    if name in NAMES:
+    declared = COLUMNS.get(name)
+    if declared is not None and declared.kind in ("name", "tag"):
         return "name"
-    if all(_looks_numeric(cell) for cell in cells):
+    if all(_looks_numeric(row[place]) for row in rows):
         return "number"
-    return "prose" if name in PROSE else "name" if place == 0 else "word"
+    if declared is not None and (declared.kind == "text" or name == "value"):
+        return "prose"
+    return "name" if place == 0 else "word"
 
 
 def _looks_numeric(text: str) -> bool:
-    try:
-        float(text.removeprefix("<") or "0")
-    except ValueError:
-        return False
-    return True
+    """Return True for a number, with its interval or not, and for an empty cell."""
+    return _NUMBER.fullmatch(text) is not None
 
 
 def _widths_of_names(keys: Sequence[_Column], room: int, most: int) -> dict[int, int]:

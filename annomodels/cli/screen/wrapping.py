@@ -35,8 +35,6 @@ def width_of(stream: TextIO) -> int:
 def size(text: str) -> int:
     """Columns that a text takes in a terminal; signs of some scripts take two.
 
-    Examples
-    --------
     >>> size("ana"), size("坂本")
     (3, 4)
     """
@@ -52,8 +50,6 @@ def wrapped(text: str, width: int) -> list[str]:
 
     A word or a command in backticks that is wider stands on a line of its own.
 
-    Examples
-    --------
     >>> wrapped("say `do this` and go on", 12)
     ['say', '`do this`', 'and go on']
     >>> wrapped("then pip install x, and annomodels run --help.", 24)
@@ -71,8 +67,6 @@ def wrapped(text: str, width: int) -> list[str]:
 def paragraphs(text: str, width: int) -> str:
     r"""Wrap each line of a message; what is continued stands below the text, not its label.
 
-    Examples
-    --------
     >>> print(paragraphs("error: No file.\n  fix:   Check the path and the name.", 24))
     error: No file.
       fix:   Check the path
@@ -97,8 +91,6 @@ def paragraphs(text: str, width: int) -> str:
 def cut_in_the_middle(text: str, width: int) -> str:
     """Shorten a text to `width` columns; its beginning and its end stay.
 
-    Examples
-    --------
     >>> cut_in_the_middle("esp.train-doc-1400:4529-4538", 15)
     'esp.tra…29-4538'
     """

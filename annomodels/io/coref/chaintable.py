@@ -39,19 +39,27 @@ def read_chain_table(
     coders = columns.get("coder", [coder] * len(columns["item"]))
     rows: dict[str, Rows] = {}
     problems: list[Problem] = []
+    strange: list[tuple[str, int]] = []
     repeated: Counter[str] = Counter()
     for item, who, label, line in zip(
         columns["item"], coders, columns[what], table.rows, strict=True
     ):
         found = ITEM.match(item)
         if not found:
-            remedy = "Write document#sentence:first-end, such as news_1#0:3-5."
-            where = f"{source}, row {line}"
-            problems.append(Problem(f"{item!r} is not the place of a mention.", where, remedy))
+            strange.append((item, line))
             continue
         held = rows.setdefault(found[1], {}).setdefault(str(who), {})
         repeated[found[1]] += found[2] in held
         held.setdefault(found[2], (label, line))
+    if strange:
+        item, line = strange[0]
+        are = "is not a mention position" if len(strange) == 1 else "are not mention positions"
+        what_is_wrong = (
+            f"{len(strange):,} of {counted(len(table.rows), 'item')} {are} "
+            f"(first: {item!r}, row {line})."
+        )
+        remedy = "Write document#sentence:first-end, such as news_1#0:3-5."
+        problems.append(Problem(what_is_wrong, source, remedy))
     parts = []
     for document, by_coder in rows.items():
         again = repeated[document]

@@ -5,7 +5,7 @@ document.querySelectorAll("table.data").forEach((table) => {
   const plain = (text) => text.trim().replaceAll(",", "").replaceAll("\u2212", "-");
   // The value stands in data-v unless the text shows all of it; a dash is a missing value.
   const value = (cell) => cell.dataset.v ?? plain(cell.firstChild.textContent).replace(/^\u2013$/, "");
-  const ends = (cell) => (cell.querySelector("small")?.textContent ?? "\u2013").split("\u2013").map(plain);
+  const ends = (cell) => (cell.querySelector("small")?.textContent ?? "\u2013").split(/\u2013| to /).map(plain);
   const number = (cell) => (value(cell) === "" ? NaN : Number(value(cell)));
   const order = new Intl.Collator(undefined, { numeric: true });
 

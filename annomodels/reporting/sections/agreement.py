@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from annomodels import plots
-from annomodels.plots.style import clean, short
-from annomodels.reporting import grid
 from annomodels.reporting.facts import Facts
-from annomodels.reporting.grid import Table, column, tabulate
+from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.parts import Part, Section, box, notes, pair, picture, table
-from annomodels.reporting.words import decimal, percent
+from annomodels.reporting.words import percent
+from annomodels.summaries.columns import clean, decimal, short
 
 
 def section(facts: Facts) -> list[Part]:
@@ -55,21 +54,9 @@ def forest(facts: Facts) -> Part:
 
 def coefficients(facts: Facts) -> Table:
     """Coefficients, observed and as the model implies them."""
-    columns = (
-        column(grid.name, "coefficient", "Coefficient", "title"),
-        column(grid.estimate, "value", "Observed value", ("value", "low", "high")),
-        column(grid.real, "observed", "Observed part"),
-        column(grid.real, "expected", "Expected part"),
-        column(grid.chance, "p_above_667", "P(> .667)"),
-        column(grid.chance, "p_above_800", "P(> .8)"),
-        column(grid.estimate, "model", "Model-implied value"),
-        column(grid.chance, "model_p_above_667", "model P(> .667)"),
-        column(grid.chance, "model_p_above_800", "model P(> .8)"),
-        column(grid.integer, "n", "n"),
-        column(grid.words, "note", "Note"),
+    return tabulate(
+        "agreement", "Agreement coefficients", facts.agreement.columns, facts.agreement.table
     )
-
-    return tabulate("agreement", "Agreement coefficients", columns, facts.agreement.table)
 
 
 SECTION = Section(

@@ -10,18 +10,53 @@ import numpy as np
 from annomodels.data.names import label_text
 from annomodels.plots.trust import audited
 from annomodels.reporting import audited as words
-from annomodels.reporting import grid
 from annomodels.reporting.audited import said
 from annomodels.reporting.facts import Facts
-from annomodels.reporting.grid import Cell, Column, Table, column, tabulate
+from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.parts import Part, Section, box, cut, notes, pair, picture, table
 from annomodels.reporting.words import percent
+from annomodels.summaries.columns import COLUMNS, Cell, Column, columns
 
 _QUANTITIES = {
     "accuracy": "gold labels that are right",
     "wrong": "wrong gold labels, before the audited ones were corrected",
     "still_wrong": "wrong gold labels, now",
 }
+
+SHARE = COLUMNS["value"].called(digits=3)
+COUNT = COLUMNS["value"].called(kind="quantity")
+CLASS = COLUMNS["what"].called(of=lambda row: _what(row))
+THRESHOLDS = columns(
+    Column("threshold", "Probability", "name", of=lambda row: f"≥ {row.threshold:g}"),
+    "n audited",
+    COLUMNS["accuracy"].called("Share right", digits=3, bar=False),
+)
+CODERS = columns(
+    "coder n audited",
+    COLUMNS["right"].called("of these right"),
+    COLUMNS["accuracy"].called("Share right"),
+)
+SYSTEMS = columns("system", COLUMNS["n"].called("Comparisons"), "audited win_rate")
+SLICES = columns(
+    "slice",
+    COLUMNS["by"].called("of"),
+    CLASS,
+    COLUMNS["n"].called("Items"),
+    "audited",
+    SHARE.called(bar=True),
+)
+DIFFERENCES = columns(
+    COLUMNS["first"].called("Slice"),
+    COLUMNS["second"].called("less slice"),
+    COLUMNS["by"].called("of"),
+    CLASS,
+    COLUMNS["difference"].called(digits=3, interval=("low", "high")),
+    "p_higher",
+)
+NEEDS = columns(
+    Column("further", "Further items", "name", of=lambda row: f"{row.further:,.0f}"),
+    "width width_audit_alone",
+)
 
 
 def section(facts: Facts) -> list[Part]:
@@ -101,8 +136,8 @@ def _cell(name: str, prefix: str) -> Callable[[Any], Cell]:
     def cell(row: Any) -> Cell:
         three = [float(getattr(row, n)) for n in (name, f"{prefix}low", f"{prefix}high")]
         if row.quantity in ("accuracy", "prevalence"):
-            return grid.estimate(three[0], three[1], three[2], digits=3)
-        return grid.quantity(*(round(value, 1) for value in three))
+            return SHARE.written(*three)
+        return COUNT.written(*(round(value, 1) for value in three))
 
     return cell
 
@@ -111,51 +146,32 @@ def overall(facts: Facts) -> Table:
     """Accuracy, wrong labels and the share of each label, in three ways."""
     way = words.way(said(facts)).removeprefix("the ").capitalize()
     columns = (
-        column(grid.name, "quantity", "What", _quantity),
-        Column("value", way, _cell("value", ""), number=True, ranged=True),
-        Column("audit", "Audit alone", _cell("audit", "audit_"), number=True, ranged=True),
-        Column("model", "Model alone", _cell("model", "model_"), number=True, ranged=True),
+        Column("quantity", "What", "name", of=_quantity),
+        SHARE.called(way, of=_cell("value", "")),
+        Column("audit", "Audit alone", interval=SHARE.interval, of=_cell("audit", "audit_")),
+        Column("model", "Model alone", interval=SHARE.interval, of=_cell("model", "model_")),
     )
     return tabulate("audit", "What the audit says, and the model", columns, said(facts).table)
 
 
 def thresholds(facts: Facts) -> Table:
     """How many of the gold labels above a threshold are right."""
-    columns = (
-        column(grid.name, "threshold", "Probability", lambda r: f"≥ {r.threshold:g}"),
-        column(grid.integer, "n", "Labels"),
-        column(grid.integer, "audited", "Audited"),
-        column(grid.estimate, "accuracy", "Share right", digits=3),
-    )
     title = f"The surest gold labels, by {words.way(said(facts))}"
-    return tabulate("audited-thresholds", title, columns, said(facts).thresholds)
+    return tabulate("audited-thresholds", title, THRESHOLDS, said(facts).thresholds)
 
 
 def coders(facts: Facts) -> Table:
     """Coders with the most labels first."""
     rows = said(facts).coders
-    columns = (
-        column(grid.name, "coder", "Coder"),
-        column(grid.integer, "n", "Labels"),
-        column(grid.integer, "audited", "of them audited"),
-        column(grid.integer, "right", "of these right"),
-        column(grid.estimate, "accuracy", "Share right", bar=True),
-    )
     rows = rows.sort_values("n", ascending=False, kind="stable")
     title = "Share of the labels of each coder that is right, by audit and model"
-    return tabulate("audited-coders", title, columns, rows)
+    return tabulate("audited-coders", title, CODERS, rows)
 
 
 def systems(facts: Facts) -> Table:
     """Win rates of systems that items compare."""
-    columns = (
-        column(grid.name, "system", "System"),
-        column(grid.integer, "n", "Comparisons"),
-        column(grid.integer, "audited", "of them audited"),
-        column(grid.estimate, "win_rate", "Win rate", bar=True, digits=3),
-    )
     title = "Share of its comparisons that each system won; a tie counts one half"
-    return tabulate("audited-systems", title, columns, said(facts).systems)
+    return tabulate("audited-systems", title, SYSTEMS, said(facts).systems)
 
 
 def _what(row: Any) -> str:
@@ -166,44 +182,23 @@ def _what(row: Any) -> str:
 
 def slices(facts: Facts) -> Table:
     """Accuracy and shares of labels in each slice."""
-    columns = (
-        column(grid.name, "slice", "Slice"),
-        column(grid.name, "by", "of"),
-        column(grid.name, "what", "What", _what),
-        column(grid.integer, "n", "Items"),
-        column(grid.integer, "audited", "of them audited"),
-        column(grid.estimate, "value", "Value", ("value", "low", "high"), digits=3, bar=True),
-    )
     title = f"Slices, by {words.way(said(facts))}"
-    return tabulate("audited-slices", title, columns, said(facts).slices)
+    return tabulate("audited-slices", title, SLICES, said(facts).slices)
 
 
 def differences(facts: Facts) -> Table:
     """Differences between slices, the surest first."""
     rows = said(facts).differences
-    columns = (
-        column(grid.name, "first", "Slice"),
-        column(grid.name, "second", "less slice"),
-        column(grid.name, "by", "of"),
-        column(grid.name, "what", "What", _what),
-        column(grid.estimate, "difference", "Difference", ("difference", "low", "high"), digits=3),
-        column(grid.chance, "p_higher", "P(first is higher)"),
-    )
     if len(rows):
         rows = rows.iloc[np.argsort(-(rows["p_higher"] - 0.5).abs().to_numpy(), kind="stable")]
     title = "Differences between slices, the surest first"
-    return tabulate("audited-differences", title, columns, rows)
+    return tabulate("audited-differences", title, DIFFERENCES, rows)
 
 
 def needs(facts: Facts) -> Table:
     """Widths if further items are audited."""
-    columns = (
-        column(grid.name, "further", "Further items", lambda r: f"{r.further:,.0f}"),
-        column(grid.real, "width", "Width, audit and model", digits=3),
-        column(grid.real, "width_audit_alone", "Width, audit alone", digits=3),
-    )
     title = "Expected width of the 95 % interval of the share of gold labels that are right"
-    return tabulate("audited-needs", title, columns, said(facts).needs)
+    return tabulate("audited-needs", title, NEEDS, said(facts).needs)
 
 
 def _further(facts: Facts) -> list[str]:

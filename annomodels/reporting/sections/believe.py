@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from annomodels import plots
-from annomodels.reporting import grid
 from annomodels.reporting.audited import ADVISED, DRAW
 from annomodels.reporting.facts import Facts
-from annomodels.reporting.grid import Table, column, tabulate
+from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.parts import (
     Part,
     Section,
@@ -20,6 +19,7 @@ from annomodels.reporting.parts import (
     picture,
     table,
 )
+from annomodels.summaries.columns import COLUMNS, Column, columns
 
 if TYPE_CHECKING:
     from annomodels.summaries.summary import Summary
@@ -32,8 +32,6 @@ _TELLS = (
     "see “Gold and money”."
 )
 _TOLD = "The audit tells how much; see “Audit”."
-
-
 ALIKE = (
     "A caution: the model treats the labels of an item as independent given its true label. If "
     "items differ in difficulty, or coders make the same errors, gold labels are less certain than "
@@ -52,6 +50,14 @@ _STATES = (
     "A caution: the model lets items of one class differ, and treats their labels as independent "
     "given that. It cannot see errors that coders share for other reasons: a crowd that is "
     "unanimously wrong looks like one that is right."
+)
+
+CHECKS = columns(
+    COLUMNS["name"].called("Check"),
+    COLUMNS["value"].called(kind="quantity", interval=None),
+    "limit",
+    Column("ok", "Passed", "tag"),
+    "sentence",
 )
 
 
@@ -99,15 +105,7 @@ def honest(facts: Facts) -> str:
 
 def checks(facts: Facts) -> Table:
     """Diagnostics of the run."""
-    columns = (
-        column(grid.name, "name", "Check"),
-        column(grid.quantity, "value", "Value"),
-        column(grid.quantity, "limit", "Limit"),
-        column(grid.tag, "ok", "Passed", lambda r: "yes" if bool(r.ok) else "no"),
-        column(grid.words, "sentence", "In words"),
-    )
-
-    return tabulate("checks", "Diagnostics of the run", columns, facts.check.table)
+    return tabulate("checks", "Diagnostics of the run", CHECKS, facts.check.table)
 
 
 def _predictive(facts: Facts) -> Part:
@@ -136,16 +134,8 @@ def _ranks(facts: Facts) -> Part:
 
 def votes(facts: Facts) -> Table:
     """Posterior predictive checks."""
-    columns = (
-        column(grid.name, "statistic", "Statistic"),
-        column(grid.quantity, "observed", "Observed"),
-        column(grid.quantity, "expected", "Expected", ("expected", "low", "high")),
-        column(grid.chance, "p_value", "p", digits=3),
-        column(grid.words, "verdict", "Verdict"),
-    )
-
     title = "What was observed against what the model would produce"
-    return tabulate("predictive", title, columns, facts.predictive.table)
+    return tabulate("predictive", title, facts.predictive.columns, facts.predictive.table)
 
 
 def priors(facts: Facts) -> Table:
@@ -153,35 +143,15 @@ def priors(facts: Facts) -> Table:
     rows = facts.priors.table
     away = rows[["weaker", "stronger"]].sub(rows["mean"], axis=0).abs().max(axis=1)
     coders = away[rows["what"] == "accuracy"].nlargest(CODERS).index
-    columns = (
-        column(grid.words, "what", "What"),
-        column(grid.name, "name", "Of"),
-        column(grid.real, "mean", "With these priors", digits=3),
-        column(grid.real, "sd", "± sd", digits=3),
-        column(grid.real, "weaker", "A fifth weaker", digits=3),
-        column(grid.real, "stronger", "A quarter stronger", digits=3),
-        column(grid.real, "prior_sensitivity", "Prior sensitivity"),
-    )
     shown = rows[(rows["what"] == "prevalence") | rows.index.isin(coders)]
     title = "If the priors counted less or more: labels, and the coders that move most"
-    return tabulate("priors", title, columns, shown)
+    return tabulate("priors", title, facts.priors.columns, shown)
 
 
 def comparison(found: Summary) -> Table:
     """Models fitted to these data, by what they predict of held-out items."""
-    columns = (
-        column(grid.name, "model", "Model"),
-        column(grid.quantity, "elpd", "Score"),
-        column(grid.quantity, "se", "± error"),
-        column(grid.quantity, "difference", "Difference to the best"),
-        column(grid.quantity, "difference_se", "± error"),
-        column(grid.real, "weight", "Weight"),
-        column(grid.integer, "unreliable", "Unreliable items"),
-        column(grid.words, "verdict", "Verdict"),
-    )
-
     title = "Models by what they predict of items they have not seen"
-    return tabulate("comparison", title, columns, found.table)
+    return tabulate("comparison", title, found.columns, found.table)
 
 
 def comparison_notes(facts: Facts) -> list[str]:

@@ -10,47 +10,24 @@ import numpy as np
 
 from annomodels import plots
 from annomodels.plots.coders import notable, pairwise
-from annomodels.plots.style import short, told_apart
-from annomodels.reporting import grid
+from annomodels.plots.style import told_apart
 from annomodels.reporting.facts import Facts
-from annomodels.reporting.grid import Table, column, tabulate
+from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.parts import Part, Section, box, cut, drawn, notes, pair, picture, table
-from annomodels.reporting.words import decimal
+from annomodels.summaries.columns import Column, decimal, short
 from annomodels.types import Floats
 
 _MOST_CODERS = 40
-
-
 _MOST_PAIRED = 24
-
-
 _MOST = 8
-
-
 _WIDEST = 8
-
-
 _REST = "others"
-
-
 _FEW_LABELS = 5
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """Mean confusion matrix of a coder.
-
-    Parameters
-    ----------
-    coder, kind
-        Who it is.
-    n
-        Number of labels the coder gave.
-    labels
-        Names of columns; a last one "others" gathers what is not shown.
-    rows
-        Name of the truth and, for each column, percent of the row.
-    """
+    """Mean confusion matrix of a coder."""
 
     coder: str
     kind: str
@@ -170,19 +147,7 @@ def quality(facts: Facts) -> Table:
     rows = facts.coders.table
     names = [c for c in rows if str(c).startswith("sensitivity_")]
     each = len(names) <= _FEW_LABELS
-    columns = [
-        column(grid.name, "coder", "Coder"),
-        column(grid.tag, "kind", "Kind"),
-        column(grid.integer, "n", "Labels"),
-        column(grid.estimate, "accuracy", "Accuracy", bar=True),
-        column(grid.estimate, "skill", "Skill"),
-        column(grid.estimate, "bits", "Bits per label"),
-        column(grid.chance, "p_no_better_than_chance", "P(chance)"),
-        column(grid.chance, "p_spammer", "P(spammer)"),
-    ]
-    if facts.target is not None:
-        columns.append(column(grid.chance, "p_below_target", "P(below target)"))
-    columns.append(column(grid.words, "bias", "Bias", width=60))
+    columns = [*facts.coders.columns]
     plain = [str(c).removeprefix("sensitivity_") for c in names]
     right = rows[names].to_numpy(dtype=float)
 
@@ -192,14 +157,14 @@ def quality(facts: Facts) -> Table:
 
     if each:
         columns += [
-            column(
-                grid.chance, f"sensitivity_{short(label, 60)}", f"Right on {short(label, 16)}",
-                partial(_at, right, k),
+            Column(
+                f"sensitivity_{short(label, 60)}", f"Right on {short(label, 16)}", "chance",
+                of=partial(_at, right, k),
             )
             for k, label in enumerate(plain)
         ]  # fmt: skip
     else:
-        columns.append(column(grid.words, "weakest", "Weakest label", weakest))
+        columns.append(Column("weakest", "Weakest label", "text", of=weakest))
     order = notable(rows)
     title = "Coders, the most notable first"
     return tabulate("coders", title, columns, rows.iloc[order], full="coders.csv")

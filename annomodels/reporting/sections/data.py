@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from annomodels.data.names import label_text
-from annomodels.plots.style import short
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.health import FEW, Spread
 from annomodels.reporting.parts import Part, Rows, Section, notes
 from annomodels.reporting.words import count, listed, number
+from annomodels.summaries.columns import short
 
 
 def section(facts: Facts) -> list[Part]:

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from annomodels import plots
-from annomodels.plots.style import short
-from annomodels.reporting import grid
 from annomodels.reporting.facts import Facts
-from annomodels.reporting.grid import Cell, Column, Table, column, tabulate, with_sds
+from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.parts import (
     Part,
     Rows,
@@ -23,21 +21,22 @@ from annomodels.reporting.parts import (
     picture,
     table,
 )
-from annomodels.reporting.words import decimal
+from annomodels.summaries.columns import COLUMNS, Cell, Column, decimal, short
+from annomodels.summaries.columns import columns as columns_of
 from annomodels.summaries.draws import SMALLEST
 from annomodels.summaries.items.items import quadrant_name
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from annomodels.fitting.fit import Fit
 
-_TEXT = 140
+
+TEXT = Column("text", "Text", "text", width=140)
+
+
 _HARDEST = 12
-
-
 _BLOCK = 1_000_000
-
-
 ALL_MAJORITIES = (
     "No majority is overturned: every gold label is the label of the majority, or of one side of "
     "a tie."
@@ -48,15 +47,12 @@ SLIP = (
     "special."
 )
 
-# what only some models know of items; those with a range come as mean and standard deviation
-_DIFFICULTY = column(grid.estimate, "difficulty", "Difficulty", with_sds("difficulty"))
-_OWN = (
-    column(grid.chance, "p_ambiguous", "P(ambiguous)"),
-    column(grid.words, "readings", "Readings, if ambiguous", width=80),
-    column(grid.chance, "p_easy", "P(easy)"),
-    _DIFFICULTY,
-    column(grid.chance, "guess_level", "Guess level"),
-    column(grid.chance, "second_reading", "Second reading"),
+OWN = "p_ambiguous readings p_easy difficulty guess_level second_reading"  # of some models
+SUSPICIOUS = columns_of(
+    "item coder said",
+    Column("gold", "Gold label", "name", width=30),
+    COLUMNS["probability"].called("Probability of gold"),
+    Column("expected", "P(coder says this)", "chance", digits=3),
 )
 
 
@@ -138,21 +134,11 @@ def flagged(facts: Facts) -> Table:
     chosen = rows[rows["quadrant"].isin(["contested", "needs more labels"])]
     chosen = chosen.sort_values("entropy", ascending=False, kind="stable")
     texts = facts.data.texts
-    columns = [
-        column(grid.name, "item", "Item"),
-        column(grid.tag, "quadrant", "Group"),
-        column(grid.name, "label", "Label", width=30),
-        column(grid.chance, "probability", "Probability"),
-        _votes(facts),
-        column(grid.real, "entropy", "Doubt, bits"),
-        column(grid.real, "reducible", "of it reducible"),
-        column(grid.chance, "surprise", "Surprise p"),
-        *(own for own in _OWN if own.key in rows),
-        column(grid.words, "reason", "Reason"),
-    ]
-    if texts is not None:
-        text = column(grid.words, "text", "Text", lambda r: texts[r.Index], width=_TEXT)
-        columns.insert(1, text)
+    text = () if texts is None else (TEXT.called("Text", of=lambda row: texts[row.Index]),)
+    columns = columns_of(
+        "item", *text, "quadrant label probability", _votes(facts), "entropy reducible surprise",
+        OWN, "reason",
+    )  # fmt: skip
     title = "Items to read or to label again, the least certain first"
     return tabulate("items", title, columns, chosen, full="items.csv")
 
@@ -160,15 +146,7 @@ def flagged(facts: Facts) -> Table:
 def hardest(facts: Facts) -> Table:
     """Items of the largest difficulty, where the model knows difficulties."""
     rows = facts.items.table
-    columns = (
-        column(grid.name, "item", "Item"),
-        _DIFFICULTY,
-        column(grid.name, "label", "Label", width=30),
-        column(grid.chance, "probability", "Probability"),
-        _votes(facts),
-        column(grid.tag, "quadrant", "Group"),
-    )
-
+    columns = columns_of("item difficulty label probability", _votes(facts), "quadrant")
     chosen = rows.sort_values("difficulty", ascending=False, kind="stable").head(_HARDEST)
     return tabulate("hardest", f"The {len(chosen)} hardest items", columns, chosen)
 
@@ -178,30 +156,17 @@ def overturned(facts: Facts) -> Table:
     rows = facts.gold.table
     chosen = rows[rows["overturned"].to_numpy(dtype=bool)]
     chosen = chosen.sort_values("probability", ascending=False, kind="stable")
-    columns = (
-        column(grid.name, "item", "Item"),
-        column(grid.name, "majority", "Majority said", width=30),
-        column(grid.name, "label", "Gold label", width=30),
-        column(grid.chance, "probability", "Probability"),
-        _votes(facts),
-        column(grid.words, "why", "Why: log-odds for the gold label, coder by coder"),
+    columns = columns_of(
+        "item majority", COLUMNS["label"].called("Gold label"), "probability", _votes(facts), "why"
     )
-
     return tabulate("overturned", "Overturned majorities", columns, chosen, full="gold.csv")
 
 
 def judgements(facts: Facts) -> Table:
     """Single labels that look like a slip."""
-    columns = (
-        column(grid.name, "item", "Item"),
-        column(grid.name, "coder", "Coder", width=40),
-        column(grid.name, "said", "Said", width=30),
-        column(grid.name, "gold", "Gold label", width=30),
-        column(grid.chance, "probability", "Probability of gold"),
-        column(grid.chance, "expected", "P(coder says this)", digits=3),
+    return tabulate(
+        "judgements", "Most suspicious single labels", SUSPICIOUS, suspicious(facts.fit)
     )
-
-    return tabulate("judgements", "Most suspicious single labels", columns, suspicious(facts.fit))
 
 
 def _votes(facts: Facts) -> Column:
@@ -215,12 +180,12 @@ def _votes(facts: Facts) -> Column:
             for k in order[:6]
         ]
         more = f", {len(order) - 6} more" if len(order) > 6 else ""
-        return Cell(", ".join(parts) + more)
+        return Cell(", ".join(parts) + more)  # as it is: its spaces do not break
 
-    return Column("votes", "Votes", cell)
+    return COLUMNS["votes"].called(kind="text", width=240, of=cell)
 
 
-def suspicious(fit: Any, most: int = 40) -> pd.DataFrame:
+def suspicious(fit: Fit, most: int = 40) -> pd.DataFrame:
     r"""Find the labels that were least to be expected from the other labels of their items.
 
     With the truth's probabilities p and the mean confusion matrix of the coder,
@@ -229,12 +194,6 @@ def suspicious(fit: Any, most: int = 40) -> pd.DataFrame:
 
     the probability that this coder gives this label to this item, given what all others said.
     Only labels that differ from the gold label are listed.
-
-    Returns
-    -------
-    pandas.DataFrame
-        item, coder, said, gold, probability (of the gold label), expected (the probability above);
-        the least expected first.
     """
     import pandas as pd
 

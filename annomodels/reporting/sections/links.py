@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 
 from annomodels.plots import style
-from annomodels.plots.style import short
-from annomodels.reporting import grid
-from annomodels.reporting.grid import Table, column, tabulate
+from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.links import LinkFacts
 from annomodels.reporting.parts import (
     Badge,
@@ -26,7 +24,9 @@ from annomodels.reporting.parts import (
     picture,
     table,
 )
-from annomodels.reporting.words import count, decimal, listed, percent
+from annomodels.reporting.words import count, listed, percent
+from annomodels.summaries.columns import COLUMNS, Column, decimal, short
+from annomodels.summaries.columns import columns as columns_of
 
 MOST_TEXTS, NAME_WIDTH = 40, 22
 GLOSSARY = (
@@ -205,17 +205,12 @@ def _rows(facts: LinkFacts) -> list[Any]:
     return list(facts.agreement.itertuples())
 
 
+GENRE = Column("genre", "Text type", "name", of=lambda row: row.genre or "")
+
+
 def coefficients(facts: LinkFacts) -> Table:
     """Every coefficient, with its condition in its name."""
-    columns = (
-        column(grid.name, "measure", "Measure", width=90),
-        column(grid.estimate, "value", "Value", ("value", "low", "high")),
-        column(grid.real, "observed", "Observed part"),
-        column(grid.real, "expected", "Expected part"),
-        column(grid.quantity, "items", "Expressions"),
-        column(grid.words, "note", "Note"),
-    )
-
+    columns = columns_of("measure value observed expected items note")
     title = "Agreement on mentions, pairs and chains"
     return tabulate("agreement", title, columns, facts.agreement)
 
@@ -224,12 +219,7 @@ def texts(facts: LinkFacts) -> Table:
     """Kappa of each text, the lowest first."""
     assert facts.posterior is not None
     frame = facts.posterior.table(facts.prob).sort_values("kappa", kind="stable")
-    columns = (
-        column(grid.name, "document", "Text"),
-        column(grid.name, "genre", "Text type", lambda r: r.genre or ""),
-        column(grid.estimate, "kappa", "Kappa on pairs", ("kappa", "low", "high"), bar=True),
-    )
-
+    columns = columns_of(COLUMNS["document"].called("Text"), GENRE, "kappa")
     return tabulate("texts", "Kappa on coreferent pairs, the lowest text first", columns, frame)
 
 
@@ -244,12 +234,17 @@ def genres(facts: LinkFacts) -> Table:
             for genre, part in facts.posterior.by_genre().items()
         ]
     )
-    columns = (
-        column(grid.name, "genre", "Text type"),
-        column(grid.integer, "texts", "Texts"),
-        column(grid.estimate, "these_texts", "These texts", _ends("these_texts")),
-        column(grid.estimate, "mean_over_texts", "Texts like these", _ends("mean_over_texts")),
-        column(grid.estimate, "new_text", "One further text", _ends("new_text")),
+    columns = columns_of(
+        GENRE,
+        "texts",
+        *(
+            Column(name, title, interval=("low", "high"), of=_ends(name))
+            for name, title in (
+                ("these_texts", "These texts"),
+                ("mean_over_texts", "Texts like these"),
+                ("new_text", "One further text"),
+            )
+        ),
     )
     wide = [
         {"genre": genre, "texts": int(own["texts"].iloc[0]), "rows": own}

@@ -5,18 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from annomodels import plots
-from annomodels.data.names import label_text
-from annomodels.plots.style import short
-from annomodels.reporting import audited, grid
+from annomodels.reporting import audited
 from annomodels.reporting.facts import BUDGET, Facts
-from annomodels.reporting.grid import Table, column, tabulate
+from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.parts import Part, Section, box, cut, drawn, notes, pair, picture, table
-from annomodels.reporting.words import count, decimal, listed, percent
+from annomodels.reporting.words import count, listed, percent
+from annomodels.summaries.columns import COLUMNS, Column, decimal, short
+from annomodels.summaries.columns import columns as columns_of
+from annomodels.summaries.next.next_labels import WHOM
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from annomodels.summaries.summary import Summary
+
+
+ASKED = Column("labels", "Labels to ask for", "count")
+BEST = Column("coders", "Best from", "text", width=240, of=lambda row: listed(_whom(row.coders), 5))
 
 
 def section(facts: Facts) -> list[Part]:
@@ -61,32 +66,15 @@ def _coverage(facts: Facts) -> Part:
 
 def thresholds(facts: Facts, full: str = "gold.csv") -> Table:
     """Items kept at each threshold, and how right their gold labels are expected to be."""
-    columns = (
-        column(
-            grid.name, "threshold", "Probability",
-            lambda r: f"≥ {r.threshold:g}" if r.threshold else "all items",
-        ),
-        column(grid.integer, "kept", "Items kept"),
-        column(grid.real, "share", "Share of items"),
-        column(grid.estimate, "accuracy", "Expected accuracy", digits=3),
-        column(grid.quantity, "wrong", "Expected wrong", lambda r: round(float(r.wrong), 2)),
-    )  # fmt: skip
     title = "What a threshold keeps"
-    return tabulate("thresholds", title, columns, facts.coverage.table, full=full)
+    return tabulate("thresholds", title, facts.coverage.columns, facts.coverage.table, full=full)
 
 
 def unsettled(facts: Facts) -> Table:
     """Items of a scan that are not settled, the least certain first."""
-    columns = (
-        column(grid.name, "item", "Item"),
-        column(grid.name, "label", "Gold label", width=30),
-        column(grid.chance, "probability", "Probability"),
-        column(grid.name, "runner_up", "Or else", width=30),
-        column(grid.chance, "runner_up_probability", "with probability"),
-        column(grid.integer, "n", "Labels"),
-        column(grid.real, "entropy", "Doubt, bits"),
+    columns = columns_of(
+        "item label probability runner_up runner_up_probability n entropy",
     )
-
     title = "Items that are not settled, the least certain first"
     made = tabulate("items", title, columns, facts.tally.open)
     # all of them are in the file, of which only the first were kept
@@ -97,16 +85,9 @@ def unsettled(facts: Facts) -> Table:
 
 def next_items(facts: Facts) -> Table:
     """Items to label next, one row for each, with the coders to ask."""
-    columns = (
-        column(grid.name, "item", "Item"),
-        column(grid.integer, "labels", "Labels to ask for"),
-        column(grid.words, "coders", "Best from", lambda r: listed(_whom(r.coders), 5)),
-        column(grid.real, "gain", "Wrong gold labels removed"),
-        column(grid.name, "label", "Gold label now", lambda r: label_text(r.label), width=30),
-        column(grid.chance, "probability", "Probability"),
-        column(grid.integer, "n", "Labels so far"),
+    columns = columns_of(
+        "item", ASKED, BEST, "gain label probability", COLUMNS["n"].called("Labels so far")
     )
-
     title = "Items to label next, the most rewarding first"
     return tabulate("next", title, columns, _by_item(facts.following.table))
 
@@ -114,8 +95,6 @@ def next_items(facts: Facts) -> Table:
 def _whom(coders: list[str]) -> list[str]:
     """Names of the coders to ask; coders who are not known yet are counted.
 
-    Examples
-    --------
     >>> _whom(["ana", "", "", "ben"]), _whom([""])
     (['ana', 'ben', '2 new coders'], ['somebody new'])
     """
@@ -141,31 +120,16 @@ def _by_item(requests: pd.DataFrame) -> pd.DataFrame:
 
 def ask(facts: Facts) -> Table:
     """Coders to ask for these labels, and those to train first."""
-    columns = (
-        column(grid.name, "coder", "Coder"),
-        column(grid.words, "advice", "Advice", width=60),
-        column(grid.integer, "asked", "Labels to ask for"),
-        column(grid.estimate, "bits", "Bits per label"),
-        column(grid.integer, "n", "Labels so far"),
-    )
     rows = facts.following.coders
     plain = (rows["asked"] == 0) & rows["advice"].isin(["ask"])
 
-    return tabulate("ask", "Whom to ask, train or not ask", columns, rows[~plain])
+    return tabulate("ask", "Whom to ask, train or not ask", WHOM, rows[~plain])
 
 
 def calibration(found: Summary) -> Table:
     """Probabilities of gold labels beside how often they are right, on truth that was held back."""
-    columns = (
-        column(grid.name, "bin", "Probability"),
-        column(grid.integer, "n", "Items"),
-        column(grid.integer, "right", "Right"),
-        column(grid.real, "probability", "Mean probability", digits=3),
-        column(grid.estimate, "share", "Share right", bar=True),
-    )
-
     title = "Gold labels against the truth that was held back"
-    return tabulate("calibration", title, columns, found.table)
+    return tabulate("calibration", title, found.columns, found.table)
 
 
 def calibration_notes(facts: Facts) -> list[str]:

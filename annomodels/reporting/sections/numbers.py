@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from annomodels import plots
 from annomodels.plots.coders import notable
-from annomodels.plots.style import short
-from annomodels.reporting import grid
 from annomodels.reporting.facts import Facts
-from annomodels.reporting.grid import Table, column, tabulate, with_sds
+from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.parts import Part, Rows, Section, box, cut, notes, pair, picture, table
-from annomodels.reporting.words import count, decimal, listed, percent
+from annomodels.reporting.words import count, listed, percent
+from annomodels.summaries.columns import COLUMNS, Column, columns, decimal, short
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _MOST_CODERS = 40
 _BAD = ("reversed", "uninformative")
@@ -25,6 +27,17 @@ _MEASURES: tuple[tuple[Literal["bias", "scale", "noise"], str, str], ...] = (
     ),
     ("noise", "Noise of the coders", "How much a coder's numbers scatter around what they mean."),
 )
+
+OPEN = columns(
+    "item",
+    Column(
+        "reason", "Why", "tag",
+        of=lambda row: "contested" if row.reason == "contested" else "needs more labels",
+    ),
+    COLUMNS["value"].called("True value", kind="quantity"),
+    COLUMNS["difficulty"].called(kind="quantity"),
+    "label_sd n",
+)  # fmt: skip
 
 
 def _verdict(facts: Facts) -> list[Part]:
@@ -40,7 +53,7 @@ def _span(row: Any) -> str:
     return f"95 % interval {decimal(row.low)} to {decimal(row.high)}"
 
 
-def _flagged(facts: Facts) -> Any:
+def _flagged(facts: Facts) -> pd.DataFrame:
     rows = facts.coders.table
     return rows[rows["kind"].isin(_BAD)].sort_values("reliability", kind="stable")
 
@@ -139,15 +152,9 @@ def _agreement(facts: Facts) -> list[Part]:
         for name, value in zip(rows["coefficient"], rows["value"], strict=True)
     ]
     caption = "Dotted lines: the customary thresholds .667 and .8."
-    columns = (
-        column(grid.name, "coefficient", "Coefficient"),
-        column(grid.estimate, "value", "Value", ("value", "low", "high")),
-        column(grid.chance, "p_above_667", "P(> .667)"),
-        column(grid.chance, "p_above_800", "P(> .8)"),
-        column(grid.words, "note", "Note"),
+    made = tabulate(
+        "agreement", "Agreement of these coders and of new ones", facts.agreement.columns, rows
     )
-
-    made = tabulate("agreement", "Agreement of these coders and of new ones", columns, rows)
     beside = box(*table(made), *notes(cut(facts.agreement.notes)))
     return [
         pair(
@@ -184,20 +191,9 @@ def _coders(facts: Facts) -> list[Part]:
 
 
 def _quality(facts: Facts) -> Table:
-    columns = (
-        column(grid.name, "coder", "Coder"),
-        column(grid.tag, "kind", "Kind"),
-        column(grid.integer, "n", "Labels"),
-        column(grid.estimate, "reliability", "Reliability", bar=True),
-        column(grid.quantity, "bias", "Bias", ranged=True),
-        column(grid.quantity, "scale", "Scale", ranged=True),
-        column(grid.quantity, "noise", "Noise", ranged=True),
-        column(grid.chance, "p_reversed", "P(reversed)"),
-    )
-
     rows = facts.coders.table.iloc[notable(facts.coders.table)]
     title = "Coders, the most notable first"
-    return tabulate("coders", title, columns, rows, full="coders.csv")
+    return tabulate("coders", title, facts.coders.columns, rows, full="coders.csv")
 
 
 def _items(facts: Facts) -> list[Part]:
@@ -219,38 +215,18 @@ def _items(facts: Facts) -> list[Part]:
 
 
 def _open_items(facts: Facts) -> Table:
-    columns = (
-        column(grid.name, "item", "Item"),
-        column(
-            grid.tag, "reason", "Why",
-            lambda r: "contested" if r.reason == "contested" else "needs more labels",
-        ),
-        column(grid.quantity, "value", "True value", ("value", "low", "high")),
-        column(grid.quantity, "difficulty", "Difficulty", with_sds("difficulty"), ranged=True),
-        column(grid.quantity, "label_sd", "Spread of the labels"),
-        column(grid.integer, "n", "Labels"),
-    )  # fmt: skip
     rows = facts.items.table.merge(facts.gold.table[["low", "high"]], left_index=True,
                                    right_index=True)  # fmt: skip
     rows = rows[rows["reason"] != ""].sort_values("difficulty", ascending=False, kind="stable")
 
     title = "Items that need a look, the most difficult first"
-    return tabulate("open", title, columns, rows, full="items.csv")
+    return tabulate("open", title, OPEN, rows, full="items.csv")
 
 
 def _values(facts: Facts) -> Table:
-    columns = (
-        column(grid.name, "item", "Item"),
-        column(grid.quantity, "value", "True value", ("value", "low", "high")),
-        column(grid.quantity, "sd", "± sd"),
-        column(grid.quantity, "mean", "Mean of the labels"),
-        column(grid.quantity, "shift", "Value less mean"),
-        column(grid.integer, "n", "Labels"),
-    )
-
     rows = facts.gold.table.sort_values("sd", ascending=False, kind="stable")
     title = "True values, the least certain first"
-    return tabulate("values", title, columns, rows, full="gold.csv")
+    return tabulate("values", title, facts.gold.columns, rows, full="gold.csv")
 
 
 VERDICT = Section("verdict", "Verdict", "", _verdict)

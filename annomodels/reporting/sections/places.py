@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from annomodels.plots.style import clean, short
-from annomodels.reporting import grid
-from annomodels.reporting.grid import Table, column, tabulate
+from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.links import LinkFacts
 from annomodels.reporting.parts import Part, Section, notes, table
+from annomodels.summaries.columns import COLUMNS, Column, clean, short
+from annomodels.summaries.columns import columns as columns_of
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
@@ -87,24 +87,7 @@ def _in_context(facts: LinkFacts) -> Iterator[Place]:
 
 def coders(facts: LinkFacts) -> Table:
     """Coders, the least like the others first."""
-    columns = (
-        column(grid.name, "coder", "Coder"),
-        column(grid.integer, "texts", "Texts"),
-        column(grid.integer, "mentions", "Mentions"),
-        column(
-            grid.estimate,
-            "with_others",
-            "Kappa with the others",
-            ("with_others", "low", "high"),
-            bar=True,
-        ),
-        column(grid.real, "others", "Kappa of the others"),
-        column(grid.estimate, "difference", "Difference"),
-        column(grid.chance, "p_below", "P(below 0)"),
-        column(grid.integer, "alone", "Alone against all"),
-        column(grid.integer, "places", "of places"),
-    )
-
+    columns = columns_of("coder texts mentions with_others others difference p_below alone places")
     title = "Coders, the least like the others first"
     return tabulate("coders", title, columns, facts.coders)
 
@@ -112,14 +95,12 @@ def coders(facts: LinkFacts) -> Table:
 def rates(fit: Fit, prob: float) -> Table:
     """Sensitivity and specificity, or accuracy, of each coder as the model sees them."""
     frame = fit.coders(prob=prob).table.sort_values("mean", kind="stable")
-    columns = (
-        column(grid.name, "coder", "Coder"),
-        column(grid.name, "class", "Class", "kind"),
-        column(grid.words, "quantity", "Quantity"),
-        column(grid.estimate, "mean", "Mean", ("mean", "low", "high"), bar=True),
-        column(grid.integer, "judgments", "Judgments"),
+    columns = columns_of(
+        "coder",
+        Column("kind", "Class", "name"),
+        COLUMNS["quantity"].called(kind="text"),
+        "mean judgments",
     )
-
     title = "What the model believes of the coders, the lowest first"
     return tabulate("rates", title, columns, frame.rename(columns={"class": "kind"}))
 

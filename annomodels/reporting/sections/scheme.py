@@ -8,17 +8,21 @@ import numpy as np
 
 from annomodels import plots
 from annomodels.data.names import label_text
-from annomodels.plots.style import short
-from annomodels.reporting import grid
 from annomodels.reporting.facts import Facts
-from annomodels.reporting.grid import Table, column, tabulate
+from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.parts import Part, Section, box, notes, pair, picture, table
 from annomodels.reporting.words import listed, percent
+from annomodels.summaries.columns import COLUMNS, Column, short
+from annomodels.summaries.columns import columns as columns_of
 
 WANTED = 0.8  # share of right uses that a well-defined label reaches
-
-
 _VERDICTS = ("fix", "unclear", "fine")
+FIX = Column("fix", "Definition", "tag")
+TALLIED = (
+    Column("gold", "Gold label of items", "count"),
+    Column("settled", "of them settled", "count"),
+)
+PAIR = Column("pair", "Pair of labels", "name", of=lambda row: _pair(row))
 
 
 def section(facts: Facts) -> list[Part]:
@@ -65,50 +69,22 @@ def fix(facts: Facts) -> list[str]:
 def labels(facts: Facts) -> Table:
     """How often each label was given, how frequent it is in truth, and how well it is used."""
     rows = facts.labels.table.assign(fix=fix(facts))
-    columns = (
-        column(grid.name, "label", "Label", lambda r: label_text(r.label)),
-        column(grid.tag, "fix", "Definition"),
-        column(grid.integer, "given", "Given"),
-        column(grid.real, "share", "Share of labels"),
-        column(grid.estimate, "prevalence", "Share of items, corrected", bar=True),
-        column(grid.estimate, "sensitivity", "Said when true"),
-        column(grid.estimate, "precision", "True when said"),
-        column(
-            grid.name, "partner", "Most confused with", lambda r: label_text(r.partner), width=30
-        ),
-        column(grid.estimate, "partner_share", "of its confusions"),
-    )
-
-    return tabulate("labels", "Labels, as given and corrected by the model", columns, rows)
+    shown = (COLUMNS["label"], FIX, *facts.labels.columns[1:])
+    return tabulate("labels", "Labels, as given and corrected by the model", shown, rows)
 
 
 def frequencies(facts: Facts) -> Table:
     """How often each label was given, how frequent it is in truth, and how often it is gold."""
     rows = facts.fit.prevalence().table.merge(facts.tally.labels, left_index=True, right_index=True)
-    given = facts.counts.label_counts
-    columns = (
-        column(grid.name, "label", "Label", "label_y"),
-        column(grid.integer, "given", "Given", lambda r: given[r.Index]),
-        column(
-            grid.real, "share", "Share of labels", lambda r: given[r.Index] / max(sum(given), 1)
-        ),
-        column(grid.estimate, "prevalence", "Share of items, corrected", bar=True),
-        column(grid.integer, "gold", "Gold label of items"),
-        column(grid.integer, "settled", "of them settled"),
-    )
-
+    given = np.array(facts.counts.label_counts)
+    rows = rows.assign(label=rows["label_y"], given=given, share=given / max(given.sum(), 1))
+    columns = columns_of("label given share prevalence", *TALLIED)
     return tabulate("labels", "Labels, as given and corrected by the model", columns, rows)
 
 
 def pairs(facts: Facts) -> Table:
     """Pairs of labels, the most confused first, and what counting both as one would do."""
-    columns = (
-        column(grid.name, "pair", "Pair of labels", lambda r: _pair(r)),
-        column(grid.estimate, "confusions", "Part of all confusions"),
-        column(grid.real, "alpha_merged", "Alpha with both as one"),
-        column(grid.estimate, "alpha_change", "Change of alpha"),
-        column(grid.estimate, "accuracy_gain", "Gain of accuracy"),
-    )
+    columns = columns_of(PAIR, "confusions alpha_merged alpha_change accuracy_gain")
     rows = facts.pairs.table if facts.data.n_labels > 2 else facts.pairs.table.head(0)
 
     return tabulate("pairs", "What merging two labels would do", columns, rows)

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from annomodels.coref.links import silver as chains
 from annomodels.coref.readings import words_of
-from annomodels.reporting import grid
-from annomodels.reporting.grid import Table, column, tabulate
+from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.links import LinkFacts
 from annomodels.reporting.parts import Part, Section, cut, notes, table
+from annomodels.summaries.columns import COLUMNS, Column
+from annomodels.summaries.columns import columns as columns_of
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
@@ -45,13 +46,11 @@ def silver(facts: LinkFacts, fit: Fit) -> Table:
     rows = _in_words(facts, fit) if facts.documents else _by_name(facts, fit)
     frame = pd.DataFrame(rows, columns=["document", "chain", "mentions", "weakest"])
     frame = frame.sort_values("weakest", kind="stable")
-    columns = (
-        column(grid.name, "document", "Text"),
-        column(grid.words, "chain", "Chain; in brackets, P(next reader makes the link)", width=400),
-        column(grid.integer, "mentions", "Mentions"),
-        column(grid.chance, "weakest", "Weakest link"),
+    columns = columns_of(
+        COLUMNS["document"].called("Text"),
+        Column("chain", "Chain; in brackets, P(next reader makes the link)", "text", width=400),
+        "mentions weakest",
     )
-
     title = "Silver chains, the weakest link first"
     return tabulate("silver", title, columns, frame)
 

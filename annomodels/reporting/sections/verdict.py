@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from annomodels.plots.style import draws_of, short
+from annomodels.plots.style import draws_of
 from annomodels.reporting import audited
 from annomodels.reporting.facts import CERTAIN, Facts
 from annomodels.reporting.outcome import errors_of_scan
 from annomodels.reporting.parts import Part, Rows, Section
 from annomodels.reporting.words import count, interval, listed, number, percent, share_interval
+from annomodels.summaries.columns import short
 from annomodels.summaries.gold.gold import wrong_interval
 from annomodels.summaries.items.items import quadrant_name
 

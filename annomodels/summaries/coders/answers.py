@@ -24,18 +24,6 @@ def answer_columns(tree: xr.DataTree, data: Annotations) -> dict[str, AnyArray]:
     Empty where all labels are classes.
 
     .. math:: 1 - \sum_k \pi_k \sum_m d_{j,k,m}
-
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    data
-        What was fitted.
-
-    Returns
-    -------
-    dict
-        dont_know (times), and answer_rate with ``_low`` and ``_high`` where the model learns it.
     """
     if data.unanswered is None:
         return {}
@@ -56,17 +44,7 @@ def answer_columns(tree: xr.DataTree, data: Annotations) -> dict[str, AnyArray]:
 
 
 def answer_sentences(tree: xr.DataTree, data: Annotations, asked: int) -> tuple[str, ...]:
-    """Say of which class coders give no answer most often, or that the model does not learn it.
-
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    data
-        What was fitted.
-    asked
-        How often there was no answer.
-    """
+    """Say of which class coders give no answer most often, or that the model does not learn it."""
     if not asked:
         return ()
     kinds = "/".join(map(label_text, data.dont_know))

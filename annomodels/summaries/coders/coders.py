@@ -12,6 +12,7 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
 from annomodels.summaries.coders.populations import group_of_coders, sentences
+from annomodels.summaries.columns import columns as columns_of
 from annomodels.summaries.draws import interval, model_of, told_by
 from annomodels.summaries.skills import CoderDraws, coder_draws, entropy_bits
 from annomodels.summaries.summary import Summary
@@ -30,6 +31,10 @@ OVER_USE = 0.05  # share of labels, or as much again as the prevalence
 SURE = 0.95
 TELLS = 0.12  # share of the entropy of the truth from which labels tell something
 
+COLUMNS = columns_of(
+    "coder group kind n accuracy skill bits p_no_better_than_chance p_spammer p_below_target bias"
+)
+
 
 def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) -> Summary:
     r"""Accuracy, skill, information and kind of every coder, with 95 % intervals.
@@ -40,15 +45,6 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
     is the share of the labels given that are right, sum_i 1(y_ij = z_i) / n_j with drawn truths z:
     what a check of these labels against the truth would find.
 
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    data
-        What was fitted.
-    target
-        Accuracy that coders should reach; gives p_below_target.
-
     Returns
     -------
     Summary
@@ -57,11 +53,6 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
         kind, and sensitivity_<label> = P(label | truth is the label). Under models of ordered
         labels also shift (above 0: labels too high) and spread (blur), in units of the scale of
         the model, and lapse (share of labels that do not look at the item), all with intervals.
-
-    Raises
-    ------
-    NotApplicable
-        When the target is not between 0 and 1.
 
     Notes
     -----
@@ -150,7 +141,7 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
 
         known = (*known, *effect_sentences(tree, data, "coder"))
     notes = (*first, *known, *answers)
-    return Summary("Coders", pd.DataFrame(columns), _named(draws, data), notes)
+    return Summary("Coders", pd.DataFrame(columns), _named(draws, data), notes, COLUMNS)
 
 
 def _on_the_scale(tree: xr.DataTree, data: Annotations) -> dict[str, Floats]:
@@ -252,8 +243,6 @@ class Portrait:
 def spammers(draws: CoderDraws) -> tuple[Bools, Bools]:
     """Tell whether a coder is a spammer, or an adversary, on each draw, shapes [sample, coder].
 
-    Examples
-    --------
     >>> from annomodels.summaries.examples import small_fit
     >>> from annomodels.summaries.skills import coder_draws
     >>> spammer, adversary = spammers(coder_draws(*small_fit()))
@@ -270,17 +259,6 @@ def spammers(draws: CoderDraws) -> tuple[Bools, Bools]:
 def over_use(excess: Floats, prevalence: Floats, labels: list[str]) -> list[str]:
     """Name the label that each coder says too often; empty when none is sure.
 
-    Parameters
-    ----------
-    excess
-        How often the coder says a label, less its prevalence, shape [sample, coder, label].
-    prevalence
-        Shape [sample, label].
-    labels
-        Names.
-
-    Examples
-    --------
     >>> over_use(np.array([[[-0.2, 0.2], [0.01, -0.01]]]), np.array([[0.5, 0.5]]), ["no", "yes"])
     ['says yes too often', '']
     """
@@ -295,8 +273,6 @@ def over_use(excess: Floats, prevalence: Floats, labels: list[str]) -> list[str]
 def kinds(portrait: Portrait) -> list[str]:
     """Choose one word for each coder, by the first rule that holds.
 
-    Examples
-    --------
     >>> low, high = np.array([-0.1, 0.1, 0.7]), np.array([0.1, 0.8, 0.9])
     >>> n, spammer, adversary = np.array([99, 6, 99]), np.array([0.97, 0.2, 0]), np.zeros(3)
     >>> kinds(Portrait(n, low, high, spammer, adversary, ["", "", "says a too often"]))

@@ -21,13 +21,6 @@ SURE = 0.975
 def effects(tree: xr.DataTree, data: Annotations) -> Summary:
     """Coefficients of the covariates, one row per term.
 
-    Parameters
-    ----------
-    tree
-        Result of a fit of a model with covariates.
-    data
-        What was fitted.
-
     Returns
     -------
     Summary
@@ -35,11 +28,6 @@ def effects(tree: xr.DataTree, data: Annotations) -> Summary:
         interval), and p_positive = P(effect > 0). In logits: a term of a coder adds to the log-odds
         that the coder is right, exp(effect) is by what the odds are multiplied; a term of an item
         adds to its difficulty, and takes from the log-odds of all coders.
-
-    Raises
-    ------
-    NotApplicable
-        When the model has no covariates.
     """
     import pandas as pd
     import xarray as xr
@@ -75,17 +63,7 @@ def effects(tree: xr.DataTree, data: Annotations) -> Summary:
 
 
 def effect_sentences(tree: xr.DataTree, data: Annotations, of: str) -> tuple[str, ...]:
-    """Say which covariates surely matter, and that there are others.
-
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    data
-        What was fitted.
-    of
-        "coder" or "item": whose terms.
-    """
+    """Say which covariates surely matter, and that there are others."""
     if all(each.of != of for each in _draws(tree, data).values()):
         return ()
     every: Any = effects(tree, data).table

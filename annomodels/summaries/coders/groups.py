@@ -35,31 +35,11 @@ def groups(
     The value of a group is the mean over its coders, :math:`\sum_{j \in g} w_j a_j`, on every
     draw of the posterior; the difference of two groups is taken on the same draws.
 
-    Parameters
-    ----------
-    tree
-        Result of a fit whose model tells coders apart.
-    data
-        What was fitted.
-    groups
-        Group of each coder. Coders that are not named are left out. None takes the groups of a
-        fit of :class:`annomodels.models.GroupedCoders`.
-    by_labels
-        Whether coders count by their number of labels, so that the value is that of a typical
-        label; else each coder counts once, so that it is that of a typical coder.
-
     Returns
     -------
     Summary
         Rows for each group, then for each pair ("a - b"): group, coders, labels, and accuracy,
         skill and bits each with `_low`, `_high` and, for pairs, `_p_above` = P(a above b).
-
-    Raises
-    ------
-    AnnotationError
-        When a name is not a coder of the data.
-    NotApplicable
-        When no group is left, or the model gives all coders one confusion matrix.
 
     Notes
     -----

@@ -17,15 +17,7 @@ if TYPE_CHECKING:
 
 
 def group_of_coders(tree: xr.DataTree, data: Annotations) -> dict[str, str]:
-    """Group of each coder under a model with more than one group; empty under others.
-
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    data
-        What was fitted.
-    """
+    """Group of each coder under a model with more than one group; empty under others."""
     return model_of(tree).group_of([label_text(name) for name in data.coders])
 
 
@@ -35,11 +27,6 @@ def population_accuracy(tree: xr.DataTree) -> dict[str, Floats]:
     .. math:: a_g = \sum_k \pi_k m_{g,k,k}
 
     It is what a new coder of the group is expected to have. Empty under models without groups.
-
-    Parameters
-    ----------
-    tree
-        Result of a fit.
     """
     posterior = tree["posterior"].to_dataset()
     values = {str(name): drawn.values for name, drawn in posterior.data_vars.items()}
@@ -48,13 +35,7 @@ def population_accuracy(tree: xr.DataTree) -> dict[str, Floats]:
 
 
 def sentences(tree: xr.DataTree) -> tuple[str, ...]:
-    """Say what the groups are worth, and how probably one is better than another.
-
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    """
+    """Say what the groups are worth, and how probably one is better than another."""
     found = population_accuracy(tree)
     out = []
     for name, draws in found.items():
@@ -84,22 +65,6 @@ def new_coders(tree: xr.DataTree, n_max: int, seed: int = 0) -> Newcomers | None
     Dirichlet populations give rows ~ Dir(concentration_k population_k), logit-normal ones rows =
     softmax(location_k + scale_k z) with standard normal z less its mean over the labels.
 
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    n_max
-        Most draws to take.
-    seed
-        Seed of the new coders.
-
-    Returns
-    -------
-    Shares of the states, or prevalence, [sample, state] and what two coders say in each state
-    [sample, state, label].
-
-    Examples
-    --------
     >>> from annomodels.summaries.examples import small_fit
     >>> new_coders(small_fit()[0], 100) is None
     True

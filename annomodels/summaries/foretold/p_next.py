@@ -55,26 +55,10 @@ def p_next(
     by their number of labels. There the rows are means over the coders, S leans nowhere, and the
     weights are those that foretell held-out labels best where the coder is not told.
 
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    data
-        What was fitted.
-    by
-        "item": one row per item, by a coder at random. "coder": one row per item and coder.
-    items, coders
-        Some of them only.
-
     Returns
     -------
     Summary
         item, with `by="coder"` coder, and ``p_next_<label>`` for each label.
-
-    Raises
-    ------
-    NotApplicable
-        Where names are unknown, or rows would be too many.
 
     Examples
     --------
@@ -128,18 +112,7 @@ def p_next(
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """What foretells labels: one set of draws, or the shares of the labels.
-
-    Parameters
-    ----------
-    name
-        What it is called.
-    anyone
-        P(next label by a coder at random), shape [item, label].
-    held
-        Log density of each label that is held out, when the coder is not told and when they are,
-        shape [2, point].
-    """
+    """What foretells labels: one set of draws, or the shares of the labels."""
 
     name: str
     anyone: Floats
@@ -152,15 +125,7 @@ class Source:
 
 @dataclass(frozen=True, eq=False)
 class Foretold:
-    """Several sources with their weights.
-
-    Parameters
-    ----------
-    sources
-        The sources.
-    weights
-        When the coder is not told, and when they are, shape [2, source].
-    """
+    """Several sources with their weights."""
 
     sources: Sequence[Source]
     weights: Floats
@@ -172,13 +137,7 @@ class Foretold:
         return np.asarray(sum(weight * each.anyone for weight, each in parts))
 
     def of_coders(self, item: Ints, coder: Ints) -> Floats:
-        """P(next label) of pairs of items and coders, shape [pair, label].
-
-        Parameters
-        ----------
-        item, coder
-            Places in the data; a coder of -1 is one of whom no label is known.
-        """
+        """P(next label) of pairs of items and coders, shape [pair, label]."""
         p = np.array(self.anyone[item])
         known = np.flatnonzero(coder >= 0)
         if len(known):
@@ -188,15 +147,7 @@ class Foretold:
 
 
 def foretold(tree: xr.DataTree, data: Annotations) -> Foretold:
-    """Find the sources of a fit and weigh them.
-
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    data
-        What was fitted.
-    """
+    """Find the sources of a fit and weigh them."""
     points = np.unique(np.linspace(0, len(data) - 1, min(len(data), POINTS)).astype(int))
     sources = [_of_shares(data, points)]
     sources += [_of_draws(name, draws, data, points) for name, draws in drawn(tree, data)]

@@ -20,15 +20,7 @@ OWN = 5.0
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """Dirichlet distributions that the label shares of items come from.
-
-    Parameters
-    ----------
-    alpha
-        Pseudo-counts, shape [component, label].
-    weight
-        Shape [component].
-    """
+    """Dirichlet distributions that the label shares of items come from."""
 
     alpha: Floats
     weight: Floats
@@ -46,8 +38,6 @@ class Mixture:
     def foretell(self, counts: Floats) -> Floats:
         """P(next label) of items with these counts, shape [item, label].
 
-        Examples
-        --------
         >>> even = Mixture(np.array([[1.0, 1.0]]), np.ones(1))
         >>> even.foretell(np.array([[3.0, 0.0], [0.0, 0.0]]))
         array([[0.8, 0.2],
@@ -121,8 +111,6 @@ def _normal(log_p: Floats) -> Floats:
 def leaning(given: Floats, expected: Floats, pooled: Floats) -> Floats:
     """How much oftener a coder gives each label than the shares of the items say, [..., label].
 
-    Examples
-    --------
     >>> leaning(np.array([8.0, 2.0]), np.array([5.0, 5.0]), np.array([0.5, 0.5]))
     array([1.4, 0.6])
     """

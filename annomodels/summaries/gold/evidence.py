@@ -15,17 +15,7 @@ WORTH_SAYING = 0.5  # log-odds from which the prevalence is named beside the cod
 
 
 class Evidence:
-    """Log-odds that each coder contributed to each item.
-
-    Parameters
-    ----------
-    item, coder
-        Codes; a coder who labelled an item twice stands there once, shape [part].
-    value
-        Log-odds for the first label against the second, shape [part].
-    prior
-        Log-odds that the prevalence contributes, shape [item].
-    """
+    """Log-odds that each coder contributed to each item."""
 
     def __init__(self, item: Ints, coder: Ints, value: Floats, prior: Floats) -> None:
         self.item, self.coder, self.value, self.prior = item, coder, value, prior
@@ -47,15 +37,6 @@ def contributions(draws: Draws, data: Annotations, first: Ints, second: Ints) ->
     For annotation n of item i: E[log confusion[coder_n, first_i, y_n]
     - log confusion[coder_n, second_i, y_n]]. Where items have states, labels are not independent
     given the truth: there it is by how much the log-odds would fall without the coder.
-
-    Parameters
-    ----------
-    draws
-        Draws of the parameters.
-    data
-        The labels.
-    first, second
-        The two classes that are compared, shape [item].
     """
     begins = _runs(data)
     at = np.flatnonzero(begins)
@@ -147,8 +128,6 @@ def votes_text(data: Annotations) -> list[str]:
 def majority(votes: Ints) -> Ints:
     """Find the label with the most votes, -1 on a tie or without votes, shape [item].
 
-    Examples
-    --------
     >>> majority(np.array([[3, 1], [2, 2], [0, 0]]))
     array([ 0, -1, -1])
     """

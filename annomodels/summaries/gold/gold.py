@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.errors import NotApplicable
+from annomodels.summaries.columns import COLUMNS as ALL
+from annomodels.summaries.columns import Column, columns
 from annomodels.summaries.draws import choices, interval, model_of, thinned, truth_probabilities
 from annomodels.summaries.gold.evidence import contributions, majority, votes_text, why_text
 from annomodels.summaries.skills import doubtful, no_signal, signal
@@ -31,6 +33,18 @@ _DRAWS = 400
 _CELLS = 20_000_000  # items x classes x draws to look at: about a second
 _GRID = 200  # points of the curve
 
+COLUMNS = columns("item label probability runner_up votes overturned settled known")
+CURVE = columns(
+    Column(
+        "threshold", "Probability", "name",
+        of=lambda row: f"≥ {row.threshold:g}" if row.threshold else "all items",
+    ),
+    "kept",
+    ALL["share"].called("Share of items"),
+    ALL["accuracy"].called("Expected accuracy", digits=3, bar=False),
+    Column("wrong", "Expected wrong", "quantity", of=lambda row: round(float(row.wrong), 2)),
+)  # fmt: skip
+
 
 def gold(
     tree: xr.DataTree, data: Annotations, threshold: float | None = DEFAULT_THRESHOLD
@@ -42,26 +56,12 @@ def gold(
     E[log confusion[coder, label, y] - log confusion[coder, runner-up, y]], largest first, and
     the part of the prevalence where it counts.
 
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    data
-        What was fitted.
-    threshold
-        Probability from which a label counts as settled, between 0 and 1; None means .95.
-
     Returns
     -------
     Summary
         One row per item: item, label, probability, mcse (Monte Carlo error of the probability),
         runner_up, runner_up_probability, n, votes, majority (empty on a tie), overturned (the
         label differs from a majority), settled, known (known gold), why.
-
-    Raises
-    ------
-    NotApplicable
-        When the threshold is not between 0 and 1.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def gold(
     )
     wrong = audited_wrong(tree), wrong_interval(tree)
     notes = _notes(data, p, known, limit, strength, stack_notes(tree), *wrong)
-    return Summary("Gold standard", table, draws, notes)
+    return Summary("Gold standard", table, draws, notes, COLUMNS)
 
 
 def expected_errors(p_truth: Floats, data: Annotations) -> tuple[float, float]:
@@ -118,8 +118,6 @@ def expected_errors(p_truth: Floats, data: Annotations) -> tuple[float, float]:
     A tied vote counts as a choice at random among the labels that tie. Items of known gold are
     left out.
 
-    Examples
-    --------
     >>> from annomodels.summaries.examples import small_fit
     >>> tree, data = small_fit()
     >>> [round(errors, 3) for errors in expected_errors(tree["truth"]["p_truth"].values, data)]
@@ -187,15 +185,7 @@ def wrong_interval(tree: xr.DataTree) -> tuple[int, int] | None:
 
 
 def stacked_truths(tree: xr.DataTree, most: int) -> Iterator[tuple[int, Floats]]:
-    """Go through P(truth) under draws of the layer of a stack, [item, truth].
-
-    Parameters
-    ----------
-    tree
-        Result of a fit of a stack.
-    most
-        Most draws to go through.
-    """
+    """Go through P(truth) under draws of the layer of a stack, [item, truth]."""
     from annomodels.models.mixtures.stack import layered
 
     stack = tree["stack"].to_dataset()
@@ -215,13 +205,7 @@ def stacked_truths(tree: xr.DataTree, most: int) -> Iterator[tuple[int, Floats]]
 
 
 def stack_notes(tree: xr.DataTree) -> tuple[str, ...]:
-    """Say where P(truth) comes from, if from a stack, and what its intervals promise.
-
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    """
+    """Say where P(truth) comes from, if from a stack, and what its intervals promise."""
     if "stack" not in tree.children:
         return ()
     model = cast("Stack", model_of(tree))
@@ -267,24 +251,6 @@ def coverage(tree: xr.DataTree, data: Annotations) -> Summary:
     The intervals are of the number of right labels among replicated truths, one set of truths for
     each posterior draw. Items of known gold are left out.
 
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    data
-        What was fitted.
-
-    Returns
-    -------
-    Summary
-        One row for each of the thresholds .5, .8, .9, .95, .99, and 0 for all items: threshold,
-        kept (number of items with that probability or more), share (of the items), accuracy with
-        interval (NaN where nothing is kept), wrong (expected number of wrong labels among them).
-        Draws: the curve at no more than 200 points: kept, accuracy, low, high, probability (of the
-        least sure item that is kept).
-
-    Examples
-    --------
     >>> from annomodels.summaries.examples import small_fit
     >>> coverage(*small_fit()).table[["threshold", "kept", "accuracy"]].round(3).head(3)
        threshold  kept  accuracy
@@ -331,7 +297,7 @@ def coverage(tree: xr.DataTree, data: Annotations) -> Summary:
     )
     known = data.n_items - len(order)
     notes = (f"{known:,} items whose truth is known are left out.",) if known else ()
-    return Summary("Accuracy and coverage of the gold standard", table, curve, notes)
+    return Summary("Accuracy and coverage of the gold standard", table, curve, notes, CURVE)
 
 
 def _intervals(

@@ -10,6 +10,8 @@ import numpy as np
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text, places_of
+from annomodels.summaries.columns import COLUMNS as ALL
+from annomodels.summaries.columns import columns
 from annomodels.summaries.draws import SMALLEST, Draws, interval, thinned
 from annomodels.summaries.gold.evidence import majority
 from annomodels.summaries.summary import Summary
@@ -33,6 +35,11 @@ class _Parts:
     draws: Floats
 
 
+COLUMNS = columns(
+    "item label runner_up source said", ALL["log_odds"].called("Log-odds", interval=("low", "high"))
+)
+
+
 def why(
     tree: xr.DataTree, data: Annotations, items: Hashable | Iterable[Hashable] | None = None
 ) -> Summary:
@@ -48,15 +55,6 @@ def why(
     is the posterior log-odds. In models whose items have states besides their truth the odds are
     shared out by :func:`annomodels.summaries.gold.why.along_the_path`.
 
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    data
-        What was fitted.
-    items
-        Name of an item, or several; None takes the items whose gold label overturns a majority.
-
     Returns
     -------
     Summary
@@ -65,11 +63,6 @@ def why(
         the coder gave), log_odds, low, high (95 % interval). Draws: log_odds, shape
         [sample, part]. Where the gold is known, its rows say how coders speak for it against the
         label that they speak for most besides.
-
-    Raises
-    ------
-    NotApplicable
-        When there is no such item.
 
     Examples
     --------
@@ -90,7 +83,7 @@ def why(
     chosen = overturned if items is None else places_of(data.items, items, "item")
     size = sum(int(data.starts[i + 1] - data.starts[i]) + 2 for i in chosen)
     draws = thinned(tree, data, max(1, min(MOST_DRAWS, BUDGET // (8 * max(size, 1)))))
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     held = []
     for i in chosen:
         first, second = int(order[i, 0]), int(order[i, 1])
@@ -116,6 +109,7 @@ def why(
         _table(rows),
         _draws(rows, held, len(draws)),
         (*_notes(items is None, len(overturned), data.n_items, given), *_of_stack(tree)),
+        COLUMNS,
     )
 
 
@@ -160,14 +154,14 @@ def _rival(draws: Draws, data: Annotations, i: int, known: int) -> int:
     return int(score.argmax())
 
 
-def _table(rows: list[dict[str, Any]]) -> Any:
+def _table(rows: list[dict[str, object]]) -> Any:
     import pandas as pd
 
     columns = ["item", "label", "runner_up", "probability", "source", "said"]
     return pd.DataFrame(rows, columns=[*columns, "log_odds", "low", "high"])
 
 
-def _draws(rows: list[dict[str, Any]], held: list[Floats], n: int) -> xr.Dataset:
+def _draws(rows: list[dict[str, object]], held: list[Floats], n: int) -> xr.Dataset:
     import xarray as xr
 
     values = np.concatenate(held, axis=1) if held else np.empty((n, 0))
@@ -219,20 +213,6 @@ def along_the_path(draws: Draws, logp: Floats, first: int, second: int) -> Float
     with q_a(t) the probabilities of the states given truth a and labels of weight t (Aumann and
     Shapley's way to share a joint effect). With one state for each truth this is the plain
     log-ratio.
-
-    Parameters
-    ----------
-    draws
-        Draws of the parameters.
-    logp
-        log P(label | state), shape [sample, n, state].
-    first, second
-        The two truths.
-
-    Returns
-    -------
-    ndarray, shape [sample, n]
-        Parts whose sum is the change of the log-odds.
     """
     nodes, weights = np.polynomial.legendre.leggauss(NODES)
     truth = np.stack([draws.truth(sample) for sample in range(len(draws))])
@@ -253,32 +233,13 @@ def along_the_path(draws: Draws, logp: Floats, first: int, second: int) -> Float
 
 
 def log_odds(draws: Draws, every: Floats, first: int, second: int) -> Floats:
-    """Log-odds of two truths on each draw, shape [sample].
-
-    Parameters
-    ----------
-    draws
-        Draws of the parameters.
-    every
-        Log-likelihood of an item's labels in each state, shape [sample, state]; zeros give the
-        odds before any label.
-    first, second
-        The two truths.
-    """
+    """Log-odds of two truths on each draw, shape [sample]."""
     a, b = (log_truth(draws, every)[:, k] for k in (first, second))
     return np.asarray(a - b)
 
 
 def log_truth(draws: Draws, every: Floats) -> Floats:
-    """Log joint probability of each truth and the labels, shape [sample, truth].
-
-    Parameters
-    ----------
-    draws
-        Draws of the parameters.
-    every
-        Log-likelihood of an item's labels in each state, shape [sample, state].
-    """
+    """Log joint probability of each truth and the labels, shape [sample, truth]."""
     score = np.log(np.maximum(draws.share, SMALLEST)) + every
     if draws.states is None:
         return score

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.summaries import skills
+from annomodels.summaries.columns import columns
 from annomodels.summaries.draws import model_of, per_item, thinned, told_by
 from annomodels.summaries.items.contested import contested, listed
 from annomodels.summaries.items.readings import surprise
@@ -32,6 +33,10 @@ DISSENT = 0.25
 FEWEST, APART = 8, 2
 CARELESS = 0.1  # accuracy by which dissenting coders must be worse to be called less reliable
 
+COLUMNS = columns(
+    "item n label probability quadrant disagreement entropy difficulty p_ambiguous p_easy reason"
+)
+
 
 def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
     """Uncertainty of every item, taken apart, with a reason for every item that stands out.
@@ -40,15 +45,6 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
     irreducible = E[entropy of P(truth | labels, parameters)] stays even if all coders were known
     exactly, so that only further labels of the item help; reducible = mutual information of the
     truth and the parameters, which more labels of the same coders on other items would remove.
-
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    data
-        What was fitted.
-    seed
-        Seed of the replicated labels behind `surprise`.
 
     Returns
     -------
@@ -146,7 +142,7 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
             "The engine em takes its estimate for certain: the reducible part is zero and the "
             "probabilities are too sure."
         )
-    return Summary("Items", table, truth[["p_truth"]], tuple(notes))
+    return Summary("Items", table, truth[["p_truth"]], tuple(notes), COLUMNS)
 
 
 def quadrant_name(word: str, n_labels: int) -> str:
@@ -163,8 +159,6 @@ def quadrant_name(word: str, n_labels: int) -> str:
 def disagreement(data: Annotations) -> Floats:
     """Share of the pairs of labels of an item that differ, NaN with fewer than two labels.
 
-    Examples
-    --------
     >>> from annomodels.summaries.examples import small_fit
     >>> disagreement(small_fit()[1]).round(3)
     array([0.667, 0.   ])
@@ -184,15 +178,6 @@ def state_columns(tree: xr.DataTree, data: Annotations) -> dict[str, Floats | li
     readings of an item and their shares,
     :math:`\sum_s P(s \mid y) T_{s,k}` over the states with more than one reading.
 
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    data
-        What was fitted.
-
-    Examples
-    --------
     >>> from annomodels.summaries.examples import small_fit
     >>> state_columns(*small_fit())
     {}
@@ -218,13 +203,6 @@ def readings(tree: xr.DataTree, data: Annotations) -> Floats | None:
     """Shares of the readings of each item, given that it has several, shape [item, truth].
 
     None where no state has more than one reading, or P(state) was not kept.
-
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    data
-        What was fitted.
     """
     truth = model_of(tree).state_truth(data.n_labels)
     found = tree["items"].to_dataset()
@@ -245,26 +223,7 @@ def _in_words(row: Floats, names: list[str]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class ItemFacts:
-    """What quadrant and reason are made from.
-
-    Parameters
-    ----------
-    data
-        The labels.
-    best
-        Most probable truth, shape [item].
-    probability
-        Its probability, shape [item].
-    contested
-        P(contested), shape [item], see
-        :func:`~annomodels.summaries.items.contested.contested`.
-    accuracy, bits
-        Posterior means for each coder, shape [coder].
-    ambiguous
-        P(ambiguous) of models that know ambiguous items, shape [item].
-    readings
-        The readings of each item in words, where a model knows several.
-    """
+    """What quadrant and reason are made from."""
 
     data: Annotations
     best: Ints

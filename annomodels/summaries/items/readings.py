@@ -31,13 +31,6 @@ class TwoReadings:
     T(y) = sum_n log((confusion[coder_n, a, y_n] + confusion[coder_n, b, y_n]) / 2)
     - log sum_k prevalence_k prod_n confusion[coder_n, k, y_n].
 
-    Parameters
-    ----------
-    draws
-        Draws of the parameters.
-
-    Examples
-    --------
     >>> from annomodels.summaries.draws import thinned
     >>> from annomodels.summaries.examples import small_fit
     >>> tree, data = small_fit()
@@ -82,23 +75,6 @@ def surprise(
     item, whatever its truth, splits its coders more than their errors do. Items with the same
     labels of the same coders share their replicates. After the first draws only items with a
     small p-value go on.
-
-    Parameters
-    ----------
-    draws
-        Draws of the parameters.
-    data
-        The labels.
-    rng
-        Source of chance.
-    tie
-        Differences below it count as equal.
-
-    Returns
-    -------
-    tuple
-        (1 + number of replicates with T at least as large) / (1 + number of replicates), and
-        T of the observed labels; both NaN for items without labels; shape [item].
     """
     evidence = TwoReadings(draws)
     n = np.diff(data.starts)

@@ -21,17 +21,7 @@ WORTH = 0.5  # of the crowd's mean bits per label; who tells less is not asked
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """Portions of labels, the most rewarding first.
-
-    Parameters
-    ----------
-    item
-        Shape [step].
-    size
-        Labels in the portion, shape [step].
-    gain
-        Expected gain per label, shape [step].
-    """
+    """Portions of labels, the most rewarding first."""
 
     item: Ints
     size: Ints
@@ -44,15 +34,6 @@ def steps(gains: Floats, room: Ints) -> Steps:
     The next portion of an item is the number of labels with the largest gain per label; later
     portions never gain more per label than earlier ones (they are the edges of the concave hull).
 
-    Parameters
-    ----------
-    gains
-        Expected gain of 1, 2, ... labels, shape [item, number].
-    room
-        Most labels that each item may get, shape [item].
-
-    Examples
-    --------
     One label gains nothing, three gain .3: they are one portion.
 
     >>> found = steps(np.array([[0.0, 0.1, 0.3], [0.2, 0.21, 0.21]]), np.array([3, 3]))
@@ -87,23 +68,6 @@ def steps(gains: Floats, room: Ints) -> Steps:
 def allocate(portions: Steps, budget: int, stop: float) -> Ints:
     """Take portions, the most rewarding first, while they fit.
 
-    Parameters
-    ----------
-    portions
-        What there is.
-    budget
-        Number of labels.
-    stop
-        Least gain per label.
-
-    Returns
-    -------
-    array
-        Which portions, in order. When a portion is too large for what is left of the budget, no
-        later portion of its item is taken.
-
-    Examples
-    --------
     >>> found = steps(np.array([[0.0, 0.1, 0.3], [0.2, 0.21, 0.21]]), np.array([3, 3]))
     >>> allocate(found, 2, 0.0).tolist(), allocate(found, 9, 0.05).tolist()
     ([0, 2], [0, 1])
@@ -129,8 +93,6 @@ def allocate(portions: Steps, budget: int, stop: float) -> Ints:
 def has_labelled(data: Annotations, items: Ints, coders: Ints) -> Bools:
     """Whether a coder has labelled an item already, shape [item, coder] of those given.
 
-    Examples
-    --------
     >>> from annomodels.summaries.examples import small_fit
     >>> has_labelled(small_fit()[1], np.array([1]), np.array([0, 2])).tolist()
     [[True, True]]
@@ -149,24 +111,6 @@ def has_labelled(data: Annotations, items: Ints, coders: Ints) -> Bools:
 def choose_coders(wanted: Ints, bits: Floats, done: Bools, limit: Ints) -> list[list[int]]:
     """Choose for each item the coders whose labels tell most, as long as they have time.
 
-    Parameters
-    ----------
-    wanted
-        Number of labels of each item, the most rewarding item first, shape [item].
-    bits
-        What a label tells, shape [item, coder].
-    done
-        Whether the coder labelled the item already, shape [item, coder].
-    limit
-        Most labels of each coder, shape [coder].
-
-    Returns
-    -------
-    list
-        Columns of the coders of each item, best first; fewer than wanted where nobody is left.
-
-    Examples
-    --------
     >>> bits = np.array([[0.5, 0.4, 0.1], [0.5, 0.4, 0.1]])
     >>> done = np.array([[False, True, False], [False, False, False]])
     >>> choose_coders(np.array([2, 2]), bits, done, np.array([1, 9, 9]))
@@ -185,20 +129,7 @@ def choose_coders(wanted: Ints, bits: Floats, done: Bools, limit: Ints) -> list[
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """Coders who may be asked, those whose labels tell most first.
-
-    Parameters
-    ----------
-    coders
-        Their codes, shape [coder of the pool].
-    limit
-        Most labels of each, shape [coder of the pool].
-    weight
-        Share of the labels that each would give if all labels went to the best who have time,
-        shape [coder of the pool].
-    new
-        Whether coders who have no name yet may be asked as well.
-    """
+    """Coders who may be asked, those whose labels tell most first."""
 
     coders: Ints
     limit: Ints
@@ -216,29 +147,6 @@ def make_pool(
 ) -> Pool:
     """Gather the coders to be asked.
 
-    Parameters
-    ----------
-    data
-        The labels so far.
-    bits
-        What one label of each coder tells on average, shape [coder].
-    budget
-        Number of labels to be asked for.
-    names
-        Coders who can be had; None for all of those known whose labels tell at least half of what
-        a label of the crowd tells, and for new ones.
-    per_coder
-        Most labels of one coder; None for as many as the busiest has given.
-    per_item
-        Most labels of one item, which different coders have to give.
-
-    Raises
-    ------
-    NotApplicable
-        When a coder is not known, or none is named.
-
-    Examples
-    --------
     >>> from annomodels.summaries.examples import small_fit
     >>> pool = make_pool(small_fit()[1], np.array([0.5, 0.6, 0.1]), 3, None, 2, 2)
     >>> pool.coders.tolist(), pool.limit.tolist(), pool.weight.round(2).tolist(), pool.new
@@ -259,25 +167,7 @@ def make_pool(
 
 
 def with_advice(table: pd.DataFrame, bits: Floats, asked: Ints) -> pd.DataFrame:
-    """Put what to do with each coder beside what they are worth.
-
-    Parameters
-    ----------
-    table
-        Of :func:`annomodels.summaries.coders.coders.coders`.
-    bits
-        What one label of each coder tells, shape [coder].
-    asked
-        Labels asked of each, shape [coder].
-
-    Returns
-    -------
-    DataFrame
-        coder, n, bits with interval, accuracy, kind, asked and advice, those who tell most first.
-        advice: "ask"; "retrain" (the labels tell something, but one label is used too often, or
-        labels are swapped); "test first" (too few labels to say); "do not ask" (spammers, and
-        those who tell less than half of what the crowd does).
-    """
+    """Put what to do with each coder beside what they are worth."""
     columns = ["coder", "n", "bits", "bits_low", "bits_high", "accuracy", "kind"]
     out = table[columns].copy()
     out["asked"] = asked

@@ -42,19 +42,7 @@ BUDGET = 128 * 2**20
 
 @dataclass(frozen=True, eq=False)
 class StateDraws:
-    """Draws of what items can be and what coders then say.
-
-    Parameters
-    ----------
-    share
-        Prevalence of the states, shape [sample, state].
-    emission
-        P(label | state), shape [sample, coder, state, label].
-    truth
-        P(truth | state), shape [sample, state, truth]; None where the state is the truth.
-    kinds
-        Kinds of items, where their shares of the states differ.
-    """
+    """Draws of what items can be and what coders then say."""
 
     share: Floats
     emission: Floats
@@ -89,14 +77,7 @@ def state_draws(draws: Draws) -> StateDraws:
 def beliefs(
     draws: StateDraws, data: Annotations, items: Ints, budget: int = BUDGET
 ) -> Iterator[tuple[slice, Floats]]:
-    """P(state | labels of the item, draw) of some items, a block at a time.
-
-    Yields
-    ------
-    tuple
-        Which of the items, and the probabilities, shape [item, sample, state]. Known gold is not
-        used: such items need no labels.
-    """
+    """P(state | labels of the item, draw) of some items, a block at a time."""
     plain = Draws(draws.share, draws.emission, kinds=draws.kinds)
     n_samples, n_states = draws.share.shape
     size = max(1, budget // (8 * n_samples * n_states))
@@ -133,8 +114,6 @@ def stack_beliefs(tree: xr.DataTree, count: int) -> Beliefs:
 def only(data: Annotations, items: Ints) -> Annotations:
     """Labels of some items in the order given, without known gold; all coders stay.
 
-    Examples
-    --------
     >>> from annomodels.summaries.examples import small_fit
     >>> only(small_fit()[1], np.array([1]))
     1 item × 3 coders × 2 labels · 3 annotations · complete
@@ -158,8 +137,6 @@ def only(data: Annotations, items: Ints) -> Annotations:
 def outcomes(n_labels: int, m: int) -> tuple[Ints, Floats]:
     """Give all counts that m labels can have, [outcome, label], and log(m! / prod counts!).
 
-    Examples
-    --------
     >>> counts, ways = outcomes(2, 2)
     >>> counts.tolist(), np.exp(ways).round(6).tolist()
     ([[2, 0], [1, 1], [0, 2]], [1.0, 2.0, 1.0])
@@ -172,8 +149,6 @@ def outcomes(n_labels: int, m: int) -> tuple[Ints, Floats]:
 def most_labels(n_labels: int, wanted: int) -> int:
     """Lower the number of labels of an item until their outcomes can be listed.
 
-    Examples
-    --------
     >>> most_labels(2, 5), most_labels(10, 5), most_labels(500, 5)
     (5, 4, 1)
     """
@@ -192,20 +167,6 @@ def gains(draws: StateDraws, state: Floats, typical: Floats, most: int, by: By =
     :math:`\sum_y \max_k P(k, y) - \max_k P(k)`. It is zero where no outcome changes the label,
     which is why several labels must be looked at together: one alone often cannot overturn
     anything (Frazier & Powell 2010). "bits": mutual information of the truth and the labels.
-
-    Parameters
-    ----------
-    draws
-        The draws.
-    state
-        P(state | labels, draw), shape [item, sample, state].
-    typical
-        P(label | state) of a coder picked at random from those to be asked, shape
-        [sample, state, label].
-    most
-        Most labels of an item.
-    by
-        "gold" or "bits".
 
     References
     ----------
@@ -242,8 +203,6 @@ def coder_bits(draws: StateDraws, state: Floats, coders: Ints) -> Floats:
 
     In bits, given all labels so far, with the parameters averaged out.
 
-    Examples
-    --------
     >>> coder = np.array([[[[0.9, 0.1], [0.1, 0.9]], [[0.5, 0.5], [0.5, 0.5]]]])
     >>> draws = StateDraws(np.array([[0.5, 0.5]]), coder)
     >>> coder_bits(draws, np.array([[[0.5, 0.5]]]), np.array([0, 1])).round(3)

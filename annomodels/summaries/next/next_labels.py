@@ -13,6 +13,8 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
 from annomodels.summaries.coders.coders import coders as coders_of
+from annomodels.summaries.columns import COLUMNS as ALL
+from annomodels.summaries.columns import columns
 from annomodels.summaries.draws import SMALLEST, thinned
 from annomodels.summaries.gold.gold import TOO_SURE, expected_errors
 from annomodels.summaries.next.allocation import (
@@ -49,6 +51,13 @@ DRAWS = 200
 # bytes of what is believed of the items of a block
 BUDGET, STOP, PER_ITEM = 100, 0.01, 5
 WORDS = {"gold": "wrong gold labels", "bits": "bits of uncertainty about the truth"}
+
+
+COLUMNS = columns("item coder gain label probability n")
+WHOM = columns(
+    "coder kind advice", ALL["asked"].called("Labels to ask for"), "bits",
+    ALL["n"].called("Labels so far"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -184,6 +193,7 @@ def next_labels(
         table,
         _draws(data, items, gained, portions.item[taken]),
         sentences(found, table),
+        COLUMNS,
         coders=with_advice(quality.table, bits, asked),
         before=found.before,
         after=found.after,
@@ -297,25 +307,7 @@ def _check(budget: int, by: str, per_item: int, per_coder: int | None, stop: flo
 
 
 class Outlook(NamedTuple):
-    """What there is to say.
-
-    Parameters
-    ----------
-    by
-        "gold" or "bits".
-    before, after
-        Expected wrong gold labels, or bits, now and with the labels.
-    stop
-        Gain per label below which labels do not pay.
-    finished
-        Whether nothing above it is left out.
-    lost
-        Labels for which no coder was left.
-    engine
-        Engine of the fit.
-    pooled
-        Whether P(truth) is that of a stack, which takes items for different.
-    """
+    """What there is to say."""
 
     by: str
     before: float
@@ -330,15 +322,6 @@ class Outlook(NamedTuple):
 def sentences(found: Outlook, table: pd.DataFrame) -> tuple[str, ...]:
     """Say what the labels bring, when to stop, and what the numbers rest on.
 
-    Parameters
-    ----------
-    found
-        What there is to say.
-    table
-        One row per label, with columns item, coder and gain.
-
-    Examples
-    --------
     >>> import pandas as pd
     >>> table = pd.DataFrame({"item": ["a", "b"], "coder": ["x", "x"], "gain": [0.4, 0.1]})
     >>> for text in sentences(Outlook("gold", 3.0, 2.5, 0.01, True, 0, "gibbs"), table)[:2]:

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.errors import NotApplicable
+from annomodels.summaries.columns import COLUMNS as ALL
+from annomodels.summaries.columns import Column, columns
 from annomodels.summaries.summary import Summary
 from annomodels.types import Bools, Floats
 
@@ -17,6 +19,14 @@ if TYPE_CHECKING:
     import xarray as xr
 
 EDGES = (0.0, 0.5, 0.8, 0.9, 0.95, 0.99, 1.0)
+
+COLUMNS = columns(
+    ALL["bin"].called("Probability"),
+    ALL["n"].called("Items"),
+    "right",
+    Column("probability", "Mean probability", digits=3),
+    ALL["share"].called("Share right", bar=True, interval=("share_low", "share_high")),
+)
 
 
 def calibration(tree: xr.DataTree, data: Annotations, known: Mapping[Any, Any]) -> Summary:
@@ -89,7 +99,7 @@ def calibration(tree: xr.DataTree, data: Annotations, known: Mapping[Any, Any]) 
         f"{_loss(_shares(data)[tested], at):.3f}.",
     )
     kept = xr.Dataset({"p_truth": (("item", "truth"), p), "right": ("item", right)})
-    return Summary("Calibration on known truth", pd.DataFrame(rows), kept, notes)
+    return Summary("Calibration on known truth", pd.DataFrame(rows), kept, notes, COLUMNS)
 
 
 def _row(name: str, sure: Floats, right: Bools) -> dict[str, Any]:

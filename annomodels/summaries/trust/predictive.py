@@ -9,6 +9,7 @@ import numpy as np
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
+from annomodels.summaries.columns import Column, columns
 from annomodels.summaries.draws import Draws, choices, draw_labels, thinned
 from annomodels.summaries.summary import Summary
 from annomodels.summaries.trust.discrepancies import Design, error_dispersion
@@ -30,6 +31,13 @@ REJECTED = 0.01
 WORST = 3  # coders and pairs that get a row of their own
 SMALLEST_SD = 0.01
 MATTERS = 1.05
+
+COLUMNS = columns(
+    "statistic",
+    Column("observed", "Observed", "quantity"),
+    Column("expected", "Expected", "quantity", interval=("low", "high")),
+    "p_value verdict",
+)
 
 
 def predictive(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
@@ -126,7 +134,9 @@ def aspects(tree: xr.DataTree, data: Annotations, seed: int = 0) -> tuple[Summar
         coords={"statistic": table["statistic"].to_list()},
     )
     well = "The labels look like labels that the model would produce."
-    return Summary("Posterior predictive checks", table, kept, tuple(notes or [well])), found
+    return Summary(
+        "Posterior predictive checks", table, kept, tuple(notes or [well]), COLUMNS
+    ), found
 
 
 def _of_items(

@@ -13,6 +13,8 @@ from annomodels.data.names import label_text
 from annomodels.models.base import Model
 from annomodels.models.parameters import ExpectedAccuracy
 from annomodels.summaries import skills
+from annomodels.summaries.columns import COLUMNS as ALL
+from annomodels.summaries.columns import Column, columns
 from annomodels.summaries.draws import (
     Draws,
     evenly,
@@ -133,6 +135,17 @@ class _Weights:
     reliable: bool
 
 
+COLUMNS = columns(
+    "what",
+    ALL["name"].called("Of"),
+    Column("mean", "With these priors", digits=3),
+    ALL["sd"].called(kind="number", digits=3),
+    Column("weaker", "A fifth weaker", digits=3),
+    Column("stronger", "A quarter stronger", digits=3),
+    "prior_sensitivity",
+)
+
+
 def prior_sensitivity(tree: xr.DataTree, data: Annotations) -> Summary:
     r"""Prevalence, accuracy and gold labels if the priors counted a fifth less or a quarter more.
 
@@ -197,7 +210,9 @@ def prior_sensitivity(tree: xr.DataTree, data: Annotations) -> Summary:
         weights,
     )
     gold = _STACK if "stack" in tree.children else _changed(draws, data, weights)
-    return Summary(title, table, xr.Dataset(), (_scaled(priors, weights), _moved(table), gold))
+    return Summary(
+        title, table, xr.Dataset(), (_scaled(priors, weights), _moved(table), gold), COLUMNS
+    )
 
 
 def log_chosen_priors(

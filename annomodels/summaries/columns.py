@@ -1,0 +1,410 @@
+"""Columns of tables, declared once: name in files, heading, meaning, and how a cell looks.
+
+Terminal, page and notebook read them. What depends on the table, such as which columns come first,
+is a tuple of columns next to the function that computes the table.
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from annomodels.data.names import label_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Kind = Literal["name", "text", "tag", "count", "number", "chance", "quantity"]
+_BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table.
+
+    `kind` says what the cells are: a name that stays whole, a text that may be wrapped, a tag out
+    of a few words, a count, a number of the size of one, a probability, or a quantity of any size.
+    `interval` names the columns with the ends; `of` computes the cell, or the value and its ends,
+    from a row that has no such column.
+    """
+
+    name: str
+    title: str = ""
+    kind: Kind = "number"
+    help: str = ""
+    interval: tuple[str, str] | None = None
+    digits: int = 2
+    width: int = 60
+    bar: bool = False
+    of: Callable[[Any], object] | None = None
+
+    @property
+    def numeric(self) -> bool:
+        """Whether the cells stand to the right."""
+        return self.kind not in ("name", "text", "tag")
+
+    def called(self, title: str = "", **changes: Any) -> Column:
+        """Return the column with another heading, or with other changes."""
+        return replace(self, title=title or self.title, **changes)
+
+    def cell(self, row: Any) -> Cell:
+        """Return the cell of a row, such as ``itertuples`` gives."""
+        ends: tuple[Any, ...] = ()
+        if self.of is None:
+            value = getattr(row, self.name)
+            if self.interval:
+                ends = tuple(getattr(row, name) for name in self.interval)
+        else:
+            value = self.of(row)
+            if isinstance(value, Cell):
+                return value
+            if self.interval and isinstance(value, tuple):
+                value, ends = value[0], value[1:]
+        return self.written(value, *map(float, ends))
+
+    def written(self, value: Any, low: float = math.nan, high: float = math.nan) -> Cell:
+        """Return the cell of a value and the ends of its interval."""
+        if not self.numeric or isinstance(value, (str, frozenset)):
+            kind = self.kind if self.kind in ("name", "tag") else "text"
+            return Cell(_yes_or_no(value) or short(value, self.width), kind=kind)
+        if value is None or str(value) in ("<NA>", "nan"):
+            return Cell("–", kind="number")
+        number = float(value)
+        write = figure if self.kind == "quantity" else (lambda x: decimal(x, self.digits))
+        text = f"{int(number):,}" if self.kind == "count" else write(number)
+        if self.kind == "chance":
+            text = _chance(number, self.digits)
+        exact = str(int(number)) if self.kind == "count" else f"{number:.4g}"
+        if not math.isfinite(low + high):
+            return Cell(text, exact if math.isfinite(number) else "", kind="number")
+        place = (_percent(low), _percent(number), _percent(high)) if self.bar else None
+        return Cell(text, exact, write(low), write(high), place, "number")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell: its text, the number behind it, the ends of its interval, and a bar in percent."""
+
+    text: str
+    value: str = ""
+    low: str = ""
+    high: str = ""
+    bar: tuple[int, int, int] | None = None
+    kind: Literal["text", "name", "number", "tag"] = "text"
+
+    @property
+    def exact(self) -> str:
+        """The value when the text does not show all of it."""
+        shown = self.text.replace(",", "").replace("−", "-")
+        try:
+            return "" if self.value and float(shown) == float(self.value) else self.value
+        except ValueError:
+            return self.value
+
+    @property
+    def whole(self) -> str:
+        """The text with its interval."""
+        return f"{self.text} ({self.low} to {self.high})" if self.low else self.text
+
+
+def clean(text: object) -> str:
+    r"""Return text without control characters and direction marks.
+
+    >>> clean("two\nlines\x00 and\u202e more")
+    'two lines and more'
+    """
+    kept = (
+        " " if unicodedata.category(c) in {"Cc", "Cs", "Zl", "Zp"} else c
+        for c in label_text(text)
+        if c not in _BIDI
+    )
+    return " ".join("".join(kept).split())
+
+
+def short(text: object, width: int = 18) -> str:
+    """Return clean text cut to a width, with an ellipsis where something is left out.
+
+    >>> short("a rather long name of a label", 12)
+    'a rather lo…'
+    """
+    # A name can be a whole text; what lies far beyond the cut needs no cleaning.
+    name = clean(label_text(text)[: 4 * width + 64])
+    return name if len(name) <= width else name[: width - 1].rstrip() + "…"
+
+
+def decimal(value: float, digits: int = 2) -> str:
+    """Write a number between -1 and 1 with a true minus sign and a dash when it is missing.
+
+    >>> decimal(0.7261), decimal(-0.1), decimal(float("nan"))
+    ('0.73', '−0.10', '–')
+    """
+    if not math.isfinite(value):
+        return "–"
+    text = f"{value:.{digits}f}"
+    return text.replace("-", "−") if float(text) else text.removeprefix("-")
+
+
+def figure(value: float) -> str:
+    """Write a number of any size.
+
+    >>> figure(1558.2), figure(1.0041), figure(0.0), figure(12.0), figure(float("nan"))
+    ('1,558', '1.004', '0', '12', '–')
+    """
+    if not math.isfinite(value):
+        return "–" if math.isnan(value) else "∞"
+    if abs(value) >= 100 or value == int(value):
+        return f"{value:,.0f}".replace("-", "−")
+    digits = 1 if abs(value) >= 10 else 3
+    return f"{value:.{digits}f}".rstrip("0").rstrip(".").replace("-", "−")
+
+
+def _yes_or_no(value: object) -> str:
+    """Write a truth value; empty for all others."""
+    return {"True": "yes", "False": "no"}.get(str(value), "") if not isinstance(value, str) else ""
+
+
+def _chance(value: float, digits: int) -> str:
+    """Write a probability, which never reads 0 or 1 when it is not."""
+    smallest = 10.0**-digits
+    if 0 < value < smallest / 2:
+        return f"<{decimal(smallest, digits)}"
+    if 1 - smallest / 2 < value < 1:
+        return f">{decimal(1 - smallest, digits)}"
+    return decimal(value, digits)
+
+
+def _percent(value: float) -> int:
+    return round(100 * min(max(value, 0.0), 1.0))
+
+
+def _estimate(name: str, title: str, help: str = "", **look: Any) -> Column:
+    """Declare a column whose ends are called ``name_low`` and ``name_high``."""
+    look.setdefault("interval", (f"{name}_low", f"{name}_high"))
+    return Column(name, title, help=help, **look)
+
+
+def with_sds(row: Any, name: str = "difficulty") -> tuple[float, float, float]:
+    """Return a mean with 1.96 standard deviations, ``name_sd``, to either side."""
+    value, half = getattr(row, name), 1.96 * float(getattr(row, f"{name}_sd"))
+    return value, value - half, value + half
+
+
+_ENDS = ("low", "high")
+_ALL = (
+    # what a row is about
+    *(Column(name, name.replace("_", " ").capitalize(), "name") for name in (
+        "item", "coder", "label", "model", "coefficient", "title", "part", "name", "document",
+        "group", "question", "source", "check", "package", "first", "second", "slice", "system",
+        "quantity", "by", "genre", "statistic", "bin", "what",
+    )),
+    Column("coder_a", "Coder", "name"),
+    Column("coder_b", "and coder", "name"),
+    Column("measure", "Measure", "name", width=90),
+    Column("majority", "Majority said", "name", width=30),
+    Column("runner_up", "Or else", "name", width=30),
+    Column("said", "Said", "name", width=30),
+    Column("partner", "Most confused with", "name", width=30),
+    # words
+    Column("reason", "Reason", "text", width=240),
+    Column("remark", "Remark", "text", width=240),
+    Column("note", "Note", "text", width=240),
+    Column("known_by", "Known by", "text", width=240),
+    Column("problem", "Problem", "text", width=240),
+    Column("verdict", "Verdict", "text", width=240),
+    Column("sentence", "In words", "text", width=240),
+    Column("why", "Why: log-odds for the gold label, coder by coder", "text", width=240),
+    Column("bias", "Bias", "text"),
+    Column("advice", "Advice", "name"),
+    Column("readings", "Readings, if ambiguous", "text", width=80),
+    # counts
+    Column("n", "Labels", "count"),
+    Column("given", "Given", "count"),
+    Column("kept", "Items kept", "count"),
+    Column("right", "Right", "count"),
+    Column("audited", "of them audited", "count"),
+    Column("texts", "Texts", "count"),
+    Column("mentions", "Mentions", "count"),
+    Column("judgments", "Judgments", "count"),
+    Column("alone", "Alone against all", "count"),
+    Column("places", "of places", "count"),
+    Column("coders", "Coders", "count"),
+    Column("labels", "Labels", "count"),
+    Column("items", "Items", "quantity"),
+    Column("asked", "Labels to ask for", "count",
+           "asked: how many of the labels to ask for next are for this coder."),
+    Column("unreliable", "Unreliable items", "count",
+           "unreliable: items for which the estimate of elpd cannot be relied on."),
+    # coders
+    _estimate("accuracy", "Accuracy", bar=True),
+    _estimate("skill", "Skill",
+              "skill: 1 is always right, 0 no better than guessing, below 0 worse."),
+    _estimate("bits", "Bits per label", "bits: how much one label tells of the truth, 0 nothing; "
+              "between two equally frequent labels 1 is all."),
+    Column("kind", "Kind", "tag", "kind: a spammer's labels do not depend on the item, an "
+           "adversary swaps labels; biased is who says one label too often."),
+    Column("p_no_better_than_chance", "P(chance)", "chance"),
+    Column("p_spammer", "P(spammer)", "chance"),
+    Column("p_below_target", "P(below target)", "chance"),
+    Column("p_reversed", "P(reversed)", "chance"),
+    _estimate("reliability", "Reliability", bar=True),
+    _estimate("scale", "Scale", kind="quantity"),
+    _estimate("noise", "Noise", kind="quantity"),
+    # items and gold labels
+    Column("quadrant", "Group", "tag", "quadrant: contested items may have two readings; more "
+           "labels would not settle them."),
+    Column("probability", "Probability", "chance"),
+    Column("runner_up_probability", "with probability", "chance"),
+    Column("entropy", "Doubt, bits",
+           help="entropy: how open the label of the item is, in bits; 0 is settled."),
+    Column("reducible", "of it reducible"),
+    Column("disagreement", "Disagreement"),
+    Column("surprise", "Surprise p", "chance", "surprise: how often coders as good as these would "
+           "split so if the item had one true label; small values deserve a look."),
+    Column("p_contested", "P(contested)", "chance", "p contested: probability that the coders see "
+           "two readings rather than err."),
+    Column("p_ambiguous", "P(ambiguous)", "chance"),
+    Column("p_easy", "P(easy)", "chance"),
+    _estimate("difficulty", "Difficulty", of=with_sds),
+    Column("guess_level", "Guess level", "chance"),
+    Column("second_reading", "Second reading", "chance"),
+    Column("votes", "Votes", "name"),
+    Column("overturned", "Overturned", "tag",
+           "overturned: the model's label is not the one that most coders gave."),
+    Column("settled", "Settled", "tag", "settled: the probability reaches the threshold."),
+    Column("known", "Known", "tag"),
+    Column("log_odds", "Log-odds", help="log odds: what this coder's label adds for the gold label "
+           "and against the runner-up; 0 nothing, 2.3 makes it ten times as probable."),
+    Column("mcse", "Monte Carlo error",
+           help="mcse: error of the probability that comes from drawing at random."),
+    Column("gain", "Wrong gold labels removed",
+           help="gain: how many fewer wrong gold labels are expected after this label."),
+    # labels
+    Column("share", "Share of labels"),
+    _estimate("prevalence", "Share of items, corrected", bar=True),
+    _estimate("sensitivity", "Said when true", "sensitivity: how often coders find the label where "
+              "it is right; precision: how often it is right where they give it; partner: what it "
+              "is most confused with."),
+    _estimate("precision", "True when said"),
+    _estimate("partner_share", "of its confusions"),
+    _estimate("confusions", "Part of all confusions"),
+    Column("alpha_merged", "Alpha with both as one"),
+    _estimate("alpha_change", "Change of alpha",
+              "alpha change: how much higher alpha would be if both labels were one."),
+    _estimate("accuracy_gain", "Gain of accuracy"),
+    # agreement
+    _estimate("value", "Value", interval=_ENDS),
+    Column("low", "Low", help="low, high: ends of the interval that holds the true value with 95 % "
+           "probability."),
+    Column("high", "High"),
+    Column("observed", "Observed part", help="observed, expected: agreement that is seen, and that "
+           "chance gives; of coefficients with distances between labels, disagreement."),
+    Column("expected", "Expected part"),
+    Column("p_above_667", "P(> .667)", "chance", "p above 667, 800: probability that the value is "
+           "above .667, the least to draw cautious conclusions from, and above .800, which is "
+           "called reliable."),
+    Column("p_above_800", "P(> .8)", "chance"),
+    Column("model_p_above_667", "model P(> .667)", "chance"),
+    Column("model_p_above_800", "model P(> .8)", "chance"),
+    Column("convention", "Convention", "text", "convention: how missing labels count: complete "
+           "means that there are none."),
+    Column("specific", "Specific", help="specific: when one coder gives the label, the probability "
+           "that another does too."),
+    Column("without", "Without", help="without: the value if this coder's labels are left out; "
+           "difference: how much better (or worse, below 0) that is; p better without: how "
+           "probably it is better."),
+    Column("influence", "Influence",
+           help="influence: what the item adds to the value of the whole."),
+    Column("further", "Further", help="further: probability that two more coders would agree on "
+           "the item."),
+    Column("by_chance", "By chance", help="by chance: share of the disagreement that chance would "
+           "give; ratio: the share seen over that; p more: probability that it is more than chance "
+           "gives."),
+    # coreference
+    _estimate("kappa", "Kappa on pairs", interval=_ENDS, bar=True),
+    _estimate("with_others", "Kappa with the others", interval=_ENDS, bar=True),
+    Column("others", "Kappa of the others"),
+    _estimate("mean", "Mean", interval=_ENDS, bar=True),
+    _estimate("difference", "Difference"),
+    Column("p_below", "P(below 0)", "chance"),
+    Column("weakest", "Weakest link", "chance"),
+    # models and checks
+    Column("elpd", "Score", "quantity", "elpd: how well the model predicts data that it has not "
+           "seen; higher is better. A difference below 2 of its standard errors (se) may be "
+           "chance."),
+    Column("se", "± error", "quantity"),
+    Column("difference_se", "± error", "quantity"),
+    Column("weight", "Weight", help="weight: share of the model in the mixture of them that "
+           "predicts best."),
+    Column("limit", "Limit", "quantity"),
+    Column("p_value", "p", "chance", digits=3),
+    Column("sd", "± sd", "quantity"),
+    Column("shift", "Value less mean", "quantity"),
+    Column("label_sd", "Spread of the labels", "quantity"),
+    Column("prior_sensitivity", "Prior sensitivity"),
+    Column("accuracy_mcse", "Simulation error", help="accuracy mcse: error of the figure that "
+           "comes from simulating; more replications make it smaller."),
+    # audits
+    _estimate("win_rate", "Win rate", bar=True, digits=3),
+    Column("p_higher", "P(first is higher)", "chance"),
+    Column("width", "Width, audit and model", digits=3),
+    Column("width_audit_alone", "Width, audit alone", digits=3),
+)  # fmt: skip
+COLUMNS = {column.name: column for column in _ALL}
+
+
+def columns(*parts: str | Column) -> tuple[Column, ...]:
+    """Return the named columns, those that matter most first.
+
+    >>> [column.title for column in columns("coder n", COLUMNS["accuracy"].called("Share right"))]
+    ['Coder', 'Labels', 'Share right']
+    """
+    found: list[Column] = []
+    for part in parts:
+        found += [COLUMNS[name] for name in part.split()] if isinstance(part, str) else [part]
+    return tuple(found)
+
+
+def present(declared: Iterable[Column], table: pd.DataFrame) -> tuple[Column, ...]:
+    """Return the columns of which a table holds something."""
+    return tuple(
+        column
+        for column in declared
+        if (column.of is not None and (column.of is not with_sds or column.name in table))
+        or (column.name in table and (not len(table) or _filled(table[column.name])))
+    )
+
+
+def _filled(column: pd.Series) -> bool:
+    return bool((column.notna() & (column.astype(object) != "")).any())
+
+
+def explained(names: Iterable[str], level: int = 95) -> list[str]:
+    """Return sentences on those of the columns whose names do not say what they are.
+
+    >>> explained(["coder", "n", "skill"])
+    ['skill: 1 is always right, 0 no better than guessing, below 0 worse.']
+    """
+    helps = [COLUMNS[name].help for name in names if name in COLUMNS]
+    return [text.replace("95 %", f"{level} %") for text in helps if text]
+
+
+def to_html(title: str, table: pd.DataFrame, declared: Sequence[Column], most: int = 12) -> str:
+    """Return a table for a notebook: the first rows, with intervals in one cell."""
+    from html import escape
+
+    shown = present(declared, table) or tuple(
+        COLUMNS.get(str(name), Column(str(name), str(name), "quantity")) for name in table
+    )
+    head = "".join(f"<th>{escape(column.title)}</th>" for column in shown)
+    rows = "".join(
+        "<tr>" + "".join(f"<td>{escape(column.cell(row).whole)}</td>" for column in shown) + "</tr>"
+        for row in table.head(most).itertuples()
+    )
+    more = f"<p>{most} of {len(table):,} rows; .table has all.</p>" if len(table) > most else ""
+    return (
+        f"<p><strong>{escape(title)}</strong></p><table><thead><tr>{head}</tr></thead>"
+        f"<tbody>{rows}</tbody></table>{more}"
+    )
