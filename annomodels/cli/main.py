@@ -13,17 +13,12 @@ import threading
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from types import MethodType
 from typing import Any
 
 import click
 
 from annomodels.cli.exits import DONE, INTERRUPTED, explain
-from collections.abc import Iterable, Sequence
-from types import MethodType
-
-import click
-
-from annomodels.cli.exits import DONE, explain
 from annomodels.cli.options import SECTIONS
 from annomodels.cli.screen.wrapping import size, wrapped
 from annomodels.cli.session import Session, warn

@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 
 from annomodels.data.coded import Coded
 
+if TYPE_CHECKING:
+    from annomodels.data.annotations import Annotations
+
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -213,3 +216,37 @@ def _groups(joined: Bools) -> list[Ints]:
         return []
     _, part = connected_components(joined[np.ix_(some, some)], directed=False)
     return [some[part == n] for n in range(part.max() + 1)]
+
+
+def kept_of_copies(item: Any, coder: Any, copies: Sequence[Ints], n_coders: int) -> Bools:
+    """Keep, of the labels that coders of a group of copies gave an item, those of the first.
+
+    Examples
+    --------
+    >>> item, coder = np.array([0, 0, 0, 1]), np.array([0, 1, 2, 1])
+    >>> kept_of_copies(item, coder, [np.array([0, 1])], 3)
+    array([ True, False,  True,  True])
+    """
+    group, rank = np.full(n_coders, -1), np.zeros(n_coders, dtype=np.int64)
+    for number, coders in enumerate(copies):
+        group[coders], rank[coders] = number, np.arange(len(coders))
+    kept = np.ones(len(item), dtype=bool)
+    copied_ = np.flatnonzero(group[coder] >= 0)
+    if len(copied_):
+        mine = coder[copied_]
+        _, key = np.unique(
+            np.asarray(item[copied_], np.int64) * len(copies) + group[mine], return_inverse=True
+        )
+        first = np.full(int(key.max()) + 1, n_coders)
+        np.minimum.at(first, key, rank[mine])
+        kept[copied_] = rank[mine] == first[key]
+    return kept
+
+
+def without_copies(data: Annotations) -> Annotations:
+    """Return the labels, of copies one per item."""
+    copies = copied(compared(data)).coders
+    if not copies:
+        return data
+    kept = kept_of_copies(data.item, data.coder, copies, data.n_coders)
+    return data.replace(item=data.item[kept], coder=data.coder[kept], label=data.label[kept])

@@ -7,11 +7,10 @@ with any kind of colour vision can tell apart; shapes repeat what colours say.
 
 from __future__ import annotations
 
-import os
-import sys
-import unicodedata
 import functools
 import io
+import os
+import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress

@@ -10,7 +10,6 @@ from urllib.parse import quote
 
 from annomodels.reporting.page import basics, template
 from annomodels.reporting.parts import BADGES
-from annomodels.reporting.words import count, decimal, percent, share_interval
 from annomodels.reporting.words import count, percent, share_interval
 from annomodels.summaries.columns import decimal, short
 
