@@ -304,10 +304,9 @@ def _of_rows(name: str, form: Rows) -> Format:
     return Format(name, form.title, form.known_by, "", lambda _: True, rows=form)
 
 
-FORMATS = (*_parsed(_READ),)
-_PLACE = next(n for n, form in enumerate(FORMATS) if form.name == "appen-json")
-FORMATS = (
-    *FORMATS[:_PLACE], *(_of_rows(*each) for each in ROWS.items()), *FORMATS[_PLACE:]
-)  # fmt: skip
+_FILES = _parsed(_READ)
+_PLACE = next(n for n, form in enumerate(_FILES) if form.name == "appen-json")
+_OF_ROWS = tuple(_of_rows(*each) for each in ROWS.items())
+FORMATS = (*_FILES[:_PLACE], *_OF_ROWS, *_FILES[_PLACE:])
 REFUSED = _parsed(_REFUSED)
 PLAIN = ("long", "wide", "matrix", "grouped")  # tables that may be read so although they look odd
