@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from annomodels.io.source import Options, Source
+from annomodels.io.tools.rows import ROWS, Rows, read_rows
 
 if TYPE_CHECKING:
     from annomodels.io.span_builder import Spans
@@ -28,16 +29,19 @@ class Format:
     hint: Hint
     read: bool = True
     spans: bool = False
+    rows: Rows | None = None  # where a row is a judgement
 
     def fits(self, source: Source, options: Options) -> bool:
         """Whether a source looks like it."""
         if not self.hint(source):
             return False
-        looks: Any = self._function("is")
+        looks: Any = self.rows.fits if self.rows else self._function("is")
         return looks is None or bool(looks(source, options))
 
     def columns(self, source: Source, options: Options) -> Columns:
         """Columns of a source."""
+        if self.rows is not None:
+            return read_rows(self.rows, source, options)
         columns: Columns = self._function("read")(source, options)
         return columns
 
@@ -155,9 +159,6 @@ doccano | tools.doccano | labels, spans
 label-studio | tools.label_studio | labels, spans
     Label Studio, JSON
     records with data and annotations (or completions)
-label-studio-table | tools.label_studio | labels
-    Label Studio, JSON-MIN or CSV
-    columns annotation_id and annotator
 argilla | tools.argilla | labels
     Argilla, records as JSON
     records with fields, responses and suggestions
@@ -188,12 +189,6 @@ inception | tools.inception | labels
 mturk | tools.mturk | labels
     Amazon Mechanical Turk or Turkle, the results of a batch
     columns HITId and WorkerId
-toloka | tools.toloka | labels
-    Toloka, the file of assignments
-    columns that begin with ASSIGNMENT:
-appen | tools.appen | labels
-    Appen (Figure Eight, CrowdFlower), the full report
-    columns _unit_id and _worker_id
 appen-json | tools.appen | labels
     Appen (Figure Eight, CrowdFlower), the full report as JSON
     records with results.judgments, each with worker_id and data
@@ -222,7 +217,7 @@ doccano-alone | tools.doccano | labels
 sagemaker-manifest | tools.sagemaker | labels
     SageMaker output manifest
     records with X and X-metadata
-toloka-aggregated | tools.toloka | labels
+toloka-aggregated | tools.appen | labels
     Toloka aggregated result
     columns that begin with CONFIDENCE:
 appen-aggregated | tools.appen | labels
@@ -256,7 +251,6 @@ _HINTS: dict[str, Hint] = {
     "prodigy": _any(_files(".jsonl"), _keys("_task_hash")),
     "doccano": _files(".jsonl", ".json", ".csv", ".txt"),
     "label-studio": _keys("annotations", "completions"),
-    "label-studio-table": _names("annotation_id"),
     "argilla": _fields("fields", "responses", "suggestions"),
     "argilla-table": _names(".responses.users", "user_id"),
     "inspect-ai": _any(_files("header.json", ".eval", ".json"), _keys("samples")),
@@ -269,10 +263,6 @@ _HINTS: dict[str, Hint] = {
     "qualtrics": _third_row('{"ImportId":'),
     "inception": lambda source: source.header[:7] == _DIAGNOSIS,
     "mturk": _columns("HITId", "WorkerId"),
-    "toloka": _all(
-        _columns(begin="ASSIGNMENT:"), _any(_columns(begin="INPUT:"), _columns(begin="OUTPUT:"))
-    ),
-    "appen": _columns("_unit_id", "_worker_id"),
     "appen-json": _keys("results"),
     "nested": _lists,
     "long": _is_table,
@@ -304,11 +294,19 @@ def _parsed(text: str) -> tuple[Format, ...]:
     found = []
     for first, title, known_by in zip(lines[::3], lines[1::3], lines[2::3], strict=True):
         name, home, holds = map(str.strip, first.split("|"))
-        gives = {"read": "labels" in holds, "spans": "spans" in holds}
-        found.append(Format(name, title.strip(), known_by.strip(), home, _HINTS[name], **gives))
+        labels, spans = "labels" in holds, "spans" in holds
+        more = (home, _HINTS[name], labels, spans)
+        found.append(Format(name, title.strip(), known_by.strip(), *more))
     return tuple(found)
 
 
-FORMATS = _parsed(_READ)
+def _of_rows(name: str, form: Rows) -> Format:
+    return Format(name, form.title, form.known_by, "", lambda _: True, rows=form)
+
+
+_FILES = _parsed(_READ)
+_PLACE = next(n for n, form in enumerate(_FILES) if form.name == "appen-json")
+_OF_ROWS = tuple(_of_rows(*each) for each in ROWS.items())
+FORMATS = (*_FILES[:_PLACE], *_OF_ROWS, *_FILES[_PLACE:])
 REFUSED = _parsed(_REFUSED)
 PLAIN = ("long", "wide", "matrix", "grouped")  # tables that may be read so although they look odd
