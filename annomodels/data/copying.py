@@ -5,7 +5,9 @@ Everything is about pairs of coders, of the busiest ones where there are many, a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
