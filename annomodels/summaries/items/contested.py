@@ -293,7 +293,7 @@ def _joint(z: _Readers, share: float, rows: _Rows) -> _Joint:
         kept = p[at, likely][:, :, None] * (1.0 - LEVELS)
         both = kept + rows.wrong[likely, z.label[:, None]][:, :, None] * LEVELS
         kept /= both
-        of_class = np.take_along_axis(prior, z.likely, axis=1)[:, :, None]
+        of_class = prior[z.likely][:, :, None]
         of_level = rows.log_hard[1] + np.log(LEVEL_SHARES)
         logs.append(per_item(np.log(both), z.starts) + of_class + of_level)
     if share:
@@ -303,7 +303,7 @@ def _joint(z: _Readers, share: float, rows: _Rows) -> _Joint:
         first /= both
         of_pair = rows.log_pair[pairs[:, :, 0], pairs[:, :, 1]] + math.log(share / len(SHARES))
         logs.append(per_item(np.log(both), z.starts) + of_pair[:, :, None])
-    log = np.concatenate([each.reshape(len(prior), -1) for each in logs], axis=1)
+    log = np.concatenate([each.reshape(len(z.starts) - 1, -1) for each in logs], axis=1)
     return _Joint(log, z.n_labels, kept, first)
 
 
