@@ -95,6 +95,23 @@ class NotApplicable(AnnomodelsError, ValueError):
     """A coefficient, model or engine was asked for that does not fit the data or each other."""
 
 
+MOST_SEED = 2**63 - 1  # what a file of a fit holds as a number
+
+
+def valid_seed(seed: int) -> int:
+    """Give a seed of random numbers back.
+
+    Raises
+    ------
+    NotApplicable
+        When it is none, with the range.
+    """
+    if isinstance(seed, bool) or not hasattr(seed, "__index__") or not 0 <= seed <= MOST_SEED:
+        what = f"seed={seed!r} is out of range: it is a whole number from 0 to {MOST_SEED}."
+        raise NotApplicable(what)
+    return seed
+
+
 class EngineError(AnnomodelsError, RuntimeError):
     """Inference could not be carried out."""
 

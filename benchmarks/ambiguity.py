@@ -19,10 +19,12 @@ from typing import Any
 
 import common
 import numpy as np
-from ambiguous_sets import auc, bins, calibration_error, entropy, entropy_of_votes, make
+from ambiguous_sets import Hard, auc, bins, calibration_error, entropy, entropy_of_votes, make
 from numpy.typing import NDArray
 
 import annomodels as am
+from annomodels.summaries.items.contested import contested, listed
+from annomodels.summaries.items.items import APART, FEWEST
 
 Floats = NDArray[np.float64]
 
@@ -76,6 +78,46 @@ def simulated(cells: Any, replications: int, seed: int, workers: int) -> list[li
             tail = [f"{pooled:.3f}", f"{mean['spammers']:.3f}", f"{mean['skill']:.3f}"]
             words = [str(cell[0]), str(cell[1]), f"{cell[2]:.0%}".replace("%", " %")]
             rows.append([*words, *numbers, "yes" if won else "no", *tail])
+            common.say(" ".join(rows[-1]))
+    return rows
+
+
+# -- the list of contested items -----------------------------------------------------------------
+
+# how items differ in difficulty, and share of them that is ambiguous
+CROWDS = {
+    "no difficulty": (Hard(), 0.0),
+    "difficulty, sd .5": (Hard(0.5), 0.0),
+    "difficulty, sd 1": (Hard(1.0), 0.0),
+    "difficulty, sd 1.5": (Hard(1.5), 0.0),
+    "difficulty, Student t": (Hard(0.8, freedom=3), 0.0),
+    "15 % careless": (Hard(careless=0.15), 0.0),
+    "15 % ambiguous": (Hard(), 0.15),
+    "15 % ambiguous, sd .5": (Hard(0.5), 0.15),
+    "15 % ambiguous, sd 1": (Hard(1.0), 0.15),
+}
+
+
+def listed_items(seed: int, replications: int, labels: tuple[int, ...] = (8, 12, 16)) -> Any:
+    """Rows of the list of contested items: 3 to 5 classes, then 2, for each kind of crowd."""
+    rows = []
+    for (name, (hard, share)), classes in itertools.product(CROWDS.items(), ((3, 4, 5), (2,))):
+        for per_item in labels:
+            count, right, planted, items = 0, 0, 0, 0
+            for k, number in itertools.product(classes, range(replications)):
+                rng = np.random.default_rng([seed, 7, k, per_item, round(100 * share), number])
+                made = make(k, per_item, share, rng, hard)
+                votes = made.data.votes
+                n = votes.sum(axis=1)
+                able = (n >= FEWEST) & (n - votes.max(axis=1) >= APART)
+                at = listed(contested(made.data), able)
+                count, right = count + int(at.sum()), right + int((at & made.ambiguous).sum())
+                planted, items = planted + int(made.ambiguous.sum()), items + len(at)
+            tail = [f"{100 * right / planted:.0f} %" if share else "–", "–"]
+            if share and count:
+                tail[1] = f"{100 * (1 - right / count):.0f} %"
+            k_text = "2" if classes == (2,) else "3 to 5"
+            rows.append([name, k_text, str(per_item), f"{100 * count / items:.1f} %", *tail])
             common.say(" ".join(rows[-1]))
     return rows
 
@@ -163,6 +205,14 @@ def main() -> None:
         f"P(ambiguous) is first in {won} of {len(rows)} cells; its ECE is below .05 in {fine} of "
         f"{len(enough)} cells with 10 labels or more; spammers are ranked below honest coders with "
         f"AUC .98 or more, by both columns, in {apart} of {len(rows)}.",
+    ]
+    header = ["crowd", "classes", "labels", "listed", "planted items found", "listed, not planted"]
+    parts += [
+        f"The list of contested items (`quadrant`), {count} sets per number of classes. Hard items "
+        "lose log-odds of the right label (normal, or .8 times Student t with 3 degrees of "
+        "freedom), and to careless ones half of the labels are given at random. With two classes "
+        "the list is one of hard or contested items.",
+        common.markdown(header, listed_items(options.seed, count), left=0),
     ]
     if not options.reduced:
         header = ["set", "votes", "Dawid-Skene", "P(ambiguous)", "next", "next, Dawid-Skene"]

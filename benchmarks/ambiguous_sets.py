@@ -1,4 +1,4 @@
-"""Simulated sets with ambiguous items, honest coders of mixed skill, and spammers."""
+"""Simulated sets with ambiguous and with hard items, coders of mixed skill, and spammers."""
 
 from __future__ import annotations
 
@@ -70,7 +70,28 @@ def coders(
     return rows, spammer
 
 
-def make(k: int, per_item: int, share: float, rng: np.random.Generator) -> Made:
+@dataclass(frozen=True)
+class Hard:
+    """How items differ in difficulty.
+
+    Parameters
+    ----------
+    sd
+        Scale of what is taken from the log-odds of the right label.
+    freedom
+        Degrees of freedom of Student's t; normal if 0.
+    careless
+        Share of the items to which half of the labels are given at random.
+    """
+
+    sd: float = 0.0
+    freedom: int = 0
+    careless: float = 0.0
+
+
+def make(
+    k: int, per_item: int, share: float, rng: np.random.Generator, hard: Hard | None = None
+) -> Made:
     """Make a set: `share` of the items lie between two classes, the first with .3 to .7 of readers.
 
     Coders are not shared by all items: each item has `per_item` of 50, by their activity.
@@ -85,12 +106,22 @@ def make(k: int, per_item: int, share: float, rng: np.random.Generator) -> Made:
     rows, spammer = coders(k, prevalence, 0.2, rng)
     activity = rng.normal(0, 0.4, CODERS)
     records = []
+    taken, careless = np.ones(ITEMS), np.zeros(ITEMS, dtype=bool)
+    if hard is not None:
+        drawn = rng.standard_t(hard.freedom, ITEMS) if hard.freedom else rng.normal(size=ITEMS)
+        taken, careless = np.exp(-hard.sd * drawn), rng.random(ITEMS) < hard.careless
     for i in range(ITEMS):
         for j in np.argsort(-(activity + rng.gumbel(size=CODERS)))[:per_item]:
             read = truth[i]
             if ambiguous[i]:
                 read = pair[i, 0 if rng.random() < first_share[i] else 1]
-            records.append((i, int(j), int(rng.choice(k, p=rows[j, read]))))
+            p = rows[j, read].copy()
+            if not spammer[j] and hard is not None:
+                p[read] *= taken[i]
+                p /= p.sum()
+            if careless[i] and rng.random() < 0.5:
+                p = np.full(k, 1 / k)
+            records.append((i, int(j), int(rng.choice(k, p=p))))
     data = am.Annotations.from_records(records, labels=range(k))
     seen = np.array([int(name) for name in data.coders])
     order = np.array([int(name) for name in data.items])

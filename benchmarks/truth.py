@@ -25,8 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import annomodels as am
-from annomodels.engines.source.stacked import Layer, averaged
-from annomodels.models.mixtures.stack import Stack, vote_shares
+from annomodels.models.mixtures.stack import Dependence, Stack, layered, vote_shares
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -240,7 +239,7 @@ class Seen:
 
     p: Floats
     foretold: Floats
-    gain: float
+    dependence: Dependence
     truth: Ints
     votes: float
 
@@ -253,7 +252,8 @@ def seen(each: Set, seed: int, draws: int) -> Seen:
     truth = each.truth[each.known]
     votes = measures(p[0], truth, np.arange(len(truth)))["log_loss"]
     common.say(f"{each.name} seen")
-    return Seen(p, stack["foretold"].values, float(fit.tree.attrs["gain"]), truth, votes)
+    dependence = Dependence(**json.loads(fit.tree.attrs["dependence"]))
+    return Seen(p, stack["foretold"].values, dependence, truth, votes)
 
 
 def learnt(sets: list[Seen]) -> Stack:
@@ -309,8 +309,10 @@ def _mixture(model: Stack, each: Seen) -> Floats:
 def _log_loss(model: Stack, each: Seen) -> float:
     # what is learnt is as good as P(truth) averaged over the layer, as a fit gives it
     z = np.random.default_rng(0).standard_normal((8, 2 + each.p.shape[2]))
-    layer = Layer(*model.layer(np.concatenate([z, -z]), each.gain))
-    p = averaged(_mixture(model, each), layer)[0]
+    z, log_q = np.concatenate([z, -z]), _mixture(model, each)
+    views = [layered(log_q, *model.layer(z, each.dependence, n)).mean(axis=0) for n in (0, 1)]
+    apart = each.dependence.independent
+    p = (1.0 - apart) * views[0] + apart * views[1]
     return measures(p, each.truth, np.arange(len(p)))["log_loss"]
 
 
@@ -329,7 +331,7 @@ def _spread(model: Stack, sets: list[Seen], most: int = 400) -> tuple[float, flo
         log_q, truth = _mixture(model, each)[some], each.truth[some]
 
         def cost(z: Floats, log_q: Floats = log_q, truth: Ints = truth, each: Seen = each) -> float:
-            layer = model.layer(z[None], each.gain)
+            layer = model.layer(z[None], each.dependence)
             return -log_truth(log_q, truth, *layer) + 0.5 * float(z @ z)
 
         z = minimize(cost, np.zeros(2 + k), method="BFGS", options={"maxiter": 60}).x

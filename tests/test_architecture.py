@@ -12,6 +12,8 @@ from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "annomodels"
 FILES = {
@@ -300,6 +302,19 @@ def test_importing_the_package_is_light() -> None:
 def test_the_help_of_the_command_line_is_light() -> None:
     code = "from annomodels.cli.main import main\ntry: main(['--help'])\nexcept SystemExit: pass"
     assert not modules_after(code) & {*HEAVY, "arviz", "numpy", "pandas", "xarray", "scipy"}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import annomodels as am; am.agreement(am.datasets.load('trains'))",
+        "import annomodels as am; am.diagnose(am.datasets.load('trains'), draws=10)",
+        "import annomodels as am; am.coref.agreement",
+        "from annomodels.cli.main import main; main(['agree', 'dataset:trains', '--by', 'pair'])",
+    ],
+)
+def test_agreement_loads_no_models(code: str) -> None:
+    assert not modules_after(code) & {*HEAVY, "arviz", "arviz_stats", "arviz_base", "pytensor"}
 
 
 PUBLIC = {

@@ -186,6 +186,13 @@ def _source(given: Any) -> str:
 def _of_draw(fit: Fit, design: Design, codes: Ints, drawn: Any) -> list[str]:
     """Say which drawn items were not judged, and which judged ones were not drawn."""
     notes = []
+    rounds = np.repeat(np.arange(len(design.rounds)), [len(part) for part in design.rounds])
+    judged = np.bincount(rounds, np.isin(design.items(fit), codes), len(design.rounds))
+    if judged.any() and not judged.all():
+        at = int(np.flatnonzero(judged == 0)[0])
+        what = f"Round {at + 1} of the audit is empty: 0 of {len(design.rounds[at])} judged."
+        remedy = "Give its answers too, or draw new items without earlier=."
+        raise AnnotationError(Problem(what, "audit", remedy))
     missing = [fit.data.items[n] for n in np.setdiff1d(design.items(fit), codes)]
     if missing:
         notes.append(

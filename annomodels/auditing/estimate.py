@@ -20,7 +20,7 @@ from annomodels.auditing.strata import Strata, stratify
 from annomodels.auditing.tables import Tables
 from annomodels.auditing.teach import Lesson, after, taught
 from annomodels.data.validation import counted
-from annomodels.errors import AnnotationError, NotApplicable, Problem
+from annomodels.errors import AnnotationError, NotApplicable, Problem, valid_seed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -189,8 +189,10 @@ def estimate(
 
     In stratum s of :math:`N_s` items, :math:`y_s` of :math:`n_s` audited ones have what is counted.
     :math:`\mu_s` is what the fit says of the stratum, moved by a shift and a slope that all strata
-    share; they and the weight w of the model are learnt from the audited items. T counts the items
-    at hand. So the answer follows the model as far as it was right, and the audit where it was not.
+    share (for the share of a label, those that mostly have it and the others share one each); they
+    and the weight w of the model are estimated from the audited items under a nearly flat prior. T
+    counts the items at hand. No interval is narrower than that of an estimate without bias from
+    the same strata, so that it allows for a model that is wrong.
 
     Parameters
     ----------
@@ -278,8 +280,9 @@ def estimate(
         weights=alone,
         cluster=None if cluster is None else apart(cluster[seen.item]),
         alike=drawn == "random" and cluster is None,
+        cautious=design is not None,
         n_draws=draws,
-        seed=seed,
+        seed=valid_seed(seed),
     )
     if cluster is not None:
         together = len(np.unique(cluster[seen.item]))

@@ -6,11 +6,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from annomodels.auditing.plain import effective, stretched
 from annomodels.auditing.rectify import (
+    LEAST,
     OF_CODERS,
     OF_SHARES,
     OF_SLICES,
     OF_WRONG,
+    WEAK,
     Prior,
     Rectifier,
     moved,
@@ -20,6 +23,8 @@ from annomodels.auditing.strata import Strata
 from annomodels.types import Bools, Floats, Ints
 
 SMALL = 1e-9
+# share of the items about which a model is assumed to know no more than how many are counted
+LAPSE = 0.02
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,19 +67,39 @@ class Estimator:
         self.wrong = np.clip(1.0 - p_truth.max(axis=1), SMALL, 1.0 - SMALL)
         wide = max(OF_WRONG.far, 1.5 * spread)
         self.prior: Prior = replace(OF_WRONG, shift=shift, near=spread, far=wide)
-        self._rectifiers: dict[int, Rectifier] = {}
+        self._rectifiers: dict[tuple[int, bool], list[tuple[Bools, Rectifier]]] = {}
 
     def told(self, label: int) -> Floats:
         """Probability of each item to be wrong (-1), or to have a label, shape [item]."""
         return self.wrong if label < 0 else np.asarray(self.p[:, label])
 
-    def rectifier(self, label: int) -> Rectifier:
-        """Give the rectifier of wrong labels (-1), or of the share of a label."""
-        if label not in self._rectifiers:
-            mean = self.strata.mean(self.told(label))
-            prior = self.prior if label < 0 else OF_SHARES
-            self._rectifiers[label] = Rectifier(mean, self.strata.size, prior)
-        return self._rectifiers[label]
+    def mean(self, label: int) -> Floats:
+        """Mean of these probabilities, shape [stratum]."""
+        return np.clip(self.strata.mean(self.told(label)), LEAST, 1.0 - LEAST)
+
+    def shares(
+        self, label: int, n: Floats, y: Floats, draws: int, rng: np.random.Generator
+    ) -> Floats:
+        """Draw the share of each stratum that is wrong (-1) or has a label, shape [draw, stratum].
+
+        Strata that mostly have the label and others have shifts of their own: items of a label
+        that the crowd overlooks are no reason to doubt those that it finds.
+        """
+        key = label, bool(n.any())
+        if key not in self._rectifiers:
+            prior = WEAK if n.any() else self.prior if label < 0 else OF_SHARES
+            size, mean = self.strata.size, self.mean(label)
+            mean = mean + LAPSE * ((mean * size).sum() / max(size.sum(), 1) - mean)
+            most = mean >= (0.5 if label >= 0 else 0.0)
+            self._rectifiers[key] = [
+                (side, Rectifier(mean[side], size[side], prior))
+                for side in (most, ~most)
+                if side.any()
+            ]
+        out = np.empty((draws, len(n)))
+        for side, each in self._rectifiers[key]:
+            out[:, side] = each.shares(n[side], y[side], draws, rng)
+        return out
 
     def found(self, label: int, seen: Seen) -> Floats:
         """Say which audited items are wrong (-1), or have a label, shape [audited]."""
@@ -93,12 +118,23 @@ class Estimator:
             Shapes [draw] and [draw, stratum].
         """
         n, y = self.counts(label, seen)
-        rectifier = self.rectifier(label)
-        shares = rectifier.shares(n, y, draws, rng)
-        plain = self.strata.count(seen.item)
-        rest = (self.strata.size - plain).astype(np.int64)
-        known = float(self.found(label, seen).sum())
-        return np.asarray(rng.binomial(rest[None], shares).sum(axis=1) + known), shares
+        shares = self.shares(label, n, y, draws, rng)
+        asked, known = self.strata.count(seen.item), float(self.found(label, seen).sum())
+        return self.counted(shares, n, asked, known, rng), shares
+
+    def counted(
+        self, shares: Floats, n: Floats, asked: Floats, known: float, rng: np.random.Generator
+    ) -> Floats:
+        """Draw a count in all items, no narrower than the design allows, shape [draw].
+
+        `n` is what audited items count for, `asked` how many there are by stratum, and `known` how
+        many of them have what is counted.
+        """
+        rest = self.strata.size - asked.astype(np.int64)
+        total = rng.binomial(rest[None], shares).sum(axis=1) + known
+        worth = effective(shares.mean(axis=0), n, self.strata.size)
+        size = float(self.strata.size.sum())
+        return stretched(total, known, known + float(rest.sum()), size, worth)
 
     def counts(self, label: int, seen: Seen) -> tuple[Floats, Floats]:
         """Count audited items, and those that are wrong (-1) or have a label, shape [stratum]."""
@@ -144,7 +180,7 @@ class Estimator:
         found = np.zeros(len(self.p))
         found[seen.item] = self.found(label, seen)
         cells = _Cells(self.strata.stratum[item], group, len(self.strata), n_groups)
-        mean = self.rectifier(label).mean
+        mean = self.mean(label)
 
         def expected(chosen: Bools, drawn: Floats) -> tuple[Floats, Floats]:
             n = cells.sums(chosen.astype(float))
@@ -197,7 +233,7 @@ class Estimator:
         agrees = label == self.best[item]
         q, p = self.wrong[item], self.p[item, label]
         cells = _Cells(self.strata.stratum[item], coder, len(self.strata), n_coders)
-        mean = self.rectifier(-1).mean
+        mean = self.mean(-1)
         average = shares.mean(axis=0, keepdims=True)
 
         def right(chosen: Bools, drawn: Floats) -> Floats:

@@ -40,15 +40,15 @@ def widths(
         Medians over made-up audits.
     """
     n, y = estimator.counts(-1, seen)
-    rectifier, size = estimator.rectifier(-1), estimator.strata.size
+    size = estimator.strata.size
     total, plain = int(size.sum()), int(len(seen.item) + more.sum())
     had = estimator.strata.count(seen.item)
     with_model, alone = [], []
-    for share in rectifier.shares(n, y, AUDITS, rng):
+    for share in estimator.shares(-1, n, y, AUDITS, rng):
         found = rng.binomial(more, share)
-        then = rectifier.shares(n + more, y + found, DRAWS, rng)
-        rest = np.maximum(size - had - more, 0).astype(np.int64)
-        wrong = rng.binomial(rest[None], then).sum(axis=1)
+        then = estimator.shares(-1, n + more, y + found, DRAWS, rng)
+        known = float((y + found).sum())
+        wrong = estimator.counted(then, n + more, had + more, known, rng)
         with_model.append(float(np.ptp(np.quantile(wrong, ENDS))))
         guess = (size * share).sum() / total
         low, high = exact(total, plain, int(rng.binomial(plain, guess)))

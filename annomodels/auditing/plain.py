@@ -10,15 +10,10 @@ from annomodels.auditing.rectify import ENDS
 from annomodels.types import Floats, Ints
 
 LEVEL = 0.95
-# standard errors from the middle to an end of a 95 % interval
-ONE_IN_TWENTY = 1.96
-# standard errors between an audit alone and what model and audit say together: from where on less
-# is believed of the model, and from where on nothing
-BEGINS, WHOLLY = 0.3, 0.7
 
 
 @lru_cache(maxsize=4096)
-def exact(size: int, seen: int, found: int) -> tuple[int, int]:
+def exact(size: int, seen: int, found: int, level: float = LEVEL) -> tuple[int, int]:
     """Give the exact 95 % interval of a count in a finite population, of a simple random sample.
 
     All totals are in it with which so few or so many found would not be too rare, each with 2.5 %:
@@ -30,6 +25,8 @@ def exact(size: int, seen: int, found: int) -> tuple[int, int]:
         Number of items.
     seen, found
         Number of items in the sample, and of those that have what is counted.
+    level
+        Probability that the interval is to cover the count, at least.
 
     References
     ----------
@@ -43,7 +40,7 @@ def exact(size: int, seen: int, found: int) -> tuple[int, int]:
     >>> exact(800, 60, 4), exact(60, 60, 4)
     ((16, 126), (4, 4))
     """
-    tail = (1.0 - LEVEL) / 2
+    tail = (1.0 - level) / 2
     low, high = found, size - (seen - found)
 
     def least() -> int:
@@ -79,7 +76,12 @@ def _log_choose(n: int, k: Ints | int) -> Floats:
 
 
 def weighted(
-    found: Floats, weights: Floats, size: int, cluster: Ints | None = None
+    found: Floats,
+    weights: Floats,
+    size: int,
+    cluster: Ints | None = None,
+    level: float = LEVEL,
+    cautious: bool = False,
 ) -> tuple[float, float, float]:
     r"""Share by an audit alone whose items had unequal chances, with a 95 % interval.
 
@@ -88,9 +90,12 @@ def weighted(
         \hat p = \frac{\sum_i w_i y_i}{\sum_i w_i}, \quad
         n^* = \frac{(\sum_i w_i)^2}{\sum_i w_i^2}
 
-    with the limits of Clopper and Pearson for :math:`n^* \hat p` found of :math:`n^*`. With equal
-    weights it is the exact interval of a finite population. In :math:`n^*` the items of a cluster
-    are one, whose weight is the sum of theirs.
+    with the limits of Clopper and Pearson for :math:`n^* \hat p` found of :math:`n^*`, an
+    approximation. Items with what is counted may gather where weights are large, so `cautious`
+    takes :math:`n^* = \sum_i w_i / \max_i w_i`: a sample of so many items has a variance that is
+    never smaller, whichever strata they are in. With equal weights it is the exact interval of a
+    finite population. In :math:`n^*` the items of a cluster are one, whose weight is the sum of
+    theirs.
 
     Parameters
     ----------
@@ -102,6 +107,10 @@ def weighted(
         Number of items that could have been audited.
     cluster
         Cluster of each audited item, from 0, shape [audited].
+    level
+        Probability that the interval is to cover the share.
+    cautious
+        Whether the largest weight decides.
 
     Returns
     -------
@@ -128,58 +137,63 @@ def weighted(
     mass = weights if cluster is None else np.bincount(cluster, weights)
     equal = len(mass) == n and np.ptp(weights) <= 1e-9 * weights.max()
     if equal and np.isin(found, (0.0, 1.0)).all():
-        least, most = exact(size, n, int(found.sum()))
+        least, most = exact(size, n, int(found.sum()), level)
         return share, least / size, most / size
-    effective = float(mass.sum() ** 2 / (mass**2).sum())
-    tail, y = (1.0 - LEVEL) / 2, share * effective
-    low = float(beta.ppf(tail, y, effective - y + 1.0)) if y > 0 else 0.0
-    high = float(beta.ppf(1.0 - tail, y + 1.0, effective - y)) if y < effective else 1.0
+    worth = float(mass.sum() / (mass.max() if cautious else (mass**2).sum() / mass.sum()))
+    tail, y = (1.0 - level) / 2, share * worth
+    low = float(beta.ppf(tail, y, worth - y + 1.0)) if y > 0 else 0.0
+    high = float(beta.ppf(1.0 - tail, y + 1.0, worth - y)) if y < worth else 1.0
     return share, low, high
 
 
-def led(total: Floats, alone: Floats) -> Floats:
-    r"""Lead draws of a count towards the audit alone where it contradicts them.
+def effective(share: Floats, n: Floats, size: Ints) -> float:
+    r"""Say how many items of a simple random sample an audit of strata is worth.
 
     .. math::
 
-        f = \min\left(1, \max\left(0, \frac{z - 0.3}{0.7 - 0.3}\right)\right), \quad
-        z = \frac{|\hat t - \bar t|}{se}
+        n^* = \bar\theta (1 - \bar\theta) \Big/ \sum_s \left(\frac{N_s}{N}\right)^2
+        \frac{\theta_s (1 - \theta_s)}{n_s} \left(1 - \frac{n_s}{N_s}\right)
 
-    A model that is very wrong is not put right by some items of each stratum. So the further the
-    audit alone, :math:`\hat t` with the standard error se, lies from the mean of the draws, the
-    more of the way to it the draws go: their mean and the ends of their 95 % interval by the
-    share f.
+    the variance of the stratified estimate, which no model biases; the latter has shape [stratum].
+    A stratum of which none was audited counts as sampled at the rate of all items.
 
-    Parameters
-    ----------
-    total
-        Draws of a count by audit and model, shape [draw].
-    alone
-        The count by the audit alone, and the ends of its 95 % interval.
-
-    Returns
-    -------
-    ndarray
-        Shape [draw]; the draws themselves where nothing contradicts them.
-
-    Examples
-    --------
-    >>> draws = np.arange(40.0, 61.0)
-    >>> led(draws, np.array([52.0, 30, 74])).max()
-    np.float64(60.0)
-    >>> np.quantile(led(draws, np.array([80.0, 60, 96])), ENDS).round().tolist()
-    [60.0, 96.0]
+    >>> effective(np.array([0.2]), np.array([60.0]), np.array([1_000_000])) < 60.01
+    True
     """
-    middle, (low, high) = float(total.mean()), np.quantile(total, ENDS)
-    share, least, most = alone
-    error = max((most - least) / (2 * ONE_IN_TWENTY), 1e-12)
-    part = min(1.0, (abs(share - middle) / error - BEGINS) / (WHOLLY - BEGINS))
-    if part <= 0.0:
+    if not n.any():
+        return 0.0
+    part = size / size.sum()
+    asked = np.where(n > 0, n, size * n.sum() / size.sum())
+    open_part = np.maximum(1.0 - asked / size, 0.0)
+    variance = float((part**2 * share * (1.0 - share) / asked * open_part).sum())
+    mean = float(part @ share)
+    return mean * (1.0 - mean) / variance if variance > 0 else np.inf
+
+
+def stretched(total: Floats, least: float, most: float, size: float, worth: float) -> Floats:
+    r"""Stretch draws of a count whose interval is narrower than a sample of that worth allows.
+
+    .. math:: \text{Beta}(n^* \hat p + .5, \; n^* (1 - \hat p) + .5)
+
+    is the interval of Jeffreys around the mean of the draws, between the smallest and the largest
+    count there can be. A posterior is biased towards the model; an interval as wide as that of an
+    estimate without bias leaves room for it (Korn and Graubard 1998 for the effective size; L. D.
+    Brown, T. T. Cai and A. DasGupta 2001, Statistical Science 16(2), doi:10.1214/ss/1009213286).
+
+    >>> np.quantile(stretched(np.arange(45.0, 56.0), 10, 950, 1000, 100.0), ENDS).round().tolist()
+    [18.0, 109.0]
+    """
+    from scipy.stats import beta
+
+    if not 0 < worth < np.inf:
         return total
-    goal = [old + part * (new - old) for old, new in ((middle, share), (low, least), (high, most))]
-    below = (goal[0] - goal[1]) / max(middle - low, 1e-12)
-    above = (goal[2] - goal[0]) / max(high - middle, 1e-12)
-    return np.asarray(goal[0] + (total - middle) * np.where(total < middle, below, above))
+    middle, ends = float(total.mean()), np.quantile(total, ENDS)
+    a, b = (worth * part + 0.5 for part in (middle / size, 1.0 - middle / size))
+    goals = np.clip(size * beta.ppf(ENDS, a, b), least, most)
+    reach = np.where(ends == middle, np.inf, ends - middle)
+    below, above = np.maximum((goals - middle) / reach, 1.0)
+    moved = middle + (total - middle) * np.where(total < middle, below, above)
+    return np.asarray(np.clip(moved, least, most))
 
 
 def prediction_powered(
@@ -193,6 +207,7 @@ def prediction_powered(
         se^2 = \frac{\lambda^2 s^2_f}{N} + \frac{s^2_{y - \lambda f}}{n}
 
     The classical form beside the posterior: where errors are rare its intervals are too narrow.
+    It is cut at 0 and 1.
 
     Parameters
     ----------
@@ -238,4 +253,5 @@ def prediction_powered(
     mean = float((power * told_of_rest).mean() + (truth - power * told).mean())
     se = float(np.sqrt((power * told_of_rest).var() / rest + (truth - power * told).var() / n))
     reach = float(norm.ppf((1.0 + LEVEL) / 2)) * se
-    return mean, mean - reach, mean + reach
+    mean, low, high = np.clip([mean, mean - reach, mean + reach], 0.0, 1.0).tolist()
+    return mean, low, high

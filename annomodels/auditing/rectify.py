@@ -15,8 +15,8 @@ LEAST = 1e-6
 # hold a number a percent or so too rarely on the hardest of the public sets
 ENDS = (0.02, 0.98)
 # points of the grid: shift, slope, weight; and how far it reaches in standard deviations
-SHIFTS, SLOPES, WEIGHTS = 37, 9, 5
-REACH, REACH_OF_SLOPE, REACH_OF_WEIGHT = 3.0, 2.2, 1.8
+SHIFTS, SLOPES, WEIGHTS = 49, 9, 5
+REACH, STEEPEST, REACH_OF_WEIGHT = 3.0, 2.0, 1.8
 # groups that the share of those that are far off is worth before they are seen; points of its grid
 GROUPS, DOUBTS = 10.0, 24
 
@@ -30,7 +30,7 @@ class Prior:
         \theta_s \sim \text{Beta}(w \mu_s, w (1 - \mu_s)), \quad
         \text{logit}\, \mu_s = a + c_b + b \, \text{logit}\, m_s, \\
         a \sim (1 - h) N(a_0, \sigma_1^2) + h N(a_0, \sigma_2^2), \quad
-        \log b \sim N(0, \sigma_b^2), \quad \log w \sim N(\log w_0, \sigma_w^2)
+        b \sim N(1, \sigma_b^2) \text{ on } [0, 2], \quad \log w \sim N(\log w_0, \sigma_w^2)
 
     m is the mean probability that the model gives in stratum s, and :math:`c_b` keeps the total
     that it expects whatever the slope b.
@@ -58,10 +58,12 @@ class Prior:
     weight_spread: float = 1.0
 
 
-# of wrong labels, whose number a stack was found to know best, and of the shares of labels; chosen
-# so that intervals hold on public sets, see docs/tables/estimate.md
+# before anything is audited: of wrong labels, whose number a stack was found to know best, and of
+# the shares of labels
 OF_WRONG = Prior()
 OF_SHARES = Prior(near=1.0, doubt=0.3, slope=0.3, weight=15.0)
+# once items are audited, whatever model they audit: nearly flat, so that they are what is believed
+WEAK = Prior(near=2.0, far=2.0, slope=1.0)
 # of a coder, and of a slice or a system, beside all items
 OF_CODERS = Prior(near=0.2, far=2.4, doubt=0.15)
 OF_SLICES = Prior(near=0.25, far=0.9, doubt=0.2)
@@ -84,9 +86,8 @@ class Rectifier:
         self.mean = np.clip(mean, LEAST, 1.0 - LEAST)
         self.size = np.asarray(size, dtype=float)
         reach = np.linspace(-1.0, 1.0, SHIFTS) * REACH * max(prior.near, prior.far)
-        of_slope = np.linspace(-1.0, 1.0, SLOPES) * REACH_OF_SLOPE
         of_weight = np.linspace(-1.0, 1.0, WEIGHTS) * REACH_OF_WEIGHT
-        slope = np.exp(prior.slope * of_slope)
+        slope = np.linspace(0.0, STEEPEST, SLOPES)
         weight = prior.weight * np.exp(prior.weight_spread * of_weight)
         centred = self._centred(slope)
         mu = _expit((prior.shift + reach)[:, None, None] + centred[None])
@@ -100,7 +101,7 @@ class Rectifier:
         self.log_prior = (
             -0.5 * of_weight[:, None, None] ** 2
             + of_shift[None, :, None]
-            - 0.5 * of_slope[None, None, :] ** 2
+            - 0.5 * ((slope - 1.0) / prior.slope)[None, None, :] ** 2
         ).ravel()
         # gain of each point of the grid from what was seen of a stratum, by stratum and counts
         self._gains: dict[tuple[int, float, float], Floats] = {}
@@ -144,50 +145,13 @@ class Rectifier:
         return self._gains[key]
 
     def shares(self, seen: Floats, found: Floats, draws: int, rng: np.random.Generator) -> Floats:
-        """Draw the share of each stratum, shape [draw, stratum].
-
-        Parameters
-        ----------
-        seen, found
-            As for :meth:`weights`.
-        draws
-            Number of draws.
-        rng
-            Source of chance.
-        """
+        """Draw the share of each stratum, shape [draw, stratum]."""
         p = self.weights(seen, found)
         # systematic: as many draws of each point as it deserves, up to one
         at = np.searchsorted(np.cumsum(p), (np.arange(draws) + rng.random()) / draws)
         at = np.minimum(at, len(p) - 1)
         rng.shuffle(at)
         return rng.beta(self.a[at] + found, self.b[at] + seen - found)
-
-    def totals(
-        self, seen: Floats, found: Floats, draws: int, rng: np.random.Generator
-    ) -> tuple[Floats, Floats]:
-        """Draw how many of all items have what is counted, and the shares of the strata.
-
-        Parameters
-        ----------
-        seen, found, draws, rng
-            As for :meth:`shares`.
-
-        Returns
-        -------
-        tuple
-            Shapes [draw] and [draw, stratum].
-
-        Examples
-        --------
-        >>> wrong = Rectifier(np.array([0.02, 0.3]), np.array([900, 100]))
-        >>> seen, found = np.array([[30.0, 30], [0, 12]])
-        >>> total, _ = wrong.totals(seen, found, 4000, np.random.default_rng(1))
-        >>> np.quantile(total, [0.025, 0.5, 0.975]).round().tolist()
-        [28.0, 43.0, 86.0]
-        """
-        shares = self.shares(seen, found, draws, rng)
-        rest = np.maximum(np.round(self.size - seen), 0).astype(np.int64)
-        return rng.binomial(rest[None], shares).sum(axis=1) + found.sum(), shares
 
 
 def build(mean: Floats, size: Ints, seen: Ints, found: Ints, prior: Prior = OF_WRONG) -> Any:
@@ -218,7 +182,7 @@ def build(mean: Floats, size: Ints, seen: Ints, found: Ints, prior: Prior = OF_W
                 pm.Normal.dist(prior.shift, prior.far),
             ],
         )
-        slope = pm.LogNormal("slope", 0.0, prior.slope)
+        slope = pm.TruncatedNormal("slope", 1.0, prior.slope, lower=0.0, upper=STEEPEST)
         weight = pm.LogNormal("weight", np.log(prior.weight), prior.weight_spread)
         centre = pt.constant(float((odds * size).sum() / size.sum())) * (1.0 - slope)
         for _ in range(12):

@@ -22,7 +22,7 @@ from annomodels.auditing.foresight import foreseen, needed
 from annomodels.auditing.strata import allocate
 from annomodels.data.names import places_of
 from annomodels.data.validation import counted
-from annomodels.errors import AnnotationError, NotApplicable, Problem
+from annomodels.errors import AnnotationError, NotApplicable, Problem, valid_seed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,7 +99,7 @@ def audit(
     .. math:: n_s \propto \sum_{i \in s} \sqrt{q_i (1 - q_i)},
 
     q being the probability that the label of the item is wrong, and items of a stratum have equal
-    chances. So :func:`annomodels.estimate` can give intervals that hold where the model is wrong.
+    chances. So :func:`annomodels.estimate` can allow for errors of the model.
 
     Parameters
     ----------
@@ -162,6 +162,9 @@ def audit(
     if room < 1:
         what = "All items that could be judged have been drawn."
         raise AnnotationError(Problem(what, remedy="Take the estimate from what was judged."))
+    if size is not None and size > room:
+        what = f"The audit asks for {counted(size, 'item')}, and {room:,} can be drawn."
+        raise AnnotationError(Problem(what, remedy=f"Ask for {room:,} at most."))
     foretold = foreseen(p, part, fit.model.misjudged)
     wanted = size or DEFAULT_SIZE
     if width is not None:
@@ -169,7 +172,7 @@ def audit(
     number = min(wanted, room)
     design = design if design.first else replace(design, first=number)
     strata = design.strata(fit)
-    rng = np.random.default_rng([seed, len(design.rounds)])
+    rng = np.random.default_rng([valid_seed(seed), len(design.rounds)])
     before = strata.count(had).astype(np.int64)
     more = allocate(strata, number, before)
     free = strata.stratum.copy()

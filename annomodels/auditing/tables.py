@@ -9,7 +9,8 @@ import numpy as np
 from annomodels.auditing.answers import Answers
 from annomodels.auditing.estimator import Estimator, Seen
 from annomodels.auditing.foresight import further
-from annomodels.auditing.plain import led, prediction_powered, weighted
+from annomodels.auditing.plain import LEVEL, prediction_powered, weighted
+from annomodels.auditing.rectify import ENDS
 from annomodels.auditing.rows import WRONG, flipped, row_of, three
 from annomodels.data.names import label_text
 from annomodels.summaries.trust.known_truth import to_be_expected
@@ -44,6 +45,8 @@ class Tables:
         Their clusters, from 0, shape [audited]; None without any.
     alike
         Whether all items had the same chance.
+    cautious
+        Whether the interval of an audit alone must cover whatever strata the errors are in.
     n_draws, seed
         Number and seed of the draws.
     """
@@ -57,16 +60,16 @@ class Tables:
         weights: Floats,
         cluster: Ints | None,
         alike: bool,
+        cautious: bool,
         n_draws: int,
         seed: int,
     ) -> None:
         self.fit, self.data, self.estimator = fit, fit.data, estimator
         self.seen, self.answers, self.n_draws, self.seed = seen, answers, n_draws, seed
-        self.alike = alike
+        self.alike, self.cautious = alike, cautious
         self.weights, self.cluster = weights, cluster
         self.n_items = int(estimator.strata.size.sum()) + len(answers.extra)
         self._totals: dict[int, tuple[Floats, Floats]] = {}
-        self._contradicted: list[int] = []
 
     # -- all items ------------------------------------------------------------------------------
 
@@ -75,13 +78,7 @@ class Tables:
         if label not in self._totals:
             rng = np.random.default_rng([self.seed, label + 1])
             total, shares = self.estimator.total(label, self.seen, self.n_draws, rng)
-            total = total + self._known(label).sum()
-            if len(self.seen.item):
-                moved = led(total, self._audit(label) * self.n_items)
-                if moved is not total:
-                    self._contradicted.append(label)
-                    total = np.clip(moved, 0.0, self.n_items)
-            self._totals[label] = total, shares
+            self._totals[label] = total + self._known(label).sum(), shares
         return self._totals[label]
 
     def _known(self, label: int) -> Floats:
@@ -101,37 +98,51 @@ class Tables:
         rows = [
             row_of("accuracy", "", 1 - wrong / n, flipped(audit), flipped(model)),
             row_of("wrong", "", wrong, audit * n, model * n),
-            row_of("still_wrong", "", wrong - self.found_wrong(), (np.nan,) * 3, (np.nan,) * 3),
+            row_of("still_wrong", "", wrong - self._found(WRONG), (np.nan,) * 3, (np.nan,) * 3),
         ]
         shares = self._prevalences()
-        for label, name in enumerate(self.data.labels):
-            rows.append(
-                row_of("prevalence", name, shares[:, label], self._audit(label), self._model(label))
-            )
+        for label, (name, value) in enumerate(
+            zip(self.data.labels, self._balanced(shares), strict=True)
+        ):
+            audit, model = self._audit(label), self._model(label)
+            row = row_of("prevalence", name, shares[:, label], audit, model)
+            rows.append(row | {"value": float(value)})
         codes = (WRONG, None, None, *range(self.data.n_labels))
         if self.alike:
             for row, label in zip(rows, codes, strict=True):
                 row |= self._normal(label, flip=row["quantity"] == "accuracy")
         return pd.DataFrame(rows)
 
-    def found_wrong(self) -> float:
-        """Count the gold labels that were judged to be wrong."""
-        return float(self.estimator.found(WRONG, self.seen).sum() + self._known(WRONG).sum())
+    def _found(self, label: int) -> float:
+        """Count the judged items that are wrong (-1), or have a label."""
+        return float(self.estimator.found(label, self.seen).sum() + self._known(label).sum())
 
     def _prevalences(self) -> Floats:
-        """Draws of the shares of all labels, which add up to 1, shape [draw, label]."""
+        """Draws of the share of each label, shape [draw, label]."""
         totals = np.stack([self.drawn(k)[0] for k in range(self.data.n_labels)], axis=1)
         if self.data.n_labels == 2:
             totals[:, 1] = self.n_items - totals[:, 0]
-        return np.asarray(totals / np.maximum(totals.sum(axis=1, keepdims=True), 1e-12))
+        return np.asarray(totals / self.n_items)
 
-    def _audit(self, label: int) -> Floats:
+    def _balanced(self, shares: Floats) -> Floats:
+        """Means of the shares, those of the items not judged by one factor so that the sum is 1.
+
+        Draws keep their own means: rare labels are overestimated by as much as shares that none of
+        the audited items has are skewed, and the commonest one must not pay for them.
+        """
+        known = np.array([self._found(k) for k in range(self.data.n_labels)]) / self.n_items
+        rest = np.maximum(shares.mean(axis=0) - known, 0.0)
+        value = known + rest * (1.0 - known.sum()) / max(float(rest.sum()), 1e-12)
+        return np.asarray(np.clip(value, *np.quantile(shares, ENDS, axis=0)))
+
+    def _audit(self, label: int, level: float = LEVEL) -> Floats:
         """Share, low and high by the audited items alone, of the items that could be drawn."""
         found, rest = self.estimator.found(label, self.seen), len(self.answers.extra)
         size = int(self.estimator.strata.size.sum())
         if not len(self.seen.item):
             return np.full(3, np.nan)
-        share = np.array(weighted(found, self.weights, size, self.cluster))
+        alone = weighted(found, self.weights, size, self.cluster, level, self.cautious)
+        share = np.array(alone)
         return np.asarray((share * size + self._known(label).sum()) / (size + rest))
 
     def _model_wrong(self) -> Floats:
@@ -220,7 +231,7 @@ class Tables:
         return xr.Dataset(
             {
                 "wrong": ("sample", wrong),
-                "still_wrong": ("sample", wrong - self.found_wrong()),
+                "still_wrong": ("sample", wrong - self._found(WRONG)),
                 "prevalence": (("sample", "truth"), self._prevalences()),
             },
             coords={"truth": labels},
@@ -236,11 +247,17 @@ class Tables:
         low, high = np.quantile(drawn, [0.025, 0.975])
         said = f"{low:.0f}" if low == high else f"{low:.0f} to {high:.0f}"
         labels = self.data.labels
-        names = ["wrong labels"] * (WRONG in self._contradicted)
-        names += [f"the share of {label_text(labels[k])}" for k in self._contradicted if k >= 0]
+        tested = (WRONG, *range(1 if len(labels) == 2 else len(labels)))
+        level = 1.0 - (1.0 - LEVEL) / len(tested)
+        part, names = self._part(), []
+        for label in tested:
+            _, least, most = self._audit(label, level)
+            if not least <= self.estimator.told(label)[part].mean() <= most:
+                name = "the number of wrong labels"
+                names.append(name if label < 0 else f"the share of {label_text(labels[label])}")
         against = (
-            f"The judged items alone point elsewhere than the model: the interval of "
-            f"{', '.join(names)} goes towards theirs."
+            f"The audited items contradict the fit about {' and '.join(names)}: what it says is "
+            "outside the interval of the audit alone, at 5 % for all of these tests together."
         )
         return [
             *([against] if names else []),

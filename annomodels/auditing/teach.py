@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -83,13 +84,15 @@ def _layered(fit: Fit, item: Ints, truth: Ints, of: Ints) -> Floats:
     """P(truth) of some items, with how sure a stack is taught by others."""
     from annomodels.engines.layer import draw_layer
     from annomodels.engines.source.stacked import averaged
+    from annomodels.models.mixtures.stack import Dependence
     from annomodels.summaries.draws import model_of
 
     stack = cast("Stack", model_of(fit.tree))
     log_q: Floats = fit.tree["stack"].to_dataset()["log_mixture"].values
     gold = np.full(len(log_q), -1) if fit.data.gold is None else np.array(fit.data.gold)
     gold[item] = truth
-    layer = draw_layer(stack, log_q, gold, float(fit.tree.attrs["gain"]), fit.seed)
+    dependence = Dependence(**json.loads(fit.tree.attrs["dependence"]))
+    layer = draw_layer(stack, log_q, gold, dependence, fit.seed)
     return averaged(log_q[of], layer)[0]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from annomodels.cli.options import gathered, split_words
+from annomodels.cli.options import SEED, gathered, split_words
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def assumption_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option(
             "--seed",
-            type=click.IntRange(min=0),
+            type=SEED,
             default=1,
             show_default=True,
             help="The same seed gives the same numbers.",

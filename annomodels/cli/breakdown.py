@@ -35,10 +35,6 @@ SHORT: dict[str, tuple[str, ...]] = {
 }
 """Columns that a drawn table shows, after those that name the part and the coefficient."""
 
-SHARES = (
-    *("share", "share_low", "share_high", "by_chance"),
-    *("ratio", "ratio_low", "ratio_high", "p_more"),
-)
 MOST_DRAWN = 12
 
 
@@ -103,7 +99,7 @@ def _one(data: Annotations, by: str, name: str, positive: str | None) -> Breakdo
 
 
 def _say_overall(title: str, row: Mapping[Hashable, object]) -> None:
-    """Say what holds for all parts together."""
+    """Print the values for all parts together."""
     from annomodels.cli.tables import cell
 
     low, high = cell(row["low"], 3), cell(row["high"], 3)
@@ -136,10 +132,10 @@ def show_diagnosis(data: Annotations, name: str, writing: Writing) -> pd.DataFra
     tell = say if drawn else note
     for sentence in found.sentences:
         tell(f"* {sentence}")
-    table = _all_parts(found)
+    table = found.table
     if drawn:
         table = table.groupby("part", sort=False).head(MOST_DRAWN)
-    emit(table, writing, found.title, ("part", "name", "n", *SHARES))
+    emit(table, writing, found.title, tuple(map(str, found.table)))
     for text in found.notes:
         note(f"note: {text}")
     return found.agreement
@@ -149,26 +145,6 @@ def _everything(found: Diagnosis) -> dict[str, object]:
     """Sentences, notes and tables."""
     tables = {name: table.to_dict("records") for name, table in found.tables()}
     return {"title": found.title, "sentences": found.sentences, **tables, "notes": found.notes}
-
-
-def _all_parts(found: Diagnosis) -> pd.DataFrame:
-    """Label pairs, coders, groups and items one below the other."""
-    import pandas as pd
-
-    pieces = []
-    if len(found.label_pairs):
-        names = [
-            f"{label_text(a)} / {label_text(b)}"
-            for a, b in zip(found.label_pairs["first"], found.label_pairs["second"], strict=True)
-        ]
-        pieces.append(found.label_pairs.assign(part="label pair", name=names))
-    for part, table in (("coder", found.coders), ("group", found.groups), ("item", found.items)):
-        if table is not None and len(table):
-            pieces.append(table.assign(part=part, name=table[part].map(label_text)))
-    columns = ["part", "name", "n", *SHARES]
-    if not pieces:
-        return pd.DataFrame(columns=columns)
-    return pd.concat([piece.reindex(columns=columns) for piece in pieces], ignore_index=True)
 
 
 def _usage(message: str) -> click.UsageError:

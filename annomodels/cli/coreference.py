@@ -36,7 +36,7 @@ _ENDINGS = {".csv", ".tsv", ".json", ".md", ".tex"}
 
 @dataclass(frozen=True)
 class Asked:
-    """What is to be measured, and how."""
+    """Measures and options of a call."""
 
     chains: tuple[str, ...]
     distances: tuple[str, ...]
@@ -47,12 +47,12 @@ class Asked:
 
 
 def is_folder(output: str) -> bool:
-    """Whether an output is to be a folder: it is one, or its name has no ending of a table."""
+    """Return True for a folder: it is one, or its name has no ending of a table."""
     return output != "-" and (Path(output).is_dir() or Path(output).suffix.lower() not in _ENDINGS)
 
 
 def names_of(model: str) -> tuple[str, ...]:
-    """Give the names of the files of the folder."""
+    """Return the names of the files of the folder."""
     return _TABLES if model == "none" else (*_TABLES, *_SILVER)
 
 
@@ -149,7 +149,7 @@ def _genre(pattern: str | None) -> Any:
 
 
 def say(documents: Sequence[Document]) -> None:
-    """Say on stderr what was read, and what reading found."""
+    """Print on stderr what was read, with the notes of the reader."""
     coders = {coder for document in documents for coder in document.layers}
     mentions = sum(len(document.keys) for document in documents)
     sizes = plural(len(documents), "text"), plural(len(coders), "coder")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import shlex
 import traceback
 
 import click
@@ -29,6 +30,12 @@ def explain(error: BaseException, session: Session) -> int:
     if session.debug and not isinstance(error, click.UsageError):
         traceback.print_exception(error)
     code, text = _read(error)
+    if session.saved and code == INTERRUPTED:
+        text = "Interrupted."
+    if session.saved:
+        folder = shlex.quote(session.saved)
+        again = f"annomodels report {folder} -o {shlex.quote(f'{session.saved}/report.html')}"
+        text += f"\nThe fit is saved in {folder}, without tables and report. Go on with: {again}"
     if text:
         say_error(text, session)
     return code

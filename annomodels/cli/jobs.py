@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
 INDEX, TABLE, METHODS = "index.html", "agreement.csv", "methods.md"
 _REPORT, ESTIMATE, EFFECTS = "report.html", "estimate.csv", "effects.csv"
-_OTHERS = ("gold.csv", "coders.csv", "items.csv", "agreement.csv", "fit.nc", "methods.md")
+FIT = "fit.nc"
+_OTHERS = ("gold.csv", "coders.csv", "items.csv", "agreement.csv", FIT, "methods.md")
 
 
 @dataclass(frozen=True)
@@ -70,37 +72,47 @@ def one_question(
         load_data,
         say_notes,
     )
-    from annomodels.cli.places import check_folder
+    from annomodels.cli.places import check_folder, filled_folder
     from annomodels.cli.sampling import exit_code, facts_of, verdict_lines
-    from annomodels.cli.session import note
+    from annomodels.cli.session import note, warn
     from annomodels.reporting.health import findings
 
     names = names_of(
         report=job.report, audited=bool(job.audit), regressed=bool(job.sampling.covariates)
     )
-    check_folder(output, names, job.force)
-    how = drawn_from(job.drawn, output) if job.audit else {}
-    labels = load_data(job.data, job.reading) if labels is None else labels
-    note(repr(labels))
-    say_notes(labels)
-    known = _known(job, labels)
-    if job.audit:
-        check_answers(job.audit, labels)
-    for fact in findings(labels):
-        if fact.remark:
-            note(f"{fact.check}: {fact.value}. {fact.remark}")
-    fit = fit_of(job, labels)
-    found = estimated(fit, job.audit, how, seed=fit.seed) if job.audit else None
-    write_outputs(
-        fit,
-        output,
-        names,
-        found,
-        threshold=job.threshold,
-        target=job.target,
-        known=known,
-        spreadsheet=job.spreadsheet,
-    )
+
+    def check_output() -> None:
+        check_folder(output, names, job.force)
+
+    with filled_folder(output, check_output, force=job.force, keep=(FIT,)) as beside:
+        how = drawn_from(job.drawn, output) if job.audit else {}
+        labels = load_data(job.data, job.reading) if labels is None else labels
+        note(repr(labels))
+        say_notes(labels)
+        known = _known(job, labels)
+        if job.audit:
+            check_answers(job.audit, labels)
+        for fact in findings(labels):
+            if fact.remark:
+                note(f"{fact.check}: {fact.value}. {fact.remark}")
+        fit = fit_of(job, labels)
+        fit.save(beside / FIT)
+        found = estimated(fit, job.audit, how, seed=fit.seed) if job.audit else None
+        stale = not job.report and (Path(output) / _REPORT).exists()
+        remarks = write_outputs(
+            fit,
+            beside,
+            names,
+            found,
+            threshold=job.threshold,
+            target=job.target,
+            known=known,
+            spreadsheet=job.spreadsheet,
+        )
+    for text in remarks:
+        note(f"note: {text}")
+    if stale:
+        warn(f"{Path(output) / _REPORT} is from an earlier run.")
     check = (fit if found is None else found.after(fit)).check()
     folder = Path(output)
     main_file = folder / ("report.html" if job.report else "gold.csv")
@@ -140,7 +152,7 @@ def names_of(*, report: bool, audited: bool = False, regressed: bool = False) ->
 
 def write_outputs(
     fit: Fit,
-    folder: str,
+    beside: Path,
     names: tuple[str, ...],
     audited: Estimate | None = None,
     *,
@@ -148,16 +160,13 @@ def write_outputs(
     target: float | None,
     known: Mapping[Hashable, Hashable] | None = None,
     spreadsheet: bool = False,
-) -> None:
-    """Write all outputs beside the folder, then move them in.
+) -> tuple[str, ...]:
+    """Write all outputs but the fit into a folder; gives what is to be said of the gold labels.
 
-    Fit and verdict come from a second thread: both leave the interpreter idle for long. Files are
-    those of :func:`names_of`; a folder that is not there is made. After an audit tables and page
-    are of the fit after it; what is saved is the fit that was audited, of which further rounds can
-    be drawn.
+    The verdict comes from a second thread, for it leaves the interpreter idle for long. Files are
+    those of :func:`names_of`. After an audit tables and page are of the fit after it; what is saved
+    is the fit that was audited, of which further rounds can be drawn.
     """
-    from annomodels.cli.places import filled_folder
-    from annomodels.cli.session import note, warn
     from annomodels.cli.tables import gold_of, gold_table, guarded_tables, to_text
     from annomodels.cli.terminal import Stages
     from annomodels.reporting.facts import Facts
@@ -167,11 +176,11 @@ def write_outputs(
     told = str(fit.tree.attrs["command"])
     shown = fit if audited is None else audited.after(fit)
     facts = Facts(shown, target, known=known, estimate=audited)
-    stale = _REPORT not in names and (Path(folder) / _REPORT).exists()
-    with filled_folder(folder) as beside, Stages() as stages, ThreadPoolExecutor(1) as second:
+    with Stages() as stages:
         stages("making the tables", 0.0)
-        checked = second.submit(shown.check)
-        saved = second.submit(fit.save, beside / "fit.nc")
+        # ends with the process: who interrupts it does not wait for a verdict
+        checked = Thread(target=_looked_at, args=(shown,), daemon=True)
+        checked.start()
         gold = gold_of(shown, threshold)
         tables = {
             "gold.csv": gold_table(gold, threshold, soft=False),
@@ -186,18 +195,21 @@ def write_outputs(
         safe = guarded_tables(list(tables.values()), spreadsheet)
         for name, table in zip(tables, safe, strict=True):
             (beside / name).write_text(to_text(table, "csv"), encoding="utf-8", newline="")
-        checked.result()
+        checked.join()
+        shown.check()
         (beside / "methods.md").write_text(methods(facts, told), encoding="utf-8")
         stages("making the tables", 1.0)
         if _REPORT in names:
             stages("drawing the report", 0.0)
             write(beside / _REPORT, page(facts, told))
             stages("drawing the report", 1.0)
-        saved.result()
-    for text in gold.notes:
-        note(f"note: {text}")
-    if stale:
-        warn(f"{Path(folder) / _REPORT} is from an earlier run.")
+    return tuple(gold.notes)
+
+
+def _looked_at(fit: Fit) -> None:
+    """Check a fit, which keeps what comes of it; who asks next meets the error, if there is one."""
+    with suppress(Exception):
+        fit.check()
 
 
 def each_question(job: Job, output: str) -> tuple[str, list[Outcome], dict[str, str]]:

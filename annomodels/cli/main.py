@@ -7,14 +7,18 @@ import importlib
 import io
 import os
 import shlex
+import signal
 import sys
+import threading
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from types import MethodType
+from typing import Any
 
 import click
 
-from annomodels.cli.exits import DONE, explain
+from annomodels.cli.exits import DONE, INTERRUPTED, explain
 from annomodels.cli.options import SECTIONS
 from annomodels.cli.screen.wrapping import size, wrapped
 from annomodels.cli.session import Session, warn
@@ -70,11 +74,15 @@ Exit codes: 0 done; 1 a gate failed; 2 usage; 3 data cannot be read or understoo
 
 def load_command(name: str) -> click.Command:
     """Import the one command of this name."""
+    from annomodels.cli.options import documented
+
     file, function = (FILES[name], name) if name in FILES else (name, "command")
     module = importlib.import_module(f"annomodels.cli.commands.{file}")
     command: click.Command = getattr(module, function)
     command.context_class = Context
     command.format_options = MethodType(_format_options, command)  # type: ignore[method-assign]
+    if command.help is None and command.callback is not None:  # python -OO drops docstrings
+        command.help = documented(command.callback)
     for parameter in command.params:
         if isinstance(parameter, click.Option) and isinstance(parameter.type, click.Choice):
             _list_choices(parameter, [str(choice) for choice in parameter.type.choices])
@@ -226,7 +234,7 @@ def main(args: Sequence[str] | None = None) -> int:
         cli.main(words, prog_name="annomodels")
     session = Session(command=printable(shlex.join(["annomodels", *words])), group=cli)
     _accept_any_text()
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _heeding_interrupts(session):
         _tame_warnings(session)
         try:
             code = _run(words, session)
@@ -248,6 +256,40 @@ def _run(words: list[str], session: Session) -> int:
     except click.exceptions.Exit as finished:
         return finished.exit_code
     return DONE
+
+
+@contextmanager
+def _heeding_interrupts(session: Session) -> Iterator[None]:
+    """Take Ctrl-C and SIGTERM: the first is an exception, a second ends the process at once.
+
+    Whoever samples takes the first for itself, and keeps what it has.
+    """
+    from annomodels.engines.settings import Interrupts
+
+    before: dict[int, Any] = {}
+    noted = Interrupts.taken = False
+
+    def take(number: int, frame: object) -> None:
+        nonlocal noted
+        if noted or Interrupts.taken:
+            from annomodels.cli.places import leave_all
+
+            leave_all()
+            explain(KeyboardInterrupt(), session)
+            os._exit(INTERRUPTED)
+        noted = True
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is threading.main_thread():
+        for number in map(int, (signal.SIGINT, signal.SIGTERM)):
+            was = signal.getsignal(number)
+            if was in (signal.SIG_DFL, signal.default_int_handler):  # a shell may have it ignored
+                before[number] = signal.signal(number, take)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():  # a second Ctrl-C must not spoil the way out
+            signal.signal(number, signal.SIG_IGN if noted else handler)
 
 
 def _tame_warnings(session: Session) -> None:

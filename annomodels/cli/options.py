@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import inspect
 import re
+import textwrap
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import Any
 
 import click
 
 from annomodels.cli.session import Session
+from annomodels.errors import MOST_SEED
 
 FORMATS = ("table", "tsv", "csv", "json", "md", "tex")
+SEED = click.IntRange(0, MOST_SEED)
 EXECUTORS = ("threads", "processes")
 ENGINES = ("auto", "gibbs", "nuts", "em")
 UNITS = ("exact", "token", "overlap", "chain")
@@ -129,12 +134,24 @@ def _form(parameter: inspect.Parameter) -> dict[str, Any]:
 
 def _described(verb: Callable[..., Any]) -> dict[str, str]:
     """First sentence about each parameter in a docstring."""
-    section = inspect.getdoc(verb).partition("Parameters\n---")[2].partition("\n\n")[0]  # type: ignore[union-attr]
-    told: dict[str, str] = {}
+    section = documented(verb).partition("Parameters\n---")[2].partition("\n\n")[0]
+    told: dict[str, str] = dict.fromkeys(inspect.signature(verb).parameters, "")
     for names, text in re.findall(r"^(\w[\w, ]*)\n((?: +.*\n?)+)", section, re.MULTILINE):
         plain = re.sub(r":\w+:`~?(?:\w+\.)*(\w+)`|`+", r"\1", " ".join(text.split()))
         told |= dict.fromkeys(names.split(", "), re.split(r"(?<=\.) (?=[A-Z])", plain)[0])
     return told
+
+
+def documented(function: Callable[..., Any]) -> str:
+    """Docstring of a function, from its source where Python was told to drop it (-OO)."""
+    found = inspect.getdoc(function)
+    if found is None:
+        with suppress(OSError):
+            source = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function))))
+            found = next(
+                ast.get_docstring(node) for node in source.body if isinstance(node, ast.FunctionDef)
+            )
+    return found or ""
 
 
 def changed(reading: Reading) -> Reading:
@@ -240,7 +257,7 @@ def sample_options(command: Command) -> Command:
         "engine": {"type": click.Choice(ENGINES)},
         "warmup": {"type": click.IntRange(min=0)},
         "seed": {
-            "type": click.IntRange(min=0),
+            "type": SEED,
             "default": 1,
             "help": "The same seed gives the same numbers.",
         },

@@ -6,12 +6,13 @@ import errno
 import os
 import shutil
 import stat
-import tempfile
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 from annomodels.cli.options import Writing
+from annomodels.cli.session import current
 from annomodels.errors import AnnomodelsError, Problem
 
 
@@ -46,6 +47,8 @@ def check_folder(
     Folders named by `inner`, of Parquet files, are replaced as a whole.
     """
     folder = Path(folder)
+    if folder.is_symlink() and not folder.exists():
+        _raise_all([_dangling(folder)])
     if folder.exists() and not folder.is_dir():
         _raise_all(
             [Problem("The output must be a folder, but this is a file.", str(folder), _OTHER)]
@@ -75,27 +78,132 @@ def write_file(path: str | Path, write: Callable[[Path], object]) -> None:
         write(beside)
 
 
+RUNNING, LOCK = "annomodels-run", "lock"
+_open: list[Callable[[], None]] = []
+"""How folders that are being filled are left when the process must end at once."""
+
+
 @contextmanager
-def filled_folder(folder: str | Path) -> Iterator[Path]:
-    """Give an empty folder to fill; its files are moved to `folder` when all are there."""
+def filled_folder(
+    folder: str | Path,
+    check: Callable[[], None] = lambda: None,
+    *,
+    force: bool = True,
+    keep: Sequence[str] = (),
+) -> Iterator[Path]:
+    """Give an empty folder to fill; its files are moved to `folder` when all are there.
+
+    The folder is that of this process alone until then, and what a killed one left in it is
+    cleared. A folder that is not there appears as a whole.
+
+    Parameters
+    ----------
+    folder
+        Where the files go.
+    check
+        Refuses what cannot be written; asked before and after the folder is taken.
+    force
+        Whether files that come there in the meantime are replaced.
+    keep
+        Names of files and folders that are moved, if all are there, when the rest fails.
+
+    Raises
+    ------
+    CannotWrite
+        When another process fills it.
+    """
     folder = Path(folder)
-    made = _make(folder)
-    beside = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    check()
+    made = _make(folder.absolute().parent)
+    beside = folder.parent / f".{folder.name}.{RUNNING}"
+    lock = _taken(beside, folder)
+
+    def leave(names: Iterable[str] | None = None) -> None:
+        """Move what is to be moved, then let go."""
+        parts = [beside / name for name in keep] if names is None else map(beside.joinpath, names)
+        found = [part for part in parts if part.exists()]
+        try:
+            if names is None and (not keep or len(found) < len(keep)):
+                return
+            _move(found, folder, beside, force)
+            if names is None:
+                current().saved = str(folder)
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
+            lock.close()
+            for empty in made:
+                with suppress(OSError):
+                    empty.rmdir()
+
+    _open.append(leave)
     try:
+        check()
         yield beside
-        for file in sorted(beside.iterdir()):
-            if file.is_dir():
-                _move_folder(file, folder / file.name, beside)
-            else:
-                _as_usual(file)
-                file.replace(folder / file.name)
+        (beside / LOCK).unlink(missing_ok=True)
+        leave(sorted(part.name for part in beside.iterdir()))
+    except BaseException:
+        if not lock.closed:
+            leave()
+        raise
     finally:
-        shutil.rmtree(beside, ignore_errors=True)
-        for empty in made:
-            try:
-                empty.rmdir()
-            except OSError:
+        _open.remove(leave)
+
+
+def leave_all() -> None:
+    """Keep what can be kept of what is being written; the process ends."""
+    for leave in _open:
+        leave()
+
+
+def _taken(beside: Path, folder: Path) -> IO[bytes]:
+    """Take the folder to fill, and clear it; gives its lock."""
+    from annomodels.io.writing import hold
+
+    while True:
+        beside.mkdir(mode=0o700, exist_ok=True)
+        path = beside / LOCK
+        if beside.is_symlink() or (any(beside.iterdir()) and not path.is_file()):
+            what = "A folder of the name that outputs are prepared in is there already."
+            raise CannotWrite([Problem(what, str(beside), "Remove it.")])
+        with suppress(FileNotFoundError):  # its process ended and removed it
+            lock = path.open("wb")
+            if hold(lock) is False:
+                lock.close()
+                what = "Another process is writing to this folder."
+                remedy = "Wait until it has ended, or choose another place with -o."
+                raise CannotWrite([Problem(what, str(folder), remedy)])
+            if path.stat().st_ino == os.fstat(lock.fileno()).st_ino:
                 break
+            lock.close()
+    for part in beside.iterdir():
+        if part.is_dir():
+            shutil.rmtree(part)
+        elif part.name != LOCK:
+            part.unlink()
+    return lock
+
+
+def _move(parts: Sequence[Path], folder: Path, beside: Path, force: bool) -> None:
+    """Move files and folders into a folder, which appears with all of them if it is new."""
+    from annomodels.io.writing import put
+
+    for part in parts:
+        if not part.is_dir():
+            _as_usual(part)
+    if not folder.exists():
+        whole = beside / folder.name
+        whole.mkdir()
+        for part in parts:
+            part.rename(whole / part.name)
+        with suppress(OSError):  # somebody made it now: then into theirs
+            whole.rename(folder)
+            return
+        parts = sorted(whole.iterdir())
+    for part in parts:
+        if part.is_dir():
+            _move_folder(part, folder / part.name, beside)
+        else:
+            put(part, folder / part.name, force)
 
 
 _OTHER = "Choose another place with -o."
@@ -104,6 +212,8 @@ _OTHER = "Choose another place with -o."
 def _file_problems(path: Path, force: bool) -> list[Problem]:
     if path.is_dir():
         return [Problem("The output must be a file, but this is a folder.", str(path), _OTHER)]
+    if path.is_symlink() and not path.exists():
+        return [_dangling(path)]
     if path.exists():
         if _is_special(path):
             return []
@@ -118,6 +228,11 @@ def _file_problems(path: Path, force: bool) -> list[Problem]:
         return [] if writable else [_no_permission(path.parent)]
     remedy = "Create the folder first, or choose another place with -o."
     return [Problem("The folder of the output does not exist.", str(path.parent), remedy)]
+
+
+def _dangling(path: Path) -> Problem:
+    what = "The output is a link to something that does not exist."
+    return Problem(what, str(path), f"Remove the link. {_OTHER}")
 
 
 def _inner_problems(path: Path, force: bool) -> list[Problem]:

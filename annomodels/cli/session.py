@@ -27,6 +27,8 @@ _KEYWORD = re.compile(
     |(?=$|[\s,;:.)`]))""",
     re.VERBOSE,
 )
+# signs that move or colour a terminal, or ring its bell; names come from strangers
+_CONTROL = {n: f"\\x{n:02x}" for n in (*range(9), *range(11, 32), *range(127, 160))}
 _FIT = re.compile(r"""am\.fit\(data, ["']([\w-]+)["']\)""")
 _CALL = re.compile(r"\b(?:am|annomodels)\.([a-z]+)(?:\((?:\.\.\.)?\))?(?!\w|\(|\.\w)")
 _VERBS = {"read": "run", "agreement": "agree"}  # commands with other names than the functions
@@ -49,6 +51,8 @@ class Session:
     group: click.Group | None = None
     live: Callable[[], None] | None = None
     """Takes a drawn bar off the screen, while there is one."""
+    saved: str = ""
+    """Folder with a fit that was kept when the rest of a run failed."""
 
     def pause(self) -> None:
         """See that what is written next begins a line of its own."""
@@ -98,6 +102,7 @@ def _marked(word: str, text: str, colour: str) -> None:
 
 def here(text: str, session: Session | None = None) -> str:
     """Spell the options that a message names as those of this command, else of any other."""
+    text = text.translate(_CONTROL)
     group = (session or current()).group
     if group is None or not any(sign in text for sign in ("=", "am.", "annomodels.", "()")):
         return text

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from annomodels.cli.jobs import Job, fit_of
+from annomodels.cli.jobs import FIT, Job, fit_of
 from annomodels.cli.loading import PREFIX, asked_of, several
 from annomodels.cli.options import changed, flag_of
 from annomodels.cli.places import check_folder, filled_folder
@@ -24,31 +24,27 @@ if TYPE_CHECKING:
     from annomodels.scale.scanned import Scanned
 
 GOLD, CODERS, ABOUT, TRUTH = "gold.parquet", "coders.csv", "about.json", "truth"
-FILES = (GOLD, CODERS, "fit.nc", ABOUT)
+FILES = (GOLD, CODERS, FIT, ABOUT)
 REPORT, METHODS = "report.html", "methods.md"
 
 
 def stream_fit(job: Job, output: str, *, as_json: bool) -> int:
     """Scan, fit and write a folder; gives the exit code."""
     refuse_the_rest(job)
-    check_folder(output, FILES, job.force, (TRUTH,))
-    result = fit_of(job, scanned(job))
 
-    def fill(folder: Path) -> None:
+    def fill(result: Fit, folder: Path) -> None:
         result.write_gold(folder / GOLD)
         _table(result, None, folder)
 
-    return _written(result, job, output, fill, FILES, as_json)
+    return _written(job, output, fill, FILES, as_json)
 
 
 def stream_run(job: Job, output: str, *, every_question: bool, as_json: bool) -> int:
     """Scan, fit, and write a folder with a report of what a scan can know; gives the exit code."""
     refuse_the_rest(job, known=job.known, every_question=every_question)
     names = (*([REPORT] if job.report else []), *FILES, METHODS)
-    check_folder(output, names, job.force, (TRUTH,))
-    result = fit_of(job, scanned(job))
 
-    def fill(folder: Path) -> None:
+    def fill(result: Fit, folder: Path) -> None:
         from annomodels.reporting.facts import Facts
         from annomodels.reporting.methods import methods
         from annomodels.reporting.page import page
@@ -68,7 +64,7 @@ def stream_run(job: Job, output: str, *, every_question: bool, as_json: bool) ->
                 (folder / REPORT).write_text(text, encoding="utf-8", newline="\n")
                 stages("drawing the report", 1.0)
 
-    return _written(result, job, output, fill, names, as_json)
+    return _written(job, output, fill, names, as_json)
 
 
 def _table(result: Fit, target: float | None, folder: Path, spreadsheet: bool = False) -> None:
@@ -78,32 +74,37 @@ def _table(result: Fit, target: float | None, folder: Path, spreadsheet: bool = 
 
 
 def _written(
-    result: Fit,
     job: Job,
     output: str,
-    fill: Callable[[Path], None],
+    fill: Callable[[Fit, Path], None],
     names: tuple[str, ...],
     as_json: bool,
 ) -> int:
-    """Write all beside the folder, then move it in; say what came of it."""
+    """Scan, fit, write all beside the folder, then move it in; say what came of it."""
     folder = Path(output)
-    check = result.check()
-    facts: dict[str, Any] = {
-        "items": result.data.n_items,
-        "annotations": result.data.n_annotations,
-        "model": result.model.name,
-        **facts_of(result, check),
-    }
-    with filled_folder(folder) as beside:
+
+    def check_output() -> None:
+        check_folder(output, names, job.force, (TRUTH,))
+
+    kept = (TRUTH, FIT, ABOUT)
+    with filled_folder(folder, check_output, force=job.force, keep=kept) as beside:
+        result = fit_of(job, scanned(job))
         saved = result.save(beside / "saved")
         for part in saved.iterdir():
             part.rename(beside / part.name)
         saved.rmdir()
+        check = result.check()
+        facts: dict[str, Any] = {
+            "items": result.data.n_items,
+            "annotations": result.data.n_annotations,
+            "model": result.model.name,
+            **facts_of(result, check),
+        }
         about = json.loads((beside / ABOUT).read_text("utf-8"))
         told = {"command": result.tree.attrs["command"], "files": [*names, TRUTH]}
         text = json.dumps({**about, **facts, **told}, indent=1)
         (beside / ABOUT).write_text(text, encoding="utf-8")
-        fill(beside)
+        fill(result, beside)
     for name in (REPORT, METHODS):
         if name not in names and (folder / name).exists():
             warn(f"{folder / name} is from an earlier run.")

@@ -7,9 +7,9 @@ dimensions. A file imports only from those on the floors below it:
    codes), ``tables`` (joint tables of label pairs);
 2. ``catalogue`` (look them up), ``metrics`` (distances by name), ``formulas``, ``weights`` (draws
    of the items' weights);
-3. ``counts`` (tables from weighted items), ``implied`` (coefficients of a fitted model),
-   ``reasons`` (why there is no value, and what a reader should know);
-4. ``coder_pairs`` and ``own`` (statistics that tables do not hold), ``requests`` (what was asked);
+3. ``counts`` (tables from weighted items, of all coders or pair by pair), ``implied``
+   (coefficients of a fitted model), ``reasons`` (why there is no value, and what to know of it);
+4. ``own`` (statistics that tables do not hold), ``requests`` (what was asked), ``intervals``;
 5. ``evaluation`` (any coefficients of one sample), ``result``;
 6. ``agreement``, the public verb; ``easy_and_hard`` (how to read a value).
 

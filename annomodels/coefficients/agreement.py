@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Literal, get_args, overload
+from typing import Any, Literal, TypedDict, Unpack, get_args, overload
 
 import numpy as np
 
 from annomodels.coefficients.catalogue import Request
-from annomodels.coefficients.evaluation import Statistics, spread_draws
+from annomodels.coefficients.evaluation import Statistics, draw_values
 from annomodels.coefficients.metrics import DistanceLike
 from annomodels.coefficients.reasons import (
     UNFIT,
@@ -35,7 +35,7 @@ from annomodels.coefficients.tables import Evaluated
 from annomodels.coefficients.weights import Basis, make_sample
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
-from annomodels.errors import NotApplicable
+from annomodels.errors import NotApplicable, valid_seed
 from annomodels.types import Floats
 
 SHOWN = 5
@@ -44,42 +44,31 @@ Convention = Literal["krippendorff", "gwet", "pairs", "pairwise", "listwise"]
 Resample = Literal["auto", "items", "groups"]
 
 
+class Options(TypedDict, total=False):
+    """Options of :func:`agreement`, which are explained there."""
+
+    distance: DistanceLike | None
+    missing: Convention | None
+    duplicates: Duplicates
+    undefined: float
+    draws: int
+    seed: int
+    resample: Resample
+    labels: Sequence[Hashable] | None
+    margins: MarginsLike | None
+    chance: ChanceLike | None
+
+
 @overload
 def agreement(  # type: ignore[overload-overlap]
     data: Annotations,
     name: Literal["all"] | list[str] | tuple[str, ...] | None = None,
-    *,
-    distance: DistanceLike | None = None,
-    missing: Convention | None = None,
-    duplicates: Duplicates = "first",
-    undefined: float = math.nan,
-    draws: int = 2000,
-    seed: int = 0,
-    resample: Resample = "auto",
-    labels: Sequence[Hashable] | None = None,
-    margins: MarginsLike | None = None,
-    chance: ChanceLike | None = None,
-    executor: Any = None,
+    **options: Unpack[Options],
 ) -> AgreementPanel: ...
 
 
 @overload
-def agreement(
-    data: Annotations,
-    name: str,
-    *,
-    distance: DistanceLike | None = None,
-    missing: Convention | None = None,
-    duplicates: Duplicates = "first",
-    undefined: float = math.nan,
-    draws: int = 2000,
-    seed: int = 0,
-    resample: Resample = "auto",
-    labels: Sequence[Hashable] | None = None,
-    margins: MarginsLike | None = None,
-    chance: ChanceLike | None = None,
-    executor: Any = None,
-) -> Agreement: ...
+def agreement(data: Annotations, name: str, **options: Unpack[Options]) -> Agreement: ...
 
 
 def agreement(
@@ -96,7 +85,6 @@ def agreement(
     labels: Sequence[Hashable] | None = None,
     margins: MarginsLike | None = None,
     chance: ChanceLike | None = None,
-    executor: Any = None,
 ) -> Agreement | AgreementPanel:
     r"""Agreement between coders, corrected for chance, with its sampling posterior.
 
@@ -113,7 +101,7 @@ def agreement(
         coefficient that does not apply is NaN with the reason. :func:`annomodels.coefficients`
         lists them.
     distance
-        Distance between labels, see :func:`~annomodels.coefficients.metrics.make_distance`. By
+        Distance between labels: a :doc:`name </coefficients>`, a table or a function. By
         default nominal; alpha and the weighted coefficients take that of the labels' scale (for an
         ordinal scale alpha takes Krippendorff's, the others quadratic). Kappa with a distance is
         weighted kappa, AC1 with a distance AC2.
@@ -145,9 +133,6 @@ def agreement(
         Probability of agreement by chance of each item, {item: probability}, in the order of
         ``data.items``, or one number, for ``s_item``: 1 / number of answers where every item has
         answers of its own.
-    executor
-        Where the draws are made: None for here, or "threads", "processes", a Dask client or
-        anything with submit or map. The draws are the same; it pays where they take minutes.
 
     Returns
     -------
@@ -213,7 +198,7 @@ def agreement(
             lost = pairs_note(*statistics.pairs_left_out(place, sample.point), rows.n_coders)
             requests[n] = replace(requests[n], note=f"{requests[n].note} {lost}".strip())
     drawn = [n for n in able if reasons[n] in ("", "constant_coder")]
-    values = spread_draws(executor, sample, [requests[n] for n in drawn], draws, seed)
+    values = draw_values(sample, [requests[n] for n in drawn], draws, valid_seed(seed))
     by_request = dict(zip(drawn, values, strict=True))
     notes = data_notes(data, rows, sample, requests, duplicates, bool(by_request) and draws > 0)
     notes += _of_margins(data, requests)
@@ -232,7 +217,7 @@ def agreement(
 
 
 def _of_margins(data: Annotations, requests: list[Request]) -> tuple[str, ...]:
-    """Say which coefficients used the distribution of labels that was given."""
+    """Name the coefficients that used the given distribution of labels."""
     used = [r for r in requests if r.margins is not None]
     if not used or used[0].margins is None:
         return ()
@@ -254,7 +239,7 @@ def _number(undefined: Any) -> float:
 
 
 def by_group(data: Annotations, resample: Resample) -> bool:
-    """Whether documents are drawn instead of items."""
+    """Return True if documents are drawn instead of items."""
     if resample not in get_args(Resample):
         allowed = ", ".join(get_args(Resample))
         raise NotApplicable(f"resample={resample!r} is unknown. Use one of {allowed}.")

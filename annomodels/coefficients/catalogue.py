@@ -67,26 +67,7 @@ _BY_BARE = {_bare(alias): entry for alias, entry in _BY_ALIAS.items()}
 
 
 def find(name: str) -> Coefficient:
-    """Look a coefficient up by its name or an alias.
-
-    Parameters
-    ----------
-    name
-        Any spelling: capitals, blanks, hyphens and a genitive do not matter, nor do the names that
-        other libraries have for their functions.
-
-    Raises
-    ------
-    NotApplicable
-        When no coefficient has this name.
-
-    Examples
-    --------
-    >>> find("Fleiss' kappa").name, find("Cohen's κ").name, find("ICC(2,1)").name
-    ('k', 'kappa', 'icc_a1')
-    >>> find("cohen_kappa_score").name, find("gwet.ac1.raw").name
-    ('kappa', 'ac1')
-    """
+    """Look a coefficient up by its name or an alias."""
     if not isinstance(name, str):
         raise NotApplicable(f"A coefficient is chosen by its name, and {name!r} is not a name.")
     plain = _plain(name)
@@ -105,13 +86,7 @@ def find(name: str) -> Coefficient:
 
 
 def panel_names(scale: str) -> tuple[str, ...]:
-    """Coefficients that a panel shows for labels of a scale.
-
-    Examples
-    --------
-    >>> panel_names("nominal")
-    ('percent', 's', 'pi', 'k', 'kappa', 'multi_kappa', 'alpha', 'ac1')
-    """
+    """Coefficients that a panel shows for labels of a scale."""
     names: tuple[str, ...]
     names = ("percent", "s", "pi", "k", "kappa", "multi_kappa", "alpha", "ac1")
     if scale == "nominal":
@@ -122,47 +97,30 @@ def panel_names(scale: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """A coefficient to compute.
+    """A coefficient to compute."""
 
-    Parameters
-    ----------
-    coefficient
-        Its entry in the catalogue.
-    distance
-        Distance between labels.
-    convention
-        How missing labels are treated.
-    margins
-        Shares of the labels that stand for the distribution found, shape [label].
-    chance
-        Chance level of each item of the data, shape [item].
-    reason
-        Why it cannot be computed for these data, a key of :data:`~.reasons.REASONS`.
-    note
-        What a reader should know about the choice of the coefficient.
-    """
-
-    coefficient: Coefficient
-    distance: Distance
-    convention: str
+    coefficient: Coefficient  # its entry in the catalogue
+    distance: Distance  # distance between labels
+    convention: str  # how missing labels are treated
+    # shares of the labels that stand for the distribution found [label]
     margins: Floats | None = None
-    chance: Floats | None = None
-    reason: str = ""
-    note: str = ""
+    chance: Floats | None = None  # chance level of each item of the data [item]
+    reason: str = ""  # why it cannot be computed for these data, a key of :data:`~.reasons.REASONS`
+    note: str = ""  # what a reader should know about the choice of the coefficient
 
     @property
     def from_pairs(self) -> bool:
-        """Whether it is the mean over the coefficients of pairs of coders."""
+        """True for a mean over the coefficients of pairs of coders."""
         return self.coefficient.each_pair
 
     @property
     def is_mean_kappa(self) -> bool:
-        """Whether it is the mean over the kappas of pairs of coders."""
+        """True for a mean over the kappas of pairs of coders."""
         return self.from_pairs and self.coefficient.expectation == "between"
 
     @property
     def from_tables(self) -> bool:
-        """Whether it follows from tables of label pairs of all coders."""
+        """True if it follows from tables of label pairs of all coders."""
         return not (self.coefficient.each_pair or self.coefficient.own)
 
 

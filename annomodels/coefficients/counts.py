@@ -23,8 +23,9 @@ from scipy import sparse
 
 from annomodels.coefficients.distances import Distance, Squared
 from annomodels.coefficients.formulas import ICC
-from annomodels.coefficients.rows import Convention, Rows, within_items
-from annomodels.coefficients.tables import Tables, label_pairs, over
+from annomodels.coefficients.rows import Convention, Rows, meetings, within_items
+from annomodels.coefficients.tables import Tables, label_pairs, over, two_coders
+from annomodels.errors import NotApplicable
 from annomodels.types import Floats, Ints
 
 FULL = 4
@@ -44,6 +45,11 @@ class Counts:
     def n_coders(self) -> int:
         """Number of coders."""
         return self.rows.n_coders
+
+    @property
+    def n_labels(self) -> int:
+        """Size of the label set."""
+        return self.rows.n_labels
 
     @property
     def equal_coders(self) -> bool:
@@ -144,20 +150,11 @@ class Counts:
 
     def width(self, by_coder: bool) -> int:
         """Numbers held for each weighting, to plan memory with."""
-        cells = self.rows.n_coders * self.rows.n_labels if by_coder else 0
-        return 4 * (cells + len(self.first) + self.rows.n_labels)
+        cells = self.rows.n_coders * self.n_labels if by_coder else 0
+        return 4 * (cells + len(self.first) + self.n_labels)
 
     def tables(self, weights: Floats, by_coder: bool = True) -> Tables:
-        """Tables of weighted items.
-
-        Parameters
-        ----------
-        weights
-            Weight of each item, shape [item] or [draw, item].
-        by_coder
-            Whether the distributions of the single coders are needed; without them `left` and
-            `right` are empty.
-        """
+        """Tables of weighted items."""
         if weights.ndim == 1 and self.votes is not None:
             together, pooled = self._once(weights, self.votes)
         else:
@@ -207,28 +204,18 @@ class Counts:
         return np.concatenate([own.sum(-2, keepdims=True), own], axis=-2)
 
 
-def count(rows: Rows, convention: Convention) -> Counts:
-    """Count label pairs and labels of each item."""
-    return Counts(rows, convention)
-
-
 def sparse_sum(values: Floats, row: Ints, column: Ints, shape: tuple[int, int]) -> Any:
     """Sparse matrix, equal places added up; item after item, as products with weights want it."""
     return sparse.csc_array((values, (row, column)), shape=shape)
 
 
 MANY_VALUES = 8
+MOST_CELLS = 20_000_000
 BILINEAR = ("pooled", "without_replacement", "between", *ICC)
 
 
 def few_nodes(distance: Distance, expectation: str | None) -> Squared | None:
-    """Distance between nodes, where they may stand for the labels; else None.
-
-    Examples
-    --------
-    >>> few_nodes(Squared("interval", np.arange(101.0)), "pooled").values
-    array([  0.,  50., 100.])
-    """
+    """Distance between nodes, where they may stand for the labels; else None."""
     if not isinstance(distance, Squared) or expectation not in BILINEAR:
         return None
     low, high = distance.values.min(), distance.values.max()
@@ -244,81 +231,119 @@ def _node_weights(x: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
-    """Statistics of each item as in :class:`~.counts.Counts`, with nodes for labels.
+class Moments(Counts):
+    """Statistics of each item with nodes for labels."""
 
-    Parameters
-    ----------
-    rows
-        The labels.
-    convention
-        How much an item with r labels counts.
-    values
-        Value of each label, shape [label].
-    """
-
-    rows: Rows
-    convention: Convention
-    values: Floats
-
-    @cached_property
-    def _plain(self) -> Counts:
-        return Counts(self.rows, self.convention)
+    values: Floats  # of each label [label]
+    votes: Floats | None = None
+    n_labels: int = 3
 
     @cached_property
     def _each(self) -> Floats:
         """Weights of the nodes that stand for each annotation, shape [annotation, node]."""
         return _node_weights(self.values)[self.rows.label]
 
-    def _per_item(self, each: Floats) -> Floats:
+    def _sums(self, each: Floats) -> Floats:
         return np.bincount(self.rows.item, weights=each, minlength=self.rows.n_items)
 
     @cached_property
-    def _sums(self) -> Floats:
-        """Sum of the weights of each node, shape [item, node]."""
-        return np.stack([self._per_item(self._each[:, n]) for n in range(3)], axis=1)
-
-    @cached_property
-    def _together(self) -> Floats:
-        """Weight of each pair of nodes, shape [item, pair]."""
-        pair = self._plain.weight(self.convention.pair)
-        found = []
-        for a, b in zip(*label_pairs(3), strict=True):
-            own = self._per_item(self._each[:, a] * self._each[:, b])
-            ways = self._sums[:, a] * self._sums[:, b] - own
+    def together(self) -> Floats:
+        """Weight of each pair of nodes, shape [pair, item]."""
+        pair, found = self.weight(self.convention.pair), []
+        for a, b in zip(self.first, self.second, strict=True):
+            one, other = self._each[:, a], self._each[:, b]
+            ways = self._sums(one) * self._sums(other) - self._sums(one * other)
             found.append(pair * ways * (1 if a == b else 2))
-        return np.stack(found, axis=1)
+        return np.stack(found)
 
     @cached_property
-    def _pooled(self) -> Floats:
-        return self._sums * self._plain.weight(self.convention.pooled)[:, None]
+    def pooled(self) -> Floats:
+        """Weight of each node, shape [node, item]."""
+        weight = self.weight(self.convention.pooled)
+        return np.stack([self._sums(each) * weight for each in self._each.T])
 
     @cached_property
-    def _coders(self) -> Any:
+    def coders(self) -> Any:
         """Weight of each node of each coder, sparse [coder * node, item]."""
         rows = self.rows
-        weight = self._plain.weight(self.convention.coder)[rows.item]
+        weight = self.weight(self.convention.coder)[rows.item]
         cell = rows.coder[:, None] * 3 + np.arange(3)
         item = np.repeat(rows.item, 3)
         values = (self._each * weight[:, None]).reshape(-1)
         return sparse_sum(values, cell.reshape(-1), item, (rows.n_coders * 3, rows.n_items))
 
-    def width(self, by_coder: bool) -> int:
+    @property
+    def first(self) -> Ints:
+        """See :class:`Counts`."""
+        return label_pairs(3)[0]
+
+    @property
+    def second(self) -> Ints:
+        """See :class:`Counts`."""
+        return label_pairs(3)[1]
+
+    def _rows(self, weights: Floats) -> Floats:
+        return self.by_coder((self.coders @ weights.T).T)
+
+
+def count_for(
+    rows: Rows, convention: Convention, distance: Distance, expectation: str | None
+) -> tuple[Counts, Distance]:
+    """Count labels, or nodes where these may stand for them, with the distance between them."""
+    nodes = few_nodes(distance, expectation)
+    if nodes is None or not isinstance(distance, Squared):
+        return Counts(rows, convention), distance
+    return Moments(rows, convention, distance.values), nodes
+
+
+@dataclass(frozen=True, eq=False)
+class CoderPairs:
+    """Label pairs of each pair of coders that share an item."""
+
+    one: Ints  # the two coders, [coder pair]
+    other: Ints
+    joint: Any  # times that the one says k and the other l, sparse [coder pair * K * K, item]
+    n: Floats  # number of pairable labels, [item]
+    n_labels: int
+
+    def width(self, by_coder: bool = True) -> int:
         """Numbers held for each weighting, to plan memory with."""
-        return 4 * (9 + (3 * self.rows.n_coders if by_coder else 0))
+        return 4 * int(self.joint.shape[0])
+
+    def each(self, weights: Floats) -> Tables:
+        """Tables of each pair of coders, with the dimensions [..., coder pair]."""
+        k = self.n_labels
+        joint = (self.joint @ weights.T).T.reshape(*weights.shape[:-1], len(self.one), k, k)
+        return two_coders(joint)
 
     def tables(self, weights: Floats, by_coder: bool = True) -> Tables:
-        """Tables of weighted items; see :meth:`.counts.Counts.tables`."""
-        empty = np.zeros((*weights.shape[:-1], 0, 0))
-        rows = self._plain.by_coder((self._coders @ weights.T).T) if by_coder else empty
-        first, second = label_pairs(3)
+        """Tables in which every pair of coders with a shared item counts the same."""
+        each = self.each(weights)
+        scale = over(1.0, each.n / 2, 0.0)[..., None]
         return Tables(
-            first=first,
-            second=second,
-            together=weights @ self._together,
-            pooled=weights @ self._pooled,
-            left=rows,
-            right=rows,
-            sign=np.concatenate([[1.0], np.full(self.rows.n_coders, -1.0)]),
-            n=np.asarray(weights @ self._plain.n),
+            first=each.first,
+            second=each.second,
+            together=(each.together * scale).sum(-2),
+            pooled=(each.pooled * scale).sum(-2),
+            left=each.left[..., 0, :] * scale,
+            right=each.right[..., 0, :] * scale,
+            sign=np.ones(len(self.one)),
+            n=np.asarray(weights @ self.n),
         )
+
+
+def count_pairs(rows: Rows, complete_only: bool = False) -> CoderPairs:
+    """Count label pairs of each pair of coders on the items that both labelled."""
+    k, r = rows.n_labels, rows.per_item
+    met = meetings(rows, complete_only)
+    cells = len(met.pairs) * k * k
+    if cells > MOST_CELLS:
+        raise NotApplicable(
+            f"{len(met.pairs):,} pairs of coders with {k:,} labels need {cells:,} cells "
+            f"(at most {MOST_CELLS:,}). Take another convention than pairwise, or fewer coders."
+        )
+    one, other = np.divmod(met.pairs, rows.n_coders)
+    row = (met.pair * k + met.first) * k + met.second
+    joint = sparse_sum(np.ones(len(row)), row, met.item, (cells, rows.n_items))
+    used = (r == rows.n_coders) if complete_only else (r >= 2)
+    return CoderPairs(one, other, joint, np.where(used, r, 0).astype(float), k)

@@ -1,4 +1,4 @@
-"""How far two labels are apart, and sums of distances over tables of label pairs.
+"""Distances between labels, and their sums over tables of label pairs.
 
 No class here ever holds a table of value x value unless the user gave one: squared differences
 come from moments, all other numeric distances are computed block by block.
@@ -26,7 +26,7 @@ class Distance(Protocol):
 
     @property
     def name(self) -> str:
-        """What the user called it."""
+        """Name that the user gave."""
 
     def pairs(self, first: Ints, second: Ints, pooled: Floats) -> Floats:
         """Distance of listed pairs of labels, shape [..., pair] or [pair]."""
@@ -70,59 +70,60 @@ def unit(distance: Distance, pooled: Floats) -> Floats:
     return distance.largest(pooled) if known is None else np.asarray(known)
 
 
-def _squared_reach(right: Floats, x: Floats) -> Floats:
-    """Sum of right_l (x_k - x_l)^2 for each k, from moments; `x` is centred by the caller."""
-    moments = (right.sum(-1), (right * x).sum(-1), (right * x * x).sum(-1))
-    mass, first, second = (np.asarray(m)[..., None] for m in moments)
-    return np.asarray(mass * x * x - 2 * first * x + second)
+class Squares:
+    """Squared difference of the places of labels on a line; moments do for all sums."""
 
+    def places(self, pooled: Floats) -> Floats:
+        """Place of each label, shape [label] or [..., label]."""
+        raise NotImplementedError
 
-def _squared_form(left: Floats, right: Floats, x: Floats) -> Floats:
-    """Sum of left_k right_l (x_k - x_l)^2 from moments; `x` is centred by the caller."""
-    square = x * x
-    return np.asarray(
-        (left * square).sum(-1) * right.sum(-1)
-        + left.sum(-1) * (right * square).sum(-1)
-        - 2 * (left * x).sum(-1) * (right * x).sum(-1)
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class Squared:
-    """Squared difference of the labels' values.
-
-    Parameters
-    ----------
-    name
-        What the user called it.
-    values
-        Value of each label, shape [label].
-    """
-
-    name: str
-    values: Floats
+    def _centred(self, pooled: Floats) -> Floats:
+        """Places less their mean, which keeps the digits of sums of squares."""
+        x = self.places(pooled)
+        weight = np.maximum(pooled.sum(-1, keepdims=True), np.finfo(float).tiny)
+        return np.asarray(x - (pooled * x).sum(-1, keepdims=True) / weight)
 
     def pairs(self, first: Ints, second: Ints, pooled: Floats) -> Floats:
         """See :class:`Distance`."""
-        return np.asarray((self.values[first] - self.values[second]) ** 2)
+        x = self.places(pooled)
+        return np.asarray((x[..., first] - x[..., second]) ** 2)
 
     def form(self, left: Floats, right: Floats, pooled: Floats) -> Floats:
         """See :class:`Distance`."""
-        weight = np.maximum(pooled.sum(-1, keepdims=True), np.finfo(float).tiny)
-        mean = (pooled * self.values).sum(-1, keepdims=True) / weight
-        return _squared_form(left, right, self.values - mean)
+        x = self._centred(pooled)
+        square = x * x
+        return np.asarray(
+            (left * square).sum(-1) * right.sum(-1)
+            + left.sum(-1) * (right * square).sum(-1)
+            - 2 * (left * x).sum(-1) * (right * x).sum(-1)
+        )
 
     def reach(self, right: Floats, pooled: Floats) -> Floats:
         """See :class:`Distance`."""
-        return _squared_reach(right, self.values - self.values.mean())
+        x = self._centred(pooled)
+        moments = (right.sum(-1), (right * x).sum(-1), (right * x * x).sum(-1))
+        mass, first, second = (np.asarray(m)[..., None] for m in moments)
+        return np.asarray(mass * x * x - 2 * first * x + second)
 
     def largest(self, pooled: Floats) -> Floats:
         """See :class:`Distance`."""
-        return np.asarray(np.ptp(self.values) ** 2)
+        return np.asarray(np.ptp(self.places(pooled), axis=-1) ** 2)
+
+
+@dataclass(frozen=True, eq=False)
+class Squared(Squares):
+    """Squared difference of the labels' values."""
+
+    name: str  # what the user called it
+    values: Floats  # value of each label [label]
+
+    def places(self, pooled: Floats) -> Floats:
+        """Value of each label."""
+        return self.values
 
 
 @dataclass(frozen=True)
-class Ordinal:
+class Ordinal(Squares):
     """Krippendorff's ordinal distance: the squared share of labels that lie between two labels.
 
     The distance of k and l is the squared difference of their mid-ranks, as shares of all pairable
@@ -131,52 +132,23 @@ class Ordinal:
 
     name: str = "ordinal"
 
-    @staticmethod
-    def _ranks(pooled: Floats) -> Floats:
+    def places(self, pooled: Floats) -> Floats:
+        """Mid-rank of each label, as a share."""
         total = np.maximum(pooled.sum(-1, keepdims=True), np.finfo(float).tiny)
         return np.asarray((np.cumsum(pooled, axis=-1) - pooled / 2) / total - 0.5)
-
-    def pairs(self, first: Ints, second: Ints, pooled: Floats) -> Floats:
-        """See :class:`Distance`."""
-        ranks = self._ranks(pooled)
-        return np.asarray((ranks[..., first] - ranks[..., second]) ** 2)
-
-    def form(self, left: Floats, right: Floats, pooled: Floats) -> Floats:
-        """See :class:`Distance`."""
-        return _squared_form(left, right, self._ranks(pooled))
-
-    def reach(self, right: Floats, pooled: Floats) -> Floats:
-        """See :class:`Distance`."""
-        return _squared_reach(right, self._ranks(pooled))
-
-    def largest(self, pooled: Floats) -> Floats:
-        """See :class:`Distance`."""
-        return np.asarray(np.ptp(self._ranks(pooled), axis=-1) ** 2)
 
 
 @dataclass(frozen=True, eq=False)
 class Computed:
-    """A distance given by a function of label codes, for instance a look-up in a table.
+    """A distance given by a function of label codes, for instance a look-up in a table."""
 
-    Parameters
-    ----------
-    name
-        What the user called it.
-    between
-        Takes two arrays of label codes that broadcast, gives their distances.
-    n_labels
-        Size of the label set.
-    unit
-        Distance that is no agreement at all, where this is not the largest distance.
-    note
-        What a reader should know about it.
-    """
-
-    name: str
+    name: str  # what the user called it
+    # takes two arrays of label codes that broadcast, gives their distances
     between: Callable[[Ints, Ints], Floats]
-    n_labels: int
+    n_labels: int  # size of the label set
+    # distance that is no agreement at all, where this is not the largest distance
     unit: float | None = None
-    note: str = ""
+    note: str = ""  # what a reader should know about it
 
     def pairs(self, first: Ints, second: Ints, pooled: Floats) -> Floats:
         """See :class:`Distance`."""
@@ -194,7 +166,7 @@ class Computed:
         return np.concatenate([reached for _, reached in self._blocks(right)], axis=-1)
 
     def _blocks(self, weights: Floats) -> Iterator[tuple[int, Floats]]:
-        """Give sums of distances to some labels at a time, with the first of them."""
+        """Yield sums of distances to some labels at a time, with the first of them."""
         codes = np.arange(self.n_labels)
         flat = np.ascontiguousarray(weights).reshape(-1, self.n_labels)
         for start in range(0, self.n_labels, BLOCK):

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from annomodels.coefficients.intervals import interval
 from annomodels.coefficients.result import Agreement
 from annomodels.coefficients.tables import over
 from annomodels.errors import NotApplicable
@@ -46,7 +47,7 @@ class EasyHard:
     draws: dict[str, Floats] = field(default_factory=dict)
 
     def interval(self, name: str = "hard", prob: float = 0.95) -> tuple[float, float]:
-        """Equal-tailed posterior interval; (NaN, NaN) without draws.
+        """Equal-tailed posterior interval that contains the value; (NaN, NaN) without draws.
 
         Parameters
         ----------
@@ -55,13 +56,7 @@ class EasyHard:
         prob
             Probability inside, between 0 and 1.
         """
-        if not 0 < prob < 1:
-            raise ValueError(f"prob={prob!r} should lie between 0 and 1, for instance 0.95.")
-        drawn = self.draws.get(name, np.empty(0))
-        drawn = drawn[~np.isnan(drawn)]
-        if not len(drawn):
-            return math.nan, math.nan
-        low, high = np.quantile(drawn, [(1 - prob) / 2, (1 + prob) / 2])
+        low, high = interval(self.draws.get(name, np.empty(0)), prob, getattr(self, name))
         return float(low), float(high)
 
     @property

@@ -1,30 +1,24 @@
-"""The engine: any coefficients of one sample, as a value and as draws that belong together.
-
-The draws may be spread over processes or machines; they stay the same.
-"""
+"""The engine: any coefficients of one sample, as a value and as draws that belong together."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from annomodels.coefficients.catalogue import Request
-from annomodels.coefficients.counts import Counts, Moments, count, few_nodes
-from annomodels.coefficients.distances import Distance, Ordinal, Squared
+from annomodels.coefficients.counts import CoderPairs, Counts, count_for, count_pairs
+from annomodels.coefficients.distances import Distance, Nominal, Ordinal
 from annomodels.coefficients.formulas import evaluate_with
+from annomodels.coefficients.own import OWN, Own, PairKappas
 from annomodels.coefficients.rows import CONVENTIONS, Rows
-from annomodels.coefficients.tables import Evaluated, Tables
+from annomodels.coefficients.tables import Evaluated
 from annomodels.coefficients.weights import Sample
 from annomodels.types import Floats
 
-if TYPE_CHECKING:
-    from annomodels.coefficients.coder_pairs import CoderPairs
-    from annomodels.coefficients.own import Own
+Key = tuple[str, str]
+"""Convention, and the distance whose values nodes stand for, or none."""
 
 
 class Statistics:
@@ -33,96 +27,65 @@ class Statistics:
     def __init__(self, rows: Rows, requests: Sequence[Request]) -> None:
         self.rows = rows
         self.requests = requests
-        self.by_coder = {
-            name: any(r.coefficient.by_coder for r in requests if r.convention == name)
-            for name in {r.convention for r in requests}
-        }
-
-    @cached_property
-    def own(self) -> dict[int, Own]:
-        """Statistics that are not tables of label pairs, by the number of their request."""
-        found: dict[int, Own] = {}
-        for n, r in enumerate(self.requests):
+        self.own: dict[int, Own] = {}  # statistics that are not tables of label pairs, by request
+        self.pairs: dict[str, CoderPairs] = {}  # of all items, or of complete ones
+        self.counts: dict[Key, Counts | CoderPairs] = {}
+        self.by_coder: dict[Key, bool] = {}
+        self._tables: dict[int, tuple[Key, Distance]] = {}
+        for n, r in enumerate(requests):
             if r.coefficient.own:
-                from annomodels.coefficients.own import OWN
-
-                found[n] = OWN[r.coefficient.own](self.rows, r.distance, r.convention, r.chance)
+                self.own[n] = OWN[r.coefficient.own](rows, r.distance, r.convention, r.chance)
             elif r.is_mean_kappa and not isinstance(r.distance, Ordinal):
-                from annomodels.coefficients.coder_pairs import PairKappas
+                self.own[n] = PairKappas(rows, r.distance, r.convention == "listwise")
+            elif r.from_pairs:
+                self._pairs(r.convention)
+            else:
+                self._count(n, r)
 
-                found[n] = PairKappas(self.rows, r.distance, r.convention == "listwise")
-        return found
+    def _pairs(self, convention: str) -> CoderPairs:
+        if convention not in self.pairs:
+            self.pairs[convention] = count_pairs(self.rows, convention == "listwise")
+        return self.pairs[convention]
 
-    @cached_property
-    def moments(self) -> dict[int, tuple[Moments, Distance]]:
-        """Statistics of squared differences of many values, by the number of their request."""
-        made: dict[tuple[str, str], Moments] = {}
-        found: dict[int, tuple[Moments, Distance]] = {}
-        for n, r in enumerate(self.requests):
-            nodes = few_nodes(r.distance, r.coefficient.expectation)
-            if nodes is None or not r.from_tables or r.convention == "pairwise":
-                continue
-            if r.margins is None and isinstance(r.distance, Squared):
-                key = r.convention, r.distance.name
-                new = Moments(self.rows, CONVENTIONS[r.convention], r.distance.values)
-                found[n] = made.setdefault(key, new), nodes
-        return found
-
-    @cached_property
-    def counts(self) -> dict[str, Counts]:
-        """Statistics of each convention but ``pairwise``."""
-        plain = {
-            r.convention
-            for n, r in enumerate(self.requests)
-            if r.from_tables and n not in self.moments
-        }
-        return {name: count(self.rows, CONVENTIONS[name]) for name in plain if name != "pairwise"}
-
-    @cached_property
-    def pairs(self) -> dict[str, CoderPairs]:
-        """Statistics of the pairs of coders, for all items or complete ones."""
-        asked = {
-            r.convention
-            for n, r in enumerate(self.requests)
-            if n not in self.own and (r.from_pairs or r.convention == "pairwise")
-        }
-        if not asked:
-            return {}
-        from annomodels.coefficients.coder_pairs import count_pairs
-
-        return {name: count_pairs(self.rows, name == "listwise") for name in asked}
+    def _count(self, n: int, request: Request) -> None:
+        """Find or make the statistics of a request that tables are made from."""
+        name, expectation = request.convention, request.coefficient.expectation
+        if name == "pairwise":
+            key, distance = (name, ""), request.distance
+            self.counts[key] = self._pairs(name)
+        else:
+            given = request.distance if request.margins is None else Nominal()
+            made, distance = count_for(self.rows, CONVENTIONS[name], given, expectation)
+            key = name, "" if distance is given else given.name
+            self.counts.setdefault(key, made)
+            distance = request.distance if distance is given else distance
+        self._tables[n] = key, distance
+        self.by_coder[key] = self.by_coder.get(key, False) or request.coefficient.by_coder
 
     @property
     def width(self) -> int:
         """Numbers held for each draw."""
-        counts = sum(c.width(self.by_coder[name]) for name, c in self.counts.items())
-        counts += sum(
-            part.width(self.requests[n].coefficient.by_coder)
-            for n, (part, _) in self.moments.items()
-        )
-        pairs = sum(pairs.width() for pairs in self.pairs.values())
-        return counts + pairs + sum(own.width for own in self.own.values())
+        counts = sum(x.width(self.by_coder[key]) for key, x in self.counts.items())
+        own = sum(x.width for x in self.own.values())
+        alone = [x for name, x in self.pairs.items() if (name, "") not in self.counts]
+        return counts + own + sum(x.width() for x in alone)
 
     def evaluate(self, weights: Floats) -> list[Evaluated]:
         """All requests under the same weights of the items, shape [item] or [draw, item]."""
-        tables: dict[str, Tables] = {
-            name: counts.tables(weights, self.by_coder[name])
-            for name, counts in self.counts.items()
-        }
-        if any(r.convention == "pairwise" and r.from_tables for r in self.requests):
-            tables["pairwise"] = self.pairs["pairwise"].tables(weights)
+        made = {key: x.tables(weights, self.by_coder[key]) for key, x in self.counts.items()}
         found = []
         for n, request in enumerate(self.requests):
             if n in self.own:
                 found.append(self.own[n].evaluate(weights))
-            elif n in self.moments:
-                part, nodes = self.moments[n]
-                some = part.tables(weights, request.coefficient.by_coder)
-                found.append(evaluate_with(request.coefficient.expectation, some, nodes))
-            elif request.from_pairs:
+            elif n not in self._tables:
                 found.append(self._of_pairs(request, weights).mean(-1))
             else:
-                found.append(_of_tables(request, tables[request.convention]))
+                key, distance = self._tables[n]
+                tables = made[key]
+                if request.margins is not None:
+                    given = np.broadcast_to(request.margins, tables.pooled.shape)
+                    tables = replace(tables, pooled=given, n=np.full_like(tables.n, np.inf))
+                found.append(evaluate_with(request.coefficient.expectation, tables, distance))
         return found
 
     def _of_pairs(self, request: Request, weights: Floats) -> Evaluated:
@@ -131,17 +94,7 @@ class Statistics:
         return evaluate_with(request.coefficient.expectation, each, request.distance)
 
     def pairs_left_out(self, n: int, weights: Floats) -> tuple[int, int]:
-        """How many pairs of coders a mean leaves out, as they share no item, and as 0/0.
-
-        Parameters
-        ----------
-        n
-            Number of a request for a mean over pairs of coders.
-        weights
-            Weights of the items, shape [item].
-        """
-        from annomodels.coefficients.coder_pairs import PairKappas
-
+        """Count pairs of coders that a mean leaves out: they share no item, or are 0/0."""
         mean = self.own.get(n)
         each = (
             mean.each(weights)
@@ -152,23 +105,13 @@ class Statistics:
         return every - each.value.size, int(np.isnan(each.value).sum())
 
 
-def _of_tables(request: Request, tables: Tables) -> Evaluated:
-    """Coefficient of tables, with the distribution of labels that the user gave, if any."""
-    if request.margins is not None:
-        given = np.broadcast_to(request.margins, tables.pooled.shape)
-        tables = replace(tables, pooled=given, n=np.full_like(tables.n, np.inf))
-    return evaluate_with(request.coefficient.expectation, tables, request.distance)
-
-
 def point_values(sample: Sample, requests: Sequence[Request]) -> list[Evaluated]:
     """Classical values, one for each request."""
     return Statistics(sample.rows, requests).evaluate(sample.point)
 
 
-def draw_values(
-    sample: Sample, requests: Sequence[Request], draws: int, seed: int, first: int = 0
-) -> list[Floats]:
-    """Draws of the sampling posterior, shape [draw] for each request, from draw `first` on.
+def draw_values(sample: Sample, requests: Sequence[Request], draws: int, seed: int) -> list[Floats]:
+    """Draws of the sampling posterior, shape [draw] for each request.
 
     The weights depend on the sample and the seed alone, so draws of different coefficients of the
     same data belong together, whether they are asked for at once or one by one.
@@ -180,7 +123,7 @@ def draw_values(
     statistics = Statistics(sample.rows, requests)
     blocks = [
         [found.value for found in statistics.evaluate(weights)]
-        for weights in sample.draw(draws, seed, statistics.width, first)
+        for weights in sample.draw(draws, seed, statistics.width)
     ]
     return [np.concatenate(column) for column in zip(*blocks, strict=True)]
 
@@ -192,35 +135,3 @@ def draw_parts(sample: Sample, request: Request, draws: int, seed: int) -> Evalu
         statistics.evaluate(weights)[0] for weights in sample.draw(draws, seed, statistics.width)
     ]
     return Evaluated(*(np.concatenate(column) for column in zip(*blocks, strict=True)))
-
-
-Piece = tuple[Sample, Sequence[Request], int, int, int]
-
-
-def spread_draws(
-    executor: Any, sample: Sample, requests: Sequence[Request], draws: int, seed: int
-) -> list[Floats]:
-    """Draw as ``evaluation.draw_values`` does, the same numbers, wherever `executor` says.
-
-    Blocks of draws have random numbers of their own; each place gets a run of blocks.
-    """
-    if executor is None or not requests or not draws:
-        return draw_values(sample, requests, draws, seed)
-    from annomodels.executors.choose import team
-
-    crew = team(executor)
-    try:
-        blocks = -(-draws // sample.block)
-        edges = np.linspace(0, blocks, min(crew.places, blocks) + 1).round().astype(int)
-        ends = np.minimum(edges * sample.block, draws).tolist()
-        pieces = [(sample, requests, end, seed, first) for first, end in pairwise(ends)]
-        parts = crew.map(_some, pieces)
-    finally:
-        if crew is not executor:
-            crew.close()
-    return [np.concatenate(column) for column in zip(*parts, strict=True)]
-
-
-def _some(piece: Piece) -> list[Floats]:
-    sample, requests, end, seed, first = piece
-    return draw_values(sample, requests, end, seed, first)

@@ -90,29 +90,18 @@ TWO_CODERS: dict[str, Callable[[Tables, Distance, Floats], Evaluated]] = {
 
 
 class MeanSquares(NamedTuple):
-    """Mean squares of items by coders, shape [...] each.
+    """Mean squares of items by coders, shape [...] each."""
 
-    Parameters
-    ----------
-    rows, within, error
-        Mean squares of the items, within the items, and of what is left after the coders.
-    coders
-        Variance of the coders' means less what error contributes, (MS columns - MS error) / n.
-    total
-        Half the mean squared distance of any two labels, a scale for what is negligible.
-    n
-        Number of items.
-    k
-        Number of coders.
-    """
-
+    # mean squares of the items, within the items, and of what is left after the coders
     rows: Floats
     within: Floats
     error: Floats
+    # variance of the coders' means less what error contributes, (MS columns - MS error) / n
     coders: Floats
+    # half the mean squared distance of any two labels, a scale for what is negligible
     total: Floats
-    n: Floats
-    k: int
+    n: Floats  # number of items
+    k: int  # number of coders
 
 
 def _between_coders(tables: Tables, x: Floats) -> Floats:
@@ -133,13 +122,7 @@ def _between_coders(tables: Tables, x: Floats) -> Floats:
 
 
 def mean_squares(tables: Tables, distance: Distance, d_o: Floats) -> MeanSquares:
-    """Mean squares of complete items by the same coders.
-
-    Raises
-    ------
-    NotApplicable
-        With another distance than squared differences.
-    """
+    """Mean squares of complete items by the same coders."""
     if not isinstance(distance, Squared):
         raise NotApplicable(
             f"An intraclass correlation takes the distance 'interval', not {distance.name!r}."

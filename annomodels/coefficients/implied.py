@@ -28,25 +28,7 @@ BLOCK = 2_000_000
 
 
 def pair_joint(prevalence: ArrayLike, first: ArrayLike, second: ArrayLike) -> Floats:
-    """Joint distribution of the labels of two coders.
-
-    Parameters
-    ----------
-    prevalence
-        Probability of each class, shape [..., truth].
-    first, second
-        Confusion matrices of the coders, shape [..., truth, label].
-
-    Returns
-    -------
-    Shape [..., label, label].
-
-    Examples
-    --------
-    >>> pair_joint([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[1, 0], [0, 1]]).round(2)
-    array([[0.45, 0.1 ],
-           [0.05, 0.4 ]])
-    """
+    """Joint distribution of the labels of two coders."""
     p = np.asarray(prevalence, dtype=float)[..., None]
     a, b = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     return np.asarray(np.swapaxes(a * p, -1, -2) @ b)
@@ -60,37 +42,7 @@ def implied_pair(
     distance: DistanceLike = "nominal",
     values: ArrayLike | None = None,
 ) -> Floats:
-    """Coefficient of two coders that a model implies; they need not share an item.
-
-    Parameters
-    ----------
-    prevalence
-        Draws of the probabilities of the classes, shape [..., truth].
-    confusion_a, confusion_b
-        Draws of the two coders' confusion matrices, shape [..., truth, label].
-    name
-        Name or alias of a coefficient.
-    distance, values
-        Distance between labels and, for numeric distances, their values, shape [label].
-
-    Returns
-    -------
-    Shape [...]; NaN where the coefficient is undefined.
-
-    Raises
-    ------
-    NotApplicable
-        When the coefficient or the distance is unknown or does not fit.
-
-    Examples
-    --------
-    Two coders with specificity .9 and sensitivity .85 on classes of equal size (Carpenter &
-    Poesio 2010):
-
-    >>> coder = [[0.9, 0.1], [0.15, 0.85]]
-    >>> float(implied_pair([0.5, 0.5], coder, coder, "kappa").round(4))
-    0.5639
-    """
+    """Coefficient of two coders that a model implies; they need not share an item."""
     joint = pair_joint(prevalence, confusion_a, confusion_b)
     entry = _entry(name)
     return _value(entry, from_joint(joint), _metric(entry, joint.shape[-1], distance, values)).value
@@ -104,42 +56,7 @@ def implied(
     distance: DistanceLike = "nominal",
     values: ArrayLike | None = None,
 ) -> dict[str, Floats]:
-    """Coefficients of a panel of coders that a model implies, one value for each draw.
-
-    Parameters
-    ----------
-    prevalence
-        Draws of the probabilities of the classes, shape [sample, truth].
-    confusion
-        Draws of the confusion matrices, shape [sample, coder, truth, label].
-    names
-        Names or aliases of coefficients, see :data:`~.catalogue.COEFFICIENTS`. alpha is taken for
-        infinitely many items, and so are the intraclass correlations, which need `values`; a
-        coefficient for two coders is NaN for more; ``light_kappa`` is the mean of the kappas of all
-        pairs, which takes time for hundreds of coders.
-    coder_weight
-        Weight of each coder, for instance the number of labels given, shape [coder]; a pair counts
-        by the product. Without it all pairs count the same.
-    distance, values
-        Distance between labels for the coefficients that take one, and, for numeric distances, the
-        values of the labels, shape [label].
-
-    Returns
-    -------
-    One array of shape [sample] for each name.
-
-    Raises
-    ------
-    NotApplicable
-        When a coefficient or the distance is unknown or does not fit.
-
-    Examples
-    --------
-    >>> coder = [[0.8, 0.2], [0.2, 0.8]]
-    >>> found = implied([[0.5, 0.5]], [[coder, coder, coder]], ["percent", "multi_kappa"])
-    >>> {name: float(value[0].round(2)) for name, value in found.items()}
-    {'percent': 0.68, 'multi_kappa': 0.36}
-    """
+    """Coefficients of a panel of coders that a model implies, one value for each draw."""
     parts = implied_parts(prevalence, confusion, names, coder_weight, distance, values)
     return {name: part.value for name, part in parts.items()}
 
@@ -152,15 +69,7 @@ def implied_parts(
     distance: DistanceLike = "nominal",
     values: ArrayLike | None = None,
 ) -> dict[str, Evaluated]:
-    """As :func:`implied`, with the observed and expected disagreement of every draw.
-
-    Examples
-    --------
-    >>> coder = [[0.8, 0.2], [0.2, 0.8]]
-    >>> part = implied_parts([[0.5, 0.5]], [[coder, coder]], ["kappa"])["kappa"]
-    >>> (1 - part.observed).round(2), (1 - part.expected).round(2)
-    (array([0.68]), array([0.5]))
-    """
+    """As :func:`implied`, with the observed and expected disagreement of every draw."""
     p, theta = np.asarray(prevalence, dtype=float), np.asarray(confusion)
     if theta.ndim != 4 or p.shape != (theta.shape[0], theta.shape[2]):
         raise NotApplicable(
@@ -261,29 +170,7 @@ def _light(
 
 
 def evaluate(name: str, tables: Tables, distance: Distance | None = None) -> Evaluated:
-    """Coefficient of tables of label pairs; see :data:`~.catalogue.COEFFICIENTS` for the names.
-
-    Parameters
-    ----------
-    name
-        Name or alias of the coefficient.
-    tables
-        Joint tables with any leading batch dimensions.
-    distance
-        Distance between labels; nominal by default.
-
-    Raises
-    ------
-    NotApplicable
-        When the coefficient is unknown or is no function of such tables.
-
-    Examples
-    --------
-    >>> from annomodels.coefficients.tables import from_joint
-    >>> found = evaluate("scott", from_joint([[77, 1, 2], [1, 6, 3], [2, 3, 5]]))
-    >>> found.value.round(4), (1 - found.expected).round(2)
-    (np.float64(0.6471), np.float64(0.66))
-    """
+    """Coefficient of tables of label pairs; see :data:`~.catalogue.COEFFICIENTS` for the names."""
     entry = find(name)
     if entry.own and not (entry.implied and np.isinf(tables.n).all()):
         raise NotApplicable(

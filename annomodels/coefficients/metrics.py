@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from annomodels.coefficients.distances import Computed, Distance, Nominal, Ordinal, Squared
+from annomodels.coefficients.entries import plain_name_of
 from annomodels.coefficients.sets import SET_DISTANCES, set_table
 from annomodels.data.names import quoted
 from annomodels.errors import AnnotationError, NotApplicable, Problem
@@ -54,65 +55,21 @@ def make_distance(
     *,
     ordered: bool = True,
 ) -> Distance:
-    r"""Make a distance between labels.
+    """Make a distance between labels: by name (docs/coefficients.md), a table or a callable.
 
-    =================  ============================================================================
-    name               distance of k and l
-    =================  ============================================================================
-    ``nominal``        0 or 1
-    ``ordinal``        Krippendorff's: squared share of the labels between them
-    ``interval``       :math:`(x_k - x_l)^2`
-    ``ratio``          :math:`((x_k - x_l) / (x_k + x_l))^2`
-    ``linear``         :math:`|x_k - x_l|` over the range; ranks where labels are no numbers
-    ``quadratic``      the square of ``linear``
-    ``rank_linear``    ``linear`` on the ranks of the labels, also where labels are numbers
-    ``rank_quadratic`` the square of ``rank_linear``
-    ``gwet_ordinal``   :math:`m (m - 1) / (q (q - 1))`, m = number of labels from k to l
-    ``radical``        :math:`\sqrt{|x_k - x_l|}` over that of the range
-    ``circular``       :math:`\sin^2(\pi (x_k - x_l) / U)`, U = range + 1: days of a week, angles
-    ``bipolar``        :math:`(x_k - x_l)^2 / ((x_k + x_l - 2 min)(2 max - x_k - x_l))`
-    ``jaccard``        sets; also ``dice``, ``passonneau``, ``masi``, and ``passonneau_empty_1``,
-                       which puts the empty set at distance 1 from every other set
-    a table            shape [label, label], rows in the order of the label set
-    a callable         takes two labels, gives their distance
-    =================  ============================================================================
-
-    A table or callable with 1 from each label to itself and nothing larger gives weights of
-    agreement, w = 1 - distance. AC2 and observed agreement depend on what counts as no agreement
-    at all: weight 0, so distance 1; where a distance of a table exceeds 1, and for the numeric
-    distances above, it is the largest distance between two labels of the set.
-
-    Parameters
-    ----------
-    distance
-        Name, table or callable.
-    labels
-        Names of the labels in their order.
-    values
-        Their numeric values, NaN where a label is no number, shape [label].
-    ordered
-        Whether the order of `labels` means anything.
-
-    Raises
-    ------
-    NotApplicable
-        When the distance is unknown or does not fit the labels.
-    AnnotationError
-        When a table or callable is neither a distance nor weights: wrong shape, not symmetric, not
-        0 (or 1) from a label to itself, negative, or not a number.
-
-    Examples
-    --------
-    >>> make_distance("quadratic", ["lo", "mid", "hi"]).pairs(np.array([0]), np.array([1]), None)
-    array([0.25])
+    A table has the shape [label, label], a callable takes two labels. One with 1 from each label to
+    itself and nothing larger gives weights of agreement, w = 1 - distance. AC2 and observed
+    agreement depend on what counts as no agreement at all: distance 1; where a distance of a table
+    exceeds 1, and for numeric distances, it is the largest distance between two labels of the set.
+    `values` are NaN where a label is no number; `ordered` is whether the order of labels means
+    anything.
     """
     if not isinstance(distance, str):
         if callable(distance):
             name = getattr(distance, "__name__", "custom")
             return _table(name, _call(distance, labels), labels)
         return _table("custom", np.asarray(distance, dtype=float), labels)
-    plain = distance.strip().lower().replace("-", "_").replace(" ", "_")
-    plain = plain.removesuffix("_weights").removesuffix("_distance")
+    plain = plain_name_of(distance).removesuffix("_weights").removesuffix("_distance")
     distance = OTHER_NAMES.get(plain, plain)
     if distance not in DISTANCES:
         raise NotApplicable(
@@ -206,25 +163,7 @@ def _look_up(table: Floats, k: Ints, m: Ints) -> Floats:
 
 
 def numeric_distance(name: str, x: Floats, labels: Sequence[str], ordered: bool) -> Distance:
-    """Make a distance from the values of the labels, or from their ranks where they are words.
-
-    Parameters
-    ----------
-    name
-        One of :data:`NUMERIC_DISTANCES`.
-    x
-        Value of each label, NaN where it is no number, shape [label].
-    labels
-        How to print them.
-    ordered
-        Whether the order of the labels means anything.
-
-    Raises
-    ------
-    NotApplicable
-        When the labels are neither numbers nor ordered, or the distance needs numbers that are
-        not negative or that increase.
-    """
+    """Make a distance from the values of the labels, or from their ranks where they are words."""
     numeric = bool(np.isfinite(x).all())
     if name in NUMBERS_ONLY and not numeric:
         words = [label for label, value in zip(labels, x, strict=True) if not np.isfinite(value)]

@@ -7,16 +7,19 @@ from typing import Protocol
 
 import numpy as np
 
-from annomodels.coefficients.counts import Counts, Moments, count, few_nodes
-from annomodels.coefficients.distances import Distance, Squared
+from annomodels.coefficients.counts import Counts, count_for, sparse_sum
+from annomodels.coefficients.distances import Distance
 from annomodels.coefficients.formulas import observed, ratio
-from annomodels.coefficients.rows import CONVENTIONS, Convention, Rows
+from annomodels.coefficients.rows import CONVENTIONS, Convention, Rows, meetings, ranges
 from annomodels.coefficients.tables import Evaluated, over
+from annomodels.errors import NotApplicable
 from annomodels.types import Floats
+
+MOST_PRODUCTS = 50_000_000
 
 
 class Own(Protocol):
-    """A coefficient that is computed from statistics of its own."""
+    """A coefficient that is computed from separate statistics."""
 
     @property
     def width(self) -> int:
@@ -38,26 +41,11 @@ class OneWay:
 
     and :math:`\alpha = (MSA - MSE) / (MSA + (r_0 - 1) MSE)`, where SST is half the sum of the
     distances of all pairs of labels over N. Items with one label count in SST.
-
-    Parameters
-    ----------
-    rows
-        Labels of the items.
-    distance
-        Distance between labels.
-    convention
-        "krippendorff", or "listwise" for complete items alone.
     """
 
     def __init__(self, rows: Rows, distance: Distance, convention: str) -> None:
-        nodes = few_nodes(distance, "pooled")
-        self.distance: Distance = nodes or distance
         weighing = one_way_convention(convention)
-        self.counts: Counts | Moments = (
-            Moments(rows, weighing, distance.values)
-            if nodes is not None and isinstance(distance, Squared)
-            else count(rows, weighing)
-        )
+        self.counts, self.distance = count_for(rows, weighing, distance, "pooled")
         self.sizes = item_sizes(rows, convention)
 
     @property
@@ -90,17 +78,7 @@ def item_sizes(rows: Rows, convention: str) -> Floats:
 
 
 def among_items(within: Floats, apart: Floats, sizes: Floats) -> tuple[Floats, Floats]:
-    """Mean square among items, and the mean number of labels r_0; NaN where undefined.
-
-    Parameters
-    ----------
-    within
-        Mean square within items.
-    apart
-        Sum of the distances of all ordered pairs of labels.
-    sizes
-        Number of items, of labels, and sum of the squared numbers of labels, shape [..., 3].
-    """
+    """Mean square among items, and the mean number of labels r_0; NaN where undefined."""
     items, labels, squares = sizes[..., 0], sizes[..., 1], sizes[..., 2]
     more = np.where(items > 1, items - 1, np.nan)
     labels = np.where(labels > 0, labels, np.nan)
@@ -110,25 +88,16 @@ def among_items(within: Floats, apart: Floats, sizes: Floats) -> tuple[Floats, F
 
 
 class ItemChance:
-    r"""S with a chance level :math:`p_i` of its own for every item.
+    """S with a chance level :math:`p_i` of its own for every item.
 
     :math:`(A_o - A_e) / (1 - A_e)` with :math:`A_e` the mean of the :math:`p_i`, each item weighted
     as in :math:`A_o`. Chance items take the mean chance level.
-
-    Parameters
-    ----------
-    rows
-        Labels of the items.
-    convention
-        How missing labels are treated.
-    chance
-        Chance level of the items of the data, shape [item].
     """
 
     width = 4
 
     def __init__(self, rows: Rows, convention: str, chance: Floats) -> None:
-        counts = count(rows, CONVENTIONS[convention])
+        counts = Counts(rows, CONVENTIONS[convention])
         pairs = np.asarray(counts.together.sum(0)).reshape(-1)
         alike = counts.together[counts.first == counts.second]
         agreed = np.asarray(alike.sum(0)).reshape(-1)
@@ -144,10 +113,62 @@ class ItemChance:
         return ratio(mean[..., 0], mean[..., 1], np.ones(()))
 
 
+class PairKappas:
+    """Light's kappa, with any distance that does not depend on the frequencies of the labels.
+
+    Two coders of a crowd share few items, so their table of label pairs is nearly empty. Kept are
+    the labels that each of them gave on shared items, and the products of these.
+    """
+
+    def __init__(self, rows: Rows, distance: Distance, complete_only: bool = False) -> None:
+        k, ones = rows.n_labels, np.ones(rows.n_labels)
+        met = meetings(rows, complete_only)
+        n_pairs = len(met.pairs)
+        shape = n_pairs, rows.n_items
+        one = np.ones(len(met.item))
+        self.largest = distance.largest(ones)
+        self.total = sparse_sum(one, met.pair, met.item, shape)
+        d = distance.pairs(met.first, met.second, ones)
+        self.apart = sparse_sum(np.asarray(d, dtype=float), met.pair, met.item, shape)
+        left, at_left = np.unique(met.pair * k + met.first, return_inverse=True)
+        right, at_right = np.unique(met.pair * k + met.second, return_inverse=True)
+        self.left = sparse_sum(one, at_left, met.item, (len(left), rows.n_items))
+        self.right = sparse_sum(one, at_right, met.item, (len(right), rows.n_items))
+        self.n_margins = len(left) + len(right)
+        each = np.bincount(right // k, minlength=n_pairs)
+        size = each[left // k]
+        if size.sum() > MOST_PRODUCTS:
+            raise NotApplicable(
+                f"Light's kappa of {n_pairs:,} pairs of coders has {size.sum():,} products of "
+                f"labels (at most {MOST_PRODUCTS:,}). Use multi_kappa, or fewer coders."
+            )
+        b, a = ranges((np.cumsum(each) - each)[left // k], size)
+        d = np.asarray(distance.pairs(left[a] % k, right[b] % k, ones), dtype=float)
+        self.a, self.b = a[d > 0], b[d > 0]
+        places = np.arange(len(self.a))
+        self.products = sparse_sum(d[d > 0], left[self.a] // k, places, (n_pairs, len(places)))
+
+    @property
+    def width(self) -> int:
+        """Numbers held for each weighting, to plan memory with."""
+        return 3 * len(self.a) + self.n_margins
+
+    def evaluate(self, weights: Floats) -> Evaluated:
+        """Mean over the pairs of coders for whom it is defined; weights [item] or [draw, item]."""
+        return self.each(weights).mean(0)
+
+    def each(self, weights: Floats) -> Evaluated:
+        """Kappa of each pair of coders who share an item, shape [coder pair, ...]."""
+        n = self.total @ weights.T
+        d_o = over(self.apart @ weights.T, n)
+        product = (self.left @ weights.T)[self.a] * (self.right @ weights.T)[self.b]
+        return ratio(d_o, over(self.products @ product, n * n), self.largest)
+
+
 OWN: dict[str, Callable[[Rows, Distance, str, Floats | None], Own]] = {
     "one_way": lambda rows, distance, convention, _: OneWay(rows, distance, convention),
     "item_chance": lambda rows, _, convention, chance: ItemChance(
         rows, convention, np.zeros(0) if chance is None else chance
     ),
 }
-"""How each statistic is made from rows, distance, convention and chance levels of items."""
+"""Makers of the statistics, from rows, distance, convention and chance levels of items."""

@@ -1,4 +1,4 @@
-"""Why a coefficient has no value or no interval, and what a reader of any should know.
+"""Reasons for a missing value or interval, and notes on the data behind coefficients.
 
 A reason is data: no exception, and never 1 by default.
 """
@@ -23,6 +23,8 @@ from annomodels.coefficients.tables import Evaluated
 from annomodels.coefficients.weights import Sample
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import quoted
+
+FEW_SHARED = 20  # items, below which an interval of the mean of kappas rarely covers it
 
 REASONS: dict[str, str] = {
     "no_variation": (
@@ -56,18 +58,22 @@ REASONS: dict[str, str] = {
         'Use duplicates="first" or "last".'
     ),
     "too_few_items": "One item or document says nothing about others, so there is no interval.",
+    "few_shared_items": (
+        "Two coders share fewer than {shared} items on average. Kappas of so few items are far "
+        "off, most to the same side, and so is their mean: it has no interval. Use multi_kappa."
+    ),
     "constant_coder": "A coder used one label only, so it is 0 whatever the observed agreement.",
 }
-"""Sentence of each reason. The last two come with a value."""
+"""Sentence of each reason. The last three come with a value."""
 
-WITH_VALUE = ("too_few_items", "constant_coder")
+WITH_VALUE = ("too_few_items", "few_shared_items", "constant_coder")
 
 UNFIT = ("two_coders_only", "two_labels_only", "repeats_kept")
 """Reasons that are errors where the coefficient was asked for by name."""
 
 
 def used_items(rows: Rows, convention: str) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Which items count in the observed agreement."""
+    """Select the items that count in the observed agreement."""
     r = rows.per_item
     return np.asarray(r == rows.n_coders if convention == "listwise" else r >= 2)
 
@@ -108,10 +114,24 @@ def diagnose(entry: Coefficient, rows: Rows, convention: str, point: Evaluated) 
         return "no_total_variance" if variance else "zero_expected_disagreement"
     if n_units < 2:
         return "too_few_items"
+    if entry.each_pair and entry.expectation == "between" and _share_few_items(rows):
+        return "few_shared_items"
     zero_for_constant = entry.expectation in ("between", "kappa_max")
     if zero_for_constant and rows.n_coders == 2 and any(_constant(rows, used[rows.item])):
         return "constant_coder"
     return ""
+
+
+def _share_few_items(rows: Rows) -> bool:
+    """Return True for a crowd whose pairs of coders share few items on average."""
+    if rows.is_panel:
+        return False
+    r = rows.per_item
+    most = rows.n_coders * (rows.n_coders - 1) // 2
+    if (r * (r - 1) // 2).sum() >= FEW_SHARED * most:
+        return False
+    met = meetings(rows)
+    return len(met.item) < FEW_SHARED * len(met.pairs)
 
 
 def _constant(rows: Rows, pairable: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> list[bool]:
@@ -121,7 +141,7 @@ def _constant(rows: Rows, pairable: np.ndarray[tuple[int], np.dtype[np.bool_]]) 
 
 
 def pairs_note(unshared: int, undefined: int, n_coders: int) -> str:
-    """Say which pairs of coders a mean over pairs leaves out."""
+    """Count the pairs of coders that a mean over pairs leaves out."""
     every = n_coders * (n_coders - 1) // 2
     why = (
         (unshared, "share no item"),
@@ -139,7 +159,9 @@ def explain(reason: str, entry: Coefficient, n_coders: int, n_labels: int = 0) -
     if not reason:
         return ""
     instead = entry.instead or COEFFICIENTS["k"].name
-    text = REASONS[reason].format(coders=n_coders, labels=n_labels, instead=instead)
+    text = REASONS[reason].format(
+        coders=n_coders, labels=n_labels, instead=instead, shared=FEW_SHARED
+    )
     if reason == "no_complete_items" and entry.numeric:
         text += ' hughes_alpha with distance="interval" is the ICC(1) of items with missing labels.'
     return text
@@ -148,7 +170,6 @@ def explain(reason: str, entry: Coefficient, n_coders: int, n_labels: int = 0) -
 RARE = 10
 FEW_UNITS = 10
 FEW_ITEMS = 50
-FEW_SHARED = 20
 COUNTED = ("nominal", "ordinal")
 
 
@@ -160,14 +181,13 @@ def data_notes(
     duplicates: Duplicates,
     drawn: bool,
 ) -> tuple[str, ...]:
-    """Say what is to be known of repeats, missing labels, the label set and the draws."""
+    """Collect notes on repeats, missing labels, the label set and the draws."""
     notes = []
     if data.repeats:
         share, pairs = intra_coder(data)
-        what = "counted" if duplicates == "keep" else f"left out ({duplicates} label kept)"
         notes.append(
-            f"{data.repeats:,} further label(s) of the same coder and item were {what}. "
-            f"Coders agreed with themselves in {share:.1%} of {pairs:,} such pairs."
+            f"{repeats_note(data, duplicates)} Coders agreed with themselves in {share:.1%} of "
+            f"{pairs:,} such pairs."
         )
     if not data.is_complete:
         used = {r.convention for r in requests}
@@ -182,31 +202,19 @@ def data_notes(
             f"S, AC1 and AC2 take the {data.n_labels} label(s) found as the label set; declare "
             "the set (labels=...) if it is larger."
         )
-    if any(r.is_mean_kappa for r in requests) and not rows.repeated:
-        notes += _shared_items(rows)
     if drawn:
         notes += _draw_notes(data, rows, sample)
     return tuple(notes)
 
 
-def _shared_items(rows: Rows) -> list[str]:
-    """How few items the pairs of coders share, where a mean of kappas suffers from it."""
-    r = rows.per_item
-    most = rows.n_coders * (rows.n_coders - 1) // 2
-    if (r * (r - 1) // 2).sum() >= FEW_SHARED * most:
-        return []
-    met = meetings(rows)
-    shared = len(met.item) / max(len(met.pairs), 1)
-    if shared >= FEW_SHARED:
-        return []
-    return [
-        f"Two coders share {shared:.1f} items on average. Kappas of so few items are far off, most "
-        "to the same side; so is their mean, and its interval is too short. Take multi_kappa."
-    ]
+def repeats_note(data: Annotations, duplicates: Duplicates) -> str:
+    """Count repeats and name their treatment."""
+    what = "counted" if duplicates == "keep" else f"left out ({duplicates} label kept)"
+    return f"{data.repeats:,} further label(s) of the same coder and item were {what}."
 
 
 def _draw_notes(data: Annotations, rows: Rows, sample: Sample) -> list[str]:
-    """How the draws were made and when not to trust them."""
+    """Describe the draws and the limits of their intervals."""
     notes = [f"Intervals: {sample.recipe}."]
     if rows.unit is not None:
         n_units = len(np.unique(rows.unit))

@@ -19,6 +19,7 @@ from annomodels.coefficients.reasons import explain
 from annomodels.coefficients.rows import with_labels
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import plain_mapping
+from annomodels.data.validation import some
 from annomodels.errors import AnnotationError, NotApplicable, Problem
 from annomodels.types import Floats
 
@@ -30,27 +31,7 @@ FEW = 5
 
 
 def label_margins(data: Annotations, margins: MarginsLike) -> tuple[Annotations, Floats]:
-    """Shares in the order of the label set, which grows by labels that nobody used.
-
-    Parameters
-    ----------
-    data
-        Who labelled which item how.
-    margins
-        Share of each label; whole numbers that add up to more than 1 are taken as counts.
-
-    Raises
-    ------
-    AnnotationError
-        With all problems at once: no mapping, labels without a share, shares that are no numbers,
-        negative or do not add up to 1, labels without a place in the order of the scale.
-
-    Examples
-    --------
-    >>> data = Annotations.from_records([(1, "a", "x"), (1, "b", "y")])
-    >>> label_margins(data, {"x": 30, "y": 50, "z": 20})[1]
-    array([0.3, 0.5, 0.2])
-    """
+    """Shares in the order of the label set, which grows by labels that nobody used."""
     if not isinstance(margins, Mapping):
         raise AnnotationError(
             Problem(
@@ -90,28 +71,7 @@ def label_margins(data: Annotations, margins: MarginsLike) -> tuple[Annotations,
 
 
 def item_chances(data: Annotations, chance: ChanceLike) -> Floats:
-    """Chance level of each item, shape [item].
-
-    Parameters
-    ----------
-    data
-        Who labelled which item how.
-    chance
-        Probability that two coders agree on an item by chance: a mapping from items, an array in
-        the order of ``data.items``, or one number for all.
-
-    Raises
-    ------
-    AnnotationError
-        With all problems at once: items without a chance level, a wrong length, values that are
-        no numbers or do not lie between 0 and 1.
-
-    Examples
-    --------
-    >>> data = Annotations.from_records([(1, "a", "x"), (1, "b", "y"), (2, "a", "x")])
-    >>> item_chances(data, {2: 1.0, 1: 0.25})
-    array([0.25, 1.  ])
-    """
+    """Chance level of each item, shape [item]."""
     if not isinstance(chance, Mapping):
         values = np.asarray(chance, dtype=object)
         if values.shape == ():
@@ -152,9 +112,7 @@ def _no_number(value: object) -> bool:
 
 def _some(names: list[Any]) -> str:
     """Quote the first few, and say how many more there are."""
-    more = f" and {len(names) - FEW:,} more" if len(names) > FEW else ""
-    verb = "is" if len(names) == 1 else "are"
-    return f"{', '.join(map(repr, names[:FEW]))}{more} {verb}"
+    return f"{some(names)} {'is' if len(names) == 1 else 'are'}"
 
 
 def _bad_numbers(given: Mapping[Any, Any], what: str, most: float) -> list[Problem]:
@@ -197,14 +155,7 @@ def make_requests(
     margins: Floats | None = None,
     chance: Floats | None = None,
 ) -> list[Request]:
-    """One coefficient as asked for, or those of a panel with what each of them can take.
-
-    Raises
-    ------
-    NotApplicable
-        When a coefficient that was asked for by name does not know the distance, the convention,
-        margins or chance levels, or needs what the data or the user do not give.
-    """
+    """One coefficient as asked for, or those of a panel with what each of them can take."""
     if missing is not None and missing not in CONVENTION_NAMES:
         raise NotApplicable(
             f"missing={missing!r} is not a convention. Use one of {', '.join(CONVENTION_NAMES)}."

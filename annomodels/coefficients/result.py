@@ -1,4 +1,4 @@
-"""What a coefficient comes out as: the value, what it was made from, and its draws."""
+"""Result of a coefficient: the value, its observed and expected part, and its draws."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from annomodels.coefficients.catalogue import COEFFICIENTS, find
 from annomodels.coefficients.entries import UNITIZING, Coefficient
+from annomodels.coefficients.intervals import THRESHOLDS, Drawn, as_html, as_text
 from annomodels.coefficients.weights import Basis
 from annomodels.errors import NotApplicable
 from annomodels.types import Floats
@@ -25,71 +26,9 @@ if TYPE_CHECKING:
 
 
 COLUMNS = (
-    "coefficient",
-    "title",
-    "value",
-    "observed",
-    "expected",
-    "n",
-    "low",
-    "high",
-    "p_above_667",
-    "p_above_800",
-    "convention",
-    "note",
+    *("coefficient", "title", "value", "observed", "expected", "n", "low", "high"),
+    *("p_above_667", "p_above_800", "convention", "note"),
 )
-
-
-class Drawn:
-    """Something with draws of a sampling posterior, shape [draw], NaN where it is undefined."""
-
-    draws: Floats | None
-
-    @cached_property
-    def _defined(self) -> Floats:
-        if self.draws is None:
-            return np.empty(0)
-        return self.draws[~np.isnan(self.draws)]
-
-    def interval(self, prob: float = 0.95) -> tuple[float, float]:
-        """Equal-tailed posterior interval; (NaN, NaN) without draws.
-
-        Parameters
-        ----------
-        prob
-            Probability inside, between 0 and 1.
-
-        Raises
-        ------
-        ValueError
-            When `prob` is not between 0 and 1.
-        """
-        if not 0 < prob < 1:
-            raise ValueError(f"prob={prob!r} should lie between 0 and 1, for instance 0.95.")
-        if not len(self._defined):
-            return math.nan, math.nan
-        low, high = np.quantile(self._defined, [(1 - prob) / 2, (1 + prob) / 2])
-        return float(low), float(high)
-
-    def p_above(self, threshold: float) -> float:
-        """Posterior probability that it exceeds a threshold; NaN without draws.
-
-        Parameters
-        ----------
-        threshold
-            For instance .8 or .667 (Krippendorff 2004, doi:10.1111/j.1468-2958.2004.tb00738.x).
-        """
-        return float((self._defined > threshold).mean()) if len(self._defined) else math.nan
-
-    @property
-    def low(self) -> float:
-        """Lower end of the 95 % interval."""
-        return self.interval()[0]
-
-    @property
-    def high(self) -> float:
-        """Upper end of the 95 % interval."""
-        return self.interval()[1]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -147,7 +86,7 @@ class Agreement(Drawn):
 
     @property
     def definition(self) -> Coefficient:
-        """What is known about the coefficient: aliases, source, DOI."""
+        """Entry of the catalogue: aliases, source, DOI."""
         return {**COEFFICIENTS, UNITIZING.name: UNITIZING}[self.name]
 
     @property
@@ -155,10 +94,10 @@ class Agreement(Drawn):
         """Share of the draws without a value; NaN without draws."""
         if self.draws is None or not len(self.draws):
             return math.nan
-        return 1.0 - len(self._defined) / len(self.draws)
+        return float(np.isnan(self.draws).mean())
 
     def analytic(self, method: str | None = None, prob: float = 0.95) -> Analytic:
-        """Give the analytic standard error and interval that other packages print.
+        """Compute the analytic standard error and interval that other packages print.
 
         They rest on large samples. Where labels are rare or items few, trust the draws.
 
@@ -213,7 +152,7 @@ class Agreement(Drawn):
         return self.basis
 
     def row(self) -> dict[str, object]:
-        """Give the coefficient as a row of the panel's table."""
+        """Return the coefficient as a row of the panel's table."""
         values = (
             self.name,
             self.title,
@@ -222,8 +161,7 @@ class Agreement(Drawn):
             self.expected,
             self.n_items,
             *self.interval(),
-            self.p_above(0.667),
-            self.p_above(0.8),
+            *map(self.p_above, THRESHOLDS),
             self.convention,
             self.note,
         )
@@ -317,13 +255,7 @@ class AgreementPanel(Mapping[str, Agreement]):
         return one.draws - other.draws
 
     def __repr__(self) -> str:
-        shown = self.table.drop(columns=["title"]).to_string(
-            index=False, float_format=lambda x: f"{x:.3f}", na_rep=""
-        )
-        return "\n".join([shown, *self.notes])
+        return "\n".join([as_text(self.table.drop(columns="title")), *self.notes])
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
-        return str(self.table.to_html(index=False, float_format="{:.3f}".format, na_rep="")) + notes
+        return as_html([self.table], self.notes)

@@ -17,38 +17,26 @@ from numpy.typing import NDArray
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.errors import AnnotationError, NotApplicable, Problem
-from annomodels.types import Floats, Ints
+from annomodels.types import Bools, Floats, Ints
 
 
 @dataclass(frozen=True)
 class Convention:
-    """Weights of an item with r labels.
+    """Weights of an item with r labels."""
 
-    Parameters
-    ----------
-    name, sentence
-        What to call it, and what it does, for tables and reports.
-    pair
-        Weight of each ordered pair of labels on an item with r labels.
-    pooled
-        Weight of each label in the distribution over all coders.
-    coder
-        Weight of each label in the coder's own distribution.
-    equal_coders
-        Whether every pair of coders counts the same in the agreement expected between coders;
-        otherwise a pair counts by the product of its coders' labels.
-    """
-
-    name: str
+    name: str  # what to call it, and what it does, for tables and reports
     sentence: str
+    # weight of each ordered pair of labels on an item with r labels
     pair: Callable[[Floats], Floats]
-    pooled: Callable[[Floats], Floats]
-    coder: Callable[[Floats], Floats]
+    pooled: Callable[[Floats], Floats]  # weight of each label in the distribution over all coders
+    coder: Callable[[Floats], Floats]  # weight of each label in the coder's own distribution
+    # whether every pair of coders counts the same in the agreement expected between coders;
+    # otherwise a pair counts by the product of its coders' labels
     equal_coders: bool = False
 
 
 def _from_two(weight: Callable[[Floats], Floats]) -> Callable[[Floats], Floats]:
-    """Give items with two labels or more the weight, the rest 0."""
+    """Apply a weight to items with two labels or more; the rest get 0."""
     return lambda r: np.where(r >= 2, weight(np.maximum(r, 2.0)), 0.0)
 
 
@@ -85,7 +73,7 @@ CONVENTIONS: dict[str, Convention] = {
         coder=_KRIPPENDORFF.coder,
     ),
 }
-"""Conventions by name; ``pairwise`` stands in :mod:`~annomodels.coefficients.coder_pairs`."""
+"""Conventions by name; ``pairwise`` is :class:`~annomodels.coefficients.counts.CoderPairs`."""
 
 PAIRWISE = "each pair of coders on the items both labelled, then the mean over the pairs"
 
@@ -93,32 +81,22 @@ PAIRWISE = "each pair of coders on the items both labelled, then the mean over t
 Duplicates = Literal["first", "last", "keep", "error"]
 
 SOME = 2_000
+PANEL = 2.0
 MOST_MEETINGS = 20_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Labels as codes, sorted by item, with a count for each item.
+    """Labels as codes, sorted by item, with a count for each item."""
 
-    Parameters
-    ----------
-    item, coder, label
-        Codes, shape [annotation].
-    n_items, n_coders, n_labels
-        Sizes.
-    times
-        How many items of the data each item stands for, shape [item].
-    unit
-        Document or batch that is drawn as a whole, shape [item]; None where items are drawn.
-    """
-
-    item: Ints
+    item: Ints  # codes [annotation]
     coder: Ints
     label: Ints
-    n_items: int
+    n_items: int  # sizes
     n_coders: int
     n_labels: int
-    times: Floats
+    times: Floats  # how many items of the data each item stands for [item]
+    # document or batch that is drawn as a whole [item]; None where items are drawn
     unit: Ints | None = None
 
     @cached_property
@@ -128,18 +106,28 @@ class Rows:
 
     @cached_property
     def starts(self) -> Ints:
-        """Where the labels of each item begin, shape [item]."""
+        """Position of the first label of each item, shape [item]."""
         return np.asarray(np.cumsum(self.per_item) - self.per_item)
 
     def where(self, items: Ints) -> Ints:
         """Places of the labels of some items, one item after the other."""
-        size = self.per_item[items]
-        first = self.starts[items] - (np.cumsum(size) - size)
-        return np.asarray(np.repeat(first, size) + np.arange(size.sum()))
+        return ranges(self.starts[items], self.per_item[items])[0]
+
+    @cached_property
+    def pairable(self) -> Ints:
+        """Items with two labels or more; all where there are none."""
+        found = np.flatnonzero(self.per_item >= 2)
+        return found if len(found) else np.arange(self.n_items)
+
+    @cached_property
+    def is_panel(self) -> bool:
+        """True if coders labelled half of the pairable items or more, and none twice."""
+        items, labels = self.times[self.pairable], (self.times * self.per_item)[self.pairable]
+        return bool(self.n_coders * items.sum() <= PANEL * labels.sum()) and not self.repeated
 
     @cached_property
     def repeated(self) -> bool:
-        """Whether a coder labelled an item more than once."""
+        """True if a coder labelled an item more than once."""
         cell = self.item * self.n_coders + self.coder
         if (cell[1:] > cell[:-1]).all():
             return False
@@ -147,13 +135,7 @@ class Rows:
 
 
 def with_labels(data: Annotations, labels: Sequence[Hashable]) -> Annotations:
-    """Copy of the data with a declared label set.
-
-    Raises
-    ------
-    AnnotationError
-        When the data use a label that is not declared, or a label is declared twice.
-    """
+    """Copy of the data with a declared label set."""
     declared = tuple(labels)
     lookup = {name: code for code, name in enumerate(declared)}
     used = {data.labels[code] for code in np.unique(data.label)}
@@ -185,13 +167,7 @@ def with_labels(data: Annotations, labels: Sequence[Hashable]) -> Annotations:
 
 
 def prepare(data: Annotations, duplicates: Duplicates = "first", groups: bool = False) -> Rows:
-    """Settle repeats; one item of the rows for each item of the data.
-
-    Raises
-    ------
-    AnnotationError
-        With ``duplicates="error"``, when a coder labelled an item twice.
-    """
+    """Settle repeats; one item of the rows for each item of the data."""
     if duplicates not in get_args(Duplicates):
         raise NotApplicable(
             f"duplicates={duplicates!r} is unknown. Use one of {', '.join(get_args(Duplicates))}."
@@ -252,8 +228,22 @@ def collapse(rows: Rows) -> Rows:
     )
 
 
+def restrict(rows: Rows, kept: Bools, items: bool = False) -> Rows:
+    """Keep some annotations, with the coders that are left; all items, or those that are left."""
+    coders, coder = np.unique(rows.coder[kept], return_inverse=True)
+    found = dataclasses.replace(
+        rows, item=rows.item[kept], coder=coder, label=rows.label[kept], n_coders=len(coders)
+    )
+    if not items:
+        return found
+    names, item = np.unique(found.item, return_inverse=True)
+    return dataclasses.replace(
+        found, item=item, n_items=len(names), times=rows.times[names], unit=None
+    )
+
+
 def _marks(rows: Rows, items: Ints) -> NDArray[np.uint64]:
-    """Give equal items the same number; others share one with a chance of 2 to the -64."""
+    """Hash items: equal ones get the same number, others with a chance of 2 to the -64."""
     rng = np.random.default_rng(1979)
     by_coder, by_label = (
         rng.integers(0, 2**64, size, dtype=np.uint64) for size in (rows.n_coders, rows.n_labels)
@@ -271,26 +261,20 @@ def _marks(rows: Rows, items: Ints) -> NDArray[np.uint64]:
 
 
 def intra_coder(data: Annotations) -> tuple[float, int]:
-    """How often coders agree with themselves where they labelled an item more than once.
-
-    Returns
-    -------
-    share, pairs
-        Share of agreeing pairs of labels by the same coder on the same item, and their number;
-        (NaN, 0) without repeats.
-
-    Examples
-    --------
-    >>> rows = [(1, "a", "x"), (1, "a", "x"), (2, "a", "x"), (2, "a", "y"), (2, "b", "x")]
-    >>> intra_coder(Annotations.from_records(rows))
-    (0.5, 2)
-    """
+    """Agreement of coders with themselves on items that they labelled more than once."""
     cell = data.item.astype(np.int64) * data.n_coders + data.coder
     _, code, size = np.unique(cell, return_inverse=True, return_counts=True)
     _, alike = np.unique(code * np.int64(data.n_labels) + data.label, return_counts=True)
     pairs = int((size * (size - 1) // 2).sum())
     agree = int((alike * (alike - 1) // 2).sum())
     return (agree / pairs if pairs else float("nan")), pairs
+
+
+def ranges(starts: Ints, sizes: Ints) -> tuple[Ints, Ints]:
+    """Positions of ranges one after the other, and which range each belongs to."""
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    before = np.cumsum(sizes) - sizes
+    return (starts - before)[owner] + np.arange(len(owner)), owner
 
 
 def within_items(owner: Ints, size: int) -> tuple[Ints, Ints]:
@@ -305,31 +289,17 @@ def within_items(owner: Ints, size: int) -> tuple[Ints, Ints]:
 
 
 class Meetings(NamedTuple):
-    """Every item that two coders both labelled, for all pairs of coders.
+    """Every item that two coders both labelled, for all pairs of coders."""
 
-    Parameters
-    ----------
-    pairs
-        The two coders in one number, shape [coder pair].
-    pair, item, first, second
-        Pair of coders, item, and the labels that the one and the other gave, shape [meeting].
-    """
-
-    pairs: Ints
-    pair: Ints
+    pairs: Ints  # the two coders in one number [coder pair]
+    pair: Ints  # pair of coders, item, and the labels that the one and the other gave [meeting]
     item: Ints
     first: Ints
     second: Ints
 
 
 def meetings(rows: Rows, complete_only: bool = False) -> Meetings:
-    """List where two coders met.
-
-    Raises
-    ------
-    NotApplicable
-        When there are more than 20 million meetings.
-    """
+    """List where two coders met."""
     r = rows.per_item
     if (r * (r - 1) // 2).sum() > MOST_MEETINGS:
         raise NotApplicable(

@@ -72,13 +72,7 @@ SET_DISTANCES = ("jaccard", "dice", "passonneau", "masi", EMPTY_APART)
 
 
 def size_distance(name: str, empty: Empty = "subset") -> SizeDistance:
-    """Distance by name, as a function of two sizes and of the size of what they share.
-
-    Raises
-    ------
-    NotApplicable
-        When there is no such distance, or no such way to treat the empty set.
-    """
+    """Distance by name, as a function of two sizes and of the size of what they share."""
     if empty not in ("subset", "disjoint"):
         raise NotApplicable(f"empty={empty!r} is unknown. Use 'subset' or 'disjoint'.")
     key = ALIASES.get(name.lower(), name.lower())

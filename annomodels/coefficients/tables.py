@@ -14,13 +14,7 @@ from annomodels.types import Floats, Ints
 
 
 def over(part: ArrayLike, whole: ArrayLike, otherwise: float = math.nan) -> Floats:
-    """Part by whole where there is a whole, shape [...].
-
-    Examples
-    --------
-    >>> over([1.0, 0.0], [4, 0])
-    array([0.25,  nan])
-    """
+    """Part by whole where there is a whole, shape [...]."""
     shape = np.broadcast_shapes(np.shape(part), np.shape(whole))
     like = part if np.shape(part) == shape else whole
     # the order of the axes stays, and with it the last digit of sums over the result
@@ -29,21 +23,11 @@ def over(part: ArrayLike, whole: ArrayLike, otherwise: float = math.nan) -> Floa
 
 
 class Evaluated(NamedTuple):
-    """A coefficient with what it was made from.
+    """A coefficient with what it was made from."""
 
-    Parameters
-    ----------
-    value
-        1 - observed / expected, NaN where it is undefined, shape [...].
-    observed
-        Observed disagreement D_o, shape [...].
-    expected
-        Expected disagreement D_e, NaN for a coefficient without one, shape [...].
-    """
-
-    value: Floats
-    observed: Floats
-    expected: Floats
+    value: Floats  # 1 - observed / expected, NaN where it is undefined [...]
+    observed: Floats  # observed disagreement D_o [...]
+    expected: Floats  # expected disagreement D_e, NaN for a coefficient without one [...]
 
     def mean(self, axis: int) -> Evaluated:
         """Mean over those of an axis that are defined; NaN where none is."""
@@ -58,34 +42,22 @@ class Tables:
 
     Data give the counts of an item sample, a bootstrap or Dirichlet draw gives weighted counts, and
     a fitted model gives probabilities; the coefficients cannot tell and need not.
-
-    Parameters
-    ----------
-    first, second
-        Label codes of the pairs that are listed, first <= second, shape [pair].
-    together
-        Weight of each pair of labels that two coders gave to the same item, either way round,
-        shape [..., pair].
-    pooled
-        Weight of each label over all coders, shape [..., label].
-    left, right
-        Weights of the labels of the two coders of a pair, shape [..., row, label]. The agreement
-        expected between two different coders is a sum over these rows.
-    sign
-        Weight of each row, shape [row]. A sum over all pairs of coders is one row for all coders
-        with themselves (+1) less a row for each coder with themselves (-1).
-    n
-        Number of labels behind the tables, infinite for probabilities, shape [...].
     """
 
-    first: Ints
+    first: Ints  # label codes of the pairs that are listed, first <= second [pair]
     second: Ints
+    # weight of each pair of labels that two coders gave to the same item, either way round
+    # [..., pair]
     together: Floats
-    pooled: Floats
+    pooled: Floats  # weight of each label over all coders [..., label]
+    # weights of the labels of the two coders of a pair [..., row, label]. The agreement
+    # expected between two different coders is a sum over these rows
     left: Floats
     right: Floats
+    # weight of each row [row]. A sum over all pairs of coders is one row for all coders with
+    # themselves (+1) less a row for each coder with themselves (-1)
     sign: Floats
-    n: Floats
+    n: Floats  # number of labels behind the tables, infinite for probabilities [...]
 
     @property
     def n_labels(self) -> int:
@@ -114,29 +86,28 @@ def fold(joint: Floats) -> Floats:
     return np.asarray(np.where(first == second, 0.5, 1.0) * both[..., first, second])
 
 
+def two_coders(joint: Floats) -> Tables:
+    """Tables of two coders from weights of label k by the one and l by the other, [..., K, K]."""
+    left, right = joint.sum(-1), joint.sum(-2)
+    first, second = label_pairs(joint.shape[-1])
+    return Tables(
+        first=first,
+        second=second,
+        together=fold(joint),
+        pooled=left + right,
+        left=left[..., None, :],
+        right=right[..., None, :],
+        sign=np.ones(1),
+        n=2 * joint.sum((-1, -2)),
+    )
+
+
 def from_joint(
     joint: ArrayLike | Sequence[ArrayLike],
     weights: ArrayLike | None = None,
     n: ArrayLike = np.inf,
 ) -> Tables:
-    r"""Tables from joint distributions of the labels of two coders.
-
-    Parameters
-    ----------
-    joint
-        Weight of label k by the first and l by the second coder, shape [..., K, K]; or a list of
-        such tables, one for each pair of coders.
-    weights
-        Weight of each pair of coders in the list; equal by default. Each table counts by its share.
-    n
-        Number of labels behind the tables; infinite for a population.
-
-    Examples
-    --------
-    >>> from annomodels.coefficients.implied import evaluate
-    >>> evaluate("kappa", from_joint([[41, 3], [9, 47]])).value.round(4)
-    np.float64(0.76)
-    """
+    """Tables from joint distributions of the labels of two coders."""
     if isinstance(joint, (list, tuple)) and np.ndim(joint[0]) >= 2:
         pairs = [np.asarray(table, dtype=float) for table in joint]
     else:

@@ -14,7 +14,7 @@ doi:10.1214/aos/1176345338, is the case without chance items).
   factor (N - 1) / (N + 1).
 * Documents: their weights are drawn and shared by all their items.
 
-``benchmarks/coverage_agreement.py`` measures how often the intervals hold the true value, and what
+``benchmarks/coverage_agreement.py`` measures how often the intervals cover the true value, and what
 became of other recipes.
 """
 
@@ -36,7 +36,6 @@ AGREED_AT_MOST = 2.0
 DISAGREED = 1.0
 N_AGREED = 96
 N_DISAGREED = 64
-PANEL = 2.0
 CHANCE_LABELS = 1_500_000
 MOST_TIMES = 2
 
@@ -47,10 +46,6 @@ def chance_items(rows: Rows) -> Rows:
     In a panel, where coders label half of the items or more, all of them label each chance item;
     in a crowd it has the coders of one item of the data. Where tens of thousands of coders make up
     a panel there are fewer chance items, of the same weight, so that memory grows with the labels.
-
-    Returns
-    -------
-    Their labels; `times` holds their prior weights.
     """
     rng = np.random.default_rng(20_10)
     k = rows.n_labels
@@ -100,17 +95,11 @@ def _donors(rows: Rows, n: int, rng: np.random.Generator) -> Ints | None:
     Were labels missing from the chance items of a panel too, each pair of coders would share only
     some of them, and the kappa of the pair would have less of a prior than kappas need.
     """
-    r = rows.per_item
-    pairable = np.flatnonzero(r >= 2)
-    if not len(pairable):
-        pairable = np.arange(rows.n_items)
+    pairable = rows.pairable
     upto = np.cumsum(rows.times[pairable])
     drawn = np.searchsorted(upto, rng.random(n) * upto[-1], side="right")
     chosen = pairable[np.minimum(drawn, len(pairable) - 1)]
-    labels = (rows.times * r)[pairable].sum()
-    if rows.n_coders * upto[-1] <= PANEL * labels and not rows.repeated:
-        return None
-    return np.asarray(chosen)
+    return None if rows.is_panel else np.asarray(chosen)
 
 
 def _labelled(rows: Rows, donors: Ints | None, n: int) -> tuple[Ints, Ints]:
@@ -156,33 +145,15 @@ MEMORY = 1_500_000
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Items, chance items, and how to draw their weights.
+    """Items, chance items, and how to draw their weights."""
 
-    Parameters
-    ----------
-    rows
-        The items of the data, then the chance items.
-    point
-        Weights that give the classical value, 0 for chance items, shape [item].
-    shape
-        Shape of the Gamma weight of each unit, shape [unit].
-    unit
-        Unit of each item, shape [item].
-    n_units
-        Number of units in the data: items, or documents where these are drawn.
-    documents
-        Whether the units are documents.
-    recipe
-        One sentence that says how the draws are made.
-    """
-
-    rows: Rows
-    point: Floats
-    shape: Floats
-    unit: Ints
-    n_units: int
-    documents: bool
-    recipe: str
+    rows: Rows  # the items of the data, then the chance items
+    point: Floats  # weights that give the classical value, 0 for chance items [item]
+    shape: Floats  # shape of the Gamma weight of each unit [unit]
+    unit: Ints  # unit of each item [item]
+    n_units: int  # number of units in the data: items, or documents where these are drawn
+    documents: bool  # whether the units are documents
+    recipe: str  # one sentence that says how the draws are made
 
     @property
     def block(self) -> int:
@@ -193,19 +164,13 @@ class Sample:
         """
         return max(1, MEMORY // len(self.shape))
 
-    def draw(
-        self, draws: int, seed: int | np.random.Generator, width: int, first: int = 0
-    ) -> Iterator[Floats]:
-        """Weights in blocks [draw, item], small enough for `width` further numbers a draw.
-
-        Draws from `first`, where a block begins, up to `draws`. Each block has random numbers of
-        its own, so that it does not matter who draws it; a generator goes through all in turn.
-        """
+    def draw(self, draws: int, seed: int | np.random.Generator, width: int) -> Iterator[Floats]:
+        """Weights in blocks [draw, item], small enough for `width` further numbers per draw."""
         block = self.block
         part = max(1, MEMORY // max(width + self.rows.n_items, 1))
         unequal = np.flatnonzero(self.shape != 1)
         plain = int(unequal[0]) if len(unequal) else len(self.shape)
-        for start in range(first, draws, block):
+        for start in range(0, draws, block):
             size = min(block, draws - start)
             rng = _generator(seed, start // block)
             # Items together in memory, as the sparse products want the transpose.
@@ -225,15 +190,7 @@ def _generator(seed: int | np.random.Generator, block: int) -> np.random.Generat
 
 
 def make_sample(rows: Rows, drawn: bool = True) -> Sample:
-    """Add the chance items and say how the weights are drawn.
-
-    Parameters
-    ----------
-    rows
-        The items of the data.
-    drawn
-        Whether there will be draws; the value alone needs no chance items.
-    """
+    """Add the chance items and say how the weights are drawn."""
     real = rows.n_items
     by_unit = rows.unit is not None
     if rows.unit is None:
@@ -274,25 +231,11 @@ def make_sample(rows: Rows, drawn: bool = True) -> Sample:
 
 @dataclass(frozen=True, eq=False)
 class Basis:
-    """Data, sample and request behind a coefficient.
+    """Data, sample and request behind a coefficient."""
 
-    Parameters
-    ----------
-    data
-        Who labelled which item how, with the label set that was used.
-    rows
-        The same with repeats settled.
-    sample
-        Items with how their weights are drawn.
-    request
-        Coefficient, distance and convention.
-    draws, seed
-        Number of draws and their seed.
-    """
-
-    data: Annotations
-    rows: Rows
-    sample: Sample
-    request: Request
-    draws: int
+    data: Annotations  # who labelled which item how, with the label set that was used
+    rows: Rows  # the same with repeats settled
+    sample: Sample  # items with how their weights are drawn
+    request: Request  # coefficient, distance and convention
+    draws: int  # number of draws and their seed
     seed: int

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
-from itertools import groupby
 from typing import Any, Literal
 
 from annomodels.coefficients.catalogue import find
@@ -23,12 +22,13 @@ from annomodels.coref.alphas import (
 from annomodels.coref.conditions import condition_named, errors_of, labels_of
 from annomodels.coref.setlabels import LabelBuilder, SetLabels
 from annomodels.data.annotations import Annotations
-from annomodels.data.document import Corpus, documents_of
+from annomodels.data.document import Corpus, Document, documents_of
 from annomodels.data.expressions import Key
 from annomodels.data.validation import is_missing
-from annomodels.errors import AnnotationError, NotApplicable, Problem
+from annomodels.errors import AnnotationError, NotApplicable, Problem, valid_seed
 
 Which = Literal["alpha", "K"]
+By = Literal["document", "genre"]
 Labels = Mapping[Any, Any] | Iterable[Any]
 SetFunction = Callable[[frozenset[Any], frozenset[Any]], float]
 
@@ -104,7 +104,7 @@ def agreement(
     distance: str = "passonneau",
     *,
     coefficient: Which = "alpha",
-    by: Literal["document", "genre"] | None = None,
+    by: By | None = None,
     drop: Iterable[Any] = (),
     empty: Empty = "subset",
     draws: int = 0,
@@ -146,7 +146,7 @@ def agreement(
     by
         "document" or "genre" for a result for each; None for all documents together.
     drop
-        Expressions to leave out, such as names of places that were known beforehand: spans, or ids
+        Expressions to leave out, such as names of places that were known in advance: spans, or ids
         of markables.
     empty
         See :func:`set_distance`.
@@ -182,15 +182,22 @@ def agreement(
     documents = documents_of(corpus)
     if by is None:
         return _of(documents, chain, distance, coefficient, drop, empty, draws, seed)
-    if by not in ("document", "genre"):
-        raise NotApplicable(f"by={by!r} is unknown. Use 'document', 'genre' or None.")
-    named = [(d.id if by == "document" else d.genre or "(none)", d) for d in documents]
-    named.sort(key=lambda pair: pair[0])
     dropped = list(drop)
     return {
-        name: _of([d for _, d in group], chain, distance, coefficient, dropped, empty, draws, seed)
-        for name, group in groupby(named, key=lambda pair: pair[0])
+        name: _of(group, chain, distance, coefficient, dropped, empty, draws, seed)
+        for name, group in sorted(parts_of(documents, by).items())
     }
+
+
+def parts_of(documents: Sequence[Document], by: By | None) -> dict[str, list[Document]]:
+    """Group documents by name or by text type, or put all together."""
+    if by not in (None, "document", "genre"):
+        raise NotApplicable(f"by={by!r} is unknown. Use 'document', 'genre' or None.")
+    parts: dict[str, list[Document]] = {}
+    for document in documents:
+        name = "all texts" if by is None else document.id
+        parts.setdefault(document.genre or "(none)" if by == "genre" else name, []).append(document)
+    return parts
 
 
 TOO_FEW = (
@@ -230,7 +237,7 @@ def _of(
     whole = result(found, coefficient, name, coders, condition.title, notes)
     if draws < 1 or not math.isfinite(whole.value):
         return whole
-    drawn = chance_corrected_draws(added, function, coefficient == "K", draws, seed)
+    drawn = chance_corrected_draws(added, function, coefficient == "K", draws, valid_seed(seed))
     return replace(whole, draws=drawn, notes=notes if drawn is not None else (*notes, TOO_FEW))
 
 

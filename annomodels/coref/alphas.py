@@ -32,21 +32,11 @@ from annomodels.types import Floats, Ints
 
 
 class Disagreement(NamedTuple):
-    """Observed and expected disagreement with what they rest on.
+    """Observed and expected disagreement with what they rest on."""
 
-    Parameters
-    ----------
-    observed
-        Mean distance of two labels of an item.
-    drawn
-        Mean distance of two labels drawn with replacement from all (pi, K).
-    n_items, n_labels
-        Items with two labels or more, and their labels.
-    """
-
-    observed: float
-    drawn: float
-    n_items: int
+    observed: float  # mean distance of two labels of an item
+    drawn: float  # mean distance of two labels drawn with replacement from all (pi, K)
+    n_items: int  # items with two labels or more, and their labels
     n_labels: int
 
     @property
@@ -74,43 +64,21 @@ def disagreement(
 
     Words are at distance 1 from other words and from all sets. Sets of different documents are
     disjoint.
-
-    Parameters
-    ----------
-    parts
-        Labels of the documents.
-    distance
-        Distance of sets from their sizes.
-    cut
-        Which part of the base sets is the label.
-    observed
-        Other labels or another cut for the observed disagreement.
     """
     return together(pieces(parts, distance, cut, observed), distance)
 
 
 @dataclass(frozen=True)
 class Piece:
-    """What a document adds to the disagreement of a corpus.
+    """Contribution of a document to the disagreement of a corpus."""
 
-    Parameters
-    ----------
-    apart, n_observed
-        Sum over labels of their mean distance from the others of their item, and those labels.
-    alike
-        Sum of 1 - distance over pairs of its sets that share something.
-    words, sizes
-        How often each word, and each size of a set.
-    n_items, n_labels
-        Items with two labels or more, and their labels.
-    """
-
+    # sum over labels of their mean distance from the others of their item, and those labels
     apart: float
     n_observed: int
-    alike: float
-    words: Counter[str]
+    alike: float  # sum of 1 - distance over pairs of its sets that share something
+    words: Counter[str]  # how often each word, and each size of a set
     sizes: Counter[int]
-    n_items: int
+    n_items: int  # items with two labels or more, and their labels
     n_labels: int
 
 
@@ -120,7 +88,7 @@ def pieces(
     cut: Cut = "whole",
     observed: tuple[Sequence[SetLabels], Cut] | None = None,
 ) -> list[Piece]:
-    """Give what each document adds; parameters as in :func:`disagreement`."""
+    """Compute the contribution of each document; parameters as in :func:`disagreement`."""
     meeting = {"whole": _whole, "without": _without, "before": partial_likeness}[cut]
     found = []
     for n, whole in enumerate(parts):
@@ -234,7 +202,7 @@ FEWEST = 3
 
 
 def by_text(found: Sequence[Piece], distance: SizeDistance, nominal: bool) -> Floats:
-    """Give what each text does to alpha, or to K, shape [text]; those without labels do nothing."""
+    """Compute the jackknife value of alpha, or K, of each text with labels, shape [text]."""
     own = [piece for piece in found if piece.n_labels]
     whole = _coefficient(together(own, distance), nominal)
     without = [
@@ -252,24 +220,7 @@ def _coefficient(found: Disagreement, nominal: bool) -> float:
 def chance_corrected_draws(
     found: Sequence[Piece], distance: SizeDistance, nominal: bool, draws: int, seed: int
 ) -> Floats | None:
-    """Draws of alpha, or K, over texts like these; None with too few texts.
-
-    Parameters
-    ----------
-    found
-        What each text adds.
-    distance
-        Distance of sets from their sizes.
-    nominal
-        Whether K is meant, whose expected disagreement draws with replacement.
-    draws, seed
-        Number of draws, and seed of the random numbers.
-
-    Returns
-    -------
-    numpy.ndarray or None
-        Shape [draw], around alpha itself.
-    """
+    """Draws of alpha, or K, over texts like these; None with too few texts."""
     if sum(piece.n_labels > 0 for piece in found) < FEWEST:
         return None
     values = by_text(found, distance, nominal)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from annomodels.coref.conditions import condition_named, errors_of, labels_of
+from annomodels.coref.conditions import condition_named, errors_of, judgments_of, labels_of
 from annomodels.coref.setlabels import SetLabels
 from annomodels.data.document import Corpus, documents_of
 from annomodels.data.expressions import Key
@@ -25,7 +25,7 @@ WORDS = {
 def category_table(
     corpus: Corpus, counts: Sequence[int] | None = None, *, agreed: int | None = None
 ) -> pd.DataFrame:
-    """How many expressions got a category from exactly so many coders (Poesio and Artstein 2005).
+    """Count expressions by the number of coders of each category (Poesio and Artstein 2005).
 
     Parameters
     ----------
@@ -57,11 +57,9 @@ def category_table(
     for document in documents:
         bad = errors_of(document)
         votes: dict[Hashable, Counter[str]] = {}
-        for layer in document.layers.values():
-            for one, key in layer.mentions.items():
-                judgment = layer.judgments.get(one)
-                if key not in bad and judgment is not None and judgment.category is not None:
-                    votes.setdefault(key, Counter())[judgment.category] += 1
+        for _, _, key, judgment in judgments_of(document):
+            if key not in bad and judgment is not None and judgment.category is not None:
+                votes.setdefault(key, Counter())[judgment.category] += 1
         per_item += votes.values()
     most = max((len(document.layers) for document in documents), default=0)
     asked = (
@@ -95,14 +93,10 @@ def explicit_ambiguity(corpus: Corpus) -> pd.DataFrame:
     rows = []
     for document in documents_of(corpus):
         bad = errors_of(document)
-        for coder in document.coders:
-            layer = document.layers[coder]
-            for one, key in layer.mentions.items():
-                judgment = layer.judgments.get(one)
-                if judgment is not None and judgment.is_ambiguous and key not in bad:
-                    text = document.text(key[1])
-                    number = len(judgment.readings)
-                    rows.append((document.id, key[1].name, text, coder, judgment.category, number))
+        for coder, _, key, judgment in judgments_of(document):
+            if judgment is not None and judgment.is_ambiguous and key not in bad:
+                place = document.id, key[1].name, document.text(key[1])
+                rows.append((*place, coder, judgment.category, len(judgment.readings)))
     columns = ["document", "span", "text", "coder", "category", "readings"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -115,7 +109,7 @@ def ambiguous_places(
     min_support: int = 2,
     drop: Iterable[Hashable] = (),
 ) -> pd.DataFrame:
-    """Which expressions coders agree on, and which are ambiguous, as they say or as they show.
+    """Classify expressions: agreed on, explicitly ambiguous, or implicitly.
 
     *Explicit*: somebody gave several readings. *Implicit*: among those with one reading, two chains
     or more have `min_support` coders each. *Outlier*: at most `outlier_max` coders leave the chain
@@ -165,7 +159,7 @@ def ambiguous_places(
             for one, judgment in layer.judgments.items()
             if judgment.is_ambiguous
         }
-        votes = _votes(labels)
+        votes = votes_of(labels)
         for key, given in sorted(votes.items(), key=lambda pair: pair[0][1]):
             multiple = sum((coder, key) in several for coder, _ in given)
             single = Counter(label for coder, label in given if (coder, key) not in several)
@@ -196,7 +190,7 @@ def ambiguous_places(
     return pd.DataFrame(rows)
 
 
-def _votes(labels: SetLabels) -> dict[Key, list[tuple[str, Hashable]]]:
+def votes_of(labels: SetLabels) -> dict[Key, list[tuple[str, Hashable]]]:
     """Coders and labels of each item; equal base sets and words are equal labels."""
     out: dict[Key, list[tuple[str, Hashable]]] = {}
     for n, item in enumerate(labels.item):

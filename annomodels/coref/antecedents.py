@@ -55,7 +55,7 @@ def antecedent_agreement(
 def antecedent_positions(
     corpus: Corpus, edge: Edge = "begin", *, relative: bool = False
 ) -> Annotations:
-    """Where antecedents begin or end, as numbers on an interval scale.
+    """Positions at which antecedents begin or end, on an interval scale.
 
     Positions of different expressions lie so far apart that alpha of absolute positions is near 1
     whatever the coders do; relative positions count from the expression itself (Carpenter and
@@ -104,7 +104,7 @@ def antecedent_positions(
 
 
 def _spans(document: Document) -> Iterator[tuple[Key, str, Span]]:
-    """Give the words of the antecedents of each expression and coder."""
+    """Yield the words of the antecedents of each expression and coder."""
     bad = errors_of(document)
     for coder in document.coders:
         layer = document.layers[coder]

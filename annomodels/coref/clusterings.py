@@ -24,25 +24,6 @@ def groups_of(clusters: Clusters, name: str, *, keep_first: bool = False) -> lis
 
     In a mapping, a cluster of None is one of its own. A mention given as a list, as JSON does with
     (start, end), is taken as a tuple.
-
-    Parameters
-    ----------
-    clusters
-        The clusters.
-    name
-        What to call them in messages.
-    keep_first
-        Whether a mention in two clusters stays in the first, with a warning.
-
-    Raises
-    ------
-    AnnotationError
-        When a cluster is no set of mentions, or a mention stands in two of them.
-
-    Examples
-    --------
-    >>> groups_of({"a": 1, "b": 2, "c": 1, "d": None}, "x")
-    [['a', 'c'], ['b'], ['d']]
     """
     if isinstance(clusters, Layer):
         return [list(group) for group in clusters.groups]
@@ -103,27 +84,16 @@ def _hashable(mention: Any, name: str) -> Hashable:
 
 @dataclass(frozen=True, eq=False)
 class Overlap:
-    """How two clusterings divide mentions: all that link and cluster measures depend on.
+    """Overlap of two clusterings: all that link and cluster measures depend on."""
 
-    Parameters
-    ----------
-    both
-        Number of mentions in cluster `row` of the first and `column` of the second clustering,
-        for pairs of clusters that share any, shape [pair].
-    row, column
-        Cluster codes, shape [pair].
-    x_sizes, y_sizes
-        Sizes of the clusters, mentions of one coder only included, shape [cluster].
-    mention_x, mention_y
-        Cluster codes of the mentions that both have, shape [mention].
-    """
-
+    # number of mentions in cluster `row` of the first and `column` of the second clustering,
+    # for pairs of clusters that share any [pair]
     both: Ints
-    row: Ints
+    row: Ints  # cluster codes [pair]
     column: Ints
-    x_sizes: Ints
+    x_sizes: Ints  # sizes of the clusters, mentions of one coder only included [cluster]
     y_sizes: Ints
-    mention_x: Ints
+    mention_x: Ints  # cluster codes of the mentions that both have [mention]
     mention_y: Ints
 
     @cached_property
@@ -147,21 +117,7 @@ class Overlap:
 def overlap(
     x: list[list[Hashable]], y: list[list[Hashable]], missing: Missing | None = None
 ) -> Overlap:
-    """Count the mentions that clusters share; the work is n log n in the number of mentions.
-
-    Parameters
-    ----------
-    x, y
-        From :func:`groups_of`.
-    missing
-        What to do with mentions of one side only: "error", "singleton" (a cluster of its own on
-        the other side), "drop", or None to count them in the sizes alone.
-
-    Raises
-    ------
-    AnnotationError
-        When mentions are missing and that is an error.
-    """
+    """Count the mentions that clusters share; the work is n log n in the number of mentions."""
     where_x = {m: n for n, group in enumerate(x) for m in group}
     where_y = {m: n for n, group in enumerate(y) for m in group}
     only_x = [m for m in where_x if m not in where_y]

@@ -12,21 +12,28 @@ from typing import NamedTuple
 from annomodels.coref.setlabels import Cut, LabelBuilder, SetLabels
 from annomodels.data.document import Document
 from annomodels.data.expressions import Key
-from annomodels.data.layers import PHRASE, Layer
+from annomodels.data.layers import PHRASE, Judgment, Layer
 from annomodels.errors import NotApplicable
 
 
+def in_order(keys: Iterable[Key]) -> list[Key]:
+    """Sort keys by their place in the text."""
+    return sorted(keys, key=lambda key: (key[1], key[0]))
+
+
+def judgments_of(document: Document) -> Iterator[tuple[str, str, Key, Judgment | None]]:
+    """Yield coder, id, key and judgment of every mention."""
+    for coder in document.coders:
+        layer = document.layers[coder]
+        for one, key in layer.mentions.items():
+            yield coder, one, key, layer.judgments.get(one)
+
+
 def tops[T: Hashable](pointers: Mapping[T, Iterable[T]]) -> dict[T, frozenset[T]]:
-    """Where each node's pointers end: the nodes without pointers that can be reached from it.
+    """Find the tops of each node: the nodes without pointers that can be reached from it.
 
     A circle of pointers that nothing leaves counts as one top, named by one of its nodes. The work
     is linear in the pointers, times the number of tops of an ambiguous node.
-
-    Examples
-    --------
-    >>> found = tops({"b": ["a"], "d": ["c"], "e": ["a", "c"]})
-    >>> sorted(found["e"]), sorted(found["b"])
-    (['a', 'c'], ['a'])
     """
     out: dict[T, frozenset[T]] = {}
     number: dict[T, int] = {}
@@ -71,17 +78,6 @@ def chains[T: Hashable](pointers: Mapping[T, Iterable[T]]) -> dict[T, frozenset[
     Follow the pointers from m as far as they lead, then take everything that leads to what was
     reached. Nodes that share their tops share one set, so that the whole is linear in the number
     of nodes where nothing is ambiguous.
-
-    Parameters
-    ----------
-    pointers
-        Antecedents of each node; nodes that are only pointed at may be left out.
-
-    Examples
-    --------
-    >>> full = chains({"B": ["A"], "D": ["C"], "E": ["A", "C"]})
-    >>> "".join(sorted(full["E"])), "".join(sorted(full["A"])), "".join(sorted(full["D"]))
-    ('ABCDE', 'ABE', 'CDE')
     """
     ends = tops(pointers)
     below: dict[T, set[T]] = {}
@@ -101,26 +97,13 @@ NEW = "none"
 
 
 class Condition(NamedTuple):
-    """One way to make labels out of pointers or clusters.
+    """One way to make labels out of pointers or clusters."""
 
-    Parameters
-    ----------
-    name
-        What the user says.
-    title
-        What to print.
-    chain
-        "none" (immediate antecedents), "full" or "cluster".
-    top
-        Whether the first mention of a chain has the chain for a label, not its category.
-    expected, observed
-        Which part of the chain is the label in the expected and the observed disagreement.
-    """
-
-    name: str
-    title: str
-    chain: str
-    top: bool
+    name: str  # what the user says
+    title: str  # what to print
+    chain: str  # "none" (immediate antecedents), "full" or "cluster"
+    top: bool  # whether the first mention of a chain has the chain for a label, not its category
+    # which part of the chain is the label in the expected and the observed disagreement
     expected: Cut
     observed: Cut
 
@@ -152,18 +135,7 @@ LONG = {"inclusive": "incl", "exclusive": "excl", "−": "-", "[": "", "]": "", 
 
 
 def condition_named(name: str) -> Condition:
-    """Condition by name, "incl-top" and "inclusive [-top]" included.
-
-    Raises
-    ------
-    NotApplicable
-        When there is none of that name.
-
-    Examples
-    --------
-    >>> condition_named("Inclusive [−top]").name, condition_named("no chain").name
-    ('incl-', 'none')
-    """
+    """Condition by name, "incl-top" and "inclusive [-top]" included."""
     short = name.lower()
     for long, brief in LONG.items():
         short = short.replace(long, brief)
@@ -197,20 +169,10 @@ def errors_of(document: Document) -> dict[Key, str]:
 
 
 def labels_of(document: Document, condition: Condition, drop: Iterable[Key] = ()) -> SetLabels:
-    """Labels of all coders of a document under a condition.
-
-    Parameters
-    ----------
-    document
-        The document.
-    condition
-        The condition; its cuts are left to the caller.
-    drop
-        Items to leave out, besides those with errors.
-    """
+    """Labels of all coders of a document under a condition."""
     dropped = {*drop, *errors_of(document)}
     every = {m.key for layer in document.layers.values() for m in layer.markables.values()}
-    order = sorted(every, key=lambda key: (key[1], key[0]))
+    order = in_order(every)
     builder = LabelBuilder(order, (key for key in order if key[0] != PHRASE))
     shared = frozenset(document.shared())
     for coder in document.coders:
@@ -230,7 +192,7 @@ def _clusters(
     """Clusters, as far as they hold mentions of all coders."""
     for group in layer.groups:
         common: frozenset[Hashable] = group & shared
-        for key in sorted(group & shared, key=lambda key: (key[1], key[0])):
+        for key in in_order(group & shared):
             yield key, common
 
 
@@ -252,7 +214,7 @@ def _pointers(layer: Layer) -> tuple[dict[Key, frozenset[Key]], dict[Key, str]]:
     if layer.clusters is not None:
         pointers: dict[Key, frozenset[Key]] = {}
         for group in layer.groups:
-            ordered = sorted(group, key=lambda key: (key[1], key[0]))
+            ordered = in_order(group)
             pointers[ordered[0]] = frozenset()
             pointers |= {b: frozenset([a]) for a, b in pairwise(ordered)}
         return pointers, dict.fromkeys(pointers, NEW)

@@ -1,4 +1,4 @@
-"""Which mentions of two coders are the same: by all words, by the head, or in part."""
+"""Matching of the mentions of two coders: by all words, by the head, or in part."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
 from annomodels.coref.clusterings import Clusters, groups_of
-from annomodels.coref.tables import harmonic
+from annomodels.coref.tables import harmonic, share
 from annomodels.data.expressions import Markable, Span
 from annomodels.errors import AnnotationError, NotApplicable, Problem
 
@@ -15,7 +15,7 @@ Mention = Markable | Span | Mapping[str, Any] | Iterable[int]
 
 
 class MentionOverlap(NamedTuple):
-    """How many mentions two codings share; no chance is taken out.
+    """Numbers of mentions that two codings share; no chance is taken out.
 
     Parameters
     ----------
@@ -38,12 +38,12 @@ class MentionOverlap(NamedTuple):
     @property
     def recall(self) -> float:
         """Share of the key's mentions that the response has."""
-        return self.shared / self.key if self.key else 0.0
+        return share(self.shared, self.key)
 
     @property
     def precision(self) -> float:
         """Share of the response's mentions that the key has."""
-        return self.shared / self.response if self.response else 0.0
+        return share(self.shared, self.response)
 
     @property
     def f1(self) -> float:
@@ -105,7 +105,8 @@ def match_mentions(
         for n, mention in enumerate(keys):
             if n not in taken:
                 by_head.setdefault(_head(mention), []).append(n)
-        rest = sorted((n for n in range(len(responses)) if n not in out), key=_by_size(responses))
+        rest = [n for n in range(len(responses)) if n not in out]
+        rest.sort(key=lambda n: -len(responses[n][0]))
         for n in rest:
             words = set(responses[n][0].tokens)
             fits = [k for word in words for k in by_head.get(word, ()) if k not in taken]
@@ -124,10 +125,6 @@ def renamed(key: Clusters, response: Clusters, how: Match) -> list[list[Any]]:
     places = match_mentions(_only_mentions(keys), _only_mentions(responses), how)
     names = {responses[n]: keys[k] for n, k in places.items()}
     return [[names.get(m, ("response only", m)) for m in group] for group in other]
-
-
-def _by_size(mentions: list[tuple[Span, int | None]]) -> Any:
-    return lambda n: (-len(mentions[n][0]), n)
 
 
 def _only_mentions(mentions: list[Any]) -> list[Mention]:

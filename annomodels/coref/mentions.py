@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ from annomodels.errors import AnnotationError, NotApplicable, Problem
 def mention_agreement(
     corpus: Corpus, key: str | None = None, response: str | None = None, *, match: Match = "exact"
 ) -> MentionOverlap:
-    """How many mentions two coders share, over all texts; chance cannot be taken out.
+    """Count the mentions that two coders share, over all texts; chance cannot be taken out.
 
     Parameters
     ----------
@@ -47,14 +47,9 @@ def mention_agreement(
     >>> mention_agreement(text)
     MentionOverlap(shared=1, key=2, response=2)
     """
-    documents = documents_of(corpus)
-    first, second = _two(documents, key, response)
-    total = [0, 0, 0]
-    for document in documents:
-        if first in document.layers and second in document.layers:
-            for n, count in enumerate(_counts(document, first, second, match)):
-                total[n] += count
-    return MentionOverlap(*total)
+    documents, coders = _of_two(corpus, key, response)
+    counts = [_counts(document, *coders, match) for document in documents]
+    return MentionOverlap(*(sum(column) for column in zip((0, 0, 0), *counts, strict=True)))
 
 
 def _counts(document: Document, first: str, second: str, match: Match) -> tuple[int, int, int]:
@@ -67,14 +62,17 @@ def _counts(document: Document, first: str, second: str, match: Match) -> tuple[
     return len(same), len(mentions[0]), len(mentions[1])
 
 
-def _two(documents: Sequence[Document], key: str | None, response: str | None) -> tuple[str, str]:
+def _of_two(
+    corpus: Corpus, key: str | None, response: str | None
+) -> tuple[list[Document], tuple[str, str]]:
+    """Names of two coders, and the documents that both of them worked on."""
+    documents = documents_of(corpus)
     coders = sorted({coder for document in documents for coder in document.layers})
-    if key is None and response is None and len(coders) == 2:
-        return coders[0], coders[1]
-    chosen = [c for c in (key, response) if c is not None]
+    chosen = [c for c in (key, response) if c is not None] or coders
     strange = [c for c in chosen if c not in coders]
     if len(chosen) == 2 and not strange:
-        return chosen[0], chosen[1]
+        both = [document for document in documents if set(chosen) <= set(document.layers)]
+        return both, (chosen[0], chosen[1])
     what = (
         f"There is no coder {strange[0]!r}."
         if strange
@@ -180,22 +178,20 @@ def head_agreement(
     AnnotationError
         When a coder is unknown or a head is missing.
     """
-    documents = documents_of(corpus)
-    coders = _two(documents, first, second)
+    documents, coders = _of_two(corpus, first, second)
     lengths: list[int] = []
     same: list[bool] = []
     for document in documents:
-        if all(coder in document.layers for coder in coders):
-            x, y = (_heads(document, document.layers[coder]) for coder in coders)
-            shared = [key for key in x if key in y]
-            lengths += [len(key[1]) for key in shared]
-            same += [x[key] == y[key] for key in shared]
+        x, y = (_heads(document, document.layers[coder]) for coder in coders)
+        shared = [key for key in x if key in y]
+        lengths += [len(key[1]) for key in shared]
+        same += [x[key] == y[key] for key in shared]
     return s_item(lengths, same)
 
 
 @dataclass(frozen=True)
 class SameExpression:
-    """How often two coders gave the same dominating expression; no chance is taken out.
+    """Agreement on dominating expressions; no chance is taken out.
 
     Parameters
     ----------
@@ -262,14 +258,12 @@ def dominating_agreement(
     """
     if representatives not in ("first", "second"):
         raise NotApplicable(f"representatives={representatives!r}: use 'first' or 'second'.")
-    documents = documents_of(corpus)
-    coders = _two(documents, first, second)
+    documents, coders = _of_two(corpus, first, second)
+    chosen = coders[representatives == "second"]
     counts = [0, 0, 0, 0]
     for document in documents:
-        if not all(coder in document.layers for coder in coders):
-            continue
         x, y = (_expressions(document.layers[coder], normalise) for coder in coders)
-        owner = document.layers[coders[representatives == "second"]].cluster_of
+        owner = document.layers[chosen].cluster_of
         seen: set[int] = set()
         for key in document.shared(*coders):
             if key in x and key in y:
@@ -280,8 +274,7 @@ def dominating_agreement(
                     seen.add(owner[key])
                     counts[2] += 1
                     counts[3] += same
-    owner_name = coders[representatives == "second"]
-    return SameExpression(counts[0], counts[1], counts[2], counts[3], owner_name)
+    return SameExpression(counts[0], counts[1], counts[2], counts[3], chosen)
 
 
 def _expressions(layer: Layer, normalise: Callable[[str], str]) -> dict[Key, str]:

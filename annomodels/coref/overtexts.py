@@ -31,51 +31,16 @@ GRID = np.tan(np.linspace(0, np.pi / 2, 202)[:-1][:, None])
 
 @dataclass(frozen=True)
 class OverTexts:
-    """Draws for groups of texts.
+    """Draws for groups of texts."""
 
-    Parameters
-    ----------
-    mean
-        Mean over texts like those of a group, shape [group, draw].
-    new
-        Kappa that one further text of the group would show, shape [group, draw].
-    """
-
-    mean: Floats
-    new: Floats
+    mean: Floats  # mean over texts like those of a group [group, draw]
+    new: Floats  # kappa that one further text of the group would show [group, draw]
 
 
 def over_texts(
     kappa: Floats, group: Ints | None, within: float, draws: int, rng: np.random.Generator
 ) -> OverTexts:
-    """Draw the mean over texts like these and one further text.
-
-    Parameters
-    ----------
-    kappa
-        Kappa of each text, shape [text].
-    group
-        Genre of each text, from 0, shape [text]; None for all texts together.
-    within
-        Mean variance of kappa within texts: texts that are all alike are not taken to be so for
-        ever. A tenth of a text with this squared distance from the mean is added.
-    draws
-        Number of draws.
-    rng
-        Random numbers.
-
-    Returns
-    -------
-    OverTexts
-        NaN with fewer than two texts, which do not tell how texts differ.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(1)
-    >>> found = over_texts(np.array([.7, .8, .75, .78, .72]), None, 0.0, 2000, rng)
-    >>> np.quantile(found.mean[0], [0.05, 0.95]).round(2)
-    array([0.71, 0.79])
-    """
+    """Draw the mean over texts like these and one further text."""
     codes = np.zeros(len(kappa), dtype=np.int64) if group is None else group
     n_groups = int(codes.max()) + 1
     n = len(kappa)

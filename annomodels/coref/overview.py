@@ -8,17 +8,18 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from annomodels.coref.agreements import Which, agreement
+from annomodels.coref.agreements import By, Which, agreement, parts_of
+from annomodels.coref.ambiguity import votes_of
 from annomodels.coref.conditions import condition_named, labels_of
 from annomodels.coref.posteriors import PairPosterior, centred, ends, pair_posterior
 from annomodels.coref.resampling import pair_blocks
 from annomodels.coref.texts import pair_agreement
 from annomodels.data.document import Corpus, Document, documents_of
-from annomodels.errors import NotApplicable
+from annomodels.errors import NotApplicable, valid_seed
 from annomodels.types import Floats
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     from annomodels.coefficients.result import Agreement
 
-By = Literal["document", "genre"]
 KAPPA = "kappa on coreferent pairs"
 SHORT = {
     "these_texts": "pair_kappa",
@@ -95,13 +95,8 @@ def agreement_table(
     """
     import pandas as pd
 
-    if by not in (None, "document", "genre"):
-        raise NotApplicable(f"by={by!r} is unknown. Use 'document', 'genre' or None.")
     documents = documents_of(corpus)
-    parts: dict[str, list[Document]] = {}
-    for document in documents:
-        name = "all texts" if by is None else document.id
-        parts.setdefault(document.genre or "(none)" if by == "genre" else name, []).append(document)
+    parts = parts_of(documents, by)
     known = _posteriors(documents, by, draws, seed)
     rows: list[dict[str, Any]] = []
     for part in sorted(parts) if by == "genre" else parts:
@@ -195,7 +190,7 @@ def _chain(
 def coder_table(
     corpus: Corpus, chain: str = "incl-", *, draws: int = 400, seed: int = 0, prob: float = 0.9
 ) -> pd.DataFrame:
-    """How each coder agrees with the others, and how these agree without the coder.
+    """Compare each coder with the others, and the others without the coder.
 
     Kappa on coreferent pairs, the mean over the texts of the coder and over pairs of coders; draws
     weight mentions as in :func:`pair_draws`.
@@ -241,6 +236,7 @@ def coder_table(
 
     if draws < 1:
         raise NotApplicable(f"draws={draws!r} should be 1 or more, for instance 400.")
+    valid_seed(seed)
     documents = documents_of(corpus)
     sums: dict[str, list[Floats]] = {}
     rests: dict[str, list[Floats]] = {}
@@ -270,9 +266,10 @@ def coder_table(
         both = np.mean(rests[coder], axis=0) if coder in rests else np.stack([nothing, nothing])
         gap = _centred([theirs - others for theirs, others in rests.get(coder, [both])])
         row["with_others"] = own[0]
-        row["low"], row["high"] = ends(own[1:], prob)
+        row["low"], row["high"] = map(float, ends(own[1:], prob, own[0]))
         row["others"], row["difference"] = both[1][0], gap[0]
-        row["difference_low"], row["difference_high"] = ends(gap[1:], prob)
+        low, high = map(float, ends(gap[1:], prob, gap[0]))
+        row["difference_low"], row["difference_high"] = low, high
         row["p_below"] = float((gap[1:] < 0).mean()) if coder in rests else np.nan
         row["alone"], row["places"] = alone[coder], places[coder]
         rows.append(row)
@@ -308,14 +305,9 @@ def _alone(documents: Sequence[Document], chain: str) -> tuple[Counter[str], Cou
     found: Counter[str] = Counter()
     condition = condition_named(chain)
     for document in documents:
-        labels = labels_of(document, condition)
-        said: dict[int, Counter[tuple[int, int]]] = {}
-        rows = list(zip(labels.item.tolist(), labels.coder.tolist(), strict=True))
-        label = list(zip(labels.word.tolist(), labels.base.tolist(), strict=True))
-        for (item, _), one in zip(rows, label, strict=True):
-            said.setdefault(item, Counter())[one] += 1
-        for (item, coder), one in zip(rows, label, strict=True):
-            if said[item].total() > 2:
-                judged[labels.coders[coder]] += 1
-                found[labels.coders[coder]] += said[item][one] == 1 and len(said[item]) == 2
+        for given in votes_of(labels_of(document, condition)).values():
+            times = Counter(label for _, label in given)
+            for coder, label in given if len(given) > 2 else ():
+                judged[coder] += 1
+                found[coder] += times[label] == 1 and len(times) == 2
     return judged, found

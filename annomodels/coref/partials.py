@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from annomodels.coefficients.rows import ranges
 from annomodels.coefficients.sets import SizeDistance
 from annomodels.coref.setlabels import SetLabels
 from annomodels.types import Floats, Ints
@@ -32,22 +33,12 @@ def likeness(distance: SizeDistance, a: Ints, b: Ints, i: Ints) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Cuts:
-    """The different cuts of each base set.
+    """The different cuts of each base set."""
 
-    Parameters
-    ----------
-    own
-        Element before which the set is cut, ascending within a set, shape [cut].
-    size, times
-        Size of the part, and how many labels it is, shape [cut].
-    starts
-        Where the cuts of each base set begin, shape [base + 1].
-    """
-
-    own: Ints
-    size: Ints
+    own: Ints  # element before which the set is cut, ascending within a set [cut]
+    size: Ints  # size of the part, and how many labels it is [cut]
     times: Ints
-    starts: Ints
+    starts: Ints  # where the cuts of each base set begin [base + 1]
 
     @property
     def counts(self) -> Ints:
@@ -55,7 +46,7 @@ class Cuts:
         return np.diff(self.starts)
 
     def regular(self) -> NDArray[np.bool_]:
-        """Whether sizes rise by one and times are the same within a base set, shape [base]."""
+        """Select base sets whose sizes rise by one with equal times, shape [base]."""
         uneven = np.r_[(np.diff(self.size) != 1) | (np.diff(self.times) != 0), False]
         uneven[self.starts[1:] - 1] &= self.counts == 0  # from one set to the next
         total = np.r_[0, np.cumsum(uneven)]
@@ -166,8 +157,8 @@ def _cut_by_cut(labels: SetLabels, cuts: Cuts, distance: SizeDistance, pairs: In
         block = pairs[done : max(until, done + 1)]
         done += len(block)
         row, column = meets.row[block], meets.column[block]
-        p, left = _ranges(cuts.starts[row], counts[row])
-        q, right = _ranges(cuts.starts[column], counts[column])
+        p, left = ranges(cuts.starts[row], counts[row])
+        q, right = ranges(cuts.starts[column], counts[column])
         # Common elements before the earlier of two cuts: the smaller of the two numbers.
         common_p = labels.before(block[left], cuts.own[p])
         common_q = labels.before(block[right], cuts.own[q])
@@ -179,15 +170,8 @@ def _cut_by_cut(labels: SetLabels, cuts: Cuts, distance: SizeDistance, pairs: In
     return total
 
 
-def _ranges(starts: Ints, counts: Ints) -> tuple[Ints, Ints]:
-    """Write out start, start + 1, ... of each range, and the number of the range beside it."""
-    owner = np.repeat(np.arange(len(starts)), counts)
-    step = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return starts[owner] + step, owner
-
-
 def _cross(rows: Ints, columns: Ints) -> tuple[Ints, Ints]:
     """Places of all pairs of the i-th range of one list and the i-th range of another."""
-    step, owner = _ranges(np.zeros_like(rows), rows * columns)
+    step, owner = ranges(np.zeros_like(rows), rows * columns)
     first_row, first_column = (np.cumsum(x) - x for x in (rows, columns))
     return first_row[owner] + step // columns[owner], first_column[owner] + step % columns[owner]

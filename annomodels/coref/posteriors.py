@@ -9,13 +9,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from annomodels.coefficients.intervals import interval
 from annomodels.coref.clusterings import Clusters, groups_of, overlap
 from annomodels.coref.overtexts import over_texts
 from annomodels.coref.resampling import kappas, pair_blocks, respread, weight_blocks
 from annomodels.coref.texts import pair_agreement
 from annomodels.data.document import Corpus, Document, documents_of
-from annomodels.errors import NotApplicable
+from annomodels.errors import NotApplicable, valid_seed
 from annomodels.types import Floats
 
 if TYPE_CHECKING:
@@ -74,7 +76,7 @@ def pair_draws(x: Clusters, y: Clusters, draws: int = 1000, seed: int = 0) -> Fl
     """
     _check(draws)
     shared = overlap(groups_of(x, "first"), groups_of(y, "second"), "drop")
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(valid_seed(seed))
     codes = shared.mention_x, shared.mention_y
     found = [
         kappas(*codes, block.mentions, block.extras(0, 1, shared.n))
@@ -88,18 +90,11 @@ def _check(draws: int) -> None:
         raise NotApplicable(f"draws={draws!r} should be 1 or more, for instance 1000.")
 
 
-def ends(draws: Floats, prob: float) -> tuple[float, float]:
-    """Give the ends of the interval with equal tails.
-
-    Raises
-    ------
-    NotApplicable
-        When `prob` is not between 0 and 1.
-    """
+def ends(draws: Floats, prob: float, value: ArrayLike = math.nan) -> tuple[Floats, Floats]:
+    """Find the ends of intervals that contain the values, [draw, ...] -> two of [...]."""
     if not 0 < prob < 1:
         raise NotApplicable(f"prob={prob!r} should be between 0 and 1, for instance 0.9.")
-    low, high = np.quantile(draws, [(1 - prob) / 2, (1 + prob) / 2])
-    return float(low), float(high)
+    return interval(draws, prob, value)
 
 
 def centred(draws: Floats, point: float, texts: int) -> Floats:
@@ -145,7 +140,7 @@ class PairPosterior:
         """
         import pandas as pd
 
-        low, high = zip(*(ends(one, prob) for one in self.draws), strict=True)
+        low, high = ends(self.draws.T, prob, self.kappa)
         columns = {"document": self.names, "genre": self.genres, "kappa": self.kappa}
         return pd.DataFrame(columns | {"low": low, "high": high})
 
@@ -163,7 +158,8 @@ class PairPosterior:
         for name, title in QUANTITIES.items():
             draws = getattr(self, name)
             middle = self.kappa.mean() if name == "these_texts" else np.median(draws)
-            rows.append((name, title, len(self.names), float(middle), *ends(draws, prob)))
+            low, high = map(float, ends(draws, prob, middle))
+            rows.append((name, title, len(self.names), float(middle), low, high))
         columns = ["quantity", "title", "texts", "kappa", "low", "high"]
         return pd.DataFrame(rows, columns=columns)
 
@@ -177,7 +173,7 @@ class PairPosterior:
         return centred(self.draws.mean(0), float(self.kappa.mean()), len(self.kappa))
 
     def by_genre(self) -> dict[str, PairPosterior]:
-        """Give the same for each text type; types learn from each other as far as they are alike.
+        """Return the same for each text type; types share information as far as they are alike.
 
         So a type with a single text has a mean, too.
         """
@@ -185,14 +181,16 @@ class PairPosterior:
         names = sorted(set(genres))
         codes = np.array([names.index(genre) for genre in genres])
         rng = np.random.default_rng([self._seed, 2])
-        found = over_texts(self.kappa, codes, _within(self.draws), self.draws.shape[1], rng)
+        found = over_texts(
+            self.kappa, codes, float(self.draws.var(axis=1).mean()), self.draws.shape[1], rng
+        )
         return {
             name: self._take(np.flatnonzero(codes == n).tolist(), found.mean[n], found.new[n])
             for n, name in enumerate(names)
         }
 
     def text(self, name: str) -> PairPosterior:
-        """Give the same for one text, which does not tell how texts differ.
+        """Return the same for one text, which does not tell how texts differ.
 
         Parameters
         ----------
@@ -222,17 +220,13 @@ class PairPosterior:
         return "\n".join(lines)
 
 
-def _within(draws: Floats) -> float:
-    return float(draws.var(axis=1).mean())
-
-
 def pair_posterior(corpus: Corpus, draws: int = 1000, seed: int = 0) -> PairPosterior:
     """Posterior of pair kappa of each text, of these texts, of texts like these, and of a new one.
 
     The mentions of a text are weighted as in :func:`pair_draws`, with the same weights for all
     pairs of its coders. The kappas of texts are normal around the mean of their text type, and
     these means around a common one, with the spreads estimated; see ``by_genre``. How often the
-    intervals held the true value in simulated texts stands on the page :doc:`/coref-coverage`.
+    intervals covered the true value in simulated texts stands on the page :doc:`/coref-coverage`.
     What they do not know is that coders may err on a whole chain: they take errors on different
     mentions for independent.
 
@@ -258,6 +252,7 @@ def pair_posterior(corpus: Corpus, draws: int = 1000, seed: int = 0) -> PairPost
     (1, 1000)
     """
     _check(draws)
+    valid_seed(seed)
     documents = documents_of(corpus)
     points = pair_agreement(documents).by_document
     kept, values = [], []
@@ -270,7 +265,7 @@ def pair_posterior(corpus: Corpus, draws: int = 1000, seed: int = 0) -> PairPost
     kappa = np.array([points[document.id] for document in kept], dtype=float)
     drawn = np.stack(values)
     rng = np.random.default_rng([seed, 1])
-    found = over_texts(kappa, None, _within(drawn), draws, rng)
+    found = over_texts(kappa, None, float(drawn.var(axis=1).mean()), draws, rng)
     return PairPosterior(
         tuple(document.id for document in kept),
         tuple(document.genre for document in kept),

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from annomodels.coref.ambiguity import ambiguous_places
-from annomodels.coref.conditions import Condition, condition_named, labels_of
+from annomodels.coref.conditions import Condition, condition_named, in_order, labels_of
 from annomodels.data.document import Corpus, Document, documents_of
 from annomodels.data.expressions import Key, Span
 from annomodels.data.layers import Layer
@@ -96,11 +96,11 @@ def to_mpa_frame(corpus: Corpus) -> pd.DataFrame:
 
 
 def _decisions(layer: Layer) -> Iterator[tuple[tuple[tuple[int, ...], str], str]]:
-    """Give place and name of each mention, and its labels."""
+    """Yield place and name of each mention, and its labels."""
     if layer.clusters is not None:
         for group in layer.groups:
             before = ""
-            for key in sorted(group, key=lambda key: (key[1], key[0])):
+            for key in in_order(group):
                 yield (key[1].tokens, key_name(key)), f"DO({before})" if before else "DN()"
                 before = key_name(key)
         return
@@ -210,10 +210,10 @@ def _rows(
         several = _alternatives(document, coder, ids[coder].get(key, ""))
         label = labels.label(n, condition.expected)
         # labels are told apart by what they are, and shown by what can be read
-        same = label if isinstance(label, str) else " ".join(sorted(_name(k) for k in label))
+        same = label if isinstance(label, str) else " ".join(sorted(map(key_name, label)))
         shown = several or (label if isinstance(label, str) else _shown(document, label, key))
         said.setdefault(key, {}).setdefault((bool(several), shown, same), []).append(coder)
-    for key in sorted(said, key=lambda key: (key[1], key[0])):
+    for key in in_order(said):
         before, after = _context(document, key[1], window)
         readings = said[key]
         total = sum(map(len, readings.values()))
@@ -235,7 +235,7 @@ def _rows(
 
 
 def _alternatives(document: Document, coder: str, one: str) -> str:
-    """Give the readings of a coder who saw several; else nothing."""
+    """Return the readings of a coder who saw several; else nothing."""
     readings = document.layers[coder].antecedent_keys(one)
     if len(readings) < 2:
         return ""
@@ -260,10 +260,6 @@ def _named(document: Document, key: Key) -> str:
     """Words of an expression with their positions."""
     words = words_of(document, key[1])
     return words if words.startswith("words ") else f"{words} [{key[1].name}]"
-
-
-def _name(key: object) -> str:
-    return f"{key[0]}:{key[1].name}" if isinstance(key, tuple) else str(key)
 
 
 def words_of(document: Document, span: Span) -> str:

@@ -6,7 +6,7 @@ Rubin 1981, doi:10.1214/aos/1176345338).
 
 To the mentions of the text come two of a prior, each with a Gamma(1/2) weight: one that all coders
 put into the cluster of the same mention, and one that each of them puts into the cluster of a
-mention of their own choice, drawn anew each time. They are for mentions what Jeffreys' prior is for
+mention of their choice, drawn again each time. They are for mentions what Jeffreys' prior is for
 a share: without the second, coders who happened to agree in everything would be sure to do so for
 ever, and near-perfect ones have intervals that are too short on that side.
 
@@ -37,52 +37,24 @@ CELLS = 20_000_000
 
 @dataclass(frozen=True)
 class Extra:
-    """A mention of the prior: what it is like for either coder, and its weight.
+    """A mention of the prior: what it is like for either coder, and its weight."""
 
-    Parameters
-    ----------
-    x, y
-        The mention whose cluster it is in, for the first and the second coder, shape [draw].
-    weight
-        Its weight, shape [draw].
-    """
-
-    x: Ints
+    x: Ints  # the mention whose cluster it is in, for the first and the second coder [draw]
     y: Ints
-    weight: Floats
+    weight: Floats  # its weight [draw]
 
 
 @dataclass(frozen=True)
 class Weights:
-    """Weights of a block of draws.
+    """Weights of a block of draws."""
 
-    Parameters
-    ----------
-    mentions
-        Shape [draw, mention].
-    prior
-        Weights of the mention of agreement and of that of disagreement, shape [2, draw].
-    same
-        Where the mention of agreement lies, between 0 and 1, shape [draw].
-    own
-        Where that of disagreement lies for each coder, shape [coder, draw].
-    """
-
-    mentions: Floats
-    prior: Floats
-    same: Floats
-    own: Floats
+    mentions: Floats  # [draw, mention]
+    prior: Floats  # weights of the mention of agreement and of that of disagreement [2, draw]
+    same: Floats  # where the mention of agreement lies, between 0 and 1 [draw]
+    own: Floats  # where that of disagreement lies for each coder [coder, draw]
 
     def extras(self, first: int, second: int, n: int) -> tuple[Extra, Extra]:
-        """Mentions of the prior for two coders with n shared mentions.
-
-        Parameters
-        ----------
-        first, second
-            Places of the coders in `own`.
-        n
-            Number of mentions that both have.
-        """
+        """Mentions of the prior for two coders with n shared mentions."""
         same, x, y = ((u * n).astype(np.int64) for u in (self.same, *self.own[[first, second]]))
         return Extra(same, same, self.prior[0]), Extra(x, y, self.prior[1])
 
@@ -102,28 +74,7 @@ def weight_blocks(
 
 
 def kappas(x: Ints, y: Ints, weights: Floats, extras: Sequence[Extra] = ()) -> Floats:
-    """Kappa of weighted mentions from their cluster codes.
-
-    Parameters
-    ----------
-    x, y
-        Cluster of each mention, shape [mention].
-    weights
-        Shape [draw, mention].
-    extras
-        Mentions of the prior.
-
-    Returns
-    -------
-    numpy.ndarray
-        Shape [draw]; 1 where neither coder has a pair or both have all, NaN with fewer than two
-        mentions.
-
-    Examples
-    --------
-    >>> kappas(np.array([0, 1, 0, 1, 1]), np.array([0, 1, 2, 1, 2]), np.ones((1, 5))).round(4)
-    array([0.0909])
-    """
+    """Kappa of weighted mentions from their cluster codes."""
     if len(x) < 2:
         return np.full(len(weights), math.nan)
     alone, every = _all_pairs(weights, extras)
@@ -133,7 +84,7 @@ def kappas(x: Ints, y: Ints, weights: Floats, extras: Sequence[Extra] = ()) -> F
 
 
 def spread_factor(x: Ints, y: Ints) -> tuple[float, float]:
-    r"""Give kappa, and the factor by which draws are to be spread around it.
+    r"""Compute kappa, and the factor by which draws are to be spread around it.
 
     .. math:: c = \frac{L - P}{L + P}, \quad L = \sum_m \Big(\sum_{m'} g_{mm'}\Big)^2, \quad
               P = \sum_{m < m'} g_{mm'}^2
@@ -143,18 +94,6 @@ def spread_factor(x: Ints, y: Ints) -> tuple[float, float]:
     little too short in other ways. So the factor of the variance is what of 1, c (1 + 20 / n) and
     c (1 + 30 / n) lies between the others, with n mentions, or 50 if they are fewer; 20 and 30 were
     chosen by simulation.
-
-    Parameters
-    ----------
-    x, y
-        Cluster of each mention, shape [mention].
-
-    Examples
-    --------
-    >>> x = np.array([0, 0, 1, 1, 2, 3, 4, 5])
-    >>> y = np.array([0, 0, 1, 2, 3, 4, 5, 5])
-    >>> bool(spread_factor(x, y)[1] < 1)
-    True
     """
     n = len(x)
     joint = x * (int(y.max()) + 1) + y

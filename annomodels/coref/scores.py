@@ -15,7 +15,7 @@ from scipy.sparse.csgraph import connected_components
 
 from annomodels.coref.clusterings import Clusters, Overlap, groups_of, overlap
 from annomodels.coref.matching import Match, renamed
-from annomodels.coref.tables import harmonic
+from annomodels.coref.tables import harmonic, share
 from annomodels.types import Floats, Ints
 
 
@@ -92,10 +92,6 @@ def score(key: Clusters, response: Clusters, *, match: Match = "exact") -> dict[
     return out
 
 
-def _ratio(above: float, below: float) -> float:
-    return float(above / below) if below else 0.0
-
-
 def _both_ways(recall: Callable[[Overlap], float]) -> Callable[[Overlap], tuple[float, ...]]:
     return lambda shared: (recall(shared), recall(shared.swapped()))
 
@@ -104,11 +100,11 @@ def _muc(shared: Overlap) -> float:
     """Pieces of a cluster are the other side's clusters it meets, and the mentions it has alone."""
     met = np.bincount(shared.row, minlength=len(shared.x_sizes))
     found = np.bincount(shared.row, shared.both, minlength=len(shared.x_sizes))
-    return _ratio(float((found - met).sum()), float((shared.x_sizes - 1).sum()))
+    return share(float((found - met).sum()), float((shared.x_sizes - 1).sum()))
 
 
 def _b_cubed(shared: Overlap) -> float:
-    return _ratio(
+    return share(
         float((shared.both**2 / shared.x_sizes[shared.row]).sum()), float(shared.x_sizes.sum())
     )
 
@@ -121,7 +117,7 @@ def _lea(shared: Overlap) -> float:
     links[alone] = (shared.y_sizes[shared.column] == 1)[alone]
     every = np.maximum(sizes * (sizes - 1) / 2, 1)
     resolved = np.bincount(shared.row, links, minlength=len(sizes))
-    return _ratio(float((sizes * resolved / every).sum()), float(sizes.sum()))
+    return share(float((sizes * resolved / every).sum()), float(sizes.sum()))
 
 
 def _matched(shared: Overlap, similarity: Floats) -> float:
@@ -151,13 +147,13 @@ def _matched(shared: Overlap, similarity: Floats) -> float:
 
 def _ceaf_m(shared: Overlap) -> tuple[float, ...]:
     best = _matched(shared, shared.both.astype(float))
-    return _ratio(best, int(shared.x_sizes.sum())), _ratio(best, int(shared.y_sizes.sum()))
+    return share(best, int(shared.x_sizes.sum())), share(best, int(shared.y_sizes.sum()))
 
 
 def _ceaf_e(shared: Overlap) -> tuple[float, ...]:
     sizes = shared.x_sizes[shared.row] + shared.y_sizes[shared.column]
     best = _matched(shared, 2 * shared.both / sizes)
-    return _ratio(best, len(shared.x_sizes)), _ratio(best, len(shared.y_sizes))
+    return share(best, len(shared.x_sizes)), share(best, len(shared.y_sizes))
 
 
 def _links(sizes: Ints) -> tuple[int, int]:
@@ -181,7 +177,7 @@ def _blanc(shared: Overlap) -> tuple[float, ...]:
     kinds = []
     for found, own, other in zip((same, neither), key, response, strict=True):
         if own:
-            recall, precision = _ratio(found, own), _ratio(found, other)
+            recall, precision = share(found, own), share(found, other)
             kinds.append((recall, precision, harmonic(recall, precision)))
     return tuple(float(np.mean(values)) for values in zip(*kinds, strict=True))
 

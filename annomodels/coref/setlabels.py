@@ -23,62 +23,31 @@ Cut = Literal["whole", "without", "before"]
 
 @dataclass(frozen=True, eq=False)
 class Meets:
-    """Pairs of base sets with common elements.
+    """Pairs of base sets with common elements."""
 
-    Parameters
-    ----------
-    row, column
-        Base sets, row <= column, shape [pair]; sorted.
-    common
-        Number of common elements, shape [pair].
-    pair, element
-        The common elements of each pair, sorted by pair, then element, shape [common element].
-    """
-
-    row: Ints
+    row: Ints  # base sets, row <= column [pair]; sorted
     column: Ints
-    common: Ints
-    pair: Ints
+    common: Ints  # number of common elements [pair]
+    pair: Ints  # the common elements of each pair, sorted by pair, then element [common element]
     element: Ints
 
 
 @dataclass(frozen=True, eq=False)
 class SetLabels:
-    """Labels of one document, in long form, sorted by item.
+    """Labels of one document, in long form, sorted by item."""
 
-    Parameters
-    ----------
-    item, coder
-        Codes, shape [label].
-    word
-        Code of a label that is a word into `words`, -1 for a set, shape [label].
-    base
-        Base set of a label that is a set, -1 for a word, shape [label].
-    own
-        The element that is the item itself where the base set has it, else -1, shape [label].
-    words
-        The labels that are words.
-    items, coders, elements
-        Names.
-    members
-        Elements of each base set, one after the other, ascending within a set.
-    starts
-        Where each base set begins in `members`, shape [base + 1].
-    fixed
-        Whether an element stands outside the order of the text, as turns do, shape [element].
-    """
-
-    item: Ints
+    item: Ints  # codes [label]
     coder: Ints
-    word: Ints
-    base: Ints
-    own: Ints
-    words: tuple[str, ...]
-    items: tuple[Any, ...]
+    word: Ints  # code of a label that is a word into `words`, -1 for a set [label]
+    base: Ints  # base set of a label that is a set, -1 for a word [label]
+    own: Ints  # the element that is the item itself where the base set has it, else -1 [label]
+    words: tuple[str, ...]  # the labels that are words
+    items: tuple[Any, ...]  # names
     coders: tuple[str, ...]
     elements: tuple[Hashable, ...]
-    members: Ints
-    starts: Ints
+    members: Ints  # elements of each base set, one after the other, ascending within a set
+    starts: Ints  # where each base set begins in `members` [base + 1]
+    # whether an element stands outside the order of the text, as turns do [element]
     fixed: NDArray[np.bool_]
 
     @property
@@ -134,7 +103,7 @@ class SetLabels:
 
     @cached_property
     def _cuts(self) -> tuple[Ints, Ints, Ints]:
-        """Where pairs begin in `meets.element`, keys of its entries, and how many are fixed."""
+        """Starts of pairs in `meets.element`, keys of its entries, and counts of fixed ones."""
         meets = self.meets
         begin = np.searchsorted(meets.pair, np.arange(len(meets.common) + 1))
         fixed = np.r_[0, np.cumsum(self.fixed[meets.element])]
@@ -196,15 +165,7 @@ def places(keys: Ints, wanted: Ints) -> Ints:
 
 
 class LabelBuilder:
-    """Collects labels and codes them.
-
-    Parameters
-    ----------
-    elements
-        What sets may hold, in the order of the text.
-    fixed
-        Those outside the order of the text.
-    """
+    """Collects labels and codes them."""
 
     def __init__(self, elements: Iterable[Hashable], fixed: Iterable[Hashable] = ()) -> None:
         self._elements = {element: n for n, element in enumerate(elements)}

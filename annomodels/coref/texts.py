@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from annomodels.coref.clusterings import Missing, overlap
-from annomodels.coref.tables import LinkTable, TwoByTwo, links_of
+from annomodels.coref.tables import LinkTable, TwoByTwo, links_of, pairs_of, sets_of
 from annomodels.data.document import Corpus, Document, documents_of
 from annomodels.data.expressions import Key
-from annomodels.types import Ints
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,7 +59,9 @@ def text_kappa(cells: TwoByTwo) -> tuple[float, str]:
         return 1.0, "both none"
     if not b + c + d:
         return 1.0, "both all"
-    return cells.kappa, "one none" if not (a + b and a + c) else ""
+    if not (a + b and a + c):
+        return 0.0, "one none"
+    return cells.kappa, ""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -139,16 +138,11 @@ class TextAgreement:
     @property
     def alpha(self) -> float:
         """Alpha over all decisions pooled, chance from both coders' margins together."""
-        cells = self.pooled
-        if not cells.valid:
-            return math.nan
-        n = 2 * cells.n
-        expected = 2 * cells.yes * (1 - cells.yes) * n / (n - 1)
-        return 1 - (1 - cells.observed) / expected if expected else math.nan
+        return self.pooled.alpha
 
     @property
     def rules(self) -> dict[str, int]:
-        """How many texts and pairs of coders got their kappa by which rule."""
+        """Number of texts and pairs of coders whose kappa is by each rule."""
         counts = Counter(text_kappa(row[-1])[1] for row in self.rows)
         return {rule: counts[rule] for rule in RULES}
 
@@ -163,15 +157,16 @@ class TextAgreement:
         return "\n".join(lines)
 
 
-Row = tuple[str, str | None, str, str, TwoByTwo]
-
-
-def _rows(
-    documents: Sequence[Document], cells: Callable[[Document, str, str], TwoByTwo]
-) -> Iterator[Row]:
-    for document in documents:
-        for first, second in document.coder_pairs():
-            yield document.id, document.genre, first, second, cells(document, first, second)
+def _of_pairs(
+    title: str, corpus: Corpus, cells: Callable[[Document, str, str], TwoByTwo]
+) -> TextAgreement:
+    """Tables of every text and pair of coders."""
+    rows = (
+        (document.id, document.genre, *pair, cells(document, *pair))
+        for document in documents_of(corpus)
+        for pair in document.coder_pairs()
+    )
+    return TextAgreement(title, tuple(rows))
 
 
 def link_agreement(corpus: Corpus, *, missing: Missing = "singleton") -> TextAgreement:
@@ -198,7 +193,7 @@ def link_agreement(corpus: Corpus, *, missing: Missing = "singleton") -> TextAgr
         x, y = (document.layers[c].groups for c in (first, second))
         return links_of(overlap([list(g) for g in x], [list(g) for g in y], missing))
 
-    return TextAgreement("links", tuple(_rows(documents_of(corpus), cells)))
+    return _of_pairs("links", corpus, cells)
 
 
 def pair_agreement(corpus: Corpus) -> TextAgreement:
@@ -222,17 +217,9 @@ def pair_agreement(corpus: Corpus) -> TextAgreement:
     def cells(document: Document, first: str, second: str) -> TwoByTwo:
         x, y = (document.codes[document.coders.index(coder)] for coder in (first, second))
         both = (x >= 0) & (y >= 0)
-        return _pair_cells(x[both], y[both])
+        return pairs_of(x[both], y[both])
 
-    return TextAgreement("coreferent pairs", tuple(_rows(documents_of(corpus), cells)))
-
-
-def _pair_cells(x: Ints, y: Ints) -> TwoByTwo:
-    """Give the pair table of two codings of the same mentions; see :func:`pair_table`."""
-    joint = x * (int(y.max(initial=0)) + 1) + y
-    sizes = np.unique(joint, return_counts=True)[1], np.bincount(x), np.bincount(y)
-    a, own, other = (int((size * (size - 1) // 2).sum()) for size in sizes)
-    return TwoByTwo(a, own - a, other - a, len(x) * (len(x) - 1) // 2 - own - other + a)
+    return _of_pairs("coreferent pairs", corpus, cells)
 
 
 def near_identity_agreement(corpus: Corpus) -> TextAgreement:
@@ -251,9 +238,9 @@ def near_identity_agreement(corpus: Corpus) -> TextAgreement:
         shared = frozenset(document.shared(first, second))
         x, y = (near_identity_pairs(document, c, shared) for c in (first, second))
         every = len(shared) * (len(shared) - 1) // 2
-        return TwoByTwo(len(x & y), len(x - y), len(y - x), every - len(x | y))
+        return sets_of(x, y, every)
 
-    return TextAgreement("near-identity links", tuple(_rows(documents_of(corpus), cells)))
+    return _of_pairs("near-identity links", corpus, cells)
 
 
 def near_identity_pairs(
@@ -297,6 +284,6 @@ def clustered_agreement(corpus: Corpus, *, restrict_first: bool = False) -> Text
             }
             for c in (first, second)
         )
-        return TwoByTwo(len(x & y), len(x - y), len(y - x), len(shared) - len(x | y))
+        return sets_of(x, y, len(shared))
 
-    return TextAgreement("clustered mentions", tuple(_rows(documents_of(corpus), cells)))
+    return _of_pairs("clustered mentions", corpus, cells)

@@ -104,6 +104,13 @@ class Coded:
         same = (self.item[1:] == self.item[:-1]) & (self.coder[1:] == self.coder[:-1])
         return int(same.sum())
 
+    @cached_property
+    def by_chance(self) -> bool:
+        """Whether labels cannot be told from chance, see :mod:`annomodels.data.chance`."""
+        from annomodels.data.chance import by_chance
+
+        return by_chance(self.coder, self.label, self.starts, self.n_coders, self.n_labels)
+
     @property
     def is_shared(self) -> bool:
         """Whether two coders labelled one item."""

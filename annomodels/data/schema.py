@@ -25,10 +25,11 @@ group                 variables
 ``held_out``          ``label_density`` (annotation): log density of each label given all others,
                       averaged over the chains, where sampling gave it for nothing
 ``stack``             of a stack: ``member`` (member, item, truth), log P(truth) of the votes and
-                      each model, ``weight`` (member), ``foretold`` (model), ``log_mixture`` (item,
-                      truth); draws of ``sharpness`` and ``unknown`` (layer_draw) and ``tilt``
-                      (layer_draw, truth). Of a scan, in place of what is said of all items,
-                      ``known_mixture`` (known, truth) and ``known_truth`` (known)
+                      each model, ``weight`` (view, member), ``foretold`` (model), ``log_mixture``
+                      (item, view, truth), pooled and apart; draws of ``sharpness`` (layer_draw,
+                      view), ``unknown`` (layer_draw) and ``tilt`` (layer_draw, truth). Of a scan,
+                      in place of what is said of all items, ``known_mixture`` (known, view, truth)
+                      and ``known_truth`` (known)
 ``audit``             of a fit after an audit, what it said before of the items that were judged
                       (audited): ``audited_item``, their codes; ``audited_drawn``, whether drawn at
                       random; ``audited_best``, the most probable label, and ``audited_wrong``, the
@@ -46,7 +47,9 @@ group                 variables
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -66,15 +69,37 @@ Data = Annotations | Candidates
 DATA: dict[str, Any] = {kind.__name__: kind for kind in (Annotations, Candidates)}
 STACK = {
     "member": ("member", "item", "truth"),
-    "weight": ("member",),
+    "weight": ("view", "member"),
     "foretold": ("model",),
-    "log_mixture": ("item", "truth"),
-    "sharpness": ("layer_draw",),
+    "log_mixture": ("item", "view", "truth"),
+    "sharpness": ("layer_draw", "view"),
     "unknown": ("layer_draw",),
     "tilt": ("layer_draw", "truth"),
-    "known_mixture": ("known", "truth"),
+    "known_mixture": ("known", "view", "truth"),
     "known_truth": ("known",),
 }
+
+
+SMALL = 1e-3  # by which shares may miss their sum: they may be kept in single precision
+# what a run says of itself in attributes, and in lists; what stands first is always there
+SAID: dict[str, Any] = {
+    **dict.fromkeys(("engine", "command"), str),
+    **dict.fromkeys(("seed", "chains", "draws"), Integral),
+    **dict.fromkeys(("rhat_max", "ess_min", "seconds"), Real),
+    **dict.fromkeys(("gain", "expected_errors", "relabelled_share", "centre", "unit"), Real),
+    **dict.fromkeys(("stopped", "data_fingerprint"), str),
+}
+ALWAYS = 8
+LISTED: dict[str, Any] = {
+    **dict.fromkeys(("census", "modes"), dict),
+    **{"swapped_chains": int, "restarted": int, "left_out": str, "ends": (float, int)},
+}
+# where the values of other variables than those of the posterior lie
+SPANS = {
+    "p_truth": "simplex", "p_state": "simplex", "weight": "simplex", "p_number": "simplex",
+    "p_true": "unit", "p_next": "unit", "right": "positive", "conditional_entropy": "real",
+    "lp": "real", "member": "log", "log_mixture": "log",
+}  # fmt: skip
 
 
 class Declared(Protocol):
@@ -271,3 +296,118 @@ def data_of(tree: xr.DataTree) -> Data:
     held |= {str(name): values.values for name, values in observed.items()}
     found: Data = kind(**held)
     return found
+
+
+def require_sound(tree: xr.DataTree, model: Any, data: Any) -> None:
+    """Refuse what :func:`conform` would not have built of this model and these data.
+
+    Raises
+    ------
+    ValueError
+        With the first thing that cannot be.
+    """
+    k, whole = data.n_labels, len(data.items) > 0  # of a scan there are no items
+    links = isinstance(data, Candidates)
+    _require_codes(data)
+    _require_said(tree.attrs)
+    groups = {name: tree[name].to_dataset() for name in tree.children if name != "observed_data"}
+    declared = {each.name: each for each in model.parameters(k)}
+    needed: dict[tuple[str, str], tuple[str, ...]] = {("sample_stats", "lp"): ("chain", "draw")}
+    for name, each in declared.items():
+        if not each.optional or name in groups["posterior"]:
+            needed["posterior", name] = ("chain", "draw", *each.dims)
+    if whole and model.truth == "class":
+        by_class = dict.fromkeys(("p_truth", "p_truth_mcse"), ("item", "truth"))
+        of_items = {**by_class, "conditional_entropy": ("item",)}
+        needed |= {("truth", name): dims for name, dims in of_items.items()}
+    if model.stacks:
+        left = ("known_mixture", "known_truth", *(() if whole else ("member", "log_mixture")))
+        needed |= {("stack", name): dims for name, dims in STACK.items() if name not in left}
+        needed["coders", "right"] = ("chain", "draw", "coder")
+    wrong = [key for key, dims in needed.items() if groups[key[0]][key[1]].dims != dims]
+    wrong += [("posterior", str(name)) for name in groups["posterior"] if name not in declared]
+    if wrong or links != (model.truth == "link"):
+        raise ValueError(f"{'/'.join(wrong[0]) if wrong else 'the data'} is not of its model")
+    coords = data.coords | model.coords(data.coords["label"])
+    sizes = {name: len(names) for name, names in coords.items()}
+    sizes |= {"chain": tree.attrs["chains"], "draw": tree.attrs["draws"]}
+    sizes |= {} if links else {"annotation": len(data)}
+    for group, dataset in groups.items():
+        for dim, size in dataset.sizes.items():
+            named = dim in coords and dim in dataset.coords
+            if sizes.get(str(dim), size) != size or (
+                named and [*dataset[dim].values] != coords[str(dim)]
+            ):
+                raise ValueError(f"{group} has another {dim}")
+        for name, variable in dataset.variables.items():
+            if variable.dims == (name,):
+                continue
+            posterior = group == "posterior"
+            support = declared[str(name)].support if posterior else SPANS.get(str(name))
+            _require_values(f"{group}/{name}", variable.values, support)
+
+
+def _require_values(name: str, values: AnyArray, support: str | None) -> None:
+    """Refuse values that are no numbers, or not in their support; None for any numbers."""
+    if values.dtype.kind not in "fiub":
+        raise ValueError(f"{name} is not a number")
+    if support is None:
+        return
+    low = -np.inf if support in ("real", "zero-sum", "log") else -SMALL
+    high = {"unit": 1.0, "simplex": 1.0, "log": 0.0}.get(support, np.inf) + SMALL
+    finite = ~np.isnan(values) if support == "log" else np.isfinite(values)
+    if not (finite & (low <= values) & (values <= high)).all():
+        raise ValueError(f"{name} is out of its range")
+    if support == "simplex" and (np.abs(values.sum(axis=-1, dtype=float) - 1) > SMALL).any():
+        raise ValueError(f"{name} does not sum to 1")
+
+
+def _require_said(attrs: Mapping[Any, Any]) -> None:
+    """Refuse a file that says what no run says of itself."""
+    wrong = [
+        name
+        for n, (name, kind) in enumerate(SAID.items())
+        if (n < ALWAYS or name in attrs) and not isinstance(attrs.get(name), kind)
+    ]
+    for name, kind in LISTED.items():
+        listed = json.loads(attrs.get(name, "[]"))
+        wrong += [name] * (
+            not isinstance(listed, list) or any(not isinstance(x, kind) for x in listed)
+        )
+    members = json.loads(attrs.get("members", "{}"))
+    wrong += ["members"] * any(type(each) is not dict for each in members.values())
+    if wrong or min(attrs["chains"], attrs["draws"]) < 1 or attrs["seed"] < 0:
+        raise ValueError(f"{min(wrong, default='its size or seed')} is not what a run says")
+
+
+def _require_codes(data: Data) -> None:
+    """Refuse codes that stand for nothing, and names that cannot be."""
+    n = len(data.items)
+    codes = [(data.coder, data.n_coders)]
+    if isinstance(data, Candidates):
+        codes += [(data.accepted, 2), (data.cls, data.n_labels)]
+        many = len(data.labels)
+        borders = ((data.firsts, n, many), (data.starts, many, len(data.coder)))
+        fine = len(data.cls) == many and len(data.coder) == len(data.accepted)
+        for border, parts, end in borders:
+            fine &= len(border) == parts + 1 and border[0] == 0 and border[-1] == end
+            fine &= bool((np.diff(border) >= 0).all())
+    else:
+        codes += [(data.item, n), (data.label, data.n_labels)]
+        codes += [(np.maximum(data.gold, 0), data.n_labels)] if data.gold is not None else []
+        codes += [(np.maximum(data.group, 0), len(data.groups))] if data.group is not None else []
+        if data.unanswered is not None:
+            ends = (n, data.n_coders, len(data.dont_know))
+            codes += zip(data.unanswered.T, ends, strict=True)
+        of_items = (data.gold, data.group, data.texts)
+        fine = len(data.item) == len(data.coder) == len(data.label)
+        fine &= all(each is None or len(each) == n for each in of_items)
+        fine &= bool((np.diff(data.item) >= 0).all())
+        told = (data.source, *data.notes, *(data.texts or ()))
+        fine &= all(isinstance(text, str) for text in told)
+    names = (data.items, data.coders, data.classes if isinstance(data, Candidates) else data.labels)
+    fine &= all(len(set(each)) == len(each) for each in names)
+    if not fine or any(
+        each.size and not 0 <= each.min() <= each.max() < end for each, end in codes
+    ):
+        raise ValueError("codes stand for no item, coder or label")

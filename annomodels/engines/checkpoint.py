@@ -207,6 +207,8 @@ def open_checkpoint(settings: Settings, belongs: dict[str, Any]) -> Checkpoint:
     path = Path(settings.checkpoint)
     if not path.parent.is_dir():
         raise NotApplicable(f"There is no folder {path.parent} for the checkpoint {path.name}.")
+    if path.is_dir():
+        raise NotApplicable(f"{path} is a folder. Give a file, such as {path / 'run.npz'}.")
     if not path.exists():
         return Checkpoint(path, settings.checkpoint_every, belongs)
     if not settings.resume:

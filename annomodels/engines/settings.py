@@ -9,9 +9,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from types import FrameType
-from typing import Any
+from typing import Any, ClassVar
 
-from annomodels.errors import NotApplicable
+from annomodels.errors import NotApplicable, valid_seed
 
 Progress = Callable[[str, float, str], None]
 
@@ -110,8 +110,10 @@ class Settings:
         Raises
         ------
         NotApplicable
-            When there are no chains or draws, or such an option differs from its default.
+            When there are no chains or draws, such an option differs from its default, or the
+            seed is out of range.
         """
+        valid_seed(self.seed)
         least = {"chains": 1, "draws": 1, "warmup": 0}
         low = [f"{k}={getattr(self, k)}" for k, n in least.items() if getattr(self, k) < n]
         if low:
@@ -194,6 +196,8 @@ class Interrupts:
         Whether to note anything.
     """
 
+    taken: ClassVar[bool] = False  # whether one was noted in this process, by whomever
+
     def __init__(self, watch: bool) -> None:
         self.watch = watch and threading.current_thread() is threading.main_thread()
         self.noted = False
@@ -209,7 +213,7 @@ class Interrupts:
         self._restore()
 
     def _note(self, number: int, frame: FrameType | None) -> None:
-        self.noted = True
+        self.noted = Interrupts.taken = True
         self._restore()
 
     def _restore(self) -> None:

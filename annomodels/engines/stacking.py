@@ -10,20 +10,22 @@ import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from annomodels.data.alike import taken_together
 from annomodels.data.annotations import Annotations
+from annomodels.data.coded import Coded
+from annomodels.data.copying import compared, copied
 from annomodels.data.schema import RawResult
 from annomodels.engines.chain import Chain
 from annomodels.engines.collect import collect_parameters
 from annomodels.engines.gibbs import source_of
 from annomodels.engines.kept import Kept
 from annomodels.engines.layer import draw_layer
-from annomodels.engines.settings import Clock, Progress, Settings
+from annomodels.engines.settings import Clock, Interrupts, Progress, Settings
 from annomodels.engines.source.partition import Source
 from annomodels.engines.source.spread import Spread
 from annomodels.engines.source.stacked import (
@@ -54,6 +56,8 @@ MEMBERS = 0.4
 LEAST_OF_MEMBERS = 0.5
 # labels up to which all are left out and foretold; of more, those of items that are evenly spread
 FORETOLD = 500_000
+# labels of a scan in which copies and noise are looked for
+MOST_LOOKED_AT = 2_000_000
 # items of known truth that the layer is learnt from, evenly spread where there are more
 MOST_KNOWN = 100_000
 # bytes of the few whole draws of a member, of all its chains
@@ -87,14 +91,45 @@ def run(model: Stack, data: Annotations | LabelsOnDisk, settings: Settings) -> R
     source = source_of(model, data, settings, crew)
     # coders of one label cost as much as others and tell nothing of themselves
     place = taken_together(data)
-    together = alike(source, place)
-    return repeated(
-        lambda spread: _stacked(model, spread, source, place, settings), together, crew, settings
+    seen = data if isinstance(data, Annotations) else _first_labels(source)
+    copies = copied(compared(seen)).coders
+    together = alike(source, place, copies)
+    noise = seen.by_chance
+
+    def run_(spread: Spread) -> RawResult:
+        result = _stacked(model, spread, source, place, noise, settings)
+        result.attrs["copies"] = [[int(j) for j in group] for group in copies]
+        return result
+
+    return repeated(run_, together, crew, settings)
+
+
+def _first_labels(source: Source) -> Coded:
+    """Give the labels of the first items of a scan, to look for copies and noise."""
+    item: list[Ints] = []
+    row: list[Ints] = []
+    label: list[Ints] = []
+    n = 0
+    for partition in source.partitions:
+        codes = partition.open()
+        item.append(n + np.repeat(np.arange(codes.n_patterns), np.diff(codes.starts)))
+        row.append(codes.row)
+        label.append(codes.label)
+        n += codes.n_patterns
+        if sum(map(len, row)) >= MOST_LOOKED_AT:
+            break
+    return Coded(
+        item=np.concatenate(item),
+        coder=np.concatenate(row),
+        label=np.concatenate(label),
+        items=tuple(range(n)),
+        coders=tuple(range(source.n_rows)),
+        labels=tuple(range(source.n_labels)),
     )
 
 
 def _stacked(
-    model: Stack, spread: Spread, source: Source, place: Ints, settings: Settings
+    model: Stack, spread: Spread, source: Source, place: Ints, noise: bool, settings: Settings
 ) -> RawResult:
     clock = Clock(settings.time_limit)
     parts = members(model, spread, settings, clock)
@@ -104,15 +139,17 @@ def _stacked(
         members=model.members[had],
         favour=model.favour[had],
         powers=model.powers[had],
+        apart=model.apart[had],
     )
     densities = np.stack([part.densities for part in parts])
-    foretold, gain = stacking_weights(densities), stack.gain(densities, source.n_labels)
+    foretold, dependence = stacking_weights(densities), stack.dependence(densities, source.n_labels)
+    dependence = replace(dependence, noise=noise)
     weights = stack.weights(foretold)
     told = spread.each(mixed, stack, weights)
     log_known, truth = (np.concatenate(each) for each in zip(*told, strict=True))
     some = slice(None, None, max(1, -(-len(truth) // MOST_KNOWN)))
     log_known, truth = log_known[some], truth[some]
-    layer = draw_layer(stack, log_known, truth, gain, settings.seed, source.n_items)
+    layer = draw_layer(stack, log_known, truth, dependence, settings.seed, source.n_items)
     whole = source.finish is None
     found = spread.each(believed, stack, weights, layer, source.finish, whole)
     of_items = source.gathered([each for each, *_ in found])
@@ -121,13 +158,15 @@ def _stacked(
     if stopped:
         settings = replace(settings, draws=min(settings.draws, ENOUGH))
     coders = _Coders(stack, spread, source, layer, settings)
-    result = coders.given(of_items)
+    with Interrupts(True) as interrupts:  # the members are there, and are not thrown away
+        result = coders.given(of_items)
+    stopped = stopped or "interrupted" * interrupts.noted
     names = stack.names[1:]
     result.attrs |= {
         "engine": "gibbs",
         "seconds": clock.seconds,
         "stopped": stopped,
-        "gain": gain,
+        "dependence": asdict(dependence),
         "members": {
             name: {key: float(part.attrs[key]) for key in ("rhat_max", "ess_min")}
             for name, part in zip(names, parts, strict=True)

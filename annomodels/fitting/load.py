@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-from annomodels.data.schema import SCHEMA_VERSION, data_of
-from annomodels.errors import AnnotationError, EngineError, NotApplicable, Problem
+from annomodels.data.schema import SCHEMA_VERSION, data_of, require_sound
+from annomodels.errors import AnnotationError, NotApplicable, Problem
 from annomodels.fitting.fit import Fit
-from annomodels.fitting.saving import ABOUT, FIT, TRUTH
+from annomodels.fitting.saving import ABOUT, FIT, MARK, SEAL, TRUTH, digest_of
 from annomodels.models.base import Model
 from annomodels.models.catalog import from_dict, placed
 from annomodels.scale.scanned import Scanned
+
+# bytes that a file may hold unpacked, and how many times its own; draws are hardly packed at all
+MOST_UNPACKED, MOST_PACKED = 2**26, 200
 
 Classes = type[Model] | Model | Sequence[type[Model] | Model]
 
@@ -43,12 +47,12 @@ def load(
     Raises
     ------
     AnnotationError
-        When there is no such file, or it was not written by this package.
+        When there is no such file, or it is damaged, or this package did not write it, or another
+        version did in a form that this one does not read. Nothing is read from other files that
+        it names.
     NotApplicable
         When the fit is of a scan and its data are missing, or are others; when its model is none of
         this package and its class is not known.
-    EngineError
-        When another version of this package wrote it in a form that this one does not read.
 
     Examples
     --------
@@ -70,8 +74,9 @@ def load(
     tree, known = _opened(path, path, model)
     try:
         fitted = data_of(tree)
-    except (KeyError, ValueError, TypeError) as error:
-        raise _no_fit(path) from error
+        require_sound(tree, known, fitted)
+    except Exception as error:
+        raise _no_fit(path, error) from error
     return Fit(fitted, known, tree)
 
 
@@ -85,8 +90,10 @@ def _of_scan(folder: Path, data: Scanned | None, model: Classes) -> Fit:
     try:
         about = json.loads((folder / ABOUT).read_text("utf-8"))
         same = about["fingerprint"] == data.fingerprint
-    except (OSError, KeyError, ValueError, TypeError) as error:
-        raise _no_fit(folder) from error
+        if same:
+            require_sound(tree, known, data.shell())
+    except Exception as error:
+        raise _no_fit(folder, error) from error
     if not same:
         raise NotApplicable(f"{folder} holds a fit of other labels than this scan.")
     return Fit(data, known, tree, folder / TRUTH)
@@ -97,19 +104,90 @@ def _opened(path: Path, named: Path, given: Classes) -> tuple[Any, Model]:
     import xarray as xr
 
     try:
-        tree = xr.load_datatree(path, engine="h5netcdf")
-        schema = str(tree.attrs["schema"])
+        with path.open("rb") as file:
+            require_plain(file)
+            file.seek(0)
+            with xr.open_datatree(file, engine="h5netcdf") as tree:
+                for group in tree.subtree:  # DataTree.load leaves some of them on the disk
+                    for variable in group.variables.values():
+                        variable.load()
+        _require_known(str(tree.attrs["schema"]), named)
         described = json.loads(tree.attrs["model"])
         known = placed(described, _classes(given))
-        model = from_dict(known)
-        tree.attrs["model"] = json.dumps(known)
-    except NotApplicable:
+    except (AnnotationError, NotApplicable, MemoryError, PermissionError):
         raise
-    except (OSError, KeyError, ValueError, TypeError) as error:
-        raise _no_fit(named) from error
+    except Exception as error:  # the libraries raise whatever a damaged file makes them meet
+        raise _no_fit(named, error) from error
+    tree.attrs["model"] = json.dumps(known)
+    try:
+        return tree, from_dict(known)
+    except Exception as error:
+        if isinstance(error, NotApplicable) and '"class":' in tree.attrs["model"]:
+            raise  # a class that was defined elsewhere has changed
+        raise _no_fit(named, error) from error
+
+
+def _require_known(schema: str, named: Path) -> None:
+    """Refuse what another version wrote."""
     if schema != SCHEMA_VERSION:
-        raise EngineError(f"{named} has schema {schema}; this version reads {SCHEMA_VERSION}.")
-    return tree, model
+        newer = schema.isdecimal() and int(schema) > int(SCHEMA_VERSION)
+        what = f"Another version of annomodels wrote this fit, in form {schema[:20]}."
+        remedy = "Update annomodels, or fit again." if newer else "Fit again with this version."
+        raise AnnotationError(Problem(what, str(named), remedy))
+
+
+def require_plain(file: IO[bytes]) -> None:
+    """Refuse a file of a fit that was damaged, or that a fit cannot have, before it is read.
+
+    HDF5 follows links to other files, and takes bytes of a data set from any file that is named.
+
+    Raises
+    ------
+    ValueError
+        When the seal is not that of the file, when anything in it lies elsewhere or twice, or when
+        it would take many times as much memory as the file has bytes.
+    """
+    import h5py
+
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(size - SEAL, 0))
+    seal = file.read()
+    if seal.startswith(MARK) and seal != MARK + digest_of(file, size - SEAL):
+        raise ValueError("its bytes are not those that were written")
+    file.seek(0)
+    with h5py.File(file, "r") as whole:
+        groups, seen, total = [whole.id], set(), 0
+        while groups:
+            group = groups.pop()
+            for name in group:
+                if group.links.get_info(name).type != h5py.h5l.TYPE_HARD:
+                    raise ValueError("it holds a link to something else")
+                part = h5py.h5o.open(group, name)
+                if (address := h5py.h5o.get_info(part).addr) in seen:
+                    raise ValueError("it holds one thing in two places")
+                seen.add(address)
+                if isinstance(part, h5py.h5g.GroupID):
+                    groups.append(part)
+                    continue
+                if not isinstance(part, h5py.h5d.DatasetID):
+                    raise ValueError("it holds what is no data set")
+                _require_inside(part.get_create_plist())
+                total += math.prod(part.shape) * part.dtype.itemsize
+        if total > max(MOST_UNPACKED, MOST_PACKED * size):
+            raise ValueError("it is far larger than its file")
+
+
+def _require_inside(made: Any) -> None:
+    """Refuse a data set whose values are not in the file, or are packed by an unknown filter."""
+    from h5py import h5d, h5z
+
+    if made.get_external_count() or made.get_layout() not in (
+        h5d.COMPACT, h5d.CONTIGUOUS, h5d.CHUNKED,
+    ):  # fmt: skip
+        raise ValueError("values are to come from another file")
+    known = (h5z.FILTER_DEFLATE, h5z.FILTER_SHUFFLE, h5z.FILTER_FLETCHER32)
+    if any(made.get_filter(n)[0] not in known for n in range(made.get_nfilters())):
+        raise ValueError("values are packed by an unknown filter")
 
 
 def _classes(given: Any) -> list[type[Model]]:
@@ -117,6 +195,7 @@ def _classes(given: Any) -> list[type[Model]]:
     return [each if isinstance(each, type) else type(each) for each in several]
 
 
-def _no_fit(path: Path) -> AnnotationError:
-    what = "This is not a fit that annomodels wrote, or the file is damaged."
+def _no_fit(path: Path, error: Exception) -> AnnotationError:
+    why = f" ({error})" if type(error) is ValueError and len(str(error)) < 100 else ""
+    what = f"This is not a fit that annomodels wrote, or the file is damaged{why}."
     return AnnotationError(Problem(what, str(path), "Fit again and save, or give another file."))

@@ -158,8 +158,9 @@ def truths_from(path: str | os.PathLike[str]) -> dict[str, str]:
         if any(isinstance(truth, (dict, list)) for truth in value.values()):
             raise AnnotationError(Problem("This is not a table of truths.", source, _REMEDY))
         pairs = [(str(item), "" if t is None else label_text(t)) for item, t in value.items()]
+        column = "The truth"
     else:
-        pairs = _pairs(text, source)
+        pairs, column = _pairs(text, source)
     found: dict[str, str] = {}
     twice = []
     for item, truth in pairs:
@@ -169,7 +170,11 @@ def truths_from(path: str | os.PathLike[str]) -> dict[str, str]:
         what = f"{counted(len(set(twice)), 'item')} with more than one truth: {some(twice)}."
         raise AnnotationError(Problem(what, source, "Keep one row for each item."))
     if not found:
-        raise AnnotationError(Problem("The file contains no truths.", source, _REMEDY))
+        what, remedy = "The file contains no truths.", _REMEDY
+        if pairs:
+            what = f"{column} of {source} is empty: 0 of {len(pairs):,} judged."
+            remedy = "Fill it in, then run this again."
+        raise AnnotationError(Problem(what, source, remedy))
     return found
 
 
@@ -324,8 +329,8 @@ def _numbers(cells: Sequence[str]) -> Sequence[Any]:
         return kept
 
 
-def _pairs(text: str, source: str) -> list[tuple[str, str]]:
-    """Item and truth of each row of a table."""
+def _pairs(text: str, source: str) -> tuple[list[tuple[str, str]], str]:
+    """Item and truth of each row of a table, and what to call the column of truths."""
     records, _, _ = records_of(text, source)
     rows = [row for row in records if any(row)]
     if not rows:
@@ -334,13 +339,13 @@ def _pairs(text: str, source: str) -> list[tuple[str, str]]:
     if places is None:
         if any(len(row) != 2 for row in rows):
             raise AnnotationError(Problem("This is not a table of truths.", source, _REMEDY))
-        return [(row[0], row[1]) for row in rows]
+        return [(row[0], row[1]) for row in rows], "Column 2"
     item, truth = places
     ragged = [row for row in rows if len(row) <= max(places)]
     if ragged:
         what = f"{counted(len(ragged), 'row')} with fewer cells than the header."
         raise AnnotationError(Problem(what, source, "Fill in the missing cells."))
-    return [(row[item], row[truth]) for row in rows[1:]]
+    return [(row[item], row[truth]) for row in rows[1:]], f"Column {rows[0][truth]!r}"
 
 
 def _places(header: Sequence[str]) -> tuple[int, int] | None:

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from annomodels.data.validation import all_numbers
 from annomodels.errors import AnnomodelsError, Problem
@@ -74,14 +75,15 @@ def atomic_path(path: str | os.PathLike[str], force: bool = False) -> Iterator[P
     """
     target = Path(path)
     _refuse(target, force)
-    tag = f".{target.stem[:40]}-{secrets.token_hex(4)}"
-    temporary = target.parent / (tag + "".join(target.suffixes[-2:]))
+    tag, ending = f".{target.stem[:40]}-", "".join(target.suffixes[-2:])
+    temporary = target.parent / f"{tag}{secrets.token_hex(4)}{ending}"
     try:
         try:
-            temporary.touch(exist_ok=False)
-            yield temporary
-            _refuse(target, force)
-            os.replace(temporary, target)
+            _clear(target.parent, tag, ending)
+            with temporary.open("xb") as mine:
+                hold(mine)
+                yield temporary
+                put(temporary, target, force)
         except OutputError:
             raise
         except OSError as error:
@@ -92,6 +94,43 @@ def atomic_path(path: str | os.PathLike[str], force: bool = False) -> Iterator[P
     finally:
         if temporary.exists():
             temporary.unlink()
+
+
+def hold(file: IO[Any]) -> bool | None:
+    """Lock an open file until its process ends; False if another has, None where none can."""
+    try:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (ImportError, OSError) as error:
+        return False if isinstance(error, BlockingIOError) else None
+    return True
+
+
+def put(source: Path, target: Path, force: bool) -> None:
+    """Move a file to its place; without `force` only if nothing came there in the meantime."""
+    _refuse(target, force)
+    if not force:
+        try:
+            os.link(source, target)
+        except FileExistsError:
+            _refuse(target, force)
+            raise
+        except OSError:  # this disk has no links
+            force = True
+    if force:
+        os.replace(source, target)
+    else:
+        source.unlink()
+
+
+def _clear(folder: Path, start: str, end: str) -> None:
+    """Remove what killed processes left; what a living one writes is locked."""
+    for path in folder.iterdir() if folder.is_dir() else ():
+        if re.fullmatch(f"{re.escape(start)}[0-9a-f]{{8}}{re.escape(end)}", path.name):
+            with path.open("rb") as left:
+                if hold(left) and left.seek(0, os.SEEK_END):  # an empty one has just begun
+                    path.unlink()
 
 
 def compression_of(tree: xr.DataTree) -> dict[str, dict[str, Any]]:
@@ -113,7 +152,7 @@ def _refuse(target: Path, force: bool) -> None:
     if target.is_dir():
         what, remedy = _SENTENCES[errno.EISDIR]
         raise OutputError(Problem(what, str(target), remedy))
-    if target.exists() and not force:
+    if os.path.lexists(target) and not force:
         remedy = "Choose another name, or say force=True to replace it."
         raise OutputError(Problem("There is a file of this name.", str(target), remedy))
 

@@ -72,6 +72,7 @@ OTHERS = Catalogue(
 PARTS = Catalogue(
     {
         "kinds": "mixtures.kinds:HonestAndSpammers",
+        "independent": "mixtures.kinds:Independent",
         "kind-rows": "mixtures.kind_rows:KindRows",
         "answering": "answering:Answering",
     }

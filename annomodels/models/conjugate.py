@@ -16,12 +16,14 @@ from annomodels.models.parameters import Parameter
 from annomodels.types import AnyArray, Floats, Ints
 
 # where coders may say "don't know", whatever the model, see models/answering.py
-NO_ANSWER_RATE = Parameter("no_answer", ("coder", "truth", "dont_know"), "unit", watched="rate")
-NO_ANSWER_MEAN = Parameter("no_answer_mean", ("truth", "dont_know"), "unit")
+NO_ANSWER_RATE = Parameter(
+    "no_answer", ("coder", "truth", "dont_know"), "unit", watched="rate", optional=True
+)
+NO_ANSWER_MEAN = Parameter("no_answer_mean", ("truth", "dont_know"), "unit", optional=True)
 NO_ANSWER = (
     NO_ANSWER_RATE,
     NO_ANSWER_MEAN,
-    Parameter("no_answer_concentration", ("truth", "dont_know"), "positive"),
+    Parameter("no_answer_concentration", ("truth", "dont_know"), "positive", optional=True),
 )
 
 

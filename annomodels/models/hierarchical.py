@@ -145,8 +145,8 @@ class HierarchicalDawidSkene(ConjugateModel):
         return (
             Parameter("population", ("truth", "label"), "simplex", watched="diagonal"),
             Parameter("concentration", ("truth",), "pseudo-counts"),
-            Parameter("common_accuracy", (), "unit"),
-            Parameter("population_strength", ("truth",), "pseudo-counts"),
+            Parameter("common_accuracy", (), "unit", optional=True),
+            Parameter("population_strength", ("truth",), "pseudo-counts", optional=True),
         )
 
     def draw_places(self, held: dict[str, AnyArray], spare: AnyArray) -> tuple[Any, ...]:

@@ -49,6 +49,8 @@ class Parameter:
         Whether the table of coders has a column of it; it is one number for each coder.
     effect
         Of coefficients of covariates, what one more of each adds to, in words.
+    optional
+        Whether there are none where priors or data leave nothing to estimate.
 
     Examples
     --------
@@ -63,6 +65,7 @@ class Parameter:
     exchangeable: tuple[str, ...] = ()
     shown: bool = False
     effect: str = ""
+    optional: bool = False
 
     @property
     def positive(self) -> bool:

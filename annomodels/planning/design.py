@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from annomodels.errors import NotApplicable
+from annomodels.errors import MOST_SEED, NotApplicable, valid_seed
 from annomodels.fitting.run import default_model
 from annomodels.models.base import Model
 from annomodels.planning.trials import Trial, World, assumed, like_pilot, trial
@@ -148,7 +148,7 @@ def design(
     for number, (_, n, j, m) in enumerate(cells):
         if progress is not None:
             progress("carrying out designs", number / len(cells))
-        seeds = [seed * 100_003 + r for r in range(replications)]
+        seeds = [(valid_seed(seed) * 100_003 + r) % MOST_SEED for r in range(replications)]
         made = [world(n, j, m, s) for s in seeds]
         named = default_model(made[0][0]) if model is None else model
         names.append(named if isinstance(named, str) else named.name)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
-from annomodels.errors import NotApplicable
+from annomodels.errors import NotApplicable, valid_seed
 from annomodels.planning.crowds import KINDS, Accuracy, PerItem, Workload, assign, draw_coders
 from annomodels.priors import Beta, Dirichlet
 from annomodels.types import Floats, Ints
@@ -186,7 +186,7 @@ def simulate(
     >>> made.answers["i001"], float(made.truth.mean())
     ('yes', 0.51)
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(valid_seed(seed))
     names = _label_names(labels)
     n_labels = len(names)
     _check(items, coders, n_labels, ambiguous, difficulty, gold)

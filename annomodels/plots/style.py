@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import functools
 import io
+import os
+import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
@@ -99,8 +102,20 @@ def mathless(text: str) -> str:
     return text.replace("$", r"\$")
 
 
+def require_matplotlib() -> None:
+    """Load matplotlib, also where MPLBACKEND names a backend that is not here: ours need none."""
+    backend = None if "matplotlib" in sys.modules else os.environ.pop("MPLBACKEND", None)
+    import matplotlib as mpl
+
+    if backend is not None:
+        os.environ["MPLBACKEND"] = backend
+        with suppress(ValueError):
+            mpl.rcParams["backend"] = backend
+
+
 def figure(height: float, width: float = WIDTH) -> Figure:
     """Empty figure of so many inches, without background, outside of pyplot, laid out by itself."""
+    require_matplotlib()
     made = _shown()((width, height), layout="constrained")
     made.patch.set_alpha(0.0)
     _OWN.add(made)

@@ -29,23 +29,22 @@ _HOW = {
 def advice(facts: Facts) -> str:
     """Say in short how the numbers could be tested, where no truth is known."""
     return (
-        f"No known truth has tested these numbers. An audit would: {DRAW} draws {_size(facts)} "
-        "for somebody who knows to judge, and with the answers the numbers hold whatever the model "
-        "gets wrong; see “Gold and money”."
+        f"No known truth has tested these numbers. An audit would: {_draw(facts)} for an expert "
+        "to judge, and the numbers then allow for errors of the model; see “Gold and money”."
     )
 
 
-def _size(facts: Facts) -> str:
-    return count(min(ADVISED, facts.data.n_items - facts.known_items), "item")
+def _draw(facts: Facts) -> str:
+    size = min(ADVISED, facts.data.n_items - facts.known_items)
+    return f"{DRAW.replace(str(ADVISED), str(size))} draws {count(size, 'item')}"
 
 
 def promise(facts: Facts) -> str:
     """Say how to audit, and how narrow the answer should be."""
     text = (
-        f"An audit tells, and puts the numbers right: {DRAW} draws {_size(facts)} at random for "
-        f"somebody who knows to judge, without showing what the model thinks; {GIVE} then says how "
-        "many gold labels and which share of each coder's labels are right, with intervals that "
-        "hold where the model is wrong."
+        f"An audit measures this: {_draw(facts)} at random for an expert to judge, without showing "
+        f"the gold labels; {GIVE} then estimates how many gold labels and which share of each "
+        "coder's labels are right, with intervals that allow for errors of the model."
     )
     if facts.data.n_items - facts.known_items <= ADVISED:
         return text

@@ -16,6 +16,7 @@ from annomodels.types import Ints
 
 FEW = 10  # labels below which little can be said about a coder
 _SHOWN = 8
+_BY_CHANCE = "Coders agree no more than by chance: these labels may not depend on any truth."
 
 
 @dataclass(frozen=True)
@@ -183,6 +184,7 @@ def findings(data: Annotations) -> list[Finding]:
         Finding("labels per coder", _spread(facts.per_coder)),
         *_coders(facts),
         _overlap(facts),
+        Finding("beyond chance", *(("no", _BY_CHANCE) if data.by_chance else ("yes",))),
         Finding("repeated labels", data.repeats),
         Finding("skipped cells", data.skips),
         Finding("items with known truth", known),

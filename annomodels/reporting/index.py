@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from annomodels.reporting.page import basics, template
+from annomodels.reporting.parts import BADGES
 from annomodels.reporting.words import count, percent, share_interval
 from annomodels.summaries.columns import decimal, short
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
-
-_TONES = {"trust": ("trust", "✓"), "check": ("check", "!"), "do not use": ("not", "✕")}
 
 
 @dataclass(frozen=True)
@@ -32,12 +31,12 @@ class IndexRow:
     @property
     def tone(self) -> str:
         """Colour of the verdict."""
-        return _TONES[self.verdict][0]
+        return BADGES[self.verdict][0]
 
     @property
     def sign(self) -> str:
         """Sign of the verdict, for those who see no colours."""
-        return _TONES[self.verdict][1]
+        return BADGES[self.verdict][1][0]
 
 
 def row_of(question: str, href: str, fit: Fit) -> IndexRow:

@@ -80,6 +80,7 @@ class Section:
 
 BADGES = {
     "trust": ("trust", "✓ Trust"),
+    "no problem found": ("trust", "✓ No problem found"),
     "check": ("check", "! Check"),
     "do not use": ("not", "✕ Do not use"),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -13,12 +13,15 @@ from annomodels.data.annotations import Annotations
 from annomodels.summaries.coders.populations import new_coders
 from annomodels.summaries.columns import COLUMNS as ALL
 from annomodels.summaries.columns import Column, columns
-from annomodels.summaries.draws import interval, thinned, told_by
+from annomodels.summaries.draws import Draws, interval, model_of, thinned, told_by
+from annomodels.summaries.foretold.p_next import drawn
 from annomodels.summaries.summary import Summary
 from annomodels.types import Floats
 
 if TYPE_CHECKING:
     import xarray as xr
+
+    from annomodels.models.mixtures.stack import Stack
 
 MODEL_DRAWS = 1000
 MOST_PAIRED = 40  # coders up to which a mean over all pairs of coders is worth its time
@@ -49,7 +52,7 @@ def agreement(tree: xr.DataTree, data: Annotations, draws: int = 2000) -> Summar
         One row per coefficient: coefficient, title, value, observed, expected, n, low, high,
         p_above_667, p_above_800, model, model_low, model_high, model_p_above_667,
         model_p_above_800, note. draws: sampling (draw, coefficient), model (sample, coefficient),
-        and new_coders (sample), the kappa of two further coders, for models with a population.
+        and new_coders (pair), the kappa of two further coders, for models with a population.
 
     Examples
     --------
@@ -77,7 +80,7 @@ def agreement(tree: xr.DataTree, data: Annotations, draws: int = 2000) -> Summar
     new = new_coders(tree, MODEL_DRAWS)
     if new is not None:
         kappa = implied_pair(new.share, new.first, new.second, "kappa")
-        kept["new_coders"] = (("sample",), kappa)
+        kept["new_coders"] = (("pair",), kappa)
         if len(kappa) > 1:
             low, high = interval(kappa)
             notes.append(
@@ -92,13 +95,32 @@ def agreement(tree: xr.DataTree, data: Annotations, draws: int = 2000) -> Summar
 
 def model_implied(tree: xr.DataTree, data: Annotations, panel: AgreementPanel) -> dict[str, Floats]:
     """Compute on every draw what the model implies for the coefficients of a panel."""
-    sampled = thinned(tree, data, MODEL_DRAWS)
     weight = np.bincount(data.coder, minlength=data.n_coders)
-    found: dict[str, Floats] = {}
-    for distance in dict.fromkeys(result.distance for result in panel.values()):
-        names = [result.name for result in panel.values() if result.distance == distance]
-        if data.n_coders > MOST_PAIRED:
-            names = [name for name in names if name not in BY_PAIR]
-        found |= implied(sampled.share, sampled.emission, names, weight, distance, data.values)
-    missing = np.full(len(sampled), np.nan)
-    return {name: found.get(name, missing) for name in panel}
+    parts: list[dict[str, Floats]] = []
+    for sampled, times in _counted_draws(tree, data):
+        found: dict[str, Floats] = dict.fromkeys(panel, np.full(len(sampled), np.nan))
+        for distance in dict.fromkeys(result.distance for result in panel.values()):
+            names = [result.name for result in panel.values() if result.distance == distance]
+            if data.n_coders > MOST_PAIRED:
+                names = [name for name in names if name not in BY_PAIR]
+            found |= implied(sampled.share, sampled.emission, names, weight, distance, data.values)
+        parts.append({name: np.repeat(found[name], times) for name in panel})
+    return {name: np.concatenate([part[name] for part in parts]) for name in panel}
+
+
+def _counted_draws(tree: xr.DataTree, data: Annotations) -> list[tuple[Draws, int]]:
+    """Draws that imply agreement, and how often each counts.
+
+    Coders of a stack are drawn given truths that allow for whatever the members get wrong, which
+    makes them look worse than they agree. So it is the members that imply agreement, weighted by
+    the labels that they predict.
+    """
+    members = dict(drawn(tree, data)) if "stack" in tree.children else {}
+    if not members:
+        return [(thinned(tree, data, MODEL_DRAWS), 1)]
+    stack = tree["stack"].to_dataset()
+    names = cast("Stack", model_of(tree)).names[1:]
+    share = dict(zip(names, stack["foretold"].values.tolist(), strict=False))
+    total = sum(share[name] for name in members)
+    times = {n: MODEL_DRAWS * share[n] / total / len(draws) for n, draws in members.items()}
+    return [(draws, round(times[n])) for n, draws in members.items() if round(times[n])]

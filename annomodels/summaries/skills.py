@@ -179,6 +179,9 @@ def signal(tree: xr.DataTree, data: Annotations) -> Floats:
     the mutual information :math:`I_j` (in nats) of truth and label amounts to,
     :math:`\sqrt{1 - e^{-2 I_j}}`.
 
+    It is 0 where a test without a model sees no dependence, see :mod:`annomodels.data.chance`: a
+    posterior does not get there.
+
     Source of the correlation: Linfoot 1957, doi:10.1016/S0019-9958(57)90116-X.
 
     >>> from annomodels.summaries.examples import small_fit
@@ -189,6 +192,8 @@ def signal(tree: xr.DataTree, data: Annotations) -> Floats:
 
     draws = thinned(tree, data, SIGNAL_DRAWS)
     n, k = data.per_coder, data.n_labels
+    if data.by_chance:
+        return np.zeros(len(draws))
     worth = skill(draws.prevalence, draws.confusion)
     mean, spread = worth.mean(axis=0), worth.std(axis=0)
     worth = np.where(mean < -SURE * spread, -worth, worth)
@@ -223,6 +228,12 @@ def no_signal(values: Floats) -> str:
     'The labels may hardly depend on any truth:'
     """
     value = float(np.median(values))
+    if not values.any():
+        return (
+            "The labels hardly depend on any truth: the signal in them cannot be told from chance, "
+            "as coders agree no more than if the labels of each had been shuffled. Do not take "
+            "these labels for gold."
+        )
     scale = "where 0 is chance and 1 perfect"
     if value < NO_SIGNAL:
         return (

@@ -133,10 +133,9 @@ def test_the_rectified_mean_meets_the_classical_one():
     told, rest = np.full(800, 0.2), np.full(199_200, 0.2)
     mean, low, high = prediction_powered(y, told, rest, power=0.0)
     prior = Prior(near=3.0, far=6.0, weight=1e-3, weight_spread=0.1)
-    total, _ = Rectifier(np.array([0.2]), np.array([200_000]), prior).totals(
+    share = Rectifier(np.array([0.2]), np.array([200_000]), prior).shares(
         np.array([800.0]), np.array([240.0]), 40_000, np.random.default_rng(2)
     )
-    share = total / 200_000
     assert share.mean() == pytest.approx(mean, abs=5e-4)
     assert np.quantile(share, [0.025, 0.975]) == pytest.approx([low, high], abs=2e-3)
     assert LEVEL == 0.95
@@ -149,3 +148,8 @@ def test_means_of_a_model_that_says_nothing_are_classical():
     assert (low, high) == (
         pytest.approx(0.5 - 1.959963985 * 0.25), pytest.approx(0.5 + 1.959963985 * 0.25)
     )  # fmt: skip
+
+
+def test_prediction_powered_means_stay_shares():
+    found = prediction_powered(np.array([1.0, 1, 1, 0.9]), np.full(4, 0.5), np.full(9, 0.5))
+    assert 0 <= found[1] <= found[0] <= found[2] == 1

@@ -133,8 +133,13 @@ def test_gates(call, fitted: Path, audited: Path) -> None:
     assert done.err.count("gate failed") == 2
     by = ("--by", "system", "--items", fitted / "items.csv")
     done = call(*words, *by, "--fail-if", "accuracy<2")
-    assert "slice A" in done.err
-    assert "slice B" in done.err
+    assert "accuracy of system A is" in done.err
+    assert "accuracy of system B is" in done.err
+    assert "no system in" not in done.err
+    few = fitted / "few.csv"
+    few.write_text("\n".join((fitted / "items.csv").read_text("utf-8").splitlines()[:100]), "utf-8")
+    done = call(*words, "--by", "system", "--items", few)
+    assert "51 of 150 items have no system in" in done.err
     for gate in ("alpha<.5", "accuracy.observed<.5"):
         assert call(*words, "--fail-if", gate).code == 2
 

@@ -16,6 +16,7 @@ from annomodels.cli import sampling
 from annomodels.cli.anonymous import anonymous
 from annomodels.cli.jobs import names_of
 from annomodels.cli.main import load_command
+from annomodels.summaries.trust.checks import VERDICTS
 
 pytestmark = pytest.mark.slow
 
@@ -88,7 +89,7 @@ def test_stdout_is_report_and_verdict(votes: Path, call, tmp_path: Path) -> None
     assert done.code == 0
     first, second, *rest = done.out.splitlines()
     assert first == str(tmp_path / "out" / "report.html")
-    assert second.removeprefix("verdict: ") in ("trust", "check", "do not use")
+    assert second.removeprefix("verdict: ") in VERDICTS
     assert all(line.startswith("  ") for line in rest)
     assert re.search(r"with gibbs, seed 1, .*\nThis takes \d+ to \d+ (seconds|minutes)", done.err)
     assert "sampling ..." in done.err

@@ -198,10 +198,10 @@ def test_a_constant_coder_and_an_unused_label_are_said():
 @pytest.mark.calibration
 @pytest.mark.slow
 def test_many_parts_get_fewer_draws_and_a_note():
-    from annomodels.coefficients.parts import columns
+    from annomodels.coefficients.parts import table
 
     rng = np.random.default_rng(3)
-    n = columns.MOST_NUMBERS // 2000 // 2 + 500
+    n = table.MOST_NUMBERS // 2000 // 2 + 500
     rows = [(i, f"c{(i + j) % n}", int(rng.integers(2))) for i in range(n) for j in range(2)]
     found = am.breakdown(am.Annotations.from_records(rows), "coder")
     assert 200 <= found.draws.sizes["draw"] < 2000

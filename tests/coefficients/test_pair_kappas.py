@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 import annomodels as am
-from annomodels.coefficients import coder_pairs
-from annomodels.coefficients.coder_pairs import PairKappas, count_pairs
+from annomodels.coefficients import own
+from annomodels.coefficients.counts import count_pairs
 from annomodels.coefficients.formulas import evaluate_with
 from annomodels.coefficients.metrics import make_distance
+from annomodels.coefficients.own import PairKappas
 from annomodels.coefficients.rows import prepare
 from annomodels.errors import NotApplicable
 
@@ -38,7 +39,7 @@ def test_mean_over_the_pairs_that_have_a_kappa(rng, distance, complete_only):
 
 
 def test_too_many_products_of_labels_are_refused(rng, monkeypatch):
-    monkeypatch.setattr(coder_pairs, "MOST_PRODUCTS", 10)
+    monkeypatch.setattr(own, "MOST_PRODUCTS", 10)
     with pytest.raises(NotApplicable, match="products of labels"):
         PairKappas(crowd(rng), make_distance("nominal", range(4)))
 

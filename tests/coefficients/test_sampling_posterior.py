@@ -134,6 +134,8 @@ def test_blocks_of_draws_do_not_show(rng, monkeypatch):
     assert max(map(len, parts)) < 20
     assert np.array_equal(np.concatenate(parts), whole)
     assert whole.sum(1) == pytest.approx(sample.n_units)
+    draws = am.agreement(data, "alpha", draws=90, seed=3).draws
+    assert len(np.unique(draws)) == 90  # no block repeats another
 
 
 def test_draws_of_a_coefficient_do_not_depend_on_the_others(rng, monkeypatch):
@@ -213,11 +215,17 @@ def test_few_items_are_pointed_out():
     assert not any("item(s)" in note for note in enough.notes)
 
 
-def test_mean_of_kappas_of_few_shared_items_is_pointed_out(rng):
+def test_mean_of_kappas_of_few_shared_items_has_no_interval(rng):
     crowd = [(i, int(c), int(rng.integers(2))) for i in range(90) for c in rng.choice(30, 4, False)]
     found = am.agreement(am.Annotations.from_records(crowd), "light_kappa", draws=10)
-    assert any("share 1." in note for note in found.notes)
-    assert not any("share" in note for note in am.agreement(panel_of(rng), "light_kappa").notes)
+    assert np.isfinite(found.value)
+    assert np.isnan(found.interval()).all()
+    assert found.reason == "few_shared_items"
+    assert "Use multi_kappa" in found.note
+    for n_items in (8, 60):  # a panel of any size has one: pairs of coders share most items
+        panel = am.agreement(panel_of(rng, n_items), "light_kappa", draws=100)
+        assert np.isfinite(panel.interval()).all()
+        assert "share" not in panel.note
 
 
 def test_draws_without_a_value_are_counted(rng):

@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 import annomodels as am
 from annomodels.data.alike import taken_together, told_apart
-from annomodels.engines.layer import draw_layer, elliptical, log_truth
+from annomodels.engines.layer import draw_layer, elliptical, log_evidence, log_truth
 from annomodels.engines.settings import Settings
 from annomodels.engines.source.partition import cut
 from annomodels.engines.source.stacked import Layer, alike, averaged
@@ -18,7 +18,13 @@ from annomodels.engines.stacking import of_known
 from annomodels.engines.state_rounds import sample_states
 from annomodels.executors.team import Serial
 from annomodels.models.encoded import encode
-from annomodels.models.mixtures.stack import as_far_off, layered, stacking_weights, vote_shares
+from annomodels.models.mixtures.stack import (
+    Dependence,
+    as_far_off,
+    layered,
+    stacking_weights,
+    vote_shares,
+)
 from annomodels.reporting.facts import wrong_labels
 from annomodels.summaries.next.gains import stack_beliefs
 from annomodels.summaries.trust.known_truth import known_truth_finding
@@ -33,7 +39,8 @@ def beliefs(rng, n_items, k=3, sharp=3.0):
     """Log probabilities that know something of the truth, and the truth."""
     truth = rng.integers(k, size=n_items)
     logits = sharp * np.eye(k)[truth] + rng.normal(0, 1.5, (n_items, k))
-    return logits - logsumexp(logits, axis=1, keepdims=True), truth
+    log_q = logits - logsumexp(logits, axis=1, keepdims=True)
+    return np.stack([log_q, rng.normal(1.0, 0.1) * log_q], axis=1), truth
 
 
 @pytest.fixture(scope="module")
@@ -49,34 +56,38 @@ def plain(data):
 @pytest.mark.usefixtures("uncompiled")
 def test_the_density_of_the_layer_is_that_of_the_pymc_model(rng):
     log_q, truth = beliefs(rng, 12)
-    gain = 0.05
-    model = SMALL.build_layer(log_q, truth, gain)
-    with_jacobian = model.compile_logp(vars=model.free_RVs)
-    whole = model.compile_logp()
-    for z in rng.normal(size=(5, 5)):
-        sharpness, unknown, tilt = SMALL.layer(z[None], gain)
-        point = {
-            "sharpness_log__": np.log(sharpness[0]),
-            "log_odds": np.log(unknown[0] / (1 - unknown[0])),
-            "tilt": tilt[0],
-        }
-        prior = norm.logpdf(z).sum() - np.log(SMALL.spread[:2]).sum() - 3 * np.log(SMALL.spread[2])
-        assert with_jacobian(point) == pytest.approx(prior, abs=1e-6)
-        mine = log_truth(log_q, truth, sharpness, unknown, tilt)
-        assert whole(point) - with_jacobian(point) == pytest.approx(mine, abs=1e-8)
+    dependence = Dependence(gain=0.05)
+    for view, spread in enumerate((SMALL.spread, SMALL.spread_apart)):
+        model = SMALL.build_layer(log_q, truth, dependence, view)
+        with_jacobian = model.compile_logp(vars=model.free_RVs)
+        whole = model.compile_logp()
+        for z in rng.normal(size=(5, 5)):
+            sharpness, unknown, tilt = SMALL.layer(z[None], dependence, view)
+            assert sharpness[0, 1 - view] == 0
+            point = {
+                "sharpness_log__": np.log(sharpness[0, view]),
+                "log_odds": np.log(unknown[0] / (1 - unknown[0])),
+                "tilt": tilt[0],
+            }
+            prior = norm.logpdf(z).sum() - np.log(spread[:2]).sum() - 3 * np.log(spread[2])
+            assert with_jacobian(point) == pytest.approx(prior, abs=1e-6)
+            mine = log_truth(log_q, truth, sharpness, unknown, tilt)
+            assert whole(point) - with_jacobian(point) == pytest.approx(mine, abs=1e-8)
 
 
 def test_slices_agree_with_a_grid(rng):
     log_q, truth = beliefs(rng, 40, k=2)
 
     def density(z):
-        return log_truth(log_q, truth, *SMALL.layer(np.append(z, [0.0, 0.0])[None], 0.0))
+        return log_truth(log_q, truth, *SMALL.layer(np.append(z, [0.0, 0.0])[None], Dependence()))
 
     grid = np.linspace(-5, 5, 81)
     logp = np.array([[density(np.array([a, b])) for b in grid] for a in grid])
     logp += norm.logpdf(grid)[:, None] + norm.logpdf(grid)
     share = np.exp(logp - logsumexp(logp))
     found = elliptical(density, 2, 4000, rng)
+    evidence = logsumexp(logp) + 2 * np.log(grid[1] - grid[0])
+    assert log_evidence(density, found, rng) == pytest.approx(evidence, abs=0.05)
     for axis in (0, 1):
         own = share.sum(axis=1 - axis)
         mean = own @ grid
@@ -89,7 +100,7 @@ def test_slices_agree_with_a_grid(rng):
 def test_known_truth_teaches_how_sure_to_be(rng):
     log_q, truth = beliefs(rng, 500)
     nothing = rng.integers(3, size=500)
-    right, wrong = (draw_layer(SMALL, log_q, told, 0.0, 1) for told in (truth, nothing))
+    right, wrong = (draw_layer(SMALL, log_q, told, Dependence(), 1) for told in (truth, nothing))
     by_right, by_wrong = (averaged(log_q, layer)[0] for layer in (right, wrong))
     assert by_right.max(axis=1).mean() > 0.8
     # a mixture that knows nothing is believed nothing
@@ -97,10 +108,50 @@ def test_known_truth_teaches_how_sure_to_be(rng):
 
 
 def test_without_known_truth_the_layer_keeps_its_prior(data):
-    log_q = np.log(vote_shares(data[0].votes))
-    layer = draw_layer(SMALL, log_q, np.full(len(log_q), -1), 0.0, 1)
-    assert np.log(layer.sharpness).std() == pytest.approx(SMALL.spread[0], rel=0.15)
-    assert layer.tilt.std() == pytest.approx(SMALL.spread[2], rel=0.1)
+    log_q = np.repeat(np.log(vote_shares(data[0].votes))[:, None], 2, axis=1)
+    unknown = np.full(len(log_q), -1)
+    layer = draw_layer(SMALL, log_q, unknown, Dependence(independent=0.4), 1)
+    apart = layer.sharpness[:, 1] > 0
+    assert apart.sum() == 0.4 * len(apart)
+    for view, mine, spread in ((0, ~apart, SMALL.spread), (1, apart, SMALL.spread_apart)):
+        assert (layer.sharpness[mine, 1 - view] == 0).all()
+        assert np.log(layer.sharpness[mine, view]).std() == pytest.approx(spread[0], rel=0.15)
+        assert layer.tilt[mine].std() == pytest.approx(spread[2], rel=0.1)
+    noise = draw_layer(SMALL, log_q, unknown, Dependence(independent=0.4, noise=True), 1)
+    assert (noise.unknown == 1).mean() == pytest.approx(0.5, abs=0.01)
+
+
+def test_known_truth_updates_whether_coders_are_independent(rng):
+    """Where one mixture is calibrated and the other is far too flat or too sharp."""
+    truth = (rng.random(300) < 0.5).astype(int)
+    odds = rng.normal(0, 2, 300) + np.where(truth, 2.0, -2.0)  # log odds are odds themselves
+    log_p = np.stack([-np.logaddexp(0, odds), -np.logaddexp(0, -odds)], axis=1)
+    for power, expected in ((0.05, 1.0), (1.0, None), (8.0, 0.0)):
+        other = power * log_p - logsumexp(power * log_p, axis=1, keepdims=True)
+        log_q = np.stack([log_p / SMALL.sharpness, log_p if power < 1 else other], axis=1)
+        if power < 1:
+            log_q[:, 0] = other
+        layer = draw_layer(SMALL, log_q, truth, Dependence(independent=0.5), 1)
+        share = (layer.sharpness[:, 1] > 0).mean()
+        assert expected is None or share == pytest.approx(expected, abs=0.01)
+
+
+def test_copies_count_once_and_others_as_they_are():
+    rows = [(i, j, (i + (j == 3)) % 2) for i in range(8) for j in range(5) if (i + j) % 4]
+    data = am.Annotations.from_records(rows)
+    source = cut(encode(data, collapse=False), 2)
+    group = np.array([3, 1, 4])
+    codes = [part.open() for part in alike(source, np.arange(5), [group]).partitions]
+    rank = {3: 0, 1: 1, 4: 2}
+    given = {(r[0], r[1]): r[2] for r in rows}
+    for item in range(8):
+        whom = [j for j in range(5) if (item, j) in given]
+        first = min((j for j in whom if j in rank), key=rank.__getitem__)
+        kept = [j for j in whom if j not in rank or j == first]
+        part, at = codes[item // 4], item % 4
+        mine = slice(part.starts[at], part.starts[at + 1])
+        assert part.row[mine].tolist() == kept
+        assert part.label[mine].tolist() == [given[item, j] for j in kept]
 
 
 def test_weights_are_those_that_foretell_best(rng):
@@ -117,17 +168,18 @@ def test_probabilities_are_those_of_the_definition(plain):
     model = am.models.Stack()
     p = np.exp(stack["member"].values)
     weights = stack["weight"].values
-    assert weights.sum() == pytest.approx(1.0)
-    assert weights[0] == model.votes
-    mixed = weights[0] * p[0]
-    for weight, power, each in zip(weights[1:], model.powers, p[1:], strict=True):
+    assert weights.sum(axis=1) == pytest.approx([1.0, 1.0])
+    assert weights[:, 0].tolist() == [model.votes, 0.0]
+    mixed, apart = weights[0, 0] * p[0], np.tensordot(weights[1], p, axes=1)
+    for weight, power, each in zip(weights[0, 1:], model.powers, p[1:], strict=True):
         raised = np.maximum(each, 1e-9) ** power
         mixed = mixed + weight * raised / raised.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(stack["log_mixture"].values, np.log(mixed), atol=1e-10)
+    both = np.maximum(np.stack([mixed, apart], axis=1), 1e-9)
+    np.testing.assert_allclose(stack["log_mixture"].values, np.log(both), atol=1e-10)
     total = 0.0
     layers = zip(*(stack[name].values for name in ("sharpness", "unknown", "tilt")), strict=True)
     for sharpness, unknown, tilt in layers:
-        raised = mixed**sharpness * np.exp(tilt)
+        raised = both[:, 0] ** sharpness[0] * both[:, 1] ** sharpness[1] * np.exp(tilt)
         total = total + (1 - unknown) * raised / raised.sum(axis=1, keepdims=True) + unknown / 3
     np.testing.assert_allclose(p_truth(plain), total / len(stack["unknown"]), atol=1e-9)
     assert np.isfinite(plain.tree["truth"]["p_truth_mcse"].values).all()
@@ -139,9 +191,10 @@ def test_coders_are_drawn_given_truths_of_the_stack(plain):
     np.testing.assert_allclose(prevalence, p_truth(plain).mean(axis=0), atol=0.02)
     wrong = plain.tree["sample_stats"]["wrong"].values
     assert wrong.mean() == pytest.approx((1 - p_truth(plain).max(axis=1)).sum(), rel=0.1)
-    # truths that vary from draw to draw widen what is known of the coders
+    # truths that vary from draw to draw, and a crowd's errors, widen what is known of the coders
+    pooled = am.fit(plain.data, am.models.Stack(independence=(-9.0, 0.0)), **OPTIONS)
     alone = am.fit(plain.data, "hierarchical", **OPTIONS).coders().table
-    stacked = plain.coders().table
+    stacked = pooled.coders().table
     width = [(t["accuracy_high"] - t["accuracy_low"]).mean() for t in (stacked, alone)]
     assert width[0] > width[1]
 
@@ -217,7 +270,7 @@ def test_a_fit_can_be_saved_and_says_what_its_numbers_promise(plain, tmp_path):
     for fit in (plain, again):
         notes = " ".join(fit.gold().notes)
         assert "95 % interval" in notes
-        assert "public sets with known truth" in notes
+        assert "public data sets with known truth" in notes
         assert any("stack" in note for note in fit.why(0).notes)
         assert "too sure" not in " ".join([*fit.gold().notes, *fit.next(budget=5).notes])
 
@@ -239,8 +292,8 @@ def test_what_is_no_stack_is_refused(wrong):
 
 
 def test_items_of_which_the_crowd_knows_nothing_flatten_the_mixture():
-    log_q = np.log([[0.9, 0.1]])
-    layer = Layer(np.array([1.0]), np.array([0.5]), np.zeros((1, 2)))
+    log_q = np.log([[[0.9, 0.1], [0.6, 0.4]]])
+    layer = Layer(np.array([[1.0, 0.0]]), np.array([0.5]), np.zeros((1, 2)))
     p, entropy, _ = averaged(log_q, layer)
     np.testing.assert_allclose(p, [[0.7, 0.3]])
     np.testing.assert_allclose(p, layered(log_q, *layer.part(slice(None)))[0])
@@ -284,7 +337,7 @@ def test_known_truth_that_nobody_would_expect_turns_the_lamp_amber(plain):
     assert found is not None
     assert found.severity == 1
     assert f"{n} would be wrong" in found.sentence
-    best = plain.tree["stack"]["log_mixture"].values.argmax(axis=1)
+    best = p_truth(plain).argmax(axis=1)
     stray = np.where(np.arange(n) % 12 == 0, (best + 1) % 3, best)
     found = known_truth_finding(tree, plain.data.replace(gold=stray))
     assert found is not None

@@ -50,7 +50,7 @@ def assert_same(fit, reference):
         assert set(found) == set(wanted)
         for name in wanted:
             np.testing.assert_array_equal(found[name].values, wanted[name].values, name)
-    for name in ("gain", "members", "draws"):
+    for name in ("dependence", "copies", "members", "draws"):
         assert fit.tree.attrs[name] == reference.tree.attrs[name]
 
 

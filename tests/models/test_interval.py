@@ -19,6 +19,7 @@ from annomodels.engines.settings import Settings
 from annomodels.models.interval import POPULATION, Interval
 from annomodels.models.numeric import NumericLabels, numeric_labels
 from annomodels.summaries.numbers import implied_alpha
+from annomodels.summaries.trust.checks import VERDICTS
 
 pytestmark = pytest.mark.slow
 
@@ -305,7 +306,7 @@ def test_the_tables_say_what_the_draws_say(rng, tmp_path: Path) -> None:
     assert loaded.model == fit.model
     assert repr(loaded) == repr(fit)
     assert loaded.gold().table.equals(gold)
-    assert loaded.check().verdict in ("trust", "check", "do not use")
+    assert loaded.check().verdict in VERDICTS
 
 
 def test_implied_alpha_is_the_alpha_of_many_labels(rng) -> None:

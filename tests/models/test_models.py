@@ -36,7 +36,10 @@ def test_a_stack_names_its_members_as_they_name_themselves():
         full_name = "my kinds"
 
     stack = am.models.Stack(
-        members=(am.models.KindsOfItems(kinds=2), Own()), favour=(0.0, 0.0), powers=(0.5, 0.5)
+        members=(am.models.KindsOfItems(kinds=2), Own()),
+        favour=(0.0, 0.0),
+        powers=(0.5, 0.5),
+        apart=(1.0, 1.0),
     )
     assert stack.names == ("votes", "item-kinds 2", "my kinds")
     assert [resolve(name).full_name for name in MODELS if name != "item-kinds"] == [

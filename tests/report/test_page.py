@@ -15,6 +15,7 @@ import xarray as xr
 import annomodels as am
 from annomodels.reporting.grid import MOST
 from annomodels.reporting.page import report, verdict
+from annomodels.reporting.parts import BADGES
 
 pytestmark = pytest.mark.slow
 
@@ -139,8 +140,7 @@ def test_header_verdict_and_sections_are_there(crowd, crowd_html):
     assert crowd.data.fingerprint in text
     assert "annomodels run crowd -o out/" in text
     assert f"annomodels {am.__version__}" in text
-    badge = {"trust": "✓ Trust", "check": "! Check", "do not use": "✕ Do not use"}
-    assert badge[crowd.check().verdict] in text
+    assert BADGES[crowd.check().verdict][1] in text
     for sentence in verdict(crowd):
         assert " ".join(sentence.split()) in text
     ids = {attrs.get("id") for attrs in Markup(crowd_html).named("section")}

@@ -104,14 +104,14 @@ def test_the_page_gives_the_interval_of_wrong_labels(
     html = am.report(both[0], tmp_path / "page.html").read_text("utf-8")
     low, high = wrong_interval(both[0].tree) or (0, 0)
     assert f"95 % interval {low:,} to {high:,}" in html
-    assert "as sure as such mixtures were right on public sets" in html
+    assert "calibrated on public data sets with known truth" in html
     assert "too sure where items differ" not in html
 
 
 def test_p_truth_means_what_it_says_better_than_the_votes(tmp_path: Path) -> None:
     """On a crowd as public ones are: coders misread the same items, and labels are few."""
     rng = np.random.default_rng(5)
-    n, each = 500, 5
+    n, each = 800, 8
     truth = rng.random(n) < 0.4
     hard = rng.random(n) < 0.15
     skill = rng.normal(1.3, 0.6, 60)

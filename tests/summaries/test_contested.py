@@ -52,25 +52,79 @@ def test_lists_of_other_crowds_hold_what_they_promise():
     assert 0.15 <= 1 - right / said <= 0.42
 
 
+def hard_crowd(rng, k, per_item, sd, share):
+    """Simulate items of skewed difficulty, whose wrong labels prefer a class."""
+    n_items, n_coders = 240, 24
+    truth, skill = rng.integers(0, k, n_items), rng.normal(1.4, 0.4, n_coders)
+    taken = sd * (rng.gamma(1.0, 1.0, n_items) - 1.0)
+    two = rng.random(n_items) < share
+    first, second = rng.uniform(0.35, 0.65, n_items), (truth + 1 + rng.integers(0, k - 1)) % k
+    step = np.append(np.full(k - 2, 0.3), 1.0 - 0.3 * (k - 2))
+    rows = []
+    for i in range(n_items):
+        for j in rng.permutation(n_coders)[:per_item]:
+            read = second[i] if two[i] and rng.random() > first[i] else truth[i]
+            right = rng.random() < 1 / (1 + np.exp(taken[i] - skill[j]))
+            wrong = (read + 1 + rng.choice(k - 1, p=step)) % k
+            rows.append((i, int(j), int(read if right else wrong)))
+    data = am.Annotations.from_records(rows, labels=range(k))
+    return data, two[[int(name) for name in data.items]]
+
+
+@pytest.mark.slow
+def test_hard_items_are_not_listed_and_the_promise_is_kept_among_them():
+    many = right = said = planted = n_items = 0
+    for number, (k, n) in enumerate([(3, 12), (4, 8), (5, 16), (3, 16), (4, 12), (5, 12)]):
+        rng = np.random.default_rng([8, number])
+        data, _ = hard_crowd(rng, k, n, (0.7, 1.0, 1.4)[number % 3], 0.0)
+        many, n_items = many + found(data).sum(), n_items + data.n_items
+        data, two = hard_crowd(rng, k, n, 0.7, 0.15)
+        at = found(data)
+        right, said, planted = right + (at & two).sum(), said + at.sum(), planted + two.sum()
+    assert many <= 0.03 * n_items
+    assert 1 - right / said <= 0.45
+    assert right >= 0.3 * planted
+
+
+def test_with_two_classes_the_list_is_one_of_hard_or_contested_items():
+    made = am.simulate(240, 24, 2, 12, difficulty=1.0, seed=9)
+    z = place._readers(made.annotations)
+    rows = place._climb(z, 0.1, place._expected_votes(made.annotations)).rows
+    assert rows.log_hard is None
+    assert found(made.annotations).sum() >= 10
+
+
 def test_p_is_that_of_enumeration_where_the_coders_are_known():
     made = am.simulate(60, 8, 3, 6, ambiguous=0.2, seed=3)
     data, rng = made.annotations, np.random.default_rng(1)
     z = place._readers(data)
-    pairs = np.log(np.full((3, 3), 1 / 3))
-    rows = place._Rows(np.log(made.confusion), np.log(rng.dirichlet(np.ones(3))), pairs)
-    p, total = place._states(place._joint(z, 0.1, rows))
+    pairs, off = np.log(np.full((3, 3), 1 / 3)), np.array([[0, 1, 3], [2, 0, 2], [3, 1, 0]]) / 4
+    log_class, log_hard = np.log(rng.dirichlet(np.ones(3))), np.log([0.8, 0.2])
+    rows = place._Rows(np.log(made.confusion), log_class, pairs, log_hard, off)
+    joint = place._joint(z, 0.1, rows)
+    p, total = place._states(joint)
+    parts = joint.split(p)
     logs = []
     for i in range(data.n_items):
         mine = np.flatnonzero(data.item == i)
         each = [made.confusion[data.coder[n], :, data.label[n]] for n in mine]
+        said = data.label[mine]
         one = [np.log(0.9) + rows.log_class[k] + sum(np.log(e[k]) for e in each) for k in range(3)]
+        hard = [
+            np.log(0.9 * 0.2 * of)
+            + rows.log_class[k]
+            + sum(np.log((1 - d) * e[k] + d * off[k, y]) for e, y in zip(each, said, strict=True))
+            for k in z.likely[i]
+            for d, of in zip(place.LEVELS, place.LEVEL_SHARES, strict=True)
+        ]
         two = [
             np.log(0.1 / 9) + sum(np.log(u * e[a] + (1 - u) * e[b]) for e in each)
             for a, b in z.pairs[i]
             for u in place.SHARES
         ]
-        logs.append(logsumexp(one + two))
-        assert p[i, 3:].sum() == pytest.approx(np.exp(logsumexp(two) - logs[-1]))
+        logs.append(logsumexp([x + np.log(0.8) for x in one] + hard + two))
+        assert parts[1][i].ravel() == pytest.approx(np.exp(np.array(hard) - logs[-1]))
+        assert parts[2][i].sum() == pytest.approx(np.exp(logsumexp(two) - logs[-1]))
     assert total == pytest.approx(sum(logs))
     assert (np.sort(z.pairs[:, :, 0] + z.pairs[:, :, 1], axis=1) == [1, 2, 3]).all()
 

@@ -51,7 +51,7 @@ def test_caries_rejects_dawid_skene_espeland_handelman_1989(caries):
     assert table.loc["votes, chi-square", "p_value"] < 0.01
     assert table.loc["votes, chi-square", "verdict"] != "fits"
     assert table.loc["errors on the same items", "p_value"] < 0.01
-    assert "differ in difficulty" in found.notes[0]
+    assert "are not spread over the items" in found.notes[0]
     assert "too sure" in found.notes[0]
     assert (
         table.loc[["items with 2 of 5 labels b"], "verdict"].item() == "more than the model expects"
@@ -124,7 +124,7 @@ def test_dawid_skene_of_the_package_is_rejected_on_caries(caries):
     found = fit(data, "dawid-skene", chains=2, draws=300, seed=1)
     table = found.predictive().table.set_index("statistic")
     assert table.loc["votes, chi-square", "p_value"] < 0.01
-    assert any("differ in difficulty" in sentence for sentence in found.check().sentences)
+    assert any("are not spread over the items" in sentence for sentence in found.check().sentences)
 
 
 def test_many_coders_raise_no_false_alarm(rng):

@@ -6,6 +6,7 @@ import click
 
 from annomodels.cli.loading import data_argument
 from annomodels.cli.options import (
+    SEED,
     Reading,
     Writing,
     common_options,
@@ -32,7 +33,7 @@ from annomodels.cli.options import (
 @click.option("--fit", metavar="FIT", help="Check this saved fit of DATA.")
 @click.option(
     "--seed",
-    type=click.IntRange(min=0),
+    type=SEED,
     default=1,
     show_default=True,
     help="Of the fit with --check.",

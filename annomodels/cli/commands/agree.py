@@ -209,7 +209,7 @@ def _each_question(
 
 
 def _say(table: pd.DataFrame, notes: Sequence[str], writing: Writing) -> None:
-    """Say what a drawn table has no room for, and what goes for all of it."""
+    """Print the notes of the rows, and of the whole table."""
     from annomodels.cli.session import note
     from annomodels.cli.tables import form_of
 

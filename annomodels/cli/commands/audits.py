@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from annomodels.cli.options import Writing, common_options, examples, split_words, write_options
+from annomodels.cli.options import (
+    SEED,
+    Writing,
+    common_options,
+    examples,
+    split_words,
+    write_options,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +51,7 @@ TABLES = {
 )
 @click.option(
     "--seed",
-    type=click.IntRange(min=0),
+    type=SEED,
     default=1,
     show_default=True,
     help="The same seed draws the same items.",
@@ -162,7 +169,7 @@ def audit(
 )
 @click.option(
     "--seed",
-    type=click.IntRange(min=0),
+    type=SEED,
     default=1,
     show_default=True,
     help="The same seed gives the same numbers.",
@@ -198,15 +205,16 @@ def estimate(
 ) -> None:
     """Say how good the labels and coders of FIT are, by items that somebody judged.
 
-    Beside each number stand what the judged items say alone (audit) and what the fit says alone
-    (model). The intervals hold where the model is wrong if the items were drawn at random.
+    Each row also shows the estimate from the judged items alone (audit) and from the fit alone
+    (model). If the items were drawn at random, the intervals allow for errors of the model.
     """
     from annomodels.cli.exits import DONE, GATE
     from annomodels.cli.gate import parse_gates
     from annomodels.cli.loading import drawn_from, estimated, load_fit
     from annomodels.cli.places import check_writing
-    from annomodels.cli.session import warn
+    from annomodels.cli.session import note, warn
     from annomodels.cli.tables import emit
+    from annomodels.data.names import label_text
 
     limits = parse_gates(gates)
     check_writing(writing)
@@ -222,14 +230,22 @@ def estimate(
         how["wins"] = None if wins is None else tuple(wins)
     elif wins is not None:
         raise click.UsageError("--wins goes with --pairs.")
+    loaded = load_fit(fit)
     found = estimated(
-        load_fit(fit),
+        loaded,
         paths,
         how,
         by={name: about[name] for name in by},
         clusters=None if cluster is None else about[cluster],
         seed=seed,
     )
+    names = {label_text(each) for each in loaded.data.items}
+    for name in by:
+        if rest := len(names - about[name].keys()):
+            note(
+                f"note: {rest:,} of {len(names):,} items have no {name} in {items}: they are in no "
+                "slice, and count for all items."
+            )
     table = _table(found, shown, label)
     emit(table, writing, f"Estimate: {shown}", TABLES[shown])
     failures = [
@@ -297,10 +313,19 @@ def _gated(found: Estimate) -> pd.DataFrame:
 
     from annomodels.data.names import label_text
 
-    overall = found.table.assign(by="", slice="")
-    rows = pd.concat([overall, found.slices], ignore_index=True) if len(found.slices) else overall
+    rows = found.table.assign(by="", slice="")
+    if len(found.slices):
+        rows = pd.concat([rows, found.slices], ignore_index=True)
+    kept = ("quantity", "value", "low", "high")
+    # a column for each way to cut, so that a sentence says "of system A"
+    cuts = {
+        name if name not in kept else f"column {name}": rows["slice"].where(rows["by"] == name, "")
+        for name in rows["by"].unique()
+        if name
+    }
     names = [
         quantity if label == "" else f"{quantity}:{label_text(label)}"
         for quantity, label in zip(rows["quantity"], rows["label"], strict=True)
     ]
-    return rows.assign(quantity=names)[["by", "slice", "quantity", "value", "low", "high"]]
+    rows = rows.assign(quantity=names)[list(kept)]
+    return pd.concat([pd.DataFrame(cuts, index=rows.index), rows], axis=1)

@@ -14,10 +14,10 @@ from annomodels.cli.coreference import (
     SILVER_MODELS,
     document_options,
 )
-from annomodels.cli.options import FORMATS, Writing, common_options, examples, wide_option
+from annomodels.cli.options import FORMATS, SEED, Writing, common_options, examples, wide_option
 
 if TYPE_CHECKING:
-    from annomodels.coref.overview import By
+    from annomodels.coref.agreements import By
 
 
 @click.command(
@@ -70,9 +70,7 @@ if TYPE_CHECKING:
 @click.option(
     "--draws", type=click.IntRange(min=1), default=1000, show_default=True, help="For intervals."
 )
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of all draws."
-)
+@click.option("--seed", type=SEED, default=1, show_default=True, help="Of all draws.")
 @click.option(
     "--fail-if",
     "gates",

@@ -31,8 +31,7 @@ import numpy as np
 from scipy import special
 
 from annomodels.coefficients.analytic.linearised import Spread
-from annomodels.coefficients.coder_pairs import count_pairs
-from annomodels.coefficients.counts import count
+from annomodels.coefficients.counts import Counts, count_pairs
 from annomodels.coefficients.formulas import mean_squares, observed
 from annomodels.coefficients.own import among_items, item_sizes, one_way_convention
 from annomodels.coefficients.rows import CONVENTIONS
@@ -44,13 +43,7 @@ MOST_LABELS = 2_000
 
 
 def fleiss_cohen_everitt(basis: Basis, value: float, prob: float) -> Spread:
-    """Errors of (weighted) kappa on the items that both coders labelled.
-
-    Raises
-    ------
-    NotApplicable
-        With missing labels under Gwet's convention, and for thousands of labels.
-    """
+    """Errors of (weighted) kappa on the items that both coders labelled."""
     request, rows = basis.request, basis.sample.rows
     k = rows.n_labels
     if request.convention == "gwet" and not basis.data.is_complete:
@@ -86,7 +79,7 @@ def fleiss_cohen_everitt(basis: Basis, value: float, prob: float) -> Spread:
 def f_interval(basis: Basis, value: float, prob: float) -> Spread:
     """Interval, and p-value of the hypothesis that items do not differ."""
     request, rows = basis.request, basis.sample.rows
-    tables = count(rows, CONVENTIONS[request.convention]).tables(basis.sample.point)
+    tables = Counts(rows, CONVENTIONS[request.convention]).tables(basis.sample.point)
     found = mean_squares(tables, request.distance, observed(tables, request.distance))
     name, k, n = request.coefficient.name, found.k, float(found.n)
     rows_ms, error = float(found.rows), float(found.error)
@@ -146,7 +139,7 @@ def jackknife(basis: Basis, value: float, prob: float) -> Spread:
 def _log_ratios(basis: Basis, sizes: Floats) -> tuple[float, Floats]:
     """log(MSA / MSE) of all items, and without one item of each kind, from sums less its own."""
     request, point = basis.request, basis.sample.point
-    counts = count(basis.sample.rows, one_way_convention(request.convention))
+    counts = Counts(basis.sample.rows, one_way_convention(request.convention))
     distance, pooled = request.distance, counts.pooled @ point
     reached = distance.reach(pooled, pooled)
     apart = distance.pairs(counts.first, counts.second, pooled)

@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annomodels.coefficients.counts import Counts, count
+from annomodels.coefficients.counts import Counts
 from annomodels.coefficients.distances import Distance, unit
 from annomodels.coefficients.reasons import used_items
 from annomodels.coefficients.rows import CONVENTIONS
@@ -38,28 +38,16 @@ from annomodels.types import Floats
 
 
 class Spread(NamedTuple):
-    """Errors of a coefficient.
+    """Errors of a coefficient."""
 
-    Parameters
-    ----------
-    se, se0
-        Standard error, and standard error under agreement by chance alone.
-    df
-        Degrees of freedom for the interval; infinite for the normal distribution.
-    ceiling
-        Where the interval is cut.
-    limits
-        The interval, where it is not value +- a multiple of the error.
-    p
-        p-value, where it does not follow from the errors.
-    """
-
-    se: float
+    se: float  # standard error, and standard error under agreement by chance alone
     se0: float = math.nan
+    # degrees of freedom for the interval; infinite for the normal distribution
     df: float = math.inf
-    ceiling: float = math.inf
+    ceiling: float = math.inf  # where the interval is cut
+    # the interval, where it is not value +- a multiple of the error
     limits: tuple[float, float] | None = None
-    p: float = math.nan
+    p: float = math.nan  # p-value, where it does not follow from the errors
 
 
 def chance_error(basis: Basis) -> float:
@@ -83,13 +71,7 @@ def chance_error(basis: Basis) -> float:
 
 
 def fleiss_nee_landis(basis: Basis, value: float, prob: float) -> Spread:
-    """Error under chance, which some packages take for the interval too.
-
-    Raises
-    ------
-    NotApplicable
-        When items have different numbers of labels, or with a distance.
-    """
+    """Error under chance, which some packages take for the interval too."""
     error = chance_error(basis)
     if math.isnan(error):
         raise NotApplicable(
@@ -103,13 +85,7 @@ MOST_CELLS = 50_000_000
 
 
 def linearised_table(basis: Basis, value: float, prob: float) -> Spread:
-    """Error of two coders who both labelled every item, with n in the place of n - 1.
-
-    Raises
-    ------
-    NotApplicable
-        With more coders or missing labels.
-    """
+    """Error of two coders who both labelled every item, with n in the place of n - 1."""
     if basis.rows.n_coders != 2 or not basis.data.is_complete:
         raise NotApplicable(
             "Gwet's formulas for tables are for two coders without missing labels. "
@@ -120,13 +96,7 @@ def linearised_table(basis: Basis, value: float, prob: float) -> Spread:
 
 
 def linearised(basis: Basis, value: float, prob: float) -> Spread:
-    """Error from the linear part of a coefficient.
-
-    Raises
-    ------
-    NotApplicable
-        Under the convention "pairwise", and for too many coders with too many labels.
-    """
+    """Error from the linear part of a coefficient."""
     request, rows, t = basis.request, basis.sample.rows, basis.sample.point
     if request.convention == "pairwise":
         raise NotApplicable(
@@ -138,7 +108,7 @@ def linearised(basis: Basis, value: float, prob: float) -> Spread:
             f"{rows.n_coders:,} coders with {rows.n_labels:,} labels each are too many for an "
             "analytic error. Use the draws (interval())."
         )
-    counts = count(rows, CONVENTIONS[request.convention])
+    counts = Counts(rows, CONVENTIONS[request.convention])
     pooled = counts.pooled @ t if request.margins is None else request.margins
     distance = request.distance
     apart = distance.pairs(counts.first, counts.second, pooled)

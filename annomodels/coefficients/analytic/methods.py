@@ -17,6 +17,7 @@ from annomodels.coefficients.analytic.linearised import (
     linearised_table,
 )
 from annomodels.coefficients.catalogue import COEFFICIENTS
+from annomodels.coefficients.entries import plain_name_of
 from annomodels.coefficients.weights import Basis
 from annomodels.errors import NotApplicable
 
@@ -145,15 +146,7 @@ METHODS: dict[str, _Method] = {
 
 
 def analytic(basis: Basis, value: float, method: str | None, prob: float) -> Analytic:
-    """Find the error of a coefficient by a method that it has.
-
-    Raises
-    ------
-    NotApplicable
-        When the coefficient has no such method, or the method does not fit the data.
-    ValueError
-        When `prob` is not between 0 and 1.
-    """
+    """Find the error of a coefficient by a method that it has."""
     if not 0 < prob < 1:
         raise ValueError(f"prob={prob!r} should lie between 0 and 1, for instance 0.95.")
     entry = basis.request.coefficient
@@ -194,7 +187,7 @@ def _choose(basis: Basis, method: str | None) -> str:
         # With Gwet's convention the margins come from other items than the table of both coders.
         other = basis.request.convention == "gwet" and not basis.data.is_complete
         return "gwet" if other and "gwet" in entry.analytic else entry.analytic[0]
-    plain = method.strip().lower().replace("-", "_").replace(" ", "_")
+    plain = plain_name_of(method)
     for name, known in METHODS.items():
         if plain in (name, *known.aliases) and name in entry.analytic:
             return name

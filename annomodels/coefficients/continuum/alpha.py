@@ -41,29 +41,15 @@ BLOCK = 4_000_000
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """One label in all texts that two coders or more worked on.
+    """One label in all texts that two coders or more worked on."""
 
-    Parameters
-    ----------
-    apart
-        Disagreement of each text, mean over its ordered pairs of coders, shape [text].
-    unit_length, unit_text
-        Length and text of each unit, shape [unit].
-    gap_length, gap_text
-        Length and text of each gap, the longest first, shape [gap].
-    length
-        Length of each text, 0 where fewer than two coders worked on it, shape [text].
-    coded
-        Length of each text times its coders, shape [text].
-    """
-
-    apart: Floats
-    unit_length: Floats
+    apart: Floats  # disagreement of each text, mean over its ordered pairs of coders [text]
+    unit_length: Floats  # length and text of each unit [unit]
     unit_text: Ints
-    gap_length: Floats
+    gap_length: Floats  # length and text of each gap, the longest first [gap]
     gap_text: Ints
-    length: Floats
-    coded: Floats
+    length: Floats  # length of each text, 0 where fewer than two coders worked on it [text]
+    coded: Floats  # length of each text times its coders [text]
 
     def disagreement(self, weights: Floats) -> tuple[Floats, Floats]:
         """Observed and expected disagreement under weights of the texts, [text] or [draw, text]."""
@@ -251,7 +237,7 @@ def alpha_u(
 
 
 def _reason(units: Units, layers: list[Layer], n_texts: int) -> tuple[str, str]:
-    """Why there is no value, as a code and a sentence."""
+    """Return the reason for a missing value, as a code and a sentence."""
     if units.n_coders < 2:
         few = "only one coder" if units.n_coders else "no coder"
         return "one_coder", f"There is {few}. Name all of them with coders=."

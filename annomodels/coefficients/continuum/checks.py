@@ -68,13 +68,7 @@ def check_units(
 
 
 def pairs_done(done: Iterable[Any] | None) -> set[tuple[Any, Any]] | None:
-    """Read who worked on which text.
-
-    Raises
-    ------
-    AnnotationError
-        When something is not a pair (text, coder).
-    """
+    """Read who worked on which text."""
     if done is None:
         return None
     listed = list(done)

@@ -17,7 +17,7 @@ from annomodels.coefficients.parts.results import Breakdown
 from annomodels.coefficients.parts.setup import set_up
 from annomodels.coefficients.rows import Duplicates
 from annomodels.data.annotations import Annotations
-from annomodels.errors import NotApplicable
+from annomodels.errors import NotApplicable, valid_seed
 
 By = Literal["label", "item", "coder", "pair", "group"]
 
@@ -110,6 +110,6 @@ def breakdown(
         distance = "nominal"
     setup = set_up(data, name, distance, missing, duplicates, resample, labels, whole)
     if whole:
-        return by_group_of_items(setup, draws, seed, undefined, positive)
+        return by_group_of_items(setup, draws, valid_seed(seed), undefined, positive)
     way = {"label": by_label, "item": by_item, "coder": by_coder, "pair": by_pair}[chosen]
-    return way(setup, draws, seed)
+    return way(setup, draws, valid_seed(seed))

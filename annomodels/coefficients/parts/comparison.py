@@ -10,14 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from annomodels.coefficients.agreement import Convention, Resample
-from annomodels.coefficients.evaluation import Statistics
+from annomodels.coefficients.evaluation import Statistics, draw_values, point_values
+from annomodels.coefficients.intervals import Drawn
 from annomodels.coefficients.metrics import DistanceLike
-from annomodels.coefficients.parts.columns import collect
 from annomodels.coefficients.parts.setup import Setup, refuse_unfit, set_up
 from annomodels.coefficients.reasons import before, explain
-from annomodels.coefficients.result import Drawn
-from annomodels.coefficients.rows import Duplicates, Rows
-from annomodels.coefficients.weights import Sample, make_sample
+from annomodels.coefficients.rows import Duplicates, Rows, restrict
+from annomodels.coefficients.weights import make_sample
 from annomodels.data.annotations import Annotations
 from annomodels.errors import NotApplicable
 from annomodels.types import Floats, Ints
@@ -135,9 +134,10 @@ def compare_agreement(
             entry = setup.request.coefficient
             why = explain(reason, entry, setup.rows.n_coders)
             raise NotApplicable(f"{setup.title} of the {which} data set is undefined. {why}")
-    values = [_point(setup) for setup in both]
+    values = [float(point_values(one.sample, [one.request])[0].value) for one in both]
     common = len(set(first.items) & set(second.items))
-    notes = []
+    notes: list[str] = []
+    drawn: list[Floats] = []
     if same_items:
         if not common:
             raise NotApplicable(
@@ -147,7 +147,9 @@ def compare_agreement(
         drawn = _together(both, draws, seed)
         notes.append(f"{common:,} items are in both data sets and share their weights.")
     else:
-        drawn = [_alone(setup, draws, [seed, n]) for n, setup in enumerate(both)]
+        for n, setup in enumerate(both):
+            own = int(np.random.SeedSequence([seed, n]).generate_state(1)[0])
+            drawn += draw_values(setup.sample, [setup.request], draws, own)
         if common:
             notes.append(
                 f"{common:,} items have the same name in both data sets. If they are the same "
@@ -164,19 +166,6 @@ def compare_agreement(
     )
 
 
-def _point(setup: Setup) -> float:
-    """Classical value."""
-    statistics = Statistics(setup.sample.rows, [setup.request])
-    return float(statistics.evaluate(setup.sample.point)[0].value)
-
-
-def _alone(setup: Setup, draws: int, seed: list[int]) -> Floats:
-    """Draws of one data set by itself."""
-    statistics = Statistics(setup.sample.rows, [setup.request])
-    own = int(np.random.SeedSequence(seed).generate_state(1)[0])
-    return _drawn(setup.sample, draws, own, [statistics])[0]
-
-
 def _together(both: list[Setup], draws: int, seed: int) -> list[Floats]:
     """Draws of both data sets from one set of items: the coders of the second are further ones."""
     one, two = both
@@ -184,17 +173,18 @@ def _together(both: list[Setup], draws: int, seed: int) -> list[Floats]:
     border = one.rows.n_coders
     statistics = []
     for setup, mine in ((one, sample.rows.coder < border), (two, sample.rows.coder >= border)):
-        rows = dataclasses.replace(
-            sample.rows,
-            item=sample.rows.item[mine],
-            coder=sample.rows.coder[mine] - (0 if setup is one else border),
-            # Chance items take their labels from the larger label set.
-            label=sample.rows.label[mine] % setup.rows.n_labels,
-            n_coders=setup.rows.n_coders,
-            n_labels=setup.rows.n_labels,
-        )
+        rows = restrict(sample.rows, mine)
+        # Chance items take their labels from the larger label set.
+        k = setup.rows.n_labels
+        rows = dataclasses.replace(rows, label=rows.label % k, n_labels=k)
         statistics.append(Statistics(rows, [setup.request]))
-    return _drawn(sample, draws, seed, statistics)
+    if not draws:
+        return [np.empty(0), np.empty(0)]
+    blocks = [
+        [part.evaluate(weights)[0].value for part in statistics]
+        for weights in sample.draw(draws, seed, sum(part.width for part in statistics))
+    ]
+    return [np.concatenate(column) for column in zip(*blocks, strict=True)]
 
 
 def _joint(one: Setup, two: Setup) -> Rows:
@@ -230,18 +220,3 @@ def _units(one: Setup, two: Setup, places: list[Ints], n_items: int) -> Ints | N
             unit[at] = setup.data.groups[group]
     code = {name: n for n, name in enumerate(dict.fromkeys(unit))}
     return np.array([code[name] for name in unit], dtype=np.int64)
-
-
-def _drawn(sample: Sample, draws: int, seed: int, statistics: Sequence[Statistics]) -> list[Floats]:
-    """Draws of each of the statistics under common weights."""
-    width = sum(part.width for part in statistics)
-    found = collect(
-        sample,
-        draws,
-        seed,
-        width,
-        lambda weights: {
-            str(n): part.evaluate(weights)[0].value for n, part in enumerate(statistics)
-        },
-    )
-    return [found.get(str(n), np.empty(0)) for n in range(len(statistics))]

@@ -10,32 +10,25 @@ import numpy as np
 from annomodels.coefficients.agreement import Convention, Resample, agreement
 from annomodels.coefficients.metrics import DistanceLike
 from annomodels.coefficients.parts import sentences as say
-from annomodels.coefficients.parts.coders import against_rest, by_coder, constant_labels
-from annomodels.coefficients.parts.columns import (
-    collect,
-    dataset,
-    draws_note,
-    interval,
-    notes_of,
-    planned,
-)
+from annomodels.coefficients.parts.coders import by_coder, constant_labels
+from annomodels.coefficients.parts.grouped import coder_parts, group_parts
 from annomodels.coefficients.parts.labels import by_label
 from annomodels.coefficients.parts.paradox import prevalence, why_so_low
 from annomodels.coefficients.parts.results import Diagnosis
 from annomodels.coefficients.parts.setup import Setup, refuse_unfit, set_up
 from annomodels.coefficients.parts.shares import (
+    Bias,
+    LabelPairs,
     Overlap,
-    bias,
     item_table,
-    label_pair_shares,
     overlap,
-    part_shares,
     share_columns,
 )
+from annomodels.coefficients.parts.table import collect, dataset, notes_of, planned, spans
 from annomodels.coefficients.reasons import before
 from annomodels.coefficients.rows import Duplicates
 from annomodels.data.annotations import Annotations
-from annomodels.errors import NotApplicable
+from annomodels.errors import NotApplicable, valid_seed
 from annomodels.types import Floats
 
 if TYPE_CHECKING:
@@ -106,7 +99,7 @@ def diagnose(
             f"{setup.title} is a mean over pairs of coders and is not diagnosed. Use alpha, k or "
             'multi_kappa, and breakdown(data, "pair").'
         )
-    links = overlap(setup.data, setup.rows)
+    links = overlap(setup.rows)
     reason = before(setup.request.coefficient, setup.rows, setup.request.convention)
     if reason:
         return _nothing(setup, links)
@@ -116,7 +109,7 @@ def diagnose(
         "duplicates": duplicates,
         "resample": resample,
     }
-    return _diagnosis(setup, links, options, draws, seed)
+    return _diagnosis(setup, links, options, draws, valid_seed(seed))
 
 
 def _diagnosis(
@@ -130,47 +123,42 @@ def _diagnosis(
     names = dict.fromkeys([entry.name, "percent", *(("s", "ac1") if setup.nominal else ())])
     panel = agreement(data, list(names), draws=made, seed=seed, **options).table
     asked = panel.iloc[0].to_dict()
-    counts = setup.counts()
-    first, second, pair_shares = label_pair_shares(setup, counts)
-    parts = {"label_pair": pair_shares, "coder": part_shares(setup, "coder")}
+    sides, label_pairs = coder_parts(setup), LabelPairs(setup, setup.counts())
+    parts: dict[str, Any] = {"label_pair": label_pairs, "coder": sides}
     if setup.sample.documents and data.group is not None:
-        parts["group"] = part_shares(setup, "group")
-    more = bias(against_rest(setup), setup.sample.point)
+        parts["group"] = group_parts(setup)
+    more = Bias(sides, setup.sample.point)
 
     def measure(weights: Floats) -> dict[str, Floats]:
         found = {"over": more.by(weights)}
-        for part, share in parts.items():
-            found[f"{part}_share"], found[f"{part}_expected"] = share.evaluate(weights)
+        for name, part in parts.items():
+            found[f"{name}_share"], found[f"{name}_expected"] = part.shares(weights)
         return found
 
-    width = sum(share.width for share in parts.values())
-    made = planned(made, width, sum(share.work for share in parts.values()))
-    drawn = collect(setup.sample, made, seed, width, measure)
+    width = 6 * sum(part.n_parts for part in parts.values()) + 2 * data.n_labels
+    width += 6 * len(label_pairs.d)
+    work = int(label_pairs.counts.together.nnz + 4 * sides.total.nnz)
+    made = planned(made, width, work)
+    drawn = collect(setup, measure, made, seed, width)
     columns = {}
-    for part, share in parts.items():
-        both = (drawn[f"{part}_share"], drawn[f"{part}_expected"]) if drawn else None
-        columns[part] = share_columns(share.evaluate(setup.sample.point), both)
+    for name, part in parts.items():
+        both = (drawn[f"{name}_share"], drawn[f"{name}_expected"]) if drawn else None
+        columns[name] = share_columns(part.shares(setup.sample.point), both)
     import pandas as pd
 
-    pairs = pd.DataFrame(
-        {
-            "first": [data.labels[k] for k in first],
-            "second": [data.labels[k] for k in second],
-            **columns["label_pair"],
-        }
-    )
+    first, second = ([data.labels[k] for k in x] for x in (label_pairs.first, label_pairs.second))
+    pairs = pd.DataFrame({"first": first, "second": second, **columns["label_pair"]})
     coders = _coders(setup, links, by.table, columns["coder"], more, drawn.get("over"))
     groups = None
     if "group" in columns:
         groups = pd.DataFrame({"group": list(data.groups), **columns["group"]})
     items = item_table(setup)
     found = prevalence(setup)
-    expected = float(asked["expected"])
     counted = np.bincount(setup.rows.label, minlength=data.n_labels)
     shares = dict(zip(data.labels, counted / counted.sum(), strict=True))
     sentences = [
         *say.about_agreement(asked),
-        *why_so_low(setup, found, float(asked["value"]), expected),
+        *why_so_low(setup, found, float(asked["value"]), float(asked["expected"])),
         *say.about_overlap(links, data.coders, data.n_items),
         *say.about_label_pairs(pairs, data.n_labels),
         *say.about_labels(label, setup.title),
@@ -191,7 +179,7 @@ def _diagnosis(
         groups,
         links.components,
         dataset({"coder": data.coders}, kept),
-        (*notes_of(setup, bool(drawn)), *draws_note(draws, made)),
+        tuple(notes_of(setup, bool(drawn), draws, made)),
     )
 
 
@@ -200,27 +188,27 @@ def _coders(
     links: Overlap,
     table: pd.DataFrame,
     columns: dict[str, Floats],
-    more: Any,
+    more: Bias,
     over: Floats | None,
 ) -> pd.DataFrame:
     """Table of the coders, those behind most disagreement first."""
     import pandas as pd
 
-    nan = np.full(len(table), np.nan)
-    low, high = (nan, nan) if over is None else interval(over)
+    by = more.by(setup.sample.point)
+    low, high = spans(over, by)
     only = constant_labels(setup.rows)
     names = setup.data.labels
     known = ~np.isnan(more.distance)
     found = table.drop(columns="note").assign(
         **columns,
-        partners=nan if links.partners is None else links.partners,
+        partners=np.nan if links.partners is None else links.partners,
         component=links.component,
         only=pd.Series([names[k] if k >= 0 else None for k in only], dtype=object),
         overused=pd.Series(
             [names[k] if ok else None for k, ok in zip(more.label, known, strict=True)],
             dtype=object,
         ),
-        over_by=more.by(setup.sample.point),
+        over_by=by,
         over_low=low,
         over_high=high,
         note=table["note"],
@@ -229,7 +217,7 @@ def _coders(
 
 
 def _nothing(setup: Setup, links: Overlap) -> Diagnosis:
-    """Give what can be said where no two coders share an item."""
+    """Diagnose data in which no two coders share an item."""
     import pandas as pd
     import xarray as xr
 

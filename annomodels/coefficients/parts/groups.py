@@ -4,64 +4,50 @@ The spread is what groups differ beyond what their small samples explain. The va
 taken as normal around its true value with the standard deviation :math:`s_g` of its draws, and the
 true values as normal around a common mean with the standard deviation :math:`\tau`: the
 random-effects model (Higgins, Thompson & Spiegelhalter 2009, doi:10.1111/j.1467-985X.2008.00552.x).
-The mean is integrated out, :math:`\tau` is evenly distributed between 0 and 1 beforehand, and its
+The mean is integrated out, :math:`\tau` has a uniform prior between 0 and 1, and its
 posterior is computed on a grid.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from annomodels.coefficients.evaluation import draw_values, point_values
-from annomodels.coefficients.parts.columns import (
-    dataset,
-    overall_row,
-    overall_table,
-    planned,
-    repeats_note,
-    share_above,
-    spans,
-)
 from annomodels.coefficients.parts.results import Breakdown
 from annomodels.coefficients.parts.setup import Setup
-from annomodels.coefficients.reasons import WITH_VALUE, before, diagnose, explain, used_items
-from annomodels.coefficients.rows import Rows, collapse, prepare
-from annomodels.coefficients.tables import over
+from annomodels.coefficients.parts.table import Row, finish, measured, planned
+from annomodels.coefficients.reasons import (
+    WITH_VALUE,
+    before,
+    diagnose,
+    explain,
+    repeats_note,
+    used_items,
+)
+from annomodels.coefficients.rows import Rows, collapse, prepare, restrict
+from annomodels.coefficients.tables import Evaluated, over
 from annomodels.coefficients.weights import make_sample
 from annomodels.data.names import plain_names, quoted
 from annomodels.errors import NotApplicable
 from annomodels.types import Bools, Floats
 
-if TYPE_CHECKING:
-    import pandas as pd
+Undefined = float | str
 
 GRID = 2001
 FEWEST_GROUPS = 3
 SMALLEST_ERROR = 1e-3
+FEW_GROUPS = 10
+NOBODY = "Nobody gave the label {label!r}: 1 by rule."
+ONE = "One coder alone gave the label {label!r}: 0 by rule."
 
 
 def between_groups(values: Floats, errors: Floats) -> tuple[float, float, float]:
     """Posterior median and 95 % interval of the standard deviation between groups.
 
-    Parameters
-    ----------
-    values, errors
-        Value of each group and the standard deviation of its draws, shape [group].
-
-    Returns
-    -------
-    median, low, high
-        NaN with fewer than three groups.
-
-    Examples
-    --------
-    >>> median, low, high = between_groups(np.array([0.2, 0.5, 0.8]), np.full(3, 0.05))
-    >>> low < 0.3 < high
-    True
+    NaN with fewer than three groups; errors are the standard deviations of the groups' draws.
     """
     known = np.isfinite(values) & np.isfinite(errors)
     y, s = values[known], np.maximum(errors[known], SMALLEST_ERROR)
@@ -80,23 +66,10 @@ def between_groups(values: Floats, errors: Floats) -> tuple[float, float, float]
     return float(median), float(low), float(high)
 
 
-Undefined = float | str
-
-FEW_GROUPS = 10
-COLUMNS = (
-    *("group", "n", "coders", "value", "low", "high", "observed", "expected"),
-    *("p_above_667", "p_above_800", "note"),
-)
-NOBODY = "Nobody gave the label {label!r}: 1 by rule."
-ONE = "One coder alone gave the label {label!r}: 0 by rule."
-
-
 def by_group_of_items(
     setup: Setup, draws: int, seed: int, undefined: Undefined, positive: Hashable | None
 ) -> Breakdown:
     """Break agreement down by group."""
-    import pandas as pd
-
     data = setup.data
     if data.group is None:
         raise NotApplicable(
@@ -105,38 +78,39 @@ def by_group_of_items(
         )
     marked = _positive(setup, undefined, positive)
     made = planned(draws, len(data.groups), 4 * len(data))
-    rows = [
-        {"group": name} | _one(setup, code, made, seed, undefined, marked)
-        for code, name in enumerate(data.groups)
+    rows = [_one(setup, g, made, seed, undefined, marked) for g in range(len(data.groups))]
+    each_drawn = np.stack([row.pop("draws") for row in rows], axis=1)
+    n, coders, why, *each = (list(column) for column in zip(*map(dict.values, rows), strict=True))
+    point = Evaluated(*(np.array(x) for x in each))
+    columns, drawn = measured(setup, point, np.array(n), each_drawn if draws else None)
+    columns["note"] = why
+    value = point.value
+    ruled = np.array([note.endswith("by rule.") for note in why])
+    made = made if draws else 0
+    mean, mean_draws = _mean(value, made, seed)
+    overall: list[Row | dict[str, Any]] = [
+        ("mean over groups", mean, mean_draws, int(np.isfinite(value).sum())),
+        *_pooled(setup, made, seed),
     ]
-    drawn = np.stack([row.pop("draws") for row in rows], axis=1) if draws else None
-    found = pd.DataFrame(rows)
-    value = found["value"].to_numpy(dtype=float)
-    low, high = spans(drawn, value)
-    nan = np.full(len(found), np.nan)
-    above = [nan if drawn is None else share_above(drawn, limit) for limit in (0.667, 0.8)]
-    found = found.assign(low=low, high=high, p_above_667=above[0], p_above_800=above[1])
-    table = found[list(COLUMNS)]
-    ruled = table["note"].str.endswith("by rule.").to_numpy()
-    mean, mean_draws = _mean(value, made if draws else 0, seed)
-    overall = [
-        overall_row("mean over groups", mean, mean_draws, int(np.isfinite(value).sum())),
-        *_pooled(setup, made if draws else 0, seed),
-    ]
+    whole = None
     if drawn is not None:
         free = np.where(ruled, np.nan, value)
-        spread = between_groups(free, _errors(drawn))
-        overall.append(
-            {"what": "SD between groups", "value": spread[0], "low": spread[1], "high": spread[2]}
-            | {"n": int(np.isfinite(free).sum())}
+        spread = dict(
+            zip(("value", "low", "high"), between_groups(free, _errors(drawn)), strict=True)
         )
-    return Breakdown(
-        f"{setup.title}: each group",
-        table,
-        dataset({"group": data.groups}, {"value": drawn}, _whole(drawn, value, ruled)),
-        overall_table(overall),
-        ("group",),
-        notes=tuple(_notes(setup, table, ruled, undefined, drawn is not None)),
+        overall.append({"what": "SD between groups", **spread, "n": int(np.isfinite(free).sum())})
+        if np.isfinite(value).any():
+            # the mean over these groups, with draws of their items, to compare a group with
+            filled = np.where(ruled, value, drawn)
+            whole = over(np.nansum(filled, axis=1), np.isfinite(filled).sum(1))
+    return finish(
+        setup,
+        "each group",
+        {"group": list(data.groups)},
+        {"n": n, "coders": coders, **columns},
+        {"value": drawn, "whole": whole},
+        overall,
+        _notes(setup, value, ruled, undefined, drawn is not None),
     )
 
 
@@ -162,33 +136,15 @@ def _positive(setup: Setup, undefined: Undefined, positive: Hashable | None) -> 
     return setup.data.labels.index(positive)
 
 
-def _rows_of(setup: Setup, code: int) -> Rows:
-    """Rows of one group, with its own coders."""
-    rows, group = setup.rows, setup.data.group
-    assert group is not None
-    kept = group[rows.item] == code
-    items, item = np.unique(rows.item[kept], return_inverse=True)
-    coders, coder = np.unique(rows.coder[kept], return_inverse=True)
-    return dataclasses.replace(
-        rows,
-        item=item.astype(np.int64),
-        coder=coder.astype(np.int64),
-        label=rows.label[kept],
-        n_items=len(items),
-        n_coders=len(coders),
-        times=np.ones(len(items)),
-        unit=None,
-    )
-
-
 def _one(
     setup: Setup, code: int, draws: int, seed: int, undefined: Undefined, marked: int | None
 ) -> dict[str, Any]:
-    """Row of one group, with its draws."""
-    rows, request = _rows_of(setup, code), setup.request
+    """Numbers of items and coders, note, value with its two sides, and draws of one group."""
+    assert setup.data.group is not None
+    rows = restrict(setup.rows, setup.data.group[setup.rows.item] == code, items=True)
+    request = setup.request
     entry = request.coefficient
-    nan = float("nan")
-    value = observed = expected = nan
+    point = Evaluated(*np.full(3, np.nan))
     drawn = np.full(draws, np.nan)
     used = used_items(rows, request.convention)
     reason = before(entry, rows, request.convention)
@@ -196,28 +152,20 @@ def _one(
         sample = make_sample(collapse(rows))
         point = point_values(sample, [request])[0]
         reason = diagnose(entry, rows, request.convention, point)
-        value, apart, by_chance = (float(part) for part in point)
-        sides = (apart, by_chance)
-        observed, expected = (1 - side if setup.nominal else side for side in sides)
         if draws and reason in ("", "constant_coder"):
             own = int(np.random.SeedSequence([seed, code]).generate_state(1)[0])
             drawn = draw_values(sample, [request], draws, own)[0]
     note = explain(reason, entry, rows.n_coders, rows.n_labels)
+    value = float(point.value)
     rule = None if marked is None or not used.any() else _rule(rows, used, marked)
     if rule is not None and marked is not None:
         value, drawn = rule, np.full(draws, np.nan)
         note = (NOBODY if rule else ONE).format(label=setup.data.labels[marked])
     elif reason and reason not in WITH_VALUE and not isinstance(undefined, str):
         value = undefined
-    return {
-        "n": int(used.sum()),
-        "coders": rows.n_coders,
-        "value": value,
-        "observed": observed,
-        "expected": expected,
-        "note": note,
-        "draws": drawn,
-    }
+    found: dict[str, Any] = {"n": int(used.sum()), "coders": rows.n_coders, "note": note}
+    sides = {"value": value, "observed": float(point.observed), "expected": float(point.expected)}
+    return {**found, **sides, "draws": drawn}
 
 
 def _rule(rows: Rows, used: Bools, marked: int) -> float | None:
@@ -237,7 +185,7 @@ def _mean(value: Floats, draws: int, seed: int) -> tuple[float, Floats | None]:
     return float(known.mean()), weights @ known / weights.sum(1)
 
 
-def _pooled(setup: Setup, draws: int, seed: int) -> list[dict[str, Any]]:
+def _pooled(setup: Setup, draws: int, seed: int) -> list[Row]:
     """Row of all items together, groups drawn as a whole; none where it is not defined."""
     request = setup.request
     if before(request.coefficient, setup.rows, request.convention):
@@ -247,46 +195,37 @@ def _pooled(setup: Setup, draws: int, seed: int) -> list[dict[str, Any]]:
     value = float(point_values(sample, [request])[0].value)
     drawn = draw_values(sample, [request], draws, seed)[0] if draws and sample.n_units > 1 else None
     used = int(used_items(setup.rows, request.convention).sum())
-    return [overall_row("pooled", value, drawn, used)]
+    return [("pooled", value, drawn, used)]
 
 
 def _errors(drawn: Floats) -> Floats:
-    """Give the standard deviation of each group's draws; NaN for groups without any."""
+    """Compute the standard deviation of each group's draws; NaN without draws."""
     n = np.isfinite(drawn).sum(0)
     square = np.nansum((drawn - over(np.nansum(drawn, axis=0), n, 0.0)) ** 2, axis=0)
     return np.asarray(np.sqrt(over(square, np.where(n > 1, n, 0))))
 
 
-def _whole(drawn: Floats | None, value: Floats, ruled: Bools) -> tuple[Floats | None, float]:
-    """Mean over these groups, with draws of their items, to compare a group with."""
-    if drawn is None or not np.isfinite(value).any():
-        return None, float("nan")
-    filled = np.where(ruled, value, drawn)
-    means = over(np.nansum(filled, axis=1), np.isfinite(filled).sum(1))
-    return means, float(np.nanmean(value))
-
-
 def _notes(
-    setup: Setup, table: pd.DataFrame, ruled: Bools, undefined: Undefined, drawn: bool
+    setup: Setup, value: Floats, ruled: Bools, undefined: Undefined, drawn: bool
 ) -> list[str]:
-    """Say what a reader of the table should know."""
+    """Collect notes on the table."""
     notes = []
     if setup.data.repeats:
-        notes.append(repeats_note(setup))
+        notes.append(repeats_note(setup.data, setup.duplicates))
     if undefined == "label-given":
-        ones = int((table["value"].to_numpy()[ruled] == 1).sum())
+        ones = int((value[ruled] == 1).sum())
         notes.append(
             f"The rules for labels that nobody or one coder alone gave decide {int(ruled.sum())} "
-            f"of {len(table)} groups: {ones} count as 1, {int(ruled.sum()) - ones} as 0."
+            f"of {len(value)} groups: {ones} count as 1, {int(ruled.sum()) - ones} as 0."
         )
-    lost = int(table["value"].isna().sum())
+    lost = int(np.isnan(value).sum())
     if lost:
-        notes.append(f"{lost} of {len(table)} groups have no value and are left out of the mean.")
+        notes.append(f"{lost} of {len(value)} groups have no value and are left out of the mean.")
     if drawn:
         notes.append(
             "Intervals of a group draw its items; those of the mean and the pooled value draw "
             "whole groups. The SD between groups is what the items' chance does not explain."
         )
-        if len(table) < FEW_GROUPS:
-            notes.append(f"With {len(table)} groups, what is said of all groups is rough.")
+        if len(value) < FEW_GROUPS:
+            notes.append(f"With {len(value)} groups, what is said of all groups is rough.")
     return notes

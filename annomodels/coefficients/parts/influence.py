@@ -1,4 +1,4 @@
-"""What a coefficient would be without an item, or without a coder, for all of them at once.
+"""Coefficients without an item, or without a coder, for all of them at once.
 
 Taking coder j out changes only the items that j labelled, so where the coefficient is a function of
 pooled counts, the counts without j are those of the data less a sparse matrix [coder, item] times
@@ -7,23 +7,23 @@ the weights of the items. Otherwise the data without each coder are counted one 
 
 from __future__ import annotations
 
-import dataclasses
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from annomodels.coefficients.counts import Counts, sparse_sum
 from annomodels.coefficients.evaluation import Statistics
 from annomodels.coefficients.formulas import evaluate_observed, evaluate_with
+from annomodels.coefficients.parts.grouped import beside, label_counts
 from annomodels.coefficients.parts.setup import Setup
-from annomodels.coefficients.parts.two_sided import beside, label_counts, ranges
 from annomodels.coefficients.reasons import before
-from annomodels.coefficients.rows import CONVENTIONS, Rows
+from annomodels.coefficients.rows import CONVENTIONS, Rows, ranges, restrict
 from annomodels.coefficients.tables import Tables, over
-from annomodels.types import Bools, Floats
+from annomodels.types import Floats
 
 BLOCK = 2_000_000
 MOST_NUMBERS = 2_000_000_000
+MOST_ROWS = 20_000_000
 
 
 def without_each_item(setup: Setup, counts: Counts) -> Floats:
@@ -48,64 +48,27 @@ def without_each_item(setup: Setup, counts: Counts) -> Floats:
             weights[np.arange(piece.stop - start), np.arange(start, piece.stop)] = 0.0
             tables = counts.tables(weights)
         else:
-            tables = _less(full, columns, counts.n, piece)
+            lost = (matrix[:, piece].toarray().T for matrix in columns)
+            together, pooled = map(_less, (full.together, full.pooled), lost)
+            tables = _bare(full, together, pooled, full.n - counts.n[piece])
         found = evaluate_with(entry.expectation, tables, setup.request.distance)
         out[piece] = found.value
     return out
 
 
-def _less(full: Tables, columns: list[Any], n: Floats, piece: slice) -> Tables:
-    """Tables of all items less each item of a range."""
-
-    def less(whole: Floats, matrix: Any) -> Floats:
-        left = whole - matrix[:, piece].toarray().T
-        return np.where(left > 1e-9 * whole, left, 0.0)
-
-    none = np.zeros((piece.stop - piece.start, 0, 0))
-    return Tables(
-        first=full.first,
-        second=full.second,
-        together=less(full.together, columns[0]),
-        pooled=less(full.pooled, columns[1]),
-        left=none,
-        right=none,
-        sign=full.sign,
-        n=full.n - n[piece],
-    )
+def _less(whole: Floats, lost: Floats) -> Floats:
+    """Subtract; 0 where what is left is rounding."""
+    left = whole - lost
+    return np.where(left > 1e-9 * np.abs(whole), left, 0.0)
 
 
-MOST_ROWS = 20_000_000
+def _bare(full: Tables, together: Floats, pooled: Floats, n: Floats) -> Tables:
+    """Tables of the same label pairs without distributions of single coders."""
+    none = np.zeros((*pooled.shape[:-1], 0, 0))
+    return Tables(full.first, full.second, together, pooled, none, none, full.sign, n)
 
 
-class Without(Protocol):
-    """Coefficient of the data without each coder."""
-
-    @property
-    def width(self) -> int:
-        """Numbers held for each draw."""
-
-    @property
-    def work(self) -> int:
-        """Entries of the matrices."""
-
-    def evaluate(self, weights: Floats) -> Floats:
-        """Coefficient without each coder, [..., item] -> [..., coder]."""
-
-
-def with_coders(rows: Rows, keep: Bools) -> Rows:
-    """Rows of some coders, with all items; `keep` has the shape [coder]."""
-    code = np.cumsum(keep) - 1
-    kept = keep[rows.coder]
-    return dataclasses.replace(
-        rows,
-        item=rows.item[kept],
-        coder=code[rows.coder[kept]],
-        label=rows.label[kept],
-        n_coders=int(keep.sum()),
-    )
-
-
-def make_without(setup: Setup) -> Without | None:
+def make_without(setup: Setup) -> OneByOne | Less | None:
     """Choose the way; None where a coefficient without a coder means nothing or takes too long."""
     entry, rows = setup.request.coefficient, setup.sample.rows
     convention = setup.request.convention
@@ -114,30 +77,30 @@ def make_without(setup: Setup) -> Without | None:
         return None
     quick = not entry.by_coder and not rows.repeated and convention not in ("listwise", "pairwise")
     if quick and convention in CONVENTIONS:
-        return _Less(setup)
+        return Less(setup)
     if rows.n_coders * len(rows.item) > MOST_ROWS:
         return None
-    return _OneByOne(setup)
+    return OneByOne(setup)
 
 
-class _OneByOne:
-    """The data without each coder, counted anew."""
+class OneByOne:
+    """The data without each coder, counted again for each."""
 
     def __init__(self, setup: Setup) -> None:
         rows = setup.sample.rows
         self.parts = []
         for coder in range(rows.n_coders):
-            keep = np.arange(rows.n_coders) != coder
-            self.parts.append(Statistics(with_coders(rows, keep), [setup.request]))
+            others = restrict(rows, rows.coder != coder)
+            self.parts.append(Statistics(others, [setup.request]))
         self.width = max(part.width for part in self.parts)
         self.work = 4 * len(rows.item) * rows.n_coders
 
     def evaluate(self, weights: Floats) -> Floats:
-        """See :class:`Without`."""
+        """Coefficient without each coder, [..., item] -> [..., coder]."""
         return np.stack([part.evaluate(weights)[0].value for part in self.parts], axis=-1)
 
 
-class _Less:
+class Less:
     """The counts of the data less what each coder adds."""
 
     def __init__(self, setup: Setup) -> None:
@@ -179,7 +142,7 @@ class _Less:
         """Weight of each label that goes with each coder, sparse [coder * label, item]."""
         pooled, fewer = (self.setup.convention.pooled(x)[rows.item] for x in (r, r - 1))
         _, label, times, starts = label_counts(rows)
-        a, cell = ranges(starts[rows.item], np.diff(starts)[rows.item])
+        cell, a = ranges(starts[rows.item], np.diff(starts)[rows.item])
         left = times[cell] - (label[cell] == rows.label[a])
         lost = pooled[a] * times[cell] - fewer[a] * left
         row = rows.coder[a] * rows.n_labels + label[cell]
@@ -191,7 +154,7 @@ class _Less:
         listed = counts.together.tocsc()
         unit = self.setup.convention.pair(rows.per_item.astype(float))
         starts = listed.indptr.astype(np.int64)
-        e, at = ranges(starts[rows.item], np.diff(starts)[rows.item])
+        at, e = ranges(starts[rows.item], np.diff(starts)[rows.item])
         ways = listed.data[at] / unit[rows.item[e]]
         a, second, less = gone
         low, high = np.minimum(rows.label[a], second), np.maximum(rows.label[a], second)
@@ -206,18 +169,18 @@ class _Less:
 
     @property
     def width(self) -> int:
-        """See :class:`Without`."""
+        """Numbers held for each draw."""
         pairs = 0 if self.pairs is None else len(self.counts.first)
         return self.size * (5 * int(self.counts.pooled.shape[0]) + 3 * pairs + 6)
 
     @property
     def work(self) -> int:
-        """See :class:`Without`."""
+        """Entries of the matrices."""
         last = self.pairs if self.apart is None else self.apart
         return int(self.total.nnz + self.n.nnz + self.labels.nnz + last.nnz)
 
     def evaluate(self, weights: Floats) -> Floats:
-        """See :class:`Without`."""
+        """Coefficient without each coder, [..., item] -> [..., coder]."""
         full = self.counts.tables(weights, by_coder=False)
         distance = self.setup.request.distance
         expectation = self.setup.request.coefficient.expectation
@@ -225,22 +188,13 @@ class _Less:
 
         def less(matrix: Any, whole: Floats) -> Floats:
             lost = (matrix @ weights.T).T.reshape(*batch, self.size, -1)
-            left = whole[..., None, :] - lost
-            return np.where(left > 1e-9 * np.abs(whole[..., None, :]), left, 0.0)
+            return _less(whole[..., None, :], lost)
 
-        none = np.zeros((*batch, self.size, 0, 0))
-        tables = Tables(
-            first=full.first,
-            second=full.second,
-            together=np.zeros((*batch, self.size, 0))
-            if self.pairs is None
-            else less(self.pairs, full.together),
-            pooled=less(self.labels, full.pooled),
-            left=none,
-            right=none,
-            sign=full.sign,
-            n=less(self.n, np.asarray(full.n)[..., None])[..., 0],
-        )
+        pairs = np.zeros((*batch, self.size, 0))
+        if self.pairs is not None:
+            pairs = less(self.pairs, full.together)
+        n = less(self.n, np.asarray(full.n)[..., None])[..., 0]
+        tables = _bare(full, pairs, less(self.labels, full.pooled), n)
         if self.apart is None:
             return evaluate_with(expectation, tables, distance).value
         d = distance.pairs(full.first, full.second, full.pooled)

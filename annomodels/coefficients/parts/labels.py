@@ -11,21 +11,10 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from annomodels.coefficients.distances import Nominal
 from annomodels.coefficients.formulas import evaluate_with
-from annomodels.coefficients.parts.columns import (
-    collect,
-    dataset,
-    draws_note,
-    measured,
-    notes_of,
-    overall_row,
-    overall_table,
-    planned,
-    spans,
-)
 from annomodels.coefficients.parts.results import Breakdown
 from annomodels.coefficients.parts.setup import Setup, refuse_unfit
+from annomodels.coefficients.parts.table import drawn, finish, measured, spans
 from annomodels.coefficients.reasons import RARE, used_items
 from annomodels.coefficients.tables import Evaluated, Tables, over
 from annomodels.errors import NotApplicable
@@ -36,16 +25,16 @@ def _touching(tables: Tables) -> tuple[Floats, Floats]:
     """Weight of the pairs k-k and of all pairs with a k, each [..., label]."""
     k, p = tables.n_labels, np.arange(len(tables.first))
     equal = tables.first == tables.second
-    same = sparse.csr_array((np.ones(equal.sum()), (tables.first[equal], p[equal])), (k, len(p)))
-    other = ~equal
-    rows = np.concatenate([tables.first[other], tables.second[other]])
-    cross = sparse.csr_array(
-        (np.ones(len(rows)), (rows, np.concatenate([p[other], p[other]]))), (k, len(p))
-    )
-    flat = tables.together.reshape(-1, len(p)).T
-    shape = (*tables.together.shape[:-1], k)
-    both = np.asarray(same @ flat).T.reshape(shape)
-    return both, both + np.asarray(cross @ flat).T.reshape(shape)
+    other = p[~equal]
+
+    def gathered(row: Ints, place: Ints) -> Floats:
+        matrix = sparse.csr_array((np.ones(len(row)), (row, place)), (k, len(p)))
+        flat = np.asarray(matrix @ tables.together.reshape(-1, len(p)).T).T
+        return flat.reshape(*tables.together.shape[:-1], k)
+
+    both = gathered(tables.first[equal], p[equal])
+    ends = np.concatenate([tables.first[other], tables.second[other]])
+    return both, both + gathered(ends, np.concatenate([other, other]))
 
 
 def specific_agreement(tables: Tables) -> Floats:
@@ -76,8 +65,6 @@ def one_against_rest(tables: Tables) -> Tables:
 
 def by_label(setup: Setup, draws: int, seed: int) -> Breakdown:
     """Break agreement down by label."""
-    import pandas as pd
-
     refuse_unfit(setup)
     entry = setup.request.coefficient
     if entry.each_pair or not setup.nominal:
@@ -88,55 +75,44 @@ def by_label(setup: Setup, draws: int, seed: int) -> Breakdown:
         )
     tables_of = setup.tables()
 
-    def measure(weights: Floats) -> dict[str, Floats]:
+    def measure(weights: Floats) -> dict[str, Floats | Evaluated]:
         tables = tables_of(weights)
-        each = evaluate_with(entry.expectation, one_against_rest(tables), Nominal())
-        whole = evaluate_with(entry.expectation, tables, Nominal())
-        return {"value": each.value, "specific": specific_agreement(tables), "whole": whole.value}
+        each = evaluate_with(entry.expectation, one_against_rest(tables))
+        whole = evaluate_with(entry.expectation, tables).value
+        return {"value": each, "specific": specific_agreement(tables), "whole": whole}
 
-    tables = tables_of(setup.sample.point)
-    rows, k = setup.sample.rows, setup.sample.rows.n_labels
-    width = (8 * k + len(tables.first)) * (1 + tables.left.shape[-2])
-    made = planned(draws, 2 * k, len(rows.item) * 4)
-    drawn = collect(setup.sample, made, seed, width, measure)
-    point = Evaluated(
-        *np.broadcast_arrays(*evaluate_with(entry.expectation, one_against_rest(tables), Nominal()))
-    )
-    used = used_items(setup.rows, setup.request.convention)
-    given: Ints = np.bincount(setup.rows.label[used[setup.rows.item]], minlength=k)
-    columns, values = measured(setup, point, np.full(k, int(used.sum())), drawn.get("value"))
-    specific = specific_agreement(tables)
-    low, high = spans(drawn.get("specific") if used.sum() > 1 else None, specific)
-    why = columns.pop("note")
-    table = pd.DataFrame(
-        {
-            "label": list(setup.data.labels),
-            "n": given,
-            "share": given / max(int(given.sum()), 1),
-            "specific": specific,
-            "specific_low": low,
-            "specific_high": high,
-            **columns,
-            "note": [_rare(note, n) for note, n in zip(why, given.tolist(), strict=True)],
-        }
-    )
-    whole = float(evaluate_with(entry.expectation, tables, Nominal()).value)
-    return Breakdown(
-        f"{setup.title}: each label against the rest",
-        table,
-        dataset(
-            {"label": setup.data.labels},
-            {"value": values, "specific": drawn.get("specific")},
-            (drawn.get("whole"), whole),
-        ),
-        overall_table([overall_row("all labels", whole, drawn.get("whole"), int(used.sum()))]),
-        ("label",),
-        notes=(*notes_of(setup, bool(drawn)), *draws_note(draws, made)),
+    rows, k = setup.rows, setup.rows.n_labels
+    some = tables_of(setup.sample.point)
+    width = (8 * k + len(some.first)) * (1 + some.left.shape[-2])
+    work = 4 * len(setup.sample.rows.item)
+    point, found, notes = drawn(setup, measure, draws, seed, 2 * k, work, width)
+    used = used_items(rows, setup.request.convention)
+    n_items = int(used.sum())
+    given: Ints = np.bincount(rows.label[used[rows.item]], minlength=k)
+    each = Evaluated(*np.broadcast_arrays(*point["value"]))
+    columns, values = measured(setup, each, np.full(k, n_items), found.get("value"))
+    low, high = spans(found.get("specific") if n_items > 1 else None, point["specific"])
+    before = {
+        "n": given,
+        "share": given / max(int(given.sum()), 1),
+        "specific": point["specific"],
+        "specific_low": low,
+        "specific_high": high,
+    }
+    why = [_rare(note, n) for note, n in zip(columns.pop("note"), given.tolist(), strict=True)]
+    return finish(
+        setup,
+        "each label against the rest",
+        {"label": list(setup.data.labels)},
+        {**before, **columns, "note": why},
+        {"value": values, "specific": found.get("specific"), "whole": found.get("whole")},
+        [("all labels", float(point["whole"]), found.get("whole"), n_items)],
+        notes,
     )
 
 
 def _rare(note: str, n: int) -> str:
-    """Say that a label is rare, before anything else."""
+    """Note that a label is rare."""
     if n == 0:
         return "Nobody gave it to an item with two labels or more."
     if not note and n < RARE:

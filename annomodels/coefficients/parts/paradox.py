@@ -1,4 +1,4 @@
-r"""Why coders who agree on nearly everything can have a coefficient near 0.
+r"""High agreement with a coefficient near 0: the effect of a frequent label.
 
 Where one label makes up most of the labels, chance alone gives high agreement
 (:math:`A_e = \sum_k p_k^2` is near 1), and the coefficient is what is left: the agreement on the
@@ -25,36 +25,16 @@ GAP = 0.25
 
 @dataclass(frozen=True)
 class Prevalence:
-    r"""What the most frequent label does to agreement.
+    """Effect of the most frequent label on agreement."""
 
-    Parameters
-    ----------
-    label
-        Code of the most frequent label.
-    share
-        Its share of the labels of items with two labels or more.
-    agreement
-        Observed agreement.
-    by_chance
-        Agreement that these shares alone would give, :math:`\sum_k p_k^2`.
-    s, ac1
-        Bennett's S and Gwet's AC1, NaN with a label set of one.
-    items, others
-        Number of items with two labels or more, and of those where some coder gave another label.
-    met
-        Share of the other labels whose partner on the item is not the most frequent label either;
-        NaN where there is no other label.
-    """
-
-    label: int
-    share: float
-    agreement: float
-    by_chance: float
-    s: float
+    label: int  # its code
+    share: float  # of the labels of items with two labels or more
+    agreement: float  # observed
+    s: float  # Bennett's S, NaN with a label set of one
     ac1: float
-    items: int
-    others: int
-    met: float
+    items: int  # with two labels or more
+    others: int  # of those, where some coder gave another label
+    met: float  # share of the other labels whose partner is another one too
 
 
 def prevalence(setup: Setup) -> Prevalence:
@@ -72,7 +52,6 @@ def prevalence(setup: Setup) -> Prevalence:
         label=label,
         share=float(shares[label]),
         agreement=float(percent.value),
-        by_chance=float((shares**2).sum()),
         s=float(s.value),
         ac1=float(ac1.value),
         items=int(used.sum()),
@@ -119,12 +98,6 @@ def _of(part: int, whole: int) -> str:
 
 
 def number(x: float, digits: int = 3) -> str:
-    """Give a number without a leading zero, as papers print coefficients.
-
-    Examples
-    --------
-    >>> number(0.5), number(-0.0149), number(-1e-9), number(0.996, 2)
-    ('.500', '-.015', '.000', '1.00')
-    """
+    """Format a number without a leading zero, as papers print coefficients."""
     text = f"{x:.{digits}f}" if round(x, digits) else f"{0:.{digits}f}"
     return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text

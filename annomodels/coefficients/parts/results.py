@@ -1,4 +1,4 @@
-"""What a breakdown and a diagnosis come out as: tables with draws behind them, and sentences."""
+"""Results of a breakdown and a diagnosis: tables with draws behind them, and sentences."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from annomodels.coefficients.intervals import Shown
 from annomodels.coefficients.parts.comparison import Difference
 from annomodels.data.names import label_text
 
@@ -16,13 +17,16 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-# rows that are printed: of a breakdown, and of each table of a diagnosis
-SHOWN, FIRST = 30, 5
 MOST_CODERS = 500
+SHARES = (
+    *("share", "share_low", "share_high", "by_chance"),
+    *("ratio", "ratio_low", "ratio_high", "p_more"),
+)
+"""Columns of a part of the disagreement, next to the part that chance would give."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Breakdown:
+class Breakdown(Shown):
     """Agreement in parts: a tidy table, and draws that all parts share.
 
     Parameters
@@ -54,6 +58,8 @@ class Breakdown:
     parts: tuple[str, ...]
     measure: str = "value"
     notes: tuple[str, ...] = ()
+    first = 30
+    sentences = ()
 
     @cached_property
     def _rows(self) -> dict[Hashable, int]:
@@ -162,39 +168,20 @@ class Breakdown:
             more = ", ..." if len(self._rows) > 6 else ""
             raise KeyError(f"There is no part {name!r}. There are {held}{more}.") from None
 
-    def __repr__(self) -> str:
-        tables = [_text(self.table.head(SHOWN))]
-        if len(self.table) > SHOWN:
-            tables.append(f"... {len(self.table) - SHOWN:,} more rows in .table")
-        if len(self.overall):
-            tables.append(_text(self.overall))
-        return "\n".join([self.title, *tables, *self.notes])
-
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
-        body = "".join(
-            str(table.to_html(index=False, max_rows=60, float_format="{:.3f}".format, na_rep=""))
-            for table in (self.table, self.overall)
-            if len(table)
-        )
-        return f"<p><strong>{escape(self.title)}</strong></p>{body}{notes}"
+    def tables(self) -> Iterator[tuple[str, pd.DataFrame]]:
+        """Names and tables: the parts, and all parts together."""
+        for name, table in (("table", self.table), ("overall", self.overall)):
+            if name == "table" or len(table):
+                yield name, table
 
 
 def _name(name: Hashable) -> str:
     return " and ".join(map(label_text, name)) if isinstance(name, tuple) else label_text(name)
 
 
-def _text(table: pd.DataFrame) -> str:
-    if "note" in table and not table["note"].any():
-        table = table.drop(columns="note")
-    return table.to_string(index=False, float_format=lambda x: f"{x:.3f}", na_rep="")
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class Diagnosis:
-    """Where disagreement comes from.
+class Diagnosis(Shown):
+    """Sources of disagreement.
 
     In every table share is the part of the observed disagreement, by_chance the part that chance
     would give, ratio the one over the other, low and high ends of 95 % intervals, and p_more the
@@ -239,6 +226,7 @@ class Diagnosis:
     components: pd.DataFrame
     draws: xr.Dataset
     notes: tuple[str, ...] = ()
+    first = 5
 
     def tables(self) -> Iterator[tuple[str, pd.DataFrame]]:
         """Names of the parts with their tables, as far as there are any."""
@@ -248,24 +236,20 @@ class Diagnosis:
             if table is not None and len(table):
                 yield name, table
 
-    def __repr__(self) -> str:
-        lines = [self.title, "", *(f"* {sentence}" for sentence in self.sentences)]
-        for name, table in self.tables():
-            shown = table.head(FIRST).to_string(
-                index=False, float_format=lambda x: f"{x:.3f}", na_rep=""
-            )
-            more = f" (first {FIRST} of {len(table):,})" if len(table) > FIRST else ""
-            lines += ["", f".{name}{more}", shown]
-        return "\n".join([*lines, "", *self.notes])
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """Label pairs, coders, groups and items one below the other, with their shares."""
+        import pandas as pd
 
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        parts = [f"<p><strong>{escape(self.title)}</strong></p><ul>"]
-        parts += [f"<li>{escape(sentence)}</li>" for sentence in self.sentences]
-        parts.append("</ul>")
-        for name, table in self.tables():
-            body = table.to_html(index=False, max_rows=10, float_format="{:.3f}".format, na_rep="")
-            parts.append(f"<p>{name}</p>{body}")
-        parts += [f"<p>{escape(note)}</p>" for note in self.notes]
-        return "".join(parts)
+        columns = ["part", "name", "n", *SHARES]
+        pieces = []
+        if len(self.label_pairs):
+            pairs = zip(self.label_pairs["first"], self.label_pairs["second"], strict=True)
+            names = [f"{label_text(a)} / {label_text(b)}" for a, b in pairs]
+            pieces.append(self.label_pairs.assign(part="label pair", name=names))
+        for part, table in (("coder", self.coders), ("group", self.groups), ("item", self.items)):
+            if table is not None and len(table):
+                pieces.append(table.assign(part=part, name=table[part].map(label_text)))
+        if not pieces:
+            return pd.DataFrame(columns=columns)
+        return pd.concat([piece.reindex(columns=columns) for piece in pieces], ignore_index=True)

@@ -1,4 +1,4 @@
-"""What the tables of a diagnosis say, in sentences; each stays away where there is nothing to say.
+"""Sentences on the tables of a diagnosis; each is left out if it has no finding.
 
 Whatever is named is named because its posterior probability is .975 or more. Where there are many
 to choose from, such as thousands of coders, it has to be so much more that chance would put half a
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
+from annomodels.coefficients.parts.coders import FEW
 from annomodels.coefficients.parts.paradox import number
 from annomodels.coefficients.parts.shares import Overlap
 from annomodels.data.names import quoted
@@ -26,7 +27,6 @@ SURE = 0.975
 FALSE_NAMES = 0.5
 WIDTH = 2 * float(ndtri(SURE))  # of a 95 % interval, in standard deviations
 NAMED = 3
-FEW = 10
 FEW_ITEMS = 3
 POINTS = 0.05
 CLEARLY = 1.1
@@ -36,7 +36,7 @@ RARE_BY_CHANCE = 0.001
 
 
 def _clear(excess: Any, low: Any, high: Any, choices: int, n: Any = 1e6) -> Any:
-    """Whether something exceeds 0 although it was picked among many; `n` items are behind it."""
+    """Test if a value from `n` items exceeds 0 although it was picked among many."""
     p = max(SURE, 1 - FALSE_NAMES / max(choices, 1))
     return excess > stdtrit(np.maximum(n - 1, 1), p) * (high - low) / WIDTH
 
@@ -63,7 +63,7 @@ def _names(names: Sequence[Hashable]) -> str:
 
 
 def about_agreement(row: Mapping[Any, Any]) -> list[str]:
-    """Give the coefficient with its interval and the probabilities of two thresholds."""
+    """Report the coefficient with its interval and the probabilities of two thresholds."""
     if np.isnan(row["value"]):
         return [f"{row['title']} is undefined. {row['note']}"]
     text = f"{row['title']} is {number(row['value'])}"
@@ -118,7 +118,7 @@ def about_labels(found: Breakdown | None, title: str) -> list[str]:
 
 
 def about_items(table: pd.DataFrame) -> list[str]:
-    """Say on how few items the disagreement lies."""
+    """Count the items that hold half of the disagreement."""
     apart = int((table["share"] > 0).sum())
     if not apart:
         return []
@@ -156,7 +156,7 @@ def about_coders(table: pd.DataFrame, title: str, n_labels: int) -> list[str]:
 
 
 def _behind(row: Mapping[Any, Any]) -> str:
-    """Say that a coder is behind more disagreement than labels."""
+    """Add a coder's share of the disagreement if it exceeds that of the labels."""
     if row["share"] <= row["by_chance"]:
         return ""
     return (
@@ -172,7 +172,7 @@ def _more(n: int, word: str) -> str:
 
 
 def _overuse(table: pd.DataFrame, n_labels: int) -> list[str]:
-    """Say which label a coder gives more often than the others do on the same items."""
+    """Name labels that a coder gives more often than the others do on the same items."""
     sure = (table["over_by"] >= 2 * POINTS) & (table["n"] >= FEW)
     excess = (table["over_by"], table["over_low"], table["over_high"])
     sure &= _clear(*excess, len(table) * n_labels, table["n"])
@@ -220,7 +220,7 @@ def about_groups(table: pd.DataFrame | None) -> list[str]:
 
 
 def about_overlap(found: Overlap, coders: Sequence[Hashable], items: int) -> list[str]:
-    """Say where the graph of coders and items falls apart."""
+    """Report unconnected parts of the graph of coders and items."""
     sentences = []
     alone = [name for name, n in zip(coders, found.shared, strict=True) if n == 0]
     together = found.components[found.components["coders"] > 1]

@@ -1,4 +1,4 @@
-"""What is asked for, checked once for all breakdowns."""
+"""Data and request of a breakdown, checked once."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from annomodels.coefficients.agreement import Convention, Resample, by_group
 from annomodels.coefficients.catalogue import Request, find
-from annomodels.coefficients.coder_pairs import count_pairs
-from annomodels.coefficients.counts import Counts, count
+from annomodels.coefficients.counts import Counts, count_pairs
 from annomodels.coefficients.distances import Ordinal
 from annomodels.coefficients.formulas import EXPECTED
 from annomodels.coefficients.metrics import DistanceLike
@@ -32,53 +31,33 @@ from annomodels.types import Floats
 
 @dataclass(frozen=True, eq=False)
 class Setup:
-    """Data and request of a breakdown.
+    """Data and request of a breakdown."""
 
-    Parameters
-    ----------
-    data
-        The annotations, with the label set that counts.
-    rows
-        Their codes, one item for each item of the data.
-    sample
-        Equal items counted once, and how their weights are drawn.
-    request
-        Coefficient, distance and convention.
-    duplicates
-        What was done where a coder labelled an item twice.
-    """
-
-    data: Annotations
-    rows: Rows
-    sample: Sample
-    request: Request
-    duplicates: Duplicates
+    data: Annotations  # the annotations, with the label set that counts
+    rows: Rows  # their codes, one item for each item of the data
+    sample: Sample  # equal items counted once, and how their weights are drawn
+    request: Request  # coefficient, distance and convention
+    duplicates: Duplicates  # what was done where a coder labelled an item twice
 
     @property
     def nominal(self) -> bool:
-        """Whether labels are the same or not, and nothing between."""
+        """True if labels are the same or not, and nothing between."""
         return self.request.distance.name == "nominal"
 
     @property
     def moving(self) -> bool:
-        """Whether the distance depends on how frequent the labels are."""
+        """True if the distance depends on how frequent the labels are."""
         return isinstance(self.request.distance, Ordinal)
 
     @property
     def title(self) -> str:
-        """What to print for the coefficient."""
+        """Name of the coefficient in print."""
         title = self.request.coefficient.title
         return title if self.nominal else f"{title}, {self.request.distance.name}"
 
     @property
     def convention(self) -> Weighing:
-        """How much an item counts.
-
-        Raises
-        ------
-        NotApplicable
-            When every pair of coders counts the same, which has no weights of items.
-        """
+        """Weights of an item by its number of labels."""
         if self.request.convention not in CONVENTIONS:
             raise NotApplicable(
                 'With missing="pairwise" every pair of coders is separate. Take by="pair", or '
@@ -88,10 +67,10 @@ class Setup:
 
     def counts(self) -> Counts:
         """Label pairs and labels of each item under the convention."""
-        return count(self.sample.rows, self.convention)
+        return Counts(self.sample.rows, self.convention)
 
     def tables(self) -> Callable[[Floats], Tables]:
-        """Give what makes the tables of all data from weights of the items."""
+        """Return the function from weights of the items to tables of all data."""
         if self.request.convention == "pairwise":
             return count_pairs(self.sample.rows).tables
         counts, by_coder = self.counts(), self.request.coefficient.by_coder
@@ -108,20 +87,7 @@ def set_up(
     labels: Sequence[Hashable] | None = None,
     whole: bool = False,
 ) -> Setup:
-    """Check what is asked for; see :func:`~annomodels.agreement` for the parameters.
-
-    Parameters
-    ----------
-    data, name, distance, missing, duplicates, resample, labels
-        As there.
-    whole
-        Whether parts are data sets of their own, so that any coefficient will do.
-
-    Raises
-    ------
-    NotApplicable
-        When the coefficient is unknown, does not fit, or cannot be taken apart.
-    """
+    """Check what is asked for; see :func:`~annomodels.agreement` for the parameters."""
     if labels is not None:
         data = with_labels(data, labels)
     # asked first, as the request would ask for chance levels that nothing here takes
@@ -140,13 +106,7 @@ def set_up(
 
 
 def refuse_unfit(setup: Setup) -> None:
-    """Refuse a coefficient that these coders rule out.
-
-    Raises
-    ------
-    NotApplicable
-        When it is for two coders and there are more, or when repeats are kept.
-    """
+    """Refuse a coefficient that these coders rule out."""
     reason = before(setup.request.coefficient, setup.rows, setup.request.convention)
     if reason in UNFIT:
         entry, sizes = setup.request.coefficient, (setup.rows.n_coders, setup.rows.n_labels)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -98,7 +98,7 @@ def _rows(data: Any) -> list[tuple[str, str, str]]:
                 "Give one row per judgment, with the columns item, coder and label.",
             )
         )
-    columns = [_cells(frame, name) for name in COLUMNS]
+    columns = [list(frame[name]) for name in COLUMNS]
     problems = []
     for name, cells in zip(COLUMNS, columns, strict=True):
         empty = [n for n, cell in enumerate(cells, 1) if is_blank(cell)]
@@ -112,7 +112,3 @@ def _rows(data: Any) -> list[tuple[str, str, str]]:
     if problems:
         raise AnnotationError(problems)
     return sorted({(str(i), str(j), str(k)) for i, j, k in zip(*columns, strict=True)})
-
-
-def _cells(frame: pd.DataFrame, name: str) -> Iterable[Any]:
-    return list(frame[name])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
+from annomodels.coref.conditions import in_order
 from annomodels.coref.readings import key_name
 from annomodels.data.document import Corpus, Document, documents_of
 from annomodels.data.expressions import Key, Markable, Span
@@ -101,5 +102,5 @@ def _links(fit: Fit, at_least: float, column: str = "p_link") -> dict[str, tuple
 def _named(document: Document) -> Iterator[tuple[str, Key]]:
     """Names of mentions in tables, and keys."""
     keys = {m.key for layer in document.layers.values() for m in layer.markables.values()}
-    for key in sorted(keys, key=lambda key: (key[1], key[0])):
+    for key in in_order(keys):
         yield f"{document.id}#{key_name(key)}", key

@@ -26,7 +26,7 @@ CELLS = 1_000_000
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """Draws of sharpness [draw], share of unknown items [draw] and tilt [draw, truth]."""
+    """Draws of sharpness [draw, 2], share of unknown items [draw] and tilt [draw, truth]."""
 
     sharpness: Floats
     unknown: Floats
@@ -37,12 +37,12 @@ class Layer:
         return self.sharpness[chosen], self.unknown[chosen], self.tilt[chosen]
 
 
-# -- coders that are not told apart -------------------------------------------------------------
+# -- coders that are not told apart, and copies of each other ------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class AlikePartition:
-    """A partition in which some coders are taken for one.
+    """A partition in which some coders are one, and of copies the first one of an item counts.
 
     Parameters
     ----------
@@ -50,10 +50,14 @@ class AlikePartition:
         The partition with all coders.
     place
         Place of each coder among those that are told apart, shape [coder].
+    group, rank
+        Group of copies that each coder belongs to (-1: none), and place in it, shape [coder].
     """
 
     whole: Partition
     place: Ints
+    group: Ints
+    rank: Ints
 
     @property
     def first(self) -> int:
@@ -81,14 +85,27 @@ class AlikePartition:
         return getattr(self.whole, "scratch", "")
 
     def open(self) -> Encoded:
-        """Give the codes of its items, each label by the coder that stands for its own."""
+        """Give the codes of its items, each label by the coder that represents its own."""
         codes = self.whole.open()
+        copied = np.flatnonzero(self.group[codes.row] >= 0)
+        if len(copied):
+            item = np.repeat(np.arange(codes.n_patterns), np.diff(codes.starts))
+            row = codes.row[copied]
+            key = item[copied].astype(np.int64) * (int(self.group.max()) + 1) + self.group[row]
+            _, key = np.unique(key, return_inverse=True)
+            first = np.full(int(key.max()) + 1, len(self.rank))
+            np.minimum.at(first, key, self.rank[row])
+            left = np.ones(len(item), dtype=bool)
+            left[copied] = self.rank[row] == first[key]
+            n = np.bincount(item[left], minlength=codes.n_patterns)
+            starts = np.concatenate([[0], np.cumsum(n)]).astype(codes.starts.dtype)
+            codes = replace(codes, starts=starts, row=codes.row[left], label=codes.label[left])
         return replace(codes, row=self.place[codes.row], n_rows=int(self.place.max()) + 1)
 
 
 @dataclass(frozen=True, eq=False)
 class AlikeSource:
-    """A whole in which some coders are taken for one; see :class:`Source`.
+    """A whole in which some coders are one, and copies count once; see :class:`Source`.
 
     Parameters
     ----------
@@ -148,8 +165,10 @@ class AlikeSource:
         return self.whole.believed(fields)
 
 
-def alike(source: Source, place: Ints) -> Source:
-    """Take coders of the same place for one; the source itself where each has a place.
+def alike(source: Source, place: Ints, copies: Sequence[Ints] = ()) -> Source:
+    """Take coders of the same place as one, and of copies the first of each item.
+
+    The source itself, if each coder has a place and none copies.
 
     Parameters
     ----------
@@ -157,10 +176,15 @@ def alike(source: Source, place: Ints) -> Source:
         The whole.
     place
         Place of each coder among those that are told apart, shape [coder].
+    copies
+        Coders of each group of copies, the one that counts first.
     """
-    if np.array_equal(place, np.arange(len(place))):
+    if np.array_equal(place, np.arange(len(place))) and not copies:
         return source
-    parts = tuple(AlikePartition(part, place) for part in source.partitions)
+    group, rank = np.full(len(place), -1), np.zeros(len(place), dtype=np.int64)
+    for number, coders in enumerate(copies):
+        group[coders], rank[coders] = number, np.arange(len(coders))
+    parts = tuple(AlikePartition(part, place, group, rank) for part in source.partitions)
     return AlikeSource(source, parts, np.bincount(place, source.volume))
 
 
@@ -194,9 +218,9 @@ def remembered(
 
 
 def mixed(block: Block, stack: Stack, weights: Floats) -> tuple[Floats, Ints]:
-    """Put the members together; gives the log mixture and the truth of the items of known truth."""
+    """Put the members together; gives log mixtures and truth of the items of known truth."""
     arrays, _ = block.open()
-    log_q = room((block.n_items, block.n_labels), block.scratch)
+    log_q = room((block.n_items, 2, block.n_labels), block.scratch)
     log_q[:] = stack.log_mixture(_sayings(block, arrays, stack), weights)
     block.memory["log mixture"] = log_q
     known = arrays[2] >= 0
@@ -224,19 +248,22 @@ def believed(
     """P(truth) of the items, or what `finish` makes of it.
 
     Gives too, where the `whole` is asked for, what votes and members say of the items [1 + member,
-    item, truth], and the log of the mixture [item, truth].
+    item, truth], and the logs of the mixtures [item, 2, truth].
     """
     log_q, (arrays, _) = _of(block, "log mixture"), block.open()
     gold = arrays[2]
     mean, entropy, mcse = averaged(log_q, layer)
     variance = np.zeros_like(mean)
     members = [_of(block, f"member {n}") for n in range(len(stack.members))]
-    # relative Monte Carlo error of the mixture, to first order from those of the members
-    for power, weight, (p, error) in zip(stack.powers, weights[1:], members, strict=True):
-        raised = np.maximum(p, 1e-3) ** power
-        share = weight * raised / raised.sum(axis=1, keepdims=True) / np.exp(log_q)
-        variance += (np.minimum(share, 1.0) * power * error) ** 2
-    mcse += np.sqrt(variance) * layer.sharpness.mean() * mean
+    # relative Monte Carlo error of the mixtures, to first order from those of the members
+    for view, sharpness in enumerate(layer.sharpness.mean(axis=0)):
+        for n, (p, error) in enumerate(members):
+            power = 1.0 if view else stack.powers[n]
+            raised = np.maximum(p, 1e-3) ** power
+            share = weights[view, 1 + n] * raised / raised.sum(axis=1, keepdims=True)
+            share = np.minimum(share / np.exp(log_q[:, view]), 1.0)
+            variance += (sharpness * share * power * error) ** 2
+    mcse += np.sqrt(variance) * mean
     known = np.flatnonzero(gold >= 0)
     mean[known] = np.eye(block.n_labels)[gold[known]]
     mcse[known], entropy[known] = 0.0, 0.0
@@ -251,7 +278,7 @@ def believed(
 
 def averaged(log_q: Floats, layer: Layer) -> tuple[Floats, Floats, Floats]:
     """P(truth) averaged over the layer, its entropy in nats, and the error of the average."""
-    n, k = log_q.shape
+    n, _, k = log_q.shape
     p, square, entropy = np.empty((n, k)), np.empty((n, k)), np.empty(n)
     step = max(1, CELLS // (len(layer.unknown) * k))
     for begin in range(0, n, step):
@@ -281,7 +308,7 @@ def truths_drawn(
     wrong = np.zeros(draws, dtype=np.int64)
     for n in range(draws):
         wrong[n] = stacked_truths(
-            *arrays, log_q, sharpness[n], unknown[n], writable(tilt[n]), best,
+            *arrays, log_q, writable(sharpness[n]), unknown[n], writable(tilt[n]), best,
             np.uint64(key), iteration + n, block.first, counts[n], sizes[n],
         )  # fmt: skip
     return counts, sizes, wrong

@@ -16,7 +16,7 @@ def stacked_truths(
     cell: Array,
     gold: Array,
     log_q: Array,
-    sharpness: float,
+    sharpness: Array,
     unknown: float,
     tilt: Array,
     best: Array,
@@ -28,11 +28,12 @@ def stacked_truths(
 ) -> int:
     """Draw the truth of every item given the layer of a stack, and count.
 
-    Random numbers are those of item `first` and the items after it. Adds to `counts` [cell, truth]
-    and `sizes` [truth], which begin at zero, and gives the number of items of unknown truth whose
-    `best` class was not the one drawn.
+    `log_q` [item, 2, truth] and `sharpness` [2] are those of its two mixtures. Random numbers are
+    those of item `first` and the items after it. Adds to `counts` [cell, truth] and `sizes`
+    [truth], which begin at zero, and gives the number of items of unknown truth whose `best` class
+    was not the one drawn.
     """
-    n_classes = log_q.shape[1]
+    n_classes = log_q.shape[2]
     p = np.empty(n_classes)
     wrong = 0
     for i in range(gold.shape[0]):
@@ -41,7 +42,7 @@ def stacked_truths(
         else:
             top = -np.inf
             for k in range(n_classes):
-                p[k] = sharpness * log_q[i, k] + tilt[k]
+                p[k] = sharpness[0] * log_q[i, 0, k] + sharpness[1] * log_q[i, 1, k] + tilt[k]
                 top = max(top, p[k])
             total = 0.0
             for k in range(n_classes):

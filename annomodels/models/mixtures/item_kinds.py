@@ -56,7 +56,6 @@ class KindsOfItems(KindPriors, StateModel):
     title: ClassVar[str] = "kinds of items"
     citation: ClassVar[str] = "this package"
     family: ClassVar[str] = "readings"
-    scattered: ClassVar[bool] = True
 
     @cached_property
     def coders(self) -> KindRows:  # type: ignore[override]
@@ -74,6 +73,11 @@ class KindsOfItems(KindPriors, StateModel):
         """
         several = [f"x {self.communities}"] * (self.communities > 1)
         return " ".join([self.name, str(self.kinds), *several])
+
+    @property
+    def scattered(self) -> bool:
+        """Kinds find each other from a start at random; a class alone begins at its mode."""
+        return self.kinds > 1
 
     @property
     def starter(self) -> ConjugateModel:

@@ -196,7 +196,40 @@ class HonestAndSpammers(HierarchicalDawidSkene):
 
 
 @dataclass(frozen=True)
-class Spammers(StateModel):
+class Independent(StateModel):
+    """Hierarchical Dawid-Skene as a model of states: the state of an item is its class.
+
+    Coders are independent given the truth. A stack has it among its members.
+
+    Parameters
+    ----------
+    coders
+        How coders label.
+
+    Examples
+    --------
+    >>> Independent().layout(3).names
+    ('0', '1', '2')
+    """
+
+    name: ClassVar[str] = "independent"
+    title: ClassVar[str] = "independent coders"
+    citation: ClassVar[str] = "Dawid and Skene (1979)"
+
+    coders: ConjugateModel = field(default_factory=HierarchicalDawidSkene)
+
+    def layout(self, n_labels: int) -> Layout:
+        """Give the states of the items: the classes."""
+        eye = np.eye(n_labels)
+        return Layout(tuple(map(str, range(n_labels))), eye, np.arange(n_labels), eye)
+
+    def describe(self) -> list[str]:
+        """Story and priors in sentences."""
+        return self.coders.describe()
+
+
+@dataclass(frozen=True)
+class Spammers(Independent):
     """Hierarchical Dawid-Skene with spammers among the coders.
 
     Items are as in Dawid-Skene; :class:`HonestAndSpammers` says how coders label.
@@ -217,12 +250,3 @@ class Spammers(StateModel):
     citation: ClassVar[str] = "Raykar and Yu (2012)"
 
     coders: ConjugateModel = field(default_factory=HonestAndSpammers)
-
-    def layout(self, n_labels: int) -> Layout:
-        """Give the states of the items: the classes."""
-        eye = np.eye(n_labels)
-        return Layout(tuple(map(str, range(n_labels))), eye, np.arange(n_labels), eye)
-
-    def describe(self) -> list[str]:
-        """Story and priors in sentences."""
-        return self.coders.describe()

@@ -11,6 +11,7 @@ from annomodels.data.annotations import Annotations
 from annomodels.models.base import Earlier, Model
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.mixtures.item_kinds import KindsOfItems
+from annomodels.models.mixtures.kinds import Independent
 from annomodels.types import Floats, Ints
 
 VOTES = "votes"
@@ -24,33 +25,69 @@ ROUNDS = 300
 # looks of an iteration from which members run for fewer iterations, at least this share of them;
 # from which fewer draws are made; and looks at labels up to which a stack is fitted by default
 LOOKS, LEAST_SHARE, MANY_LOOKS, MOST_LOOKS = 1_600_000, 0.25, 25_000_000, 1_000_000_000
+# what an ordered scale takes from the log-odds of independent coders
+ORDERED = 5.0
+# labels alone never make it certain that coders err independently: all may share an error
+MOST_INDEPENDENT = 0.85
+# two ways to put the members together: pooled and flattened with the votes, or as they are
+POOLED, APART = 0, 1
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """Evidence in the labels that coders err together given the truth.
+
+    Parameters
+    ----------
+    gain
+        Nats per label by which members with kinds of items predict held-out labels better than
+        members without.
+    deviations
+        The same in its own standard errors.
+    independent
+        Probability that coders err independently given the truth, before any truth is known.
+    noise
+        Whether the labels may depend on no truth at all.
+    """
+
+    gain: float = 0.0
+    deviations: float = 0.0
+    independent: float = 0.0
+    noise: bool = False
 
 
 @dataclass(frozen=True)
 class Stack(HierarchicalDawidSkene):
-    r"""Several models and the votes put together, as sure as such a mixture was on public sets.
+    r"""Combine several models and the votes, confident only as far as the labels allow.
 
     .. math::
 
         q_{ik} = (1 - v) \sum_m w_m \frac{P_{mik}^{t_m}}{\sum_l P_{mil}^{t_m}} + v \, V_{ik},
-        \quad w_m \propto b_m \hat w_m^g, \\
-        P(truth_i = k) = (1 - u) \frac{q_{ik}^{s} e^{\beta_k}}{\sum_l q_{il}^{s} e^{\beta_l}}
-        + \frac{u}{K}, \\
+        \quad w_m \propto b_m \hat w_m^g, \qquad
+        r_{ik} = \frac{\sum_m a_m \hat w_m P_{mik}}{\sum_m a_m \hat w_m}, \\
+        P(truth_i = k) = (1 - u) \frac{x_{ik}^{s} e^{\beta_k}}{\sum_l x_{il}^{s} e^{\beta_l}}
+        + \frac{u}{K}, \quad
+        x = r \text{ with probability } \omega, \text{ else } q, \\
         \log s \sim N(\log S - c G, \tau_s^2), \quad
         \text{logit}\, u \sim N(\text{logit}\, U, \tau_u^2), \quad
-        \beta_k \sim N(0, \tau_\beta^2)
+        \beta_k \sim N(0, \tau_\beta^2), \\
+        \text{logit}\, \omega = o_0 + o_1 Z
 
-    No model is right on all data. So the members are fitted, and the weights :math:`\hat w` make
-    their mixture foretell each label from the others best (stacking, Yao et al. 2018). V are the
-    shares of the votes, which always count. How sure the mixture may be is a property of the data
-    at hand that labels hardly show: a sharpness s, a share u of items of which the crowd knows
-    nothing, and a tilt :math:`\beta` towards some classes. How these differ from set to set was
-    learnt on public sets with known truth, and is their prior here; G is how much better labels
-    are foretold where items of a class come in kinds, a sign that coders err together. Items of
-    known truth teach s, u and :math:`\beta`, and all members.
+    No model is right for all data. So the members are fitted, and the weights :math:`\hat w` make
+    their mixture predict each label from the others best (stacking, Yao et al. 2018). If coders
+    err independently given the truth, the members without kinds of items are right as they are
+    (r, with S = 1). If they do not, these members are far too confident, and P(truth) is a
+    flattened mixture of all members and the votes V. G is how much better labels are predicted when
+    the items of a class come in kinds, per label and (Z) in standard errors: a sign that coders err
+    together. :math:`\omega` follows from both. The remaining confidence of the flattened mixture is
+    a property of the data that labels hardly show: a sharpness s, a share u of items about which
+    the crowd knows nothing, and a tilt :math:`\beta` towards some classes. How these differ from
+    data set to data set is calibrated on public data with known truth, :math:`\omega` on these and
+    simulated crowds. Items of known truth update :math:`\omega`, s, u, :math:`\beta` and all
+    members.
 
-    Parameters of coders are those of the hierarchical model given truths drawn from the stack, so
-    that their intervals hold what is not known of the truth.
+    Coder parameters are those of the hierarchical model given truths drawn from the stack, so
+    their intervals include the uncertainty about the truth.
 
     Parameters
     ----------
@@ -59,7 +96,9 @@ class Stack(HierarchicalDawidSkene):
     favour
         Logarithm of b, the weight of each member before the labels are seen.
     powers
-        Powers t of the members, below 1 where a member is surer than it should be.
+        Powers t of the members, below 1 if a member is overconfident.
+    apart
+        Weights a of the members if coders err independently, before the labels are seen.
     evidence
         The exponent g: how far weights follow the labels that members foretell.
     votes
@@ -70,6 +109,10 @@ class Stack(HierarchicalDawidSkene):
         The slope c.
     spread
         Standard deviations :math:`\tau` of log s, logit u and :math:`\beta_k`.
+    independence
+        The numbers o, from which :math:`\omega` follows; it is never above .85.
+    unknown_apart, spread_apart
+        U and standard deviations :math:`\tau` if coders err independently.
     far_off
         How far the accuracy of a coder lies from that under drawn truths, as a standard deviation
         of its logit.
@@ -82,7 +125,7 @@ class Stack(HierarchicalDawidSkene):
     Examples
     --------
     >>> Stack().names
-    ('votes', 'item-kinds 4', 'item-kinds 2 x 3', 'item-kinds 1 x 3')
+    ('votes', 'item-kinds 4', 'item-kinds 2 x 3', 'item-kinds 1 x 3', 'independent')
     """
 
     name: ClassVar[str] = "stack"
@@ -104,29 +147,41 @@ class Stack(HierarchicalDawidSkene):
         default_factory=lambda: (
             KindsOfItems(kinds=4, strays=STRAYS),
             KindsOfItems(kinds=2, communities=3, strays=STRAYS),
-            KindsOfItems(kinds=1, communities=3, strays=STRAYS),
+            KindsOfItems(kinds=1, communities=3),
+            Independent(),
         )
     )
-    # learnt on seventeen public sets by benchmarks/truth.py --learn; the spread with eight chains
-    favour: tuple[float, ...] = (0.54, -0.60, 0.06)
-    powers: tuple[float, ...] = (0.53, 0.44, 0.41)
+    # calibrated on seventeen public sets by benchmarks/truth.py --learn; the spread with eight
+    # chains
+    favour: tuple[float, ...] = (0.54, -0.60, 0.06, -9.0)
+    powers: tuple[float, ...] = (0.53, 0.44, 0.41, 0.41)
+    apart: tuple[float, ...] = (0.0, 0.0, 0.4, 1.0)
     evidence: float = 0.77
     votes: float = 0.22
     sharpness: float = 2.9
     unknown: float = 0.0047
     together: float = 6.5
     spread: tuple[float, float, float] = (0.27, 0.43, 0.49)
+    # calibrated on the public sets and on simulated crowds (docs/accuracy.md)
+    independence: tuple[float, float] = (3.5, -1.3)
+    unknown_apart: float = 0.001
+    spread_apart: tuple[float, float, float] = (0.1, 0.5, 0.1)
     far_off: float = 0.2
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not len(self.members) == len(self.favour) == len(self.powers) > 0:
-            raise ValueError("A stack needs one or more members, each with a favour and a power.")
-        if min(*self.powers, *self.spread, self.sharpness) <= 0:
+        n = len(self.members)
+        if not n == len(self.favour) == len(self.powers) == len(self.apart) > 0:
+            raise ValueError(
+                "A stack needs one or more members, each with a favour, a power and a weight apart."
+            )
+        if min(self.apart) < 0:
+            raise ValueError("Weights of the members of a stack are not below 0.")
+        if min(*self.powers, *self.spread, *self.spread_apart, self.sharpness) <= 0:
             raise ValueError("A stack needs powers, a sharpness and spreads above 0.")
         if self.far_off < 0:
             raise ValueError("Coders of a stack cannot be less than nothing off: far_off is >= 0.")
-        if not (0 <= self.votes < 1 and 0 < self.unknown < 1):
+        if not (0 <= self.votes < 1 and 0 < self.unknown < 1 and 0 < self.unknown_apart < 1):
             raise ValueError("A stack needs a share of votes in [0, 1) and an unknown in (0, 1).")
 
     def learnt(self, earlier: Earlier) -> HierarchicalDawidSkene:
@@ -141,7 +196,12 @@ class Stack(HierarchicalDawidSkene):
     def bound(self, data: Annotations) -> Self:
         """Copy that knows the data it will be fitted to, with all of its members."""
         known = super().bound(data)
-        return replace(known, members=tuple(model.bound(data) for model in self.members))
+        first, slope = self.independence
+        if data.scale != "nominal":
+            # items between two classes of a scale draw errors to both sides, which kinds miss
+            first -= ORDERED
+        members = tuple(model.bound(data) for model in self.members)
+        return replace(known, members=members, independence=(first, slope))
 
     def looks(self, n_given: int, n_coders: int, n_labels: int) -> int:
         """Count the looks of an iteration of all members at labels and rows: their work.
@@ -178,72 +238,93 @@ class Stack(HierarchicalDawidSkene):
         return max(LEAST_SHARE, min(1.0, MANY_LOOKS / self.looks(n_given, n_coders, n_labels)))
 
     def weights(self, foretold: Floats) -> Floats:
-        """Weights of the votes and the members, shape [1 + member], with a sum of 1.
+        """Compute weights of the votes and the members in both mixtures, shape [2, 1 + member].
+
+        Those of a mixture sum to 1.
 
         Parameters
         ----------
         foretold
-            Weights with which the members foretell held-out labels best, shape [member]; see
+            Weights with which the members predict held-out labels best, shape [member]; see
             :func:`stacking_weights`.
         """
         own = np.exp(np.array(self.favour)) * foretold**self.evidence
-        return np.concatenate([[self.votes], (1.0 - self.votes) * own / own.sum()])
+        pooled = np.concatenate([[self.votes], (1.0 - self.votes) * own / own.sum()])
+        apart = np.array([0.0, *(np.array(self.apart) * foretold)])
+        # a run that was stopped may lack the members without kinds
+        return np.stack([pooled, apart / apart.sum() if apart.any() else pooled])
 
-    def gain(self, densities: Floats, n_labels: int) -> float:
-        """Nats a label by which members with kinds of items foretell labels better than others."""
+    def dependence(self, densities: Floats, n_labels: int) -> Dependence:
+        """Measure by held-out log densities [member, label] whether coders err together."""
         plain = np.array([model.n_states(n_labels) <= n_labels for model in self.members])
-        each = densities.mean(axis=1)
         if plain.all() or not plain.any():
-            return 0.0
-        return max(0.0, float(each[~plain].max() - each[plain].max()))
+            return Dependence()
+        each = densities.mean(axis=1)
+        with_kinds, without = np.where(plain, -np.inf, each), np.where(plain, each, -np.inf)
+        gained = densities[with_kinds.argmax()] - densities[without.argmax()]
+        gain = float(gained.mean())
+        error = max(float(gained.std()) / np.sqrt(gained.size), 1e-12)
+        first, slope = self.independence
+        independent = MOST_INDEPENDENT / (1.0 + np.exp(-(first + slope * gain / error)))
+        return Dependence(max(0.0, gain), gain / error, float(independent))
 
     def log_mixture(self, p: Floats, weights: Floats) -> Floats:
-        """Log of the mixture of the votes and the members, shape [item, truth].
+        """Compute logs of the pooled mixture and of the members apart, [item, 2, truth].
 
         Parameters
         ----------
         p
             Shares of the votes and P(truth) of the members, shape [1 + member, item, truth].
         weights
-            Shape [1 + member].
+            Shape [2, 1 + member].
         """
-        mixed = weights[0] * p[0]
-        for power, weight, each in zip(self.powers, weights[1:], p[1:], strict=True):
+        pooled, apart = (own[0] * p[0] for own in weights)
+        for power, (weight, alone), each in zip(self.powers, weights.T[1:], p[1:], strict=True):
             raised = np.maximum(each, LEAST) ** power
-            mixed = mixed + weight * raised / raised.sum(axis=1, keepdims=True)
-        return np.asarray(np.log(mixed))
+            pooled = pooled + weight * raised / raised.sum(axis=1, keepdims=True)
+            apart = apart + alone * each
+        return np.asarray(np.log(np.maximum(np.stack([pooled, apart], axis=1), LEAST)))
 
-    def layer(self, z: Floats, gain: float) -> tuple[Floats, Floats, Floats]:
+    def layer(
+        self, z: Floats, dependence: Dependence, view: int = POOLED
+    ) -> tuple[Floats, Floats, Floats]:
         """Sharpness, share of unknown items and tilt, from numbers that are standard normal.
 
         Parameters
         ----------
         z
             Shape [draw, 2 + truth].
-        gain
-            See :meth:`gain`.
+        dependence
+            See :meth:`dependence`.
+        view
+            The mixture that is taken: 0 pooled, 1 apart.
 
         Returns
         -------
         tuple
-            Shapes [draw], [draw] and [draw, truth].
+            Shapes [draw, 2], [draw] and [draw, truth]; the sharpness of the other mixture is 0.
         """
-        of_sharpness, of_unknown, of_tilt = self.spread
-        centre = np.log(self.sharpness) - self.together * gain
-        odds = self.unknown / (1.0 - self.unknown) * np.exp(of_unknown * z[:, 1])
-        return np.exp(centre + of_sharpness * z[:, 0]), odds / (1.0 + odds), of_tilt * z[:, 2:]
+        of_sharpness, of_unknown, of_tilt = self.spread_apart if view else self.spread
+        centre = 0.0 if view else np.log(self.sharpness) - self.together * dependence.gain
+        unknown = self.unknown_apart if view else self.unknown
+        odds = unknown / (1.0 - unknown) * np.exp(of_unknown * z[:, 1])
+        sharpness = np.zeros((len(z), 2))
+        sharpness[:, view] = np.exp(centre + of_sharpness * z[:, 0])
+        return sharpness, odds / (1.0 + odds), of_tilt * z[:, 2:]
 
-    def build_layer(self, log_q: Floats, truth: Ints, gain: float) -> Any:
-        """Build the PyMC model of sharpness, unknown share and tilt given known truths.
+    def build_layer(
+        self, log_q: Floats, truth: Ints, dependence: Dependence, view: int = POOLED
+    ) -> Any:
+        """Build the PyMC model of the confidence of a mixture given known truths.
 
         Parameters
         ----------
         log_q
-            Log of the mixture for the items of known truth, shape [item, truth].
+            Logs of the mixtures for the items of known truth, shape [item, 2, truth].
         truth
             Their truth, shape [item].
-        gain
-            See :meth:`gain`.
+        dependence, view
+            As for :meth:`layer`.
 
         Returns
         -------
@@ -252,15 +333,16 @@ class Stack(HierarchicalDawidSkene):
         import pymc as pm
         import pytensor.tensor as pt
 
-        n_labels = log_q.shape[1]
+        n_labels = log_q.shape[2]
+        spread = self.spread_apart if view else self.spread
         with pm.Model(coords={"truth": range(n_labels)}) as pymc_model:
-            centre = np.log(self.sharpness) - self.together * gain
-            sharpness = pm.LogNormal("sharpness", mu=centre, sigma=self.spread[0])
-            centre = np.log(self.unknown / (1 - self.unknown))
-            odds = pm.Normal("log_odds", mu=centre, sigma=self.spread[1])
+            centre = 0.0 if view else np.log(self.sharpness) - self.together * dependence.gain
+            sharpness = pm.LogNormal("sharpness", mu=centre, sigma=spread[0])
+            share = self.unknown_apart if view else self.unknown
+            odds = pm.Normal("log_odds", mu=np.log(share / (1 - share)), sigma=spread[1])
             unknown = pm.Deterministic("unknown", pm.math.sigmoid(odds))
-            tilt = pm.Normal("tilt", 0.0, self.spread[2], dims="truth")
-            log_p = sharpness * log_q + tilt
+            tilt = pm.Normal("tilt", 0.0, spread[2], dims="truth")
+            log_p = sharpness * log_q[:, view] + tilt
             log_p = log_p - pt.logsumexp(log_p, axis=1, keepdims=True)
             of_truth = log_p[np.arange(len(truth)), truth]
             flat = pt.log(unknown) - np.log(n_labels)
@@ -271,11 +353,13 @@ class Stack(HierarchicalDawidSkene):
         """Story and priors in sentences."""
         return [
             f"P(truth) is a mixture of the shares of the votes, which count {self.votes:.0%}, and "
-            f"of {len(self.members)} models ({', '.join(self.names[1:])}), weighed by how well "
-            "they foretell labels that are held out.",
-            "How sure the mixture may be, of which share of items the crowd knows nothing, and "
-            "towards which classes it leans, has a prior that was learnt on public sets with "
-            "known truth; known truth of these data teaches more.",
+            f"of {len(self.members)} models ({', '.join(self.names[1:])}), weighted by how well "
+            "they predict held-out labels.",
+            "If coders err independently given the truth, as far as held-out labels show, P(truth) "
+            "is that of the models without kinds of items.",
+            "The confidence of the mixture, the share of items about which the crowd knows "
+            "nothing, and the tilt towards some classes have priors calibrated on public data sets "
+            "with known truth; known truth of these data updates them.",
             "Parameters of coders are those of the hierarchical model given truths drawn from the "
             "stack:",
             *super().describe(),
@@ -333,17 +417,17 @@ def layered(log_q: Floats, sharpness: Floats, unknown: Floats, tilt: Floats) -> 
     Parameters
     ----------
     log_q
-        Log of the mixture, shape [item, truth].
+        Logs of the two mixtures, shape [item, 2, truth].
     sharpness, unknown, tilt
-        Shapes [draw], [draw] and [draw, truth].
+        Shapes [draw, 2], [draw] and [draw, truth].
 
     Examples
     --------
-    >>> one = np.array([1.0]), np.array([0.1]), np.zeros((1, 2))
-    >>> layered(np.log([[0.8, 0.2]]), *one).round(2)
+    >>> pooled = np.array([[1.0, 0.0]]), np.array([0.1]), np.zeros((1, 2))
+    >>> layered(np.log([[[0.8, 0.2], [0.9, 0.1]]]), *pooled).round(2)
     array([[[0.77, 0.23]]])
     """
-    p = sharpness[:, None, None] * log_q + tilt[:, None, :]
+    p = np.tensordot(sharpness, log_q, axes=(1, 1)) + tilt[:, None, :]
     p = np.exp(p - p.max(axis=2, keepdims=True))
     p /= p.sum(axis=2, keepdims=True)
     u = unknown[:, None, None]

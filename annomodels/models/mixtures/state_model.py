@@ -48,8 +48,6 @@ class StateModel(Model):
     engines: ClassVar[tuple[str, ...]] = ("gibbs", "nuts")
     swappable: ClassVar[bool] = False
     by_states: ClassVar[bool] = True
-    # whether chains of Gibbs begin with items put into states at random
-    scattered: ClassVar[bool] = False
     coders: ConjugateModel
 
     # -- what a member says ---------------------------------------------------------------------
@@ -64,6 +62,11 @@ class StateModel(Model):
     def prevalence(self) -> Dirichlet:  # type: ignore[override]
         """Prior of the prevalence of the perceived classes."""
         return self.coders.prevalence
+
+    @property
+    def scattered(self) -> bool:
+        """Whether chains of Gibbs begin with items put into states at random."""
+        return False
 
     @property
     def starter(self) -> ConjugateModel:

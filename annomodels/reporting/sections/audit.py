@@ -116,8 +116,8 @@ def _figure(facts: Facts) -> Part:
         "the audit holds all numbers.",
         "Lines are 95 % intervals. "
         + (
-            "Where the model is right, it makes the answer narrower than the audit alone; where it "
-            "is wrong, the answer follows the audit."
+            "The model makes the intervals narrower than those of the audit alone. If it is wrong, "
+            "the estimate follows the audit."
             if found.by_design
             else "The model made cautious allows for how far such models were off on public sets."
         ),
@@ -225,7 +225,7 @@ def _further(facts: Facts) -> list[str]:
 SECTION = Section(
     "audit-section",
     "Audit",
-    "What items judged by somebody who knows say of these numbers. Where the items were drawn at "
-    "random, this holds whatever the model gets wrong.",
+    "What items judged by an expert say about these numbers. If the items were drawn at random, "
+    "the intervals allow for errors of the model.",
     section,
 )

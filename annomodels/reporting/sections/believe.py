@@ -32,29 +32,23 @@ _TELLS = (
 )
 _TOLD = "The audit tells how much; see “Audit”."
 ALIKE = (
-    "A caution: the model treats the labels of an item as independent once its truth is "
-    "known. Where items differ in difficulty, or coders make the same errors, this is not true: "
-    "the probabilities of the gold labels are then too sure, and the expected number of wrong "
-    "labels is too small."
+    "A caution: the model treats the labels of an item as independent given its true label. If "
+    "items differ in difficulty, or coders make the same errors, gold labels are less certain than "
+    "their probabilities, and more of them are wrong than expected."
 )
-
-
 NUMBERS = (
-    "A caution: the model treats coders' errors on an item as independent once its true value is "
-    "known. Where coders share them, for example because everyone misreads a guideline in "
-    "the same way, this is not true, and the intervals of the true values are too narrow."
+    "A caution: the model treats errors on an item as independent given its true value. If coders "
+    "share errors, for example by a guideline that all misread, the intervals are too narrow."
 )
 _STACK = (
-    "A caution: the stack is as sure as such mixtures were right on public sets with known truth. "
-    "Its interval of wrong labels holds how much such sets differ; an error that nearly the whole "
-    "crowd shares, more than is usual, no labels can show."
+    "A caution: the stack is calibrated on public data sets with known truth, and its interval for "
+    "wrong labels allows for how much these differ. Labels cannot show an error that nearly the "
+    "whole crowd shares."
 )
 _STATES = (
-    "A caution: the model lets items of one class differ, and treats their labels as "
-    "independent once this is known. It cannot see errors that coders share for other "
-    "reasons, such as a guideline that everyone misreads in the same way: a crowd that is "
-    "unanimously wrong looks like one that is right, and the probabilities of the gold labels are "
-    "then too sure."
+    "A caution: the model lets items of one class differ, and treats their labels as independent "
+    "given that. It cannot see errors that coders share for other reasons: a crowd that is "
+    "unanimously wrong looks like one that is right."
 )
 
 CHECKS = columns(

@@ -24,6 +24,7 @@ from annomodels.reporting.parts import (
 from annomodels.summaries.columns import COLUMNS, Cell, Column, decimal, short
 from annomodels.summaries.columns import columns as columns_of
 from annomodels.summaries.draws import SMALLEST
+from annomodels.summaries.items.items import quadrant_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,7 +70,8 @@ def section(facts: Facts) -> list[Part]:
     if "difficulty" in facts.items.table:
         beside = box(*table(hardest(facts)))
         parts.append(pair(_difficulty(facts), beside))
-    parts += table(flagged(facts), "No item is contested, and none needs more labels.")
+    contested = quadrant_name("contested", facts.data.n_labels)
+    parts += table(flagged(facts), f"No item is {contested}, and none needs more labels.")
     parts += table(overturned(facts), ALL_MAJORITIES)
     doubtful = table(judgements(facts))
     return parts + doubtful + [Part("text", SLIP, "cut")] * len(doubtful)
@@ -83,15 +85,25 @@ def groups(facts: Facts) -> Rows:
         "is sure. Nothing to do.",
         "needs more labels": "No label is sure. More labels, best from good coders, would settle "
         "it.",
-        "contested": "Coders disagree more than their errors explain. More labels would hardly "
-        "help: the item may have two readings, or the guideline a gap.",
+        "contested": "Coders disagree more than their errors explain"
+        + (
+            ". Two classes cannot show whether the item is hard or has two readings: read it."
+            if facts.data.n_labels == 2
+            else " and more than difficulty would. More labels would hardly help: the item may "
+            "have two readings, or the guideline a gap."
+        ),
     }
-    return [(name, f"{facts.in_quadrant(name):,}", text) for name, text in what.items()]
+    return [
+        (quadrant_name(name, facts.data.n_labels), f"{facts.in_quadrant(name):,}", text)
+        for name, text in what.items()
+    ]
 
 
 def _quadrant(facts: Facts) -> Part:
     names = ("easy", "hard but settled", "needs more labels", "contested")
-    groups = ", ".join(f"{facts.in_quadrant(name):,} {name}" for name in names)
+    groups = ", ".join(
+        f"{facts.in_quadrant(name):,} {quadrant_name(name, facts.data.n_labels)}" for name in names
+    )
     return picture(
         plots.quadrant(facts.items),
         "quadrant",
@@ -138,7 +150,8 @@ def flagged(facts: Facts) -> Table:
         "item", *text, "quadrant label probability", _votes(facts), "entropy reducible surprise",
         OWN, "reason",
     )  # fmt: skip
-    title = "Contested and uncertain items, the least certain first"
+    contested = quadrant_name("contested", facts.data.n_labels).capitalize()
+    title = f"{contested} and uncertain items, the least certain first"
     return tabulate("items", title, columns, chosen, full="items.csv")
 
 

@@ -15,6 +15,7 @@ from annomodels.reporting.parts import Part, Rows, Section
 from annomodels.reporting.words import count, interval, listed, number, percent, share_interval
 from annomodels.summaries.columns import short
 from annomodels.summaries.gold.gold import wrong_interval
+from annomodels.summaries.items.items import quadrant_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,7 +48,7 @@ def key_numbers(facts: Facts) -> Rows:
             + ("; too few, see the verdict" if facts.too_sure else ""),
         )
         last = (
-            "Contested items",
+            f"{quadrant_name('contested', facts.data.n_labels).capitalize()} items",
             f"{contested:,}",
             f"{percent(contested / n)} of the items; "
             + (one_reading(facts) or f"{like}: {share_interval(contested, n)}"),
@@ -185,7 +186,8 @@ def one_reading(facts: Facts) -> str:
     if "p_ambiguous" in table:
         return ""
     chosen = table.loc[table["quadrant"] == "contested", "p_contested"]
-    return f"{number((1.0 - chosen).sum())} of them may have one reading" if len(chosen) else ""
+    what = "be neither" if facts.data.n_labels == 2 else "have one reading"
+    return f"{number((1.0 - chosen).sum())} of them may {what}" if len(chosen) else ""
 
 
 def _items(facts: Facts, step: str) -> str:
@@ -195,7 +197,8 @@ def _items(facts: Facts, step: str) -> str:
     doubt = f" ({said})" if said else ""
     return (
         f"{contested:,} of {n:,} items ({percent(contested / n)}; for more items like these "
-        f"{share_interval(contested, n)}) are contested{doubt}, and {more:,} "
+        f"{share_interval(contested, n)}) are "
+        f"{quadrant_name('contested', facts.data.n_labels)}{doubt}, and {more:,} "
         f"({percent(more / n)}; {share_interval(more, n)}) need more labels; "
         f"cheapest next step: {step}."
     )
@@ -218,9 +221,9 @@ def next_step(facts: Facts) -> str:
     if more:
         return f"ask for one more label of the {count(more, 'item')} in need of more" + best(facts)
     if contested:
-        pair = _pair(facts)
+        pair, name = _pair(facts), quadrant_name("contested", facts.data.n_labels)
         return (
-            f"read the {count(contested, 'contested item')} with the coders and fix the "
+            f"read the {count(contested, f'{name} item')} with the coders and fix the "
             f"guideline{pair}"
         )
     unsettled = facts.data.n_items - facts.settled

@@ -82,6 +82,8 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
     * "biased": informative, but `bias` names a label;
     * "good": none of these.
 
+    Where labels cannot be told from chance, each is "not enough evidence".
+
     Examples
     --------
     >>> from annomodels.summaries.examples import small_fit
@@ -117,6 +119,8 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
     below = np.full(len(n), np.nan) if target is None else _share(draws.accuracy < target)
     bias = over_use(draws.over_use, draws.prevalence, [label_text(name) for name in data.labels])
     kind = kinds(_portrait(draws, n, bias))
+    if data.by_chance:
+        kind = ["not enough evidence"] * len(kind)
     columns |= {
         "p_no_better_than_chance": _share(draws.skill <= 0),
         "p_spammer": _p_spammer(tree, spammer),
@@ -210,6 +214,8 @@ def _notes(kind: list[str], tree: xr.DataTree, data: Annotations) -> tuple[str, 
     found = Counter(kind)
     counted = ", ".join(f"{found[word]:,} {word}" for word in KINDS if found[word])
     notes = [f"Of {len(kind):,} coders: {counted}."]
+    if data.by_chance:
+        notes.append("Nothing tells one from another: the labels cannot be told from chance.")
     if tree["posterior"]["confusion"].ndim == 4:
         notes.append(
             "The pooled model gives all coders one confusion matrix: it cannot tell them apart."

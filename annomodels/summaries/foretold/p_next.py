@@ -150,13 +150,13 @@ def foretold(tree: xr.DataTree, data: Annotations) -> Foretold:
     """Find the sources of a fit and weigh them."""
     points = np.unique(np.linspace(0, len(data) - 1, min(len(data), POINTS)).astype(int))
     sources = [_of_shares(data, points)]
-    sources += [_of_draws(name, draws, data, points) for name, draws in _draws(tree, data)]
+    sources += [_of_draws(name, draws, data, points) for name, draws in drawn(tree, data)]
     held = np.stack([each.held for each in sources])
     weights = np.stack([stacking_weights(held[:, n]) for n in (0, 1)])
     return Foretold(sources, weights / weights.sum(axis=1, keepdims=True))
 
 
-def _draws(tree: xr.DataTree, data: Annotations) -> Iterator[tuple[str, Draws]]:
+def drawn(tree: xr.DataTree, data: Annotations) -> Iterator[tuple[str, Draws]]:
     """Draws of the model, or of the members of a stack."""
     model = model_of(tree)
     if not model.stacks:

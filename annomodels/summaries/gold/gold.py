@@ -210,14 +210,25 @@ def stack_notes(tree: xr.DataTree) -> tuple[str, ...]:
         return ()
     model = cast("Stack", model_of(tree))
     stack = tree["stack"].to_dataset()
-    means = zip(model.names, stack["weight"].values, strict=False)
+    independent = float((stack["sharpness"].values[:, 1] > 0).mean())
+    weights = np.array([1.0 - independent, independent]) @ stack["weight"].values
+    means = zip(model.names, weights, strict=False)
     told = "gold" in tree["observed_data"].to_dataset()
-    taught = "as the known gold teaches" if told else "as it was on public sets with known truth"
+    taught = "the known truth" if told else "public data sets with known truth"
     notes = [
         f"P(truth) is a mixture: {', '.join(f'{name} {weight:.2f}' for name, weight in means)}, "
-        f"weighed by how well labels that are held out are foretold, and as sure {taught}. Of "
-        f"{float(stack['unknown'].mean()):.1%} of the items the crowd is assumed to know nothing."
+        f"weighted by how well held-out labels are predicted and calibrated on {taught}. Coders "
+        f"err independently with probability {independent:.2f}. The crowd is assumed to know "
+        f"nothing about {float(stack['unknown'].mean()):.1%} of the items."
     ]
+    names = tree["posterior"].to_dataset()["coder"].values
+    for group in json.loads(tree.attrs.get("copies", "[]")):
+        first, *others = (str(names[j]) for j in group)
+        verb = "copies" if len(others) == 1 else "copy"
+        notes.append(
+            f"{', '.join(others)} {verb} {first}: on an item that several of them labeled, only "
+            "one label counts."
+        )
     members = json.loads(tree.attrs.get("members", "{}"))
     if apart := [name for name, each in members.items() if each["rhat_max"] >= APART]:
         notes.append(
@@ -294,14 +305,19 @@ def _intervals(
 ) -> tuple[Floats, Floats]:
     """95 % intervals of the accuracy of the `kept` surest items; NaN with one draw only."""
     most = max(40, min(_DRAWS, _CELLS // max(p.size, 1)))
-    draws = thinned(tree, data, most)
     missing = np.full(len(kept), np.nan)
-    if len(draws) < 2:
-        return missing, missing.copy()
     best = p.argmax(axis=1)
     rng = np.random.default_rng(0)
-    right = np.zeros((len(draws), len(order) + 1))
-    for s, shares in truth_probabilities(draws, data):
+    if "stack" in tree.children:
+        drawn = stacked_truths(tree, most)
+        n = min(most, tree["stack"].sizes["layer_draw"])
+    else:
+        draws = thinned(tree, data, most)
+        drawn, n = truth_probabilities(draws, data), len(draws)
+    if n < 2:
+        return missing, missing.copy()
+    right = np.zeros((n, len(order) + 1))
+    for s, shares in drawn:
         truth = choices(shares, rng.random(len(shares)))
         right[s, 1:] = (truth == best)[order].cumsum()
     found = np.full((len(draws), len(kept)), np.nan)

@@ -24,36 +24,49 @@ GRID = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.45)
 PRIOR = np.array([0.5, *[0.5 / 7] * 7])
 # shares of the coders who perceive the first of two readings
 SHARES = np.array([0.3, 0.5, 0.7])
-# readings are looked for in pairs of so many classes of an item, those with most support
+# share of the labels that a hard item turns into wrong ones, and how many of the hard items it has
+LEVELS, LEVEL_SHARES = np.array([0.25, 0.5]), np.array([2 / 3, 1 / 3])
+# Beta prior of the share of hard items: few or none, unless the labels need them
+HARD = np.array([3.0, 0.4])
+# classes from which hard items and pairs of readings are made: the most supported ones of an item
 CANDIDATES = 3
+# labels that say nothing of how wrong labels of a class spread over the other classes
+EVEN = 2.0
 # how far the bound lies below the evidence, see contested(), and the share of the items of a list
 # that are expected not to be contested
 SLACK, FALSE = 0.14, 0.3
 # labels and cells of coders' rows from which rows and shares are learnt; more are thinned by item
 MOST_LABELS, MOST_CELLS = 50_000, 100_000
 ROUNDS, CLOSE = 60, 1e-3
+NEGLIGIBLE = 12.0  # nats below the best from which larger shares of contested items are not tried
 STEP, LEAST, MOST = math.sqrt(2.0), 1.0, 64.0
 
 
 def contested(data: Annotations) -> Floats:
-    r"""P(an item divides coders more than their errors explain), shape [item].
+    r"""Return P(an item has two readings), shape [item]; with two classes, P(hard or two readings).
 
     .. math::
 
-        y_n \sim Cat(\theta_{j_n, k_i}) \text{ or, with probability } \alpha, \;
-        u_i Cat(\theta_{j_n, a_i}) + (1 - u_i) Cat(\theta_{j_n, b_i}), \quad
-        \theta_{j,k} \sim Dir(c\, m_k)
+        y_n &\sim Cat(\theta_{j_n, k_i}) & \text{all coders read the item alike} \\
+        y_n &\sim (1 - d_i) Cat(\theta_{j_n, k_i}) + d_i Cat(w_{k_i}) & \text{it is hard} \\
+        y_n &\sim u_i Cat(\theta_{j_n, a_i}) + (1 - u_i) Cat(\theta_{j_n, b_i})
+        & \text{each coder perceives one of two classes}
 
-    An item is read alike by all coders, or each coder perceives one of two classes a and b. Rows
-    of the coders get variational posteriors given each share :math:`\alpha` of a grid, so that
-    the errors of coders are those on the items that are read alike. Shares are weighed by the
-    bound on the evidence and :math:`\kappa D h`: the bound takes no notice of what rows lose by
-    items whose states are open, which grows with D, the numbers that the rows leave to the labels,
-    and h, the mean entropy of a state in nats.
+    with :math:`\theta_{j,k} \sim Dir(c\, m_k)`, and :math:`w_k` the spread of the wrong labels of
+    class k over all items. So the second reading must concentrate the wrong labels of an item
+    more than its difficulty does. With two classes both spread alike: only the first and the
+    third kind are used, and hard items count as the third.
 
-    :math:`\kappa` = .14 was chosen on 120 made-up crowds of 2 to 5 classes, 120 to 700 items, 6 to
-    20 labels an item, and 0 to 30 % of items with two readings, with the bundled crowd in view; see
-    :doc:`/concepts` for what lists of other crowds held.
+    Rows of the coders get variational posteriors given each share :math:`\alpha` of contested
+    items of a grid; the share of hard items has a posterior with a sparse prior. Shares are
+    weighted by the bound on the evidence and :math:`\kappa D h`: the bound does not include what
+    rows lose by items whose states are open, which grows with D, the numbers that the rows leave
+    to the labels, and h, the mean entropy of a state in nats.
+
+    :math:`\kappa` = .14 was chosen on 120 simulated crowds of 2 to 5 classes, 120 to 700 items, 6
+    to 20 labels per item, and 0 to 30 % of items with two readings, with the bundled crowd in
+    view; the levels and shares of hard items on 340 others that differ in difficulty. See
+    :doc:`/concepts` for the results on other crowds.
 
     Parameters
     ----------
@@ -81,19 +94,23 @@ def contested(data: Annotations) -> Floats:
     part = whole.thinned(data)
     label_of = _expected_votes(data)[part.number]
     fits: list[_Climbed] = []
-    for share in GRID:
+    evidence: list[float] = []
+    for share, prior in zip(GRID, PRIOR, strict=True):
         fits.append(_climb(part, share, fits[-1].expected if fits else label_of))
-    slack = SLACK * fits[0].degrees
-    evidence = np.array([fit.bound + slack * fit.entropy for fit in fits]) + np.log(PRIOR)
-    weight = np.exp(evidence - evidence.max())
+        slack = SLACK * fits[0].degrees * fits[-1].entropy
+        evidence.append(fits[-1].bound + slack + math.log(prior))
+        if evidence[-1] < max(evidence) - NEGLIGIBLE:
+            break
+    weight = np.exp(np.array(evidence) - max(evidence))
     weight /= weight.sum()
     out = np.zeros(data.n_items)
     for begin, end in whole.blocks():
         block = whole.cut(begin, end)
-        for share, fit, w in zip(GRID, fits, weight, strict=True):
+        for share, fit, w in zip(GRID[: len(fits)], fits, weight, strict=True):
             if share and w > 1e-6:
-                states = _states(_joint(block, share, fit.rows))[0]
-                out[begin:end] += w * states[:, data.n_labels :].sum(axis=1)
+                joint = _joint(block, share, fit.rows)
+                two = joint.split(_states(joint)[0])[2]
+                out[begin:end] += w * two.sum(axis=(1, 2))
     return out
 
 
@@ -141,8 +158,14 @@ class _Readers:
     label: Ints
     starts: Ints
     allowed: Floats
-    pairs: Ints  # [item, candidate, 2]
+    likely: Ints  # [item, candidate]
     n_coders: int
+
+    @property
+    def pairs(self) -> Ints:
+        """Pairs of the likely classes, shape [item, pair, 2]."""
+        sides = np.triu_indices(self.likely.shape[1], 1)
+        return np.stack([self.likely[:, side] for side in sides], axis=2)
 
     @property
     def n_labels(self) -> int:
@@ -162,7 +185,7 @@ class _Readers:
         at = np.repeat(self.starts[chosen] - starts[:-1], n) + np.arange(starts[-1])
         return _Readers(
             self.number[at], self.coder[at], self.label[at], starts, self.allowed[chosen],
-            self.pairs[chosen], self.n_coders,
+            self.likely[chosen], self.n_coders,
         )  # fmt: skip
 
     def thinned(self, data: Annotations) -> _Readers:
@@ -202,10 +225,9 @@ def _readers(data: Annotations) -> _Readers:
     rows /= rows.sum(axis=2, keepdims=True)
     spoken = rows[coder, :, label]
     support = per_item(spoken / spoken.sum(axis=1, keepdims=True), data.starts)
-    order = np.argsort(-support, axis=1, kind="stable")[:, :CANDIDATES]
-    pairs = np.stack([order[:, side] for side in np.triu_indices(order.shape[1], 1)], axis=2)
+    likely = np.argsort(-support, axis=1, kind="stable")[:, :CANDIDATES]
     number = np.arange(len(data))
-    return _Readers(number, coder, label, data.starts, allowed, pairs, data.n_coders)
+    return _Readers(number, coder, label, data.starts, allowed, likely, data.n_coders)
 
 
 def _counts(coder: Ints, label: Ints, expected: Floats, n_coders: int) -> Floats:
@@ -220,11 +242,17 @@ def _counts(coder: Ints, label: Ints, expected: Floats, n_coders: int) -> Floats
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """Expected log rows [coder, truth, label], log shares of classes and of pairs of them."""
+    """Expected log rows [coder, truth, label], log shares of classes and of pairs of them.
+
+    Of hard items: log share of those that are not hard and of those that are, None with two
+    classes, and the spread of wrong labels [truth, label].
+    """
 
     log_rows: Floats
     log_class: Floats
     log_pair: Floats
+    log_hard: Floats | None
+    wrong: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,24 +271,50 @@ class _Climbed:
 
 @dataclass(frozen=True, eq=False)
 class _Joint:
-    """Log joint of states and labels [item, state]; of pairs, share of the first reading."""
+    """Log joint of states and labels [item, state].
+
+    States are plain classes, then class and level of hard items, then pair and share. `kept` is
+    the probability that a label of a hard item came from the coder's row, and `first` that a label
+    came from the first reading, [annotation, class or pair, level or share].
+    """
 
     log: Floats
+    n_labels: int
+    kept: Floats | None
     first: Floats | None
+
+    def split(self, states: Floats) -> tuple[Floats, Floats, Floats]:
+        """Split P(state) into plain classes, classes and levels, pairs and shares."""
+        at, n = self.n_labels, len(states)
+        shapes = [(0, 1) if x is None else x.shape[1:] for x in (self.kept, self.first)]
+        end = at + math.prod(shapes[0])
+        hard = states[:, at:end].reshape(n, *shapes[0])
+        return states[:, :at], hard, states[:, end:].reshape(n, *shapes[1])
 
 
 def _joint(z: _Readers, share: float, rows: _Rows) -> _Joint:
     spoken = rows.log_rows[z.coder, :, z.label]
-    log = per_item(spoken, z.starts) + rows.log_class + math.log1p(-share) + z.allowed
-    if not share:
-        return _Joint(log, None)
+    prior = rows.log_class + math.log1p(-share) + z.allowed
     p, at = np.exp(spoken), np.arange(len(spoken))[:, None]
-    pairs = z.pairs[z.item]
-    a = p[at, pairs[:, :, 0]][:, :, None] * SHARES
-    both = a + p[at, pairs[:, :, 1]][:, :, None] * (1.0 - SHARES)
-    prior = rows.log_pair[z.pairs[:, :, 0], z.pairs[:, :, 1]] + math.log(share / len(SHARES))
-    two = per_item(np.log(both), z.starts) + prior[:, :, None]
-    return _Joint(np.concatenate([log, two.reshape(len(log), -1)], axis=1), a / both)
+    logs, kept, first = [per_item(spoken, z.starts) + prior], None, None
+    if rows.log_hard is not None:
+        logs[0] += rows.log_hard[0]
+        likely = z.likely[z.item]
+        kept = p[at, likely][:, :, None] * (1.0 - LEVELS)
+        both = kept + rows.wrong[likely, z.label[:, None]][:, :, None] * LEVELS
+        kept /= both
+        of_class = np.take_along_axis(prior, z.likely, axis=1)[:, :, None]
+        of_level = rows.log_hard[1] + np.log(LEVEL_SHARES)
+        logs.append(per_item(np.log(both), z.starts) + of_class + of_level)
+    if share:
+        pairs, of_item = z.pairs, z.pairs[z.item]
+        first = p[at, of_item[:, :, 0]][:, :, None] * SHARES
+        both = first + p[at, of_item[:, :, 1]][:, :, None] * (1.0 - SHARES)
+        first /= both
+        of_pair = rows.log_pair[pairs[:, :, 0], pairs[:, :, 1]] + math.log(share / len(SHARES))
+        logs.append(per_item(np.log(both), z.starts) + of_pair[:, :, None])
+    log = np.concatenate([each.reshape(len(prior), -1) for each in logs], axis=1)
+    return _Joint(log, z.n_labels, kept, first)
 
 
 def _states(joint: _Joint) -> tuple[Floats, float]:
@@ -274,34 +328,57 @@ def _states(joint: _Joint) -> tuple[Floats, float]:
 def _climb(z: _Readers, share: float, expected: Floats) -> _Climbed:
     """Posterior of the rows given a share of contested items, from what labels were given for."""
     k, item = z.n_labels, z.item
-    plain = per_item(expected, z.starts) + 1.0 / k
-    plain /= plain.sum(axis=1, keepdims=True)
-    pair, at = np.zeros(z.pairs.shape[:2]), np.arange(len(item))
+    one = per_item(expected, z.starts) + 1.0 / k
+    one /= one.sum(axis=1, keepdims=True)
+    pair, pairs, at = np.zeros((len(one), z.pairs.shape[1])), z.pairs[item], np.arange(len(item))
+    hardness = np.array([1.0, 0.0])
     mean, strength = None, 4.0
     for _ in range(ROUNDS):
         counts = _counts(z.coder, z.label, expected, z.n_coders)
         mean, strength = _population(counts, mean, strength)
         own = counts + strength * mean
         log_rows = digamma(own) - digamma(own.sum(axis=2, keepdims=True))
-        rows = _Rows(log_rows, *_shares(z, plain, pair))
+        log_hard, lost = _hard(hardness) if k > 2 else (None, 0.0)
+        rows = _Rows(log_rows, *_shares(z, one, pair), log_hard, _wrong(own))
         joint = _joint(z, share, rows)
         states, log_labels = _states(joint)
-        bound = log_labels - _divergence(counts, own, strength * mean, log_rows)
-        before, plain = plain, states[:, :k]
-        expected = plain[item]
+        bound = log_labels - _divergence(counts, own, strength * mean, log_rows) - lost
+        before = one
+        plain, hard, two = joint.split(states)
+        one, expected = plain.copy(), plain[item]
+        np.add.at(one, (np.arange(len(one))[:, None], z.likely[:, : hard.shape[1]]), hard.sum(2))
+        hardness = np.array([plain.sum(), hard.sum()])
+        if joint.kept is not None:
+            kept = (hard[item] * joint.kept).sum(axis=2)
+            for n in range(kept.shape[1]):
+                expected[at, z.likely[item, n]] += kept[:, n]
         if joint.first is not None:
-            two = states[:, k:].reshape(len(states), *joint.first.shape[1:])
             pair = two.sum(axis=2)
             first = (two[item] * joint.first).sum(axis=2)
             for n in range(pair.shape[1]):
-                expected[at, z.pairs[item, n, 0]] += first[:, n]
-                expected[at, z.pairs[item, n, 1]] += pair[item, n] - first[:, n]
-        if np.abs(plain - before).max() < CLOSE:
+                expected[at, pairs[:, n, 0]] += first[:, n]
+                expected[at, pairs[:, n, 1]] += pair[item, n] - first[:, n]
+        if np.abs(one - before).max() < CLOSE:
             break
     entropy = -float((states * np.log(np.maximum(states, 1e-300))).sum()) / len(states)
     total = counts.sum(axis=2)
     degrees = (k - 1) * float((total / (total + strength)).sum())
     return _Climbed(rows, expected, bound, entropy, degrees)
+
+
+def _hard(n: Floats) -> tuple[Floats, float]:
+    """Compute expected log shares of items that are not hard and are; divergence from prior."""
+    own = n + HARD
+    log = digamma(own) - digamma(own.sum())
+    return log, _divergence(n[None, None], own[None, None], HARD[None], log[None, None])
+
+
+def _wrong(own: Floats) -> Floats:
+    """Spread of the labels other than each coder's usual one of a class, shape [truth, label]."""
+    k = own.shape[2]
+    usual = own == own.max(axis=2, keepdims=True)
+    off = np.where(usual, 0.0, own).sum(axis=0) + EVEN * (1.0 - np.eye(k)) / max(k - 1, 1)
+    return np.asarray(off / off.sum(axis=1, keepdims=True))
 
 
 def _population(counts: Floats, mean: Floats | None, strength: float) -> tuple[Floats, float]:

@@ -67,9 +67,11 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
 
     quadrant is
 
-    * "contested": its coders disagree more than their errors explain; the item may be ambiguous.
-      The list of these is the longest of which 30 % are expected to have one reading after all, by
-      p_contested, of items with at least 8 labels, of which two or more differ from the rest.
+    * "contested": its coders disagree more than their errors and its difficulty explain; the item
+      may be ambiguous. The list of these is the longest of which 30 % are expected to have one
+      reading after all, by p_contested, of items with at least 8 labels, of which two or more
+      differ from the rest. With two classes labels cannot tell a hard item from a contested one,
+      and notes and page call the list "hard or contested"; the value in the column is the same.
       Under a model with ambiguous items: P(ambiguous) > .5;
     * "needs more labels": not contested, and no label has probability .95;
     * "hard but settled": probability at least .95 although a quarter of the labels or more differ;
@@ -127,7 +129,9 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
             "reason": reasons(facts, where),
         }
     )
-    counted = ", ".join(f"{where.count(word):,} {word}" for word in QUADRANTS)
+    counted = ", ".join(
+        f"{where.count(word):,} {quadrant_name(word, data.n_labels)}" for word in QUADRANTS
+    )
     notes = [f"Of {data.n_items:,} items: {counted}.", *told_by(tree)]
     if any(each.effect for each in model_of(tree).parameters(data.n_labels)):
         from annomodels.summaries.coders.effects import effect_sentences
@@ -139,6 +143,17 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
             "probabilities are too sure."
         )
     return Summary("Items", table, truth[["p_truth"]], tuple(notes), COLUMNS)
+
+
+def quadrant_name(word: str, n_labels: int) -> str:
+    """Return the name under which people read a quadrant.
+
+    Examples
+    --------
+    >>> quadrant_name("contested", 2), quadrant_name("contested", 3)
+    ('hard or contested', 'contested')
+    """
+    return f"hard or {word}" if word == "contested" and n_labels == 2 else word
 
 
 def disagreement(data: Annotations) -> Floats:
@@ -264,10 +279,13 @@ def reasons(facts: ItemFacts, where: list[str]) -> list[str]:
                 "the time."
             )
         elif word == "contested":
+            two = data.n_labels == 2
+            more = "their errors" if two else "their errors and its difficulty explain"
+            it = "It may be hard, or have two readings" if two else "It may have two readings"
             out[i] = (
                 f"{dissent} of {n[i]} labels are not {label!r}, although these coders are right "
                 f"{acc_all[i]:.0%} of the time; with probability {facts.contested[i]:.2f} that is "
-                "more than their errors. It may have two readings."
+                f"more than {more}. {it}."
             )
         elif word == "needs more labels":
             out[i] = _needs_more(label, p, int(n[i]), dissent, bits[i])

@@ -103,7 +103,7 @@ def stack_beliefs(tree: xr.DataTree, count: int) -> Beliefs:
     log_q = stack["log_mixture"].values
 
     def believe(items: Ints) -> Iterator[tuple[slice, Floats]]:
-        size = max(1, BUDGET // (8 * len(chosen) * log_q.shape[1]))
+        size = max(1, BUDGET // (8 * len(chosen) * log_q.shape[2]))
         for first in range(0, len(items), size):
             p = layered(log_q[items[first : first + size]], *some_draws)
             yield slice(first, first + p.shape[1]), np.ascontiguousarray(p.transpose(1, 0, 2))

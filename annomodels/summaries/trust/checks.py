@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from annomodels.summaries.trust.findings import (
 )
 from annomodels.summaries.trust.item_terms import item_terms_finding
 from annomodels.summaries.trust.next_model import fitted_model, next_model
+from annomodels.summaries.trust.patterns import patterns
 from annomodels.summaries.trust.predictive import REJECTED, TOO_SURE, Aspect, aspects
 from annomodels.summaries.trust.priors import prior_finding
 from annomodels.summaries.trust.suspects import suspects
@@ -32,12 +33,19 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-VERDICTS = ("trust", "check", "do not use")
+VERDICTS = ("trust", "no problem found", "check", "do not use")
+# what is said where all is well but known truth tested nothing
+NOT_TESTED = "No known truth has tested them."
 LAMPS = ("green", "amber", "red")
 UNTESTED = "grey"
 
-# what a stack says in place of that P(truth) is too sure
-ALLOWED = "P(truth) of the stack allows for that."
+# codes of findings that explain symptoms: of those nothing is said then but in the table
+CAUSES = frozenset(
+    {
+        "copies", "repeats", "items_twice", "split_guideline",
+        "classes_swapped_by_coders", "known_labels_against_the_coders",
+    }
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,7 +55,7 @@ class Check:
     Parameters
     ----------
     verdict
-        "trust", "check" or "do not use".
+        "trust", "no problem found", "check" or "do not use". Only known truth makes it "trust".
     sentences
         What was found, in words, the worst first.
     table
@@ -55,6 +63,8 @@ class Check:
     lamps
         "green", "amber", "red" or "grey" for each of: computed well, fits the labels, tested on
         known truth. Grey is what was not looked at; only known truth lights the third.
+    findings
+        The findings themselves, in the order of the table.
 
     Examples
     --------
@@ -69,6 +79,7 @@ class Check:
     sentences: tuple[str, ...]
     table: pd.DataFrame
     lamps: Mapping[str, str] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
 
     @property
     def lit(self) -> str:
@@ -96,9 +107,13 @@ def check(tree: xr.DataTree, data: Annotations, aspects: Sequence[Aspect] | None
     swapped classes; one mode; run to the end; items with two labels or more; 20 labels per coder
     for the model dawid-skene; coders better than chance; posterior predictive p-values between
     .01 and .99; no copies, families of coders, repeats, coders of one label, gold labels that
-    nobody gave, or majorities overturned by coders who are flagged; three coders or more, most with
-    more than a label; labels given often enough; no class on which coders contradict the prior; and
-    enough points to sum effects of items out.
+    nobody gave, or majorities overturned by coders who are flagged; no class read in two ways, no
+    coder who swaps classes or gets worse, no items under two names, no known labels that contradict
+    their coders; three coders or more, most with more than a label; labels given often enough; no
+    class on which coders contradict the prior; and enough points to sum effects of items out.
+
+    Symptoms that follow from a cause that was found, such as copies, stay in the table; no sentence
+    repeats them.
 
     Parameters
     ----------
@@ -113,7 +128,8 @@ def check(tree: xr.DataTree, data: Annotations, aspects: Sequence[Aspect] | None
     Returns
     -------
     Check
-        "do not use" when one finding forbids it, "check" when one needs a look, else "trust".
+        "do not use" when one finding forbids it, "check" when one needs a look, "trust" when none
+        does and known truth tested the fit, else "no problem found".
 
     Examples
     --------
@@ -123,7 +139,7 @@ def check(tree: xr.DataTree, data: Annotations, aspects: Sequence[Aspect] | None
     'check'
     """
     findings = [*fit_findings(tree, data), *data_findings(tree, data), *suspects(tree, data)]
-    findings += model_findings(tree, data, aspects)
+    findings += [*patterns(data), *model_findings(tree, data, aspects)]
     for seen in (prior_finding(tree, data), item_terms_finding(tree, data)):
         findings += [] if seen is None else [seen]
     if model_of(tree).item_effects_summed:
@@ -143,16 +159,45 @@ def judged(findings: Sequence[Finding], well: str) -> Check:
     """Give the verdict that findings lead to; `well` is the sentence where none is bad."""
     import pandas as pd
 
-    worst = max(finding.severity for finding in findings)
     bad = sorted((f for f in findings if f.severity), key=lambda finding: -finding.severity)
+    causes = {finding.code for finding in bad} & CAUSES
     columns = ["name", "value", "limit", "ok", "sentence"]
     table = pd.DataFrame([finding.row() for finding in findings], columns=columns)
-    sentences = [finding.sentence for finding in bad] or [well]
     lamps = {}
     for lamp in (COMPUTED, FITS, TESTED):
         seen = [finding.severity for finding in findings if finding.lamp == lamp]
         lamps[lamp] = LAMPS[max(seen)] if seen else UNTESTED
-    return Check(VERDICTS[worst], tuple(dict.fromkeys(sentences)), table, lamps)
+    tested = lamps[TESTED] == LAMPS[0]
+    sentences = [f.sentence for f in bad if not (causes and f.symptom)]
+    if not bad:
+        sentences = [well if tested else f"{well} {NOT_TESTED}".strip()]
+    verdict = VERDICTS[bad[0].severity + 1 if bad else int(not tested)]
+    return Check(verdict, tuple(dict.fromkeys(sentences)), table, lamps, tuple(findings))
+
+
+def tested_on(
+    found: Check, tree: xr.DataTree, data: Annotations, known: Mapping[Any, Any]
+) -> Check:
+    """Judge a check again, with what truth that the fit was not told says about it.
+
+    Parameters
+    ----------
+    found
+        Check of the fit.
+    tree
+        Result of the fit.
+    data
+        What was fitted.
+    known
+        Truth by name of item.
+    """
+    from annomodels.summaries.trust.known_truth import held_back_finding
+
+    seen = held_back_finding(tree, data, known)
+    if seen is None:
+        return found
+    findings = [*found.findings, seen]
+    return judged(findings, _all_well(findings))
 
 
 def _all_well(findings: list[Finding]) -> str:
@@ -203,11 +248,11 @@ def _predictive(tree: xr.DataTree, data: Annotations, seen: Sequence[Aspect]) ->
         if not aspect.fits:
             text = aspect.sentence
             if "stack" in tree.children:
-                text = text.replace(TOO_SURE, ALLOWED)
+                text = text.replace(f" {TOO_SURE}", "")
         severity = FINE if aspect.fits else CHECK
-        found.append(Finding(aspect.name, aspect.p_value, REJECTED, text, severity))
+        found.append(Finding(aspect.name, aspect.p_value, REJECTED, text, severity, symptom=True))
     rejected = [finding.name for finding in found if finding.severity]
     other = next_model(fitted_model(tree), rejected, data.n_labels, data.scale)
     if other is not None:
-        found.append(Finding("next model", len(rejected), 0, other.sentence, CHECK))
+        found.append(Finding("next model", len(rejected), 0, other.sentence, CHECK, symptom=True))
     return found

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -48,11 +50,18 @@ class Finding:
         0 fine, 1 needs a look, 2 forbids the use of the fit.
     lamp
         What it is about: the computation, whether the labels are as the model says, or known truth.
+    symptom
+        Whether it says how the labels look, and nothing of why.
+    code
+        Stable name to look it up by; without one, `name` in snake case.
+    values
+        What was found, as plain data: names of coders, items and labels, and numbers.
 
     Examples
     --------
-    >>> Finding("divergences", 3, 0, "3 draws diverged.", 1).row()
-    ('divergences', 3, 0, False, '3 draws diverged.')
+    >>> found = Finding("R-hat", 1.2, 1.01, "The chains do not agree.", 1)
+    >>> found.code, found.row()
+    ('r_hat', ('R-hat', 1.2, 1.01, False, 'The chains do not agree.'))
     """
 
     name: str
@@ -61,6 +70,13 @@ class Finding:
     sentence: str
     severity: Severity = FINE
     lamp: str = FITS
+    symptom: bool = False
+    code: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.code:
+            object.__setattr__(self, "code", re.sub(r"\W+", "_", self.name.lower()).strip("_"))
 
     def row(self) -> tuple[str, float, float, bool, str]:
         """Give the columns name, value, limit, ok and sentence."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -58,6 +59,30 @@ def known_truth_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
     )
 
 
+def held_back_finding(
+    tree: xr.DataTree, data: Annotations, known: Mapping[Any, Any]
+) -> Finding | None:
+    """Test a fit on truth that it was not told; None where it is of few items.
+
+    Parameters
+    ----------
+    tree
+        Result of a fit.
+    data
+        What was fitted.
+    known
+        Truth by name of item.
+    """
+    truth = np.asarray(data.with_gold(known).gold)
+    told = np.zeros(data.n_items, bool) if data.gold is None else data.gold >= 0
+    items = np.flatnonzero((truth >= 0) & ~told)
+    if len(items) < FEWEST_TESTED:
+        return None
+    best = tree["truth"].to_dataset()["p_truth"].values[items].argmax(axis=1)
+    drawn = to_be_expected(tree, data, items, best)
+    return _finding(int((best != truth[items]).sum()), len(items), drawn, "known")
+
+
 def told_finding(tree: xr.DataTree) -> Finding | None:
     """Test the same of a stack of a scan, which keeps what it said of items of known truth.
 
@@ -73,7 +98,11 @@ def told_finding(tree: xr.DataTree) -> Finding | None:
 
 
 def _of_stack(tree: xr.DataTree, log_q: Floats, truth: Ints) -> Finding:
-    best = log_q.argmax(axis=1)
+    from annomodels.models.mixtures.stack import layered
+
+    stack = tree["stack"].to_dataset()
+    layer = [stack[name].values[:TESTS] for name in ("sharpness", "unknown", "tilt")]
+    best = layered(log_q, *layer).mean(axis=0).argmax(axis=1)
     wrong = int((best != truth).sum())
     drawn = _wrong_of_stack(tree, log_q, best, np.random.default_rng(0))
     return _finding(wrong, len(truth), drawn, "known")

@@ -24,13 +24,9 @@ WORK = 2_000_000  # replicated labels
 FEWEST_DRAWS, MOST_DRAWS = 120, 400
 TOO_SURE = "P(truth) is then too sure."
 UNEVEN = (
-    "Errors gather on some items ({:.2f} times the variance that the model expects): items differ "
-    f"in difficulty or have two readings. {TOO_SURE}"
+    f"Errors gather on some items ({{:.2f}} times the variance that the model expects). {TOO_SURE}"
 )
-DIFFICULTY = (
-    "The votes are not spread over the items as the model expects: items differ in difficulty, "
-    f"or coders share errors, more than it allows. {TOO_SURE}"
-)
+SPREAD = f"The votes are not spread over the items as the model expects. {TOO_SURE}"
 REJECTED = 0.01
 WORST = 3  # coders and pairs that get a row of their own
 SMALLEST_SD = 0.01
@@ -156,8 +152,8 @@ def _of_items(
     agree = rows.two_sided("pairwise agreement", observed["agreement"][0], seen["agreement"][:, 0])
     more = "more" if agree.p_value < 0.5 else "less"
     found = [
-        votes.saying(DIFFICULTY),
-        spread.saying(DIFFICULTY),
+        votes.saying(SPREAD),
+        spread.saying(SPREAD),
         agree.saying(f"Coders agree {more} often than the model expects"),
     ]
     if not np.isnan([observed["alpha"][0], *seen["alpha"][:, 0]]).any():

@@ -24,6 +24,7 @@ from annomodels.summaries.draws import (
     truth_probabilities,
 )
 from annomodels.summaries.summary import Summary
+from annomodels.summaries.trust.consensus import consensus
 from annomodels.summaries.trust.findings import CHECK, Finding
 from annomodels.summaries.trust.smoothing import power_sensitivity, smoothed
 from annomodels.types import Floats
@@ -53,7 +54,8 @@ _STACK = "Gold labels come from a stack of models; the priors changed are those 
 def prior_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
     """Judge whether a class is mostly taken for another, against what the prior of coders expects.
 
-    The labels of settled items speak: those of each item count for each class by P(truth).
+    Labels count for each class by what coders agree on, and known truth: in P(truth) of a stack the
+    doubts about many items of a common class would outweigh the items of a rare one.
 
     None where the model expects nothing of a class from the others.
 
@@ -79,6 +81,9 @@ def prior_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
     if found is None:
         return None
     p: Floats = tree["truth"].to_dataset()["p_truth"].values
+    crowd = consensus(data)
+    if crowd is not None:
+        p = crowd.p if data.gold is None else np.where(data.gold[:, None] >= 0, p, crowd.p)
     told = np.zeros((data.n_labels, data.n_labels))
     for label in range(data.n_labels):
         told[:, label] = p[data.item[data.label == label]].sum(axis=0)

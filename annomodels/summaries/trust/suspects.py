@@ -11,6 +11,7 @@ import numpy as np
 
 from annomodels.data.alike import MOSTLY, single_labels
 from annomodels.data.annotations import Annotations
+from annomodels.data.copying import ONE_LABEL, compared, copied
 from annomodels.data.names import label_text
 from annomodels.data.validation import FEWEST_KNOWN
 from annomodels.summaries.draws import Draws, model_of, thinned
@@ -18,9 +19,6 @@ from annomodels.summaries.gold.evidence import contributions, majority
 from annomodels.summaries.skills import skill
 from annomodels.summaries.trust.copies import (
     NAMED,
-    ONE_LABEL,
-    compared,
-    copies,
     copies_finding,
     families,
     families_finding,
@@ -55,11 +53,13 @@ def suspects(tree: xr.DataTree, data: Annotations) -> list[Finding]:
     """
     p: Floats = tree["truth"].to_dataset()["p_truth"].values
     pairs = compared(data)
-    groups = copies(pairs)
+    groups = copied(pairs)
     alike = families(pairs, p, data)
-    extra = sum(len(group) - 1 for group in groups)
+    extra = sum(len(group) - 1 for group in groups.coders)
     draws = thinned(tree, data, DRAWS)
-    flagged = np.unique(np.concatenate([*groups, below_chance(draws, data)]).astype(np.int64))
+    flagged = np.unique(
+        np.concatenate([*groups.coders, below_chance(draws, data)]).astype(np.int64)
+    )
     return [
         copies_finding(groups, pairs, data),
         families_finding(alike, data, extra),
@@ -233,7 +233,7 @@ def overturned_finding(draws: Draws, p: Floats, data: Annotations, flagged: Ints
         "evidence is that of coders who copy each other or are worse than chance "
         f"({who}{', ...' if len(flagged) > NAMED else ''}). Look at these items."
     )
-    return Finding(name, len(found), 0, text, CHECK)
+    return Finding(name, len(found), 0, text, CHECK, symptom=True)
 
 
 def single_labels_finding(data: Annotations) -> Finding:

@@ -1,0 +1,161 @@
+"""From draws to intervals and probabilities, for one quantity or many; and how results print."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from annomodels.coefficients.tables import over
+from annomodels.types import Floats
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+THRESHOLDS = (0.667, 0.8)
+"""Krippendorff 2004 draws tentative conclusions from the one, others from the other."""
+
+
+def interval(
+    draws: Floats, prob: float = 0.95, value: ArrayLike = math.nan
+) -> tuple[Floats, Floats]:
+    """Equal-tailed intervals of the defined draws, [draw, ...] -> two of [...]; NaN without any.
+
+    An interval reaches as far as the `value` that it is printed with. Where coders agree in
+    everything, draws stay below 1; there a Jeffreys interval ends at 1 by convention, too (Brown,
+    Cai & DasGupta 2001, doi:10.1214/ss/1009213286).
+    """
+    if not 0 < prob < 1:
+        raise ValueError(f"prob={prob!r} should lie between 0 and 1, for instance 0.95.")
+    flat = draws.reshape(len(draws), math.prod(draws.shape[1:]))
+    out = np.full((2, flat.shape[1]), np.nan)
+    tails = [(1 - prob) / 2, (1 + prob) / 2]
+    lost = np.isnan(flat).sum(0)
+    complete = lost == 0
+    if len(flat) and complete.any():
+        out[:, complete] = np.quantile(flat[:, complete], tails, axis=0)
+    for column in np.flatnonzero((lost > 0) & (lost < len(flat))):
+        values = flat[:, column]
+        out[:, column] = np.quantile(values[~np.isnan(values)], tails)
+    low, high = out.reshape(2, *draws.shape[1:])
+    known = ~np.isnan(value) & ~np.isnan(low)
+    return (
+        np.where(known, np.minimum(low, value), low),
+        np.where(known, np.maximum(high, value), high),
+    )
+
+
+def share_above(draws: Floats, threshold: float) -> Floats:
+    """Share of the defined draws above a threshold, [draw, ...] -> [...]; NaN without any."""
+    return over((draws > threshold).sum(0), (~np.isnan(draws)).sum(0))
+
+
+class Drawn:
+    """Something with draws of a sampling posterior, shape [draw], NaN where it is undefined."""
+
+    value: float
+    draws: Floats | None
+
+    @cached_property
+    def _drawn(self) -> Floats:
+        return np.empty(0) if self.draws is None else self.draws
+
+    def interval(self, prob: float = 0.95) -> tuple[float, float]:
+        """Equal-tailed posterior interval that contains the value; (NaN, NaN) without draws.
+
+        Parameters
+        ----------
+        prob
+            Probability inside, between 0 and 1.
+
+        Raises
+        ------
+        ValueError
+            When `prob` is not between 0 and 1.
+        """
+        low, high = interval(self._drawn, prob, self.value)
+        return float(low), float(high)
+
+    def p_above(self, threshold: float) -> float:
+        """Posterior probability that it exceeds a threshold; NaN without draws.
+
+        Parameters
+        ----------
+        threshold
+            For instance .8 or .667 (Krippendorff 2004, doi:10.1111/j.1468-2958.2004.tb00738.x).
+        """
+        return float(share_above(self._drawn, threshold))
+
+    @property
+    def low(self) -> float:
+        """Lower end of the 95 % interval."""
+        return self.interval()[0]
+
+    @property
+    def high(self) -> float:
+        """Upper end of the 95 % interval."""
+        return self.interval()[1]
+
+
+def as_text(table: pd.DataFrame, most: int | None = None) -> str:
+    """Table as text, its first rows if it is long; an empty column of notes is left out."""
+    if "note" in table and not table["note"].any():
+        table = table.drop(columns="note")
+    return table.head(most or len(table)).to_string(
+        index=False, float_format="{:.3f}".format, na_rep=""
+    )
+
+
+def as_html(tables: Iterable[pd.DataFrame], notes: Iterable[str], most: int = 60) -> str:
+    """Tables and notes as HTML."""
+    from html import escape
+
+    options: dict[str, Any] = {"index": False, "na_rep": "", "max_rows": most}
+    parts = [table.to_html(**options, float_format="{:.3f}".format) for table in tables]
+    return "".join([*parts, *(f"<p>{escape(note)}</p>" for note in notes)])
+
+
+class Shown(ABC):
+    """A result that prints as its title, sentences, tables and notes; draws are behind them."""
+
+    title: str
+    sentences: Sequence[str]
+    draws: xr.Dataset
+    notes: tuple[str, ...]
+    first: ClassVar[int]  # rows of a table that are printed
+
+    @abstractmethod
+    def tables(self) -> Iterator[tuple[str, pd.DataFrame]]:
+        """Names of the tables that are attributes, and the tables, as far as there are any."""
+
+    def __repr__(self) -> str:
+        lines = [self.title, *(f"* {sentence}" for sentence in self.sentences)]
+        for name, table in self.tables():
+            left = len(table) - self.first
+            more = f" (first {self.first} of {len(table):,})" if left > 0 else ""
+            lines += [f"\n.{name}{more}"] if self.sentences else []
+            lines.append(as_text(table, self.first))
+            if left > 0 and not self.sentences:
+                lines.append(f"... {left:,} more rows in .{name}")
+        if self.sentences:
+            lines[0], lines[-1] = f"{lines[0]}\n", f"{lines[-1]}\n"
+        return "\n".join([*lines, *self.notes])
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        said = "".join(f"<li>{escape(one)}</li>" for one in self.sentences)
+        body = "".join(
+            (f"<p>{name}</p>" if said else "") + as_html([table], (), 2 * self.first)
+            for name, table in self.tables()
+        )
+        head = f"<p><strong>{escape(self.title)}</strong></p>" + (
+            f"<ul>{said}</ul>" if said else ""
+        )
+        return head + body + as_html((), self.notes)

@@ -1,0 +1,169 @@
+"""From statistics of parts to a table: draws that all parts share, intervals, and the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from annomodels.coefficients.intervals import THRESHOLDS, interval, share_above
+from annomodels.coefficients.parts.results import Breakdown
+from annomodels.coefficients.parts.setup import Setup
+from annomodels.coefficients.reasons import REASONS, repeats_note
+from annomodels.coefficients.tables import Evaluated
+from annomodels.data.names import label_text
+from annomodels.types import Floats, Ints
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+Measure = Callable[[Floats], Mapping[str, Any]]
+Row = tuple[str, float, Floats | None, int]
+"""Row of the overall table: what it shows, its value, draws, and number of items."""
+
+FEWEST = 200
+MOST_NUMBERS = 16_000_000
+MOST_WORK = 2_000_000_000
+TIGHT = 8  # arrays of parts are short-lived; wide blocks of draws make sparse products quick
+
+
+def planned(asked: int, numbers: int, work: int) -> int:
+    """Choose the number of draws: as asked, fewer if each has many numbers or sparse products."""
+    most = min(MOST_NUMBERS // max(numbers, 1), MOST_WORK // max(work, 1))
+    return min(asked, max(FEWEST, most))
+
+
+def collect(setup: Setup, measure: Measure, draws: int, seed: int, width: int) -> dict[str, Floats]:
+    """Measures of every draw, [draw, ...] each, none without draws; a coefficient's value."""
+
+    def one(weights: Floats) -> dict[str, Floats]:
+        found = measure(weights)
+        return {k: x.value if isinstance(x, Evaluated) else x for k, x in found.items()}
+
+    sample = setup.sample
+    blocks = [one(some) for some in sample.draw(draws, seed, width // TIGHT)] if draws else []
+    return {
+        k: np.concatenate([block[k] for block in blocks]) for k in (blocks[0] if blocks else ())
+    }
+
+
+def drawn(
+    setup: Setup, measure: Measure, asked: int, seed: int, numbers: int, work: int, width: int
+) -> tuple[dict[str, Any], dict[str, Floats], list[str]]:
+    """Measures under the classical weights and of every draw, and notes on the draws."""
+    made = planned(asked, numbers, work)
+    found = collect(setup, measure, made, seed, width)
+    return dict(measure(setup.sample.point)), found, notes_of(setup, bool(found), asked, made)
+
+
+def measured(
+    setup: Setup, point: Evaluated, n: Ints, draws: Floats | None
+) -> tuple[dict[str, Any], Floats | None]:
+    """Columns of a coefficient of each part, and its draws.
+
+    A part of one item or none gets no interval and NaN for draws; one without a value neither.
+    """
+    value, *sides = (np.asarray(x, dtype=float) for x in point)
+    if draws is not None:
+        draws = np.where(np.isnan(value) | (np.asarray(n) < 2), np.nan, draws)
+    observed, expected = (1 - side if setup.nominal else side for side in sides)
+    low, high = spans(draws, value)
+    above = {
+        f"p_above_{1000 * limit:.0f}": np.full(value.shape, np.nan)
+        if draws is None
+        else share_above(draws, limit)
+        for limit in THRESHOLDS
+    }
+    notes = [_note(*part) for part in zip(value, sides[0], n, strict=True)]
+    columns = {"value": value, "low": low, "high": high, "observed": observed}
+    return columns | {"expected": expected, **above, "note": notes}, draws
+
+
+def spans(draws: Floats | None, value: Any) -> tuple[Floats, Floats]:
+    """Intervals of the parts, which contain the values; NaN without draws."""
+    if draws is None:
+        return np.full(np.shape(value), np.nan), np.full(np.shape(value), np.nan)
+    return interval(draws, value=value)
+
+
+def _note(value: float, apart: float, n: int) -> str:
+    """Explain a missing value or interval of a part."""
+    if n == 0:
+        return REASONS["no_overlap"]
+    if np.isnan(value):
+        return REASONS["no_variation" if apart == 0 else "zero_expected_disagreement"]
+    return REASONS["too_few_items"] if n == 1 else ""
+
+
+def finish(
+    setup: Setup,
+    what: str,
+    parts: Mapping[str, Sequence[object]],
+    columns: Mapping[str, Any],
+    draws: Mapping[str, Floats | None],
+    overall: Sequence[Row | dict[str, Any]],
+    notes: Sequence[str],
+    measure: str = "value",
+) -> Breakdown:
+    """Put a breakdown together; draws named "whole" are those of the first overall value."""
+    import pandas as pd
+
+    rows = [row if isinstance(row, dict) else overall_row(*row) for row in overall]
+    return Breakdown(
+        title=f"{setup.title}: {what}",
+        table=pd.DataFrame({**parts, **columns}),
+        draws=dataset(parts, draws, rows[0]["value"]),
+        overall=pd.DataFrame(rows, columns=["what", "value", "low", "high", "n"]),
+        parts=tuple(parts),
+        measure=measure,
+        notes=tuple(notes),
+    )
+
+
+def overall_row(what: str, value: float, draws: Floats | None, n: int) -> dict[str, Any]:
+    """Row of the overall table; one item or none gets no interval."""
+    low, high = spans(draws if n > 1 else None, value)
+    return {"what": what, "value": value, "low": float(low), "high": float(high), "n": n}
+
+
+def dataset(
+    parts: Mapping[str, Sequence[object]],
+    variables: Mapping[str, Floats | None],
+    whole: float = float("nan"),
+) -> xr.Dataset:
+    """Draws with the dimension named after the parts, "pair" for two columns of names."""
+    import xarray as xr
+
+    held = {name: draws for name, draws in variables.items() if draws is not None}
+    if not set(held) - {"whole"}:
+        return xr.Dataset()
+    dimension = next(iter(parts)) if len(parts) == 1 else "pair"
+    n = next(draws.shape[1] for name, draws in held.items() if name != "whole")
+    names = {
+        key: (dimension, np.array([label_text(name) for name in values[:n]], dtype=object))
+        for key, values in parts.items()
+    }
+    found = {
+        name: (("draw",), draws, {"value": whole})
+        if name == "whole"
+        else (("draw", dimension), draws)
+        for name, draws in held.items()
+    }
+    return xr.Dataset(found, coords=names)
+
+
+def notes_of(setup: Setup, drawn: bool, asked: int = 0, made: int = 0) -> list[str]:
+    """Sentences about the data and the draws that concern every part."""
+    notes = [repeats_note(setup.data, setup.duplicates)] if setup.data.repeats else []
+    notes += [setup.request.note] if setup.request.note else []
+    if drawn:
+        notes.append(f"Intervals: {setup.sample.recipe}; all parts share the draws.")
+    return notes + draws_note(asked, made)
+
+
+def draws_note(asked: int, made: int) -> list[str]:
+    """Note that fewer draws were made than asked for."""
+    if made >= asked:
+        return []
+    return [f"{made:,} draws instead of {asked:,}, as there are many parts."]

@@ -1,0 +1,157 @@
+"""Whether labels depend on anything but who gave them: a test against chance, without a model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+# p from which labels are as by chance, and upper end of alpha from which they may still be worth
+# something all the same
+BY_CHANCE, WEAK = 0.01, 0.3
+# pairs of labels, and cells of the tables of pairs of coders, that are looked at
+PAIRS, CELLS, AT_ONCE = 5_000_000, 50_000_000, 2_000_000
+
+
+def chance_p_value(coder: Any, label: Any, starts: Any, n_coders: int, n_labels: int) -> float:
+    r"""Test whether coders label independently of each other; small where they do not.
+
+    With :math:`x_{ij}` the label of coder j as an indicator less the shares of the coder's labels,
+    two coders give the table :math:`C_{ab} = \sum_i x_{ia} x_{ib}^T` over their common items. If
+    labels depend on nothing but the coder, a permutation of the labels of each coder changes
+    nothing. Against it stand :math:`\sum_{ab} \lVert C_{ab} \rVert^2`, which sees every dependence,
+    also that of coders who answer the other way round, and :math:`\sum_{ab} tr(C_{ab})`, which
+    sees agreement where each pair has few items. Both are compared with their moments under such
+    permutations, one by a gamma and one by a normal distribution; the smaller p is doubled.
+
+    The first label of a coder on an item counts. Of very many labels every so many-th item is used,
+    and pairs of coders with most items in common.
+
+    Parameters
+    ----------
+    coder, label
+        Codes, item after item, shape [annotation].
+    starts
+        Where the labels of each item begin, and their number at the end, shape [item + 1].
+    n_coders, n_labels
+        Number of coders and of labels.
+
+    Examples
+    --------
+    >>> truth, rng = np.arange(60) % 2, np.random.default_rng(1)
+    >>> starts, coder = np.arange(0, 181, 3), np.tile(np.arange(3), 60)
+    >>> chance_p_value(coder, np.repeat(truth, 3), starts, 3, 2) < 1e-9
+    True
+    >>> chance_p_value(coder, rng.integers(0, 2, 180), starts, 3, 2) > 0.01
+    True
+    """
+    from scipy.special import gammaincc, ndtr
+
+    one, two = _row_pairs(np.asarray(coder, np.int64), np.asarray(starts, np.int64))
+    coder, label = np.asarray(coder, np.int64), np.asarray(label, np.int64)
+    n = np.bincount(coder, minlength=n_coders)
+    share = np.bincount(coder * n_labels + label, minlength=n_coders * n_labels)
+    p: Floats = share.reshape(-1, n_labels) / np.maximum(n, 1)[:, None]
+    pair, place = np.unique(coder[one] * n_coders + coder[two], return_inverse=True)
+    if not len(pair):
+        return 1.0
+    common = np.bincount(place)
+    most = np.argsort(-common, kind="stable")[: max(1, CELLS // n_labels**2)]
+    order = np.argsort(place, kind="stable")
+    cell = label[one] * n_labels + label[two]
+    ends = np.r_[0, np.cumsum(common)]
+    square = agree = mean = square_var = agree_var = 0.0
+    step = max(1, AT_ONCE // n_labels**2)
+    for begin in range(0, len(most), step):
+        some = most[begin : begin + step]
+        m = common[some]
+        rows = order[np.repeat(ends[some] - np.r_[0, np.cumsum(m)[:-1]], m) + np.arange(m.sum())]
+        flat = np.repeat(np.arange(len(some)), m) * n_labels**2 + cell[rows]
+        table = np.bincount(flat, minlength=len(some) * n_labels**2)
+        a, b = np.divmod(pair[some], n_coders)
+        pa, pb = p[a], p[b]
+        c = table.reshape(-1, n_labels, n_labels).astype(np.float64)
+        c -= pa[:, :, None] * c.sum(axis=1)[:, None] + c.sum(axis=2)[:, :, None] * pb[:, None]
+        c += m[:, None, None] * pa[:, :, None] * pb[:, None]
+        va, vb = 1.0 - (pa**2).sum(axis=1), 1.0 - (pb**2).sum(axis=1)
+        # the labels of a coder are drawn without replacement
+        spread = m + m * (m - 1.0) / np.maximum((n[a] - 1.0) * (n[b] - 1.0), 1.0)
+        fa, fb = _squared(pa), _squared(pb)
+        fourth = (va**2 + _varied(pa)) * (vb**2 + _varied(pb)) - (va * vb) ** 2
+        square += float((c**2).sum())
+        agree += float(np.trace(c, axis1=1, axis2=2).sum())
+        mean += float((spread * va * vb).sum())
+        square_var += float(((spread / m) ** 2 * (2 * m * (m - 1) * fa * fb + m * fourth)).sum())
+        both = (pa * pb).sum(axis=1)
+        trace = both - (pa * pb * (pa + pb)).sum(axis=1) + both**2
+        agree_var += float((spread * trace).sum())
+    if min(mean, square_var, agree_var) <= 1e-12:
+        return 1.0
+    by_square = float(gammaincc(mean**2 / square_var, square * mean / square_var))
+    by_agreement = float(ndtr(-agree / np.sqrt(agree_var)))
+    return min(1.0, 2.0 * min(by_square, by_agreement))
+
+
+def _row_pairs(coder: Ints, starts: Ints) -> tuple[Ints, Ints]:
+    """Pairs of labels of an item by two coders, as rows; the lower coder first."""
+    n = np.diff(starts)
+    work = np.cumsum(n * (n - 1) // 2)
+    step = 1 + int(work[-1] // PAIRS) if len(work) else 1
+    found = []
+    item = np.repeat(np.arange(len(n)), n)
+    first = np.ones(len(coder), dtype=bool)
+    first[1:] = (item[1:] != item[:-1]) | (coder[1:] != coder[:-1])
+    rows = np.flatnonzero(first & (item % step == 0))
+    for distance in range(1, int(n.max(initial=0))):
+        near = rows[:-distance][item[rows[distance:]] == item[rows[:-distance]]]
+        if not len(near):
+            break
+        found.append((near, rows[distance:][item[rows[distance:]] == item[rows[:-distance]]]))
+    if not found:
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    one, two = (np.concatenate(part) for part in zip(*found, strict=True))
+    return one, two
+
+
+def _squared(p: Floats) -> Floats:
+    """Sum of squares of the covariance of an indicator with these shares, by row."""
+    square = p**2
+    return ((p * (1 - p)) ** 2).sum(axis=1) + square.sum(axis=1) ** 2 - (square**2).sum(axis=1)
+
+
+def _varied(p: Floats) -> Floats:
+    """Variance of the squared length of an indicator less its shares, by row."""
+    return 4.0 * ((p**3).sum(axis=1) - (p**2).sum(axis=1) ** 2)
+
+
+def alpha_high(label: Any, starts: Any, n_labels: int) -> float:
+    """Upper end of the 95 % interval of Krippendorff's alpha of nominal labels, over items.
+
+    Examples
+    --------
+    >>> alpha_high(np.array([0, 0, 1, 1]), np.array([0, 2, 4]), 2)
+    1.0
+    """
+    n = np.diff(np.asarray(starts, np.int64))
+    cell = np.repeat(np.arange(len(n)), n) * n_labels + np.asarray(label, np.int64)
+    votes = np.bincount(cell, minlength=len(n) * n_labels).reshape(-1, n_labels)[n > 1]
+    n = n[n > 1].astype(np.float64)
+    total, of_label = n.sum(), votes.sum(axis=0)
+    expected = (total**2 - (of_label.astype(np.float64) ** 2).sum()) / max(total * (total - 1), 1)
+    if expected <= 0:
+        return 1.0
+    apart = (n**2 - (votes.astype(np.float64) ** 2).sum(axis=1)) / (n - 1)
+    seen = apart.sum() / total
+    error = np.sqrt(((apart - seen * n) ** 2).sum()) / total
+    return float(1.0 - (seen - 1.96 * error) / expected)
+
+
+def by_chance(coder: Any, label: Any, starts: Any, n_coders: int, n_labels: int) -> bool:
+    """Return True if nothing shows that labels depend on the items, and little could be there."""
+    if alpha_high(label, starts, n_labels) >= WEAK:
+        return False
+    return chance_p_value(coder, label, starts, n_coders, n_labels) > BY_CHANCE

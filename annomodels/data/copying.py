@@ -1,0 +1,257 @@
+"""Coders who copy: pairs that agree beyond what the truth makes independent coders agree.
+
+Everything is about pairs of coders, of the busiest ones where there are many, and needs no fit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.data.coded import Coded
+
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+# coders that are compared, the busiest first
+MOST, CELLS = 400, 40_000_000
+# common items from which a pair is looked at, and from which it tells how good its coders are
+SHARED, TELLING = 20, 5
+# share of the labels that are copied, as estimated, from which a pair is one of copies; families
+# stay below. And the share that chance must not explain
+COPIED, SURELY = 0.72, 0.4
+# share from which no more is asked; and what this share of the pairs with others stays below
+NEARLY_ALL, MOST_OTHERS, ALIKE = 0.9, 0.85, 0.35
+# errors in common from which two coders are looked at; others who are asked about a pair, and by
+# how many standard deviations they must agree against it beyond chance
+TOGETHER, OTHERS, OFTENER = 5, 8, 1.64
+# accuracy beyond chance below which others are not believed to be that much worse
+NEAR_CHANCE = 0.35
+# probability of a false alarm in data without such a pair
+ALARM = 0.01
+# one label in so many of a coder's makes them one who gives one label
+ONE_LABEL = 0.98
+# share of different labels up to which a pair is the same to all intents;
+# rounds of the fit, least agreement of all, squared standard errors from which a pair hardly
+# counts, and standard errors above what is usual of both coders from which it does not at first
+SAME = 0.02
+ROUNDS, LEAST, STRANGE, FAR = 40, 0.02, 0.5, 2.5
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """What pairs of coders say of their common items.
+
+    Parameters
+    ----------
+    coder
+        Codes of the coders that are compared, the busiest first, shape [place].
+    item
+        Codes of the items that they labelled, shape [item].
+    said
+        Their labels, -1 where they gave none; the first of several, shape [place, item].
+    shared, differ
+        Common items of each pair, and those with different labels, shape [place, place].
+    plain
+        Whether a coder gives one label nearly always, shape [place].
+    """
+
+    coder: Ints
+    item: Ints
+    said: Ints
+    shared: Floats
+    differ: Floats
+    plain: Bools
+
+
+def compared(data: Coded, most: int = MOST) -> Pairs:
+    """Compare the busiest coders in pairs.
+
+    Examples
+    --------
+    >>> from annomodels import Annotations
+    >>> rows = [(i, j, "ab"[i % 2]) for i in range(6) for j in range(3)]
+    >>> compared(Annotations.from_records(rows)).shared[0].tolist()
+    [0.0, 6.0, 6.0]
+    """
+    busy = np.argsort(-data.per_coder, kind="stable")[: max(2, min(most, CELLS // data.n_items))]
+    place = np.full(data.n_coders, -1)
+    place[busy] = np.arange(len(busy))
+    rows = np.flatnonzero(place[data.coder] >= 0)[::-1]
+    items, item = np.unique(data.item[rows], return_inverse=True)
+    said: Ints = np.full((len(busy), len(items)), -1)
+    # from the last to the first, so that the first of several labels stays
+    said[place[data.coder[rows]], item] = data.label[rows]
+    given = (said >= 0).astype(np.float32)
+    shared, agree = given @ given.T, np.zeros((len(busy), len(busy)), dtype=np.float32)
+    top = np.zeros(len(busy))
+    for k in range(data.n_labels):
+        hot = (said == k).astype(np.float32)
+        if hot.any():
+            agree += hot @ hot.T
+            top = np.maximum(top, hot.sum(axis=1))
+    plain = top >= ONE_LABEL * np.maximum(given.sum(axis=1), 1)
+    np.fill_diagonal(shared, 0)
+    np.fill_diagonal(agree, 0)
+    return Pairs(
+        busy,
+        items.astype(np.int64),
+        said,
+        shared.astype(float),
+        (shared - agree).astype(float),
+        plain,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Copies:
+    """Groups of coders who copy each other or one source.
+
+    Parameters
+    ----------
+    coders
+        Codes of the coders of each group, the busiest first.
+    rate
+        Share of the labels that are copied, as estimated: the mean over the pairs of each group
+        that are copies.
+    """
+
+    coders: tuple[Ints, ...]
+    rate: tuple[float, ...]
+
+
+def copied(pairs: Pairs) -> Copies:
+    r"""Find coders who give each other's labels, all or most of them.
+
+    Coders who label independently given the truth agree by chance and by what they know: with
+    :math:`r_{ab}` the agreement beyond chance of a pair, :math:`r_{ab} = \lambda_a \lambda_b`. The
+    :math:`\lambda` are fitted to all pairs by least absolute residuals, so that a few pairs of
+    copies do not count. A coder who copies a share :math:`c` of their labels differs :math:`1 - c`
+    times as often. A pair is one of copies where the estimated share is at least .72, chance does
+    not explain more than .4, and others agree against both where these agree. Below .9 most other
+    pairs of these coders must be far from it: experts, or coders with a common misreading, are
+    alike by degrees.
+
+    Examples
+    --------
+    >>> from annomodels import Annotations
+    >>> rng = np.random.default_rng(1)
+    >>> truth = rng.integers(0, 3, 200)
+    >>> said = np.where(rng.random((200, 6)) < 0.7, truth[:, None], rng.integers(0, 3, (200, 6)))
+    >>> said[:, 1] = np.where(rng.random(200) < 0.9, said[:, 0], said[:, 1])
+    >>> rows = [(i, j, int(said[i, j])) for i in range(200) for j in range(6)]
+    >>> found = copied(compared(Annotations.from_records(rows)))
+    >>> [group.tolist() for group in found.coders], round(found.rate[0], 1)
+    ([[0, 1]], 0.9)
+    """
+    from scipy.special import betainc
+
+    shared, differ = pairs.shared, pairs.differ
+    apart, knows = _independent(pairs)
+    looked = (shared >= SHARED) & ~(pairs.plain[:, None] | pairs.plain)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rate = np.where(looked & (apart > 0), 1.0 - differ / (shared * apart), 0.0)
+    close = rate >= SURELY
+    one, two = np.nonzero(np.triu(rate >= COPIED, 1))
+    tests = max(int(np.triu(looked, 1).sum()), 1)
+    n, k = shared[one, two], differ[one, two]
+    # of so few different labels or fewer: the binomial distribution
+    chance = betainc(n - k, k + 1.0, 1.0 - (1.0 - SURELY) * apart[one, two])
+    joined = np.zeros(shared.shape, dtype=bool)
+    far = (shared > 0) & ~close
+    for a, b in zip(*(part[chance < ALARM / tests].tolist() for part in (one, two)), strict=True):
+        others = np.flatnonzero(far[a] & far[b] & ~pairs.plain)
+        if len(others) < 2:
+            continue
+        if np.median(knows[others]) < NEAR_CHANCE or _not_just_better(pairs, a, b, others):
+            joined[a, b] = joined[b, a] = True
+    found = []
+    for group in _groups(joined):
+        mean = float(rate[np.ix_(group, group)][joined[np.ix_(group, group)]].mean())
+        rest = rate[group][looked[group] & ~np.isin(np.arange(len(rate)), group)]
+        # coders who read items alike, such as experts, shade into others; copies do not
+        if mean >= NEARLY_ALL or not len(rest) or np.quantile(rest, MOST_OTHERS) <= ALIKE:
+            found.append((pairs.coder[group], mean))
+    return Copies(tuple(group for group, _ in found), tuple(mean for _, mean in found))
+
+
+def _independent(pairs: Pairs) -> tuple[Floats, Floats]:
+    """How often pairs would differ if they labelled independently, and what each coder knows."""
+    labels = int(pairs.said.max(initial=0)) + 1
+    share = np.stack([(pairs.said == k).sum(axis=1) for k in range(labels)], axis=1)
+    p: Floats = share / np.maximum(share.sum(axis=1), 1)[:, None]
+    by_chance = p @ p.T
+    scale = np.sqrt(np.maximum(1.0 - np.diag(by_chance), 1e-9))
+    scale = scale[:, None] * scale
+    size = np.where(pairs.shared >= TELLING, pairs.shared, 0.0)
+    size[pairs.plain] = size[:, pairs.plain] = 0.0
+    beyond = 1.0 - pairs.differ / np.maximum(pairs.shared, 1) - by_chance
+    beyond = np.where(size > 0, beyond / scale, 0.0)
+    # pairs that hardly differ tell nothing about how good they are, unless all are like that
+    same = (pairs.differ <= SAME * pairs.shared) & (pairs.shared >= SHARED)
+    alone = ((size > 0) & ~same).sum(axis=1) == 0
+    size[same & ~(alone[:, None] & alone)] = 0.0
+    # from the medians, so that no fit begins at the copies; of few pairs they may say nothing
+    typical = np.ma.median(np.ma.masked_where(size == 0, beyond), axis=1).filled(0.0)
+    usual = np.maximum(typical[:, None], typical) + FAR / np.sqrt(np.maximum(size, 1))
+    start = typical / np.sqrt(max(float(np.median(typical)), LEAST))
+    losses = []
+    for first in (size, np.where(beyond > usual, 0.0, size)):
+        knows = start
+        for weigh in (first, size):
+            for _ in range(ROUNDS):
+                weight = weigh / (1.0 + weigh * (beyond - np.outer(knows, knows)) ** 2 / STRANGE)
+                fitted = (weight * beyond) @ knows / np.maximum(weight @ knows**2, 1e-9)
+                knows = np.clip((knows + fitted) / 2.0, -1.0, 1.0)
+        off = size * (beyond - np.outer(knows, knows)) ** 2 / STRANGE
+        losses.append((float(np.log1p(off).sum()), knows))
+    knows = min(losses, key=lambda each: each[0])[1]
+    knows = knows if knows.sum() >= 0 else -knows
+    return np.clip(1.0 - by_chance - np.outer(knows, knows) * scale, 0.0, 1.0), knows
+
+
+def _not_just_better(pairs: Pairs, a: int, b: int, others: Ints) -> bool:
+    """Whether two coders who agree are no better than the others, but the same.
+
+    Were they always right, the others would err independently given what the two say. Others who
+    agree against them oftener than that know something which the two do not.
+    """
+    said, labels = pairs.said, int(pairs.said.max()) + 1
+    items = np.flatnonzero((said[a] >= 0) & (said[a] == said[b]))
+    truth = said[a, items]
+    shared = (said[np.ix_(others, items)] >= 0).sum(axis=1)
+    theirs = said[np.ix_(others[np.argsort(-shared, kind="stable")[:OTHERS]], items)]
+    seen = expected = variance = 0.0
+    for one, two in combinations(theirs, 2):
+        both = (one >= 0) & (two >= 0)
+        size = np.bincount(truth[both], minlength=labels)[:, None]
+        each = [_table(truth[both], of[both], labels) / np.maximum(size, 1) for of in (one, two)]
+        wrong = (one == two) & both & (one != truth)
+        seen += float(wrong.sum())
+        for rate in each:
+            np.fill_diagonal(rate, 0.0)
+        expected += float((size * each[0] * each[1]).sum())
+        spread = [rate * (1.0 - rate) for rate in each]
+        variance += float((size * spread[0] * spread[1]).sum())
+    return seen >= TOGETHER and seen - expected > OFTENER * np.sqrt(variance)
+
+
+def _table(truth: Ints, label: Ints, labels: int) -> Floats:
+    """Count labels by what is taken for the truth, [truth, label]."""
+    flat = np.bincount(truth * labels + label, minlength=labels * labels)
+    return flat.reshape(labels, labels).astype(float)
+
+
+def _groups(joined: Bools) -> list[Ints]:
+    """Give sets of places that are joined, directly or through others."""
+    from scipy.sparse.csgraph import connected_components
+
+    some = np.flatnonzero(joined.any(axis=1))
+    if not len(some):
+        return []
+    _, part = connected_components(joined[np.ix_(some, some)], directed=False)
+    return [some[part == n] for n in range(part.max() + 1)]

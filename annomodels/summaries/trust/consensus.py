@@ -1,0 +1,106 @@
+"""What coders agree on, from the labels alone: a quick Dawid-Skene estimate to test against."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from annomodels.data.annotations import Annotations
+from annomodels.summaries.draws import choices, per_item
+from annomodels.types import Floats, Ints
+
+ROUNDS, CELLS, DRAWS = 30, 20_000_000, 40
+# labels of the crowd, and of nobody, that each row of a coder begins with
+CROWD, FLAT, DIAGONAL = 3.0, 0.1, 2.0
+# probability without a coder's label from which an item is settled
+SETTLED = 0.8
+
+
+@dataclass(frozen=True, eq=False)
+class Consensus:
+    """Classes of the items by EM, without what is known of them and without repeats.
+
+    Parameters
+    ----------
+    data
+        The labels, the first of each coder on an item.
+    p
+        P(class), shape [item, class].
+    others
+        The same by the other coders only, shape [annotation, class].
+    confusion
+        Shape [coder, class, label].
+    prevalence
+        Shape [class].
+    """
+
+    data: Annotations
+    p: Floats
+    others: Floats
+    confusion: Floats
+    prevalence: Floats
+
+    def uneven(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """Draw how unevenly errors fall on items, as seen and if coders erred independently.
+
+        As :func:`annomodels.summaries.trust.discrepancies.error_dispersion` has it.
+        """
+        data, out = self.data, np.zeros((2, DRAWS))
+        for draw in range(DRAWS):
+            truth = choices(self.p, rng.random(data.n_items))[data.item]
+            rows = self.confusion[data.coder, truth]
+            right = rows[np.arange(len(truth)), truth]
+            for n, label in enumerate((data.label, choices(rows, rng.random(len(truth))))):
+                excess = per_item((label != truth) - (1.0 - right), data.starts)
+                out[n, draw] = (excess**2).sum() / max(float((right * (1 - right)).sum()), 1e-9)
+        return out[0], out[1]
+
+    @property
+    def settled(self) -> Ints:
+        """Class that the others settle, -1 where they do not, shape [annotation]."""
+        return np.where(self.others.max(axis=1) >= SETTLED, self.others.argmax(axis=1), -1)
+
+    @property
+    def counts(self) -> Ints:
+        """Labels of each coder on items that the others settle, shape [coder, class, label]."""
+        n, k = self.data.n_coders, self.data.n_labels
+        rows = np.flatnonzero(self.settled >= 0)
+        cell = (self.data.coder[rows].astype(np.int64) * k + self.settled[rows]) * k
+        return np.bincount(cell + self.data.label[rows], minlength=n * k * k).reshape(n, k, k)
+
+
+def consensus(data: Annotations) -> Consensus | None:
+    """Estimate the classes of the items; None where the matrices of coders are too many.
+
+    Examples
+    --------
+    >>> rows = [(i, j, "ab"[i % 2]) for i in range(20) for j in range(3)]
+    >>> found = consensus(Annotations.from_records(rows))
+    >>> found.counts.sum(axis=0).tolist()
+    [[30, 0], [0, 30]]
+    """
+    n, k = data.n_coders, data.n_labels
+    if n * k * k > CELLS or k < 2:
+        return None
+    data = data.without_repeats() if data.repeats else data
+    item, coder, label = (np.asarray(x, np.int64) for x in (data.item, data.coder, data.label))
+    p: Floats = (data.votes + FLAT) / (data.votes + FLAT).sum(axis=1, keepdims=True)
+    for _ in range(ROUNDS):
+        cell = coder * k + label
+        by_class = [np.bincount(cell, p[item, c], n * k).reshape(n, k) for c in range(k)]
+        counts = np.stack(by_class, axis=1)
+        crowd = counts.sum(axis=0) + FLAT + DIAGONAL * np.eye(k)
+        confusion = counts + CROWD * crowd / crowd.sum(axis=1, keepdims=True)
+        confusion /= confusion.sum(axis=2, keepdims=True)
+        prevalence = (p.sum(axis=0) + 1.0) / (len(p) + k)
+        each = np.log(confusion[coder, :, label])
+        log_p = np.stack([np.bincount(item, each[:, c], len(p)) for c in range(k)], axis=1)
+        log_p += np.log(prevalence)
+        p = _normalised(log_p)
+    return Consensus(data, p, _normalised(log_p[item] - each), confusion, prevalence)
+
+
+def _normalised(log_p: Floats) -> Floats:
+    p = np.exp(log_p - log_p.max(axis=1, keepdims=True))
+    return np.asarray(p / p.sum(axis=1, keepdims=True))

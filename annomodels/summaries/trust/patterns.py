@@ -1,0 +1,347 @@
+"""Faults of a crowd that have a name: each against an alternative, by labels of the others.
+
+A guideline that coders read in two ways, coders who take two classes for each other, known labels
+that the coders contradict, items under two names, accuracy that falls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from annomodels.data.annotations import Annotations
+from annomodels.data.names import label_text
+from annomodels.summaries.draws import per_item
+from annomodels.summaries.trust.consensus import Consensus, consensus
+from annomodels.summaries.trust.findings import CHECK, Finding
+from annomodels.types import Floats, Ints
+
+# probability of a false alarm, of each finding, over all that it looks at
+ALARM = 0.01
+NAMED = 5
+# labels of a class that a coder needs to be looked at; coders of a reading, and their share
+FEWEST, READERS, PART = 4, 3, 0.25
+# rates of a reading: that of those who have it, of the others, and how many of their other labels
+# must be as good; precision of the rates within a reading
+HAVE, LACK, AS_GOOD, LIKE = 0.5, 0.3, 0.75, 40.0
+# nats by which two readings must explain the labels better than coders who differ by degrees
+BETTER = 1.0
+# probability by the coders below which a known label contradicts them, the fewest such, the power
+# that makes probabilities as flat as they are right, and times more than usual that errors of
+# coders gather on items
+AGAINST, FEWEST_AGAINST, FLATTER, EVEN = 0.05, 3, 0.7, 1.1
+# labels of both of two items, and pairs beyond chance from which items are said to come twice
+LABELS, TWICE = 3, 3.0
+# expected items of a pattern up to which it is rare, and times that models of coders are off
+RARE, APART = (0.03, 0.1, 0.3), 1.2
+# labels on settled items of each half, and share by which a coder falls
+HALF, FALL = 8, 0.1
+
+
+def patterns(data: Annotations) -> list[Finding]:
+    """Look for all of them; nothing is said of labels that cannot be told from chance."""
+    found = None if data.by_chance else consensus(data)
+    if found is None:
+        return []
+    gold = [] if data.gold is None else [wrong_gold_finding(data.gold.astype(np.int64), found)]
+    return [
+        split_finding(found),
+        swapped_finding(found),
+        *gold,
+        twice_finding(found),
+        drift_finding(found),
+    ]
+
+
+def split_finding(found: Consensus) -> Finding:
+    """Judge whether coders read a class in two ways.
+
+    Two groups with a rate each are compared with coders whose rates of one confusion differ by
+    degrees: a beta distribution with one mode.
+    """
+    name, data = "split guideline", found.data
+    counts = found.counts
+    n = counts.sum(axis=2)
+    tests = max(data.n_labels * (data.n_labels - 1), 1)
+    splits = []
+    for k, other in np.argwhere(~np.eye(data.n_labels, dtype=bool)).tolist():
+        who = np.flatnonzero(n[:, k] >= FEWEST)
+        if len(who) < 2 * READERS:
+            continue
+        x, size = counts[who, k, other].astype(float), n[who, k].astype(float)
+        order = np.argsort(x / size, kind="stable")
+        upper = _upper(x[order], size[order])
+        if upper is None:
+            continue
+        one, two = who[order[:-upper]], who[order[-upper:]]
+        rates = [float(counts[g, k, other].sum() / n[g, k].sum()) for g in (one, two)]
+        if rates[0] > LACK or rates[1] < HAVE or len(two) < PART * len(who):
+            continue
+        if not _as_good(counts, k, one, two):
+            continue
+        gain = _two(x, size, rates, len(two) / len(who)) - _by_degrees(x, size)
+        if gain > BETTER + np.log(tests):
+            splits.append((gain, k, other, one, two, rates))
+    splits.sort(key=lambda each: -each[0])
+    if not splits:
+        return Finding(name, 0, 0, "No class is read in two ways by groups of coders.")
+    _, k, other, one, two, rates = splits[0]
+    a, b = label_text(data.labels[k]), label_text(data.labels[other])
+    text = (
+        f"Split guideline: {_names(data.coders, two)} call {rates[1]:.0%} of the items of class "
+        f"{a} {b}; {_names(data.coders, one)} do so with {rates[0]:.0%}. Coders in two groups "
+        "explain this better than coders who differ by degrees. Decide which reading is meant, and "
+        "have these items labeled again."
+    )
+    values = {
+        "classes": [a, b],
+        "coders": [[str(data.coders[j]) for j in g] for g in (one, two)],
+        "rates": rates,
+        "gain": splits[0][0],
+    }
+    return Finding(name, len(splits), 0, text, CHECK, values=values)
+
+
+def _upper(x: Floats, n: Floats) -> int | None:
+    """Give the size of the group with the higher rates where two rates explain most."""
+    best, most = None, -np.inf
+    for upper in range(READERS, len(x) - READERS + 1):
+        fit = 0.0
+        for part in (slice(None, -upper), slice(-upper, None)):
+            rate = np.clip(x[part].sum() / n[part].sum(), 1e-9, 1 - 1e-9)
+            fit += float((x[part] * np.log(rate) + (n - x)[part] * np.log1p(-rate)).sum())
+        if fit > most:
+            best, most = upper, fit
+    return best
+
+
+def _as_good(counts: Ints, k: int, one: Ints, two: Ints) -> bool:
+    """Whether coders of both groups are about as good on the other classes."""
+    rest = np.delete(np.arange(counts.shape[1]), k)
+    n = [max(int(counts[g][:, rest].sum()), 1) for g in (one, two)]
+    right = [int(counts[g][:, rest, rest].sum()) / m for g, m in zip((one, two), n, strict=True)]
+    return bool(right[1] >= AS_GOOD * right[0] and right[1] >= HAVE)
+
+
+def _two(x: Floats, n: Floats, rates: Sequence[float], upper: float) -> float:
+    """Log likelihood of two groups of coders, each with nearly one rate."""
+    rate = np.clip(np.asarray(rates), 0.01, 0.99)
+    parts = [_beta_binomial(x, n, r * LIKE, (1 - r) * LIKE) for r in rate]
+    return float(np.logaddexp(np.log(1 - upper) + parts[0], np.log(upper) + parts[1]).sum())
+
+
+def _by_degrees(x: Floats, n: Floats) -> float:
+    """Largest log likelihood of coders whose rates come from a beta distribution of one mode."""
+    mean, size = np.meshgrid(np.linspace(0.02, 0.98, 49), np.geomspace(2.0, 200.0, 25))
+    a, b = (mean * size).ravel(), ((1 - mean) * size).ravel()
+    one = (a >= 1) | (b >= 1)
+    return float(_beta_binomial(x[:, None], n[:, None], a[one], b[one]).sum(axis=0).max())
+
+
+def _beta_binomial(x: Any, n: Any, a: Any, b: Any) -> Floats:
+    from scipy.special import betaln
+
+    return np.asarray(betaln(x + a, n - x + b) - betaln(a, b))
+
+
+def swapped_finding(found: Consensus) -> Finding:
+    """Judge whether coders take two classes for each other, rather than not knowing them."""
+    from scipy.stats import binom
+
+    name, data, counts = "classes swapped by coders", found.data, found.counts
+    swaps = []
+    tests = max(data.n_coders * data.n_labels * (data.n_labels - 1) // 2, 1)
+    for k, other in np.argwhere(np.triu(np.ones(counts.shape[1:]), 1)).tolist():
+        turned = np.stack([counts[:, k, other], counts[:, other, k]])
+        right = np.stack([counts[:, k, k], counts[:, other, other]])
+        each = binom.sf(turned - 1, turned + right, 0.5)
+        both = binom.sf(turned.sum(axis=0) - 1, (turned + right).sum(axis=0), 0.5)
+        sure = np.flatnonzero((each < 0.2).all(axis=0) & (both < ALARM / tests))
+        n = turned.sum(axis=0), right.sum(axis=0)
+        swaps += [(float(both[j]), int(j), k, other, int(n[0][j]), int(n[1][j])) for j in sure]
+    swaps.sort()
+    if not swaps:
+        return Finding(name, 0, 0, "No coder takes two classes for each other.")
+    names = [label_text(label) for label in data.labels]
+    told = [
+        f"{data.coders[j]} takes {names[k]} and {names[other]} for each other ({n:,} of {n + m:,} "
+        "labels on items that the others settle)"
+        for _, j, k, other, n, m in swaps[:NAMED]
+    ]
+    more = f"; and {len(swaps) - NAMED:,} more" if len(swaps) > NAMED else ""
+    text = (
+        f"Swapped classes: {'; '.join(told)}{more}. See whether these labels were coded the other "
+        "way round, and correct them if so."
+    )
+    values = {
+        "coders": [str(data.coders[each[1]]) for each in swaps],
+        "classes": [[names[each[2]], names[each[3]]] for each in swaps],
+    }
+    return Finding(name, len(swaps), 0, text, CHECK, values=values)
+
+
+def wrong_gold_finding(gold: Ints, found: Consensus) -> Finding:
+    """Judge whether more known labels contradict their coders than such coders leave wrong.
+
+    It is not said of a crowd whose errors gather on some items: there, the coders may be the ones
+    who are wrong, and how many of these to expect is not known.
+    """
+    from scipy.special import pdtrc
+
+    name, data, p = "known labels against the coders", found.data, found.p
+    known = np.flatnonzero((gold >= 0) & (np.diff(data.starts) >= 2))
+    size = p[known, gold[known]]
+    against = known[np.argsort(size, kind="stable")][: int((size < AGAINST).sum())]
+    # matrices from few labels are surer than they should be
+    flat = p[known] ** FLATTER
+    flat /= flat.sum(axis=1, keepdims=True)
+    expected = float(np.where(p[known] < AGAINST, flat, 0.0).sum())
+    n = len(against)
+    chance = float(pdtrc(max(n - 1, 0), expected)) if n else 1.0
+    fine = n < FEWEST_AGAINST or chance >= ALARM or n > len(known) / 2
+    if not fine:
+        seen, usual = found.uneven(np.random.default_rng(0))
+        fine = float(seen.mean()) > float(np.quantile(usual, 0.95)) * EVEN
+    if fine:
+        text = f"{n:,} of {len(known):,} known labels contradict their coders."
+        return Finding(name, n, expected, text)
+    names = ", ".join(
+        f"{label_text(data.items[i])} (known {label_text(data.labels[gold[i]])}, coders "
+        f"{label_text(data.labels[p[i].argmax()])})"
+        for i in against[:NAMED]
+    )
+    more = f" and {n - NAMED:,} more" if n > NAMED else ""
+    text = (
+        f"Known labels against the coders: {n:,} of {len(known):,} known labels contradict their "
+        f"coders, where {expected:.1f} were expected: {names}{more}. The coders err evenly over "
+        "the items, so these known labels are wrong, or nearly all coders misread the items: look "
+        "at them."
+    )
+    values = {"items": [label_text(data.items[i]) for i in against], "expected": expected}
+    return Finding(name, n, expected, text, CHECK, values=values)
+
+
+def twice_finding(found: Consensus) -> Finding:
+    """Judge whether more items than by chance have the same labels by the same coders.
+
+    What is expected is that of coders who err independently, times what pairs of items show of it
+    that differ in one label: coders who share errors make both more frequent, an item under two
+    names only the first. Patterns that are rare say most, so several bounds are tried.
+    """
+    from scipy.special import pdtrc
+
+    name, data = "items twice", found.data
+    n = np.diff(data.starts)
+    each = np.log(found.confusion[data.coder, :, data.label])
+    log = np.log(found.prevalence) + per_item(each, data.starts)
+    rows = np.flatnonzero(n[data.item] >= LABELS)
+    items, place = np.unique(data.item[rows], return_inverse=True)
+    coder, label = data.coder[rows].astype(np.int64), data.label[rows]
+    sets, whole = (_hashed(place, code) for code in (coder, coder * data.n_labels + label))
+    group, pattern = (np.unique(of, return_inverse=True)[1] for of in (sets[0], whole[0]))
+    others = np.bincount(group)[group] - 1
+    same = np.bincount(pattern)[pattern] - 1
+    mean = others * np.exp(np.logaddexp.reduce(log[items], axis=1))
+    # all labels but one, with the place of that one
+    but_one = np.stack([whole[0][place] - whole[1] + sets[1], sets[0][place]], axis=1)
+    _, key, count = np.unique(but_one, axis=0, return_inverse=True, return_counts=True)
+    near = count[key.ravel()] - 1 - same[place]
+    rest = np.exp(np.logaddexp.reduce(log[data.item[rows]] - each[rows], axis=1))
+    near_mean = others[place] * rest - mean[place]
+    p_least, beyond = 1.0, 0.0
+    for bound in RARE:
+        rare = mean < bound
+        seen, expected = same[rare].sum() / 2.0, mean[rare].sum() / 2.0
+        alike = near[rare[place]].sum() / max(float(near_mean[rare[place]].sum()), 1.0)
+        expected *= APART * max(alike, 1.0) ** 2
+        p = float(pdtrc(max(seen - 1.0, 0.0), expected + 0.3)) if seen else 1.0
+        if p < p_least:
+            p_least, beyond = p, float(seen - expected)
+    if p_least >= ALARM / 10 or beyond < TWICE:
+        text = "No more items than by chance have the same labels by the same coders."
+        return Finding(name, 0, TWICE, text)
+    pairs = []
+    for at in np.argsort(mean, kind="stable").tolist():
+        alike = np.flatnonzero(pattern == pattern[at])
+        pairs += [(int(items[at]), int(items[b])) for b in alike[alike > at][:1]]
+        if len(pairs) >= beyond:
+            break
+    named = "; ".join(
+        f"{label_text(data.items[a])} and {label_text(data.items[b])}" for a, b in pairs[:NAMED]
+    )
+    text = (
+        f"Items twice: {beyond:.0f} pairs of items more than expected have the same labels by the "
+        f"same coders, though the labels are unusual; first {named}. If these are one item under "
+        "two names, its labels count twice: keep one of each pair."
+    )
+    values = {"pairs": [[label_text(data.items[i]) for i in pair] for pair in pairs]}
+    return Finding(name, beyond, TWICE, text, CHECK, values={**values, "count": beyond})
+
+
+def _hashed(place: Ints, code: Ints) -> tuple[Ints, Ints]:
+    """Give a number for the codes of each place, the sum of one per code, and these."""
+    each = np.random.default_rng(0).integers(1, 2**62, int(code.max(initial=0)) + 1)[code]
+    total = np.zeros(int(place.max(initial=-1)) + 1, dtype=np.int64)
+    np.add.at(total, place, each)  # wraps around, as it may
+    return total, each
+
+
+def drift_finding(found: Consensus) -> Finding:
+    """Judge whether coders get worse in the second half of their items, more than others there.
+
+    A label counts as right if the other coders settle the item that way; the coder's usual share on
+    items of this class, and what the others lose on the same item, are taken off. So later items
+    that are harder for all do not count. Items are in the order of their names.
+    """
+    from scipy.special import ndtr
+
+    name, data = "falling accuracy", found.data
+    order = np.argsort(data.coder, kind="stable")
+    place = np.empty(len(data), dtype=np.int64)
+    before = np.cumsum(data.per_coder) - data.per_coder
+    place[order] = np.arange(len(data)) - np.repeat(before, data.per_coder)
+    late = place >= data.per_coder[data.coder] / 2
+    rows = np.flatnonzero(found.settled >= 0)
+    coder, k, item = data.coder[rows], found.settled[rows], data.item[rows]
+    right = data.label[rows] == k
+    counts = found.counts
+    usual = np.diagonal(counts, axis1=1, axis2=2) / np.maximum(counts.sum(axis=2), 1)
+    off = right - usual[coder, k]
+    n = np.bincount(item, minlength=data.n_items)[item]
+    others = (np.bincount(item, off, data.n_items)[item] - off) / np.maximum(n - 1, 1)
+    off = off - others
+    sizes, means, shares = np.zeros((3, 2, data.n_coders))
+    for half, part in enumerate((~late[rows], late[rows])):
+        sizes[half] = np.bincount(coder[part], minlength=data.n_coders)
+        means[half] = np.bincount(coder[part], off[part], data.n_coders)
+        shares[half] = np.bincount(coder[part], right[part], data.n_coders)
+    means, shares = means / np.maximum(sizes, 1), shares / np.maximum(sizes, 1)
+    variance = np.bincount(coder, off**2, data.n_coders) / np.maximum(sizes.sum(axis=0), 1)
+    error = np.sqrt(np.maximum(variance, 1e-4) * (1 / np.maximum(sizes, 1)).sum(axis=0))
+    enough = (sizes >= HALF).all(axis=0)
+    chance = np.where(enough, ndtr((means[1] - means[0]) / error), 1.0)
+    fell = (chance < ALARM) & (shares[0] - shares[1] >= FALL)
+    # who else fell is said where somebody surely did
+    fell &= chance[fell].min(initial=1.0) < ALARM / (2 * max(int(enough.sum()), 1))
+    who = np.flatnonzero(fell)[np.argsort(chance[fell], kind="stable")]
+    if not len(who):
+        return Finding(name, 0, 0, "No coder gets worse in the second half of the items.")
+    told = ", ".join(
+        f"{data.coders[j]} ({shares[0, j]:.0%}, then {shares[1, j]:.0%})" for j in who[:NAMED]
+    )
+    more = f" and {len(who) - NAMED:,} more" if len(who) > NAMED else ""
+    text = (
+        f"Falling accuracy: {told}{more} agree less with the others in the second half of their "
+        "items, in the order of the names, than in the first, by more than the others on the same "
+        "items. Look at their later labels."
+    )
+    values = {"coders": [str(data.coders[j]) for j in who]}
+    halves = {"before": shares[0, who].tolist(), "after": shares[1, who].tolist()}
+    return Finding(name, len(who), 0, text, CHECK, values={**values, **halves})
+
+
+def _names(names: Sequence[Any], codes: Ints) -> str:
+    more = f" and {len(codes) - NAMED:,} more" if len(codes) > NAMED else ""
+    return ", ".join(str(names[j]) for j in codes[:NAMED]) + more

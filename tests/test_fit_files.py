@@ -1,0 +1,283 @@
+"""Files of fits that were damaged or crafted are refused in words, and read no other file."""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+
+import annomodels as am
+from annomodels.fitting.load import require_plain
+from annomodels.fitting.saving import MARK, SEAL, digest_of
+
+SECRET = "root:x:0:0:not of this fit" * 40
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("fits")
+    rng = np.random.default_rng(1)
+    rows = [(i, j, int(rng.random() < 0.7) + i % 2) for i in range(12) for j in range(4)]
+    data = am.Annotations.from_records(rows, gold={0: 1, 3: 2})
+    few: dict[str, Any] = {"chains": 2, "draws": 10, "warmup": 10, "seed": 1, "extend": False}
+    return {
+        name: am.fit(data, name, threads=1, **few).save(folder / f"{name}.nc")
+        for name in ("hierarchical", "stack")
+    }
+
+
+def resealed(path: Path) -> None:
+    """Give a file the seal that it would have, had it been written so."""
+    with path.open("r+b") as file:
+        size = file.seek(0, io.SEEK_END)
+        seal = MARK + digest_of(file, size)
+        file.seek(0, io.SEEK_END)
+        file.write(seal)
+
+
+def replaced(file: h5py.File, name: str, values: Any) -> None:
+    del file[name]
+    file[name] = values
+
+
+def attribute(file: h5py.File, group: str, name: str, change: Callable[[Any], Any]) -> None:
+    file[group].attrs[name] = change(file[group].attrs[name])
+
+
+def as_json(change: Callable[[Any], Any]) -> Callable[[Any], str]:
+    return lambda text: json.dumps(change(json.loads(text)))
+
+
+def external(file: h5py.File, name: str) -> None:
+    """Put a data set in place whose bytes are those of another file."""
+    shape, kind = file[name].shape, file[name].dtype
+    where = [(str(Path(file.filename).parent / "secret"), 0, h5py.h5f.UNLIMITED)]
+    del file[name]
+    file.create_dataset(name, shape, kind, external=where)
+
+
+def virtual(file: h5py.File, name: str) -> None:
+    shape, kind = file[name].shape, file[name].dtype
+    layout = h5py.VirtualLayout(shape=shape, dtype=kind)
+    layout[:] = h5py.VirtualSource("secret", "x", shape=shape)
+    del file[name]
+    file.create_virtual_dataset(name, layout)
+
+
+def bomb(file: h5py.File) -> None:
+    file.create_dataset("truth/more", (2**34,), "f8", chunks=(2**20,), compression="gzip")
+
+
+CRAFTED: dict[str, Callable[[h5py.File], Any]] = {
+    "external storage": lambda f: external(f, "truth/p_truth"),
+    "virtual": lambda f: virtual(f, "truth/p_truth"),
+    "external link": lambda f: replaced(f, "truth", h5py.ExternalLink("secret", "/truth")),
+    "soft link": lambda f: replaced(f, "truth", h5py.SoftLink("/posterior")),
+    "soft loop": lambda f: replaced(f, "truth", h5py.SoftLink("/truth")),
+    "hard loop": lambda f: f.__setitem__("truth/loop", f["truth"]),
+    "huge": bomb,
+    "named type": lambda f: f.__setitem__("truth/kind", np.dtype("f8")),
+    "model is a list": lambda f: attribute(f, "/", "model", lambda _: "[1, 2]"),
+    "model is unknown": lambda f: attribute(f, "/", "model", lambda _: '{"name": "x"}'),
+    "model with strange priors": lambda f: attribute(
+        f, "/", "model", as_json(lambda m: m | {"priors": {"prevalence": 3}})
+    ),
+    "no posterior": lambda f: f.__delitem__("posterior"),
+    "no statistics": lambda f: f.__delitem__("sample_stats"),
+    "no p_truth": lambda f: f.__delitem__("truth/p_truth"),
+    "no confusion": lambda f: f.__delitem__("posterior/confusion"),
+    "no attribute": lambda f: f.attrs.__delitem__("engine"),
+    "seed is a text": lambda f: f.attrs.__setitem__("seed", "one"),
+    "census is of numbers": lambda f: f.attrs.__setitem__("census", "[1, 2]"),
+    "p of 7": lambda f: f["truth/p_truth"].__setitem__((0, 0), 7.0),
+    "p of NaN": lambda f: f["truth/p_truth"].__setitem__((0, 0), np.nan),
+    "p does not sum to 1": lambda f: f["truth/p_truth"].__setitem__((0, 0), 0.4321),
+    "confusion below 0": lambda f: f["posterior/confusion"].__setitem__((0, 0, 0, 0, 0), -1.0),
+    "prevalence is infinite": lambda f: f["posterior/prevalence"].__setitem__((0, 0, 0), np.inf),
+    "wrong shape": lambda f: replaced(f, "truth/p_truth", np.full((2, 2), 0.5)),
+    "p is text": lambda f: replaced(f, "truth/conditional_entropy", np.array([b"x"] * 12)),
+    "item out of range": lambda f: f["observed_data/item"].__setitem__(-1, 99),
+    "coder out of range": lambda f: f["observed_data/coder"].__setitem__(0, -3),
+    "label out of range": lambda f: f["observed_data/label"].__setitem__(0, 99),
+    "gold out of range": lambda f: f["observed_data/gold"].__setitem__(0, 99),
+    "items without order": lambda f: f["observed_data/item"].__setitem__(0, 5),
+    "data of no kind": lambda f: attribute(
+        f, "observed_data", "data", as_json(lambda d: d | {"kind": "File"})
+    ),
+    "labels in a list": lambda f: attribute(
+        f, "observed_data", "data", as_json(lambda d: d | {"labels": [[1], [2], [3]]})
+    ),
+    "one name for two": lambda f: attribute(
+        f, "observed_data", "data", as_json(lambda d: d | {"coders": [1, 1, 2, 3]})
+    ),
+    "other names": lambda f: attribute(
+        f, "observed_data", "data", as_json(lambda d: d | {"coders": [9, 1, 2, 3]})
+    ),
+}
+OF_STACK: dict[str, Callable[[h5py.File], Any]] = {
+    "no weight": lambda f: f.__delitem__("stack/weight"),
+    "weight of NaN": lambda f: f["stack/weight"].__setitem__(0, np.nan),
+    "member above 0": lambda f: f["stack/member"].__setitem__((0, 0, 0), 3.0),
+    "members are a list": lambda f: f.attrs.__setitem__("members", "[]"),
+}
+
+
+@pytest.mark.parametrize("case", [*CRAFTED, *OF_STACK])
+def test_crafted_fits_are_refused_and_read_nothing_else(case, files, tmp_path, capsys):
+    from annomodels.cli.main import main
+
+    change = {**CRAFTED, **OF_STACK}[case]
+    path = tmp_path / "fit.nc"
+    shutil.copy(files["stack" if case in OF_STACK else "hierarchical"], path)
+    (tmp_path / "secret").write_text(SECRET)
+    with h5py.File(path, "r+") as file:
+        change(file)
+    resealed(path)
+    with pytest.raises(am.errors.AnnotationError, match="not a fit") as caught:
+        am.load(path)
+    assert "Fit again" in caught.value.problems[0].remedy
+    assert main(["gold", str(path)]) == 3
+    assert "not a fit" in capsys.readouterr().err
+
+
+def test_a_fit_of_a_newer_version_says_what_to_do(files, tmp_path, capsys):
+    from annomodels.cli.main import main
+
+    path = tmp_path / "fit.nc"
+    for schema, told in (("2", "Update annomodels"), ("0", "Fit again")):
+        shutil.copy(files["hierarchical"], path)
+        with h5py.File(path, "r+") as file:
+            file.attrs["schema"] = schema
+        assert main(["gold", str(path)]) == 3
+        said = capsys.readouterr().err
+        assert "Another version of annomodels" in said
+        assert told in said
+
+
+def test_files_without_a_seal_are_read(files, tmp_path):
+    """Those of earlier versions, and those that another library wrote again."""
+    path = tmp_path / "fit.nc"
+    path.write_bytes(files["stack"].read_bytes()[:-SEAL])
+    assert am.load(path).seed == 1
+
+
+def test_others_can_read_a_sealed_file(files):
+    import xarray as xr
+
+    tree = xr.open_datatree(files["stack"], engine="h5netcdf")
+    assert tree["truth"]["p_truth"].shape == (12, 3)
+    tree.close()
+
+
+def garbled(whole: bytes, rng: np.random.Generator) -> bytes:
+    """Bytes of a file after an accident: overwritten, cut out, put in twice, zeroed, cut off."""
+    some = bytearray(whole)
+    at, size = int(rng.integers(len(some))), int(rng.integers(1, 2000))
+    match int(rng.integers(6)):
+        case 0:
+            for place in rng.integers(len(some), size=int(rng.integers(1, 20))):
+                some[place] ^= int(rng.integers(1, 256))
+        case 1:
+            some[at : at + size] = rng.bytes(size)
+        case 2:
+            del some[at : at + size]
+        case 3:
+            some[at:at] = some[at : at + size]
+        case 4:
+            some[at : at + size] = bytes(len(some[at : at + size]))
+        case _:
+            del some[at:]
+    return bytes(some)
+
+
+@pytest.mark.parametrize(
+    "count", [200, pytest.param(3000, marks=[pytest.mark.slow, pytest.mark.calibration])]
+)
+def test_garbled_fits_are_refused(count, files, tmp_path):
+    rng = np.random.default_rng(count)
+    wholes = [path.read_bytes() for path in files.values()]
+    path = tmp_path / "fit.nc"
+    for n in range(count):
+        whole = wholes[n % 2]
+        path.write_bytes(damaged := garbled(whole, rng))
+        try:
+            am.load(path)
+        except am.errors.AnnotationError:
+            continue
+        # nothing but the seal itself was lost
+        assert damaged[:-SEAL].startswith(whole[:-SEAL]) or damaged == whole
+
+
+def test_a_bomb_is_refused_before_it_is_read(files, tmp_path):
+    path = tmp_path / "fit.nc"
+    shutil.copy(files["hierarchical"], path)
+    with h5py.File(path, "r+") as file:
+        bomb(file)
+    with path.open("rb") as opened, pytest.raises(ValueError, match="far larger than its file"):
+        require_plain(opened)
+
+
+# -- disks --------------------------------------------------------------------------------------
+
+SAVE = """
+import sys
+import annomodels as am
+fit = am.load(sys.argv[1])
+try:
+    fit.save(sys.argv[2], force=True)
+except am.errors.AnnomodelsError as error:
+    print(str(error).splitlines()[0])
+"""
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """Folder on a disk of a few pages."""
+    if os.name != "posix" or os.geteuid() != 0 or not shutil.which("mount"):
+        pytest.skip("only root mounts a disk")
+    place = tmp_path / "disk"
+    place.mkdir()
+    mounted = ["mount", "-t", "tmpfs", "-o", "size=32k", "tmpfs", str(place)]
+    if subprocess.run(mounted, capture_output=True).returncode:
+        pytest.skip("no disk can be mounted here")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+@pytest.mark.slow
+def test_a_full_disk_is_a_sentence_and_no_crash(files, small_disk):
+    words = [sys.executable, "-c", SAVE, str(files["stack"]), str(small_disk / "fit.nc")]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=900)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "The disk is full.\n"
+    assert list(small_disk.iterdir()) == []
+
+
+@pytest.mark.parametrize("room", [0, 1, 100, 5_000, 20_000, 40_000])
+def test_the_library_never_meets_the_error_of_a_disk(room, files, tmp_path, monkeypatch):
+    """Wherever the disk ends, the file is let go of in order, and the error is told."""
+    from annomodels.fitting import saving
+
+    class Full(io.FileIO):
+        def write(self, data: Any) -> int:
+            left = room - self.tell()
+            if left <= 0:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return super().write(memoryview(data)[:left]) or 0
+
+    tree = am.load(files["stack"]).tree
+    monkeypatch.setattr(Path, "open", lambda path, *_, **__: Full(path, "w+b"))
+    with pytest.raises(OSError, match="No space left"):
+        saving.write_tree(tree, tmp_path / "fit.nc")
+    assert not h5py.h5f.get_obj_count(h5py.h5f.OBJ_ALL, h5py.h5f.OBJ_FILE)
