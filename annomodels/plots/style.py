@@ -115,6 +115,7 @@ def require_matplotlib() -> None:
 
 def figure(height: float, width: float = WIDTH) -> Figure:
     """Empty figure of so many inches, without background, outside of pyplot, laid out by itself."""
+    require_matplotlib()
     made = _shown()((width, height), layout="constrained")
     made.patch.set_alpha(0.0)
     _OWN.add(made)
