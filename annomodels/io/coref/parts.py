@@ -30,19 +30,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Part:
-    """A document as one file has it.
-
-    Parameters
-    ----------
-    document
-        With the layers of this file.
-    source
-        Name of the file.
-    lines
-        Line of each word, where words have lines.
-    unlinked
-        What to say if no part has a link between mentions, where that is a sign of misreading.
-    """
+    """A document as one file has it: its lines of words, and what to say if no part has a link."""
 
     document: Document
     source: str
