@@ -12,15 +12,8 @@ import numpy as np
 from annomodels.errors import NotApplicable
 from annomodels.executors.choose import spread_map
 from annomodels.fitting.fit import Fit
-from annomodels.summaries.columns import Column, columns
 from annomodels.summaries.summary import Summary
-from annomodels.summaries.trust.held_out import FEWEST_DRAWS, By, HeldOut, held_out
-
-COLUMNS = columns(
-    "model elpd se",
-    Column("difference", "Difference to the best", "quantity"),
-    "difference_se weight unreliable verdict",
-)
+from annomodels.summaries.trust.held_out import COLUMNS, FEWEST_DRAWS, By, HeldOut, held_out
 
 
 def compare(
@@ -111,9 +104,8 @@ def _check(named: dict[str, Fit]) -> None:
         if reason := fit.lacks("compare"):
             raise NotApplicable(f"{name} cannot be compared: {reason}.")
     prints = {name: fit.tree.attrs["data_fingerprint"] for name, fit in named.items()}
-    if len(set(prints.values())) > 1:
-        first, *others = prints
-        other = next(name for name in others if prints[name] != prints[first])
+    first, *others = prints
+    if other := next((name for name in others if prints[name] != prints[first]), ""):
         raise NotApplicable(
             f"{first} and {other} were fitted to different data, so their predictions cannot be "
             "compared. Fit both to the same labels (and the same known gold)."

@@ -52,14 +52,11 @@ def read_chain_table(
         repeated[found[1]] += found[2] in held
         held.setdefault(found[2], (label, line))
     if strange:
-        item, line = strange[0]
+        first = f"(first: {strange[0][0]!r}, row {strange[0][1]})"
         are = "is not a mention position" if len(strange) == 1 else "are not mention positions"
-        what_is_wrong = (
-            f"{len(strange):,} of {counted(len(table.rows), 'item')} {are} "
-            f"(first: {item!r}, row {line})."
-        )
+        wrong = f"{len(strange):,} of {counted(len(table.rows), 'item')} {are} {first}."
         remedy = "Write document#sentence:first-end, such as news_1#0:3-5."
-        problems.append(Problem(what_is_wrong, source, remedy))
+        problems.append(Problem(wrong, source, remedy))
     parts = []
     for document, by_coder in rows.items():
         again = repeated[document]

@@ -30,7 +30,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Part:
-    """A document as one file has it."""
+    """A document as one file has it: its lines of words, and what to say if no part has a link."""
 
     document: Document
     source: str

@@ -11,6 +11,7 @@ import numpy as np
 
 from annomodels.data.annotations import Annotations
 from annomodels.models.encoded import Encoded, encode
+from annomodels.summaries.columns import Column, columns
 from annomodels.summaries.draws import SMALLEST, Draws, thinned
 from annomodels.summaries.trust.smoothing import smoothed
 from annomodels.types import Floats, Ints
@@ -24,6 +25,11 @@ DRAWS = 1000
 BLOCK = 8_000_000
 # PSIS needs that many draws to be trusted at all
 FEWEST_DRAWS = 100
+COLUMNS = columns(
+    "model elpd se",
+    Column("difference", "Difference to the best", "quantity"),
+    "difference_se weight unreliable verdict",
+)
 
 
 @dataclass(frozen=True, eq=False)
