@@ -98,7 +98,7 @@ LISTED: dict[str, Any] = {
 SPANS = {
     "p_truth": "simplex", "p_state": "simplex", "weight": "simplex", "p_number": "simplex",
     "p_true": "unit", "p_next": "unit", "right": "positive", "conditional_entropy": "real",
-    "lp": "real", "member": "log", "log_mixture": "log",
+    "member": "log", "log_mixture": "log",
 }  # fmt: skip
 
 

@@ -88,9 +88,10 @@ FIRST = (
     Rule(
         "stack",
         lambda f: f.usual == "stack",
-        "No one model is right on all data. The stack weighs several models and the votes by the "
-        "labels they foretell, and is as sure as such mixtures were right on public sets with "
-        "known truth; here there are {coders:,} coders and {per_item:g} labels of the median item.",
+        "No one model is right on all data. The stack weights several models and the votes by the "
+        "labels they predict, sees whether coders err together, and is calibrated on public data "
+        "sets with known truth; here there are {coders:,} coders and {per_item:g} labels of the "
+        "median item.",
     ),
     Rule(
         "pooled",

@@ -131,7 +131,7 @@ def errors_of_scan(facts: Facts) -> str:
 
 def _caution(facts: Facts) -> str:
     if "stack" in facts.tree.children:
-        return "they are as sure as such mixtures of models were right on public sets"
+        return "they are calibrated on public data sets with known truth"
     return "they are too sure where items differ in difficulty"
 
 

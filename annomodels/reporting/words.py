@@ -42,14 +42,14 @@ def count(n: int, word: str, plural: str = "") -> str:
 
 
 def interval(low: float, high: float) -> str:
-    """Interval of counts in words; what to say when there is none.
+    """Interval of counts, in whole numbers that contain it; what to say when there is none.
 
     >>> interval(12, 19.2), interval(float("nan"), 1.0)
-    ('95 % interval 12 to 19', 'no interval')
+    ('95 % interval 12 to 20', 'no interval')
     """
     if not (math.isfinite(low) and math.isfinite(high)):
         return "no interval"
-    return f"95 % interval {number(low)} to {number(high)}"
+    return f"95 % interval {math.floor(low):,} to {math.ceil(high):,}"
 
 
 def share_interval(k: int, n: int) -> str:

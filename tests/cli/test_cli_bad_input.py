@@ -209,6 +209,7 @@ def test_a_full_disk_leaves_nothing(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "replace", full)
+    monkeypatch.setattr(os, "link", full)
     few = ["--draws", 20, "--warmup", 10, "--chains", 2] if command == "fit" else []
     done = call(*_outputs(command, votes, saved), "-o", tmp_path / "out.csv", *few)
     assert done.code == 3

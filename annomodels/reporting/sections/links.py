@@ -255,7 +255,7 @@ def genres(facts: LinkFacts) -> Table:
 
 
 def _ends(quantity: str) -> Callable[[Any], Any]:
-    return lambda row: row.rows.loc[quantity, ["kappa", "low", "high"]]
+    return lambda row: tuple(row.rows.loc[quantity, ["kappa", "low", "high"]])
 
 
 def forest(facts: LinkFacts) -> Part | None:
