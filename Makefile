@@ -14,7 +14,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --quiet --disable-pip-version-check
 WORKERS ?= 2
-TABLES := accuracy truth estimate held_out_labels ambiguity next_labels calibration calibration_answers \
+TABLES := accuracy truth regimes estimate held_out_labels ambiguity next_labels calibration \
+    calibration_answers \
     calibration_states calibration_difficulty coverage_agreement coverage_coref ezcoref speed speed_agreement speed_coref \
     linear scaling spreading recompilation
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal

@@ -1,12 +1,10 @@
-"""What can go wrong, in words: every error carries problems, each with a place and a remedy.
-
-Imports nothing from the package.
-"""
+"""What can go wrong: every error carries problems, each with a place and a remedy."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -23,6 +21,8 @@ class Problem:
         One sentence that says how to fix it.
     choices
         What can be chosen, where the problem is that nothing was: the questions of a file.
+    options
+        Options of reading that may solve it: pairs of name and value.
 
     Examples
     --------
@@ -36,14 +36,11 @@ class Problem:
     where: str = ""
     remedy: str = ""
     choices: tuple[str, ...] = ()
+    options: tuple[tuple[str, Any], ...] = ()
 
     def __str__(self) -> str:
-        lines = [self.what]
-        if self.where:
-            lines.append(f"  where: {self.where}")
-        if self.remedy:
-            lines.append(f"  fix:   {self.remedy}")
-        return "\n".join(lines)
+        where = f"\n  where: {self.where}" if self.where else ""
+        return f"{self.what}{where}" + (f"\n  fix:   {self.remedy}" if self.remedy else "")
 
 
 def printable(text: str) -> str:
@@ -76,19 +73,20 @@ class AnnotationError(AnnomodelsError, ValueError):
     2
     """
 
+    proposal: object = None  # a call or command that reads the data and was tried
+
     def __init__(self, problems: Iterable[Problem] | Problem | str) -> None:
-        if isinstance(problems, str):
-            problems = [Problem(problems)]
-        elif isinstance(problems, Problem):
-            problems = [problems]
-        self.problems: tuple[Problem, ...] = tuple(problems)
+        one = Problem(problems) if isinstance(problems, str) else problems
+        self.problems: tuple[Problem, ...] = (one,) if isinstance(one, Problem) else tuple(one)
         super().__init__(self._text())
 
+    def __str__(self) -> str:
+        return self._text() + (f"\n  try:   {self.proposal}" if self.proposal else "")
+
     def _text(self) -> str:
-        if len(self.problems) == 1:
-            return str(self.problems[0])
-        body = "\n".join(f"{n}. {problem}" for n, problem in enumerate(self.problems, 1))
-        return f"{len(self.problems)} problems with the data:\n{body}"
+        body = [f"\n{n}. {problem}" for n, problem in enumerate(self.problems, 1)]
+        many = f"{len(body)} problems with the data:{''.join(body)}"
+        return many if len(body) != 1 else str(self.problems[0])
 
 
 class NotApplicable(AnnomodelsError, ValueError):

@@ -11,8 +11,8 @@ import pytest
 import annomodels as am
 from annomodels.data.chance import alpha_high, chance_p_value
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
-import crowds
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from benchmarks import crowds
 
 sys.path.pop(0)
 

@@ -148,7 +148,7 @@ def read_answers(
     if isinstance(given, Mapping):
         found = plain_mapping(given, "item", "label")
     else:
-        found = truths_from(given)
+        found = truths_from(given, data.items)
     found = {item: truth for item, truth in found.items() if not is_blank(truth)}
     if not found:
         what = "There are no answers: no item has a label."
@@ -180,7 +180,7 @@ def read_answers(
 def _source(given: Any) -> str:
     from annomodels.io.border import name_of
 
-    return "audit" if isinstance(given, Mapping) else name_of(given)
+    return name_of(given) if isinstance(given, (str, os.PathLike)) else "audit"
 
 
 def _of_draw(fit: Fit, design: Design, codes: Ints, drawn: Any) -> list[str]:

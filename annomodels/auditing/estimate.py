@@ -42,9 +42,9 @@ OTHER = (
     "there, which gives wider intervals than an audit of this fit."
 )
 BY_DESIGN = (
-    "The items were drawn at random. On public sets with known truth, where models were wrong in "
-    "many ways, 95 % intervals of accuracy and prevalence held the real number in 93 % of such "
-    "audits or more, set by set; those of the audit alone hold whatever the model gets wrong."
+    "The items were drawn at random. In repeated audits of public data sets with known truth, the "
+    "95 % intervals of accuracy and prevalence covered the true number in 93 % or more of the "
+    "audits of each set. Intervals of the audit alone do not depend on the model."
 )
 
 
@@ -52,8 +52,8 @@ BY_DESIGN = (
 class Estimate:
     """What audited items make of the numbers of a fit; every table has 95 % intervals.
 
-    Their ends are the 2nd and the 98th percentile of the posterior, which hold the real number as
-    often as they should on public sets with known truth.
+    Their ends are the 2nd and the 98th percentile of the draws. How often they cover the true
+    number was measured on public sets and simulated crowds, see docs/accuracy.md.
 
     Parameters
     ----------

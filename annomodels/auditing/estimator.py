@@ -89,7 +89,8 @@ class Estimator:
         if key not in self._rectifiers:
             prior = WEAK if n.any() else self.prior if label < 0 else OF_SHARES
             size, mean = self.strata.size, self.mean(label)
-            mean = mean + LAPSE * ((mean * size).sum() / max(size.sum(), 1) - mean)
+            every = float((mean * size).sum()) / max(float(size.sum()), 1.0)
+            mean = mean + LAPSE * (every - mean)
             most = mean >= (0.5 if label >= 0 else 0.0)
             self._rectifiers[key] = [
                 (side, Rectifier(mean[side], size[side], prior))
@@ -131,7 +132,7 @@ class Estimator:
         many of them have what is counted.
         """
         rest = self.strata.size - asked.astype(np.int64)
-        total = rng.binomial(rest[None], shares).sum(axis=1) + known
+        total: Floats = rng.binomial(rest[None], shares).sum(axis=1) + np.float64(known)
         worth = effective(shares.mean(axis=0), n, self.strata.size)
         size = float(self.strata.size.sum())
         return stretched(total, known, known + float(rest.sum()), size, worth)

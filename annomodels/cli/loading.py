@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Mapping, Sequence
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from annomodels.cli.options import Command, Reading, changed, flag_of
-from annomodels.cli.session import note, warn
+from annomodels.cli.session import current, note, warn
 from annomodels.errors import AnnotationError, NotApplicable, Problem, printable
+from annomodels.io.proposals import Proposal
+from annomodels.io.tables.keys import quoted
 
 if TYPE_CHECKING:
     from annomodels.auditing.estimate import Estimate
@@ -75,13 +79,45 @@ def load_data(name: str, reading: Reading) -> Annotations:
 
     if not several(reading, every_question=False):
         paths = name.paths if isinstance(name, Files) else name
-        return read(paths, **{**reading, "question": next(iter(asked_of(reading)), None)})
+        with way_out():
+            return read(paths, **{**reading, "question": next(iter(asked_of(reading)), None)})
     found = load_each(name, reading)
     if len(found) > 1:
         what = f"This command takes one question, and {', '.join(found)} were chosen."
         what += " annomodels run, agree and check take several."
         raise click.UsageError(what, click.get_current_context(silent=True))
     return next(iter(found.values()))
+
+
+@contextmanager
+def way_out() -> Iterator[None]:
+    """Spell what a refusal proposes as this command, with the options that it was given."""
+    try:
+        yield
+    except AnnotationError as error:
+        if isinstance(error.proposal, Proposal):
+            words = shlex.split(current().command)
+            for name, value in error.proposal.new.items():
+                words = [*_without(words, flag_of(name)), flag_of(name), _word(value)]
+            command = shlex.join(words)
+            error.proposal = f"{command}\n         reads {error.proposal.gives}"
+        raise
+
+
+def _without(words: Sequence[str], flag: str) -> list[str]:
+    """Words of a command without an option and its value."""
+    out: list[str] = []
+    skip = False
+    for word in words:
+        if not skip and word != flag and not word.startswith(f"{flag}="):
+            out.append(word)
+        skip = word == flag
+    return out
+
+
+def _word(value: Any) -> str:
+    """Value of an option as it is typed; several are separated by commas."""
+    return value if isinstance(value, str) else ",".join(map(quoted, value))
 
 
 def asked_of(reading: Reading) -> tuple[str, ...]:
@@ -115,7 +151,8 @@ def load_each(data: str, reading: Reading) -> Questions:
         raise click.UsageError(alone, context)
     asked = asked_of(reading)
     said = {key: value for key, value in reading.items() if key != "question"}
-    found = read_questions(data.paths if isinstance(data, Files) else data, asked, **said)
+    with way_out():
+        found = read_questions(data.paths if isinstance(data, Files) else data, asked, **said)
     if not asked and len(found) + len(found.left_out) < 2:
         raise click.UsageError(alone, context)
     for question, why in found.left_out.items():

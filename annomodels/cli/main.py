@@ -80,9 +80,9 @@ def load_command(name: str) -> click.Command:
     module = importlib.import_module(f"annomodels.cli.commands.{file}")
     command: click.Command = getattr(module, function)
     command.context_class = Context
-    command.format_options = MethodType(_format_options, command)  # type: ignore[method-assign]
     if command.help is None and command.callback is not None:  # python -OO drops docstrings
         command.help = documented(command.callback)
+    command.format_options = MethodType(_format_options, command)  # type: ignore[method-assign]
     for parameter in command.params:
         if isinstance(parameter, click.Option) and isinstance(parameter.type, click.Choice):
             _list_choices(parameter, [str(choice) for choice in parameter.type.choices])

@@ -33,7 +33,7 @@ from annomodels.coefficients.result import Agreement, AgreementPanel
 from annomodels.coefficients.rows import Duplicates, collapse, prepare, with_labels
 from annomodels.coefficients.tables import Evaluated
 from annomodels.coefficients.weights import Basis, make_sample
-from annomodels.data.annotations import Annotations
+from annomodels.data.annotations import Annotations, as_annotations
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable, valid_seed
 from annomodels.types import Floats
@@ -167,11 +167,11 @@ def agreement(
     >>> panel.table["value"].round(4).tolist()
     [0.88, 0.76, 0.7591, 0.7591, 0.76, 0.76, 0.7603, 0.76...]
     """
+    data = as_annotations(data)
     if labels is not None:
         if not isinstance(labels, Iterable):
             raise NotApplicable(
-                f"labels={labels!r} is not a label set. Name all labels, including those that "
-                "nobody used."
+                f"labels={labels!r} is not a label set. Name all labels, used or not."
             )
         data = with_labels(data, tuple(labels))
     shares = None

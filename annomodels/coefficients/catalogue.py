@@ -118,11 +118,6 @@ class Request:
         """True for a mean over the kappas of pairs of coders."""
         return self.from_pairs and self.coefficient.expectation == "between"
 
-    @property
-    def from_tables(self) -> bool:
-        """True if it follows from tables of label pairs of all coders."""
-        return not (self.coefficient.each_pair or self.coefficient.own)
-
 
 def table() -> pd.DataFrame:
     """List the agreement coefficients and what each of them takes.

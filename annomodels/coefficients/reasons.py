@@ -224,12 +224,9 @@ def _draw_notes(data: Annotations, rows: Rows, sample: Sample) -> list[str]:
 
 
 def interval_warnings(rows: Rows, labels: Sequence[Hashable]) -> list[str]:
-    """Sentences on data that are too few for the intervals to keep what they promise.
+    """Note data that are too few for known coverage (``benchmarks/coverage_agreement.py``).
 
-    A 95 % interval is only known to cover as often as it says for `FEW_ITEMS` items or more and a
-    rarest label that is to be expected `RARE` times or more (``benchmarks/coverage_agreement.py``).
-    Labels are seen, not expected, and they come several to an item; so the warning starts earlier.
-    Without labels, how rare a label is does not matter.
+    Labels are seen, not expected, so warnings start early; without labels rarity does not matter.
     """
     used = used_items(rows, "")
     notes = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -146,8 +147,9 @@ class Annotations(Coded):
         group: str | None = None,
         text: str | None = None,
         dont_know: Sequence[Hashable] = (),
+        **reading: Any,
     ) -> Annotations:
-        """Code a long data frame of pandas, polars, pyarrow or anything else narwhals reads.
+        """Code a data frame of pandas, polars, pyarrow or anything else narwhals reads.
 
         Parameters
         ----------
@@ -166,6 +168,8 @@ class Annotations(Coded):
             A column with the text of each item.
         dont_know
             As in :meth:`from_records`.
+        **reading
+            All that :func:`annomodels.read` takes, such as `coder_columns` and `question`.
 
         Raises
         ------
@@ -179,26 +183,11 @@ class Annotations(Coded):
         >>> Annotations.from_frame(frame)
         1 item × 2 coders × 2 labels · 2 annotations · complete
         """
-        from annomodels.io.frames import columns_of
+        from annomodels.io.frames import read_frame
 
-        columns = columns_of(
-            frame, item=item, coder=coder, label=label, gold=gold, group=group, text=text
-        )
-        return cls._from_columns(
-            columns.items,
-            columns.coders,
-            columns.labels,
-            labels=labels,
-            scale=scale,
-            gold=columns.gold,
-            group=columns.group,
-            texts=columns.texts,
-            skips=columns.skips,
-            source="data frame",
-            notes=columns.notes,
-            rows=columns.rows,
-            dont_know=dont_know,
-        )
+        reading |= {"item": item, "coder": coder, "label": label, "labels": labels, "gold": gold}
+        more = {"scale": scale, "group": group, "text": text, "dont_know": dont_know}
+        return read_frame(frame, {**reading, **more})
 
     @classmethod
     def _from_columns(
@@ -342,3 +331,15 @@ def _moved(unanswered: Ints | None, items: Ints, coders: Ints) -> NDArray[Any] |
     keep = np.isin(unanswered[:, 0], items) & np.isin(unanswered[:, 1], coders)
     item, coder, kind = unanswered[keep].T
     return np.column_stack([np.searchsorted(items, item), np.searchsorted(coders, coder), kind])
+
+
+def as_annotations(data: Any) -> Any:
+    """Read a data frame, or the file at a path; give anything else back as it is."""
+    if isinstance(data, Annotations) or not (hasattr(data, "columns") or isinstance(data, _PATH)):
+        return data
+    from annomodels.io.frames import annotations_of
+
+    return annotations_of(data)
+
+
+_PATH = (str, os.PathLike)

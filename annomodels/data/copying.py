@@ -5,13 +5,17 @@ Everything is about pairs of coders, of the busiest ones where there are many, a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.data.coded import Coded
+
+if TYPE_CHECKING:
+    from annomodels.data.annotations import Annotations
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -26,11 +30,6 @@ SHARED, TELLING = 20, 5
 COPIED, SURELY = 0.72, 0.4
 # share from which no more is asked; and what this share of the pairs with others stays below
 NEARLY_ALL, MOST_OTHERS, ALIKE = 0.9, 0.85, 0.35
-# errors in common from which two coders are looked at; others who are asked about a pair, and by
-# how many standard deviations they must agree against it beyond chance
-TOGETHER, OTHERS, OFTENER = 5, 8, 1.64
-# accuracy beyond chance below which others are not believed to be that much worse
-NEAR_CHANCE = 0.35
 # probability of a false alarm in data without such a pair
 ALARM = 0.01
 # one label in so many of a coder's makes them one who gives one label
@@ -129,12 +128,11 @@ def copied(pairs: Pairs) -> Copies:
 
     Coders who label independently given the truth agree by chance and by what they know: with
     :math:`r_{ab}` the agreement beyond chance of a pair, :math:`r_{ab} = \lambda_a \lambda_b`. The
-    :math:`\lambda` are fitted to all pairs by least absolute residuals, so that a few pairs of
-    copies do not count. A coder who copies a share :math:`c` of their labels differs :math:`1 - c`
-    times as often. A pair is one of copies where the estimated share is at least .72, chance does
-    not explain more than .4, and others agree against both where these agree. Below .9 most other
-    pairs of these coders must be far from it: experts, or coders with a common misreading, are
-    alike by degrees.
+    :math:`\lambda` are fitted to all pairs, robustly, so that a few pairs of copies do not count. A
+    coder who copies a share :math:`c` of their labels differs :math:`1 - c` times as often. A pair
+    is one of copies where the estimated share is at least .72 and chance does not explain more than
+    .4. Below .9 most other pairs of these coders must be far from it: experts, or coders with a
+    common misreading, are alike by degrees.
 
     Examples
     --------
@@ -151,24 +149,22 @@ def copied(pairs: Pairs) -> Copies:
     from scipy.special import betainc
 
     shared, differ = pairs.shared, pairs.differ
-    apart, knows = _independent(pairs)
+    apart = _independent(pairs)
     looked = (shared >= SHARED) & ~(pairs.plain[:, None] | pairs.plain)
     with np.errstate(invalid="ignore", divide="ignore"):
         rate = np.where(looked & (apart > 0), 1.0 - differ / (shared * apart), 0.0)
-    close = rate >= SURELY
     one, two = np.nonzero(np.triu(rate >= COPIED, 1))
     tests = max(int(np.triu(looked, 1).sum()), 1)
     n, k = shared[one, two], differ[one, two]
     # of so few different labels or fewer: the binomial distribution
     chance = betainc(n - k, k + 1.0, 1.0 - (1.0 - SURELY) * apart[one, two])
+    sure = chance < ALARM / tests
+    one, two = one[sure], two[sure]
+    # at least two others tell how good these are
+    far = (shared > 0) & (rate < SURELY) & ~pairs.plain
+    told = (far[one] & far[two]).sum(axis=1) >= 2
     joined = np.zeros(shared.shape, dtype=bool)
-    far = (shared > 0) & ~close
-    for a, b in zip(*(part[chance < ALARM / tests].tolist() for part in (one, two)), strict=True):
-        others = np.flatnonzero(far[a] & far[b] & ~pairs.plain)
-        if len(others) < 2:
-            continue
-        if np.median(knows[others]) < NEAR_CHANCE or _not_just_better(pairs, a, b, others):
-            joined[a, b] = joined[b, a] = True
+    joined[one[told], two[told]] = joined[two[told], one[told]] = True
     found = []
     for group in _groups(joined):
         mean = float(rate[np.ix_(group, group)][joined[np.ix_(group, group)]].mean())
@@ -179,8 +175,8 @@ def copied(pairs: Pairs) -> Copies:
     return Copies(tuple(group for group, _ in found), tuple(mean for _, mean in found))
 
 
-def _independent(pairs: Pairs) -> tuple[Floats, Floats]:
-    """How often pairs would differ if they labelled independently, and what each coder knows."""
+def _independent(pairs: Pairs) -> Floats:
+    """Estimate how often pairs would differ if both labelled independently, [place, place]."""
     labels = int(pairs.said.max(initial=0)) + 1
     share = np.stack([(pairs.said == k).sum(axis=1) for k in range(labels)], axis=1)
     p: Floats = share / np.maximum(share.sum(axis=1), 1)[:, None]
@@ -210,40 +206,7 @@ def _independent(pairs: Pairs) -> tuple[Floats, Floats]:
         off = size * (beyond - np.outer(knows, knows)) ** 2 / STRANGE
         losses.append((float(np.log1p(off).sum()), knows))
     knows = min(losses, key=lambda each: each[0])[1]
-    knows = knows if knows.sum() >= 0 else -knows
-    return np.clip(1.0 - by_chance - np.outer(knows, knows) * scale, 0.0, 1.0), knows
-
-
-def _not_just_better(pairs: Pairs, a: int, b: int, others: Ints) -> bool:
-    """Whether two coders who agree are no better than the others, but the same.
-
-    Were they always right, the others would err independently given what the two say. Others who
-    agree against them oftener than that know something which the two do not.
-    """
-    said, labels = pairs.said, int(pairs.said.max()) + 1
-    items = np.flatnonzero((said[a] >= 0) & (said[a] == said[b]))
-    truth = said[a, items]
-    shared = (said[np.ix_(others, items)] >= 0).sum(axis=1)
-    theirs = said[np.ix_(others[np.argsort(-shared, kind="stable")[:OTHERS]], items)]
-    seen = expected = variance = 0.0
-    for one, two in combinations(theirs, 2):
-        both = (one >= 0) & (two >= 0)
-        size = np.bincount(truth[both], minlength=labels)[:, None]
-        each = [_table(truth[both], of[both], labels) / np.maximum(size, 1) for of in (one, two)]
-        wrong = (one == two) & both & (one != truth)
-        seen += float(wrong.sum())
-        for rate in each:
-            np.fill_diagonal(rate, 0.0)
-        expected += float((size * each[0] * each[1]).sum())
-        spread = [rate * (1.0 - rate) for rate in each]
-        variance += float((size * spread[0] * spread[1]).sum())
-    return seen >= TOGETHER and seen - expected > OFTENER * np.sqrt(variance)
-
-
-def _table(truth: Ints, label: Ints, labels: int) -> Floats:
-    """Count labels by what is taken for the truth, [truth, label]."""
-    flat = np.bincount(truth * labels + label, minlength=labels * labels)
-    return flat.reshape(labels, labels).astype(float)
+    return np.asarray(np.clip(1.0 - by_chance - np.outer(knows, knows) * scale, 0.0, 1.0))
 
 
 def _groups(joined: Bools) -> list[Ints]:
@@ -255,3 +218,37 @@ def _groups(joined: Bools) -> list[Ints]:
         return []
     _, part = connected_components(joined[np.ix_(some, some)], directed=False)
     return [some[part == n] for n in range(part.max() + 1)]
+
+
+def kept_of_copies(item: Any, coder: Any, copies: Sequence[Ints], n_coders: int) -> Bools:
+    """Keep, of the labels that coders of a group of copies gave an item, those of the first.
+
+    Examples
+    --------
+    >>> item, coder = np.array([0, 0, 0, 1]), np.array([0, 1, 2, 1])
+    >>> kept_of_copies(item, coder, [np.array([0, 1])], 3)
+    array([ True, False,  True,  True])
+    """
+    group, rank = np.full(n_coders, -1), np.zeros(n_coders, dtype=np.int64)
+    for number, coders in enumerate(copies):
+        group[coders], rank[coders] = number, np.arange(len(coders))
+    kept = np.ones(len(item), dtype=bool)
+    copied_ = np.flatnonzero(group[coder] >= 0)
+    if len(copied_):
+        mine = coder[copied_]
+        _, key = np.unique(
+            np.asarray(item[copied_], np.int64) * len(copies) + group[mine], return_inverse=True
+        )
+        first = np.full(int(key.max()) + 1, n_coders)
+        np.minimum.at(first, key, rank[mine])
+        kept[copied_] = rank[mine] == first[key]
+    return kept
+
+
+def without_copies(data: Annotations) -> Annotations:
+    """Return the labels, of copies one per item."""
+    copies = copied(compared(data)).coders
+    if not copies:
+        return data
+    kept = kept_of_copies(data.item, data.coder, copies, data.n_coders)
+    return data.replace(item=data.item[kept], coder=data.coder[kept], label=data.label[kept])

@@ -284,7 +284,7 @@ def check_names(names: Iterable[Any], word: str, source: str) -> list[Problem]:
 
 
 def variants(values: Iterable[Any], word: str) -> list[str]:
-    """Names that differ only in case, spaces or the way their accents are written.
+    """Names that differ only in case, spaces, invisible characters, accents or zeros.
 
     Examples
     --------
@@ -294,18 +294,57 @@ def variants(values: Iterable[Any], word: str) -> list[str]:
     counts = {name: n for name, n in Counter(values).items() if isinstance(name, str)}
     alike: dict[str, list[str]] = {}
     for name in sorted(counts):
-        plain = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+        plain = " ".join(unicodedata.normalize("NFKC", _visible(name)).casefold().split())
         alike.setdefault(plain, []).append(name)
     notes = []
     for twins in alike.values():
         if len(twins) > 1:
-            listed = some(twins, lambda name: f"{name!r} ({counts[name]:,})")
-            notes.append(
-                f"Kept apart although they differ only in case or spaces: {word} {listed}."
-            )
+            why, show = _difference(twins)
+            listed = some(twins, lambda name, show=show: f"{show(name)} ({counts[name]:,})")  # type: ignore[misc]
+            notes.append(f"Kept apart although they differ only in {why}: {word} {listed}.")
+        elif twins[0] != _visible(twins[0]):
+            notes.append(f"The {word} {twins[0]!a} holds an invisible character.")
         elif twins[0] != twins[0].strip():
             notes.append(f"The {word} {twins[0]!r} begins or ends with a space.")
-    return notes
+    return notes + same_numbers(counts, word)
+
+
+def _visible(name: str) -> str:
+    """Name without format characters, such as a zero-width space; joiners of emoji stay."""
+    if name.isascii():
+        return name
+    return "".join(c for c in name if unicodedata.category(c) != "Cf" or c == "\u200d")
+
+
+def _difference(twins: Sequence[str]) -> tuple[str, Callable[[Any], str]]:
+    """Give the difference between similar names, and a way to print them that shows it."""
+    if len({_visible(name) for name in twins}) == 1:
+        return "invisible characters", ascii
+    if len({unicodedata.normalize("NFC", name) for name in twins}) == 1:
+        return "how accents are encoded (Unicode NFC and NFD)", ascii
+    return "case or spaces", repr
+
+
+def same_numbers(counts: Mapping[str, int], word: str) -> list[str]:
+    """Names that are one number written in several ways, such as 1, 01 and 1.0.
+
+    Examples
+    --------
+    >>> same_numbers({"1": 5, "01": 2, "2": 9}, "label")
+    ["Kept apart although they are the same number: label '01' (2), '1' (5)."]
+    """
+    if not any(name[:1] == "0" or "." in name for name in counts):
+        return []
+    alike: dict[float, list[str]] = {}
+    for name in sorted(counts):
+        if name.isascii() and name.replace(".", "", 1).isdigit():
+            alike.setdefault(float(name), []).append(name)
+    groups = [twins for twins in alike.values() if len(twins) > 1]
+    if not groups:
+        return []
+    listed = some(groups[0], lambda name: f"{name!r} ({counts[name]:,})")
+    more = f" and {counted(len(groups) - 1, 'other pair')}" if len(groups) > 1 else ""
+    return [f"Kept apart although they are the same number: {word} {listed}{more}."]
 
 
 def overlap_notes(n_coders: int, shared_items: int, components: Callable[[], int]) -> list[str]:

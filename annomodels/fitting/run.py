@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from annomodels.data.annotations import Annotations
+from annomodels.data.annotations import Annotations, as_annotations
 from annomodels.data.candidates import Candidates
 from annomodels.data.schema import conform
 from annomodels.engines.settings import MEMORY, Progress, Settings
@@ -144,6 +144,7 @@ def fit(
     >>> result.tree["truth"]["p_truth"].shape
     (6, 2)
     """
+    data = as_annotations(data)
     if model is None:
         model = default_model(
             data, engine, executor=executor, partitions=partitions, checkpoint=checkpoint,

@@ -28,16 +28,10 @@ MOST_FILES = 200_000
 
 
 class Members:
-    """Files of a folder or archive by their path in it, with ``/`` between the parts.
-
-    `load` gives the bytes of a file.
-    """
+    """Files of a folder or archive by their path in it, with ``/`` between the parts."""
 
     def __init__(
-        self,
-        name: str,
-        names: Iterable[str] = (),
-        load: Callable[[str], bytes] = lambda name: b"",
+        self, name: str, names: Iterable[str] = (), load: Callable[[str], bytes] = lambda name: b""
     ) -> None:
         self.name = name
         self.names = tuple(sorted(name for name in names if not _is_litter(name)))
@@ -58,13 +52,7 @@ class Members:
         return shown(name if inside else f"{self.name}/{name}")
 
     def read(self, name: str) -> bytes:
-        """Bytes of one file, unpacked if gzipped.
-
-        Raises
-        ------
-        AnnotationError
-            When it is not there, or damaged.
-        """
+        """Bytes of one file, unpacked if gzipped."""
         inside = posixpath.normpath(name.replace("\\", "/"))
         path = name if name in self else inside
         if path not in self:
@@ -94,13 +82,7 @@ def _is_litter(name: str) -> bool:
 
 
 def open_members(path: str | os.PathLike[str]) -> Members:
-    """Files of a folder, of a zip archive, or one file.
-
-    Raises
-    ------
-    AnnotationError
-        When there is nothing to read, or an archive is damaged, locked, too large or unsafe.
-    """
+    """Files of a folder, of a zip archive, or one file."""
     place = Path(path)
     if str(path) != "-" and place.is_dir():
         members = open_folder(place)
@@ -116,13 +98,7 @@ def open_members(path: str | os.PathLike[str]) -> Members:
 
 
 def open_folder(path: Path) -> Members:
-    """Files below a folder.
-
-    Raises
-    ------
-    AnnotationError
-        When there are too many, or links lead out of it.
-    """
+    """Files below a folder."""
     names: list[str] = []
     outside: list[str] = []
     with guarded(shown(path)):
@@ -146,21 +122,7 @@ def open_folder(path: Path) -> Members:
 
 
 def open_zip(data: bytes | Path, name: str) -> Members:
-    """Files of a zip archive.
-
-    Raises
-    ------
-    AnnotationError
-        When it is damaged or locked, its names lead out of it, or it swells like a bomb.
-
-    Examples
-    --------
-    >>> packed = io.BytesIO()
-    >>> with zipfile.ZipFile(packed, "w") as archive:
-    ...     archive.writestr("ana.jsonl", "{}")
-    >>> open_zip(packed.getvalue(), "export.zip").names
-    ('ana.jsonl',)
-    """
+    """Files of a zip archive."""
     size = data.stat().st_size if isinstance(data, Path) else len(data)
     with guarded(shown(name), "zip archive or Excel workbook"):
         archive = zipfile.ZipFile(data if isinstance(data, Path) else io.BytesIO(data))

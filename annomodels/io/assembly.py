@@ -239,14 +239,7 @@ class UnknownFolder(AnnotationError):
 
 
 def chosen(name: str, source: Source, options: Options) -> Format:
-    """Format by name, or the first that matches; the long table when none does.
-
-    Raises
-    ------
-    AnnotationError
-        When the name is none of the formats, the source is known to hold no judgements, or is a
-        folder or archive in no known format.
-    """
+    """Format by name, or the first that matches; the long table when none does."""
     if name != "auto":
         found = {form.name: form for form in FORMATS}.get(name)
         if found is None:
@@ -283,6 +276,10 @@ def chosen(name: str, source: Source, options: Options) -> Format:
         raise UnknownFolder(list(dict.fromkeys(damaged)))
     if match is None and source.inside is not None:
         raise UnknownFolder(_unknown_folder(source))
+    if source.kind == "xml" and (match is None or match.name in PLAIN):
+        what = "This is XML in a form that is not known: neither UIMA CAS nor regions of images."
+        remedy = "Export the labels as CSV or JSON, with item, coder and label."
+        raise AnnotationError(Problem(what, source.name, remedy))
     # A file that is no format is told what the columns of a long table would have to be.
     return match or next(form for form in FORMATS if form.name == "long")
 

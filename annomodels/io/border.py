@@ -35,11 +35,7 @@ _NOT_THE_FILE = {errno.ENOSPC, errno.EPIPE, errno.EMFILE, getattr(errno, "EDQUOT
 # First bytes of files that are often given by mistake.
 MAGIC: tuple[tuple[bytes, str, str], ...] = (
     (b"PK\x03\x04", "a zip archive or an Excel workbook", "Unpack it, or leave format to 'auto'."),
-    (
-        b"\xd0\xcf\x11\xe0",
-        "an old Excel workbook",
-        "Save it as .xlsx or as CSV.",
-    ),
+    (b"\xd0\xcf\x11\xe0", "an old Excel workbook", "Save it as .xlsx or as CSV."),
     (b"%PDF", "a PDF", "Export the labels as CSV."),
     (b"$FL2", "an SPSS file", "Leave format to 'auto', or export the data as CSV."),
     (b"\x89HDF", "an HDF5 or netCDF file", "Read a fit with annomodels.load; labels come as CSV."),
@@ -57,27 +53,7 @@ MARKS: tuple[tuple[bytes, str], ...] = (
 
 @contextmanager
 def guarded(where: str, what: str = "file") -> Iterator[None]:
-    """Turn whatever is raised while bytes from outside are read into an ``AnnotationError``.
-
-    It stands around the reading of a file only, never around arguments or computation, and keeps
-    the cause: tests look there for defects of ours.
-
-    Raises
-    ------
-    AnnotationError
-        In place of any error that is not one of this package, a full disk or lack of memory.
-
-    Examples
-    --------
-    >>> import zipfile
-    >>> with guarded("a.zip"):
-    ...     raise zipfile.BadZipFile("Bad magic number")
-    Traceback (most recent call last):
-    ...
-    annomodels.errors.AnnotationError: The file is damaged: Bad magic number.
-      where: a.zip
-      fix:   Copy or export it again.
-    """
+    """Turn whatever is raised while bytes from outside are read into an ``AnnotationError``."""
     try:
         yield
     except (AnnomodelsError, MemoryError, ImportError):
@@ -111,14 +87,7 @@ def first_line(error: BaseException) -> str:
 
 
 def needs(package: str, what: str) -> MissingDependency:
-    """Error that names the package which reads such files, and the line that installs it.
-
-    Examples
-    --------
-    >>> print(needs("openpyxl", "An Excel workbook"))
-    An Excel workbook is read with the package openpyxl, which is not installed.
-      fix:   pip install 'annomodels[readers]' (or pip install openpyxl).
-    """
+    """Error that names the package which reads such files, and the line that installs it."""
     sentence = f"{what} is read with the package {package}, which is not installed."
     remedy = f"pip install 'annomodels[readers]' (or pip install {package})."
     return MissingDependency(str(Problem(sentence, remedy=remedy)))
@@ -169,14 +138,7 @@ def _device(where: str) -> Problem:
 
 
 def raw_bytes(path: str | os.PathLike[str]) -> bytes:
-    """Bytes of a file or of the standard input ("-"), unpacked if gzipped.
-
-    Raises
-    ------
-    AnnotationError
-        When there is no file, it is a folder or a device, it may not be read, it is empty, damaged
-        or a pipe without an end.
-    """
+    """Bytes of a file or of the standard input ("-"), unpacked if gzipped."""
     where = STDIN if str(path) == "-" else shown(path)
     if where == STDIN:
         data = _standard_input()
@@ -252,19 +214,7 @@ def _closed(where: str, error: Exception) -> Problem:
 
 
 def gunzipped(data: bytes, where: str) -> bytes:
-    """Unpack gzip, but not a file made to fill the memory; other bytes stay as they are.
-
-    Raises
-    ------
-    AnnotationError
-        When the file is damaged or swells more than any text does.
-
-    Examples
-    --------
-    >>> import gzip
-    >>> gunzipped(gzip.compress(b"item,coder,label"), "a.csv.gz")
-    b'item,coder,label'
-    """
+    """Unpack gzip, but not a file made to fill the memory; other bytes stay as they are."""
     if data[:2] != b"\x1f\x8b":
         return data
     out, size, rest = [], 0, data
@@ -294,18 +244,7 @@ def _bomb(where: str) -> Problem:
 
 
 def decoded(data: bytes, source: str, encoding: str | None = None) -> str:
-    """Text of bytes: UTF-8, or UTF-16 or UTF-32 with its mark, or as said.
-
-    Raises
-    ------
-    AnnotationError
-        When the bytes are no text in that encoding, with the row of the first wrong byte.
-
-    Examples
-    --------
-    >>> decoded("Grüße".encode("utf-16"), "a.csv")
-    'Grüße'
-    """
+    """Text of bytes: UTF-8, or UTF-16 or UTF-32 with its mark, or as said."""
     for magic, kind, remedy in MAGIC:
         if data.startswith(magic):
             raise AnnotationError(Problem(f"This is {kind}, not a text table.", source, remedy))

@@ -31,36 +31,17 @@ class Entry:
 
 
 def is_pattern(name: str) -> bool:
-    """Whether a name may stand for several: it has ``*``, ``?`` or ``[``.
-
-    Examples
-    --------
-    >>> is_pattern("stage_*"), is_pattern("stage_1")
-    (True, False)
-    """
+    """Whether a name may stand for several: it has ``*``, ``?`` or ``[``."""
     return not set("*?[").isdisjoint(name)
 
 
 def fits(pattern: str, name: str) -> bool:
-    """Whether a name is meant: it is the same, or the pattern fits it.
-
-    Examples
-    --------
-    >>> fits("stage_*", "stage_1"), fits("is it rude?", "is it rude?"), fits("a", "b")
-    (True, True, False)
-    """
+    """Whether a name is meant: it is the same, or the pattern fits it."""
     return pattern == name or fnmatchcase(name, pattern)
 
 
 def entry_of(said: Iterable[tuple[str, Entry]], question: str) -> Entry:
-    """Put together all that is said of a question; what stands later counts.
-
-    Examples
-    --------
-    >>> said = [("s_*", Entry("ordinal")), ("s_1", Entry(None, ("a", "b")))]
-    >>> entry_of([("*", Entry("nominal")), *said], "s_1")
-    Entry(scale='ordinal', labels=('a', 'b'))
-    """
+    """Put together all that is said of a question; what stands later counts."""
     found = Entry()
     for pattern, entry in said:
         if fits(pattern, question):
@@ -69,18 +50,7 @@ def entry_of(said: Iterable[tuple[str, Entry]], question: str) -> Entry:
 
 
 def codebook_of(given: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str, Entry]:
-    """Read a codebook: a table with the columns question, scale and labels, JSON, or a mapping.
-
-    Raises
-    ------
-    AnnotationError
-        With all problems of the codebook at once.
-
-    Examples
-    --------
-    >>> codebook_of({"stage_*": "ordinal", "tone": {"labels": ["low", "high"]}})["tone"]
-    Entry(scale=None, labels=('low', 'high'))
-    """
+    """Read a codebook: a table with the columns question, scale and labels, JSON, or a mapping."""
     if isinstance(given, Mapping):
         rows = [(str(name), value, f"codebook, {name!r}") for name, value in given.items()]
     else:
@@ -110,13 +80,7 @@ def codebook_of(given: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str, 
 def unknown(
     codebook: Collection[str] | Mapping[str, Entry], questions: Collection[str], where: str = ""
 ) -> list[Problem]:
-    """Say which names of a codebook, with their places, or of ``--scale``, fit no question.
-
-    Examples
-    --------
-    >>> unknown({"stag_1": Entry()}, ["stage_1"], "codebook.csv")[0].what
-    "No question is called 'stag_1'."
-    """
+    """Say which names of a codebook, with their places, or of ``scale=``, fit no question."""
     problems = []
     for name in codebook:
         if any(fits(name, question) for question in questions):
@@ -132,13 +96,7 @@ def unknown(
 
 
 def unfit(scale: Any, codebook: Any, questions: Collection[str]) -> list[Problem]:
-    """Say what is said by ``scale=`` and ``codebook=`` of questions that there are not.
-
-    Examples
-    --------
-    >>> [problem.where for problem in unfit({"a": "ordinal"}, {"b": "ordinal", "c": "ratio"}, "c")]
-    ['scale=...', "codebook, 'b'"]
-    """
+    """Say what is said by ``scale=`` and ``codebook=`` of questions that there are not."""
     scales = unknown(scale, questions, "scale=...") if isinstance(scale, Mapping) else []
     return scales + ([] if codebook is None else unknown(codebook_of(codebook), questions))
 

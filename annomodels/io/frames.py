@@ -1,113 +1,27 @@
-"""Long data frames of any make to columns, through narwhals."""
+"""Data frames of any make as tables that the readers take, through narwhals."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from annomodels.data.validation import check_names, is_missing, variants
-from annomodels.errors import AnnotationError, Problem
-from annomodels.io.tables.columns import Columns, assemble, find_roles, named_column
-from annomodels.io.tables.keys import Key, key_cells, parts_of, said_key
-
-SOURCE = "data frame"
-
-
-def columns_of(
-    frame: Any,
-    *,
-    item: str | Sequence[str] | None = None,
-    coder: str | None = None,
-    label: str | None = None,
-    gold: str | Mapping[Any, Any] | None = None,
-    group: str | None = None,
-    text: str | None = None,
-) -> Columns:
-    """Take the columns out of a long data frame.
-
-    Parameters
-    ----------
-    frame
-        One row per annotation: pandas, polars, pyarrow, DuckDB or anything else narwhals reads.
-    item, coder, label, group, text
-        Names of the columns.
-    gold
-        A column, or a mapping from item to truth.
-
-    Raises
-    ------
-    AnnotationError
-        With all problems at once, each with its row (the first row is 1).
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"unit": [1, 1], "rater": ["x", "y"], "rating": ["no", None]})
-    >>> found = columns_of(frame)
-    >>> found.items, found.labels, found.skips
-    ([1], ['no'], 1)
-    """
-    table = _eager(frame)
-    header = [str(name) for name in table.columns]
-    extra = {"gold": gold if isinstance(gold, str) else None, "group": group, "text": text}
-    named = {role: name for role, name in extra.items() if name is not None}
-    key = said_key(item, header)
-    if isinstance(key, Key) and all(part in header for part in key.parts):
-        header.append(key)
-    given = {"item": key, "coder": coder, "label": label}
-    taken = (*named.values(), *(name for name in parts_of(key) if name != key))
-    roles, problems = find_roles(header, given, SOURCE, taken)
-    for role, name in named.items():
-        problems += named_column(header, name, role, SOURCE)
-    if problems:
-        raise AnnotationError(problems)
-    names = {**roles, **named}
-    cells = {role: _cells(table, name) for role, name in names.items()}
-    columns = assemble(cells, range(1, len(cells["item"]) + 1), SOURCE, names)
-    if columns.problems:
-        raise AnnotationError(columns.problems)
-    for role, values in (("label", columns.labels), ("coder", columns.coders)):
-        columns.notes += variants(values, role)
-        problems += check_names(dict.fromkeys(values), role, SOURCE)
-    if problems:
-        raise AnnotationError(problems)
-    if isinstance(gold, Mapping):
-        columns.gold = gold
-    return columns
+from annomodels.data.annotations import Annotations
+from annomodels.io.many import is_path
+from annomodels.io.reading import read, read_one, with_way_out
+from annomodels.io.source import Source
+from annomodels.io.tables.workbooks import frame_table
 
 
-def _cells(table: Any, name: str) -> list[Any]:
-    """Cells of a column, or names of items that several columns give together."""
-    if isinstance(name, Key):
-        return key_cells([cells_of(table[part]) for part in name.parts])
-    return cells_of(table[name])
+def annotations_of(data: Any) -> Annotations:
+    """Annotations of a data frame, or of the file at a path."""
+    return read(data) if is_path(data) else read_frame(data, {})
 
 
-def cells_of(series: Any) -> list[Any]:
-    """Cells of a narwhals series as Python values.
-
-    A column of numbers with gaps arrives as floats, so whole numbers become integers again.
-    """
-    cells = [None if is_missing(cell) else cell for cell in series.to_list()]
-    numbers = [cell for cell in cells if cell is not None]
-    if numbers and all(isinstance(cell, float) and cell.is_integer() for cell in numbers):
-        return [None if cell is None else int(cell) for cell in cells]
-    return cells
-
-
-def _eager(frame: Any) -> Any:
-    import narwhals as nw
-
-    try:
-        table = nw.from_native(frame)
-    except TypeError:
-        what = f"A table was expected, but this is {type(frame).__name__!r}."
-        remedy = (
-            "Give a data frame; read files with annomodels.read "
-            "and rows with Annotations.from_records."
-        )
-        raise AnnotationError(Problem(what, remedy=remedy)) from None
-    except ValueError as error:  # names of columns that occur twice
-        remedy = "Give every column its own name."
-        raise AnnotationError(Problem(str(error).splitlines()[0], SOURCE, remedy)) from None
-    return table.collect() if isinstance(table, nw.LazyFrame) else table
+def read_frame(frame: Any, said: Mapping[str, Any]) -> Annotations:
+    """Read a data frame as :func:`annomodels.read` reads a table; the first row is 1."""
+    default = read.__kwdefaults__ or {}
+    unknown = [name for name in said if name not in default]
+    if unknown:
+        raise TypeError(f"from_frame() got an unexpected keyword argument {unknown[0]!r}")
+    source = Source.of_table(frame_table(frame))
+    return with_way_out(source, {**default, **said}, read_one, "Annotations.from_frame")

@@ -7,6 +7,7 @@ which gives the cells that it has.
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -23,13 +24,7 @@ from annomodels.io.tables.table import Table
 
 
 def stacked(files: Sequence[File], item: Names | None, options: Options) -> tuple[Source, Options]:
-    """One table of the rows of all, with a column for the coder where the files name none.
-
-    Raises
-    ------
-    AnnotationError
-        With every column that was named and is missing in one of the files.
-    """
+    """One table of the rows of all, with a column for the coder where the files name none."""
     tables = [file.source.table for file in files]
     problems = [problem for table in tables for problem in table.problems]
     key = said_key(item, {name for table in tables for name in table.header})
@@ -47,6 +42,8 @@ def stacked(files: Sequence[File], item: Names | None, options: Options) -> tupl
     by_columns = options.coder_columns is not None or _batches(files, key, options)
     coder = None if by_columns else options.coder or _coder_column(tables)
     own = {} if options.coder is not None or coder is None else _own_coders(tables)
+    if coder is not None and options.coder is None and not own and _are_splits(files):
+        raise AnnotationError(_splits(files))
     moved = set(own.values()) - {coder}
     every = dict.fromkeys(name for table in tables for name in table.header)
     header = [name for name in every if name not in moved]
@@ -78,6 +75,30 @@ def stacked(files: Sequence[File], item: Names | None, options: Options) -> tupl
     source = Source.of_table(table)
     found = source.with_key(item) or (None if by_columns else _first_key(tables, coder))
     return source, dataclasses.replace(options, item=found, coder=coder)
+
+
+_SPLITS = {
+    *("train", "training", "test", "testing", "dev", "devel", "development", "val", "valid"),
+    *("validation", "eval", "evaluation", "heldout", "trial"),
+}
+
+
+def _are_splits(files: Sequence[File]) -> bool:
+    """Whether the files are called after parts of a corpus, such as train and test."""
+    words = [set(re.split(r"[\W_]+", file.who.casefold())) for file in files]
+    return all(not file.said for file in files) and all(one & _SPLITS for one in words)
+
+
+def _splits(files: Sequence[File]) -> Problem:
+    what = (
+        f"The files are called {some([file.who for file in files])}, as parts of a corpus are, and "
+        "no column names the coder."
+    )
+    remedy = (
+        "Name the column of the coders with coder=..., or those of a wide table with "
+        "coder_columns=[...]. If each file is the work of one coder, name it: ana=a.csv ben=b.csv."
+    )
+    return Problem(what, _common(files), remedy)
 
 
 def _common(files: Sequence[File]) -> str:
@@ -170,10 +191,7 @@ def without_labels(columns: Columns, files: Sequence[File], options: Options) ->
 
 
 def joined(files: Sequence[File], parts: Sequence[Columns]) -> Columns:
-    """Columns of all files; a file that was named holds the work of its one coder.
-
-    Questions that have to be chosen are those of any file.
-    """
+    """Columns of all files; a file that was named holds the work of its one coder."""
     out = Columns(names=parts[0].names if parts else {})
     problems = [problem for part in parts for problem in part.problems]
     choices = tuple(dict.fromkeys(name for problem in problems for name in problem.choices))

@@ -18,7 +18,19 @@ Paths = Path_ | Sequence[Path_ | tuple[str | None, Path_]] | Mapping[str, Path_]
 Open = Callable[[Path_], Source]
 
 _TABLES = (
-    *(".csv", ".tsv", ".tab", ".json", ".jsonl", ".ndjson", ".xlsx", ".xlsm", ".parquet", ".sav"),
+    *(
+        ".csv",
+        ".tsv",
+        ".tab",
+        ".json",
+        ".jsonl",
+        ".ndjson",
+        ".xlsx",
+        ".xlsm",
+        ".ods",
+        ".parquet",
+        ".sav",
+    ),
 )
 _MAYBE = (".txt", ".dat")  # tables where there is nothing else in the folder
 _NO_DATA = ("readme", "license", "licence", "codebook", "index", "changelog")
@@ -41,17 +53,7 @@ class RowOf(int):
 
 @dataclass(frozen=True)
 class File:
-    """One of the files.
-
-    Parameters
-    ----------
-    source
-        What is in it.
-    who
-        Coder where the file names none: what it is called.
-    said
-        Whether the user called it so.
-    """
+    """One of the files."""
 
     source: Source
     who: str
@@ -135,20 +137,7 @@ def _is_pair(one: object) -> bool:
 
 
 def gathered(paths: Paths, opened: Open) -> Source:
-    """One path as it is, several as one folder.
-
-    Parameters
-    ----------
-    paths
-        A path, several, or paths by the name of their coder.
-    opened
-        Makes a source of a path.
-
-    Raises
-    ------
-    AnnotationError
-        With all paths at which there is nothing.
-    """
+    """One path as it is, several as one folder."""
     if isinstance(paths, Mapping):
         named: list[tuple[str | None, Path_]] = [(str(n), path) for n, path in paths.items()]
     elif isinstance(paths, (list, tuple)):

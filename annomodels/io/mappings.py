@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -12,26 +15,18 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.data.validation import counted, is_blank, some
 from annomodels.errors import AnnotationError, Problem
-from annomodels.io.border import decoded, name_of, raw_bytes
+from annomodels.io.border import decoded, guarded, name_of, raw_bytes
 from annomodels.io.objects import json_value
+from annomodels.io.source import Source
 from annomodels.io.tables.columns import Columns, matched, named_column
 from annomodels.io.tables.delimited import records_of
+from annomodels.io.tables.keys import Key, Names, key_cells, parts_of, said_key
 from annomodels.io.tables.long import GOLD_WORDS
+from annomodels.io.tables.table import stripped
 
 
 def names_from(given: Mapping[Any, Any] | str | os.PathLike[str] | None) -> dict[str, str]:
-    """Names of coders by what the export calls them.
-
-    Parameters
-    ----------
-    given
-        A mapping, or a file: JSON ``{"uuid": "ana"}`` or a table with two columns.
-
-    Raises
-    ------
-    AnnotationError
-        When the file is no such table.
-    """
+    """Names of coders by what the export calls them."""
     if given is None:
         return {}
     if isinstance(given, Mapping):
@@ -52,15 +47,7 @@ def names_from(given: Mapping[Any, Any] | str | os.PathLike[str] | None) -> dict
 
 
 def groups_from(path: str | os.PathLike[str]) -> dict[str, str]:
-    """Group of each coder from a file: JSON ``{"ana": "person"}`` or a table with two columns.
-
-    A first row ``coder,group`` is taken for a header.
-
-    Raises
-    ------
-    AnnotationError
-        When the file is no such table.
-    """
+    """Group of each coder from a file: JSON ``{"ana": "person"}`` or a table with two columns."""
     try:
         found = names_from(path)
     except AnnotationError as error:
@@ -92,13 +79,7 @@ def rename_coders(columns: Columns, names: Mapping[str, str]) -> None:
 
 
 def recode_labels(columns: Columns, new: Mapping[Any, Any], source: str) -> None:
-    """Put labels in the place of others, also among known truths, and say what did not occur.
-
-    Raises
-    ------
-    AnnotationError
-        When all labels become one.
-    """
+    """Put labels in the place of others, also among known truths, and say what did not occur."""
 
     def recoded(label: Any) -> Any:
         if isinstance(label, frozenset):
@@ -135,32 +116,90 @@ def recode_labels(columns: Columns, new: Mapping[Any, Any], source: str) -> None
         )
 
 
-_TABLE = "Write a table with a header, one row for each item (CSV, TSV)."
 _REMEDY = 'Write a table with the columns item and truth (CSV, TSV), or {"item": "truth"} as JSON.'
+_WIDEST = 4  # columns that may name an item of the data together, where nobody said which
 
 
-def truths_from(path: str | os.PathLike[str]) -> dict[str, str]:
-    """Truth by name of item, as texts, from a file.
+@dataclass(frozen=True)
+class _Rows:
+    """Rows of a table beside the data, each with its number; the first is the header."""
 
-    The file is a table whose columns are called item and truth (or gold, or label; see the words
-    that :func:`annomodels.read` knows), a table of two columns without such names, or a JSON
-    object. Items without a truth are passed over.
+    source: str
+    rows: Sequence[tuple[int, list[str]]]
 
-    Raises
-    ------
-    AnnotationError
-        When the file cannot be read, is no such table, or says two things of one item.
-    """
-    source = name_of(path)
-    text = decoded(raw_bytes(path), source)
+    @property
+    def header(self) -> list[str]:
+        return stripped(self.rows[0][1])
+
+    def cells(self, name: str) -> list[str]:
+        """Cells of a column below the header, or names that several columns give together."""
+        columns = [
+            [row[place] if place < len(row) else "" for _, row in self.rows[1:]]
+            for place in map(self.header.index, parts_of(name))
+        ]
+        return key_cells(columns) if isinstance(name, Key) else columns[0]
+
+    def item(self, said: Names | None, items: frozenset[str] = frozenset()) -> str | None:
+        """Column of the items: as said, by a known name, or that names items of the data."""
+        if said is not None:
+            return said_key(said, self.header)
+        known = matched(self.header)["item"]
+        if len(known) == 1 and (not items or not items.isdisjoint(self.cells(known[0]))):
+            return known[0]
+        for width in range(1, _WIDEST + 1) if items else ():
+            for names in permutations(self.header[:8], width):
+                name = names[0] if width == 1 else Key(names)
+                if sum(cell in items for cell in self.cells(name)) > 0.5 * (len(self.rows) - 1):
+                    return name
+        return known[0] if len(known) == 1 else None
+
+
+def _rows_of(path: str | os.PathLike[str]) -> _Rows:
+    """Rows of a table: text with delimiters, or a sheet of Excel."""
+    source = Source(path)
+    with guarded(source.name):
+        rows = [(n, row) for n, row in zip(source.lines, source.records, strict=True) if any(row)]
+    if not rows:
+        remedy = "Write a table with a header, one row for each item (CSV, TSV)."
+        raise AnnotationError(Problem("The file is empty.", source.name, remedy))
+    return _Rows(source.name, rows)
+
+
+def truths_from(path: Any, items: Iterable[Any] = ()) -> dict[str, str]:
+    """Truth by name of item, as texts: from a table, JSON, a data frame or a series of pandas."""
+    if not isinstance(path, (str, os.PathLike)):
+        return _once(*_of_frame(path, frozenset(map(label_text, items))), "audit")
+    source, names = name_of(path), frozenset(map(label_text, items))
+    text = "" if str(path).lower().endswith((".xlsx", ".ods")) else decoded(raw_bytes(path), source)
     if text.lstrip()[:1] == "{":
         value = json_value(text, source)
         if any(isinstance(truth, (dict, list)) for truth in value.values()):
             raise AnnotationError(Problem("This is not a table of truths.", source, _REMEDY))
         pairs = [(str(item), "" if t is None else label_text(t)) for item, t in value.items()]
-        column = "The truth"
-    else:
-        pairs, column = _pairs(text, source)
+        return _once(pairs, "The truth", source)
+    return _once(*_pairs(_rows_of(path), names), source)
+
+
+def _of_frame(given: Any, items: frozenset[str]) -> tuple[list[tuple[str, str]], str]:
+    """Item and truth of a data frame, or of a series whose index names the items; the column."""
+    if not hasattr(given, "columns") and not hasattr(given, "items"):
+        what = f"Truths were expected, but this is {type(given).__name__!r}."
+        raise AnnotationError(Problem(what, "audit", _REMEDY))
+    pairs = given.items() if not hasattr(given, "columns") else ()
+    rows = [("" if is_blank(a) else label_text(a), "" if is_blank(b) else label_text(b))
+            for a, b in pairs]  # fmt: skip
+    if not hasattr(given, "columns"):
+        return rows, "The series"
+    from annomodels.io.tables.workbooks import frame_table
+
+    table = frame_table(given)
+    cells = [[label_text(cell) for cell in column] for column in table.columns.values()]
+    lines = [list(table.header), *map(list, zip(*cells, strict=True))]
+    return _pairs(_Rows("audit", list(enumerate(lines))), items)
+
+
+def _once(pairs: Sequence[tuple[str, str]], column: str, source: str) -> dict[str, str]:
+    """Truth of each item; two truths of one are a problem."""
     found: dict[str, str] = {}
     twice = []
     for item, truth in pairs:
@@ -178,21 +217,36 @@ def truths_from(path: str | os.PathLike[str]) -> dict[str, str]:
     return found
 
 
-def truths_of(path: str | os.PathLike[str], data: Annotations) -> dict[Hashable, Hashable]:
-    """Truth of items of these data from a file, under the names that the data have.
+def _pairs(table: _Rows, items: frozenset[str]) -> tuple[list[tuple[str, str]], str]:
+    """Item and truth of each row of a table, and what to call the column of truths."""
+    header = table.header
+    truths = [name for name in header if name.casefold() in GOLD_WORDS]
+    truths = truths or matched(header)["label"]
+    item = table.item(None, items) if len(truths) == 1 else None
+    if item is None or item in truths:
+        if any(len(row) != 2 for _, row in table.rows):
+            raise AnnotationError(Problem("This is not a table of truths.", table.source, _REMEDY))
+        return [(row[0], row[1]) for _, row in table.rows], "Column 2"
+    last = max(map(header.index, (*parts_of(item), truths[0])))
+    ragged = sum(len(row) <= last for _, row in table.rows)
+    if ragged:
+        what = f"{counted(ragged, 'row')} with fewer cells than the header."
+        raise AnnotationError(Problem(what, table.source, "Fill in the missing cells."))
+    pairs = list(zip(table.cells(item), table.cells(truths[0]), strict=True))
+    return pairs, f"Column {truths[0]!r}"
 
-    Raises
-    ------
-    AnnotationError
-        Also when no item of the file is in the data, when a truth is not in the label set, or when
-        the data themselves hold the truth of all these items.
-    """
-    given, source = truths_from(path), name_of(path)
+
+def truths_of(path: str | os.PathLike[str], data: Annotations) -> dict[Hashable, Hashable]:
+    """Truth of items of these data from a file, under the names that the data have."""
+    given, source = truths_from(path, data.items), name_of(path)
     items = {label_text(item): item for item in data.items}
     labels = {label_text(label): label for label in data.labels}
     if not any(item in items for item in given):
         what = f"None of the items in the file is in the data: {some(list(given))}."
-        remedy = f"Use the names that the items have in the data, such as {some(list(items)[:3])}."
+        remedy = (
+            f"Use the names that the items have in the data, such as {some(list(items)[:3])}; or "
+            f"name the column of the data that holds those of this file: item={_name(path)}."
+        )
         raise AnnotationError(Problem(what, source, remedy))
     found: dict[Hashable, Hashable] = {
         items[item]: labels.get(truth, truth) for item, truth in given.items() if item in items
@@ -206,101 +260,62 @@ def truths_of(path: str | os.PathLike[str], data: Annotations) -> dict[Hashable,
     return found
 
 
-def items_from(path: str | os.PathLike[str], item: str | None = None) -> list[str]:
-    """Items of a table, each once: its column with the item, or the only one that it has.
+def _name(path: str | os.PathLike[str]) -> str:
+    """Name of the first column of a file, which the data may have too."""
+    with suppress(AnnotationError):
+        first = _rows_of(path).header[0]
+        if first.isidentifier() and first != "item":
+            return repr(first)
+    return "..."
 
-    Raises
-    ------
-    AnnotationError
-        When the file cannot be read, or it is not clear which column holds the item.
-    """
-    source = name_of(path)
-    records, _, _ = records_of(decoded(raw_bytes(path), source), source)
-    rows = [row for row in records if any(row)]
-    if not rows:
-        raise AnnotationError(Problem("The file is empty.", source, _TABLE))
-    header = rows[0]
-    named = matched(header)["item"] if item is None else [item]
+
+def items_from(path: str | os.PathLike[str], item: Names | None = None) -> list[str]:
+    """Items of a table, each once: its column with the item, or the only one that it has."""
+    table = _rows_of(path)
+    header = table.header
+    name = table.item(item)
     if len(header) == 1:
-        cells = [row[0] for row in (rows[1:] if named else rows)]
-    elif len(named) == 1 and named[0] in header:
-        place = header.index(named[0])
-        cells = [row[place] for row in rows[1:] if len(row) > place]
+        cells = [row[0] for _, row in table.rows][name is not None :]
+    elif name is not None and all(part in header for part in parts_of(name)):
+        cells = table.cells(name)
     else:
         what = f"Which column holds the item is not clear: the columns are {some(header)}."
-        raise AnnotationError(Problem(what, source, "Call it item."))
+        raise AnnotationError(Problem(what, table.source, "Call it item."))
     return list(dict.fromkeys(cell for cell in cells if not is_blank(cell)))
 
 
 def item_columns(
-    path: str | os.PathLike[str], columns: Sequence[str], item: str | None = None
+    path: str | os.PathLike[str], columns: Sequence[str], item: Names | None = None
 ) -> dict[str, dict[str, str]]:
-    """Cells of some columns of a table, by item.
-
-    Rows of an item may repeat, as those of labels do, if they agree; empty cells are passed over.
-
-    Parameters
-    ----------
-    path
-        A table with a header (CSV, TSV).
-    columns
-        Names of the columns.
-    item
-        Name of the column with the item; found by the words for it where it is not named.
-
-    Raises
-    ------
-    AnnotationError
-        When the file cannot be read, a column is not there, or rows of an item differ.
-    """
-    source = name_of(path)
-    records, _, _ = records_of(decoded(raw_bytes(path), source), source)
-    rows = [(n, row) for n, row in enumerate(records, 1) if any(row)]
-    if not rows:
-        raise AnnotationError(Problem("The file is empty.", source, _TABLE))
-    header = rows[0][1]
+    """Cells of some columns of a table, by item; rows of an item may repeat if they agree."""
+    table = _rows_of(path)
+    header, source = table.header, table.source
     problems = [p for name in columns for p in named_column(header, name, "column", source)]
-    found = matched(header)["item"] if item is None else [item]
-    if item is not None:
-        problems += named_column(header, item, "item", source)
-    elif len(found) != 1:
+    found = table.item(item)
+    if found is not None:
+        problems += named_column(header, found, "item", source)
+    else:
         what = f"Which column holds the item is not clear: the columns are {some(header)}."
         problems.append(Problem(what, source, "Name it: item=."))
-    if problems:
+    if problems or found is None:
         raise AnnotationError(problems)
-    at, places = header.index(found[0]), [header.index(name) for name in columns]
     out: dict[str, dict[str, str]] = {name: {} for name in columns}
-    for number, row in rows[1:]:
-        cells = [*row, *[""] * (len(header) - len(row))]
-        for name, place in zip(columns, places, strict=True):
-            if is_blank(cells[place]) or is_blank(cells[at]):
+    items = table.cells(found)
+    for name in columns:
+        for (number, _), key, cell in zip(table.rows[1:], items, table.cells(name), strict=True):
+            if is_blank(cell) or is_blank(key) or out[name].setdefault(key, cell) == cell:
                 continue
-            if out[name].setdefault(cells[at], cells[place]) != cells[place]:
-                what = (
-                    f"Item {cells[at]!r} has {out[name][cells[at]]!r} and {cells[place]!r} in "
-                    f"column {name!r}."
-                )
-                where = f"{source}, row {number}"
-                problems.append(Problem(what, where, "Give each item one value."))
+            what = f"Item {key!r} has {out[name][key]!r} and {cell!r} in column {name!r}."
+            problems.append(Problem(what, f"{source}, row {number}", "Give each item one value."))
     if problems:
         raise AnnotationError(problems)
     return out
 
 
 def rows_about(path: str | os.PathLike[str]) -> tuple[str, list[dict[str, Any]]]:
-    """Rows about coders or items from a table with a header: of whom they are, and the rows.
-
-    A column of which every cell that holds something is a number is one of numbers.
-
-    Raises
-    ------
-    AnnotationError
-        When the file cannot be read, or has no column "coder" or "item", or both.
-    """
-    source = name_of(path)
-    records, _, _ = records_of(decoded(raw_bytes(path), source), source)
-    rows = [row for row in records if any(row)]
-    header = [cell.strip() for cell in rows[0]] if rows else []
+    """Rows about coders or items from a table with a header: of whom they are, and the rows."""
+    table = _rows_of(path)
+    header = table.header
     keys = [key for key in ("coder", "item") if key in header]
     if len(keys) != 1 or len(set(header)) < len(header):
         what = "This is not a table about coders or items."
@@ -309,11 +324,9 @@ def rows_about(path: str | os.PathLike[str]) -> tuple[str, list[dict[str, Any]]]
                 "The table holds a column coder and a column item, so of whom it is is not clear."
             )
         remedy = "Give a header with either coder or item in it, and one name for each column."
-        raise AnnotationError(Problem(what, source, remedy))
-    cells = [[*row, *[""] * len(header)][: len(header)] for row in rows[1:]]
+        raise AnnotationError(Problem(what, table.source, remedy))
     columns = {
-        name: column if name in keys else _numbers(column)
-        for name, column in zip(header, zip(*cells, strict=True), strict=bool(cells))
+        name: table.cells(name) if name in keys else _numbers(table.cells(name)) for name in header
     }
     return keys[0], [
         dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
@@ -327,31 +340,3 @@ def _numbers(cells: Sequence[str]) -> Sequence[Any]:
         return [None if cell is None else float(cell) for cell in kept]
     except ValueError:
         return kept
-
-
-def _pairs(text: str, source: str) -> tuple[list[tuple[str, str]], str]:
-    """Item and truth of each row of a table, and what to call the column of truths."""
-    records, _, _ = records_of(text, source)
-    rows = [row for row in records if any(row)]
-    if not rows:
-        raise AnnotationError(Problem("The file is empty.", source, _REMEDY))
-    places = _places(rows[0])
-    if places is None:
-        if any(len(row) != 2 for row in rows):
-            raise AnnotationError(Problem("This is not a table of truths.", source, _REMEDY))
-        return [(row[0], row[1]) for row in rows], "Column 2"
-    item, truth = places
-    ragged = [row for row in rows if len(row) <= max(places)]
-    if ragged:
-        what = f"{counted(len(ragged), 'row')} with fewer cells than the header."
-        raise AnnotationError(Problem(what, source, "Fill in the missing cells."))
-    return [(row[item], row[truth]) for row in rows[1:]], f"Column {rows[0][truth]!r}"
-
-
-def _places(header: Sequence[str]) -> tuple[int, int] | None:
-    """Columns of the item and of the truth, where the header names them."""
-    names = matched(header)
-    truths = [name for name in header if name.strip().casefold() in GOLD_WORDS] or names["label"]
-    if len(names["item"]) != 1 or len(truths) != 1:
-        return None
-    return list(header).index(names["item"][0]), list(header).index(truths[0])

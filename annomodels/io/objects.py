@@ -16,13 +16,7 @@ from annomodels.io.tables.table import Table
 
 
 def json_value(text: str, source: str) -> Any:
-    """Parse JSON with numbers kept as they are written.
-
-    Raises
-    ------
-    AnnotationError
-        When it is not JSON.
-    """
+    """Parse JSON with numbers kept as they are written."""
     try:
         return json.loads(text, parse_float=str, parse_int=str, parse_constant=_constant)
     except json.JSONDecodeError as error:
@@ -35,13 +29,7 @@ def json_value(text: str, source: str) -> Any:
 
 
 def json_lines(text: str, source: str) -> tuple[list[Any], list[int]]:
-    """Values of JSON lines and the rows they stand in.
-
-    Raises
-    ------
-    AnnotationError
-        With all lines that are not JSON.
-    """
+    """Values of JSON lines and the rows they stand in."""
     values, rows, problems = [], [], []
     for row, line in enumerate(text.split("\n"), 1):
         if line.strip():
@@ -58,13 +46,7 @@ def json_lines(text: str, source: str) -> tuple[list[Any], list[int]]:
 
 
 def from_objects(values: Sequence[Any], rows: Sequence[int], source: str) -> Table:
-    """Table of JSON objects; a key that is missing gives an empty cell.
-
-    Examples
-    --------
-    >>> from_objects([{"item": "a", "label": None}, {"item": "b", "n": "1.0"}], [1, 2], "x").columns
-    {'item': ['a', 'b'], 'label': ['', ''], 'n': ['', '1.0']}
-    """
+    """Table of JSON objects; a key that is missing gives an empty cell."""
     wrong = [row for value, row in zip(values, rows, strict=True) if not isinstance(value, dict)]
     if wrong:
         what = f"{counted(len(wrong), 'row')} that is not a JSON object."
@@ -107,15 +89,7 @@ def streamed_lines(path: Path, source: str) -> Iterator[tuple[int, Any]]:
 
 
 def streamed_array(path: Path, source: str) -> Iterator[tuple[int, Any]]:
-    """Give number and value of each element of a JSON array, one element in memory at a time.
-
-    Raises
-    ------
-    MissingDependency
-        Without ijson.
-    AnnotationError
-        When it is not JSON.
-    """
+    """Give number and value of each element of a JSON array, one element in memory at a time."""
     try:
         import ijson
     except ImportError:
@@ -129,11 +103,7 @@ def streamed_array(path: Path, source: str) -> Iterator[tuple[int, Any]]:
 
 
 def _elements(events: Iterable[tuple[str, Any]], source: str) -> Iterator[Any]:
-    """Put the elements of the outermost array together, with numbers as texts.
-
-    Deep nesting is refused on the way: a parser that keeps the path to each value would fill the
-    memory with it.
-    """
+    """Put the elements of the outermost array together, with numbers as texts."""
     places: list[Any] = []  # the containers that are open, outermost first
     key = ""
     for event, value in events:
@@ -162,13 +132,7 @@ def _elements(events: Iterable[tuple[str, Any]], source: str) -> Iterator[Any]:
 
 
 def at(record: Any, path: str) -> Any:
-    """Value of a key, or of a path of keys with dots between; None if it is not there.
-
-    Examples
-    --------
-    >>> at({"meta": {"id": "t1"}}, "meta.id"), at({"a.b": 1}, "a.b"), at([], "x")
-    ('t1', 1, None)
-    """
+    """Value of a key, or of a path of keys with dots between; None if it is not there."""
     if not isinstance(record, Mapping):
         return None
     if isinstance(path, Key):
@@ -192,24 +156,12 @@ def keys_of(records: Iterable[Any], depth: int = 2) -> list[str]:
 
 
 def is_list_of(value: Any, kind: type | tuple[type, ...]) -> bool:
-    """Whether a value is a list with at least one part, all of one kind.
-
-    Examples
-    --------
-    >>> is_list_of(["a"], str), is_list_of([], str), is_list_of("a", str)
-    (True, False, False)
-    """
+    """Whether a value is a list with at least one part, all of one kind."""
     return isinstance(value, list) and bool(value) and all(isinstance(part, kind) for part in value)
 
 
 def parsed(cell: Any) -> Any:
-    """JSON within a cell, numbers as text; the cell itself if it holds none.
-
-    Examples
-    --------
-    >>> parsed('["a", 1]'), parsed("pos"), parsed("[sic]")
-    (['a', '1'], 'pos', '[sic]')
-    """
+    """JSON within a cell, numbers as text; the cell itself if it holds none."""
     if not isinstance(cell, str) or cell[:1] not in ("[", "{"):
         return cell
     try:

@@ -13,7 +13,7 @@ from annomodels.errors import AnnotationError, Problem
 from annomodels.io.border import name_of
 from annomodels.io.codebook import fits, is_pattern, unfit, unknown
 from annomodels.io.many import Paths
-from annomodels.io.reading import read, understood
+from annomodels.io.reading import read, understood, with_way_out
 from annomodels.io.tables.guard import NotAsItSeems
 from annomodels.io.tables.questions import listed
 
@@ -94,6 +94,13 @@ def read_questions(path: Paths, question: str | Sequence[str] = (), **reading: A
     """
     names = [question] if isinstance(question, str) else list(question)
     said = {**(read.__kwdefaults__ or {}), **reading, "question": None}
+    return with_way_out(path, said, lambda where, how: _each(where, how, names), "read_questions")
+
+
+def _each(path: Paths, said: Mapping[str, Any], names: Sequence[str]) -> Questions:
+    """Read each question; those that cannot be read are left out with the reason."""
+    if said["question"] is not None:
+        raise AnnotationError("Several questions were asked for.")
     found, made = understood(path, said, every=True)
     if found.problems:
         raise AnnotationError(found.problems)
@@ -131,6 +138,8 @@ def read_questions(path: Paths, question: str | Sequence[str] = (), **reading: A
                 repeated = error
             first = error.problems[0].what
             left_out[name] = first[:1].lower() + first[1:].rstrip(".")
+            if codes := dict(error.problems[0].options).get("missing"):
+                left_out[name] += f"; missing={list(codes)!r} reads the others"
     if not annotations and repeated is not None:
         raise repeated  # the items are not what they should be, whatever the question
     if not annotations:

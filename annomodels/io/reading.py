@@ -13,14 +13,18 @@ from annomodels.errors import AnnotationError, Problem
 from annomodels.io.assembly import Said, read_columns, read_spans_of
 from annomodels.io.border import guarded
 from annomodels.io.many import Paths, gathered
-from annomodels.io.source import Options, Source
+from annomodels.io.proposals import with_proposal
+from annomodels.io.source import Options, Piped, Source
 from annomodels.io.tables.columns import Columns, finished
 from annomodels.io.tables.guard import REPEATS, NotAsItSeems, Repeats, suspicions
+from annomodels.io.tables.remarks import Missing, unused
 from annomodels.io.tables.table import Table
 
 if TYPE_CHECKING:
     from annomodels.io.codebook import Entry
     from annomodels.io.span_builder import Spans
+
+_TEXTS = ("encoding", "delimiter", "sheet")
 
 
 def read(
@@ -37,6 +41,7 @@ def read(
     codebook: str | os.PathLike[str] | Mapping[str, Any] | None = None,
     format: str = "auto",
     question: str | None = None,
+    question_column: str | None = None,
     missing: Iterable[str] = (),
     dont_know: Sequence[str] | str = (),
     coder_columns: Sequence[str] | None = None,
@@ -94,6 +99,8 @@ def read(
         without a header), or the name of a tool, such as "label-studio".
     question
         Which question to read when there are several; they are never mixed.
+    question_column
+        Column of a table that names the question which each row answers.
     dont_know
         Labels that are not classes, such as "don't know": missing to coefficients, while models
         learn from who gives them to what. See :class:`annomodels.models.Answering`.
@@ -151,41 +158,69 @@ def read(
     >>> data.labels, data.skips
     (('NA', 'no'), 1)
     """
-    found, made = understood(path, {k: v for k, v in locals().items() if k != "path"})
+    return with_way_out(path, {k: v for k, v in locals().items() if k != "path"}, read_one)
+
+
+def read_one(path: Paths | Source, said: Mapping[str, Any]) -> Annotations:
+    """Read one question."""
+    found, made = understood(path, said)
     return made(found)
 
 
-def understood(
-    path: Paths, said: Mapping[str, Any], *, every: bool = False
-) -> tuple[Columns, Callable[[Columns], Annotations]]:
-    """Read what there is, and say how annotations are made of columns.
+def with_way_out[T](
+    path: Paths | Source, said: Mapping[str, Any], reader: Callable[..., T], verb: str = "read"
+) -> T:
+    """Read; a refusal names the options with which the same reader does read the file."""
+    if path == "-":
+        path = Piped("-")  # what came through a pipe cannot be read again
+    try:
+        return reader(path, said)
+    except AnnotationError as error:
+        default = read.__kwdefaults__ or {}
+        given = {
+            name: value for name, value in said.items()
+            if name not in default or value != default[name]
+        }  # fmt: skip
+        more = {name: value for name, value in default.items() if name not in given}
 
-    Parameters
-    ----------
-    path
-        As for :func:`read`.
-    said
-        All keywords of :func:`read`.
-    every
-        Whether the columns of every question are wanted, as ``parts``.
-    """
+        def source() -> Source:
+            if isinstance(path, Source):
+                return path
+            return gathered(path, lambda one: _source(one, *(said[k] for k in _TEXTS)))
+
+        raise with_proposal(
+            error, verb, path, given, source, lambda new: reader(path, {**more, **new})
+        ) from error.__cause__
+
+
+def understood(
+    path: Paths | Source, said: Mapping[str, Any], *, every: bool = False
+) -> tuple[Columns, Callable[[Columns], Annotations]]:
+    """Read what there is, and say how annotations are made of columns."""
     gold, units, repeats = said["gold"], said["units"], said["repeats"]
     if repeats not in REPEATS:
         remedy = f"Use one of {', '.join(REPEATS)}."
         raise AnnotationError(Problem(f"{repeats!r} is no way to treat repeats.", remedy=remedy))
     texts = said["encoding"], said["delimiter"], said["sheet"]
     table = _tuple(said["columns"]), said["skip_rows"]
-    source = gathered(path, lambda one: _source(one, *texts, *table))
+    source = (
+        path
+        if isinstance(path, Source)
+        else gathered(path, lambda one: _source(one, *texts, *table))
+    )
     entries = _entries(said["scale"], said["codebook"])
+    said = {**said, **_stripped(source, said)}
+    gold = said["gold"]
     with guarded(source.name):
         key = source.with_key(said["item"])
-    missing = said["missing"]
+    missing = Missing([said["missing"]] if isinstance(said["missing"], str) else said["missing"])
     options = Options(
-        **{name: said[name] for name in ("coder", "label", "group", "text", "question")},
+        **{name: said[name] for name in ("coder", "label", "group", "text")},
+        **{name: said[name] for name in ("question", "question_column")},
         **{name: said[name] for name in ("models", "sets")},
         item=key,
         gold=gold if isinstance(gold, str) else None,
-        missing=frozenset([missing] if isinstance(missing, str) else missing),
+        missing=missing,
         coder_columns=_tuple(said["coder_columns"]),
         forced=said["format"] != "auto",
         every=every,
@@ -212,6 +247,9 @@ def understood(
             from annomodels.io.mappings import recode_labels
 
             recode_labels(columns, said["map"], source.name)
+        if not every:
+            absent = unused("missing", sorted(missing), missing.met, set(columns.labels))
+            columns.notes = [*columns.notes, *absent]
         scale, labels = said["scale"], said["labels"]
         if entries is not None:
             from annomodels.io.codebook import entry_of
@@ -244,10 +282,7 @@ def _questions_of(
 
 
 def _entries(scale: Any, codebook: Any) -> list[tuple[str, Entry]] | None:
-    """Put together what is said of scales and labels; what stands later counts more.
-
-    None where one scale is said of all.
-    """
+    """Put together what is said of scales and labels; what stands later counts more."""
     if not isinstance(scale, Mapping):
         if scale not in SCALES:
             remedy = f"Use one of {', '.join(SCALES)}."
@@ -359,6 +394,16 @@ def _source(
         what = "Columns are named, and rows passed over, in tables only (text or Excel)."
         raise AnnotationError(Problem(what, source.name, "Leave out columns= and skip_rows=."))
     return source
+
+
+def _stripped(source: Source, said: Mapping[str, Any]) -> dict[str, str]:
+    """Names of columns without the blanks that headers lose, too."""
+    roles = ("item", "coder", "label", "gold", "group", "text", "question_column")
+    given = {role: said[role] for role in roles if isinstance(said[role], str)}
+    blank = {role: name for role, name in given.items() if name != name.strip()}
+    with guarded(source.name):
+        known = source.header if blank and source.inside is None else ()
+    return {role: name.strip() for role, name in blank.items() if name not in known}
 
 
 def _tuple(names: Sequence[str] | None) -> tuple[str, ...] | None:

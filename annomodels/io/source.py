@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError
 from annomodels.io import objects
 from annomodels.io.border import STDIN, decoded, name_of, raw_bytes
 from annomodels.io.objects import from_objects, json_lines, json_value
 from annomodels.io.tables.columns import matched
 from annomodels.io.tables.delimited import below, records_of
-from annomodels.io.tables.keys import Key, Names, parts_of, said_key
+from annomodels.io.tables.keys import Key, Names, said_key
+from annomodels.io.tables.options import Options as Options
 from annomodels.io.tables.table import Table, from_records
 
 if TYPE_CHECKING:
@@ -26,68 +26,20 @@ _JSON_ENDINGS = {".json", ".jsonl", ".ndjson", ".manifest"}
 _SAMPLE = 50  # records that decide on the format
 
 
-@dataclass(frozen=True)
-class Options:
-    """What the user said about the file; see :func:`annomodels.read`."""
+class Piped(str):
+    """Standard input, whose bytes are kept so that they can be read twice."""
 
-    item: str | None = None
-    coder: str | None = None
-    label: str | None = None
-    gold: str | None = None
-    group: str | None = None
-    text: str | None = None
-    question: str | None = None
-    missing: frozenset[str] = frozenset()
-    coder_columns: tuple[str, ...] | None = None
-    models: bool = False
-    sets: bool = False
-    forced: bool = False
-    every: bool = False
+    data: bytes
 
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if "str | None" in str(field.type) and value is not None and not isinstance(value, str):
-                what = f"{field.name}={value!r} is not a name."
-                raise AnnotationError(Problem(what, remedy="Give the name as text."))
-
-    @property
-    def extra(self) -> dict[str, str]:
-        """Columns that hold something about the items."""
-        named = {"gold": self.gold, "group": self.group, "text": self.text}
-        return {role: name for role, name in named.items() if name is not None}
-
-    @property
-    def taken(self) -> tuple[str, ...]:
-        """Columns that hold something else than coders and labels."""
-        return (*self.extra.values(), *(parts_of(self.item) if self.item else ()))
-
-    @property
-    def roles(self) -> Mapping[str, str | None]:
-        """Columns named for item, coder and label."""
-        return {"item": self.item, "coder": self.coder, "label": self.label}
-
-    def is_skip(self, label: Any) -> bool:
-        """Whether a cell stands for no label."""
-        return label == "" or label in self.missing
+    def __new__(cls, name: str) -> Piped:
+        """Read all of it."""
+        made = super().__new__(cls, name)
+        made.data = raw_bytes(name)
+        return made
 
 
 class Source:
-    """One file or folder, read once; every view of it is made when it is first asked for.
-
-    Parameters
-    ----------
-    path
-        A file or folder, or "-" for the standard input.
-    encoding, delimiter, sheet
-        As said by the user; None to find out.
-    data
-        The bytes, if they have been read already; `path` is then their name.
-    columns
-        Names of the columns of a table without a header.
-    skip_rows
-        Rows above the header, or above the data, that are passed over.
-    """
+    """One file or folder, read once; every view of it is made when it is first asked for."""
 
     def __init__(
         self,
@@ -108,6 +60,8 @@ class Source:
         self._skip_rows = skip_rows
         if data is not None:
             self.data = data
+        elif isinstance(path, Piped):
+            self.data = path.data
 
     @classmethod
     def of_table(cls, table: Table) -> Source:
@@ -168,7 +122,8 @@ class Source:
         if self._file is not None and is_folder:
             return open_folder(self._file)
         members = open_zip(self._file or self.data, self.name)
-        return None if "xl/workbook.xml" in members.names else members
+        is_workbook = {"content.xml", "styles.xml"} <= {*members.names}
+        return None if is_workbook or "xl/workbook.xml" in members.names else members
 
     @cached_property
     def data(self) -> bytes:

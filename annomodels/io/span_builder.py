@@ -99,13 +99,7 @@ class Spans(SpanTable):
 
 
 class SpanBuilder:
-    """Gathers the spans of an export.
-
-    Parameters
-    ----------
-    source
-        Name of the file, for messages.
-    """
+    """Gathers the spans of an export."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -117,11 +111,7 @@ class SpanBuilder:
         self._wrong: list[str] = []
 
     def document(
-        self,
-        name: str,
-        coder: str,
-        text: str = "",
-        tokens: Sequence[tuple[int, int]] = (),
+        self, name: str, coder: str, text: str = "", tokens: Sequence[tuple[int, int]] = ()
     ) -> None:
         """Note that a coder worked on a document."""
         self._seen.setdefault(name, {})[coder] = None
@@ -148,13 +138,7 @@ class SpanBuilder:
             self.notes.append(text)
 
     def spans(self) -> Spans:
-        """Give the spans.
-
-        Raises
-        ------
-        AnnotationError
-            When there is no span, or places are out of order.
-        """
+        """Give the spans."""
         if self._wrong:
             what = f"{counted(len(self._wrong), 'span')} that end before they begin."
             where = f"{self.source}, {', '.join(self._wrong[:5])}"

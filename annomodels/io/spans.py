@@ -20,21 +20,7 @@ GOLD = ""  # the coder of a curated, final version
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """One stretch of text that one coder marked.
-
-    Parameters
-    ----------
-    document, coder
-        Where, and by whom; the coder "" stands for the curated version.
-    question
-        The layer and feature.
-    start, end
-        First character and the one after the last, in Unicode code points.
-    label
-        What was said of it.
-    chain
-        Name of the chain of mentions it belongs to, unique for document and coder; "" for none.
-    """
+    """One stretch of text that one coder marked."""
 
     document: str
     coder: str
@@ -82,13 +68,7 @@ class SpanTable:
         return table[table["chain"] != ""].reset_index(drop=True)
 
     def of(self, question: str | None) -> tuple[Span, ...]:
-        """Spans of one question.
-
-        Raises
-        ------
-        AnnotationError
-            When there are several and none is named, or there is none of that name.
-        """
+        """Spans of one question."""
         found, problems = choose_question(self.questions, question, self.source, "span")
         if problems:
             raise AnnotationError(problems)
@@ -104,15 +84,7 @@ class SpanTable:
 
 
 def to_code_points(text: str) -> list[int]:
-    """Place in code points of each UTF-16 unit of a text, the end included.
-
-    Signs outside the basic plane, such as emoji, take two units.
-
-    Examples
-    --------
-    >>> to_code_points("a😊b")
-    [0, 1, 1, 2, 3]
-    """
+    """Place in code points of each UTF-16 unit of a text, the end included."""
     places: list[int] = []
     for place, sign in enumerate(text):
         places += [place] * (2 if sign > "\uffff" else 1)

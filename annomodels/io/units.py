@@ -68,21 +68,7 @@ def described() -> str:
 
 
 def columns_of_spans(spans: SpanTable, by: str, options: Options) -> Columns:
-    """Items and labels of spans by one of the rules in ``UNITS``.
-
-    A coder who worked on the document but marked nothing there gives the label "(none)". Two
-    labels in one unit become a set (`options.sets`) or are joined; so do the places of the mentions
-    of a chain with "chain".
-
-    Parameters
-    ----------
-    spans
-        What was marked.
-    by
-        "exact", "token", "overlap" or "chain".
-    options
-        Says which question, and whether labels are sets.
-    """
+    """Items and labels of spans by one of the rules in ``UNITS``."""
     if by not in UNITS:
         what = f"There is no unit {by!r}."
         return Columns(problems=[Problem(what, spans.source, described())])

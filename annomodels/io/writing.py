@@ -55,24 +55,7 @@ class OutputError(AnnomodelsError, OSError):
 
 @contextmanager
 def atomic_path(path: str | os.PathLike[str], force: bool = False) -> Iterator[Path]:
-    """Give a path to write to; the file takes its place only when all went well.
-
-    The temporary file lies in the same folder and is removed when anything fails.
-
-    Raises
-    ------
-    OutputError
-        When a file is there, the folder is missing or closed, or the disk is full.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.txt"
-    >>> with atomic_path(target) as temporary:
-    ...     _ = temporary.write_text("done")
-    >>> target.read_text()
-    'done'
-    """
+    """Give a path to write to; the file takes its place only when all went well."""
     target = Path(path)
     _refuse(target, force)
     tag, ending = f".{target.stem[:40]}-", "".join(target.suffixes[-2:])
@@ -193,39 +176,7 @@ def write_table(
     force: bool = False,
     spreadsheet: bool = False,
 ) -> Path:
-    r"""Write a data frame to a file.
-
-    Parameters
-    ----------
-    frame
-        The table; its index is not written.
-    path
-        Where to; a further ending ``.gz`` packs csv, tsv, jsonl and json.
-    format
-        "csv", "tsv", "jsonl", "json" or "parquet"; without it, the ending of the path, else csv.
-    force
-        Whether a file that is there may be replaced.
-    spreadsheet
-        Whether to put an apostrophe before texts that a spreadsheet takes for formulas.
-
-    Returns
-    -------
-    Path
-        The file.
-
-    Raises
-    ------
-    OutputError
-        When the format is unknown, a file is there, or it cannot be written.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import pandas as pd
-    >>> target = pathlib.Path(tempfile.mkdtemp()) / "gold.csv"
-    >>> write_table(pd.DataFrame({"item": ["t1"], "label": ["pos"]}), target).read_text()
-    'item,label\nt1,pos\n'
-    """
+    r"""Write a data frame to a file."""
     target = Path(path)
     if format is None:
         ending = Path(target.stem).suffix if target.suffix == ".gz" else target.suffix
@@ -242,13 +193,7 @@ def write_table(
 
 
 def guarded(cell: Any) -> Any:
-    """Text with an apostrophe before it if a spreadsheet would take it for a formula.
-
-    Examples
-    --------
-    >>> guarded("=1+1"), guarded("-1"), guarded("-"), guarded("ana")
-    ("'=1+1", '-1', '-', 'ana')
-    """
+    """Text with an apostrophe before it if a spreadsheet would take it for a formula."""
     dangerous = isinstance(cell, str) and len(cell) > 1 and cell.startswith(FORMULA_STARTS)
     if dangerous and not all_numbers([cell]):  # a sign alone is a label, and computes nothing
         return "'" + cell
@@ -256,13 +201,7 @@ def guarded(cell: Any) -> Any:
 
 
 def formulas(cells: Iterable[Any]) -> int:
-    """Count cells that a spreadsheet would take for formulas.
-
-    Examples
-    --------
-    >>> formulas(["=1+1", "-1", "-", "ana"])
-    1
-    """
+    """Count cells that a spreadsheet would take for formulas."""
     return sum(
         isinstance(cell, str) and cell.startswith(FORMULA_STARTS) and guarded(cell) != cell
         for cell in cells

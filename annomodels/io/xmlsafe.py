@@ -21,20 +21,7 @@ class Element:
 
 
 def check_xml(data: bytes, source: str) -> None:
-    """Make sure that a text is well-formed XML without a document type.
-
-    Few annotation tools write one; entities, and with them expansion bombs and references to
-    other files, can be declared nowhere else.
-
-    Raises
-    ------
-    AnnotationError
-        When it is no XML, or declares a document type.
-
-    Examples
-    --------
-    >>> check_xml(b"<a><b/></a>", "a.xmi")
-    """
+    """Make sure that a text is well-formed XML without a document type."""
     parser = expat.ParserCreate()
 
     def refuse(*_: object) -> None:
@@ -47,21 +34,7 @@ def check_xml(data: bytes, source: str) -> None:
 
 
 def elements(data: bytes, source: str) -> list[Element]:
-    """All elements in the order in which they begin.
-
-    A document type that names a file is allowed, because MMAX2 writes one, but the file is never
-    opened; entities cannot be declared or used.
-
-    Raises
-    ------
-    AnnotationError
-        When it is no XML, or declares entities.
-
-    Examples
-    --------
-    >>> [(e.tag, e.text, e.line) for e in elements(b"<a><b k='1'>x</b></a>", "f.xml")]
-    [('a', '', 1), ('b', 'x', 1)]
-    """
+    """All elements in the order in which they begin."""
     parser = expat.ParserCreate()
     parser.buffer_text = True
     parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)

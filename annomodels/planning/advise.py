@@ -6,7 +6,7 @@ import re
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from annomodels.data.annotations import Annotations
+from annomodels.data.annotations import Annotations, as_annotations
 from annomodels.data.names import label_text
 from annomodels.data.validation import rated, some
 from annomodels.errors import AnnotationError, NotApplicable
@@ -100,7 +100,7 @@ def advise(
     Parameters
     ----------
     data
-        The annotations.
+        The annotations, a data frame, or the path of a file.
     fit
         A fit of these data, to be checked.
     check
@@ -122,7 +122,7 @@ def advise(
     """
     if options and not check:
         raise NotApplicable(f"{', '.join(options)}: options of a fit go with check=True.")
-    facts = facts_of(data)
+    facts = facts_of(data := as_annotations(data))
     try:
         require_fittable(data)
     except AnnotationError as error:

@@ -101,3 +101,20 @@ def test_intervals_of_differences_cover_the_truth(same, rng):
         widths.append(found.high - found.low)
     assert np.mean(covered) >= 0.88
     assert 0.05 < np.mean(widths) < 0.4
+
+
+def test_a_mean_of_kappas_of_few_shared_items_has_no_interval_here_either():
+    rng = np.random.default_rng(3)
+    crowds = [
+        am.Annotations.from_records(
+            [(i, int(c), int(rng.integers(2))) for i in range(90) for c in rng.choice(30, 4, False)]
+        )
+        for _ in range(2)
+    ]
+    for same in (False, True):
+        found = am.coefficients.compare_agreement(*crowds, "light_kappa", same_items=same, draws=50)
+        assert np.isfinite(found.value)
+        assert np.isnan(found.interval()).all()
+        assert any("Use multi_kappa" in note for note in found.notes)
+    found = am.coefficients.compare_agreement(*crowds, "multi_kappa", draws=50)
+    assert np.isfinite(found.interval()).all()

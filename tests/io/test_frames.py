@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import annomodels as am
 from annomodels import Annotations
 from annomodels.errors import AnnotationError
 
@@ -109,7 +110,7 @@ def test_lists_as_labels_and_things_that_are_no_frame_are_refused() -> None:
         Annotations.from_frame(frame)
     with pytest.raises(AnnotationError, match="'list'"):
         Annotations.from_frame([("t", "a", "x")])
-    with pytest.raises(AnnotationError, match="no label"):
+    with pytest.raises(AnnotationError, match="No cell contains a label"):
         Annotations.from_frame(frame.iloc[:0])
 
 
@@ -117,3 +118,58 @@ def test_gold_may_be_a_mapping() -> None:
     data = Annotations.from_frame(pd.DataFrame(CELLS), gold={"t2": "pos"})
     assert data.gold is not None
     assert data.gold.tolist() == [-1, 1]
+
+
+def test_a_frame_is_read_as_a_file_is() -> None:
+    wide = pd.DataFrame({"doc": ["d1", "d2", "d3"], "ana": list("xyx"), "ben": list("xyy")})
+    assert Annotations.from_frame(wide).coders == ("ana", "ben")
+    lists = pl.DataFrame(
+        {"id": ["t1", "t2"], "annotators": [["a", "b"], ["a", "c"]], "labels": [[1, 0], [1, 1]]}
+    )
+    data = Annotations.from_frame(lists)
+    assert (data.n_items, data.n_coders, len(data)) == (2, 3, 4)
+    sheet = pd.DataFrame(
+        {"item": [1, 1, 2, 2], "coder": list("abab"), "tone": list("xyxx"), "frame": list("pqpp")}
+    )
+    tone = Annotations.from_frame(sheet, question="tone", missing=["y"], map={"x": "X"})
+    assert (tone.labels, tone.skips) == (("X",), 1)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
+        Annotations.from_frame(sheet, colour="red")
+
+
+def test_a_refusal_of_a_frame_names_the_call_that_reads_it() -> None:
+    rows = [(f"c{n}", f"a{k}", "xy"[(n * k) % 2]) for n in range(20) for k in range(3)]
+    frame = pd.DataFrame(rows, columns=["case_id", "annotator_id", "toxic"])
+    with pytest.raises(AnnotationError) as caught:
+        Annotations.from_frame(frame)
+    call = str(caught.value).split("try:   annomodels.")[1].split(" reads ")[0]
+    data = eval(call, {"Annotations": Annotations, "frame": frame})
+    assert (data.n_items, data.n_coders, len(data)) == (20, 3, 60)
+
+
+def test_verbs_take_frames_and_paths(tmp_path: Any) -> None:
+    frame = pd.DataFrame(CELLS)
+    path = tmp_path / "votes.csv"
+    frame[["item", "coder", "label"]].to_csv(path, index=False)
+    value = am.agreement(Annotations.from_frame(frame), "observed").value
+    assert am.agreement(frame, "observed").value == value
+    assert am.agreement(path, "observed").value == value
+    assert am.agreement(str(path), "observed").value == value
+    assert am.advise(frame).model == am.advise(path).model
+    fit = am.fit(pl.DataFrame(CELLS), "dawid-skene", engine="em")
+    assert fit.data.n_items == 2
+    with pytest.raises(AnnotationError, match="no such file"):
+        am.fit("votes")
+
+
+@pytest.mark.parametrize("make", [pd.Series, lambda pairs: pd.DataFrame(pairs.items())])
+def test_answers_are_taken_as_series_and_frames(make: Any) -> None:
+    from annomodels.auditing.answers import read_answers
+
+    data = Annotations.from_frame(pd.DataFrame(CELLS))
+    given = make({"t1": "pos", "t2": None})
+    if isinstance(given, pd.DataFrame):
+        given.columns = ["item", "truth"]
+    assert read_answers(data, given) == {"t1": "pos"}
+    with pytest.raises(AnnotationError, match="Truths were expected"):
+        read_answers(data, 7)  # type: ignore[arg-type]

@@ -271,7 +271,7 @@ def test_counts_are_asked_about_and_format_settles_it(write: Any) -> None:
         read(path)
     assert read(path, format="wide").n_coders == 3
     path = write("0,1,4\n5,0,0\n2,2,1\n")
-    with pytest.raises(AnnotationError, match="counts, or labels"):
+    with pytest.raises(AnnotationError, match="counts of labels, or labels"):
         read(path)
     assert read(path, format="matrix").n_coders == 3
 

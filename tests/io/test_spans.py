@@ -116,10 +116,10 @@ def test_webanno_curation_is_the_gold(tmp_path: Path) -> None:
     assert data.groups == ("d.txt",)
 
 
-def test_webanno_files_side_by_side_name_no_document(tmp_path: Path) -> None:
+def test_webanno_files_side_by_side_are_of_one_document(tmp_path: Path) -> None:
     for coder in ("ana", "ben"):
         (tmp_path / f"{coder}.tsv").write_text(WEBANNO + "#T_SP=a.L|f\n\n\n#Text=Jo\n")
-    with pytest.raises(AnnotationError, match="is not in the folder of a document"):
+    with pytest.raises(AnnotationError, match="contains no spans"):
         read_spans(tmp_path)
 
 

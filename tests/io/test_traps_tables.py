@@ -109,7 +109,7 @@ def test_toloka_states_and_items_without_a_number(put: Put) -> None:
     data = read(put(head + body, "a.tsv"))
     assert rows(data) == [("1 | x", "w1", "yes"), ("1 | x", "w3", "no")]
     assert data.skips == 1
-    assert any("no task_id" in note for note in data.notes)
+    assert any("named by their inputs" in note for note in data.notes)
 
 
 # -- Appen ---------------------------------------------------------------------------------------

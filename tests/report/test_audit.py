@@ -91,7 +91,7 @@ def test_the_first_screen_has_the_audited_numbers(crowd, found, tmp_path):
     html = am.report(crowd, tmp_path / "r.html", estimate=found).read_text("utf-8")
     first = words_of(html.split("<section id=audit-section")[0])
     left, before = found.row("still_wrong"), found.row("wrong")
-    ends = f"{left['low']:.0f} to {left['high']:.0f}"
+    ends = f"{number(left['low'])} to {number(left['high'])}"
     assert f"95 % interval {ends}, by an audit of 60 items" in first
     assert f"model alone, before it: {before['model']:.1f}" in first
     value, low, high = percents(found.row("accuracy"))

@@ -54,7 +54,7 @@ def test_a_page_computes_every_summary_once(crowd, calls, tmp_path):
 def test_all_files_of_a_run_share_what_was_computed(crowd, calls, tmp_path):
     names = names_of(report=True)
     fit = dataclasses.replace(crowd)
-    write_outputs(fit, str(tmp_path / "out"), names, threshold=None, target=None)
+    write_outputs(fit, tmp_path, names, threshold=None, target=None)
     assert fit.check().verdict in VERDICTS
     assert set(calls.values()) == {1}
 

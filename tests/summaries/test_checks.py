@@ -243,3 +243,19 @@ def test_known_truth_lights_the_third_lamp(good, make):
     wrong = {item: data.labels[1 - truth[i]] for i, item in enumerate(data.items[:60])}
     assert tested_on(found, tree, data, wrong).verdict == "check"
     assert tested_on(found, tree, data, dict(list(known.items())[:5])) is found
+
+
+def test_one_fault_has_one_sentence_and_its_symptoms_stay_in_the_table():
+    from annomodels.summaries.trust.checks import judged
+    from annomodels.summaries.trust.findings import CHECK, TESTED, Finding
+
+    symptom = Finding("spread of the votes", 0.0, 0.01, "Votes are odd.", CHECK, symptom=True)
+    copies = Finding("copies", 2, 0, "Copies: a, b.", CHECK)
+    alone, both = judged([symptom], ""), judged([symptom, copies], "")
+    assert alone.sentences == ("Votes are odd.",)
+    assert both.sentences == ("Copies: a, b.",)
+    assert list(both.table["ok"]) == [False, False]
+    fine = Finding("R-hat", 1.0, 1.01, "")
+    assert judged([fine], "All well.").verdict == "no problem found"
+    assert judged([fine], "All well.").sentences[0].startswith("All well. No known truth")
+    assert judged([fine, Finding(TESTED, 0, 1, "", lamp=TESTED)], "All well.").verdict == "trust"

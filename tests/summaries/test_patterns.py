@@ -13,8 +13,8 @@ from annomodels.summaries.trust.consensus import consensus
 from annomodels.summaries.trust.findings import CHECK, Finding
 from annomodels.summaries.trust.patterns import patterns
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
-import crowds
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from benchmarks import crowds
 
 sys.path.pop(0)
 

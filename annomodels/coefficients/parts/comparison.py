@@ -14,8 +14,9 @@ from annomodels.coefficients.evaluation import Statistics, draw_values, point_va
 from annomodels.coefficients.intervals import Drawn
 from annomodels.coefficients.metrics import DistanceLike
 from annomodels.coefficients.parts.setup import Setup, refuse_unfit, set_up
-from annomodels.coefficients.reasons import before, explain
+from annomodels.coefficients.reasons import before, diagnose, explain
 from annomodels.coefficients.rows import Duplicates, Rows, restrict
+from annomodels.coefficients.tables import Evaluated
 from annomodels.coefficients.weights import make_sample
 from annomodels.data.annotations import Annotations
 from annomodels.errors import NotApplicable
@@ -127,17 +128,20 @@ def compare_agreement(
         set_up(data, name, distance, missing, duplicates, resample, labels, whole=True)
         for data in (first, second)
     ]
-    for which, setup in zip(("first", "second"), both, strict=True):
-        refuse_unfit(setup)
-        reason = before(setup.request.coefficient, setup.rows, setup.request.convention)
-        if reason:
-            entry = setup.request.coefficient
-            why = explain(reason, entry, setup.rows.n_coders)
-            raise NotApplicable(f"{setup.title} of the {which} data set is undefined. {why}")
-    values = [float(point_values(one.sample, [one.request])[0].value) for one in both]
-    common = len(set(first.items) & set(second.items))
+    points: list[Evaluated] = []
     notes: list[str] = []
     drawn: list[Floats] = []
+    for which, setup in zip(("first", "second"), both, strict=True):
+        refuse_unfit(setup)
+        asked = setup.request.coefficient, setup.rows, setup.request.convention
+        reason = before(*asked)
+        if reason:
+            why = explain(reason, asked[0], setup.rows.n_coders)
+            raise NotApplicable(f"{setup.title} of the {which} data set is undefined. {why}")
+        points += point_values(setup.sample, [setup.request])
+        if diagnose(*asked, points[-1]) == "few_shared_items":
+            draws, notes = 0, [explain("few_shared_items", asked[0], setup.rows.n_coders)]
+    common = len(set(first.items) & set(second.items))
     if same_items:
         if not common:
             raise NotApplicable(
@@ -160,7 +164,7 @@ def compare_agreement(
         notes.append(f"The label sets have {sizes} labels, so chance is not the same in both.")
     return Difference(
         f"{both[0].title}, first - second",
-        values[0] - values[1],
+        float(points[0].value - points[1].value),
         drawn[0] - drawn[1],
         tuple(notes),
     )

@@ -126,10 +126,8 @@ class Less:
         a, second, others = beside(rows)
         gone = 2 * fewer[a] * others
         if setup.moving:
-            self.apart, self.pairs = (
-                None,
-                self._pairs(rows, pair - fewer, (a, second, gone), summed),
-            )
+            self.apart = None
+            self.pairs = self._pairs(rows, pair - fewer, (a, second, gone), summed)
         else:
             d = setup.request.distance.pairs(rows.label[a], second, np.ones(rows.n_labels))
             per_item = np.zeros(rows.n_items)

@@ -62,7 +62,7 @@ def measured(
 ) -> tuple[dict[str, Any], Floats | None]:
     """Columns of a coefficient of each part, and its draws.
 
-    A part of one item or none gets no interval and NaN for draws; one without a value neither.
+    A part without a value or with fewer than two items gets no interval, and NaN for draws.
     """
     value, *sides = (np.asarray(x, dtype=float) for x in point)
     if draws is not None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from annomodels.data.copying import kept_of_copies
 from annomodels.engines.source.held import Block, writable
 from annomodels.engines.source.itemsums import ItemMeans, room
 from annomodels.engines.source.partition import Finish, Partition, Source
@@ -50,14 +51,13 @@ class AlikePartition:
         The partition with all coders.
     place
         Place of each coder among those that are told apart, shape [coder].
-    group, rank
-        Group of copies that each coder belongs to (-1: none), and place in it, shape [coder].
+    copies
+        Coders of each group of copies, the one that counts first.
     """
 
     whole: Partition
     place: Ints
-    group: Ints
-    rank: Ints
+    copies: Sequence[Ints]
 
     @property
     def first(self) -> int:
@@ -87,16 +87,9 @@ class AlikePartition:
     def open(self) -> Encoded:
         """Give the codes of its items, each label by the coder that represents its own."""
         codes = self.whole.open()
-        copied = np.flatnonzero(self.group[codes.row] >= 0)
-        if len(copied):
+        if self.copies:
             item = np.repeat(np.arange(codes.n_patterns), np.diff(codes.starts))
-            row = codes.row[copied]
-            key = item[copied].astype(np.int64) * (int(self.group.max()) + 1) + self.group[row]
-            _, key = np.unique(key, return_inverse=True)
-            first = np.full(int(key.max()) + 1, len(self.rank))
-            np.minimum.at(first, key, self.rank[row])
-            left = np.ones(len(item), dtype=bool)
-            left[copied] = self.rank[row] == first[key]
+            left = kept_of_copies(item, codes.row, self.copies, len(self.place))
             n = np.bincount(item[left], minlength=codes.n_patterns)
             starts = np.concatenate([[0], np.cumsum(n)]).astype(codes.starts.dtype)
             codes = replace(codes, starts=starts, row=codes.row[left], label=codes.label[left])
@@ -181,10 +174,7 @@ def alike(source: Source, place: Ints, copies: Sequence[Ints] = ()) -> Source:
     """
     if np.array_equal(place, np.arange(len(place))) and not copies:
         return source
-    group, rank = np.full(len(place), -1), np.zeros(len(place), dtype=np.int64)
-    for number, coders in enumerate(copies):
-        group[coders], rank[coders] = number, np.arange(len(coders))
-    parts = tuple(AlikePartition(part, place, group, rank) for part in source.partitions)
+    parts = tuple(AlikePartition(part, place, copies) for part in source.partitions)
     return AlikeSource(source, parts, np.bincount(place, source.volume))
 
 

@@ -144,10 +144,7 @@ class _Reading:
             self.marks.add(one, Span(tuple(words)))
 
     def _chains(self) -> None:
-        """Link the mentions whose label names the same chain.
-
-        Labels without a number (PROP_PER) say something else of a mention, if others have one.
-        """
+        """Link the mentions whose label names the same chain."""
         names = chain_labels(self.labels.values())
         first: dict[str, str] = {}
         chain_of: dict[str, str] = {}
@@ -186,15 +183,7 @@ class _Reading:
 
 
 def chain_labels(labels: Iterable[str]) -> frozenset[str]:
-    """Labels that may name chains: those that end in a number, if any do; else all.
-
-    Examples
-    --------
-    >>> sorted(chain_labels(["Anne-8", "his_family-2", "PROP_PER"]))
-    ['Anne-8', 'his_family-2']
-    >>> sorted(chain_labels(["Anne", "Ben"]))
-    ['Anne', 'Ben']
-    """
+    """Labels that may name chains: those that end in a number, if any do; else all."""
     every = frozenset(labels)
     for pattern in NUMBERED:
         found = frozenset(label for label in every if pattern.fullmatch(label))

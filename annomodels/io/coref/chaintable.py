@@ -25,11 +25,7 @@ Rows = dict[str, dict[str, tuple[str, int]]]
 def read_chain_table(
     files: Members, name: str, coder: str, unnamed: str, options: Options
 ) -> list[Part]:
-    """Documents of a table; an item is document#sentence:first-end, `end` not included.
-
-    The column `chain` holds the places of the mention's chain, itself included, joined by "|"; the
-    column `label` its antecedent, several joined by "&", or NEW.
-    """
+    """Documents of a table; an item is document#sentence:first-end, `end` not included."""
     source = files.where(name)
     records, lines, delimiter = records_of(files.text(name, options.encoding), source, None)
     table = from_records(records, lines, source, delimiter)
@@ -137,11 +133,7 @@ class _Reading:
         return out
 
     def _from_chains(self, held: Mapping[str, tuple[str, int]]) -> dict[str, list[str]] | None:
-        """Nearest mentions before in each chain.
-
-        The set of a mention in two chains is their union. A set is one chain if all its members
-        have at least that set; a chain whose members are all in a second chain is not seen.
-        """
+        """Nearest mentions before in each chain."""
         sets: dict[str, frozenset[str]] = {}
         for place, (label, line) in held.items():
             members = [one for one in label.split("|") if one]

@@ -30,7 +30,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Part:
-    """A document as one file has it: its lines of words, and what to say if no part has a link."""
+    """A document as one file has it."""
 
     document: Document
     source: str
@@ -103,10 +103,7 @@ class Marks:
 def crossings(
     spans: Iterable[tuple[Span, str, str]], crossing: Crossing, remedy: str
 ) -> list[Problem]:
-    """Problems with spans that overlap without one holding the other.
-
-    "keep" allows them.
-    """
+    """Problems with spans that overlap without one holding the other."""
     if crossing == "keep":
         return []
     problems = []
@@ -124,13 +121,7 @@ def crossings(
 
 
 def check_linked(parts: Sequence[Part]) -> None:
-    """Stop where no mention is linked with another, because chains were written otherwise.
-
-    Raises
-    ------
-    AnnotationError
-        With what the files hold in place of links.
-    """
+    """Stop where no mention is linked with another, because chains were written otherwise."""
     said = [part.unlinked for part in parts if part.unlinked is not None]
     marked = [part for part in parts if part.document.keys]
     if said and len(said) == len(marked):
@@ -138,13 +129,7 @@ def check_linked(parts: Sequence[Part]) -> None:
 
 
 def aligned(parts: Iterable[Part]) -> list[Document]:
-    """Put the layers of each document together, after a check that its words are the same.
-
-    Raises
-    ------
-    AnnotationError
-        With every document whose coders have different words, and every coder who comes twice.
-    """
+    """Put the layers of each document together, after a check that its words are the same."""
     first: dict[str, Part] = {}
     layers: dict[str, dict[str, Layer]] = {}
     sources: dict[tuple[str, str], str] = {}

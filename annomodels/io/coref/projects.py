@@ -21,11 +21,7 @@ from annomodels.io.spans import Span as Mark
 def read_project(
     files: Members, name: str, coder: str, unnamed: str, options: Options
 ) -> list[Part]:
-    """Documents of a project, with the chains of every coder of each.
-
-    Coders and documents are named by the folders; the curated version is nobody's work and is left
-    out. A file of its own is the work of `coder` on the document `unnamed`, if these are given.
-    """
+    """Documents of a project, with the chains of every coder of each."""
     spans = read_spans(files.name, encoding=options.encoding)
     chosen = _chains(spans, options)
     alone = len(files.names) == 1 and not name.lower().endswith(".zip")

@@ -17,38 +17,27 @@ from annomodels.errors import AnnotationError, Problem
 from annomodels.io.archives import Members, open_members
 from annomodels.io.border import guarded, shown
 from annomodels.io.coref.parts import ChainFrom, Crossing, Options, Part, aligned, check_linked
+from annomodels.io.tables.variables import by_document
 
 Paths = str | os.PathLike[str]
 
 
 @dataclass(frozen=True)
 class Format:
-    """A way to write coreference down.
-
-    Parameters
-    ----------
-    name, title
-        What the user says, and a few words.
-    names_documents
-        Whether the file itself names its documents; else the file's name is the document's.
-    matches
-        Whether a file looks like it.
-    home, reader
-        The file of its reader, and the function in it that gives the documents of a file.
-    """
+    """A way to write coreference down."""
 
     name: str
     title: str
     names_documents: bool
     matches: Callable[[Members, str], bool]
-    home: str
-    reader: str
+    home: str  # file below io/coref and the function in it
 
     def read(
         self, files: Members, name: str, coder: str, unnamed: str, options: Options
     ) -> list[Part]:
         """Documents of a file."""
-        reader = getattr(import_module(self.home), self.reader)
+        file, function = self.home.split(".")
+        reader = getattr(import_module(f"annomodels.io.coref.{file}"), function)
         parts: list[Part] = reader(files, name, coder, unnamed, options)
         return parts
 
@@ -72,52 +61,30 @@ def _is_chain_table(files: Members, name: str) -> bool:
 
 FORMATS: tuple[Format, ...] = (
     Format(
-        "mmax2",
-        "MMAX2 project (.mmax and its XML files)",
-        False,
-        _ends(".mmax"),
-        "annomodels.io.coref.mmax",
-        "read_mmax",
+        "mmax2", "MMAX2 project (.mmax and its XML files)", False, _ends(".mmax"), "mmax.read_mmax"
     ),
-    Format(
-        "brat",
-        "brat standoff (.ann beside .txt)",
-        False,
-        _ends(".ann"),
-        "annomodels.io.coref.brat",
-        "read_brat",
-    ),
+    Format("brat", "brat standoff (.ann beside .txt)", False, _ends(".ann"), "brat.read_brat"),
     Format(
         "jsonlines",
         "JSON lines with sentences and clusters",
         True,
         _ends(".jsonl", ".jsonlines", ".jsonl.gz", ".jsonlines.gz"),
-        "annomodels.io.coref.jsonlines",
-        "read_json_lines",
+        "jsonlines.read_json_lines",
     ),
     Format(
         "conll",
         "CoNLL-2012",
         True,
         lambda files, name: "#begin document" in files.head(name, 4000),
-        "annomodels.io.coref.conll",
-        "read_conll",
+        "conll.read_conll",
     ),
-    Format(
-        "corefud",
-        "CorefUD (CoNLL-U)",
-        True,
-        _is_corefud,
-        "annomodels.io.coref.corefud",
-        "read_corefud",
-    ),
+    Format("corefud", "CorefUD (CoNLL-U)", True, _is_corefud, "corefud.read_corefud"),
     Format(
         "chains",
         "long table of items, coders and chains",
         True,
         _is_chain_table,
-        "annomodels.io.coref.chaintable",
-        "read_chain_table",
+        "chaintable.read_chain_table",
     ),
 )
 PROJECT = Format(
@@ -125,8 +92,7 @@ PROJECT = Format(
     "INCEpTION or WebAnno project (WebAnno TSV 3 or UIMA CAS)",
     False,
     lambda files, name: False,
-    "annomodels.io.coref.projects",
-    "read_project",
+    "projects.read_project",
 )
 """Told by the whole of a folder or archive, and read as a whole."""
 PROJECT_ENDINGS = (".tsv", ".xmi", ".zip")
@@ -268,7 +234,16 @@ def _units(paths: object, format: str, coder: str | None) -> list[_Unit]:
         unit.document = stem if coder or by_folder else "text"
         if unit.form is PROJECT:
             unit.coder, unit.document = coder or "", ""
+    if coder is None and not repeated and all(unit.form.name == "brat" for unit in units):
+        texts = {u.document: u.files.text(u.name[:-4] + ".txt") for u in units if _has_text(u)}
+        placed = by_document(texts) if len(texts) == len(units) > 1 else {}
+        for unit in units if placed else ():
+            unit.document, unit.coder = placed[unit.document]
     return units
+
+
+def _has_text(unit: _Unit) -> bool:
+    return unit.name[:-4] + ".txt" in unit.files
 
 
 def _folder(unit: _Unit) -> str:

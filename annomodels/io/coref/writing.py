@@ -93,16 +93,7 @@ def to_text(
     singletons: bool = True,
     probabilities: Probabilities | None = None,
 ) -> tuple[str, tuple[str, ...]]:
-    """Text of :func:`write`, and notes on what it leaves out.
-
-    Parameters
-    ----------
-    corpus, format, coder, singletons
-        As for :func:`write`.
-    probabilities
-        Probability of the link of a mention to its antecedent, by document and span; JSON lines
-        get a list `p_link` in the shape of `clusters`.
-    """
+    """Text of :func:`write`, and notes on what it leaves out."""
     documents = documents_of(corpus)
     who = coder if coder is not None else _only(documents)
     chosen = [document for document in documents if who in document.layers]

@@ -12,32 +12,14 @@ SCORE = "score"
 
 
 def verdict(passed: Any, score: Any, options: Options) -> Any:
-    """Label of a judgement: "pass" or "fail" where there is a verdict, else the score.
-
-    With ``label="score"`` it is the score in any case.
-
-    Examples
-    --------
-    >>> verdict(True, 0.7, Options()), verdict(None, 0.7, Options())
-    ('pass', 0.7)
-    >>> verdict(True, 0.7, Options(label="score"))
-    0.7
-    """
+    """Label of a judgement: "pass" or "fail" where there is a verdict, else the score."""
     if isinstance(passed, bool) and options.label != SCORE:
         return "pass" if passed else "fail"
     return score
 
 
 def several(parts: Sequence[Mapping[str, str]]) -> Iterator[str]:
-    """Names made of those parts that differ between the samples; the first part always stays.
-
-    Examples
-    --------
-    >>> list(several([{"id": "1", "epoch": "1"}, {"id": "2", "epoch": "1"}]))
-    ['1', '2']
-    >>> list(several([{"id": "1", "epoch": "1"}, {"id": "1", "epoch": "2"}]))
-    ['1, epoch 1', '1, epoch 2']
-    """
+    """Names made of those parts that differ between the samples; the first part always stays."""
     values: dict[str, set[str]] = {}
     for part in parts:
         for key, value in part.items():

@@ -25,10 +25,7 @@ def is_lm_eval(source: Source, options: Options) -> bool:
 
 
 def read_lm_eval(source: Source, options: Options) -> Columns:
-    """Columns of answers; the target is known truth, and tasks and filters are questions.
-
-    With ``label=`` the name of a metric, such as "exact_match", the labels are its scores.
-    """
+    """Columns of answers; the target is known truth, and tasks and filters are questions."""
     found = Judgements(source, options)
     logs = logs_in(source, ".jsonl", ".jsonl.gz")
     rows = [

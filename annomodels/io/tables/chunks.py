@@ -29,18 +29,7 @@ ENDINGS = {".parquet": "parquet", ".pq": "parquet", ".csv": "delimited", ".tsv":
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """Some rows of a file: text columns by role, and where they stand.
-
-    Parameters
-    ----------
-    place
-        File and row group in words.
-    first
-        Row number of the first row, as people count in that file.
-    columns
-        Dictionary arrays of ``large_string`` by role, without gaps: what is missing is the empty
-        text.
-    """
+    """Some rows of a file: text columns by role, and where they stand."""
 
     place: str
     first: int
@@ -52,19 +41,7 @@ class Chunk:
 
 @dataclass(eq=False)
 class File:
-    """A Parquet or delimited file that is read in chunks.
-
-    Parameters
-    ----------
-    path
-        Where it is.
-    header
-        Names of its columns.
-    delimiter
-        Delimiter of a text; empty for Parquet.
-    problems
-        What is wrong with its rows, known when all chunks have been read.
-    """
+    """A Parquet or delimited file that is read in chunks."""
 
     path: Path
     header: tuple[str, ...]
@@ -127,15 +104,7 @@ class File:
         return {name: _column(few, name, set()).to_pylist() for name in names}
 
     def chunks(self, names: dict[str, str], fractional: set[str]) -> Iterator[Chunk]:
-        """Read the columns of the roles from the first row to the last.
-
-        Parameters
-        ----------
-        names
-            Column of each role.
-        fractional
-            Columns of floats that are not all whole.
-        """
+        """Read the columns of the roles from the first row to the last."""
         batches = self._texts if self.delimiter else self._parquet
         group, first = 0, 2 if self.delimiter else 1
         for group, batch in batches(_columns(names.values())):
@@ -199,10 +168,7 @@ class File:
 
 @contextmanager
 def _silent(handler: Callable[[Any], str]) -> Iterator[None]:
-    """Keep what Arrow prints where it cannot tell a handler of a row, which is not UTF-8.
-
-    Nobody could catch that error, and reading stops with another one in its place.
-    """
+    """Keep what Arrow prints where it cannot tell a handler of a row, which is not UTF-8."""
     before = sys.unraisablehook
 
     def hook(said: Any) -> None:
@@ -249,15 +215,7 @@ def _column(batch: Any, name: str, fractional: set[str]) -> Any:
 
 
 def opened(path: Path) -> File:
-    """Look at the header of a file.
-
-    It is Parquet, or a text with a header and delimiters, perhaps gzipped.
-
-    Raises
-    ------
-    AnnotationError
-        When it is neither, or damaged.
-    """
+    """Look at the header of a file."""
     name = shown(path)
     with guarded(name):
         with path.open("rb") as file:
@@ -283,21 +241,7 @@ def kind_of(path: Path) -> str | None:
 
 
 def coded(column: Any, fractional: bool) -> Any:
-    """Code the cells of an Arrow column as the texts that ``annomodels.read`` makes of them.
-
-    Parameters
-    ----------
-    column
-        An Arrow array.
-    fractional
-        Whether floats keep their fractions; else they are whole numbers.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> coded(pa.array([1.0, None, 2.0, 1.0]), False).to_pylist()
-    ['1', '', '2', '1']
-    """
+    """Code the cells of an Arrow column as the texts that ``annomodels.read`` makes of them."""
     if pa.types.is_null(column.type):
         column = column.cast(pa.large_string())
     if not pa.types.is_dictionary(column.type):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annomodels.data.annotations import Annotations, Scale
+from annomodels.data.names import label_text
 from annomodels.data.setting_aside import SetAside
 from annomodels.data.validation import (
     LONGEST_LABEL,
@@ -25,7 +26,9 @@ from annomodels.data.validation import (
 )
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.tables.keys import Key
-from annomodels.io.tables.questions import Unsuitable
+from annomodels.io.tables.options import Options
+from annomodels.io.tables.questions import Unsuitable, choose_question, suitable
+from annomodels.io.tables.remarks import no_labels_undeclared, remarks_on, unused
 
 ROLES = ("item", "coder", "label")
 # The package's own word comes first and wins; the rest are the words of other tools.
@@ -41,11 +44,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
 
 @dataclass
 class Columns:
-    """Cells of the three columns without skipped ones, and what belongs to the items.
-
-    `names` says what the columns are called in the file, by role. Where every question was asked
-    for, `parts` gives the columns of each, and `left_out` says which of them are none.
-    """
+    """Cells of the three columns without skipped ones, and what belongs to the items."""
 
     items: Sequence[Any] = ()
     coders: Sequence[Any] = ()
@@ -63,14 +62,38 @@ class Columns:
     left_out: Mapping[str, Unsuitable] = field(default_factory=dict)
 
 
-def matched(header: Sequence[str]) -> dict[str, list[str]]:
-    """Columns with a known name for each role; the package's own word wins.
+Part = Callable[[], Columns]
 
-    Examples
-    --------
-    >>> matched(["task_id", "Worker", "note"])
-    {'item': ['task_id'], 'coder': ['Worker'], 'label': []}
-    """
+
+def choose(
+    parts: Mapping[Any, Part],
+    counts: Mapping[Any, int],
+    left_out: Mapping[Any, Unsuitable],
+    options: Options,
+    where: str,
+    rows: str = "row",
+    *,
+    by: str = "",
+) -> Columns:
+    """Columns of the question that was asked for, or the parts of all when each was asked for."""
+    if options.every and parts:
+        return Columns(parts={str(name): part for name, part in parts.items()}, left_out=left_out)
+    fit, said, problems = suitable(counts, left_out, options.question, where)
+    question, missed = (
+        (None, []) if problems else choose_question(fit, options.question, where, rows)
+    )
+    if problems or missed:
+        found = [*problems, *missed]
+        more = f" Or name it with {by}=." if by else ""
+        return Columns(problems=[replace(one, remedy=one.remedy + more) for one in found])
+    columns = parts[question]()
+    columns.question = str(question)
+    columns.notes = [*said, *columns.notes]
+    return columns
+
+
+def matched(header: Sequence[str]) -> dict[str, list[str]]:
+    """Columns with a known name for each role; the package's own word wins."""
     found: dict[str, list[str]] = {}
     for role in ROLES:
         words = {word for alias in ALIASES[role] for word in (alias, f"{alias}_id", f"{alias}id")}
@@ -97,19 +120,7 @@ def named_column(header: Sequence[str], name: str, role: str, source: str) -> li
 def find_roles(
     header: Sequence[str], given: Mapping[str, str | None], source: str, taken: Sequence[str] = ()
 ) -> tuple[dict[str, str], list[Problem]]:
-    """Columns of item, coder and label: as named, else by their known names.
-
-    Parameters
-    ----------
-    header
-        Names of the columns.
-    given
-        Column named by the user for each role, or None.
-    source
-        Name of the file, for messages.
-    taken
-        Columns that hold something else.
-    """
+    """Columns of item, coder and label: as named, else by their known names."""
     chosen: dict[str, str] = {}
     problems: list[Problem] = []
     for role in ROLES:
@@ -179,21 +190,7 @@ def assemble(
     names: Mapping[str, str],
     missing: Callable[[Any], bool] = is_blank,
 ) -> Columns:
-    """Leave out skipped labels, and collect what belongs to the items, with all problems.
-
-    Parameters
-    ----------
-    cells
-        Columns "item", "coder", "label" and perhaps "gold", "group", "text".
-    rows
-        Row numbers, for messages.
-    source
-        Name of the file.
-    names
-        Name of each column in the file, for messages.
-    missing
-        Whether a label stands for no label.
-    """
+    """Leave out skipped labels, and collect what belongs to the items, with all problems."""
     items, coders, labels = cells["item"], cells["coder"], cells["label"]
     out = Columns(names=names)
     for role in ROLES:
@@ -298,13 +295,7 @@ def finished(
     scale: Scale,
     dont_know: Sequence[Hashable] = (),
 ) -> Annotations:
-    """Code the columns, after a look at what they hold.
-
-    Raises
-    ------
-    AnnotationError
-        With all problems of the columns and of the names in them.
-    """
+    """Code the columns, after a look at what they hold."""
     problems = list(columns.problems)
     if not problems and not len(columns.labels):
         what = "No cell contains a label."
@@ -316,6 +307,7 @@ def finished(
     if not declared:
         _without_texts(columns, source)
     classes, rows = columns.labels, columns.rows
+    given = {label_text(label) for label in set(classes)} if len(dont_know) else set()
     if len(dont_know):
         aside = SetAside(dont_know)
         _, _, classes, rows = aside.split(columns.items, columns.coders, classes, rows)
@@ -330,6 +322,8 @@ def finished(
         *columns.notes,
         *variants(columns.labels, "label"),
         *variants(columns.coders, "coder"),
+        *remarks_on(columns.items, classes, (columns.gold or {}).values(), scale, declared),
+        *unused("dont_know", map(label_text, dont_know), given, given),
     ]
     try:
         data = Annotations._from_columns(
@@ -348,7 +342,13 @@ def finished(
             dont_know=dont_know,
         )
     except AnnotationError as error:
-        problems += error.problems
+        found = no_labels_undeclared(classes, labels or ())
+        codes = {"options": (("missing", found),)} if found else {}
+        more = f" If {some(found)} means that there is no label: missing={list(found)!r}."
+        problems += [
+            replace(one, remedy=one.remedy + more * bool(found), **codes)  # type: ignore[arg-type]
+            for one in error.problems
+        ]
     if problems:
         raise AnnotationError(problems)
     return data

@@ -24,18 +24,7 @@ _SEP_LINE = re.compile(r'\A"?sep=([,;\t|])"?\r?\n', re.IGNORECASE)
 def records_of(
     text: str, source: str, delimiter: str | None = None
 ) -> tuple[list[list[str]], Sequence[int], str]:
-    r"""Rows of cells, the line each begins in, and the delimiter; blank lines are empty rows.
-
-    Raises
-    ------
-    AnnotationError
-        When quotes do not match.
-
-    Examples
-    --------
-    >>> records_of("a;b\n1;'2,5'\n", "x.csv")[0]
-    [['a', 'b'], ['1', "'2,5'"]]
-    """
+    r"""Rows of cells, the line each begins in, and the delimiter; blank lines are empty rows."""
     first = 0
     if delimiter == SPACE:
         return _by_blanks(text)
@@ -53,13 +42,7 @@ def records_of(
 
 
 def below(text: str, rows: int) -> str:
-    r"""Text without its first rows.
-
-    Examples
-    --------
-    >>> below("240 53 9600\n0 0 1\n", 1)
-    '0 0 1\n'
-    """
+    r"""Text without its first rows."""
     for _ in range(rows):
         end = _LINE_END.search(text)
         text = text[end.end() :] if end else ""
@@ -81,13 +64,7 @@ def _by_blanks(text: str) -> tuple[list[list[str]], Sequence[int], str]:
 
 
 def first_row(text: str, delimiter: str = ",", *, spaces: bool = True) -> list[str]:
-    """Cells of the first row of a text.
-
-    Examples
-    --------
-    >>> first_row('low, "mid, high"', spaces=False)
-    ['low', 'mid, high']
-    """
+    """Cells of the first row of a text."""
     lines = io.StringIO(text, newline="")
     with _long_cells():
         try:
@@ -98,26 +75,14 @@ def first_row(text: str, delimiter: str = ",", *, spaces: bool = True) -> list[s
 
 
 def text_of(rows: Iterable[Sequence[str]], delimiter: str = ",") -> str:
-    r"""Write rows of cells as a text, with quotes where they are needed.
-
-    Examples
-    --------
-    >>> text_of([["item", "label"], ["t1", "a,b"]])
-    'item,label\nt1,"a,b"\n'
-    """
+    r"""Write rows of cells as a text, with quotes where they are needed."""
     out = io.StringIO()
     csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows(rows)
     return out.getvalue()
 
 
 def delimiter_of(text: str) -> str:
-    r"""Delimiter that gives the header the known names, and most rows its width.
-
-    Examples
-    --------
-    >>> delimiter_of("item;coder;label\na,b;c;d\n")
-    ';'
-    """
+    r"""Delimiter that gives the header the known names, and most rows its width."""
     best, best_score = ",", (False, 0.0, 0, 0)
     for delimiter in DELIMITERS:
         rows = [row for row in _some_rows(text, delimiter) if any(row)]

@@ -50,10 +50,7 @@ class NotAsItSeems(AnnotationError):
 
 @dataclass(frozen=True)
 class Proposal:
-    """Columns that tell rows apart which the item alone does not.
-
-    `repeats` is the share of rows that repeat all the same, in the rows looked at.
-    """
+    """Columns that tell rows apart which the item alone does not."""
 
     columns: tuple[str, ...]
     repeats: float
@@ -67,21 +64,7 @@ def suspicions(
     check_repeats: bool = True,
     by_units: bool = False,
 ) -> list[Problem]:
-    """Say why data that can be read are perhaps not what they seem, and what to do about it.
-
-    Parameters
-    ----------
-    data
-        What was read.
-    columns
-        Where it came from.
-    table
-        Gives the table that it stood in, to look for columns that make rows unique.
-    check_repeats
-        Whether repeats are looked at.
-    by_units
-        Whether items are stretches of text, whose chains are label sets of their own.
-    """
+    """Say why data that can be read are perhaps not what they seem, and what to do about it."""
     found = _repeated(data, columns, table) if check_repeats else []
     found += _coders_apart(data)
     return found if by_units else found + _items_apart(data)
@@ -106,12 +89,7 @@ def _repeated(
 
 
 def repeated_problem(
-    repeats: int,
-    n: int,
-    source: str,
-    item: str,
-    names: Sequence[str],
-    found: Proposal | None,
+    repeats: int, n: int, source: str, item: str, names: Sequence[str], found: Proposal | None
 ) -> Problem:
     """Say that labels repeat, and which columns would tell them apart."""
     what = (
@@ -120,31 +98,21 @@ def repeated_problem(
     )
     keep = "If repeats are meant, say repeats='keep'."
     remedy = f"No column that is left makes the rows unique. {keep}"
+    options: tuple[tuple[str, Any], ...] = ()
     if found is not None:
         key = Key((*parts_of(item), *found.columns))
-        left = f"{found.repeats:.0%} would still repeat" if found.repeats >= 0.005 else ""
+        options = (("item", str(key)),)
+        left = "" if not found.repeats else f"{found.repeats:.1%} would still repeat"
         makes = f"which comes nearest to unique rows; {left}" if left else f"which {UNIQUE}"
         name = f"Name the item by several columns: item={str(key)!r}, {makes}."
         # who named several columns already may well mean what repeats
         remedy = f"{keep} {name}" if isinstance(item, Key) else f"{name} {keep}"
-    return Problem(what, f"{source}, column {item!r}" if item else source, remedy)
+    where = f"{source}, column {item!r}" if item else source
+    return Problem(what, where, remedy, options=options)
 
 
 def looks_meant(counts: Codes, pairs: int, same: int) -> bool:
-    """Whether coders agree with themselves, as when items were shown again to test them.
-
-    Parameters
-    ----------
-    counts
-        How often each label was given.
-    pairs, same
-        Pairs of labels that a coder gave to one item, and those of them that are equal.
-
-    Examples
-    --------
-    >>> looks_meant(np.array([50, 50]), 20, 18), looks_meant(np.array([50, 50]), 20, 11)
-    (True, False)
-    """
+    """Whether coders agree with themselves, as when items were shown again to test them."""
     chance = float(((counts / counts.sum()) ** 2).sum())
     return chance == 1 or bool(same / pairs - chance >= RETEST * (1 - chance))
 
@@ -155,20 +123,7 @@ def proposal(
     labels: Set[str] = frozenset(),
     coders: Set[str] = frozenset(),
 ) -> Proposal | None:
-    """Look among the other columns for those that make rows unique, together with the item.
-
-    Few columns are better than many, and names better than texts and other labels; columns that say
-    what was labelled or when are no part of an item.
-
-    Parameters
-    ----------
-    cells
-        Columns by name.
-    names
-        Name of the column of each role; without a coder, rows are items.
-    labels, coders
-        Their names; coders name columns where rows are items.
-    """
+    """Look among the other columns for those that make rows unique, together with the item."""
     size = min(max(map(len, cells.values()), default=0), LOOKED_AT)
     if "item" not in names or not size:
         return None
@@ -202,7 +157,14 @@ def proposal(
         best = _best(start, dict(itertools.islice(columns.items(), _COLUMNS)))
         if best is not None and best.repeats < max(MANY, before / 3):
             break
-    return best if best is not None and best.repeats < 0.5 * before else None
+    if best is None or best.repeats >= 0.5 * before:
+        return None
+    if size < len(base[0]):  # what is said of a key is true of all rows
+        every = [_codes(column) for column in (*base, *(cells[name] for name in best.columns))]
+        with_label = [n for n in range(len(base[0])) if _has_label(cells, names, n)]
+        pairs = len(np.unique(_together([codes[with_label] for codes in every])))
+        best = Proposal(best.columns, 1 - pairs / len(with_label))
+    return best
 
 
 def _is_steady(item: Codes, coder: Codes, column: Codes) -> bool:
@@ -276,11 +238,7 @@ def _plain_classes(data: Annotations) -> bool:
 
 
 def _coders_apart(data: Annotations) -> list[Problem]:
-    """Find groups of coders who share items, but no label.
-
-    Who gave one label only, as a labelling function may, or hardly a label twice, as free answers
-    do, belongs to no group.
-    """
+    """Find groups of coders who share items, but no label."""
     if not _plain_classes(data):
         return []
     part = components(data.label, data.coder)[data.coder]

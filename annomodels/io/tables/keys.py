@@ -16,18 +16,7 @@ _QUOTED = re.compile(r'[,"\r\n]')
 
 
 class Key(str):
-    """Columns that name the items together, as one name: ``Key(["doc", "seg"])`` is ``doc,seg``.
-
-    Parameters
-    ----------
-    parts
-        Names of the columns.
-
-    Examples
-    --------
-    >>> Key(["doc", "seg"]), Key(["last, first", "n"]).parts
-    ('doc,seg', ('last, first', 'n'))
-    """
+    """Columns that name the items together, as one name: ``Key(["doc", "seg"])`` is ``doc,seg``."""
 
     __slots__ = ("parts",)
     parts: tuple[str, ...]
@@ -41,13 +30,7 @@ class Key(str):
 
 
 def quoted(text: str) -> str:
-    """Text as a cell of CSV, with quotation marks where they are needed.
-
-    Examples
-    --------
-    >>> quoted("a"), quoted("a,b"), quoted('a "b" c')
-    ('a', '"a,b"', '"a ""b"" c"')
-    """
+    """Text as a cell of CSV, with quotation marks where they are needed."""
     return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
 
 
@@ -59,20 +42,7 @@ def parts_of(name: str | None) -> tuple[str, ...]:
 
 
 def said_key(item: Names | None, known: Iterable[str] = ()) -> str | None:
-    """Column, or key of several columns, that was said; with commas if no column is called so.
-
-    Parameters
-    ----------
-    item
-        A name, names, or names with commas between them.
-    known
-        Columns that there are.
-
-    Examples
-    --------
-    >>> said_key("a,b").parts, said_key("a,b", ["a,b"]), said_key(["a"]), said_key('"a,b",c').parts
-    (('a', 'b'), 'a,b', 'a', ('a,b', 'c'))
-    """
+    """Column, or key of several columns, that was said; with commas if no column is called so."""
     if item is None or isinstance(item, Key):
         return item
     if isinstance(item, str):
@@ -98,15 +68,7 @@ def said_key(item: Names | None, known: Iterable[str] = ()) -> str | None:
 
 
 def key_cells(columns: Sequence[Sequence[Any]]) -> list[str]:
-    """Names of items made of the cells of several columns, written as rows of CSV.
-
-    No two different rows give the same name. A row in which all cells are empty names no item.
-
-    Examples
-    --------
-    >>> key_cells([["d1", "d1", ""], ["1", "2,3", ""]])
-    ['d1,1', 'd1,"2,3"', '']
-    """
+    """Names of items made of the cells of several columns, written as rows of CSV."""
     written = []
     for cells in columns:
         texts = {cell: quoted("" if is_blank(cell) else label_text(cell)) for cell in set(cells)}
@@ -118,12 +80,6 @@ def key_cells(columns: Sequence[Sequence[Any]]) -> list[str]:
 
 
 def key_of(values: Iterable[Any]) -> str:
-    """Name of one item, as :func:`key_cells` makes it; "" where all values are missing.
-
-    Examples
-    --------
-    >>> key_of(["d1", None, 7]), key_of([None, ""])
-    ('d1,,7', '')
-    """
+    """Name of one item, as :func:`key_cells` makes it; "" where all values are missing."""
     texts = ["" if is_blank(value) else label_text(value) for value in values]
     return ",".join(map(quoted, texts)) if any(texts) else ""

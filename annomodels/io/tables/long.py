@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-import dataclasses
-import functools
-from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import Any
 
 from annomodels.data.validation import check_hashable, counted, some
 from annomodels.errors import Problem
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import (
-    ROLES,
     Columns,
+    Part,
     assemble,
+    choose,
     find_roles,
     matched,
     named_column,
 )
-from annomodels.io.tables.questions import (
-    Unsuitable,
-    choose_question,
-    question_column,
-    suitable,
-    unsuitable,
-)
+from annomodels.io.tables.questions import Unsuitable, question_column, suitable, unsuitable
 from annomodels.io.tables.table import Table
 
 GOLD_WORDS = ("gold", "truth", "gold_label", "gold label", "true_label", "ground_truth")
@@ -48,33 +41,42 @@ def read_long(source: Source, options: Options) -> Columns:
     """Columns of a long table, with notes on what was left out."""
     table = source.table
     taken = tuple(name for name in options.taken if name != options.item)
-    roles, variables, said, problems = _variable(table, options, taken)
-    if problems:
-        return Columns(problems=[*table.problems, *problems])
-    if variables and variables[0] and not table.problems:
-        return _each_variable(table, options, taken, variables)
-    names, problems = find_roles(table.header, roles, table.source, taken)
+    asked, problems = question_column(
+        table.header,
+        (options.item, options.coder, options.label),
+        options.question,
+        table.source,
+        options.question_column,
+    )
+    taken += () if asked is None else (asked,)
+    roles, found, left_out, said = _variables(table, options, taken)
+    given = {**roles, "label": next(iter(found))} if found else roles
+    names, wrong = find_roles(table.header, given, table.source, taken)
     for role, name in options.extra.items():
-        problems += named_column(table.header, name, role, table.source)
+        wrong += named_column(table.header, name, role, table.source)
         names[role] = name
-    if problems or table.problems:
-        if not table.header:
-            problems = []
-        return Columns(problems=[*table.problems, *problems, *_no_header(table)])
-    by_column = roles["label"] == options.question is not None
-    if not by_column:
-        table, problems, asked = _one_question(table, options)
-        if problems:
-            return Columns(problems=problems)
-        if options.every and asked:
-            return _each_value(table, options, names, asked)
+    if wrong or table.problems:
+        wrong = wrong if table.header else []
+        return Columns(problems=[*table.problems, *wrong, *_no_header(table)])
+    by_column = given["label"] == options.question is not None
+    if found:
+        parts = {
+            name: partial(_assembled, table, options, {**names, "label": name}) for name in found
+        }
+        columns = choose(parts, found, left_out, options, table.source, "label", by="label")
+        asked = None
+    elif asked is not None and not by_column:
+        columns = _by_value(table, options, names, asked)
+    elif problems and not by_column:
+        return Columns(problems=problems)
     else:
-        asked = ""
-    columns = _assembled(table, options, names)
-    used = (*names.values(), *options.taken, asked)
-    ignored = unused_columns(table.header, used, "gold" in names)
-    columns.notes = [*said, *columns.notes, *ignored]
-    columns.question = str(names["label"] if said or by_column else options.question or "")
+        columns = _assembled(table, options, names)
+        columns.question = str(names["label"] if said or by_column else options.question or "")
+    if columns.parts or columns.problems:
+        return columns
+    used = (*names.values(), *options.taken, asked or "", *columns.names.values())
+    columns.notes += unused_columns(table.header, used, "gold" in names)
+    columns.notes = [*said, *columns.notes]
     return columns
 
 
@@ -88,110 +90,68 @@ def _assembled(table: Table, options: Options, names: dict[str, str]) -> Columns
     return columns
 
 
-def _each_variable(
-    table: Table, options: Options, taken: tuple[str, ...], variables: Variables
+def _by_value(table: Table, options: Options, names: dict[str, str], asked: str) -> Columns:
+    """Columns of the rows that answer the question that was asked for, or of each."""
+
+    def unfit(columns: Columns) -> Unsuitable | None:
+        return unsuitable("", columns.items, columns.coders, columns.labels)
+
+    return by_value(table, asked, options, lambda own: _assembled(own, options, names), unfit)
+
+
+def by_value(
+    table: Table,
+    name: str,
+    options: Options,
+    read: Callable[[Table], Columns],
+    unfit: Callable[[Columns], Unsuitable | None] = lambda _: None,
 ) -> Columns:
-    """Give the columns of every variable, when asked for."""
-    found, left_out = variables
-    given = {**options.roles, "label": next(iter(found))}
-    names, problems = find_roles(table.header, given, table.source, taken)
-    for role, name in options.extra.items():
-        problems += named_column(table.header, name, role, table.source)
-        names[role] = name
-    if problems:
-        return Columns(problems=problems)
-
-    def read(name: str) -> Columns:
-        columns = _assembled(table, options, {**names, "label": name})
-        columns.question = name
-        return columns
-
-    parts = {name: functools.partial(read, name) for name in found}
-    return Columns(parts=parts, left_out=left_out)
-
-
-def _each_value(table: Table, options: Options, names: dict[str, str], asked: str) -> Columns:
-    """Give the columns of every value of the column of questions, when asked for."""
-    rows: dict[str, list[int]] = {}
-    for n, cell in enumerate(table.columns[asked]):
-        rows.setdefault(str(cell), []).append(n)
+    """Columns of the rows in which a column names the question that was asked for, or of each."""
+    if wrong := check_hashable(table.columns[name], "question", table.source, table.rows):
+        return Columns(problems=wrong)
+    rows: dict[Any, list[int]] = {}
+    for n, cell in enumerate(table.columns[name]):
+        rows.setdefault(cell, []).append(n)
+    counts = {question: len(own) for question, own in rows.items()}
+    parts: dict[Any, Part] = {
+        question: lambda own=rows[question]: read(table.take(own))  # type: ignore[misc]
+        for question in sorted(rows, key=str)
+    }
     left_out = {}
-    for question, own in rows.items():
-        filled = [n for n in own if not options.is_skip(table.columns[names["label"]][n])]
-        cells = ([table.columns[names[role]][n] for n in filled] for role in ROLES)
-        why = unsuitable("", *cells)
-        if why is not None:
-            left_out[question] = why
-
-    def read(question: str) -> Columns:
-        columns = _assembled(table.take(rows[question]), options, names)
-        columns.question = question
-        return columns
-
-    parts = {question: functools.partial(read, question) for question in sorted(rows)}
-    return Columns(parts=parts, left_out=left_out)
+    if options.every:
+        whys = {question: unfit(part()) for question, part in parts.items()}
+        left_out = {str(question): why for question, why in whys.items() if why is not None}
+    return choose(parts, counts, left_out, options, f"{table.source}, column {name!r}")
 
 
-Variables = tuple[dict[str, int], dict[str, Unsuitable]]
-Chosen = tuple[dict[str, str | None], Variables | None, list[str], list[Problem]]
+Found = tuple[dict[str, str | None], dict[str, int], dict[str, Unsuitable], list[str]]
 
 
-def _variable(table: Table, options: Options, taken: tuple[str, ...]) -> Chosen:
+def _variables(table: Table, options: Options, taken: tuple[str, ...]) -> Found:
     """Roles as named; where several columns may hold the labels, each is a question of its own."""
     roles = dict(options.roles)
     header = [name for name in table.header if name not in taken]
     known = matched(header)
     beside = options.every or options.question in header
     if roles["label"] is not None or (known["label"] and not beside):
-        return roles, None, [], []
-    if any(name.strip().casefold() == "question" for name in header):
-        return roles, None, [], []
+        return roles, {}, {}, []
+    if options.question_column or any(n.strip().casefold() == "question" for n in table.header):
+        return roles, {}, {}, []
     named = [roles[role] or (known[role] + [""])[0] for role in ("item", "coder")]
     free = [name for name in header if name not in named]
-    if not all(name in table.header for name in named):
-        return roles, None, [], []
+    if not all(name in table.header for name in named) or table.problems:
+        return roles, {}, {}, []
     if options.question in free:
-        return {**roles, "label": options.question}, None, [], []
+        return {**roles, "label": options.question}, {}, {}, []
     if len(free) < 2:
-        return roles, None, [], []
+        return roles, {}, {}, []
     from annomodels.io.tables.variables import variables_beside
 
     found, left_out = variables_beside(table, named[0], named[1], free, options.is_skip)
-    if options.every:
-        return roles, (found, left_out), [], []
-    fit, said, problems = suitable(found, left_out, options.question, table.source)
-    if len(fit) < 2 and not problems:
-        return ({**roles, "label": next(iter(fit))} if said else roles), None, said, []
-    problems += choose_question(fit, options.question, table.source, "label")[1] if fit else []
-    return (
-        roles,
-        None,
-        [],
-        [
-            dataclasses.replace(problem, remedy=f"{problem.remedy} Or name it with label=.")
-            for problem in problems
-        ],
-    )
-
-
-def _one_question(table: Table, options: Options) -> tuple[Table, list[Problem], str]:
-    """Rows of the question that was asked for; several questions are never mixed."""
-    taken = (options.item, options.coder, options.label)
-    name, missed = question_column(table.header, taken, options.question, table.source)
-    if name is None:
-        return table, missed, ""
-    problems = check_hashable(table.columns[name], "question", table.source, table.rows)
-    if problems:
-        return table, problems, name
-    counts = Counter(table.columns[name])
-    where = f"{table.source}, column {name!r}"
-    question, problems = (
-        (None, []) if options.every else choose_question(counts, options.question, where)
-    )
-    if problems or options.question is None:
-        return table, problems, name
-    keep = [n for n, cell in enumerate(table.columns[name]) if cell == question]
-    return table.take(keep), [], name
+    fit, said, wrong = suitable(found, left_out, options.question, table.source)
+    if len(fit) < 2 and not wrong and not options.every:
+        return ({**roles, "label": next(iter(fit))} if said else roles), {}, {}, said
+    return roles, found, left_out, []
 
 
 def _without_repeats(table: Table, names: dict[str, str]) -> tuple[Table, list[str]]:
@@ -227,13 +187,7 @@ def _without_repeats(table: Table, names: dict[str, str]) -> tuple[Table, list[s
 
 
 def ids_column(header: Sequence[str], used: Collection[str]) -> str | None:
-    """Column that holds annotation ids; None where there is none, or it holds something else.
-
-    Examples
-    --------
-    >>> ids_column(["item", "Annotation_ID"], ["item"])
-    'Annotation_ID'
-    """
+    """Column that holds annotation ids; None where there is none, or it holds something else."""
     ids = next((name for name in header if name.strip().casefold() == "annotation_id"), None)
     return None if ids in used else ids
 
@@ -252,11 +206,15 @@ def unused_columns(header: Sequence[str], used: Collection[str], gold: bool) -> 
     return notes
 
 
+def no_header(table: Table) -> bool:
+    """Whether the first row looks like the others: its cells but the first occur below."""
+    rest = list(table.columns.items())[1:]
+    return bool(rest) and len(table) > 0 and all(name and name in cells for name, cells in rest)
+
+
 def _no_header(table: Table) -> list[Problem]:
-    """Guess that a file has no header when the first row looks like the others."""
-    if not table.columns or not len(table):
-        return []
-    if not all(name and name in cells for name, cells in list(table.columns.items())[1:]):
+    """Say that a file has no header, when the first row looks like the others."""
+    if not no_header(table):
         return []
     what = "The first row looks like data, not like names of columns."
     remedy = (

@@ -9,7 +9,7 @@ from annomodels.data.validation import all_numbers, at_rows, counted
 from annomodels.errors import Problem
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Columns, assemble, matched
-from annomodels.io.tables.wide import looks_like_counts
+from annomodels.io.tables.counts import Counts, counts_problem, looks_like_counts
 from annomodels.io.tools.judgements import Judgements
 from annomodels.io.tools.tables import rows_of, usable
 
@@ -62,7 +62,6 @@ def read_matrix(source: Source, options: Options) -> Columns:
         if problem is not None:
             return Columns(problems=[problem])
     numeric = all(all_numbers([c]) for r in filled for c in r if c and c not in NO_LABEL)
-    missing = options.missing | (NO_LABEL if numeric else frozenset())
     columns = assemble(
         {
             "item": [str(n) for n in range(1, len(records) + 1) for _ in range(width)],
@@ -72,7 +71,7 @@ def read_matrix(source: Source, options: Options) -> Columns:
         [row for row in source.lines for _ in range(width)],
         source.name,
         {},
-        lambda cell: cell == "" or cell in missing,
+        lambda cell: options.is_skip(cell) or (numeric and cell in NO_LABEL),
     )
     note = "Read as a matrix without a header: rows are items, columns are coders, both numbered."
     columns.notes = [note, *columns.notes]
@@ -82,12 +81,7 @@ def read_matrix(source: Source, options: Options) -> Columns:
 def _other_shape(rows: list[list[str]], source: str) -> Problem | None:
     columns = list(zip(*rows, strict=True))
     if looks_like_counts(columns):
-        what = "Every row holds whole numbers with the same sum: are these counts, or labels?"
-        remedy = (
-            "If they are labels of coders, say format='matrix'. If they "
-            "are counts, give the individual labels: counts do not say who gave which."
-        )
-        return Problem(what, source, remedy)
+        return counts_problem(Counts((), "", False), source, form="matrix")
     names = [str(n) for n in range(len(rows[0]) + 1)]
     if len(rows[0]) > 2 and rows[0] in (names[1:], names[:-1]):
         what = f"The first row ({', '.join(rows[0][:6])}) could be labels or names of coders."

@@ -23,7 +23,7 @@ from annomodels.io.tables.columns import ALIASES, Columns
 from annomodels.io.tables.keys import parts_of
 from annomodels.io.tools.judgements import Judgements
 
-Shape = Literal["records", "object", "lists", "spans"]
+Shape = Literal["records", "object", "lists", "spans", "places"]
 _SAMPLE = 50
 _KEY = "key"  # the field that holds the name of a record, where records stand under names
 _IDS = ("id", "_id", "uid", "uuid", "idx", "index", "key", "docid", "doc_id")
@@ -35,18 +35,7 @@ _MARKS = (", ", ",", ";", "|", " ")
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the labels are.
-
-    Parameters
-    ----------
-    shape
-        "records": a list of objects, each of one coder. "object": labels by coder. "lists": one
-        list of coders and lists of labels beside it. "spans": places of marked text by coder.
-    labels
-        Fields with labels; each is a question, if they are several.
-    coder
-        Field of the coders, beside the labels or in each object.
-    """
+    """Where the labels are."""
 
     shape: Shape
     labels: tuple[str, ...]
@@ -85,6 +74,8 @@ def read_nested(source: Source, options: Options) -> Columns:
         if options.gold is not None:
             for question in layout.labels:
                 found.gold(item, question, at(record, options.gold))
+    if layout.shape == "places":
+        found.note("The lists name no coders: a place in the list counts as a coder.")
     if uneven:
         what = f"lists of coders and labels have different lengths in {len(uneven):,} records"
         found.leave_out(f"their {what}", len(uneven))
@@ -132,13 +123,22 @@ def _records(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
             yield from enumerate(named, 1)
         elif isinstance(record, dict):
             yield row, record
+        elif is_list_of(record, dict):
+            yield row, {"responses": record}
 
 
 def _named_records(value: Any) -> list[dict[str, Any]] | None:
     """Give records that stand under their names in an object: ``{"1": {"text": ...}}``."""
-    if not isinstance(value, dict) or len(value) < 2:
+    if not isinstance(value, dict) or not value:
         return None
     records = list(value.values())
+    lists = [part for part in records if is_list_of(part, dict)]
+    if len(lists) == len(records) > 1:
+        return [{_KEY: name, "responses": part} for name, part in value.items()]
+    if len(lists) == 1 and any(is_list_of(part, dict) for part in lists[0][0].values()):
+        return list(lists[0])  # records below a word such as data
+    if len(value) < 2:
+        return None
     if not all(isinstance(record, dict) and record for record in records):
         return None
     if not set.intersection(*map(set, records)):
@@ -165,6 +165,7 @@ def _layout(source: Source, options: Options) -> Layout | None:
         or _by_coder(wanted)
         or _beside(fields, records, options)
         or _of_spans({n: vs for n, vs in fields.items() if options.label in (None, n)})
+        or _of_places(fields, options)
     )
 
 
@@ -173,7 +174,9 @@ def _has_brackets(source: Source) -> bool:
     table = source.table
     for name, cells in table.columns.items():
         few = [cell for cell in cells[:_SAMPLE] if cell != ""]
-        if few and all(isinstance(cell, (list, dict)) or cell[:1] in "[{" for cell in few):
+        if few and all(
+            isinstance(cell, (list, dict)) or str(cell)[:1] in ("[", "{") for cell in few
+        ):
             return True
         several = name.strip().casefold().endswith("s") and _is_word(name, "coder")
         if several and few and all(_listed(cell) is not None for cell in few):
@@ -271,6 +274,13 @@ def _beside(
     return None
 
 
+def _of_places(fields: Mapping[str, Sequence[Any]], options: Options) -> Layout | None:
+    """Find lists of one length that were named as labels: then the place is the coder."""
+    values = fields.get(options.label or "", ())
+    even = len({len(value) if is_list_of(value, _SCALAR) else 0 for value in values}) == 1
+    return Layout("places", (str(options.label),)) if even and len(values[0]) > 1 else None
+
+
 def _is_even(coders: Any, labels: Any) -> bool:
     who, what = _listed(coders), _listed(labels)
     if who is None or what is None:
@@ -332,6 +342,9 @@ def _labels(
                 uneven += [row] if cell not in (None, "", []) else []
                 continue
             yield from ((coder, field, label) for coder, label in zip(who, what, strict=True))
+        elif layout.shape == "places":
+            for place, label in enumerate(cell if isinstance(cell, list) else (), 1):
+                yield str(place), field, label
         elif layout.shape == "object":
             for coder, label in cell.items() if isinstance(cell, dict) else ():
                 answers = label.items() if isinstance(label, dict) else [(field, label)]

@@ -17,6 +17,7 @@ from annomodels.errors import Problem
 _NO_LABELS = re.compile(
     r"(.*[_. -])?(id|ids|uuid|guid|date|datetime|time|times|timestamp|created|updated|at|seconds|"
     r"secs|ms|duration|elapsed|worktime|comments?|notes?|remarks?|feedback|text|url|link|batch|"
+    r"kommentare?|bemerkung(en)?|anmerkung(en)?|notiz(en)?|commentaires?|comentarios?|"
     r"document|status|first[_ ]click|last[_ ]click|page[_ ]submit|click[_ ]count|clicks?|browser|"
     r"user[_ ]?agent|resolution|ip|ip[_ ]address|captcha)",
     re.IGNORECASE,
@@ -31,21 +32,14 @@ _LINK = re.compile(r"https?://\S+")
 _MARKUP = re.compile(r"<(/?[A-Za-z][\w.-]*:[\w.-]+|/?[A-Za-z][\w.-]*)(\s[^<>]*)?/?>")
 _MOST = 0.5  # share of the cells that decides
 _LOOKED_AT = 200
+_PROSE = 3  # words of an answer, in the mean, from which it is a sentence
 FEWEST = 5  # coders who gave several labels, before a column is taken for one about coders
 SHARED = 20  # items with two coders, all agreed, before a column is taken for one about items
 
 
 @dataclass(frozen=True)
 class Unsuitable:
-    """Why a column is no question.
-
-    Parameters
-    ----------
-    why
-        A few words: "free text, 509 different answers among 750".
-    sure
-        Whether it cannot hold labels; else it only looks as if nobody was asked.
-    """
+    """Why a column is no question."""
 
     why: str
     sure: bool = True
@@ -54,16 +48,7 @@ class Unsuitable:
 def unsuitable(
     name: str, items: Sequence[Any], coders: Sequence[Any], labels: Sequence[Any]
 ) -> Unsuitable | None:
-    """Say why a column cannot be a question, or None; `labels` are the cells that are filled.
-
-    Examples
-    --------
-    >>> unsuitable("tone", "aabb", "xyxy", ["pos", "neg", "pos", "pos"])
-    >>> unsuitable("captcha_2", "ab", "xy", ["ok", "ok"]).why
-    "all 2 answers are 'ok'"
-    >>> unsuitable("lead_time", "ab", "xy", ["12", "7"]).why
-    'by its name it says something of the item, the coder or the session'
-    """
+    """Say why a column cannot be a question, or None; `labels` are the cells that are filled."""
     if not len(labels):
         return Unsuitable("nobody answered it")
     if why := _kind(labels):
@@ -73,7 +58,7 @@ def unsuitable(
         return Unsuitable("by its name it says something of the item, the coder or the session")
     if len(distinct) == 1:
         return Unsuitable(f"all {counted(len(labels), 'answer')} are {_shown(labels[0])}", False)
-    many = len(distinct) > max(MANY_LABELS, _MOST * len(labels))
+    many = len(distinct) > max(MANY_LABELS, _MOST * len(labels)) or _is_prose(distinct, labels)
     if many and not all_numbers(_plain(distinct)):
         number = f"{len(distinct):,} different answers among {len(labels):,}"
         return Unsuitable(f"free text, {number}")
@@ -82,6 +67,12 @@ def unsuitable(
     if _of_items(items, coders, labels):
         return Unsuitable("it is the same for all coders of each item, so it is about items", False)
     return None
+
+
+def _is_prose(distinct: Collection[Any], labels: Sequence[Any]) -> bool:
+    """Whether answers are sentences that hardly repeat, however few they are."""
+    words = [len(str(label).split()) for label in _plain(distinct)]
+    return len(distinct) > 0.8 * len(labels) and sum(words) >= _PROSE * len(words)
 
 
 def _shown(label: Any) -> str:
@@ -115,25 +106,13 @@ def _kind(labels: Sequence[Any]) -> str:
 
 
 def are_times(cells: Sequence[Any]) -> bool:
-    """Whether most cells are dates or times.
-
-    Examples
-    --------
-    >>> are_times(["2026/01/05 10:00:03 AM GMT+1", "1/5/2026 10:02"]), are_times(["3.5", "t1"])
-    (True, False)
-    """
+    """Whether most cells are dates or times."""
     times = sum(isinstance(cell, str) and _WHEN.fullmatch(cell) is not None for cell in cells)
     return times > _MOST * len(cells)
 
 
 def is_json(cell: Any) -> bool:
-    """Whether a cell is an object, a list of such, or the text of one.
-
-    Examples
-    --------
-    >>> is_json('[{"a": 1}]'), is_json({}), is_json("[sic]"), is_json('["a", "b"]')
-    (True, True, False, False)
-    """
+    """Whether a cell is an object, a list of such, or the text of one."""
     if isinstance(cell, (list, tuple)):
         return any(isinstance(part, dict) for part in cell) or (
             len(cell) == 1 and isinstance(cell[0], str) and is_json(cell[0])
@@ -145,24 +124,12 @@ def is_json(cell: Any) -> bool:
 
 
 def has_markup(cell: str) -> bool:
-    """Whether a text has tags of XML or HTML in it.
-
-    Examples
-    --------
-    >>> has_markup('a <mqm:startIssue id="1"/>b'), has_markup("a < b"), has_markup("<3")
-    (True, False, False)
-    """
+    """Whether a text has tags of XML or HTML in it."""
     return "<" in cell and _MARKUP.search(cell) is not None
 
 
 def tag_in(cell: Any) -> str:
-    """First tag of a text, short; "" where there is none.
-
-    Examples
-    --------
-    >>> tag_in('a <mqm:startIssue id="1"/>b'), tag_in("a"), tag_in("<b>x</b>")
-    ('<mqm:startIssue …>', '', '<b>')
-    """
+    """First tag of a text, short; "" where there is none."""
     found = _MARKUP.search(cell) if isinstance(cell, str) else None
     return "" if found is None else f"<{found[1]}{' …' if found[2] else ''}>"
 
@@ -195,13 +162,7 @@ def _of_items(items: Sequence[Any], coders: Sequence[Any], labels: Sequence[Any]
 
 
 def listed(left_out: Mapping[str, str | Unsuitable]) -> str:
-    """Names and reasons in one sentence.
-
-    Examples
-    --------
-    >>> listed({"captcha": "all 2 answers are 'ok'", "t": Unsuitable("times")})
-    "'captcha' (all 2 answers are 'ok'), 't' (times)"
-    """
+    """Names and reasons in one sentence."""
     return ", ".join(
         f"{name!r} ({why.why if isinstance(why, Unsuitable) else why})"
         for name, why in left_out.items()
@@ -209,35 +170,26 @@ def listed(left_out: Mapping[str, str | Unsuitable]) -> str:
 
 
 def question_column(
-    header: Sequence[str], taken: Collection[Any], asked: Any, source: str
+    header: Sequence[str], taken: Collection[Any], asked: Any, source: str, said: str | None = None
 ) -> tuple[str | None, list[Problem]]:
-    """Name of the column of questions, if there is one, and what is wrong if one is missed.
-
-    Examples
-    --------
-    >>> question_column(["item", "Question"], [], "tone", "a.csv")
-    ('Question', [])
-    """
-    name = next((name for name in header if name.strip().casefold() == "question"), None)
+    """Name of the column of questions, if there is one, and what is wrong if one is missed."""
+    name = said or next((name for name in header if name.strip().casefold() == "question"), None)
+    if said is not None and said not in header:
+        near = difflib.get_close_matches(said, header, n=1)
+        remedy = f"Did you mean {near[0]!r}? " if near else ""
+        what = f"There is no column {said!r} (given as question_column)."
+        return None, [Problem(what, source, f"{remedy}The columns are {some(header)}.")]
     name = None if name in taken else name
     if name is not None or asked is None:
         return name, []
     what = f"There is no column 'question' to look for {asked!r}."
-    return None, [Problem(what, source, "Leave out question=.")]
+    return None, [Problem(what, source, "Leave out question=, or name it: question_column=.")]
 
 
 def suitable(
     counts: Mapping[Any, int], left_out: Mapping[Any, Unsuitable], asked: Any, where: str
 ) -> tuple[dict[Any, int], list[str], list[Problem]]:
-    """Questions without columns that hold no labels, unless one of these was asked for.
-
-    Gives what is left to choose from, what to say, and what is wrong if nothing is.
-
-    Examples
-    --------
-    >>> suitable({"q": 2, "t": 2}, {"t": Unsuitable("times")}, None, "a.csv")[:2]
-    ({'q': 2}, ["Taken for no questions: 't' (times)."])
-    """
+    """Questions without columns that hold no labels, unless one of these was asked for."""
     sure = {name: why for name, why in left_out.items() if why.sure}
     if asked is not None or len(counts) < 2 or not sure:
         return dict(counts), [], []
@@ -252,15 +204,7 @@ def suitable(
 def choose_question(
     counts: Mapping[Any, int], asked: Any, where: str, rows: str = "row"
 ) -> tuple[Any, list[Problem]]:
-    """Question that was asked for, or the only one; else what to say.
-
-    Examples
-    --------
-    >>> choose_question({"tone": 3}, None, "a.csv")
-    ('tone', [])
-    >>> choose_question({"tone": 3, "topic": 2}, None, "a.csv")[1][0].what
-    "The table holds 2 questions: 'tone' (3 rows), 'topic' (2 rows)."
-    """
+    """Question that was asked for, or the only one; else what to say."""
     names = sorted(counts, key=str)
     if asked is None:
         if len(names) < 2:

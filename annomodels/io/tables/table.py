@@ -17,10 +17,7 @@ FEW = 100  # one broken row among so many is left out; more are a reason to stop
 
 @dataclass
 class Table:
-    """Columns by name; `rows` are the row numbers in the file.
-
-    `absent` counts the rows of files that lack a column, where several files were put together.
-    """
+    """Columns by name; `rows` are the row numbers in the file."""
 
     columns: dict[str, Sequence[Any]]
     rows: Sequence[int]
@@ -46,10 +43,7 @@ class Table:
         return Table(columns, rows, self.source, self.problems, self.notes)
 
     def add_key(self, key: Key, named: Mapping[str, str]) -> None:
-        """Add a column with the names that several columns give together.
-
-        `named` says what each part of the key is called in the header.
-        """
+        """Add a column with the names that several columns give together."""
         columns = [self.columns[named[part]] for part in key.parts]
         for part, cells in zip(key.parts, columns, strict=True):
             self.problems += check_hashable(cells, f"cell of {part!r}", self.source, self.rows)
@@ -64,17 +58,14 @@ def from_records(
     delimiter: str,
     names: Sequence[str] | None = None,
 ) -> Table:
-    """Table of rows of cells, the first row that is not blank being the header.
-
-    Where `names` of the columns are given, there is no header.
-    """
+    """Table of rows of cells, the first row that is not blank being the header."""
     if names is not None:
         records, lines = [list(names), *records], [0, *lines]
     filled = [n for n, record in enumerate(records) if any(record)]
     if not filled:
         what, remedy = "The file contains only blank lines.", "Export the labels again."
         return Table({}, [], source, [Problem(what, source, remedy)])
-    header, body = list(records[filled[0]]), filled[1:]
+    header, body = stripped(records[filled[0]]), filled[1:]
     if len(header) == 1 and all(len(records[n]) == 1 for n in body):
         return Table({}, [], source, [_one_column(header[0], source)])
     while len(header) > 1 and not header[-1]:
@@ -109,6 +100,12 @@ def from_records(
     return table
 
 
+def stripped(header: Sequence[str]) -> list[str]:
+    """Names of columns without the blanks around them, unless two would be the same."""
+    names = [name.strip() for name in header]
+    return names if len(set(names)) == len(set(header)) else list(header)
+
+
 NAME_THEM = (
     "If the file has no header, name its columns in their order: columns=['item', 'coder', "
     "'label']. Else give every column its own name."
@@ -129,11 +126,7 @@ def _mended(
     header: Sequence[str],
     delimiter: str,
 ) -> tuple[list[int], list[list[str]]]:
-    """Rows with as many cells as the header, and which of them are kept.
-
-    Tools leave away empty cells at the end of a row, or of all rows: they are read as empty. A row
-    with more cells, or with one only, is broken; a few among hundreds are left out with a note.
-    """
+    """Rows with as many cells as the header, and which of them are kept."""
     width, source = len(header), table.source
     out = list(records)
     for n in ragged:

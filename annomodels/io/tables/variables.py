@@ -10,7 +10,7 @@ from typing import Any
 
 from annomodels.data.validation import some
 from annomodels.errors import Problem
-from annomodels.io.tables.questions import Unsuitable, choose_question, unsuitable
+from annomodels.io.tables.questions import Unsuitable, unsuitable
 from annomodels.io.tables.table import Table
 
 # Where a name such as frame_anna or tone2 is cut in two.
@@ -25,15 +25,7 @@ _ALIKE = 0.5  # variables whose labels overlap less than this cannot be one
 
 @dataclass(frozen=True)
 class Grid:
-    """Columns whose names are pairs of a variable and a coder.
-
-    Parameters
-    ----------
-    columns
-        Variable -> coder -> name of the column.
-    apart
-        Whether the labels show that these are several variables.
-    """
+    """Columns whose names are pairs of a variable and a coder."""
 
     columns: Mapping[str, Mapping[str, str]]
     apart: bool
@@ -47,19 +39,7 @@ class Grid:
 
 
 def grid_of(columns: Mapping[str, set[Any]]) -> Grid | None:
-    """Variables and coders, if all names of columns are made of two parts, in all combinations.
-
-    The part that goes with the labels is the variable; where the labels do not tell, the first.
-
-    Examples
-    --------
-    >>> words, numbers = {"war", "money"}, {"1", "2"}
-    >>> found = grid_of({"a_frame": words, "b_frame": words, "a_tone": numbers, "b_tone": numbers})
-    >>> found.columns["tone"], found.apart
-    ({'a': 'a_tone', 'b': 'b_tone'}, True)
-    >>> grid_of({"ana": words, "ben": words, "ana_2": words}) is None
-    True
-    """
+    """Variables and coders, if all names of columns are made of two parts, in all combinations."""
     for cut in _CUTS:
         found = {name: cut.fullmatch(name) for name in columns}
         pairs = {name: match.groups() for name, match in found.items() if match}
@@ -78,10 +58,20 @@ def grid_of(columns: Mapping[str, set[Any]]) -> Grid | None:
     return None
 
 
-def one_variable(grid: Grid, asked: str, source: str) -> tuple[dict[str, str], list[Problem]]:
-    """Columns of the coders for the variable that was asked for."""
-    name, problems = choose_question(dict.fromkeys(grid.columns, 1), asked, source)
-    return (dict(grid.columns[name]) if not problems else {}), problems
+def by_document(texts: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """Document and coder of files such as news1_ana, told by the texts that they share."""
+    for cut in _CUTS[:2]:
+        found = {name: cut.fullmatch(name) for name in texts}
+        pairs = {name: match.groups() for name, match in found.items() if match}
+        for document, coder in ((0, 1), (1, 0)) if len(pairs) == len(texts) else ():
+            files: dict[str, dict[str, str]] = {}
+            for name, pair in pairs.items():
+                files.setdefault(pair[document], {})[pair[coder]] = texts[name]
+            coders = {frozenset(row) for row in files.values()}
+            same = all(len(set(row.values())) == 1 for row in files.values())
+            if same and len(coders) == 1 and len(next(iter(coders))) > 1:
+                return {name: (pair[document], pair[coder]) for name, pair in pairs.items()}
+    return {}
 
 
 def several(grid: Grid, source: str) -> Problem:
@@ -98,10 +88,7 @@ def several(grid: Grid, source: str) -> Problem:
 def variables_beside(
     table: Table, item: str, coder: str, free: Sequence[str], is_skip: Callable[[Any], bool]
 ) -> tuple[dict[str, int], dict[str, Unsuitable]]:
-    """Columns of a long table beside item and coder, with their labels, and those that hold none.
-
-    These are empty, hold texts or times, or one and the same of each coder.
-    """
+    """Columns beside item and coder with their numbers of labels, and those that hold none."""
     found: dict[str, int] = {}
     left_out: dict[str, Unsuitable] = {}
     coders, items = table.columns[coder], table.columns[item]

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-import functools
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from annomodels.data.validation import LONGEST_LABEL, MANY_LABELS, all_numbers, some
 from annomodels.errors import Problem
 from annomodels.io.source import Options, Source
-from annomodels.io.tables.columns import Columns, assemble, matched, named_column
-from annomodels.io.tables.long import GOLD_WORDS
+from annomodels.io.tables.columns import Columns, assemble, choose, matched, named_column
+from annomodels.io.tables.counts import counts_in, counts_problem
+from annomodels.io.tables.long import GOLD_WORDS, by_value
 from annomodels.io.tables.questions import are_times, unsuitable
 from annomodels.io.tables.table import Table
-from annomodels.io.tables.variables import Grid, grid_of, one_variable, several
+from annomodels.io.tables.variables import Grid, grid_of, several
 
+# columns that are made of the labels of coders
+DERIVED_WORDS = (
+    *("consensus", "final", "final_label", "final label", "majority", "majority_label"),
+    *("majority label", "majority_vote", "adjudicated", "adjudication", "aggregated", "mode"),
+)
 TEXT_WORDS = ("text", "sentence", "comment", "comments", "document", "doc", "group", "batch")
 
 
@@ -37,13 +44,17 @@ def is_wide(source: Source, options: Options) -> bool:
 
 def read_wide(source: Source, options: Options) -> Columns:
     """Columns of a wide table; a cell without a label is a skip."""
-    table = source.table
+    table, asked = source.table, options.question_column
     if not table.columns:
         return Columns(problems=table.problems)
+    if asked is not None and not table.problems:
+        if wrong := named_column(table.header, asked, "question_column", table.source):
+            return Columns(problems=wrong)
+        rest = replace(options, question=None, question_column=None, every=False, aside=(asked,))
+        return by_value(table, asked, options, lambda own: read_wide(Source.of_table(own), rest))
     item = options.item if options.item is not None else table.header[0]
-    extra = options.extra
     problems = [*table.problems, *named_column(table.header, item, "item", table.source)]
-    for role, name in extra.items():
+    for role, name in options.extra.items():
         problems += named_column(table.header, name, role, table.source)
     grid = _grid(table, options, item)
     for role in ("coder", "label", "question"):
@@ -52,65 +63,69 @@ def read_wide(source: Source, options: Options) -> Columns:
             remedy = f"Leave out {role}=, or say format='long'."
             problems.append(Problem(what, table.source, remedy))
     coders = {name: name for name in _coders(table, options, item)}
-    if grid is not None and options.question is not None:
-        said, wrong = one_variable(grid, options.question, table.source)
-        coders = {column: coder for coder, column in said.items()} or coders
-        problems += wrong
-    elif grid is not None and options.every:
-        pass
-    elif grid is not None and grid.apart and not options.forced:
+    names = {} if grid is None else _named_beside(table, grid)
+    by_variable = grid is not None and bool(names or options.every or options.question is not None)
+    if grid is not None and grid.apart and not by_variable and not options.forced:
         problems.append(several(grid, table.source))
     for name in (name for name in coders if name not in table.columns):
         problems += named_column(table.header, name, "coder", table.source)
     if not coders:
         what = "There is no column for a coder."
         problems.append(Problem(what, table.source, "Give one column for each coder."))
-    problems = list(dict.fromkeys(problems))
     if problems:
-        return Columns(problems=problems)
-    if grid is not None and options.every:
-        return _each_variable(table, grid, item, options)
+        return Columns(problems=list(dict.fromkeys(problems)))
+    if grid is not None and by_variable:
+        return _by_variable(table, grid, item, options, names)
     if options.coder_columns is None:
         if options.item is None and are_times(table.columns[item]):
             return Columns(problems=[_survey(table, item)])
-        problems += _not_coders(table, list(coders), options)
-        if not options.forced and looks_like_counts([table.columns[name] for name in coders]):
-            problems.append(_counts(table))
-        if problems:
+        counts = None if options.forced else counts_in(table, list(coders))
+        if counts is not None:
+            return Columns(problems=[counts_problem(counts, table.source, form="wide")])
+        if problems := _not_coders(table, list(coders), options):
             return Columns(problems=problems)
-    columns = _melted(table, item, coders, extra, options)
-    used = {item, *coders, *options.taken}
-    left = [name for name in table.header if name not in used]
-    if left:
-        columns.notes.append(f"{'Column' if len(left) == 1 else 'Columns'} not used: {some(left)}.")
-    if grid is not None and options.question is None and options.coder_columns is None:
+    columns = _melted(table, item, coders, options)
+    if grid is not None and options.coder_columns is None:
         first = next(iter(grid.columns))
         columns.notes.append(
             f"Every column is read as a coder. Are they {grid}? Then choose one with "
             f"question={first!r}."
         )
-    columns.notes = [*table.notes, *columns.notes]
-    columns.skips -= sum(table.absent.get(name, 0) for name in coders)
     return columns
 
 
-def _each_variable(table: Table, grid: Grid, item: str, options: Options) -> Columns:
-    """Give the columns of every variable, when asked for."""
-
-    def read(name: str) -> Columns:
-        coders = {column: coder for coder, column in grid.columns[name].items()}
-        columns = _melted(table, item, coders, options.extra, options)
-        columns.question = name
-        return columns
-
+def _by_variable(
+    table: Table, grid: Grid, item: str, options: Options, names: dict[str, str]
+) -> Columns:
+    """Columns of the variable that was asked for, or of each."""
+    whose = {
+        name: {column: names.get(coder, coder) for coder, column in row.items()}
+        for name, row in grid.columns.items()
+        if not names or names != row
+    }
+    parts = {
+        name: partial(_melted, table, item, own, options, named=bool(names))
+        for name, own in whose.items()
+    }
     left_out = {}
-    for name in grid.columns:
-        columns = read(name)
+    for name, part in parts.items() if options.every else ():
+        columns = part()
         why = unsuitable(name, columns.items, columns.coders, columns.labels)
         if why is not None:
             left_out[name] = why
-    parts = {name: functools.partial(read, name) for name in grid.columns}
-    return Columns(parts=parts, left_out=left_out, notes=list(table.notes))
+    return choose(parts, dict.fromkeys(parts, 1), left_out, options, table.source)
+
+
+def _named_beside(table: Table, grid: Grid) -> dict[str, str]:
+    """Column that names the coder of each place, where columns such as rater1 stand by label1."""
+    known = [name for name in grid.columns if matched([name])["coder"]]
+    if len(known) != 1 or len(grid.columns) < 2:
+        return {}
+    names = dict(grid.columns[known[0]])
+    cells = [set(map(str, table.columns[column])) - {""} for column in names.values()]
+    others = [row for name, row in grid.columns.items() if name != known[0]]
+    labels = {str(cell) for row in others for name in row.values() for cell in table.columns[name]}
+    return names if all(cells) and labels.isdisjoint(set().union(*cells)) else {}
 
 
 def _grid(table: Table, options: Options, item: str) -> Grid | None:
@@ -130,54 +145,29 @@ def _coders(table: Table, options: Options, item: str) -> list[str]:
 
 
 def _melted(
-    table: Table, item: str, coders: dict[str, str], extra: dict[str, str], options: Options
+    table: Table, item: str, coders: dict[str, str], options: Options, *, named: bool = False
 ) -> Columns:
-    """One row for each cell; `coders` names the coder of each column."""
-    size, repeat = len(table), len(coders)
+    """One row for each cell; `coders` names the coder of each column, or the column of names."""
+    repeat, extra = len(coders), options.extra
     cells: dict[str, Sequence[Any]] = {
-        "item": [name for name in table.columns[item] for _ in range(repeat)],
-        "coder": list(coders.values()) * size,
-        "label": [
-            label
-            for row in zip(*(table.columns[name] for name in coders), strict=True)
-            for label in row
-        ],
+        role: [cell for cell in table.columns[name] for _ in range(repeat)]
+        for role, name in {"item": item, **extra}.items()
     }
-    for role, name in extra.items():
-        cells[role] = [cell for cell in table.columns[name] for _ in range(repeat)]
-    rows = [row for row in table.rows for _ in range(repeat)]
-    return assemble(cells, rows, table.source, {"item": item, **extra}, options.is_skip)
-
-
-def looks_like_counts(columns: Sequence[Sequence[Any]]) -> bool:
-    """Whether cells could be numbers of coders: whole numbers with the same sum in every row.
-
-    Examples
-    --------
-    >>> looks_like_counts([["3", "0", "1"], ["0", "3", "2"]])
-    True
-    >>> looks_like_counts([["1", "2", "1"], ["1", "2", "2"]])
-    False
-    """
-    if len(columns) < 2 or len(columns[0]) < 3:
-        return False
-    if not all(isinstance(c, str) and c.isascii() and c.isdigit() for col in columns for c in col):
-        return False
-    if any(len(cell) > 9 for column in columns for cell in column):
-        return False
-    rows = list(zip(*([int(cell) for cell in column] for column in columns), strict=True))
-    sums = {sum(row) for row in rows}
-    return len(sums) == 1 and len(set(rows)) > 1
-
-
-def _counts(table: Table) -> Problem:
-    what = "Every row holds whole numbers with the same sum: are these counts of labels, or labels?"
-    remedy = (
-        "If they are labels of coders, say format='wide'. If they are "
-        "counts, give the individual labels as item, coder, label: counts do not say who gave "
-        "which."
-    )
-    return Problem(what, table.source, remedy)
+    cells["coder"] = list(coders.values()) * len(table)
+    if named:
+        whose = zip(*(table.columns[name] for name in coders.values()), strict=True)
+        cells["coder"] = [coder for row in whose for coder in row]
+    rows = zip(*(table.columns[name] for name in coders), strict=True)
+    cells["label"] = [label for row in rows for label in row]
+    places = [row for row in table.rows for _ in range(repeat)]
+    columns = assemble(cells, places, table.source, {"item": item, **extra}, options.is_skip)
+    used = {item, *coders, *(coders.values() if named else ()), *options.taken}
+    left = [name for name in table.header if name not in used]
+    if left and not options.every:
+        columns.notes.append(f"{'Column' if len(left) == 1 else 'Columns'} not used: {some(left)}.")
+    columns.notes = [*table.notes, *columns.notes]
+    columns.skips -= sum(table.absent.get(name, 0) for name in coders)
+    return columns
 
 
 def _not_coders(table: Table, coders: Sequence[str], options: Options) -> list[Problem]:
@@ -190,7 +180,7 @@ def _not_coders(table: Table, coders: Sequence[str], options: Options) -> list[P
         plain = name.strip().casefold()
         shares = any(times[label] > 1 for label in labels[name])
         why = ""
-        if plain in GOLD_WORDS:
+        if plain in (*GOLD_WORDS, *DERIVED_WORDS):
             why = f"Is column {name!r} a coder or the known truth?"
         elif plain in TEXT_WORDS and not shares:
             why = f"Column {name!r} looks like information about the items, not a coder."

@@ -1,4 +1,4 @@
-"""Excel workbooks, SPSS and Parquet files to texts, through the libraries made for them."""
+"""Excel workbooks, SPSS, Parquet and data frames to tables, through the libraries made for them."""
 
 from __future__ import annotations
 
@@ -8,49 +8,84 @@ import os
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+from xml.etree import ElementTree
 
-from annomodels.data.validation import counted, some
+from annomodels.data.validation import counted, is_missing, some
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.archives import open_zip
-from annomodels.io.border import needs
+from annomodels.io.border import guarded, needs
 from annomodels.io.objects import cell_text
 from annomodels.io.tables.table import Table
 from annomodels.io.xmlsafe import check_xml
 
 
 def excel_records(data: bytes, source: str, sheet: str | None) -> list[list[str]]:
-    """Rows of cells of one sheet of a workbook, as texts.
-
-    Raises
-    ------
-    MissingDependency
-        Without openpyxl.
-    AnnotationError
-        When the workbook is damaged, or several sheets hold cells and none was named.
-    """
-    try:
-        import openpyxl
-    except ImportError:
-        raise needs("openpyxl", "An Excel workbook") from None
+    """Rows of cells of one sheet of a workbook (Excel or OpenDocument), as texts."""
     parts = open_zip(data, source)
     for name in parts.ending(".xml", ".rels"):
         check_xml(parts.read(name), f"{source}, {name}")
-    try:
-        book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-        sheets = {page.title: _rows(page) for page in book.worksheets}
-    except Exception as error:  # openpyxl raises whatever its parser met
-        what = f"The Excel workbook is damaged: {_first_line(error)}."
-        raise AnnotationError(Problem(what, source, "Save it again, or as CSV.")) from error
+    is_open = "content.xml" in parts.names
+    with guarded(source, "workbook"):
+        sheets = _open_sheets(parts.read("content.xml")) if is_open else _sheets(data, source)
     filled = [name for name, rows in sheets.items() if any(any(row) for row in rows)]
     if sheet is None and len(filled) > 1:
         what = f"{counted(len(filled), 'sheet')} of the workbook have cells: {some(filled)}."
-        remedy = f"Choose one with sheet={filled[0]!r}."
-        raise AnnotationError(Problem(what, source, remedy))
+        remedy, options = f"Choose one with sheet={filled[0]!r}.", (("sheet", filled[0]),)
+        raise AnnotationError(Problem(what, source, remedy, options=options))
     if sheet is not None and sheet not in sheets:
         what = f"There is no sheet {sheet!r}."
         raise AnnotationError(Problem(what, source, f"The sheets are {some(sheets)}."))
     chosen = sheet if sheet is not None else next(iter(filled), None)
     return [] if chosen is None else sheets[chosen]
+
+
+def _sheets(data: bytes, source: str) -> dict[str, list[list[str]]]:
+    """Rows of the sheets of an Excel workbook."""
+    try:
+        import openpyxl
+    except ImportError:
+        raise needs("openpyxl", "An Excel workbook") from None
+    try:
+        book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+        return {page.title: _rows(page) for page in book.worksheets}
+    except Exception as error:  # openpyxl raises whatever its parser met
+        what = f"The Excel workbook is damaged: {_first_line(error)}."
+        raise AnnotationError(Problem(what, source, "Save it again, or as CSV.")) from error
+
+
+_TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
+_OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
+_PARAGRAPH = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}p"
+_WIDEST, _LONGEST = 16_384, 1_048_576  # columns and rows that a sheet can have
+
+
+def _open_sheets(content: bytes) -> dict[str, list[list[str]]]:
+    """Rows of the sheets of an OpenDocument spreadsheet."""
+    sheets: dict[str, list[list[str]]] = {}
+    for page in ElementTree.fromstring(content).iter(f"{_TABLE}table"):
+        rows = sheets.setdefault(page.get(f"{_TABLE}name", "Sheet"), [])
+        empty = 0  # rows without cells count only if others follow
+        for row in page.iter(f"{_TABLE}table-row"):
+            cells: list[str] = []
+            for cell in row:
+                times = int(cell.get(f"{_TABLE}number-columns-repeated", 1))
+                cells += [_open_cell(cell)] * min(times, _WIDEST)
+            while cells and not cells[-1]:
+                cells.pop()
+            times = min(int(row.get(f"{_TABLE}number-rows-repeated", 1)), _LONGEST)
+            if cells:
+                rows += [[] for _ in range(empty)] + [list(cells) for _ in range(times)]
+            empty = 0 if cells else empty + times
+        width = max(map(len, rows), default=0)
+        sheets[page.get(f"{_TABLE}name", "Sheet")] = [r + [""] * (width - len(r)) for r in rows]
+    return sheets
+
+
+def _open_cell(cell: ElementTree.Element) -> str:
+    number = cell.get(f"{_OFFICE}value")
+    if cell.get(f"{_OFFICE}value-type") == "float" and number is not None:
+        return _shown(float(number)) if float(number).is_integer() else number
+    return "\n".join("".join(part.itertext()) for part in cell.iter(_PARAGRAPH))
 
 
 def _rows(page: Any) -> list[list[str]]:
@@ -74,15 +109,7 @@ def _shown(cell: Any) -> str:
 
 
 def spss_table(data: bytes, source: str) -> Table:
-    """Table of an SPSS file: value labels stand for their codes, user-missing values are empty.
-
-    Raises
-    ------
-    MissingDependency
-        Without pyreadstat.
-    AnnotationError
-        When the file is damaged.
-    """
+    """Table of an SPSS file: value labels stand for their codes, user-missing values are empty."""
     try:
         import pyreadstat
     except ImportError:
@@ -120,13 +147,7 @@ def _first_line(error: Exception) -> str:
 
 
 def parquet_table(data: bytes, source: str) -> Table:
-    """Table of a Parquet file, numbers written as texts.
-
-    Raises
-    ------
-    AnnotationError
-        When the file is damaged.
-    """
+    """Table of a Parquet file, numbers written as texts."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -161,3 +182,37 @@ def _texts(values: Iterable[Any]) -> list[Any]:
         else:
             out.append(str(cell))
     return out
+
+
+def frame_table(frame: Any) -> Table:
+    """Table of a data frame; nothing in a cell is an empty text."""
+    import narwhals as nw
+
+    try:
+        native = nw.from_native(frame)
+    except TypeError:
+        what = f"A table was expected, but this is {type(frame).__name__!r}."
+        remedy = (
+            "Give a data frame; read files with annomodels.read "
+            "and rows with Annotations.from_records."
+        )
+        raise AnnotationError(Problem(what, remedy=remedy)) from None
+    except ValueError as error:  # names of columns that occur twice
+        remedy = "Give every column its own name."
+        raise AnnotationError(Problem(str(error).splitlines()[0], "data frame", remedy)) from None
+    table = native.collect() if isinstance(native, nw.LazyFrame) else native
+    columns = {str(name): _plain_cells(table[name]) for name in table.columns}
+    return Table(dict(columns), range(1, len(table) + 1), "data frame")
+
+
+def _plain_cells(series: Any) -> list[Any]:
+    """Cells of a series as Python values; whole numbers that gaps made floats are integers."""
+    cells = ["" if is_missing(cell) else cell for cell in series.to_list()]
+    numbers = [cell for cell in cells if cell != ""] if _are_numbers(cells) else []
+    if numbers and all(isinstance(cell, float) and cell.is_integer() for cell in numbers):
+        return ["" if cell == "" else int(cell) for cell in cells]
+    return [cell.tolist() if hasattr(cell, "tolist") else cell for cell in cells]
+
+
+def _are_numbers(cells: list[Any]) -> bool:
+    return all(isinstance(cell, (str, float)) for cell in cells)

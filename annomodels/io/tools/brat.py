@@ -11,6 +11,7 @@ from annomodels.io.border import decoded
 from annomodels.io.source import Options, Source
 from annomodels.io.span_builder import SpanBuilder, Spans
 from annomodels.io.spans import Span
+from annomodels.io.tables.variables import by_document
 
 _MARK = re.compile(r"^(T\d+)\t(\S+) (\d{1,9} \d{1,9}(?:;\d{1,9} \d{1,9})*)(?:\t|$)")
 _ATTRIBUTE = re.compile(r"^[AM]\d+\t(\S+) (T\d+)(?: (.+))?$")
@@ -33,10 +34,7 @@ def is_brat(source: Source, options: Options) -> bool:
 
 
 def spans_of_brat(source: Source, options: Options) -> Spans:
-    """Spans with their types, attributes as questions of their own, and Equiv chains.
-
-    A discontinuous span runs from the first character of its first part to the last of its last.
-    """
+    """Spans with their types, attributes as questions of their own, and Equiv chains."""
     builder = SpanBuilder(source.name)
     for name, document, coder in _placed(source):
         part = source.member(name)
@@ -61,9 +59,15 @@ def _placed(source: Source) -> Iterator[tuple[str, str, str]]:
     paths = {name: name.split("/") for name in source.inside.ending(".ann")}
     while len({path[0] for path in paths.values()}) == 1 and min(map(len, paths.values())) > 2:
         paths = {name: path[1:] for name, path in paths.items()}
+    flat = {name: path[-1].removesuffix(".ann") for name, path in paths.items()}
+    if all(len(path) < 2 for path in paths.values()):
+        placed = by_document({stem: _text(source, name) for name, stem in flat.items()})
+        if placed:
+            yield from ((name, *placed[stem]) for name, stem in flat.items())
+            return
     if any(len(path) < 2 for path in paths.values()):
         what = "brat writes no names of coders into its files, and these lie in no folder of one."
-        remedy = "Lay them out as coder/document.ann, with a folder for each coder."
+        remedy = "Lay them out as coder/document.ann, or call them document_coder.ann."
         raise AnnotationError(Problem(what, source.name, remedy))
     for name, path in paths.items():
         yield name, "/".join(path[1:]).removesuffix(".ann"), path[0]

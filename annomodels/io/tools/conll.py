@@ -164,13 +164,7 @@ def _text(sheet: _Sheet) -> tuple[str, list[tuple[int, int]]]:
 
 
 def _stretches(tags: Sequence[str]) -> Iterator[tuple[int, int, str]]:
-    """First and last word and label of what the tags mark.
-
-    Examples
-    --------
-    >>> list(_stretches(["B-PER", "I-PER", "O", "I-LOC", "B-LOC", "S-ORG", "E-ORG"]))
-    [(0, 1, 'PER'), (3, 3, 'LOC'), (4, 4, 'LOC'), (5, 5, 'ORG'), (6, 6, 'ORG')]
-    """
+    """First and last word and label of what the tags mark."""
     begin, label = 0, ""
     for n, tag in enumerate([*tags, "O"]):
         kind, _, name = tag.partition("-")

@@ -12,7 +12,7 @@ from annomodels.io.tables.columns import Columns
 
 _XML = {
     "Pascal VOC": re.compile(r"<bndbox>"),
-    "CVAT": re.compile(r"<(?:box|polygon|polyline|points|mask)\b[^>]*\blabel="),
+    "CVAT": re.compile(r"<(?:box|polygon|polyline|points|mask|cuboid|skeleton|tag)\b"),
 }
 
 
@@ -36,12 +36,33 @@ def read_images(source: Source, options: Options) -> Columns:
     return Columns(problems=[Problem(what, source.name, remedy)])
 
 
+def is_lighttag(source: Source, options: Options) -> bool:
+    """Whether records hold examples with annotations, each with those who made it."""
+    marks = [
+        mark for record in source.sample for example in _dicts(record.get("examples"))
+        for mark in _dicts(example.get("annotations"))
+    ]  # fmt: skip
+    return any("annotated_by" in mark or "tagged_token_id" in mark for mark in marks)
+
+
+def read_lighttag(source: Source, options: Options) -> Columns:
+    """Say that the marks of LightTag are not read, and what to give instead."""
+    what = "This is LightTag: stretches of text with their annotators, and no labels of items."
+    remedy = (
+        "It is not read. Give a table with item (the document and the place), coder (annotator) "
+        "and label (tag), a row for each mark and annotator."
+    )
+    return Columns(problems=[Problem(what, source.name, remedy)])
+
+
 def _found(source: Source) -> tuple[str, int]:
     """Name of the format and number of regions; "" if it is none of them."""
     if source.inside is not None:
         return _in_folder(source)
     if source.kind == "xml":
         return _in_xml(source.text)
+    if "region_shape_attributes" in source.header:
+        return "the VGG Image Annotator", len(source.table)
     for record in source.sample[:1] if source.is_json else ():
         boxes = [part for part in _dicts(record.get("annotations")) if "bbox" in part]
         if boxes and "images" in record:

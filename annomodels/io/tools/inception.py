@@ -13,17 +13,8 @@ OWN = ("Type", "Collection", "Document", "Layer", "Feature", "Position", "Flags"
 NOT_MARKED, NO_LABEL = "<no annotation>", "<no label>"
 
 
-def is_inception(source: Source, options: Options) -> bool:
-    """Whether the header begins ``Type,Collection,Document,Layer,Feature,Position,Flags``."""
-    return source.header[: len(OWN)] == OWN
-
-
 def read_inception(source: Source, options: Options) -> Columns:
-    """Columns of aligned units; a coder who marked nothing there is a skip.
-
-    Units that not all coders marked stay in: leaving them out would hide disagreement about what
-    there is to label.
-    """
+    """Columns of aligned units; a coder who marked nothing there is a skip."""
     found = Judgements(source, options)
     table = usable(source, found)
     coders = table.header[len(OWN) :]

@@ -10,8 +10,8 @@ from typing import Any
 from annomodels.data.validation import at_rows, counted, is_blank, some
 from annomodels.errors import Problem
 from annomodels.io.source import Options, Source
-from annomodels.io.tables.columns import Columns, named_column
-from annomodels.io.tables.questions import choose_question, suitable, unsuitable
+from annomodels.io.tables.columns import Columns, choose, named_column
+from annomodels.io.tables.questions import unsuitable
 
 _Row = tuple[str, str, str, tuple[str, ...], int, str]
 _JOINERS = ("|", " + ", " / ", " & ", "; ", " ~ ")
@@ -22,13 +22,7 @@ class Unreadable(ValueError):
 
 
 def name_of_value(value: Any) -> str:
-    """Text of a scalar of JSON or a table; "" for nothing.
-
-    Examples
-    --------
-    >>> name_of_value("pos"), name_of_value(True), name_of_value(None)
-    ('pos', 'true', '')
-    """
+    """Text of a scalar of JSON or a table; "" for nothing."""
     if isinstance(value, str):
         return value
     if is_blank(value):
@@ -41,27 +35,13 @@ def name_of_value(value: Any) -> str:
 
 
 def values_of(label: Any) -> tuple[str, ...]:
-    """Names in a label: none, one, or several in their order, each once.
-
-    Examples
-    --------
-    >>> values_of(["b", "a", "b", None]), values_of("a"), values_of("")
-    (('b', 'a'), ('a',), ())
-    """
+    """Names in a label: none, one, or several in their order, each once."""
     parts = label if isinstance(label, (list, tuple)) else [label]
     return tuple(dict.fromkeys(name for name in map(name_of_value, parts) if name))
 
 
 class Judgements:
-    """Judgements of one export.
-
-    Parameters
-    ----------
-    source
-        Where they come from.
-    options
-        What the user said: question, sets.
-    """
+    """Judgements of one export."""
 
     def __init__(self, source: Source, options: Options) -> None:
         self.source = source
@@ -90,19 +70,7 @@ class Judgements:
     def add(
         self, item: Any, coder: Any, question: str, label: Any, row: int, number: Any = ""
     ) -> None:
-        """Take a judgement; a label of None, "" or [] is a skip, a list is a set of labels.
-
-        Parameters
-        ----------
-        item, coder, label
-            As they stand in the file.
-        question
-            What was asked.
-        row
-            Row or number of the record, for messages.
-        number
-            Identifier of the annotation; the same twice is one.
-        """
+        """Take a judgement; a label of None, "" or [] is a skip, a list is a set of labels."""
         try:
             word, who = "an item", ""
             what = name_of_value(item)
@@ -185,29 +153,20 @@ class Judgements:
         by_question: dict[str, list[_Row]] = {}
         for row in self._kept:
             by_question.setdefault(row[2], []).append(row)
-        asked, counts = self.options.question, {q: len(rows) for q, rows in by_question.items()}
-        left_out = {}
-        if asked is None and len(counts) > 1:
-            for name, rows in by_question.items():
-                why = unsuitable(name, *([row[n] for row in rows] for n in (0, 1, 3)))
-                if why is not None:
-                    left_out[name] = why
-        if self.options.every and counts and not problems:
-            parts = {q: functools.partial(self._one, q, by_question[q]) for q in sorted(counts)}
-            return Columns(parts=parts, left_out=left_out)
-        fit, said, found = suitable(counts, left_out, asked, self.source.name)
-        self.notes += said
-        question, missed = (None, []) if found else self._choose(fit)
-        problems += [*found, *missed]
         if not self._kept and not problems:
             problems.append(self._nothing())
         if problems:
             return Columns(problems=list(dict.fromkeys(problems)))
-        return self._one(str(question), by_question.get(str(question), []))
-
-    def _choose(self, counts: Mapping[str, int]) -> tuple[str | None, list[Problem]]:
-        asked = self.options.question
-        return choose_question(counts, asked, self.source.name, "judgement")
+        left_out = {}
+        if self.options.question is None and len(by_question) > 1:
+            for name, rows in by_question.items():
+                why = unsuitable(name, *([row[n] for row in rows] for n in (0, 1, 3)))
+                if why is not None:
+                    left_out[name] = why
+        counts = {question: len(by_question[question]) for question in sorted(by_question)}
+        parts = {q: functools.partial(self._one, q, by_question[q]) for q in counts}
+        where = self.source.name
+        return choose(parts, counts, left_out, self.options, where, "judgement")
 
     def _one(self, question: str, rows: list[_Row]) -> Columns:
         """Columns of one question."""

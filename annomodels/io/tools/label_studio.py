@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annomodels.errors import AnnotationError, Problem
-from annomodels.io.objects import at, keys_of, parsed
+from annomodels.io.objects import at, keys_of
 from annomodels.io.source import Options, Source
 from annomodels.io.span_builder import SpanBuilder, Spans
 from annomodels.io.spans import Span, to_code_points
 from annomodels.io.tables.columns import Columns
 from annomodels.io.tools.judgements import Judgements, Unreadable, name_of_value
-from annomodels.io.tools.tables import answer_columns, item_column, rows_of, usable
 
 SPAN_TAGS = ("labels", "hypertextlabels", "paragraphlabels", "timeserieslabels")
 
@@ -246,63 +245,3 @@ def _spans_in(part: Any, item: str, coder: str, text: str) -> Iterator[Span]:
     for label in labels if isinstance(labels, list) else ():
         if isinstance(label, str):
             yield Span(item, coder, str(part.get("from_name") or "labels"), start, end, label)
-
-
-OWN = frozenset(
-    [
-        "id",
-        "annotator",
-        "annotation_id",
-        "created_at",
-        "updated_at",
-        "lead_time",
-        "agreement",
-        "history",
-    ]
-)
-
-
-def is_label_studio_table(source: Source, options: Options) -> bool:
-    """Whether there are columns ``annotation_id``, ``annotator`` and ``id`` or ``lead_time``."""
-    header = set(source.header)
-    own = {"annotation_id", "annotator"} <= header and not {"id", "lead_time"}.isdisjoint(header)
-    return own and options.coder in (None, "annotator") and options.coder_columns is None
-
-
-def read_label_studio_table(source: Source, options: Options) -> Columns:
-    """Columns of one record an annotation; cancelled ones are not in such exports."""
-    found = Judgements(source, options)
-    table = usable(source, found)
-    unit = item_column(table, found, "id")
-    if found.problems:
-        return found.columns()
-    text = options.text or ("text" if "text" in table.header else None)
-    free = [name for name in table.header if name not in OWN | {unit, text}]
-    asked = options.label or options.question
-    questions = answer_columns(table, free, unit, asked, found)
-    for row, cells in rows_of(table):
-        found.text(cells[unit], cells.get(text or ""))
-        for question in questions:
-            answer = _answer(cells[question])
-            if isinstance(answer, list) and any(isinstance(part, dict) for part in answer):
-                found.problem(
-                    f"Column {question!r} holds marked stretches of text or regions.",
-                    "Export as JSON, and say what the items are: units='exact'.",
-                )
-                return found.columns()
-            found.add(
-                cells[unit], cells["annotator"], question, answer, row, cells["annotation_id"]
-            )
-    found.note(
-        "This export does not say which annotations are ground truth, so such ones count as "
-        "labels of their coder; the full JSON export says it."
-    )
-    return found.columns()
-
-
-def _answer(cell: Any) -> Any:
-    """Give a bare label, or a list of several, which CSV holds as JSON."""
-    value = parsed(cell)
-    if isinstance(value, dict) and "choices" in value:
-        return value["choices"]
-    return value if isinstance(value, list) else cell

@@ -73,12 +73,7 @@ def _given(pairs: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
 
 
 def _kinds(answers: Sequence[_Answer]) -> dict[str, str]:
-    """Say what the label is in each schema: an option's "name", its "value", or "each" value.
-
-    The value of a radio button is its name, or whatever key the configuration gave it, which may
-    differ between coders; so where every name has a value of its own, the name is the label. Names
-    that share values are fields: one scale, or several statements that are rated each.
-    """
+    """Say what the label is in each schema: an option's "name", its "value", or "each" value."""
     rated = {
         answer.schema
         for answer in answers

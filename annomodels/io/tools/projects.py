@@ -13,22 +13,14 @@ from annomodels.io.tables.columns import Columns
 
 _NOT_CODERS = frozenset(("INITIAL_CAS", "TypeSystem", "project", "exportedproject"))
 _CURATED = "CURATION_USER"
+_FINAL = {"curation_user", "curator", "curation", "curated", "gold"}
 
 # (document, coder, bytes, path, files beside it)
 Part = tuple[str, str, bytes, str, Members]
 
 
 def parts_of(source: Source, *endings: str) -> Iterator[Part]:
-    """Files of a project: ``annotation/<document>/<coder>.tsv``, ``curation/<document>/...``.
-
-    A file may be packed again, with its type system beside it. A single file is the work of the
-    coder it is named after, on the document that its folder is named after.
-
-    Raises
-    ------
-    AnnotationError
-        When files lie side by side, so that coders and documents cannot be told apart.
-    """
+    """Files of a project: ``annotation/<document>/<coder>.tsv``, ``curation/<document>/...``."""
     if source.inside is None:
         yield "document", source.stem, source.data, source.name, Members(source.name)
         return
@@ -43,6 +35,11 @@ def parts_of(source: Source, *endings: str) -> Iterator[Part]:
     sides = {name: _side(name) for name in wanted}
     if any(side == "annotation" for side in sides.values()):
         wanted = [name for name in wanted if sides[name]]
+    if len(wanted) > 1 and not any("/" in name or name.endswith(".zip") for name in wanted):
+        for name in wanted:  # files of one document, called after their coders
+            coder = GOLD if _stem(name).casefold() in _FINAL else _stem(name)
+            yield "document", coder, outer.read(name), f"{source.name}/{name}", outer
+        return
     for name in wanted:
         path = name.split("/")
         if len(path) < 2:
@@ -73,11 +70,7 @@ def read_project_alone(source: Source, options: Options) -> Columns:
 
 
 def _unread(files: Members) -> list[str]:
-    """Work of coders in a project export that is no format to read: binary, or text without marks.
-
-    A project export has the annotations once as Java objects (``annotation_ser``) and once in the
-    format that was chosen (``annotation``), which is plain text where the choice was not made.
-    """
+    """Files of coders in a project export that cannot be read: binary, or text without marks."""
     parts = {name: name.split("/") for name in files.names}
     project = any(
         "annotation_ser" in path or path[-1].startswith("exportedproject")

@@ -26,12 +26,6 @@ _ALIKE = 0.5
 _FINISHED = ("true", "1", "wahr", "ja", "yes")
 
 
-def is_qualtrics(source: Source, options: Options) -> bool:
-    """Whether the cells of the third record begin with ``{"ImportId":``."""
-    rows = source.records[:3]
-    return len(rows) == 3 and bool(rows[2]) and rows[2][0].startswith(_MARK)
-
-
 @dataclass(frozen=True)
 class _Item:
     """An item of the survey: one column, or several that are options to tick."""

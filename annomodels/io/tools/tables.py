@@ -37,13 +37,7 @@ def rows_of(table: Table) -> Iterator[tuple[int, dict[str, object]]]:
 
 
 def prefixed(header: Sequence[str], name: str | None, prefix: str) -> str | None:
-    """Column that was named, with or without the prefix that the tool puts before it.
-
-    Examples
-    --------
-    >>> prefixed(["INPUT:id", "id"], "id", "INPUT:"), prefixed(["INPUT:id"], "id", "INPUT:")
-    ('id', 'INPUT:id')
-    """
+    """Column that was named, with or without the prefix that the tool puts before it."""
     if name is None or name in header or prefix + name not in header:
         return name
     return prefix + name
@@ -52,10 +46,7 @@ def prefixed(header: Sequence[str], name: str | None, prefix: str) -> str | None
 def answer_columns(
     table: Table, candidates: Sequence[str], unit: str, asked: str | None, found: Judgements
 ) -> list[str]:
-    """Columns that hold answers: the one that was named, else those that vary within a unit.
-
-    What belongs to the unit is the same in all its rows, so what varies was said by the coders.
-    """
+    """Columns that hold answers: the one that was named, else those that vary within a unit."""
     if asked is not None:
         found.require(table.header, asked, "label")
         return [asked] if asked in table.header else []
@@ -80,22 +71,7 @@ WHOLE = "answer"  # the question when a form has no names
 
 
 def answers_in(content: Any) -> dict[str, Any]:
-    """Labels by question in the object that a form sends.
-
-    Parameters
-    ----------
-    content
-        What was sent: ``{"sentiment": {"label": "pos"}}`` (crowd-classifier),
-        ``{"sentiment": {"labels": ["a", "b"]}}``, ``{"q1": {"yes": true, "no": false}}`` (radio
-        buttons), ``{"q1": "yes"}``, or ``{"yes": true, "no": false}`` without a name.
-
-    Examples
-    --------
-    >>> answers_in({"sentiment": {"label": "pos"}, "q2": {"a": False, "b": True}})
-    {'sentiment': 'pos', 'q2': ['b']}
-    >>> answers_in({"yes": True, "no": False})
-    {'answer': ['yes']}
-    """
+    """Labels by question in the object that a form sends."""
     if not isinstance(content, Mapping) or not content:
         return {}
     if all(isinstance(value, bool) for value in content.values()):

@@ -145,20 +145,7 @@ _LONGEST_GAP = 10_000_000  # characters between sentences
 
 
 class Sentences:
-    """Sentences of a document in their order.
-
-    Offsets in the file count UTF-16 units of the whole document, so every sign outside the basic
-    plane in an earlier sentence moves what follows by one.
-
-    Examples
-    --------
-    >>> sentences = Sentences()
-    >>> sentences.begin("a 😊 b")
-    >>> sentences.place(0, 1, "a", True), sentences.place(5, 6, "b", True)
-    ((0, 1), (4, 5))
-    >>> sentences.text
-    'a 😊 b'
-    """
+    """Sentences of a document in their order."""
 
     def __init__(self) -> None:
         self.tokens: list[tuple[int, int]] = []

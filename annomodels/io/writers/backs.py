@@ -16,11 +16,7 @@ NAME = "annomodels"
 
 
 def label_studio_predictions(gold: GoldList) -> str:
-    """Tasks of Label Studio with the gold label as a prediction.
-
-    Import the file into the project. The score is the posterior probability; the data of a task
-    hold P(truth) as ``p`` and the probabilities of the next label as ``p_next``.
-    """
+    """Tasks of Label Studio with the gold label as a prediction."""
     return _json([_task(item, gold.question) for item in gold.items])
 
 
@@ -52,11 +48,7 @@ def _task(item: GoldItem, question: str) -> dict[str, Any]:
 
 
 def prodigy_review(gold: GoldList) -> str:
-    """Examples of Prodigy, the most doubtful first.
-
-    ``prodigy db-in gold FILE`` takes them; ``prodigy review final votes,gold`` shows them beside
-    the votes. The session is "annomodels".
-    """
+    """Examples of Prodigy, the most doubtful first."""
     options = [{"id": label, "text": label} for label in gold.labels]
     rows = [
         {
@@ -87,10 +79,7 @@ def _hash(name: str) -> int:
 
 
 def argilla_suggestions(gold: GoldList) -> str:
-    """Give records of Argilla with the gold label as a suggestion.
-
-    ``dataset.records.from_json(FILE)`` takes them. The score is the posterior probability.
-    """
+    """Give records of Argilla with the gold label as a suggestion."""
     records = []
     for item in gold.items:
         suggestion = {"value": item.label, "score": round(item.probability, 6), "agent": NAME}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from annomodels.data.annotations import Annotations
 from annomodels.errors import NotApplicable
 from annomodels.io.writers import backs, layouts
-from annomodels.io.writers.goldlist import GoldList, gold_list
+from annomodels.io.writers.goldlist import GoldList, gold_list, with_soft
 from annomodels.io.writing import atomic_path, write_table
 
 if TYPE_CHECKING:
@@ -21,19 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Writer:
-    """A way to write.
-
-    Parameters
-    ----------
-    name
-        What the user says: ``to="k-alpha"``.
-    title
-        A few words for lists.
-    make
-        Table or text.
-    form
-        Form of the table, where the tool takes one only; else the ending of the file decides.
-    """
+    """A way to write."""
 
     name: str
     title: str
@@ -72,13 +60,7 @@ BACKS: Mapping[str, Writer] = _by_name(
 
 
 def named(to: str, writers: Mapping[str, Writer]) -> Writer:
-    """Give the writer of a name.
-
-    Raises
-    ------
-    NotApplicable
-        When there is none of that name.
-    """
+    """Give the writer of a name."""
     if to in writers:
         return writers[to]
     near = difflib.get_close_matches(str(to), writers, n=1)
@@ -157,7 +139,8 @@ def write_gold(
         The file.
     to
         "label-studio" (predictions), "label-studio-review" (tasks, most doubtful first),
-        "prodigy", "argilla" (suggestions), "toloka" (control tasks) or "appen" (test questions).
+        "prodigy", "argilla" (suggestions), "toloka" (control tasks), "appen" (test questions) or
+        "parquet" (soft labels: a column ``p_<label>`` for each label).
     question
         Name of the question in the tool.
     texts
@@ -191,6 +174,8 @@ def write_gold(
     >>> json.loads(path.read_text())[0]["suggestions"]
     {'label': {'value': 'pos', 'score': 0.97, 'agent': 'annomodels'}}
     """
+    if to == "parquet":
+        return _put(Writer(to, "", with_soft, to), gold, path, force, spreadsheet)
     rows: GoldList = gold_list(gold, question, texts)
     return _put(named(to, BACKS), rows, path, force, spreadsheet)
 

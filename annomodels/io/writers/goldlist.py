@@ -20,23 +20,7 @@ NEEDED = ("item", "label", "probability")
 
 @dataclass(frozen=True)
 class GoldItem:
-    """One item: its label ("" if it is not settled), how probable it is, and what it says.
-
-    Parameters
-    ----------
-    item, text
-        Name and text; the text is the name where it is not known.
-    label
-        The gold label.
-    probability
-        Its probability, between 0 and 1.
-    soft
-        Probability of every label; empty if it is not known.
-    votes
-        The labels that were given, in words.
-    foretold
-        Probability of every label to be the next that a coder gives; empty if it is not known.
-    """
+    """One item: its label ("" if it is not settled), how probable it is, and what it says."""
 
     item: str
     text: str
@@ -65,24 +49,8 @@ class GoldList:
 def gold_list(
     gold: Any, question: str = "label", texts: Mapping[Any, str] | None = None
 ) -> GoldList:
-    """Take gold labels out of what ``fit.gold()`` gave, or out of a table.
-
-    Parameters
-    ----------
-    gold
-        A :class:`annomodels.Summary` of ``fit.gold()``, or a data frame with the columns item,
-        label, probability, and perhaps ``p_<label>``, ``p_next_<label>`` and votes.
-    question
-        What the labels answer; the name it has in the tool.
-    texts
-        Text of each item.
-
-    Raises
-    ------
-    AnnotationError
-        When columns are missing, or probabilities are none.
-    """
-    table = _with_soft(gold)
+    """Take gold labels out of what ``fit.gold()`` gave, or out of a table."""
+    table = with_soft(gold)
     lacking = [name for name in NEEDED if name not in table.columns]
     if lacking:
         what = f"The table of gold labels lacks {', '.join(lacking)}."
@@ -117,7 +85,7 @@ def _said(label: Any) -> bool:
     return not is_missing(label) and label_text(label) != ""
 
 
-def _with_soft(gold: Any) -> pd.DataFrame:
+def with_soft(gold: Any) -> pd.DataFrame:
     """Table of a summary, with the probability of each label; a table as it is."""
     table: pd.DataFrame = getattr(gold, "table", gold)
     draws = getattr(gold, "draws", None)

@@ -164,13 +164,7 @@ def _gold_of(data: Annotations, i: int) -> str:
 
 
 def _matrix(data: Annotations, names: list[str], missing: str) -> Any:
-    """Labels as texts, shape [item, coder].
-
-    Raises
-    ------
-    AnnotationError
-        When a coder labelled an item twice, which a matrix cannot hold.
-    """
+    """Labels as texts, shape [item, coder]."""
     if data.repeats:
         what = f"{counted(data.repeats, 'label')} given again by the same coder to the same item."
         remedy = "A matrix holds one label for each: use data.without_repeats(), or a long table."

@@ -165,7 +165,7 @@ class Stack(HierarchicalDawidSkene):
     # calibrated on the public sets and on simulated crowds (docs/accuracy.md)
     independence: tuple[float, float] = (3.5, -1.3)
     unknown_apart: float = 0.001
-    spread_apart: tuple[float, float, float] = (0.1, 0.5, 0.1)
+    spread_apart: tuple[float, float, float] = (0.2, 0.5, 0.2)
     far_off: float = 0.2
 
     def __post_init__(self) -> None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 
 CODERS = 10
+
 _TELLS = (
     f"Some {ADVISED} items drawn at random and judged by somebody who knows tell how much: {DRAW}; "
     "see “Gold and money”."

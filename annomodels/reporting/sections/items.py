@@ -70,8 +70,7 @@ def section(facts: Facts) -> list[Part]:
     if "difficulty" in facts.items.table:
         beside = box(*table(hardest(facts)))
         parts.append(pair(_difficulty(facts), beside))
-    contested = quadrant_name("contested", facts.data.n_labels)
-    parts += table(flagged(facts), f"No item is {contested}, and none needs more labels.")
+    parts += table(flagged(facts), "No item is contested, and none needs more labels.")
     parts += table(overturned(facts), ALL_MAJORITIES)
     doubtful = table(judgements(facts))
     return parts + doubtful + [Part("text", SLIP, "cut")] * len(doubtful)
@@ -85,30 +84,20 @@ def groups(facts: Facts) -> Rows:
         "is sure. Nothing to do.",
         "needs more labels": "No label is sure. More labels, best from good coders, would settle "
         "it.",
-        "contested": "Coders disagree more than their errors explain"
-        + (
-            ". Two classes cannot show whether the item is hard or has two readings: read it."
-            if facts.data.n_labels == 2
-            else " and more than difficulty would. More labels would hardly help: the item may "
-            "have two readings, or the guideline a gap."
-        ),
+        "contested": "Coders disagree more than their errors explain. More labels would hardly "
+        "help: the item may have two readings, or the guideline a gap. If there are only two "
+        "classes, it may also just be hard.",
     }
-    return [
-        (quadrant_name(name, facts.data.n_labels), f"{facts.in_quadrant(name):,}", text)
-        for name, text in what.items()
-    ]
+    k = facts.data.n_labels
+    return [(quadrant_name(q, k), f"{facts.in_quadrant(q):,}", text) for q, text in what.items()]
 
 
 def _quadrant(facts: Facts) -> Part:
-    names = ("easy", "hard but settled", "needs more labels", "contested")
-    groups = ", ".join(
-        f"{facts.in_quadrant(name):,} {quadrant_name(name, facts.data.n_labels)}" for name in names
-    )
     return picture(
         plots.quadrant(facts.items),
         "quadrant",
         "Items by disagreement of their coders and doubt about their label",
-        f"Of {facts.data.n_items:,} items: {groups}.",
+        facts.items.notes[0],
         "To the right: coders disagree more. Upwards: the label is less sure. Larger marks hold "
         "more items.",
     )
@@ -150,8 +139,7 @@ def flagged(facts: Facts) -> Table:
         "item", *text, "quadrant label probability", _votes(facts), "entropy reducible surprise",
         OWN, "reason",
     )  # fmt: skip
-    contested = quadrant_name("contested", facts.data.n_labels).capitalize()
-    title = f"{contested} and uncertain items, the least certain first"
+    title = "Items to read or to label again, the least certain first"
     return tabulate("items", title, columns, chosen, full="items.csv")
 
 

@@ -186,19 +186,17 @@ def one_reading(facts: Facts) -> str:
     if "p_ambiguous" in table:
         return ""
     chosen = table.loc[table["quadrant"] == "contested", "p_contested"]
-    what = "be neither" if facts.data.n_labels == 2 else "have one reading"
-    return f"{number((1.0 - chosen).sum())} of them may {what}" if len(chosen) else ""
+    return f"{number((1.0 - chosen).sum())} of them may not be" if len(chosen) else ""
 
 
 def _items(facts: Facts, step: str) -> str:
     n, contested = facts.data.n_items, facts.in_quadrant("contested")
     more = facts.in_quadrant("needs more labels")
-    said = one_reading(facts)
-    doubt = f" ({said})" if said else ""
+    doubt = f" ({said})" if (said := one_reading(facts)) else ""
+    name = quadrant_name("contested", facts.data.n_labels)
     return (
         f"{contested:,} of {n:,} items ({percent(contested / n)}; for more items like these "
-        f"{share_interval(contested, n)}) are "
-        f"{quadrant_name('contested', facts.data.n_labels)}{doubt}, and {more:,} "
+        f"{share_interval(contested, n)}) are {name}{doubt}, and {more:,} "
         f"({percent(more / n)}; {share_interval(more, n)}) need more labels; "
         f"cheapest next step: {step}."
     )

@@ -320,7 +320,7 @@ def _intervals(
     for s, shares in drawn:
         truth = choices(shares, rng.random(len(shares)))
         right[s, 1:] = (truth == best)[order].cumsum()
-    found = np.full((len(draws), len(kept)), np.nan)
+    found = np.full((n, len(kept)), np.nan)
     np.divide(right[:, kept], kept, out=found, where=kept > 0)
     low, high = missing.copy(), missing.copy()
     low[kept > 0], high[kept > 0] = interval(found[:, kept > 0])

@@ -27,7 +27,7 @@ SHARES = np.array([0.3, 0.5, 0.7])
 # share of the labels that a hard item turns into wrong ones, and how many of the hard items it has
 LEVELS, LEVEL_SHARES = np.array([0.25, 0.5]), np.array([2 / 3, 1 / 3])
 # Beta prior of the share of hard items: few or none, unless the labels need them
-HARD = np.array([3.0, 0.4])
+HARD = np.array([3.0, 0.25])
 # classes from which hard items and pairs of readings are made: the most supported ones of an item
 CANDIDATES = 3
 # labels that say nothing of how wrong labels of a class spread over the other classes
@@ -157,8 +157,8 @@ class _Readers:
     coder: Ints
     label: Ints
     starts: Ints
-    allowed: Floats
     likely: Ints  # [item, candidate]
+    n_labels: int
     n_coders: int
 
     @property
@@ -166,11 +166,6 @@ class _Readers:
         """Pairs of the likely classes, shape [item, pair, 2]."""
         sides = np.triu_indices(self.likely.shape[1], 1)
         return np.stack([self.likely[:, side] for side in sides], axis=2)
-
-    @property
-    def n_labels(self) -> int:
-        """Number of classes."""
-        return int(self.allowed.shape[1])
 
     @property
     def item(self) -> Ints:
@@ -184,8 +179,8 @@ class _Readers:
         starts = np.concatenate([[0], np.cumsum(n)])
         at = np.repeat(self.starts[chosen] - starts[:-1], n) + np.arange(starts[-1])
         return _Readers(
-            self.number[at], self.coder[at], self.label[at], starts, self.allowed[chosen],
-            self.likely[chosen], self.n_coders,
+            self.number[at], self.coder[at], self.label[at], starts,
+            self.likely[chosen], self.n_labels, self.n_coders,
         )  # fmt: skip
 
     def thinned(self, data: Annotations) -> _Readers:
@@ -213,11 +208,6 @@ def _expected_votes(data: Annotations) -> Floats:
 
 def _readers(data: Annotations) -> _Readers:
     k = data.n_labels
-    allowed = np.zeros((data.n_items, k))
-    if data.gold is not None:
-        known = np.flatnonzero(data.gold >= 0)
-        allowed[known] = -np.inf
-        allowed[known, data.gold[known]] = 0.0
     coder, label = data.coder.astype(np.int64), data.label.astype(np.int64)
     counts = _counts(coder, label, _expected_votes(data), data.n_coders)
     mean = counts.sum(axis=0) + 1.0 / k
@@ -227,7 +217,7 @@ def _readers(data: Annotations) -> _Readers:
     support = per_item(spoken / spoken.sum(axis=1, keepdims=True), data.starts)
     likely = np.argsort(-support, axis=1, kind="stable")[:, :CANDIDATES]
     number = np.arange(len(data))
-    return _Readers(number, coder, label, data.starts, allowed, likely, data.n_coders)
+    return _Readers(number, coder, label, data.starts, likely, k, data.n_coders)
 
 
 def _counts(coder: Ints, label: Ints, expected: Floats, n_coders: int) -> Floats:
@@ -294,7 +284,7 @@ class _Joint:
 
 def _joint(z: _Readers, share: float, rows: _Rows) -> _Joint:
     spoken = rows.log_rows[z.coder, :, z.label]
-    prior = rows.log_class + math.log1p(-share) + z.allowed
+    prior = rows.log_class + math.log1p(-share)
     p, at = np.exp(spoken), np.arange(len(spoken))[:, None]
     logs, kept, first = [per_item(spoken, z.starts) + prior], None, None
     if rows.log_hard is not None:
@@ -303,7 +293,7 @@ def _joint(z: _Readers, share: float, rows: _Rows) -> _Joint:
         kept = p[at, likely][:, :, None] * (1.0 - LEVELS)
         both = kept + rows.wrong[likely, z.label[:, None]][:, :, None] * LEVELS
         kept /= both
-        of_class = np.take_along_axis(prior, z.likely, axis=1)[:, :, None]
+        of_class = prior[z.likely][:, :, None]
         of_level = rows.log_hard[1] + np.log(LEVEL_SHARES)
         logs.append(per_item(np.log(both), z.starts) + of_class + of_level)
     if share:
@@ -313,7 +303,7 @@ def _joint(z: _Readers, share: float, rows: _Rows) -> _Joint:
         first /= both
         of_pair = rows.log_pair[pairs[:, :, 0], pairs[:, :, 1]] + math.log(share / len(SHARES))
         logs.append(per_item(np.log(both), z.starts) + of_pair[:, :, None])
-    log = np.concatenate([each.reshape(len(prior), -1) for each in logs], axis=1)
+    log = np.concatenate([each.reshape(len(z.starts) - 1, -1) for each in logs], axis=1)
     return _Joint(log, z.n_labels, kept, first)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
+from annomodels.data.copying import without_copies
 from annomodels.data.names import label_text
 from annomodels.summaries import skills
 from annomodels.summaries.columns import columns
@@ -100,7 +101,8 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
     prevalence, confusion = draws.prevalence.mean(axis=0), draws.confusion.mean(axis=0)
     own = state_columns(tree, data)
     p_ambiguous = own.get("p_ambiguous")
-    p_contested = contested(data)
+    # from the labels alone, so that truths of an audit call no further item contested
+    p_contested = contested(without_copies(data))
     facts = ItemFacts(
         data=data,
         best=best,

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from annomodels.data.annotations import Annotations
-from annomodels.data.copying import ALARM, TOGETHER, Copies, Pairs
+from annomodels.data.copying import ALARM, Copies, Pairs
 from annomodels.summaries.trust.findings import CHECK, Finding
 from annomodels.types import Floats, Ints
 
 # by how much errors of a family correlate beyond those of all pairs, and its fewest members
 BEYOND, FEWEST_PAIRED = 0.15, 30
+# errors in common from which two coders are looked at
+TOGETHER = 5
 NAMED = 5
 
 

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 # share of the labels from which repeats of a coder count, and share of equal ones among them from
 # which rows were given twice
 REPEATED, TWICE = 0.02, 0.99
+# probability of so many of one label by chance from which a coder is one who gives one label
+BY_CHANCE = 0.001
 # labels from which a coder is one who gives one label, and shares of all labels by such coders
 FEWEST, SOME, MOST_LABELS = 10, 0.1, 0.5
 # times from which a label is given often, and size of the label set from which it matters
@@ -119,9 +121,14 @@ def one_label_finding(data: Annotations) -> Finding:
         data.coder.astype(np.int64) * data.n_labels + data.label, return_counts=True
     )
     n = data.per_coder
-    often = times >= ONE_LABEL * n[cells // data.n_labels]
-    many = n[cells // data.n_labels] >= FEWEST
-    plain, label = np.divmod(cells[often & many], data.n_labels)
+    from scipy.stats import binom
+
+    given_by = n[cells // data.n_labels]
+    often = (times >= ONE_LABEL * given_by) & (given_by >= FEWEST)
+    # of a label that nearly all have, nearly all may well be one coder's
+    usual = np.bincount(data.label, minlength=data.n_labels) / max(len(data), 1)
+    often &= binom.sf(times - 1, given_by, usual[cells % data.n_labels]) < BY_CHANCE
+    plain, label = np.divmod(cells[often], data.n_labels)
     share = float(n[plain].sum()) / max(len(data), 1)
     if share < SOME or data.n_labels < 2:
         text = f"{len(plain):,} coders gave one and the same label always."

@@ -1,0 +1,429 @@
+"""The command that reads a file: options tried on it, after a refusal, until it is read."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from annomodels.data.validation import LONGEST_LABEL, all_numbers, is_blank
+from annomodels.errors import AnnotationError
+from annomodels.io.source import Source
+from annomodels.io.tables.columns import ALIASES
+from annomodels.io.tables.counts import counts_in
+from annomodels.io.tables.guard import proposal as key_of_rows
+from annomodels.io.tables.keys import Key, key_cells, parts_of, said_key
+from annomodels.io.tables.long import no_header
+from annomodels.io.tables.questions import are_times, unsuitable
+from annomodels.io.tables.table import Table
+
+TRIES = 16  # readings that are tried after a refusal
+LARGEST = 20_000_000  # bytes of a file beyond which nothing is tried
+_ROWS = 5_000  # rows that are looked at
+_CLASSES = 50  # most different labels of coders whose columns are told by the labels
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
+_NUMBERED = re.compile(r"(.*?)[_ .-]?(\d+|(?<=[_ .-])[A-Za-z])")
+_ID = ("id", "ids", "key", "nr", "no", "number", "index", "idx")
+_ITEM = {
+    *(*ALIASES["item"], "post", "case", "art", "article", "artikel", "doc", "document", "tweet"),
+    *("text", "sentence", "comment", "message", "msg", "image", "img", "file", "filename", "rev"),
+    *("revision", "review", "utterance", "pair", "prompt", "passage", "paragraph", "segment"),
+    *("hit", "sample", "record", "snippet", "clip", "video", "question", "page", "statement"),
+    *("claim", "dialog", "conversation", "turn", "query", "input", "orig", "story", "patient"),
+}
+_CODER = {
+    *(*ALIASES["coder"], "evaluator", "labeler", "labeller", "participant", "respondent"),
+    *("expert", "assessor", "crowdworker", "turker", "marker", "grader", "scorer", "observer"),
+    *("kodierer", "codierer", "analyst", "reader", "annotators", "workers", "raters", "coders"),
+    *("annot", "anno"),
+}
+_LABEL = {
+    *(*ALIASES["label"], "judgement", "class", "score", "response", "choice", "decision", "rate"),
+    *("sentiment", "toxicity", "stance", "relevance", "emotion", "grade", "winner", "labels"),
+    *("preference", "polarity", "annotation", "result", "severity"),
+}
+_QUESTION = {
+    *(
+        "question",
+        "criterion",
+        "criteria",
+        "aspect",
+        "dimension",
+        "variable",
+        "attribute",
+        "metric",
+    ),
+    *("trait", "measure", "facet", "kriterium", "frage", "property", "feature", "scale"),
+}
+_BOXES = {"0", "1", "true", "false", "yes", "no", "x", ""}
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """Options with which a file was read, and what they gave."""
+
+    verb: str
+    path: object
+    reading: Mapping[str, Any]
+    new: Mapping[str, Any]
+    gives: str
+
+    def __str__(self) -> str:
+        path = str(self.path) if isinstance(self.path, os.PathLike) else self.path
+        words = ["frame" if isinstance(path, Source) else repr(path)]
+        words += [f"{name}={_listed(value)!r}" for name, value in self.reading.items()]
+        return f"annomodels.{self.verb}({', '.join(words)}) reads {self.gives}"
+
+
+def _listed(value: Any) -> Any:
+    return list(value) if isinstance(value, (tuple, frozenset)) else value
+
+
+def with_proposal(
+    error: AnnotationError,
+    verb: str,
+    path: Any,
+    given: Mapping[str, Any],
+    source: Callable[[], Source],
+    tried: Callable[[Mapping[str, Any]], Any],
+) -> AnnotationError:
+    """Add the options that read the file to a refusal, if there are such."""
+    is_file = isinstance(path, (str, os.PathLike)) and os.path.isfile(path)
+    if is_file and os.path.getsize(path) > LARGEST:
+        return error
+    try:
+        found = _search(error, source(), given, tried)
+    except (AnnotationError, ImportError, OSError):
+        found = None
+    if found is not None:
+        new, data = found
+        gives = repr(data).split("\n")[0].split(" · ")
+        both = {**given, **new}
+        error.proposal = Proposal(verb, path, both, new, ", ".join(gives[:2]))
+    return error
+
+
+def _search(
+    error: AnnotationError,
+    source: Source,
+    given: Mapping[str, Any],
+    tried: Callable[[Mapping[str, Any]], Any],
+) -> tuple[dict[str, Any], Any] | None:
+    """Try what the problems name, then what the columns look like."""
+    waiting = _named(error, {})
+    with suppress(AnnotationError):  # there may be no table before a sheet is chosen
+        waiting += list(candidates(source, given))
+    seen: list[dict[str, Any]] = []
+    while waiting and len(seen) < TRIES:
+        options = waiting.pop(0)
+        if not options or options in seen:
+            continue
+        seen.append(options)
+        try:
+            data = tried({**given, **options})
+        except AnnotationError as wrong:
+            waiting = [*_named(wrong, options), *waiting]
+        else:
+            if _compares(data):
+                return options, data
+    return None
+
+
+def _named(error: AnnotationError, options: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Options that problems name: all together, and the questions to choose from."""
+    out = [
+        {**options, "question": name} for problem in error.problems for name in problem.choices[:6]
+    ]
+    said = dict(pair for problem in error.problems for pair in problem.options)
+    if said and not out:
+        out.append({**options, **said})
+    return out
+
+
+def _compares(data: Any) -> bool:
+    """Whether labels of several coders can be compared, at least in one question."""
+    return any(
+        one.n_coders > 1
+        and len(one) - one.repeats > one.n_items
+        and one.n_labels > 1
+        and (one.n_labels <= max(10, len(one) // 8) or all_numbers(one.labels))
+        for one in (data.values() if isinstance(data, Mapping) else [data])
+    )
+
+
+# -- what the columns look like --------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Column:
+    """A column, as far as it was looked at."""
+
+    name: str
+    cells: Sequence[Any]
+
+    @property
+    def words(self) -> list[str]:
+        return [word.casefold() for word in _WORDS.findall(self.name)]
+
+    @property
+    def filled(self) -> list[Any]:
+        return [cell for cell in self.cells if not is_blank(cell)]
+
+    @property
+    def distinct(self) -> int:
+        return len(set(map(str, self.cells)))
+
+    def has(self, words: set[str]) -> bool:
+        return any(word in words or word.removesuffix("s") in words for word in self.words)
+
+    @property
+    def is_id(self) -> bool:
+        return bool(self.words) and self.words[-1] in _ID
+
+    @property
+    def length(self) -> float:
+        return sum(len(str(cell)) for cell in self.cells) / max(len(self.cells), 1)
+
+    @property
+    def is_plain(self) -> bool:
+        return not any(isinstance(cell, (list, dict)) for cell in self.cells)
+
+
+def candidates(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Options that may read a table, most likely first."""
+    if source.inside is not None or source.kind == "xml":
+        return
+    table = source.table
+    size = min(len(table), _ROWS)
+    if size < 2:
+        return
+    if table.problems:
+        return
+    if "columns" not in given and no_header(table):
+        yield from _without_header(table)
+        return
+    columns = [_Column(name, table.columns[name][:size]) for name in table.header if name.strip()]
+    lists = [one for one in columns if one.filled and str(one.filled[0])[:1] == "["]
+    columns = [one for one in columns if one.is_plain and one.filled]
+    columns = columns[:200]
+    absent = {
+        role for role in ("item", "coder", "label")
+        if not set(parts_of(said_key(given.get(role), table.header))) <= set(table.header)
+    }  # fmt: skip
+    given = {name: value for name, value in given.items() if name not in absent}
+    used = {given[role] for role in ("gold", "group", "text") if isinstance(given.get(role), str)}
+    free = [one for one in columns if one.name not in used]
+    if counts_in(table) is not None:
+        return
+    named = [one for one in lists if one.has(_LABEL) or one.has(_CODER)]
+    yield from ({"label": one.name} for one in named if not given.get("label"))
+    yield from _long(free, given)
+    yield from _wide(free, given)
+
+
+def _long(columns: Sequence[_Column], given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Columns of item, coder and label, by their names and by what they hold."""
+    if given.get("coder_columns") is not None:
+        return
+    numbered = {name for group in _groups(columns) for name in group}
+    by_name = {one.name: one for one in columns}
+    coders = [
+        one for one in columns
+        if one.has(_CODER) and one.name not in numbered and one.distinct > 1
+        and one.length <= LONGEST_LABEL and not are_times(one.filled)
+    ]  # fmt: skip
+    if given.get("coder") in by_name:
+        coders = [by_name[given["coder"]]]
+    else:
+        # what is said of coders repeats with each of them and tells fewer apart
+        coders = [c for c in coders if not any(_tells(o, c) for o in coders if o is not c)]
+        coders.sort(key=lambda one: (not (one.is_id or one.words[-1] in _CODER), -one.distinct))
+    for coder in coders[:2]:
+        yield from _with_coder(columns, coder, given)
+
+
+def _tells(one: _Column, other: _Column) -> bool:
+    """Whether each value of a column goes with one value of another, which has fewer."""
+    value: dict[str, str] = {}
+    same = all(
+        value.setdefault(str(a), str(b)) == str(b)
+        for a, b in zip(one.cells, other.cells, strict=True)
+    )
+    return same and (other.distinct < one.distinct)
+
+
+def _with_coder(
+    columns: Sequence[_Column], coder: _Column, given: Mapping[str, Any]
+) -> Iterator[dict[str, Any]]:
+    options: dict[str, Any] = {} if given.get("coder") else {"coder": coder.name}
+    rest = [one for one in columns if one is not coder]
+    label = given.get("label") or given.get("question")
+    items = _items(rest, coder, label) if given.get("item") is None else [None]
+    for item in items[:3]:
+        said = dict(options) if item is None else {**options, "item": item.name}
+        if label is not None:
+            yield said
+            continue
+        own = item or next((one for one in rest if one.name == given.get("item")), coder)
+        cells = [str(cell) for cell in own.cells]
+        for asked, first in _asked([one for one in rest if one is not own], cells, coder):
+            options = {"question_column": asked.name, "question": first}
+            labels = [one for one in rest if one not in (own, asked) and one.has(_LABEL)]
+            yield from ({**said, **options, "label": one.name} for one in labels[:1])
+        if item is not None and (key := _key(rest, item, coder)) is not None:
+            item, said = key, {**said, "item": key.name}
+            cells = list(map(str, key.cells))
+        labels = [
+            one
+            for one in rest
+            if one is not item and one.name != given.get("item") and _is_label(one, cells, coder)
+        ]
+        named = [one for one in labels if one.has(_LABEL) and not one.is_id]
+        for one in named if len(named) == 1 else labels if len(labels) == 1 else []:
+            yield {**said, "label": one.name}
+        if len(labels) > 1:
+            yield {**said, "question": (named or labels)[0].name}
+
+
+def _key(rest: Sequence[_Column], item: _Column, coder: _Column) -> _Column | None:
+    """Columns that name the items together, where one alone leaves rows that repeat."""
+    cells = {one.name: one.cells for one in (*rest, coder)}
+    found = key_of_rows(cells, {"item": item.name, "coder": coder.name})
+    pairs = len(set(zip(map(str, item.cells), map(str, coder.cells), strict=True)))
+    if found is None or pairs > 0.9 * len(item.cells):
+        return None
+    names = (item.name, *found.columns)
+    return _Column(str(Key(names)), key_cells([cells[name] for name in names]))
+
+
+def _asked(
+    columns: Sequence[_Column], item: Sequence[str], coder: _Column
+) -> Iterator[tuple[_Column, str]]:
+    """Columns by whose name and cells a row answers one question of several, with the first."""
+    pairs = list(zip(item, map(str, coder.cells), strict=True))
+    for one in columns:
+        if one.has(_QUESTION) and 1 < one.distinct <= _CLASSES and len(set(pairs)) < len(pairs):
+            asked = set(zip(pairs, map(str, one.cells), strict=True))
+            if len(asked) > 0.99 * len(pairs):
+                yield one, str(one.filled[0])
+
+
+def _is_label(one: _Column, items: Sequence[str], coder: _Column) -> bool:
+    kept = [n for n, cell in enumerate(one.cells) if not is_blank(cell)]
+    cells = [one.cells[n] for n in kept]
+    whose = [str(coder.cells[n]) for n in kept]
+    why = unsuitable(one.name, [items[n] for n in kept], whose, cells)
+    return why is None and len(set(map(str, cells))) <= max(_CLASSES, len(kept) // 20)
+
+
+def _items(rest: Sequence[_Column], coder: _Column, label: str | None) -> list[_Column]:
+    """Columns whose values several coders have, and no coder often twice."""
+    found = []
+    for one in rest:
+        pairs = set(zip(map(str, one.cells), map(str, coder.cells), strict=True))
+        if one.name == label or not 1 < one.distinct < len(pairs) or are_times(one.filled):
+            continue
+        cells = [str(cell) for cell in one.cells]
+        known = one.has(_ITEM) or any(_asked([c for c in rest if c is not one], cells, coder))
+        if len(pairs) < 0.9 * len(one.cells) and not known:
+            continue
+        if one.distinct < 0.02 * len(one.cells) and not known:
+            continue
+        repeats = 1 - len(pairs) / len(one.cells)
+        kind = (
+            not (one.has(_ITEM) and one.is_id),
+            one.has(_QUESTION),
+            not (one.is_id or one.has(_ITEM)),
+            one.length > LONGEST_LABEL,
+        )
+        found.append(((repeats > 0.1, *kind, repeats, one.length), one))
+    return [one for _, one in sorted(found, key=lambda pair: pair[0])]
+
+
+def _wide(columns: Sequence[_Column], given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Columns of coders that are numbered, or share a set of labels of their own."""
+    if given.get("coder") is not None or given.get("label") is not None:
+        return
+    asked = given.get("coder_columns")
+    groups = [asked] if asked is not None else [*_groups(columns), *_alike(columns)]
+    for group in groups:
+        said: dict[str, Any] = {} if asked is not None else {"coder_columns": tuple(group)}
+        if given.get("item") is not None:
+            yield said
+            continue
+        rest = [one for one in columns if one.name not in group and one.distinct > 1]
+        rest = [one for one in rest if not are_times(one.filled)]
+        unique = [one for one in rest if one.distinct == len(one.cells)]
+        known = [one for one in rest if one.has(_ITEM) or one.is_id]
+        both = [one for one in unique if one in known]
+        nearly = sorted(known, key=lambda one: -one.distinct)[:1]
+        order = sorted(both, key=lambda one: (not one.is_id, one.length > LONGEST_LABEL))
+        for one in list(dict.fromkeys([*order, *unique, *nearly]))[:3]:
+            yield {**said, "item": one.name}
+
+
+def _groups(columns: Sequence[_Column]) -> list[list[str]]:
+    """Columns that are called alike but for a number, and share their labels."""
+    by_stem: dict[str, list[_Column]] = {}
+    for one in columns:
+        found = _NUMBERED.fullmatch(one.name.strip())
+        if found is not None:
+            by_stem.setdefault(found[1].casefold(), []).append(one)
+    by_coder: list[list[str]] = []
+    by_label: list[list[str]] = []
+    ids = False
+    for group in by_stem.values():
+        stem = _Column(_NUMBERED.sub(r"\1", group[0].name.strip()), ())
+        if len(group) < 2 or not (stem.has(_CODER) or stem.has(_LABEL)):
+            continue
+        if stem.has(_CODER) and not _share(group):
+            ids = True  # the names of coders: those of labels are places then, not coders
+        elif _share(group):
+            (by_coder if stem.has(_CODER) else by_label).append([one.name for one in group])
+    return by_coder + ([] if ids else by_label)
+
+
+def _share(group: Sequence[_Column]) -> bool:
+    """Whether columns hold labels of one set, and are not numbers that measure something."""
+    sets = [{str(cell) for cell in one.filled} for one in group]
+    union = set().union(*sets)
+    if len(union) > max(_CLASSES, sum(map(len, (one.filled for one in group))) // 20):
+        return False
+    times = [sum(label in one for one in sets) for label in union]
+    return sum(n > 1 for n in times) >= 0.5 * len(union) and max(map(len, union), default=0) <= 80
+
+
+def _alike(columns: Sequence[_Column]) -> list[list[str]]:
+    """Columns of words from one small set, which cannot be boxes that are ticked."""
+    found: list[list[_Column]] = []
+    for one in columns:
+        labels = {str(cell) for cell in one.filled}
+        is_set = 2 <= len(labels) <= 20 and not all_numbers(labels)
+        if not is_set or {label.casefold() for label in labels} <= _BOXES:
+            continue
+        for group in found:
+            other = {str(cell) for cell in group[0].filled}
+            if len(labels & other) >= 0.5 * len(labels | other):
+                group.append(one)
+                break
+        else:
+            found.append([one])
+    return [[one.name for one in group] for group in found if len(group) > 1]
+
+
+def _without_header(table: Table) -> Iterator[dict[str, Any]]:
+    """Names for three columns of a file without a header, if the cells tell which is which."""
+    cells = [[name, *map(str, column)] for name, column in table.columns.items()]
+    sizes = [len(set(column)) for column in cells]
+    places = sorted(range(len(cells)), key=sizes.__getitem__)
+    if len(places) != 3 or sizes[places[0]] == sizes[places[1]]:
+        return
+    label, *rest = places
+    coders = [place for place in rest if _Column(cells[place][0], ()).has(_CODER)]
+    if len(coders) == 1 or sizes[rest[0]] < sizes[rest[1]]:
+        coder = coders[0] if len(coders) == 1 else rest[0]
+        names = {label: "label", coder: "coder"}
+        yield {"columns": tuple(names.get(place, "item") for place in range(3))}

@@ -1,0 +1,58 @@
+"""What the user says about a file, as readers take it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from annomodels.errors import AnnotationError, Problem
+from annomodels.io.tables.keys import parts_of
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user said about the file; see :func:`annomodels.read`."""
+
+    item: str | None = None
+    coder: str | None = None
+    label: str | None = None
+    gold: str | None = None
+    group: str | None = None
+    text: str | None = None
+    question: str | None = None
+    question_column: str | None = None
+    missing: frozenset[str] = frozenset()
+    coder_columns: tuple[str, ...] | None = None
+    models: bool = False
+    sets: bool = False
+    forced: bool = False
+    every: bool = False
+    aside: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if "str | None" in str(field.type) and value is not None and not isinstance(value, str):
+                what = f"{field.name}={value!r} is not a name."
+                raise AnnotationError(Problem(what, remedy="Give the name as text."))
+
+    @property
+    def extra(self) -> dict[str, str]:
+        """Columns that hold something about the items."""
+        named = {"gold": self.gold, "group": self.group, "text": self.text}
+        return {role: name for role, name in named.items() if name is not None}
+
+    @property
+    def taken(self) -> tuple[str, ...]:
+        """Columns that hold something else than coders and labels."""
+        return (*self.extra.values(), *(parts_of(self.item) if self.item else ()), *self.aside)
+
+    @property
+    def roles(self) -> Mapping[str, str | None]:
+        """Columns named for item, coder and label."""
+        return {"item": self.item, "coder": self.coder, "label": self.label}
+
+    def is_skip(self, label: Any) -> bool:
+        """Whether a cell stands for no label."""
+        return label == "" or label in self.missing

@@ -1,0 +1,99 @@
+"""Remarks on labels that were read: codes for no label, numbers, options that match nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+from annomodels.data.names import label_text
+from annomodels.data.validation import LONGEST_RATING, all_numbers, same_numbers, some
+
+# texts, in lower case, with which programs and people write that there is no label
+NO_LABEL = {
+    *("na", "n/a", "#n/a", "nan", "null", "nil", "none", "missing", "not available", "k.a."),
+    *("-", "--", "?", "."),
+}
+# numbers with which content analyses and surveys code that there is none
+_CODES = (
+    *("77", "88", "97", "98", "99", "777", "888", "997", "998", "999", "9999"),
+    *("-1", "-7", "-8", "-9", "-99", "-999"),
+)
+
+
+class Missing(frozenset[str]):
+    """Texts that stand for no label; those that were looked for and found are `met`."""
+
+    met: set[str]
+
+    def __new__(cls, texts: Iterable[str] = ()) -> Missing:
+        """Take the texts; none was met yet."""
+        made = super().__new__(cls, texts)
+        made.met = set()
+        return made
+
+    def __contains__(self, text: object) -> bool:
+        found = super().__contains__(text)
+        if found:
+            self.met.add(str(text))
+        return found
+
+
+def unused(
+    name: str, words: Iterable[Any], used: Collection[Any], labels: Collection[Any]
+) -> list[str]:
+    """Say which words of an option were not met in the file."""
+    absent = [word for word in words if word not in used]
+    if not absent:
+        return []
+    known = some(sorted({label_text(label) for label in labels}))
+    return [f"Given with {name}=, but no cell holds it: {some(absent)}. The labels are {known}."]
+
+
+def remarks_on(
+    items: Sequence[Any], labels: Sequence[Any], gold: Iterable[Any], scale: str, declared: bool
+) -> list[str]:
+    """Say what labels and items look like that they were not taken for."""
+    counts = Counter(label for label in labels if isinstance(label, str))
+    notes = _no_labels(counts, "label", "labels") if not declared else []
+    truths = Counter(truth for truth in gold if isinstance(truth, str))
+    notes += _no_labels(truths, "known truth", "items")
+    if scale == "nominal" and len(counts) > LONGEST_RATING and all_numbers(counts):
+        notes.append(
+            f"The labels are {len(counts):,} different numbers, each a class without an order: if "
+            "their distances count, say scale='interval', and if their order does, scale='ordinal'."
+        )
+    return notes + same_numbers(Counter(i for i in items if isinstance(i, str)), "item")
+
+
+def no_labels(labels: Collection[str]) -> list[str]:
+    """Labels that may mean that there is none: words such as NA, and codes beyond the others."""
+    words = [label for label in labels if label.strip().casefold() in NO_LABEL]
+    rest = [label for label in labels if label not in words]
+    if not rest:
+        return []
+    codes = [label for label in rest if label in _CODES]
+    others = [float(label) for label in rest if label not in codes] if all_numbers(rest) else []
+    if codes and len(others) > 1:
+        top = max(others)
+        words += [c for c in codes if (float(c) < 0 <= min(others)) or float(c) >= max(2 * top, 50)]
+    return words
+
+
+def _no_labels(counts: Counter[str], word: str, of: str) -> list[str]:
+    found = no_labels(list(counts))
+    if not found:
+        return []
+    named = some(found, lambda name: f"{name!r} ({counts[name]:,} {of})")
+    them = "it" if len(found) == 1 else "them"
+    return [
+        f"Read as a {word}, but perhaps a sign that there is none: {named}. "
+        f"missing={found!r} leaves {them} out."
+    ]
+
+
+def no_labels_undeclared(labels: Sequence[Any], declared: Collection[Any]) -> tuple[str, ...]:
+    """Codes and words for no label among labels that were not declared."""
+    unknown = dict.fromkeys(label for label in labels if label not in declared) if declared else {}
+    texts = map(label_text, unknown)
+    return tuple(t for t in texts if t in _CODES or t.strip().casefold() in NO_LABEL)

@@ -1,0 +1,269 @@
+"""A refusal ends with a command that was tried: run here, it gives what the refusal promised."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+import re
+import shlex
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import annomodels as am
+from annomodels.cli.main import main
+from annomodels.errors import AnnotationError
+
+WORDS = ("pos", "neg", "neu")
+Shape = Callable[[random.Random], tuple[str, list[Any], list[list[Any]]]]
+
+
+def vote(dice: random.Random, n: int) -> str:
+    return WORDS[n % 3] if dice.random() < 0.8 else dice.choice(WORDS)
+
+
+def by_coder(dice: random.Random, header: str, cells: Callable[[int, int], list[Any]]) -> Any:
+    """Three of nine coders for each of 30 items, one row each."""
+    rows = [cells(n, k) for n in range(30) for k in sorted(dice.sample(range(9), 3))]
+    return header.split(","), rows
+
+
+# header and rows of files as people have them, and the options that read them
+SHAPES: dict[str, tuple[Callable[[random.Random], Any], dict[str, Any], tuple[int, int, int]]] = {
+    "annotator_0": (
+        lambda d: (
+            ["post_id", "text", "annotator_0", "annotator_1", "annotator_2"],
+            [[f"p{n}", f"a post number {n}", *(vote(d, n) for _ in "abc")] for n in range(30)],
+        ),
+        {"item": "post_id", "coder_columns": ("annotator_0", "annotator_1", "annotator_2")},
+        (30, 3, 90),
+    ),
+    "label1": (
+        lambda d: (
+            ["gold_label", "sentence1", "sentence2", "pairID", "label1", "label2", "label3"],
+            [
+                [WORDS[n % 3], f"s {n // 3}", f"t {n}", f"pair{n}", *(vote(d, n) for _ in "abc")]
+                for n in range(30)
+            ],
+        ),
+        {"item": "pairID", "coder_columns": ("label1", "label2", "label3")},
+        (30, 3, 90),
+    ),
+    "art_id": (
+        lambda d: by_coder(d, "art_id,worker_id,sentiment", lambda n, k: [n, k, vote(d, n)]),
+        {"item": "art_id", "coder": "worker_id", "label": "sentiment"},
+        (30, 9, 90),
+    ),
+    "about coders": (
+        lambda d: by_coder(
+            d,
+            "case_id,text,annotator_id,annotator_age,annotator_sex,toxic",
+            lambda n, k: [f"c{n}", f"text {n}", f"a{k}", 20 + k, "mf"[k % 2], vote(d, n)],
+        ),
+        {"item": "case_id", "coder": "annotator_id", "label": "toxic"},
+        (30, 9, 90),
+    ),
+    "several columns": (
+        lambda d: (
+            ["dialog_id", "turn_id", "speaker", "annotator", "act"],
+            [
+                [f"d{n // 5}", n % 5, "AB"[n % 2], f"c{k}", vote(d, n)]
+                for n in range(30) for k in range(3)
+            ],
+        ),
+        {"item": "dialog_id,turn_id", "coder": "annotator", "label": "act"},
+        (30, 3, 90),
+    ),
+    "column of questions": (
+        lambda d: (
+            ["essay", "criteriaID", "grader", "score"],
+            [
+                [f"e{n}", q, f"g{k}", d.randint(1, 5)]
+                for n in range(30) for q in ("C1", "C2") for k in range(3)
+            ],
+        ),
+        {
+            "item": "essay",
+            "coder": "grader",
+            "label": "score",
+            "question_column": "criteriaID",
+            "question": "C1",
+        },
+        (30, 3, 90),
+    ),
+    "no header": (
+        lambda d: by_coder(d, "q0,ann1,pos", lambda n, k: [f"q{n}", f"ann{k}", vote(d, n)]),
+        {"columns": ("item", "coder", "label")},
+        (30, 9, 91),
+    ),
+    "comments beside": (
+        lambda d: (
+            ["Subject", "rater_1", "rater_2", "comments", "Final"],
+            [
+                [f"s{n}", vote(d, n), vote(d, n), f"not easy, for {n}" * (n % 4 == 0), WORDS[n % 3]]
+                for n in range(30)
+            ],
+        ),
+        {"item": "Subject", "coder_columns": ("rater_1", "rater_2")},
+        (30, 2, 60),
+    ),
+    "times first": (
+        lambda d: by_coder(
+            d,
+            "Timestamp,Message ID,Reviewer,Verdict (ok/bad)",
+            lambda n, k: [f"2026-01-0{1 + k} 10:{n:02}", f"m{n}", f"rev{k}", vote(d, n)],
+        ),
+        {"item": "Message ID", "coder": "Reviewer", "label": "Verdict (ok/bad)"},
+        (30, 9, 90),
+    ),
+    "pairs": (
+        lambda d: (
+            ["question_id", "model_a", "model_b", "judge", "winner"],
+            [
+                [n // 2, *(("x", "y"), ("y", "z"))[n % 2], f"j{k}", vote(d, n)]
+                for n in range(30) for k in range(3)
+            ],
+        ),
+        {"item": "question_id,model_a", "coder": "judge", "label": "winner"},
+        (30, 3, 90),
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[Iterable[Any], Iterable[Iterable[Any]]], Path]:
+    def to_file(header: Iterable[Any], rows: Iterable[Iterable[Any]]) -> Path:
+        from annomodels.io.tables.delimited import text_of
+
+        path = tmp_path / "votes.csv"
+        path.write_text(text_of([list(header), *(list(map(str, row)) for row in rows)]), "utf-8")
+        return path
+
+    return to_file
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_a_refusal_names_options_that_read(write: Any, name: str) -> None:
+    make, options, (items, coders, labels) = SHAPES[name]
+    path = write(*make(random.Random(1)))
+    with pytest.raises(AnnotationError) as caught:
+        am.read(path)
+    proposal: Any = caught.value.proposal
+    assert dict(proposal.new) == options
+    data = am.read(path, **proposal.new)
+    assert (data.n_items, data.n_coders, len(data)) == (items, coders, labels)
+    assert proposal.gives.startswith(f"{items} items × {coders} coders × ")
+    assert f"annomodels.read({str(path)!r}" in str(caught.value) or "votes.csv" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_the_command_works_when_pasted(
+    write: Any, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make, _, (items, coders, labels) = SHAPES[name]
+    path = write(*make(random.Random(1)))
+    assert main(["check", str(path), "--json"]) == 3
+    error = capsys.readouterr().err
+    command = re.search(r"^  try:   annomodels (.*)$", error, re.MULTILINE)
+    assert command is not None, error
+    assert main(shlex.split(command[1])) == 0
+    about = json.loads(capsys.readouterr().out)
+    facts = [about["checks"][name]["value"] for name in ("items", "coders", "labels_given")]
+    assert facts == [items, coders, labels]
+
+
+def test_a_proposal_keeps_what_was_said_and_replaces_what_was_wrong(
+    write: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make, _, _ = SHAPES["several columns"]
+    path = write(*make(random.Random(1)))
+    words = ["check", str(path), "--item", "dialog_id", "--coder", "annotator", "--label", "act"]
+    assert main([*words, "--scale", "nominal"]) == 3
+    error = capsys.readouterr().err
+    assert "--scale nominal --item dialog_id,turn_id\n" in error
+    assert error.count("--item dialog_id") == 2  # in the fix, and in the command
+    assert "reads 30 items × 3 coders × 3 labels, 90 annotations" in error
+
+
+def test_a_column_that_is_not_there_is_replaced(write: Any) -> None:
+    path = write(*SHAPES["art_id"][0](random.Random(1)))
+    proposal: Any = refusal(path, item="article", coder="worker_id").proposal
+    assert dict(proposal.new) == {"item": "art_id", "label": "sentiment"}
+    assert dict(proposal.reading) == {**proposal.new, "coder": "worker_id"}
+
+
+def test_large_files_are_refused_without_trying(
+    write: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from annomodels.io import proposals
+
+    monkeypatch.setattr(proposals, "LARGEST", 100)
+    assert refusal(write(*SHAPES["art_id"][0](random.Random(1)))).proposal is None
+
+
+def test_standard_input_is_read_once(
+    write: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(*SHAPES["art_id"][0](random.Random(1)))
+    with path.open() as stream:
+        monkeypatch.setattr("sys.stdin", stream)
+        assert main(["check", "-"]) == 3
+    assert "annomodels check - --coder worker_id --item art_id" in capsys.readouterr().err
+
+
+# -- what must not be proposed ---------------------------------------------------------------
+
+
+def refusal(path: Path, **options: Any) -> AnnotationError:
+    with pytest.raises(AnnotationError) as caught:
+        am.read(path, **options)
+    return caught.value
+
+
+def test_counts_of_classes_are_no_coders(write: Any) -> None:
+    dice = random.Random(1)
+    rows = []
+    for n in range(40):
+        total = dice.choice((3, 6))
+        first = dice.randint(0, total)
+        second = dice.randint(0, total - first)
+        rows.append([n, total, first, second, total - first - second, 0, f"text of {n}"])
+    path = write(["", "count", "hate_speech", "offensive_language", "neither", "class", "t"], rows)
+    error = refusal(path)
+    assert "add up to 'count' in every row" in error.problems[0].what
+    assert error.proposal is None
+    # sums that are a rating like others are no reason to refuse
+    path = write(["item", "ana", "ben"], [[n, 1 + n % 3, 1 + n % 2] for n in range(12)])
+    assert am.read(path).n_coders == 2
+
+
+def test_names_of_coders_beside_their_labels_are_the_coders(write: Any) -> None:
+    dice = random.Random(1)
+    rows = [
+        [n, *itertools.chain(*((f"w{k}", vote(dice, n)) for k in dice.sample(range(9), 2)))]
+        for n in range(30)
+    ]
+    path = write(["sentence_id", "annotator1", "label1", "annotator2", "label2"], rows)
+    data = am.read(path)
+    assert (data.n_items, data.n_coders, len(data)) == (30, 9, 60)
+    assert set(data.coders) == {f"w{k}" for k in range(9)}
+    assert (data.items[0], data.coders[data.coder[0]]) == ("0", min(rows[0][1], rows[0][3]))
+
+
+def test_one_row_for_each_item_and_one_coder_is_no_way_out(write: Any) -> None:
+    path = write(["post_id", "coder_name", "label"], [[n, "ana", n % 2] for n in range(20)])
+    assert refusal(path).proposal is None
+
+
+def test_a_key_is_said_to_make_rows_unique_only_if_it_does(write: Any) -> None:
+    dice = random.Random(1)
+    rows = [[n // 4, n % 4, k, vote(dice, n)] for n in range(400) for k in "ab"]
+    path = write(["doc", "seg", "coder", "label"], rows)
+    assert "makes rows unique" in refusal(path, item="doc").problems[0].remedy
+    path = write(["doc", "seg", "coder", "label"], [*rows, *rows[:2]])
+    remedy = refusal(path, item="doc").problems[0].remedy
+    assert "makes rows unique" not in remedy
+    assert "0.2% would still repeat" in remedy
