@@ -95,22 +95,6 @@ def filled_folder(
 
     The folder is that of this process alone until then, and what a killed one left in it is
     cleared. A folder that is not there appears as a whole.
-
-    Parameters
-    ----------
-    folder
-        Where the files go.
-    check
-        Refuses what cannot be written; asked before and after the folder is taken.
-    force
-        Whether files that come there in the meantime are replaced.
-    keep
-        Names of files and folders that are moved, if all are there, when the rest fails.
-
-    Raises
-    ------
-    CannotWrite
-        When another process fills it.
     """
     folder = Path(folder)
     check()

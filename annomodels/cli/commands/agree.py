@@ -228,13 +228,7 @@ def _check(
     many: bool,
     asked: tuple[str, ...],
 ) -> None:
-    """Refuse options that do not go together.
-
-    Raises
-    ------
-    click.UsageError
-        With what to do instead.
-    """
+    """Refuse options that do not go together."""
     if diagnose and by:
         raise click.UsageError("--diagnose and --by make different tables: use one at a time.")
     if many and (diagnose or by):

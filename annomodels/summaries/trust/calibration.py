@@ -36,29 +36,6 @@ def calibration(tree: xr.DataTree, data: Annotations, known: Mapping[Any, Any]) 
     :math:`p_i` into bins; in each, the mean probability stands beside the share of right labels,
     with the 95 % interval of that share under Jeffreys' prior.
 
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    data
-        What was fitted.
-    known
-        Truth by name of item, held back from the fit; items that are not in the data are passed
-        over.
-
-    Returns
-    -------
-    Summary
-        One row for each bin that holds items, and a last one for all of them: bin, n, right
-        (number), probability (mean), share (right), share_low, share_high. Notes: accuracy, and
-        the log loss :math:`-\frac{1}{n} \sum_i \log P(t_i)` in nats, beside that of the shares
-        of the votes, half a vote added to each label.
-
-    Raises
-    ------
-    NotApplicable
-        When no held-back truth is of an item of the data, or all of it was given to the fit.
-
     Examples
     --------
     >>> from annomodels.summaries.examples import small_fit

@@ -34,21 +34,7 @@ COLUMNS = columns(
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    r"""Expected log density of each point when it is left out, estimated from the fit to all.
-
-    Parameters
-    ----------
-    elpd
-        :math:`\log p(y_i \mid y_{-i})` in nats, shape [point].
-    in_sample
-        :math:`\log p(y_i \mid y)`, shape [point]; the difference counts effective parameters.
-    pareto_k
-        Shape of the tail of the importance weights; above `good_k` an estimate is unreliable.
-    good_k
-        The limit for this number of draws.
-    n_draws
-        Number of draws used.
-    """
+    r"""Expected log density of each point when it is left out, estimated from the fit to all."""
 
     elpd: Floats
     in_sample: Floats
@@ -80,15 +66,6 @@ def held_out(tree: xr.DataTree, data: Annotations, by: By = "item", n_max: int =
     else is discrete) summed out. For labels it is
     :math:`p(y_n \mid y_{i \setminus n}, \pi, \theta)`, the ratio of two such sums:
     the truth of the item is known as well as its other labels tell.
-
-    Parameters
-    ----------
-    tree, data
-        Result of a fit and what was fitted.
-    by
-        "item" or "label".
-    n_max
-        Most draws to use.
 
     References
     ----------
@@ -127,13 +104,7 @@ def _log_mean_exp(values: Floats, normalised: bool = False) -> Floats:
 
 
 def pointwise(draws: Draws, codes: Encoded, by: By) -> Iterator[tuple[slice, Floats]]:
-    """Log density of each point on each draw, a block of points at a time.
-
-    Yields
-    ------
-    tuple
-        Which points, and their log densities, shape [draw, point]; one block is held at a time.
-    """
+    """Log density of each point on each draw, a block of points at a time."""
     log_share = np.log(np.maximum(draws.share, SMALLEST))
     log_truth = np.log([np.maximum(draws.truth(d), 1e-300) for d in range(len(draws))])
     lengths = np.diff(codes.starts)
