@@ -117,14 +117,14 @@ def read_rows(form: Rows, source: Source, options: Options) -> Columns:
     named = prefixed(header, options.item, form.inputs)
     found.require(header, named, "item")
     found.require(header, prefixed(header, options.text, form.inputs), "text")
+    if found.problems:
+        return found.columns()
     item = [named or (form.item if form.item in header else "")]
     if not item[0]:
         item = [name for name in header if form.inputs and name.startswith(form.inputs)]
         item = item or list(header[:1])
         what = "their inputs" if form.inputs else repr(item[0])
         found.note(f"The items are named by {what}, because there is no column {form.item!r}.")
-    if found.problems:
-        return found.columns()
     text = prefixed(header, options.text or "text", form.inputs) or ""
     questions = _questions(form, source, item, text, found)
     tests = 0
