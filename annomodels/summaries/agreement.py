@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from annomodels.models.mixtures.stack import Stack
 
 MODEL_DRAWS = 1000
+# how much wider the few draws of a stack's members are taken, so that intervals cover on simulated
+# crowds, where all members are a little off
+WIDER = 1.2
 MOST_PAIRED = 40  # coders up to which a mean over all pairs of coders is worth its time
 BY_PAIR = ("light_kappa",)
 
@@ -105,7 +108,12 @@ def model_implied(tree: xr.DataTree, data: Annotations, panel: AgreementPanel) -
                 names = [name for name in names if name not in BY_PAIR]
             found |= implied(sampled.share, sampled.emission, names, weight, distance, data.values)
         parts.append({name: np.repeat(found[name], times) for name in panel})
-    return {name: np.concatenate([part[name] for part in parts]) for name in panel}
+    values = {name: np.concatenate([part[name] for part in parts]) for name in panel}
+    if "stack" in tree.children:
+        for name, each in values.items():
+            middle = np.median(each)
+            values[name] = np.minimum(middle + WIDER * (each - middle), np.maximum(each, 1.0))
+    return values
 
 
 def _counted_draws(tree: xr.DataTree, data: Annotations) -> list[tuple[Draws, int]]:
