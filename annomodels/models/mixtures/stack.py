@@ -304,13 +304,20 @@ class Stack(HierarchicalDawidSkene):
         tuple
             Shapes [draw, 2], [draw] and [draw, truth]; the sharpness of the other mixture is 0.
         """
-        of_sharpness, of_unknown, of_tilt = self.spread_apart if view else self.spread
-        centre = 0.0 if view else np.log(self.sharpness) - self.together * dependence.gain
-        unknown = self.unknown_apart if view else self.unknown
+        centre, unknown, (of_sharpness, of_unknown, of_tilt) = self._prior(dependence, view)
         odds = unknown / (1.0 - unknown) * np.exp(of_unknown * z[:, 1])
         sharpness = np.zeros((len(z), 2))
         sharpness[:, view] = np.exp(centre + of_sharpness * z[:, 0])
         return sharpness, odds / (1.0 + odds), of_tilt * z[:, 2:]
+
+    def _prior(
+        self, dependence: Dependence, view: int
+    ) -> tuple[float, float, tuple[float, float, float]]:
+        """Return median log sharpness, median unknown share and the spreads of a mixture."""
+        if view == APART:
+            return 0.0, self.unknown_apart, self.spread_apart
+        centre = float(np.log(self.sharpness)) - self.together * dependence.gain
+        return centre, self.unknown, self.spread
 
     def build_layer(
         self, log_q: Floats, truth: Ints, dependence: Dependence, view: int = POOLED
@@ -334,11 +341,9 @@ class Stack(HierarchicalDawidSkene):
         import pytensor.tensor as pt
 
         n_labels = log_q.shape[2]
-        spread = self.spread_apart if view else self.spread
+        centre, share, spread = self._prior(dependence, view)
         with pm.Model(coords={"truth": range(n_labels)}) as pymc_model:
-            centre = 0.0 if view else np.log(self.sharpness) - self.together * dependence.gain
             sharpness = pm.LogNormal("sharpness", mu=centre, sigma=spread[0])
-            share = self.unknown_apart if view else self.unknown
             odds = pm.Normal("log_odds", mu=np.log(share / (1 - share)), sigma=spread[1])
             unknown = pm.Deterministic("unknown", pm.math.sigmoid(odds))
             tilt = pm.Normal("tilt", 0.0, spread[2], dims="truth")

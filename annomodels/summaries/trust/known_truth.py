@@ -102,7 +102,8 @@ def _of_stack(tree: xr.DataTree, log_q: Floats, truth: Ints) -> Finding:
 
     stack = tree["stack"].to_dataset()
     layer = [stack[name].values[:TESTS] for name in ("sharpness", "unknown", "tilt")]
-    best = layered(log_q, *layer).mean(axis=0).argmax(axis=1)
+    parts = [log_q[begin : begin + AT_ONCE] for begin in range(0, len(log_q), AT_ONCE)]
+    best = np.concatenate([layered(part, *layer).mean(axis=0).argmax(axis=1) for part in parts])
     wrong = int((best != truth).sum())
     drawn = _wrong_of_stack(tree, log_q, best, np.random.default_rng(0))
     return _finding(wrong, len(truth), drawn, "known")
