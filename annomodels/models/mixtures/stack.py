@@ -138,9 +138,8 @@ class Stack(HierarchicalDawidSkene):
     stacks: ClassVar[bool] = True
     misjudged: ClassVar[tuple[float, float]] = (0.0, 0.6)
     teller: ClassVar[str] = (
-        "Coders and classes are those of the hierarchical model, given truths drawn from the "
-        "stack: intervals hold what is not known of the truth. Accuracy is the share of the labels "
-        "given that are right."
+        "Coders and classes are those of the hierarchical model given truths drawn from the "
+        "stack: their intervals include the uncertainty about the truth."
     )
 
     members: tuple[Model, ...] = field(
@@ -165,7 +164,7 @@ class Stack(HierarchicalDawidSkene):
     # calibrated on the public sets and on simulated crowds (docs/accuracy.md)
     independence: tuple[float, float] = (3.5, -1.3)
     unknown_apart: float = 0.001
-    spread_apart: tuple[float, float, float] = (0.2, 0.5, 0.2)
+    spread_apart: tuple[float, float, float] = (0.2, 0.5, 0.3)
     far_off: float = 0.2
 
     def __post_init__(self) -> None:

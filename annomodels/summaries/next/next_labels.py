@@ -40,6 +40,7 @@ from annomodels.summaries.next.gains import (
     state_draws,
 )
 from annomodels.summaries.skills import entropy_bits
+from annomodels.summaries.stacked import stacked
 from annomodels.summaries.summary import Summary
 from annomodels.types import Floats, Ints
 
@@ -166,8 +167,10 @@ def next_labels(
     most = most_labels(data.n_labels, min(per_item, budget))
     gained = np.empty((len(items), most))
     typical = _typical(draws, data, pool)
-    pooled = "stack" in tree.children
-    believe = stack_beliefs(tree, len(draws.share)) if pooled else partial(beliefs, draws, data)
+    stack = stacked(tree)
+    believe = partial(beliefs, draws, data)
+    if stack is not None:
+        believe = stack_beliefs(stack, len(draws.share))
     for some, state in believe(items):
         gained[some] = gains(draws, state, typical, most, by)
     room = np.full(len(items), most) if pool.new else np.minimum(most, _left(data, items, pool))
