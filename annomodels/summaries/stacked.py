@@ -106,9 +106,15 @@ def stacked(tree: xr.DataTree) -> Stacked | None:
     held = next((n for n in ("log_mixture", "known_mixture") if n in found), "")
     k = found.sizes["truth"]
     log_q = found[held].values if held else np.zeros((0, 2, k))
-    names = ("sharpness", "unknown", "tilt", "weight", "foretold")
-    far_off = cast("Stack", model_of(tree)).far_off
-    return Stacked(log_q, *(found[name].values for name in names), far_off)
+    return Stacked(
+        log_q,
+        sharpness=found["sharpness"].values,
+        unknown=found["unknown"].values,
+        tilt=found["tilt"].values,
+        weight=found["weight"].values,
+        foretold=found["foretold"].values,
+        spread=cast("Stack", model_of(tree)).far_off,
+    )
 
 
 def truth_draws(

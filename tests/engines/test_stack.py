@@ -27,6 +27,7 @@ from annomodels.models.mixtures.stack import (
 )
 from annomodels.reporting.facts import wrong_labels
 from annomodels.summaries.next.gains import stack_beliefs
+from annomodels.summaries.stacked import stacked
 from annomodels.summaries.trust.known_truth import known_truth_finding
 
 pytestmark = pytest.mark.slow
@@ -345,18 +346,19 @@ def test_known_truth_that_nobody_would_expect_turns_the_lamp_amber(plain):
 
 
 def test_what_to_label_next_rests_on_what_the_stack_says(plain):
-    some = np.array([3, 0, 41])
-    (part, believed), *rest = stack_beliefs(plain.tree, 150)(some)
+    some, found = np.array([3, 0, 41]), stacked(plain.tree)
+    assert found is not None
+    (part, believed), *rest = stack_beliefs(found, 150)(some)
     assert not rest
     assert believed[part].shape == (3, 150, 3)
     np.testing.assert_allclose(believed.mean(axis=1), p_truth(plain)[some], atol=0.05)
-    found = plain.next(budget=10, stop=0.0)
-    assert found.before == pytest.approx((1 - p_truth(plain).max(axis=1)).sum())
-    assert 0 < found.after < found.before
+    outlook = plain.next(budget=10, stop=0.0)
+    assert outlook.before == pytest.approx((1 - p_truth(plain).max(axis=1)).sum())
+    assert 0 < outlook.after < outlook.before
     # no item whose label the stack is sure of is asked for
     rank = (1 - p_truth(plain).max(axis=1)).argsort()[::-1]
     place = {plain.data.items[i]: n for n, i in enumerate(rank)}
-    assert max(place[item] for item in found.table["item"]) < 30
+    assert max(place[item] for item in outlook.table["item"]) < 30
 
 
 def test_members_run_for_fewer_iterations_where_labels_are_many():

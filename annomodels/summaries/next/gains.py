@@ -99,8 +99,9 @@ def stack_beliefs(stack: Stacked, count: int) -> Beliefs:
     def believe(items: Ints) -> Iterator[tuple[slice, Floats]]:
         size = max(1, BUDGET // (8 * count * some.log_q.shape[2]))
         for part, p in some.parts(items, size):
-            yield slice(part.start, part.start + p.shape[1]), np.ascontiguousarray(
-                p.transpose(1, 0, 2)
+            yield (
+                slice(part.start, part.start + p.shape[1]),
+                np.ascontiguousarray(p.transpose(1, 0, 2)),
             )
 
     return believe
