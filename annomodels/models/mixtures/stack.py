@@ -138,7 +138,7 @@ class Stack(HierarchicalDawidSkene):
     stacks: ClassVar[bool] = True
     misjudged: ClassVar[tuple[float, float]] = (0.0, 0.6)
     teller: ClassVar[str] = (
-        "Coders and classes are those of the hierarchical model given truths drawn from the "
+        "Coders and classes are those of the hierarchical model, given truths drawn from the "
         "stack: their intervals include the uncertainty about the truth."
     )
 
@@ -201,6 +201,16 @@ class Stack(HierarchicalDawidSkene):
             first -= ORDERED
         members = tuple(model.bound(data) for model in self.members)
         return replace(known, members=members, independence=(first, slope))
+
+    def unused(self, data: Annotations) -> str:
+        """State that the order of labels is hardly used, and which model uses it."""
+        if data.scale == "nominal":
+            return ""
+        return (
+            "The labels are ordered. The stack uses their order only to expect that coders err on "
+            "the same items, not to expect errors close to the true label. If errors are mostly "
+            'one step off, also fit model="ordinal", which uses the order, and compare.'
+        )
 
     def looks(self, n_given: int, n_coders: int, n_labels: int) -> int:
         """Count the looks of an iteration of all members at labels and rows: their work.

@@ -108,7 +108,9 @@ def gold(
         }
     )
     wrong = audited_wrong(tree), wrong_interval(tree)
-    notes = _notes(data, p, known, limit, strength, stack_notes(tree), *wrong)
+    unused = model_of(tree).unused(data)
+    stack = (*stack_notes(tree), unused) if unused else stack_notes(tree)
+    notes = _notes(data, p, known, limit, strength, stack, *wrong)
     return Summary("Gold standard", table, draws, notes, COLUMNS)
 
 
