@@ -156,7 +156,7 @@ def share_right(tree: xr.DataTree, data: Annotations) -> Floats | None:
 
     >>> from annomodels.summaries.examples import small_fit
     >>> share_right(*small_fit()).mean(axis=0).round(1)
-    array([1. , 0.5, 0.5])
+    array([1. , 1. , 0.5])
     """
     n = np.where(data.per_coder, data.per_coder, np.nan)
     if "coders" in tree.children:
