@@ -36,7 +36,8 @@ of the items with the *fewest* labels; in turn for the items whose label has a p
 `fit.next(budget=, by="bits")` asks. Labels that a way does not name, or that nobody gave, are
 bought of the least sure. *Said* is the accuracy that the fit expects now and foretells for after
 the labels of `fit.next`, *true* what came out. Means over {runs} choices of what is shown;
-differences from least sure with their paired standard error over these.
+differences from least sure with their paired standard error over these. *Interval covers*: runs in
+which the true number of wrong labels after the labels of `fit.next` lies in its 95 % interval.
 """
 
 
@@ -91,7 +92,7 @@ def limits(fit: am.Fit, budget: int) -> dict[str, Any]:
 
 def wishes(
     way: str, fit: am.Fit, held: Held, rng: np.random.Generator
-) -> tuple[list[int], tuple[float, float] | None]:
+) -> tuple[list[int], list[float] | None]:
     """Items in the order in which a way of choosing wants labels, and what it foretells."""
     items = np.array([int(str(i)) for i in fit.data.items])
     believed: Any = fit.tree["truth"]["p_truth"].values
@@ -112,7 +113,7 @@ def wishes(
     by: Any = "gold" if way == "next" else "bits"
     asked = fit.next(held.budget, by, **limits(fit, held.budget))
     n = len(items)
-    told = (1 - asked.before / n, 1 - asked.after / n) if way == "next" else None
+    told = [1 - x / n for x in (asked.before, asked.after, asked.after_high, asked.after_low)]
     return [int(str(item)) for item in asked.table["item"]] + unsure, told
 
 
@@ -126,7 +127,9 @@ def one(each: Set, model: Any, seed: int, run: dict[str, Any]) -> dict[str, Any]
         wanted, told = wishes(way, start, held, rng)
         rows[way] = held.score(am.fit(held.data(held.spend(wanted)), model, seed=seed, **run))
         if told is not None:
-            rows["said"] = {"before": told[0], "after": told[1]}
+            before, after, low, high = told
+            inside = low - 1e-9 <= rows[way]["accuracy"] <= high + 1e-9
+            rows["said"] = {"before": before, "after": after, "covered": float(inside)}
     return rows
 
 
@@ -162,7 +165,8 @@ def line(name: str, of: dict[str, Any]) -> list[str]:
     loss = [f"{gaps['next']['log_loss'][0]:+.3f} ± {gaps['next']['log_loss'][1]:.3f}"]
     said = [f"{100 * mean['said'][at]:.1f}" for at in ("before", "after")]
     true = [f"{100 * mean[way]['accuracy']:.1f}" for way in ("none", "next")]
-    return [name, *accuracy, *gap, *loss, " → ".join(said), " → ".join(true)]
+    covered = f"{100 * mean['said']['covered']:.0f} %"
+    return [name, *accuracy, *gap, *loss, " → ".join(said), " → ".join(true), covered]
 
 
 def main() -> int:
@@ -189,7 +193,7 @@ def main() -> int:
         if options.json:
             options.json.write_text(json.dumps({"sets": sets}, indent=1), "utf-8")
     differences = ("next − least sure", "bits − least sure", "log loss, next − least sure")
-    header = ["set", "none", *WAYS, *differences, "said", "true"]
+    header = ["set", "none", *WAYS, *differences, "said", "true", "interval covers"]
     about = INTRODUCTION.format(model=options.model, shown=SHOWN, runs=runs).strip()
     rows = [line(name, of) for name, of in sets.items()]
     common.write(options.out, [about, common.markdown(header, rows), common.machine()])

@@ -124,15 +124,12 @@ def of_fit(each: Set, fit: am.Fit, known: Ints, seconds: float) -> dict[str, Any
 
 def wrong_draws(fit: am.Fit, known: Ints) -> Floats:
     """Draws of the number of wrong labels among some items."""
-    from annomodels.summaries.draws import choices, thinned, truth_probabilities
-    from annomodels.summaries.gold.gold import stacked_truths
+    from annomodels.summaries.draws import choices
+    from annomodels.summaries.stacked import truth_draws
 
     best = fit.tree["truth"]["p_truth"].values.argmax(axis=1)
     rng = np.random.default_rng(0)
-    if "stack" in fit.tree.children:
-        truths = stacked_truths(fit.tree, 1000)
-    else:
-        truths = truth_probabilities(thinned(fit.tree, fit.data, 400), fit.data)
+    _, truths = truth_draws(fit.tree, fit.data, 1000)
     return np.array(
         [(choices(p[known], rng.random(len(known))) != best[known]).sum() for _, p in truths],
         dtype=float,

@@ -11,6 +11,8 @@ import numpy as np
 from annomodels.auditing.answers import Answers
 from annomodels.auditing.design import beliefs
 from annomodels.data.schema import observed_data
+from annomodels.summaries.draws import model_of
+from annomodels.summaries.stacked import Stacked, stacked
 from annomodels.summaries.trust.known_truth import to_be_expected
 from annomodels.types import Floats, Ints
 
@@ -43,16 +45,17 @@ def taught(fit: Fit, answers: Answers) -> Lesson:
     truth = np.concatenate([answers.truth, answers.extra_truth])
     before = _log_loss(p[item], truth)
     after, used, new = np.nan, False, p.copy()
-    if "stack" in fit.tree.children and len(item) > FOLDS:
+    stack = stacked(fit.tree)
+    if stack is not None and len(item) > FOLDS:
         fold = np.random.default_rng(fit.seed).permutation(len(item)) % FOLDS
         held = np.empty((len(item), p.shape[1]))
         for number in range(FOLDS):
             mine = fold == number
-            held[mine] = _layered(fit, item[~mine], truth[~mine], item[mine])
+            held[mine] = _layered(fit, stack, item[~mine], truth[~mine], item[mine])
         after = _log_loss(held, truth)
         used = bool(after < before)
         if used:
-            new = _layered(fit, item, truth, np.arange(len(p)))
+            new = _layered(fit, stack, item, truth, np.arange(len(p)))
     if fit.data.gold is not None:
         told = np.flatnonzero(np.asarray(fit.data.gold) >= 0)
         new[told] = p[told]
@@ -60,19 +63,17 @@ def taught(fit: Fit, answers: Answers) -> Lesson:
     return Lesson(new, before, float(after), used)
 
 
-def _layered(fit: Fit, item: Ints, truth: Ints, of: Ints) -> Floats:
+def _layered(fit: Fit, stack: Stacked, item: Ints, truth: Ints, of: Ints) -> Floats:
     """Return P(truth) of some items, with a stack calibrated on others."""
     from annomodels.engines.layer import draw_layer
     from annomodels.engines.source.stacked import averaged
     from annomodels.models.mixtures.stack import Dependence
-    from annomodels.summaries.draws import model_of
 
-    stack = cast("Stack", model_of(fit.tree))
-    log_q: Floats = fit.tree["stack"].to_dataset()["log_mixture"].values
+    model, log_q = cast("Stack", model_of(fit.tree)), stack.log_q
     gold = np.full(len(log_q), -1) if fit.data.gold is None else np.array(fit.data.gold)
     gold[item] = truth
     dependence = Dependence(**json.loads(fit.tree.attrs["dependence"]))
-    layer = draw_layer(stack, log_q, gold, dependence, fit.seed)
+    layer = draw_layer(model, log_q, gold, dependence, fit.seed)
     return averaged(log_q[of], layer)[0]
 
 

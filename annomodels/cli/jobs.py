@@ -97,6 +97,8 @@ def one_question(
                 note(f"{fact.check}: {fact.value}. {fact.remark}")
         fit = fit_of(job, labels)
         fit.save(beside / FIT)
+        if unused := fit.model.unused(labels):
+            note(f"note: {unused}")
         found = estimated(fit, job.audit, how, seed=fit.seed) if job.audit else None
         stale = not job.report and (Path(output) / _REPORT).exists()
         remarks = write_outputs(

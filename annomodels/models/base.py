@@ -250,6 +250,10 @@ class Model(ABC):
         """How coders label: the model itself, unless its items have states."""
         return self
 
+    def unused(self, data: Annotations) -> str:
+        """State what of the data the model does not use, and which model does; empty if nothing."""
+        return ""
+
     def density(self, codes: Encoded) -> Density | None:
         """Give the posterior in compiled loops; None where NUTS compiles the PyMC model."""
         return None

@@ -11,8 +11,9 @@ import numpy as np
 
 from annomodels.errors import AnnotationError, Problem
 from annomodels.reporting.health import FEW, Counts, Health, Spread, health
-from annomodels.summaries.draws import choices, interval, thinned, truth_probabilities
-from annomodels.summaries.gold.gold import CURVE, audited_wrong, stacked_truths, wrong_interval
+from annomodels.summaries.draws import choices, interval, model_of
+from annomodels.summaries.gold.gold import CURVE, audited_wrong, wrong_interval
+from annomodels.summaries.stacked import truth_draws
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -257,7 +258,7 @@ class Facts:
     @property
     def too_sure(self) -> bool:
         """Whether errors gather on some items, and P(truth) takes no account of that."""
-        if "stack" in self.tree.children or (self.estimate and self.estimate.by_design):
+        if model_of(self.tree).stacks or (self.estimate and self.estimate.by_design):
             return False
         table = self.check.table
         about = table["name"].isin(("errors on the same items", "spread of the votes"))
@@ -357,10 +358,7 @@ def wrong_labels(fit: Fit) -> Wrong:
 def _replicated(fit: Fit, unknown: Bools, best: Ints, chance: Floats) -> Floats:
     """Numbers of wrong labels by gold and by vote, shape [draw, 2]."""
     most = max(40, min(_DRAWS, _CELLS // max(chance.size, 1)))
-    if "stack" in fit.tree.children:
-        beliefs = stacked_truths(fit.tree, most)
-    else:
-        beliefs = truth_probabilities(thinned(fit.tree, fit.data, most), fit.data)
+    _, beliefs = truth_draws(fit.tree, fit.data, most)
     rng = np.random.default_rng(0)
     counts = []
     for _, p in beliefs:

@@ -18,6 +18,7 @@ from annomodels.reporting.words import (
     share_interval,
 )
 from annomodels.summaries.columns import decimal
+from annomodels.summaries.draws import model_of
 from annomodels.summaries.gold.gold import wrong_interval
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ def errors_of_scan(facts: Facts) -> str:
 
 
 def _caution(facts: Facts) -> str:
-    if "stack" in facts.tree.children:
+    if model_of(facts.tree).stacks:
         return "they are calibrated on public data sets with known truth"
     return "they are too sure where items differ in difficulty"
 

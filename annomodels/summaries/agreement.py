@@ -15,6 +15,7 @@ from annomodels.summaries.columns import COLUMNS as ALL
 from annomodels.summaries.columns import Column, columns
 from annomodels.summaries.draws import Draws, interval, model_of, thinned, told_by
 from annomodels.summaries.foretold.p_next import drawn
+from annomodels.summaries.stacked import stacked
 from annomodels.summaries.summary import Summary
 from annomodels.types import Floats
 
@@ -109,7 +110,7 @@ def model_implied(tree: xr.DataTree, data: Annotations, panel: AgreementPanel) -
             found |= implied(sampled.share, sampled.emission, names, weight, distance, data.values)
         parts.append({name: np.repeat(found[name], times) for name in panel})
     values = {name: np.concatenate([part[name] for part in parts]) for name in panel}
-    if "stack" in tree.children:
+    if stacked(tree) is not None:
         for name, each in values.items():
             middle = np.median(each)
             values[name] = np.minimum(middle + WIDER * (each - middle), np.maximum(each, 1.0))
@@ -123,12 +124,12 @@ def _counted_draws(tree: xr.DataTree, data: Annotations) -> list[tuple[Draws, in
     makes them look worse than they agree. So it is the members that imply agreement, weighted by
     the labels that they predict.
     """
-    members = dict(drawn(tree, data)) if "stack" in tree.children else {}
-    if not members:
+    stack = stacked(tree)
+    members = {} if stack is None else dict(drawn(tree, data))
+    if stack is None or not members:
         return [(thinned(tree, data, MODEL_DRAWS), 1)]
-    stack = tree["stack"].to_dataset()
     names = cast("Stack", model_of(tree)).names[1:]
-    share = dict(zip(names, stack["foretold"].values.tolist(), strict=False))
+    share = dict(zip(names, stack.foretold.tolist(), strict=False))
     total = sum(share[name] for name in members)
     times = {n: MODEL_DRAWS * share[n] / total / len(draws) for n, draws in members.items()}
     return [(draws, round(times[n])) for n, draws in members.items() if round(times[n])]

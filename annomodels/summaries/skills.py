@@ -9,6 +9,7 @@ import numpy as np
 
 from annomodels.data.annotations import Annotations
 from annomodels.summaries.draws import n_samples
+from annomodels.summaries.stacked import stacked
 from annomodels.types import Floats
 
 if TYPE_CHECKING:
@@ -140,32 +141,15 @@ def coder_draws(tree: xr.DataTree, data: Annotations, budget: int = BUDGET) -> C
     if shared:
         scalars = np.broadcast_to(scalars, (3, count, n_coders))
         vectors = np.broadcast_to(vectors, (2, count, n_coders, n_labels))
-    right = counted_right(tree, data)
+    stack = stacked(tree)
     return CoderDraws(
-        accuracy=scalars[0]
-        if right is None
-        else np.where(data.per_coder, right[chosen], scalars[0]),
+        accuracy=scalars[0] if stack is None else stack.far_off(scalars[0], data),
         skill=scalars[1],
         bits=scalars[2],
         sensitivity=vectors[0],
         over_use=vectors[1],
         prevalence=prevalence,
     )
-
-
-def counted_right(tree: xr.DataTree, data: Annotations) -> Floats | None:
-    """Share of right labels among those that each coder gave, on every draw, [sample, coder].
-
-    None where the fit did not count them; 0 of coders without a label.
-
-    >>> from annomodels.summaries.examples import small_fit
-    >>> counted_right(*small_fit()) is None
-    True
-    """
-    if "coders" not in tree.children:
-        return None
-    right = tree["coders"].to_dataset()["right"].values.reshape(-1, data.n_coders)
-    return np.asarray(right / np.maximum(data.per_coder, 1))
 
 
 def signal(tree: xr.DataTree, data: Annotations) -> Floats:

@@ -27,6 +27,7 @@ from annomodels.models.mixtures.stack import (
 )
 from annomodels.reporting.facts import wrong_labels
 from annomodels.summaries.next.gains import stack_beliefs
+from annomodels.summaries.stacked import stacked
 from annomodels.summaries.trust.known_truth import known_truth_finding
 
 pytestmark = pytest.mark.slow
@@ -199,22 +200,26 @@ def test_coders_are_drawn_given_truths_of_the_stack(plain):
     assert width[0] > width[1]
 
 
-def test_accuracy_is_the_share_of_the_labels_given_that_are_right(data, plain, tmp_path):
+def test_the_share_of_right_labels_is_counted_and_accuracy_is_of_many_items(data, plain, tmp_path):
     found, truth = plain.coders().table, data[1]
     right = plain.tree["coders"]["right"].values
     n = plain.data.per_coder
     assert (right >= 0).all()
     assert (right <= n).all()
     shares = right.reshape(-1, len(n)) / n
-    assert found["accuracy"].to_numpy() == pytest.approx(shares.mean(axis=0))
-    assert found["accuracy_low"].to_numpy() == pytest.approx(np.quantile(shares, 0.025, axis=0))
+    assert found["share_right"].to_numpy() == pytest.approx(shares.mean(axis=0))
+    assert found["share_right_low"].to_numpy() == pytest.approx(np.quantile(shares, 0.025, axis=0))
     # the share itself is held, be it 1: no interval of a rate ends there
     hits = np.bincount(plain.data.coder, truth[plain.data.item] == plain.data.label) / n
-    inside = (found["accuracy_low"] <= hits) & (hits <= found["accuracy_high"])
+    inside = (found["share_right_low"] <= hits) & (hits <= found["share_right_high"])
     assert inside.mean() > 0.85
+    rows = plain.tree["posterior"]
+    diagonal = np.einsum("cdjkk->cdjk", rows["confusion"].values)
+    many = (diagonal * rows["prevalence"].values[:, :, None]).sum(axis=3).mean(axis=(0, 1))
+    assert found["accuracy"].to_numpy() == pytest.approx(many, abs=0.02)
     plain.save(tmp_path / "fit.nc")
     again = am.load(tmp_path / "fit.nc").coders().table
-    assert again["accuracy_high"].tolist() == found["accuracy_high"].tolist()
+    assert again["share_right_high"].tolist() == found["share_right_high"].tolist()
 
 
 def test_labels_of_known_truth_are_counted_and_only_the_others_are_uncertain(data):
@@ -345,18 +350,19 @@ def test_known_truth_that_nobody_would_expect_turns_the_lamp_amber(plain):
 
 
 def test_what_to_label_next_rests_on_what_the_stack_says(plain):
-    some = np.array([3, 0, 41])
-    (part, believed), *rest = stack_beliefs(plain.tree, 150)(some)
+    some, found = np.array([3, 0, 41]), stacked(plain.tree)
+    assert found is not None
+    (part, believed), *rest = stack_beliefs(found, 150)(some)
     assert not rest
     assert believed[part].shape == (3, 150, 3)
     np.testing.assert_allclose(believed.mean(axis=1), p_truth(plain)[some], atol=0.05)
-    found = plain.next(budget=10, stop=0.0)
-    assert found.before == pytest.approx((1 - p_truth(plain).max(axis=1)).sum())
-    assert 0 < found.after < found.before
+    outlook = plain.next(budget=10, stop=0.0)
+    assert outlook.before == pytest.approx((1 - p_truth(plain).max(axis=1)).sum())
+    assert 0 < outlook.after < outlook.before
     # no item whose label the stack is sure of is asked for
     rank = (1 - p_truth(plain).max(axis=1)).argsort()[::-1]
     place = {plain.data.items[i]: n for n, i in enumerate(rank)}
-    assert max(place[item] for item in found.table["item"]) < 30
+    assert max(place[item] for item in outlook.table["item"]) < 30
 
 
 def test_members_run_for_fewer_iterations_where_labels_are_many():

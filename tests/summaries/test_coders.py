@@ -60,6 +60,21 @@ def test_table_is_the_mean_and_quantiles_of_the_draws(make):
     np.testing.assert_allclose(table["skill_high"], np.quantile(skill, 0.975, axis=0))
     np.testing.assert_allclose(table["sensitivity_b"], confusion[:, :, 1, 1].mean(axis=0))
     assert found.draws["sensitivity"].dims == ("sample", "coder", "truth")
+    p = tree["truth"]["p_truth"].values[world.data.item, world.data.label]
+    right = np.bincount(world.data.coder, p) / world.data.per_coder
+    np.testing.assert_allclose(table["share_right"], right, atol=0.03)
+    assert (table["share_right_low"] <= table["share_right"]).all()
+    assert (table["share_right"] <= table["share_right_high"]).all()
+
+
+def test_labels_of_known_truth_leave_no_doubt_of_the_share_that_is_right(make):
+    world = make.world(n_items=40, n_coders=4, per_item=3, n_labels=2)
+    data = world.data.replace(gold=world.truth)
+    table = coders(make.gibbs(data, draws=60), data).table
+    right = np.bincount(data.coder, data.label == world.truth[data.item]) / data.per_coder
+    for name in ("share_right", "share_right_low", "share_right_high"):
+        np.testing.assert_allclose(table[name], right)
+    assert (table["accuracy_high"] - table["accuracy_low"] > 0.02).all()
 
 
 def test_blocks_and_thinning_do_not_change_the_result(make):

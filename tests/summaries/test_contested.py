@@ -8,7 +8,7 @@ from scipy.special import logsumexp
 
 import annomodels as am
 from annomodels.summaries.items import contested as place
-from annomodels.summaries.items.contested import contested, listed
+from annomodels.summaries.items.contested import contested, listed, sides
 
 
 def found(data):
@@ -27,6 +27,14 @@ def test_crowd_has_the_same_list_for_six_seeds_and_its_promise_is_kept():
     right = len(lists[0] & planted)
     assert right >= 10
     assert right / len(lists[0]) >= 0.6
+
+
+def test_sides_are_taken_by_chance_or_by_group(rng):
+    own, group = rng.random((200, 12)) < 0.5, rng.random((200, 3)) < 0.5
+    for side, least, most in ((own, 0.7, 1.3), (np.repeat(group, 4, axis=1), 20.0, np.inf)):
+        rows = [(i, j, int(side[i, j])) for i in range(200) for j in rng.permutation(12)[:8]]
+        data = am.Annotations.from_records(rows)
+        assert least < sides(data, np.ones(200, bool)) < most
 
 
 def test_crowds_without_contested_items_have_next_to_no_list():

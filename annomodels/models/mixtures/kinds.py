@@ -199,7 +199,9 @@ class HonestAndSpammers(HierarchicalDawidSkene):
 class Independent(StateModel):
     """Hierarchical Dawid-Skene as a model of states: the state of an item is its class.
 
-    Coders are independent given the truth. A stack has it among its members.
+    Coders are independent given the truth. A stack has it among its members. How strongly the
+    population is drawn to the diagonal is learned for each class, so that a class which most coders
+    read as another one is found.
 
     Parameters
     ----------
@@ -216,7 +218,9 @@ class Independent(StateModel):
     title: ClassVar[str] = "independent coders"
     citation: ClassVar[str] = "Dawid and Skene (1979)"
 
-    coders: ConjugateModel = field(default_factory=HierarchicalDawidSkene)
+    coders: ConjugateModel = field(
+        default_factory=lambda: HierarchicalDawidSkene(population=Diagonal(300.0, 0.7, 10.0, 1.0))
+    )
 
     def layout(self, n_labels: int) -> Layout:
         """Give the states of the items: the classes."""

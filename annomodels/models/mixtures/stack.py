@@ -139,8 +139,7 @@ class Stack(HierarchicalDawidSkene):
     misjudged: ClassVar[tuple[float, float]] = (0.0, 0.6)
     teller: ClassVar[str] = (
         "Coders and classes are those of the hierarchical model, given truths drawn from the "
-        "stack: intervals hold what is not known of the truth. Accuracy is the share of the labels "
-        "given that are right."
+        "stack: their intervals include the uncertainty about the truth."
     )
 
     members: tuple[Model, ...] = field(
@@ -165,7 +164,7 @@ class Stack(HierarchicalDawidSkene):
     # calibrated on the public sets and on simulated crowds (docs/accuracy.md)
     independence: tuple[float, float] = (3.5, -1.3)
     unknown_apart: float = 0.001
-    spread_apart: tuple[float, float, float] = (0.2, 0.5, 0.2)
+    spread_apart: tuple[float, float, float] = (0.2, 0.5, 0.3)
     far_off: float = 0.2
 
     def __post_init__(self) -> None:
@@ -202,6 +201,16 @@ class Stack(HierarchicalDawidSkene):
             first -= ORDERED
         members = tuple(model.bound(data) for model in self.members)
         return replace(known, members=members, independence=(first, slope))
+
+    def unused(self, data: Annotations) -> str:
+        """State that the order of labels is hardly used, and which model uses it."""
+        if data.scale == "nominal":
+            return ""
+        return (
+            "The labels are ordered. The stack uses their order only to expect that coders err on "
+            "the same items, not to expect errors close to the true label. If errors are mostly "
+            'one step off, also fit model="ordinal", which uses the order, and compare.'
+        )
 
     def looks(self, n_given: int, n_coders: int, n_labels: int) -> int:
         """Count the looks of an iteration of all members at labels and rows: their work.

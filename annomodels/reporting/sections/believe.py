@@ -20,6 +20,7 @@ from annomodels.reporting.parts import (
     table,
 )
 from annomodels.summaries.columns import COLUMNS, Column, columns
+from annomodels.summaries.draws import model_of
 
 if TYPE_CHECKING:
     from annomodels.summaries.summary import Summary
@@ -94,7 +95,7 @@ def honest(facts: Facts) -> str:
     """Say what the model takes for granted."""
     tested = facts.estimate is not None and facts.estimate.by_design
     tells = _TOLD if tested else _TELLS
-    if "stack" in facts.tree.children:
+    if model_of(facts.tree).stacks:
         return _STACK if facts.on_disk else f"{_STACK} {tells}"
     if facts.truth == "number":
         return NUMBERS

@@ -13,15 +13,14 @@ from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
 from annomodels.summaries.coders.populations import group_of_coders, sentences
 from annomodels.summaries.columns import columns as columns_of
-from annomodels.summaries.draws import interval, model_of, told_by
+from annomodels.summaries.draws import choices, interval, model_of, told_by
 from annomodels.summaries.skills import CoderDraws, coder_draws, entropy_bits
+from annomodels.summaries.stacked import truth_draws
 from annomodels.summaries.summary import Summary
 from annomodels.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     import xarray as xr
-
-    from annomodels.summaries.skills import CoderDraws
 
 KINDS = ("good", "biased", "spammer", "adversary", "not enough evidence")
 USELESS = 0.2  # skill below which labels hardly depend on the truth
@@ -29,28 +28,31 @@ USEFUL = 0.5  # skill from which a coder is fine
 FEWEST = 5  # labels below which nothing is said
 OVER_USE = 0.05  # share of labels, or as much again as the prevalence
 SURE = 0.95
+# draws of the share of right labels, at least and most, and cells that are looked at in all
+FEWEST_RIGHT, MOST_RIGHT, CELLS = 40, 400, 20_000_000
 TELLS = 0.12  # share of the entropy of the truth from which labels tell something
 
 COLUMNS = columns_of(
-    "coder group kind n accuracy skill bits p_no_better_than_chance p_spammer p_below_target bias"
+    "coder group kind n accuracy skill bits p_no_better_than_chance p_spammer p_below_target bias "
+    "share_right"
 )
 
 
 def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) -> Summary:
     r"""Accuracy, skill, information and kind of every coder, with 95 % intervals.
 
-    accuracy = sum_k prevalence_k confusion_kk; skill = (accuracy - chance) / (1 - chance) with
-    chance = sum_k prevalence_k P(coder says k), that is kappa against the truth; bits = mutual
-    information of the truth and one label. All are computed on every draw. Under a stack accuracy
-    is the share of the labels given that are right, sum_i 1(y_ij = z_i) / n_j with drawn truths z:
-    what a check of these labels against the truth would find.
+    accuracy = sum_k prevalence_k confusion_kk, what the coder would score on very many such items;
+    share_right = sum_i 1(y_ij = z_i) / n_j with drawn truths z, the share of the labels given that
+    are right: what a check of these labels would find. skill = (accuracy - chance) / (1 - chance)
+    with chance = sum_k prevalence_k P(coder says k), that is kappa against the truth; bits = mutual
+    information of the truth and one label. All are computed on every draw.
 
     Returns
     -------
     Summary
-        One row per coder: coder, n, accuracy, skill and bits each with `_low` and `_high`,
-        p_no_better_than_chance = P(skill <= 0), p_spammer, p_adversary, p_below_target, bias,
-        kind, and sensitivity_<label> = P(label | truth is the label). Under models of ordered
+        One row per coder: coder, n; accuracy, share_right, skill and bits each with `_low` and
+        `_high`; p_no_better_than_chance = P(skill <= 0), p_spammer, p_adversary, p_below_target,
+        bias, kind, and sensitivity_<label> = P(label | truth is the label). Under models of ordered
         labels also shift (above 0: labels too high) and spread (blur), in units of the scale of
         the model, and lapse (share of labels that do not look at the item), all with intervals.
 
@@ -105,8 +107,11 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
     groups = group_of_coders(tree, data)
     if groups:
         columns["group"] = list(groups.values())
-    for name in ("accuracy", "skill", "bits"):
-        values = getattr(draws, name)
+    shown = {name: getattr(draws, name) for name in ("accuracy", "skill", "bits")}
+    right = share_right(tree, data)
+    if right is not None:
+        shown["share_right"] = right
+    for name, values in shown.items():
         low, high = interval(values)
         columns |= {name: values.mean(axis=0), f"{name}_low": low, f"{name}_high": high}
     answers: tuple[str, ...] = ()
@@ -142,6 +147,33 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
         known = (*known, *effect_sentences(tree, data, "coder"))
     notes = (*first, *known, *answers)
     return Summary("Coders", pd.DataFrame(columns), _named(draws, data), notes, COLUMNS)
+
+
+def share_right(tree: xr.DataTree, data: Annotations) -> Floats | None:
+    """Compute the share of the labels given that are right, under drawn truths, [draw, coder].
+
+    None of a scan under a single model, whose truths are not drawn again; NaN without labels.
+
+    >>> from annomodels.summaries.examples import small_fit
+    >>> share_right(*small_fit()).mean(axis=0).round(1)
+    array([1. , 1. , 0.5])
+    """
+    n = np.where(data.per_coder, data.per_coder, np.nan)
+    if "coders" in tree.children:
+        counted = tree["coders"].to_dataset()["right"].values.reshape(-1, data.n_coders)
+        return np.asarray(counted / n)
+    if not len(data):
+        return None
+    most = max(FEWEST_RIGHT, min(MOST_RIGHT, CELLS // max(data.n_items * data.n_labels, len(data))))
+    count, drawn = truth_draws(tree, data, most)
+    found, rng = np.empty((count, data.n_coders)), np.random.default_rng(0)
+    for s, p in drawn:
+        if count > 1:
+            hit: Floats = choices(p, rng.random(len(p)))[data.item] == data.label
+        else:
+            hit = p[data.item, data.label]
+        found[s] = np.bincount(data.coder, hit, data.n_coders) / n
+    return found
 
 
 def _on_the_scale(tree: xr.DataTree, data: Annotations) -> dict[str, Floats]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -13,9 +12,10 @@ from annomodels.data.annotations import Annotations
 from annomodels.errors import NotApplicable
 from annomodels.summaries.columns import COLUMNS as ALL
 from annomodels.summaries.columns import Column, columns
-from annomodels.summaries.draws import choices, interval, model_of, thinned, truth_probabilities
+from annomodels.summaries.draws import choices, interval, model_of, thinned
 from annomodels.summaries.gold.evidence import contributions, majority, votes_text, why_text
 from annomodels.summaries.skills import doubtful, no_signal, signal
+from annomodels.summaries.stacked import stacked, truth_draws
 from annomodels.summaries.summary import Summary
 from annomodels.types import Floats, Ints
 
@@ -108,7 +108,9 @@ def gold(
         }
     )
     wrong = audited_wrong(tree), wrong_interval(tree)
-    notes = _notes(data, p, known, limit, strength, stack_notes(tree), *wrong)
+    unused = model_of(tree).unused(data)
+    stack = (*stack_notes(tree), unused) if unused else stack_notes(tree)
+    notes = _notes(data, p, known, limit, strength, stack, *wrong)
     return Summary("Gold standard", table, draws, notes, COLUMNS)
 
 
@@ -184,34 +186,13 @@ def wrong_interval(tree: xr.DataTree) -> tuple[int, int] | None:
     return int(np.floor(low)), int(np.ceil(high))
 
 
-def stacked_truths(tree: xr.DataTree, most: int) -> Iterator[tuple[int, Floats]]:
-    """Go through P(truth) under draws of the layer of a stack, [item, truth]."""
-    from annomodels.models.mixtures.stack import layered
-
-    stack = tree["stack"].to_dataset()
-    log_q = stack["log_mixture"].values
-    layer = [stack[name].values for name in ("sharpness", "unknown", "tilt")]
-    total = len(layer[0])
-    # evenly spread: neighbouring draws may be alike
-    chosen = np.unique(np.linspace(0, total - 1, min(most, total)).astype(int))
-    gold = tree["observed_data"].to_dataset().get("gold")
-    known = np.full(len(log_q), -1) if gold is None else gold.values
-    given = np.flatnonzero(known >= 0)
-    for n, draw in enumerate(chosen):
-        one = slice(draw, draw + 1)
-        p = layered(log_q, *(values[one] for values in layer))[0]
-        p[given] = np.eye(p.shape[1])[known[given]]
-        yield n, p
-
-
 def stack_notes(tree: xr.DataTree) -> tuple[str, ...]:
     """Say where P(truth) comes from, if from a stack, and what its intervals promise."""
-    if "stack" not in tree.children:
+    stack = stacked(tree)
+    if stack is None:
         return ()
-    model = cast("Stack", model_of(tree))
-    stack = tree["stack"].to_dataset()
-    independent = float((stack["sharpness"].values[:, 1] > 0).mean())
-    weights = np.array([1.0 - independent, independent]) @ stack["weight"].values
+    model, independent = cast("Stack", model_of(tree)), stack.independent
+    weights = np.array([1.0 - independent, independent]) @ stack.weight
     means = zip(model.names, weights, strict=False)
     told = "gold" in tree["observed_data"].to_dataset()
     taught = "the known truth" if told else "public data sets with known truth"
@@ -219,7 +200,7 @@ def stack_notes(tree: xr.DataTree) -> tuple[str, ...]:
         f"P(truth) is a mixture: {', '.join(f'{name} {weight:.2f}' for name, weight in means)}, "
         f"weighted by how well held-out labels are predicted and calibrated on {taught}. Coders "
         f"err independently with probability {independent:.2f}. The crowd is assumed to know "
-        f"nothing about {float(stack['unknown'].mean()):.1%} of the items."
+        f"nothing about {float(stack.unknown.mean()):.1%} of the items."
     ]
     names = tree["posterior"].to_dataset()["coder"].values
     for group in json.loads(tree.attrs.get("copies", "[]")):
@@ -308,12 +289,7 @@ def _intervals(
     missing = np.full(len(kept), np.nan)
     best = p.argmax(axis=1)
     rng = np.random.default_rng(0)
-    if "stack" in tree.children:
-        drawn = stacked_truths(tree, most)
-        n = min(most, tree["stack"].sizes["layer_draw"])
-    else:
-        draws = thinned(tree, data, most)
-        drawn, n = truth_probabilities(draws, data), len(draws)
+    n, drawn = truth_draws(tree, data, most)
     if n < 2:
         return missing, missing.copy()
     right = np.zeros((n, len(order) + 1))

@@ -40,6 +40,8 @@ MOST_LABELS, MOST_CELLS = 50_000, 100_000
 ROUNDS, CLOSE = 60, 1e-3
 NEGLIGIBLE = 12.0  # nats below the best from which larger shares of contested items are not tried
 STEP, LEAST, MOST = math.sqrt(2.0), 1.0, 64.0
+# coders whose sides are compared, the busiest ones; variance that tells nothing
+MOST_SIDED, TINY = 400, 1e-9
 
 
 def contested(data: Annotations) -> Floats:
@@ -144,6 +146,50 @@ def listed(p: Floats, able: Bools | None = None, false: float = FALSE) -> Bools:
     out = np.zeros(len(p), bool)
     out[order[: int((mean <= false).sum())]] = True
     return out
+
+
+def sides(data: Annotations, items: Bools) -> float:
+    r"""Measure how much more than by chance the same coders take the same side of divided items.
+
+    The mean of :math:`z_{jk}^2` over pairs of coders, with z the standardised sum of
+    :math:`c_{ij} c_{ik}` over the items, c the side of a coder (the commonest label of the item or
+    the next one) less the mean of its coders. Moments are those of sides that are permuted within
+    items, so the mean is 1 if each coder takes a side for themselves. 0 of fewer than two items.
+
+    Examples
+    --------
+    >>> rows = [(i, j, int(j // 3 == i % 2)) for i in range(20) for j in range(6)]
+    >>> data = Annotations.from_records(rows)
+    >>> sides(data, np.ones(20, bool)) > 5
+    True
+    """
+    votes = data.votes
+    order = np.argsort(-votes, axis=1, kind="stable")
+    place = np.cumsum(items) - 1
+    rows = np.flatnonzero(items[data.item])
+    first, second = order[data.item[rows], 0], order[data.item[rows], 1]
+    kept = (data.label[rows] == first) | (data.label[rows] == second)
+    rows, n_items = rows[kept], int(items.sum())
+    busy = np.argsort(-np.bincount(data.coder[rows], minlength=data.n_coders), kind="stable")
+    column = np.full(data.n_coders, -1)
+    column[busy[:MOST_SIDED]] = np.arange(min(MOST_SIDED, data.n_coders))
+    side = np.zeros((n_items, int(column.max()) + 1))
+    rows = rows[column[data.coder[rows]] >= 0]
+    top = data.label[rows] == order[data.item[rows], 0]
+    side[place[data.item[rows]], column[data.coder[rows]]] = np.where(top, 1.0, -1.0)
+    here = (side != 0).astype(float)
+    n = np.maximum(here.sum(axis=1), 2.0)
+    centred = here * (side - (side.sum(axis=1) / n)[:, None])
+    square, fourth = (centred**2).sum(axis=1), (centred**4).sum(axis=1)
+    mean = -square / (n * (n - 1.0))
+    variance = (square**2 - fourth) / (n * (n - 1.0)) - mean**2
+    upper = np.triu_indices(side.shape[1], 1)
+    moments = [(here.T @ (each[:, None] * here))[upper] for each in (mean, variance)]
+    told = moments[1] > TINY
+    if n_items < 2 or not told.any():
+        return 0.0
+    product = (centred.T @ centred)[upper]
+    return float(((product - moments[0])[told] ** 2 / moments[1][told]).mean())
 
 
 # -- the labels and what is known of the coders ---------------------------------------------------

@@ -15,10 +15,10 @@ from annomodels.data.names import label_text
 from annomodels.summaries import skills
 from annomodels.summaries.columns import columns
 from annomodels.summaries.draws import model_of, per_item, thinned, told_by
-from annomodels.summaries.items.contested import contested, listed
+from annomodels.summaries.items.contested import contested, listed, sides
 from annomodels.summaries.items.readings import surprise
 from annomodels.summaries.summary import Summary
-from annomodels.types import Floats, Ints
+from annomodels.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -32,6 +32,8 @@ DISSENT = 0.25
 # labels below which items with two readings were not told from others on made-up crowds, and the
 # fewest of them that differ from the rest
 FEWEST, APART = 8, 2
+# times that pairs of coders side together more than by chance from which groups of coders do it
+SIDED = 2.0
 CARELESS = 0.1  # accuracy by which dissenting coders must be worse to be called less reliable
 
 COLUMNS = columns(
@@ -73,6 +75,8 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
       reading after all, by p_contested, of items with at least 8 labels, of which two or more
       differ from the rest. With two classes labels cannot tell a hard item from a contested one,
       and notes and page call the list "hard or contested"; the value in the column is the same.
+      With more classes the list is empty if the same coders side together on these items
+      (:func:`~annomodels.summaries.items.contested.sides` above 2): groups of coders share errors.
       Under a model with ambiguous items: P(ambiguous) > .5;
     * "needs more labels": not contested, and no label has probability .95;
     * "hard but settled": probability at least .95 although a quarter of the labels or more differ;
@@ -102,7 +106,10 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
     own = state_columns(tree, data)
     p_ambiguous = own.get("p_ambiguous")
     # from the labels alone, so that truths of an audit call no further item contested
-    p_contested = contested(without_copies(data))
+    alone = without_copies(data)
+    p_contested = contested(alone)
+    divided = _divided(p_contested, data)
+    by_group = sides(alone, divided) > SIDED
     facts = ItemFacts(
         data=data,
         best=best,
@@ -110,6 +117,7 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
         contested=p_contested,
         accuracy=skills.accuracy(prevalence, confusion),
         bits=skills.bits(prevalence, confusion),
+        listed=divided & (not by_group or data.n_labels == 2),
         ambiguous=None if p_ambiguous is None else np.asarray(p_ambiguous),
         readings=[str(text) for text in own.get("readings", [])],
     )
@@ -135,6 +143,17 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
         f"{where.count(word):,} {quadrant_name(word, data.n_labels)}" for word in QUADRANTS
     )
     notes = [f"Of {data.n_items:,} items: {counted}.", *told_by(tree)]
+    if by_group and p_ambiguous is None:
+        notes.append(
+            f"On {divided.sum():,} items that divide the coders, the same coders take "
+            "the same side far more often than by chance: groups of coders share their errors or "
+            "read these items differently. "
+            + (
+                "The list of hard or contested items shows where they differ."
+                if data.n_labels == 2
+                else "So these items are not called contested; p_contested has them."
+            )
+        )
     if any(each.effect for each in model_of(tree).parameters(data.n_labels)):
         from annomodels.summaries.coders.effects import effect_sentences
 
@@ -231,10 +250,18 @@ class ItemFacts:
     best: Ints
     probability: Floats
     contested: Floats
+    listed: Bools
     accuracy: Floats
     bits: Floats
     ambiguous: Floats | None = None
     readings: Sequence[str] = ()
+
+
+def _divided(p: Floats, data: Annotations) -> Bools:
+    """Return the items to call contested, if each coder takes a side for themselves."""
+    n = data.votes.sum(axis=1)
+    able = (n >= FEWEST) & (n - data.votes.max(axis=1) >= APART)
+    return listed(p, able)
 
 
 def quadrants(facts: ItemFacts) -> list[str]:
@@ -244,8 +271,7 @@ def quadrants(facts: ItemFacts) -> list[str]:
     agreeing = votes[np.arange(len(n)), facts.best]
     known = np.zeros(len(n), bool) if facts.data.gold is None else facts.data.gold >= 0
     hard = (n - agreeing >= DISSENT * n) & (n >= 2)
-    split = (n >= FEWEST) & (n - votes.max(axis=1) >= APART)
-    contested = listed(facts.contested, split)
+    contested = facts.listed
     if facts.ambiguous is not None:
         contested = facts.ambiguous > 0.5
     rules = [

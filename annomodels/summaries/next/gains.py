@@ -27,7 +27,7 @@ from annomodels.summaries.draws import SMALLEST, Draws, evenly, truth_probabilit
 from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
-    import xarray as xr
+    from annomodels.summaries.stacked import Stacked
 
 By = Literal["gold", "bits"]
 Beliefs = Callable[[Ints], Iterator[tuple[slice, Floats]]]
@@ -89,24 +89,20 @@ def beliefs(
         yield slice(first, first + block.n_items), out
 
 
-def stack_beliefs(tree: xr.DataTree, count: int) -> Beliefs:
+def stack_beliefs(stack: Stacked, count: int) -> Beliefs:
     """Give what a stack says of items, as :func:`beliefs` gives it of a single model.
 
     Draws of how sure it may be are paired with coders' as if the two were independent.
     """
-    from annomodels.models.mixtures.stack import layered
-
-    stack = tree["stack"].to_dataset()
-    layer = [stack[name].values for name in ("sharpness", "unknown", "tilt")]
-    chosen = evenly(len(layer[0]), count)
-    some_draws = [values[chosen] for values in layer]
-    log_q = stack["log_mixture"].values
+    some = stack.at(evenly(len(stack), count))
 
     def believe(items: Ints) -> Iterator[tuple[slice, Floats]]:
-        size = max(1, BUDGET // (8 * len(chosen) * log_q.shape[2]))
-        for first in range(0, len(items), size):
-            p = layered(log_q[items[first : first + size]], *some_draws)
-            yield slice(first, first + p.shape[1]), np.ascontiguousarray(p.transpose(1, 0, 2))
+        size = max(1, BUDGET // (8 * count * some.log_q.shape[2]))
+        for part, p in some.parts(items, size):
+            yield (
+                slice(part.start, part.start + p.shape[1]),
+                np.ascontiguousarray(p.transpose(1, 0, 2)),
+            )
 
     return believe
 

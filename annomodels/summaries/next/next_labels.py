@@ -15,7 +15,7 @@ from annomodels.errors import NotApplicable
 from annomodels.summaries.coders.coders import coders as coders_of
 from annomodels.summaries.columns import COLUMNS as ALL
 from annomodels.summaries.columns import columns
-from annomodels.summaries.draws import SMALLEST, thinned
+from annomodels.summaries.draws import SMALLEST, evenly, thinned
 from annomodels.summaries.gold.gold import TOO_SURE, expected_errors
 from annomodels.summaries.next.allocation import (
     Pool,
@@ -40,8 +40,9 @@ from annomodels.summaries.next.gains import (
     state_draws,
 )
 from annomodels.summaries.skills import entropy_bits
+from annomodels.summaries.stacked import stacked, truth_draws
 from annomodels.summaries.summary import Summary
-from annomodels.types import Floats, Ints
+from annomodels.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,6 +73,10 @@ class NextLabels(Summary):
         One row for each coder: what a label tells, labels asked for, advice.
     before, after
         Expected wrong gold labels (or bits of uncertainty) now, and with these labels.
+    after_low, after_high
+        95 % interval of the number of wrong gold labels with these labels; NaN for bits. If coders
+        err together, further labels of the same coders may remove less than `after` says, down to
+        nothing: the interval includes that.
     finished
         Whether all labels that gain enough are in the table, so that more would not pay.
     """
@@ -79,6 +84,8 @@ class NextLabels(Summary):
     coders: pd.DataFrame = field(kw_only=True)
     before: float = field(kw_only=True)
     after: float = field(kw_only=True)
+    after_low: float = field(kw_only=True)
+    after_high: float = field(kw_only=True)
     finished: bool = field(kw_only=True)
 
 
@@ -166,8 +173,9 @@ def next_labels(
     most = most_labels(data.n_labels, min(per_item, budget))
     gained = np.empty((len(items), most))
     typical = _typical(draws, data, pool)
-    pooled = "stack" in tree.children
-    believe = stack_beliefs(tree, len(draws.share)) if pooled else partial(beliefs, draws, data)
+    stack = stacked(tree)
+    plain = partial(beliefs, draws, data)
+    believe = plain if stack is None else stack_beliefs(stack, len(draws.share))
     for some, state in believe(items):
         gained[some] = gains(draws, state, typical, most, by)
     room = np.full(len(items), most) if pool.new else np.minimum(most, _left(data, items, pool))
@@ -177,15 +185,23 @@ def next_labels(
     requests = _requests(draws, believe, data, pool, items, portions, taken)
     table = _table(data, p, requests)
     before = expected_errors(p, data)[0] if by == "gold" else float(spread[~known].sum())
+    after = before - float(table["gain"].sum())
+    removed = np.bincount([r.item for r in requests], [r.gain for r in requests], len(p))
+    removed = np.where(known, 0.0, removed / np.maximum(spread, SMALLEST))
+    ends = (np.nan, np.nan)
+    if by == "gold":
+        ends = _after(tree, data, p.argmax(axis=1), known, np.minimum(removed, 1.0))
     found = Outlook(
         by=by,
         before=before,
-        after=before - float(table["gain"].sum()),
+        after=after,
+        low=min(ends[0], after),
+        high=max(ends[1], after),
         stop=stop,
         finished=not (portions.gain[rest] >= stop).any(),
         lost=int(portions.size[taken].sum()) - len(table),
         engine=str(tree.attrs.get("engine", "")),
-        pooled=pooled,
+        pooled=stack is not None,
     )
     asked = np.bincount([r.coder for r in requests if r.coder >= 0], minlength=data.n_coders)
     return NextLabels(
@@ -197,8 +213,35 @@ def next_labels(
         coders=with_advice(quality.table, bits, asked),
         before=found.before,
         after=found.after,
+        after_low=found.low,
+        after_high=found.high,
         finished=found.finished,
     )
+
+
+def _after(
+    tree: xr.DataTree, data: Annotations, best: Ints, known: Bools, removed: Floats
+) -> tuple[float, float]:
+    """Compute the 95 % interval of the number of wrong labels, from draws, with further labels.
+
+    `removed` is the share of the risk of each item that they are expected to remove. Coders who err
+    together repeat errors: a random part of it then stays.
+    """
+    count, drawn = truth_draws(tree, data, DRAWS)
+    if count < 2:
+        return np.nan, np.nan
+    rng, stack = np.random.default_rng(0), stacked(tree)
+    part = np.ones(count)
+    if stack is not None:
+        apart = stack.at(evenly(len(stack), count)).sharpness[:, 1] > 0
+        part = np.where(apart, 1.0, rng.random(count))
+    wrong = np.zeros(count)
+    rows = np.arange(len(best))
+    for s, p in drawn:
+        left = (1.0 - p[rows, best]) * (1.0 - part[s] * removed)
+        wrong[s] = (rng.random(len(left)) < left)[~known].sum()
+    low, high = np.quantile(wrong, [0.025, 0.975])
+    return float(np.floor(low)), float(np.ceil(high))
 
 
 class Request(NamedTuple):
@@ -312,6 +355,8 @@ class Outlook(NamedTuple):
     by: str
     before: float
     after: float
+    low: float
+    high: float
     stop: float
     finished: bool
     lost: int
@@ -324,10 +369,11 @@ def sentences(found: Outlook, table: pd.DataFrame) -> tuple[str, ...]:
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"item": ["a", "b"], "coder": ["x", "x"], "gain": [0.4, 0.1]})
-    >>> for text in sentences(Outlook("gold", 3.0, 2.5, 0.01, True, 0, "gibbs"), table)[:2]:
+    >>> for text in sentences(Outlook("gold", 3.0, 2.5, 1, 5, 0.01, True, 0, "gibbs"), table)[:2]:
     ...     print(text)
-    These 2 labels of 2 items are expected to leave 2.5 of 3.0 wrong gold labels: 0.25 fewer for
-    each label. Such probabilities are too sure where items differ in difficulty.
+    These 2 labels of 2 items are expected to leave 2.5 (95 % interval 1 to 5) of 3.0 wrong gold
+    labels: 0.25 fewer for each label. Such probabilities are too sure where items differ in
+    difficulty.
     Stop after these labels, and fit again: no other removes 0.01 wrong gold labels or more.
     """
     word, n = WORDS[found.by], len(table)
@@ -342,8 +388,9 @@ def sentences(found: Outlook, table: pd.DataFrame) -> tuple[str, ...]:
     each = (found.before - found.after) / n
     many = "This label" if n == 1 else f"These {n:,} labels"
     of = f"of {table['item'].nunique():,} item{'s' if table['item'].nunique() > 1 else ''}"
+    ends = f" (95 % interval {found.low:,.0f} to {found.high:,.0f})" if found.low >= 0 else ""
     notes = [
-        f"{many} {of} {'is' if n == 1 else 'are'} expected to leave {found.after:,.1f} of "
+        f"{many} {of} {'is' if n == 1 else 'are'} expected to leave {found.after:,.1f}{ends} of "
         f"{found.before:,.1f} {word}: {each:.2g} fewer for each label.{caution}",
         f"Stop after these labels, and fit again: no other {least}."
         if found.finished

@@ -247,7 +247,7 @@ def _predictive(tree: xr.DataTree, data: Annotations, seen: Sequence[Aspect]) ->
         text = f"The model reproduces: {aspect.name}."
         if not aspect.fits:
             text = aspect.sentence
-            if "stack" in tree.children:
+            if model_of(tree).stacks:
                 text = text.replace(f" {TOO_SURE}", "")
         severity = FINE if aspect.fits else CHECK
         found.append(Finding(aspect.name, aspect.p_value, REJECTED, text, severity, symptom=True))

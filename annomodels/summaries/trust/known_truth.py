@@ -9,6 +9,7 @@ import numpy as np
 
 from annomodels.data.annotations import Annotations
 from annomodels.summaries.draws import thinned, truth_probabilities
+from annomodels.summaries.stacked import stacked
 from annomodels.summaries.trust.findings import CHECK, FINE, TESTED, Finding
 from annomodels.types import Floats, Ints
 
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 
 # known items that test P(truth), and draws of how sure it is that they are tested with
 FEWEST_TESTED, TESTS = 20, 400
-# items of which chances are computed at a time
-AT_ONCE = 5_000
 
 
 def known_truth_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
@@ -50,13 +49,9 @@ def known_truth_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
             number = int((~right[drawn]).sum())
             return _finding(number, int(drawn.sum()), audit["expected_wrong"].values, "audit")
         known = np.setdiff1d(known, items)
-    if "stack" not in tree.children or len(known) < FEWEST_TESTED:
+    if len(known) < FEWEST_TESTED:
         return None
-    return _of_stack(
-        tree,
-        tree["stack"].to_dataset()["log_mixture"].values[known],
-        data.gold[known].astype(np.int64),
-    )
+    return _of_stack(tree, known, data.gold[known].astype(np.int64))
 
 
 def held_back_finding(
@@ -91,38 +86,21 @@ def told_finding(tree: xr.DataTree) -> Finding | None:
     tree
         Result of a fit of a scan.
     """
-    stack = tree["stack"].to_dataset() if "stack" in tree.children else {}
-    if "known_truth" not in stack or len(stack["known_truth"]) < FEWEST_TESTED:
+    found = tree["stack"].to_dataset() if "stack" in tree.children else {}
+    if "known_truth" not in found or len(found["known_truth"]) < FEWEST_TESTED:
         return None
-    return _of_stack(tree, stack["known_mixture"].values, stack["known_truth"].values)
+    truth = found["known_truth"].values
+    return _of_stack(tree, np.arange(len(truth)), truth)
 
 
-def _of_stack(tree: xr.DataTree, log_q: Floats, truth: Ints) -> Finding:
-    from annomodels.models.mixtures.stack import layered
-
-    stack = tree["stack"].to_dataset()
-    layer = [stack[name].values[:TESTS] for name in ("sharpness", "unknown", "tilt")]
-    parts = [log_q[begin : begin + AT_ONCE] for begin in range(0, len(log_q), AT_ONCE)]
-    best = np.concatenate([layered(part, *layer).mean(axis=0).argmax(axis=1) for part in parts])
-    wrong = int((best != truth).sum())
-    drawn = _wrong_of_stack(tree, log_q, best, np.random.default_rng(0))
-    return _finding(wrong, len(truth), drawn, "known")
-
-
-def _wrong_of_stack(
-    tree: xr.DataTree, log_q: Floats, best: Ints, rng: np.random.Generator
-) -> Floats:
-    """Draw how many of some items do not have a label, as a stack foretells it."""
-    from annomodels.models.mixtures.stack import layered
-
-    stack = tree["stack"].to_dataset()
-    each = [stack[name].values[:TESTS] for name in ("sharpness", "unknown", "tilt")]
-    wrong = np.zeros(len(each[0]))
-    for begin in range(0, len(best), AT_ONCE):
-        some = slice(begin, begin + AT_ONCE)
-        p_right = layered(log_q[some], *each)[:, np.arange(len(best[some])), best[some]]
-        wrong += (rng.random(p_right.shape) < 1.0 - p_right).sum(axis=1)
-    return wrong
+def _of_stack(tree: xr.DataTree, items: Ints, truth: Ints) -> Finding | None:
+    whole = stacked(tree)
+    if whole is None:
+        return None
+    stack = whole.at(slice(TESTS))
+    best = np.concatenate([p.mean(axis=0).argmax(axis=1) for _, p in stack.parts(items)])
+    drawn = stack.wrong(items, best, np.random.default_rng(0))
+    return _finding(int((best != truth).sum()), len(truth), drawn, "known")
 
 
 def to_be_expected(tree: xr.DataTree, data: Annotations, items: Ints, best: Ints) -> Floats:
@@ -148,9 +126,9 @@ def to_be_expected(tree: xr.DataTree, data: Annotations, items: Ints, best: Ints
     rng = np.random.default_rng(0)
     if not n:
         return np.zeros(1)
-    if "stack" in tree.children:
-        log_q = tree["stack"].to_dataset()["log_mixture"].values[items]
-        return _wrong_of_stack(tree, log_q, best, rng)
+    stack = stacked(tree)
+    if stack is not None:
+        return stack.at(slice(TESTS)).wrong(items, best, rng)
     some = _open(data, items)
     draws = thinned(tree, data, TESTS)
     p_wrong = np.stack([1.0 - p[at, best] for _, p in truth_probabilities(draws, some)])

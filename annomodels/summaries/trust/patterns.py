@@ -349,7 +349,7 @@ def drift_finding(found: Consensus) -> Finding:
 def _sorted_by_labels(data: Annotations) -> bool:
     """Return whether items with the same labels follow each other more often than by chance."""
     code = data.coder.astype(np.int64) * data.n_labels + data.label
-    pattern, _ = _hashed(data.item, code)
+    pattern, _ = _hashed(data.item.astype(np.int64), code)
     _, n = np.unique(pattern, return_counts=True)
     expected = 1.0 - float(((n / len(pattern)) ** 2).sum())
     return float((np.diff(pattern) != 0).mean()) < SORTED * expected if len(n) > 1 else False

@@ -209,7 +209,7 @@ def prior_sensitivity(tree: xr.DataTree, data: Annotations) -> Summary:
         np.concatenate([draws.prevalence, accuracy], axis=1),
         weights,
     )
-    gold = _STACK if "stack" in tree.children else _changed(draws, data, weights)
+    gold = _STACK if model.stacks else _changed(draws, data, weights)
     return Summary(
         title, table, xr.Dataset(), (_scaled(priors, weights), _moved(table), gold), COLUMNS
     )

@@ -1,0 +1,141 @@
+"""What a fit keeps of a stack: mixtures of its members, and draws of how sharp they are taken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from annomodels.data.annotations import Annotations
+from annomodels.models.mixtures.stack import layered
+from annomodels.summaries.draws import evenly, model_of, thinned, truth_probabilities
+from annomodels.types import Floats, Ints
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from annomodels.models.mixtures.stack import Stack
+
+# items of which P(truth) is computed at a time
+AT_ONCE = 5_000
+TINY = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Stacked:
+    """Mixtures of the members, and draws of the layer.
+
+    Parameters
+    ----------
+    log_q
+        Logs of the mixtures, shape [item, view, truth].
+    sharpness, unknown, tilt
+        Draws of the layer, shapes [draw, view], [draw] and [draw, truth].
+    weight
+        Weights of votes and members in the mixtures, shape [view, 1 + member].
+    foretold
+        Weights with which members predict held-out labels best, shape [member].
+    spread
+        How far the accuracy of a coder lies from that under drawn truths, in logits.
+    """
+
+    log_q: Floats
+    sharpness: Floats
+    unknown: Floats
+    tilt: Floats
+    weight: Floats
+    foretold: Floats
+    spread: float
+
+    def __len__(self) -> int:
+        return len(self.unknown)
+
+    @property
+    def independent(self) -> float:
+        """Probability that coders err independently."""
+        return float((self.sharpness[:, 1] > 0).mean())
+
+    def at(self, draws: Any) -> Stacked:
+        """Take some draws of the layer."""
+        layer = {name: getattr(self, name)[draws] for name in ("sharpness", "unknown", "tilt")}
+        return replace(self, **layer)
+
+    def p(self, items: Any = slice(None)) -> Floats:
+        """Compute P(truth) of some items under the draws, shape [draw, item, truth]."""
+        return layered(self.log_q[items], self.sharpness, self.unknown, self.tilt)
+
+    def parts(self, items: Ints, size: int = AT_ONCE) -> Iterator[tuple[slice, Floats]]:
+        """Go through the same, some items at a time."""
+        for begin in range(0, len(items), size):
+            some = slice(begin, begin + size)
+            yield some, self.p(items[some])
+
+    def wrong(self, items: Ints, best: Ints, rng: np.random.Generator) -> Floats:
+        """Draw how many of some items do not have a label, as if none were known."""
+        wrong = np.zeros(len(self))
+        for some, p in self.parts(items):
+            p_right = p[:, np.arange(p.shape[1]), best[some]]
+            wrong += (rng.random(p_right.shape) < 1.0 - p_right).sum(axis=1)
+        return wrong
+
+    def far_off(self, accuracy: Floats, data: Annotations) -> Floats:
+        """Spread accuracies [draw, coder] as far from those under drawn truths as on public sets.
+
+        As :func:`annomodels.models.mixtures.stack.as_far_off` does with counts of right labels, as
+        far as a coder's labels are of items of unknown truth.
+        """
+        spread = np.full(data.n_coders, self.spread)
+        if data.gold is not None and len(data):
+            unknown = np.bincount(data.coder, data.gold[data.item] < 0, data.n_coders)
+            spread *= unknown / np.maximum(data.per_coder, 1)
+        odds = np.log(np.maximum(accuracy, TINY) / np.maximum(1.0 - accuracy, TINY))
+        odds += spread * np.random.default_rng(4).standard_normal(odds.shape)
+        return np.asarray(1.0 / (1.0 + np.exp(-odds)))
+
+
+def stacked(tree: xr.DataTree) -> Stacked | None:
+    """Read what a fit keeps of a stack; None of a fit of one model.
+
+    Of a scan, mixtures are those of items of known truth.
+    """
+    if "stack" not in tree.children:
+        return None
+    found = tree["stack"].to_dataset()
+    held = next((n for n in ("log_mixture", "known_mixture") if n in found), "")
+    k = found.sizes["truth"]
+    log_q = found[held].values if held else np.zeros((0, 2, k))
+    return Stacked(
+        log_q,
+        sharpness=found["sharpness"].values,
+        unknown=found["unknown"].values,
+        tilt=found["tilt"].values,
+        weight=found["weight"].values,
+        foretold=found["foretold"].values,
+        spread=cast("Stack", model_of(tree)).far_off,
+    )
+
+
+def truth_draws(
+    tree: xr.DataTree, data: Annotations, most: int
+) -> tuple[int, Iterator[tuple[int, Floats]]]:
+    """Go through P(truth) of all items, [item, truth], under up to `most` draws; and their number.
+
+    Known truth counts as certain.
+    """
+    stack = stacked(tree)
+    if stack is None:
+        draws = thinned(tree, data, most)
+        return len(draws), truth_probabilities(draws, data)
+    some = stack.at(evenly(len(stack), min(most, len(stack))))
+    known = np.flatnonzero(data.gold >= 0) if data.gold is not None else np.zeros(0, dtype=int)
+
+    def each() -> Iterator[tuple[int, Floats]]:
+        for n in range(len(some)):
+            p = some.at(slice(n, n + 1)).p()[0]
+            if data.gold is not None:
+                p[known] = np.eye(p.shape[1])[data.gold[known]]
+            yield n, p
+
+    return len(some), each()
