@@ -1,6 +1,6 @@
 """Small data sets to learn and to test with: printed figures, and one simulated crowd.
 
-Each is a table (``NAME.csv``: a row per item, or per pattern with its number ``n``), described in
+Each is a table (``NAME.tsv``: a row per item, or per pattern with its number ``n``), described in
 ``about.toml``. May import errors, validation, coding and annotations.
 
 >>> from annomodels import datasets
@@ -10,7 +10,6 @@ Each is a table (``NAME.csv``: a row per item, or per pattern with its number ``
 
 from __future__ import annotations
 
-import csv
 import difflib
 import tomllib
 from collections.abc import Mapping
@@ -196,8 +195,8 @@ def _catalog() -> dict[str, dict[str, Any]]:
 @cache
 def _rows(name: str) -> dict[str, list[tuple[str, str]]]:
     """Column and cell of each item, in the order of the columns; a coder may have several."""
-    with (_HERE / f"{name}.csv").open(encoding="utf-8", newline="") as file:
-        header, *rows = csv.reader(file)
+    text = (_HERE / f"{name}.tsv").read_text("utf-8")
+    header, *rows = (line.split("\t") for line in text.splitlines())
     if header[-1] == "n":
         rows = [row for row in rows for _ in range(int(row[-1]))]
         return {str(n): list(zip(header, row, strict=True))[:-1] for n, row in enumerate(rows, 1)}
