@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from annomodels.errors import Verb
+
 
 def plain_name_of(name: str) -> str:
     """Lower case, single underscores for blanks and hyphens."""
@@ -11,6 +13,8 @@ def plain_name_of(name: str) -> str:
 
 
 CONVENTION_NAMES = ("krippendorff", "gwet", "pairs", "pairwise", "listwise")
+
+_ONE_PAIR = Verb("data.select(coders=[one, other])", "annomodels agree --by pair")
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,7 @@ class Coefficient:
     two_coders_only: bool = False  # whether it is defined for exactly two coders
     two_labels_only: bool = False  # whether it is defined for exactly two labels
     numeric: bool = False  # whether the labels have to be numbers
-    instead: str = ""  # what to ask for when it does not apply
+    instead: str | Verb = ""  # what to ask for when it does not apply
     by_coder: bool = False  # whether it matters which coder gave which label
     weighted: bool = False  # whether it takes distances other than nominal
     scale_distance: bool = False  # whether, without a distance, that of the labels' scale is taken
@@ -271,7 +275,7 @@ _TWO_CODERS = tuple(
             ("kmax", "max_kappa", "maximum_kappa", "kappamax", "kappa_m", "k_max"),
             _COHEN,
             False,
-            "data.select(coders=[one, other])",
+            _ONE_PAIR,
         ),
         (
             "prevalence_index",
@@ -279,7 +283,7 @@ _TWO_CODERS = tuple(
             ("prevalence", "pindex", "byrt_prevalence", "prevalence_idx"),
             _BYRT,
             True,
-            "data.select(coders=[one, other])",
+            _ONE_PAIR,
         ),
         (
             "bias_index",
@@ -287,7 +291,7 @@ _TWO_CODERS = tuple(
             ("bias", "bindex", "byrt_bias", "bias_idx"),
             _BYRT,
             True,
-            "data.select(coders=[one, other])",
+            _ONE_PAIR,
         ),
     )
 )

@@ -20,7 +20,7 @@ from annomodels.coefficients.rows import with_labels
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import plain_mapping
 from annomodels.data.validation import some
-from annomodels.errors import AnnotationError, NotApplicable, Problem
+from annomodels.errors import AnnotationError, NotApplicable, Option, Problem
 from annomodels.types import Floats
 
 MarginsLike = Mapping[Any, float]
@@ -49,7 +49,7 @@ def label_margins(data: Annotations, margins: MarginsLike) -> tuple[Annotations,
             Problem(
                 f"{_some(extra)} not in the label set.",
                 "margins",
-                "Declare the whole set in its order: labels=[...].",
+                f"Declare the whole set in its order: {Option('labels', [...])}.",
             )
         )
     shares = np.array([v for v in margins.values() if not _no_number(v)], dtype=float)

@@ -19,7 +19,7 @@ from annomodels.coref.posteriors import PairPosterior, centred, ends, pair_poste
 from annomodels.coref.resampling import pair_blocks
 from annomodels.coref.texts import pair_agreement
 from annomodels.data.document import Corpus, Document, documents_of
-from annomodels.errors import NotApplicable, valid_seed
+from annomodels.errors import NotApplicable, Option, valid_seed
 from annomodels.types import Floats
 
 if TYPE_CHECKING:
@@ -235,7 +235,7 @@ def coder_table(
     import pandas as pd
 
     if draws < 1:
-        raise NotApplicable(f"draws={draws!r} should be 1 or more, for instance 400.")
+        raise NotApplicable(f"{Option('draws', draws)} should be 1 or more, for instance 400.")
     valid_seed(seed)
     documents = documents_of(corpus)
     sums: dict[str, list[Floats]] = {}

@@ -20,7 +20,7 @@ import numpy as np
 
 from annomodels.engines.kept import Kept
 from annomodels.engines.settings import Settings
-from annomodels.errors import NotApplicable
+from annomodels.errors import NotApplicable, Option
 from annomodels.models.base import Model, State
 from annomodels.types import AnyArray
 
@@ -202,7 +202,7 @@ def open_checkpoint(settings: Settings, belongs: dict[str, Any]) -> Checkpoint:
     """
     if settings.checkpoint is None:
         if settings.resume:
-            raise NotApplicable("resume=True needs a checkpoint=FILE.")
+            raise NotApplicable(f"{Option('resume', True)} needs a {Option('checkpoint', 'FILE')}.")
         return Checkpoint(None)
     path = Path(settings.checkpoint)
     if not path.parent.is_dir():
@@ -213,7 +213,8 @@ def open_checkpoint(settings: Settings, belongs: dict[str, Any]) -> Checkpoint:
         return Checkpoint(path, settings.checkpoint_every, belongs)
     if not settings.resume:
         raise NotApplicable(
-            f"There is a checkpoint {path}. Go on from it with resume=True, or remove it."
+            f"There is a checkpoint {path}. Go on from it with {Option('resume', True)}, or "
+            "remove it."
         )
     head, saved = _read(path)
     _compare(path, head["belongs"], belongs)
@@ -230,7 +231,8 @@ def require_no_checkpoint(title: str, engine: str, settings: Settings) -> None:
     """
     if settings.checkpoint is not None or settings.resume:
         raise NotApplicable(
-            "checkpoint= serves the models whose items have one true class and nothing else "
+            f"{Option('checkpoint')} serves the models whose items have one true class and "
+            "nothing else "
             f"(pooled to hierarchical) with gibbs and em, not the {title} model with {engine}. "
             "Leave it out."
         )
@@ -247,7 +249,7 @@ def require_one_place(title: str, settings: Settings) -> None:
     require_no_checkpoint(title, "gibbs or nuts", settings)
     if settings.executor is not None:
         raise NotApplicable(
-            f"executor= serves models of classes, not the {title} model. Leave it out."
+            f"{Option('executor')} serves models of classes, not the {title} model. Leave it out."
         )
 
 
@@ -278,7 +280,9 @@ def _read(path: Path) -> tuple[dict[str, Any], Saved]:
         raise
     except Exception:  # the library raises whatever its archives met
         sentence = f"{path} is not a checkpoint, or it is damaged."
-    raise NotApplicable(f"{sentence} Give another file, or begin anew without resume=True.")
+    raise NotApplicable(
+        f"{sentence} Give another file, or begin anew without {Option('resume', True)}."
+    )
 
 
 def _compare(path: Path, there: dict[str, Any], here: dict[str, Any]) -> None:

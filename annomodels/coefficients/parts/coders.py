@@ -21,7 +21,7 @@ from annomodels.coefficients.reasons import before, used_items
 from annomodels.coefficients.rows import Rows
 from annomodels.coefficients.tables import Evaluated
 from annomodels.data.names import quoted
-from annomodels.errors import NotApplicable
+from annomodels.errors import NotApplicable, Option
 from annomodels.types import Floats, Ints
 
 FEW = 10  # items, below which a coder is not compared with others
@@ -32,7 +32,8 @@ def by_coder(setup: Setup, draws: int, seed: int) -> Breakdown:
     entry, rows = setup.request.coefficient, setup.rows
     if entry.each_pair:
         raise NotApplicable(
-            f'{entry.title} is a mean over pairs of coders. Take by="pair", or multi_kappa.'
+            f"{entry.title} is a mean over pairs of coders. Take {Option('by', 'pair')}, or "
+            "multi_kappa."
         )
     sides, without = coder_parts(setup), make_without(setup)
     whole = Statistics(setup.sample.rows, [setup.request])

@@ -11,7 +11,7 @@ from annomodels.coefficients.parts.table import drawn, finish, measured
 from annomodels.coefficients.reasons import used_items
 from annomodels.coefficients.rows import Rows, within_items
 from annomodels.coefficients.tables import over
-from annomodels.errors import NotApplicable
+from annomodels.errors import NotApplicable, Option
 from annomodels.types import Ints
 
 MOST_LABEL_PAIRS = 50_000_000
@@ -26,7 +26,7 @@ def shared_items(rows: Rows, convention: str) -> tuple[Ints, Ints, Ints]:
     if size > MOST_LABEL_PAIRS:
         raise NotApplicable(
             f"The items hold {size:,} pairs of labels (at most {MOST_LABEL_PAIRS:,} here). "
-            'Take by="coder", or fewer items.'
+            f"Take {Option('by', 'coder')}, or fewer items."
         )
     a, b = within_items(rows.item, rows.n_items)
     keep = (rows.coder[a] != rows.coder[b]) & used_items(rows, convention)[rows.item[a]]

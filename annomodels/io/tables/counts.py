@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from annomodels.data.validation import some
-from annomodels.errors import Problem
+from annomodels.errors import Option, Problem
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Columns, matched
 from annomodels.io.tables.table import Table
@@ -71,7 +71,7 @@ def counts_problem(found: Counts, source: str, *, form: str) -> Problem:
         return Problem(what, source, remedy)
     what = "Every row holds whole numbers with the same sum: are these counts of labels, or labels?"
     remedy = (
-        f"If they are labels of coders, say format={form!r}. If they are counts, give the "
+        f"If they are labels of coders, say {Option('format', form)}. If they are counts, give the "
         "individual labels as item, coder, label: counts do not say who gave which."
     )
     return Problem(what, source, remedy)

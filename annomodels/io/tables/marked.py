@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
-from annomodels.errors import Problem
+from annomodels.errors import Option, Problem
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Columns, matched
 from annomodels.io.tables.questions import has_markup, tag_in
@@ -36,7 +36,8 @@ def read_marked_text(source: Source, options: Options) -> Columns:
     )
     remedy = (
         "Export the marks as spans (WebAnno TSV, UIMA CAS, brat, Label Studio JSON) and say what "
-        "the items are with units=...; or give a table with a row for each mark: item (the text "
+        f"the items are with {Option('units', ...)}; or give a table with a row for each mark: "
+        "item (the text "
         "and the place), coder, label."
     )
     return Columns(problems=[Problem(what, source.name, remedy)])
