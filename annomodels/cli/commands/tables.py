@@ -16,8 +16,8 @@ from annomodels.cli.options import (
 )
 
 TO = (
-    *("label-studio", "label-studio-review", "prodigy", "argilla", "toloka", "appen"),
-    "parquet",
+    *("label-studio", "label-studio-review", "prodigy", "argilla", "hugging-face"),
+    *("toloka", "appen", "parquet"),
 )
 
 
