@@ -159,7 +159,9 @@ class Estimate:
             )
             raise AnnotationError(Problem(what, "estimate", remedy))
         found = after(fit, self.answers, self.lesson, self.draws["still_wrong"].values)
-        found.tree["audit"].attrs["mark"] = self.mark
+        row = self.row("still_wrong")
+        ends = {"wrong": row["value"], "wrong_low": row["low"], "wrong_high": row["high"]}
+        found.tree["audit"].attrs |= {"mark": self.mark, **ends}
         return found
 
 

@@ -14,6 +14,7 @@ from annomodels.auditing.plain import LEVEL, prediction_powered, weighted
 from annomodels.auditing.rectify import ENDS
 from annomodels.auditing.rows import WRONG, flipped, row_of, three
 from annomodels.data.names import label_text
+from annomodels.summaries.gold.coverage import LIMITS, wrong_interval
 from annomodels.summaries.trust.known_truth import to_be_expected
 from annomodels.types import Floats, Ints
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from annomodels.auditing.design import Design
     from annomodels.fitting.fit import Fit
 
-THRESHOLDS = (0.5, 0.8, 0.9, 0.95, 0.99)
 # most numbers in the draws of groups
 CELLS, FEWEST_DRAWS = 20_000_000, 400
 
@@ -120,8 +120,6 @@ class Tables:
         return np.asarray((share * size + self._known(label).sum()) / (size + rest))
 
     def _model_wrong(self) -> Floats:
-        from annomodels.summaries.gold.gold import wrong_interval
-
         share = float(self.estimator.wrong[self._part()].mean())
         found = wrong_interval(self.fit.tree)
         if found is None or not self._whole():
@@ -173,7 +171,7 @@ class Tables:
         inside, top = np.flatnonzero(self.estimator.inside), self.estimator.p.max(axis=1)
         rng = np.random.default_rng([self.seed, 1_000_001])
         rows = []
-        for limit in THRESHOLDS:
+        for limit in LIMITS[1:]:
             above = inside[top[inside] >= limit]
             if not len(above):
                 continue
