@@ -217,10 +217,8 @@ def estimate(
         Without `audit`: one over the chance that each judged item had to be drawn.
     clusters
         The cluster of items that are repeats of each other; those of one cluster count as one.
-    draws
-        Number of draws.
-    seed
-        Seed of the draws.
+    draws, seed
+        Number and seed of the draws.
 
     Returns
     -------

@@ -71,12 +71,8 @@ def agreement_table(
         "alpha", or "K", which takes labels as the same or not and needs no distance.
     by
         "document" or "genre" for rows for each of them; None for all together.
-    draws
-        Number of draws behind the intervals.
-    seed
-        Seed of the random numbers.
-    prob
-        Probability of the intervals.
+    draws, seed, prob
+        Number and seed of the draws, and probability of the intervals.
 
     Returns
     -------
@@ -208,12 +204,8 @@ def coder_table(
         A document or several.
     chain
         The condition for `alone`, see :func:`agreement`.
-    draws
-        Number of draws.
-    seed
-        Seed of the random numbers.
-    prob
-        Probability of the intervals.
+    draws, seed, prob
+        Number and seed of the draws, and probability of the intervals.
 
     Returns
     -------

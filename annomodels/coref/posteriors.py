@@ -47,10 +47,8 @@ def pair_draws(x: Clusters, y: Clusters, draws: int = 1000, seed: int = 0) -> Fl
     ----------
     x, y
         Sets of mentions, or mappings from mention to cluster.
-    draws
-        Number of draws.
-    seed
-        Seed of the random numbers.
+    draws, seed
+        Number and seed of the draws.
 
     Returns
     -------
@@ -227,10 +225,8 @@ def pair_posterior(corpus: Corpus, draws: int = 1000, seed: int = 0) -> PairPost
     ----------
     corpus
         A document or several; texts with fewer than two shared mentions are left out.
-    draws
-        Number of draws.
-    seed
-        Seed of the random numbers.
+    draws, seed
+        Number and seed of the draws.
 
     Raises
     ------
