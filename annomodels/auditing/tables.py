@@ -16,7 +16,7 @@ from annomodels.auditing.plain import LEVEL, prediction_powered, weighted
 from annomodels.auditing.rectify import ENDS
 from annomodels.data.names import label_text
 from annomodels.data.validation import some
-from annomodels.errors import AnnotationError, NotApplicable, Problem
+from annomodels.errors import AnnotationError, NotApplicable, Option, Problem
 from annomodels.summaries.gold.coverage import LIMITS, wrong_interval
 from annomodels.summaries.trust.known_truth import to_be_expected
 from annomodels.types import Floats, Ints
@@ -383,7 +383,7 @@ def _wins(t: Tables, wins: tuple[Hashable, Hashable] | None) -> tuple[int, int]:
     texts = [label_text(label) for label in wins]
     if len(texts) != 2 or texts[0] == texts[1] or not set(texts) <= set(place):
         raise NotApplicable(
-            f"wins={wins!r}: name the two labels that say which system won, of "
+            f"{Option('wins', wins)}: name the two labels that say which system won, of "
             f"{some(t.data.labels)}."
         )
     return place[texts[0]], place[texts[1]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from annomodels.fitting.fit import Fit
     from annomodels.io.writers.catalog import Writer
+    from annomodels.planning.design import Design
+    from annomodels.summaries.next.next_labels import NextLabels
     from annomodels.summaries.summary import Summary
 
 _BY_ENDING = {".csv": "csv", ".tsv": "tsv", ".json": "json", ".md": "md", ".tex": "tex"}
@@ -39,8 +41,9 @@ def emit(
     short: Sequence[str | Column] = (),
     prose: Sequence[str] = (),
     level: int = 95,
+    notes: Iterable[str] = (),
 ) -> None:
-    """Write a table where and how it was asked for.
+    """Write a table where and how it was asked for, and its `notes` on stderr.
 
     A drawn table shows the columns of `short` for which there is room, those named first before
     the others, or all with ``--wide``; columns of `prose` may be wrapped. Names are whole. Below it
@@ -49,8 +52,10 @@ def emit(
     form = form_for(writing)
     if form == "table":
         _draw(table, writing, title, short, prose, level)
-        return
-    emit_text(to_text(table, form), writing)
+    else:
+        emit_text(to_text(table, form), writing)
+    for text in notes:
+        note(f"note: {text}")
 
 
 def _draw(
@@ -270,16 +275,11 @@ def _latex(names: list[str], rows: list[list[str]], numeric: list[bool]) -> str:
 
 
 def show(
-    path: str,
-    summarise: Callable[[Fit], Summary],
-    writing: Writing,
-    table: Callable[[Summary], pd.DataFrame] = lambda summary: summary.table,
+    found: Summary | NextLabels | Design, writing: Writing, table: pd.DataFrame | None = None
 ) -> None:
-    """Load a fit, write one of its tables, and say on stderr what a reader should know."""
-    summary = summarise(loaded(path))
-    emit(table(summary), writing, summary.title, summary.columns)
-    for text in summary.notes:
-        note(f"note: {text}")
+    """Write a result, or a table made from it, with its notes on stderr."""
+    shown = found.table if table is None else table
+    emit(shown, writing, found.title, found.columns, notes=found.notes)
 
 
 def loaded(path: str) -> Fit:
@@ -322,7 +322,7 @@ def gold_table(summary: Summary, threshold: float | None, soft: bool) -> pd.Data
 
 
 def gold_back(
-    path: str,
+    fit: Fit,
     to: str,
     threshold: float | None,
     question: str,
@@ -337,7 +337,6 @@ def gold_back(
     from annomodels.io.writers.catalog import BACKS, Writer, named
     from annomodels.io.writers.goldlist import gold_list
 
-    fit = loaded(path)
     summary = gold_of(fit, threshold)
     table = gold_table(summary, threshold, soft=True)
     texts = dict(zip(fit.data.items, fit.data.texts or (), strict=False))

@@ -19,6 +19,7 @@ from annomodels.errors import (
     AnnomodelsError,
     AnnotationError,
     MissingDependency,
+    Option,
     Problem,
     printable,
 )
@@ -264,7 +265,9 @@ def decoded(data: bytes, source: str, encoding: str | None = None) -> str:
     if nul >= 0:
         row = text.count("\n", 0, nul) + 1
         what = "There is a NUL byte, so this is either not text, or UTF-16 without its mark."
-        remedy = "Save it as UTF-8, or say encoding='utf-16-le' if it comes from Windows."
+        remedy = (
+            f"Save it as UTF-8, or say {Option('encoding', 'utf-16-le')} if it comes from Windows."
+        )
         raise AnnotationError(Problem(what, f"{source}, row {row}", remedy))
     return text.removeprefix("\ufeff")
 
@@ -276,5 +279,8 @@ def _undecodable(data: bytes, name: str, error: Exception, source: str) -> Probl
         what = "This is not text: it holds NUL bytes."
         return Problem(what, f"{source}, row {row}", "Export the labels as CSV in UTF-8.")
     what = f"Byte {at + 1:,} of the file ({data[at]:#04x}) is not {name.upper()}."
-    remedy = "Save the file as UTF-8, or say its encoding, such as encoding='cp1252' for Windows."
+    remedy = (
+        f"Save the file as UTF-8, or say its encoding, such as {Option('encoding', 'cp1252')} "
+        "for Windows."
+    )
     return Problem(what, f"{source}, row {row}", remedy)

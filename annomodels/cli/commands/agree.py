@@ -105,7 +105,6 @@ def command(
     """
     from annomodels.cli.exits import DONE, GATE
     from annomodels.cli.gate import parse_gates
-    from annomodels.cli.places import check_writing
     from annomodels.cli.session import warn
 
     limits = parse_gates(gates)
@@ -113,9 +112,8 @@ def command(
     _check(by, positive, diagnose, many, asked)
     if paper is not None and not many:
         raise click.UsageError("--methods goes with --every-question; else see annomodels run.")
-    check_writing(writing)
     if paper is not None:
-        check_writing(Writing("md", paper, writing.force))
+        Writing("md", paper, writing.force).check()
     gated = [limit.name for limit in limits]
     names = coefficient_names(asked, gated, DEFAULT if by else ())
     if many:
