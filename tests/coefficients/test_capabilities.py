@@ -156,7 +156,7 @@ def test_what_a_model_implies(name):
         assert np.isfinite(implied(*arguments, values=[1.0, 2.0])[name]).all()
         assert np.isfinite(evaluate(name, joint, distance).value)
     else:
-        with pytest.raises(NotApplicable, match=r"Use annomodels\.agreement"):
+        with pytest.raises(NotApplicable, match=r"Use am\.agreement"):
             implied(*arguments)
         with pytest.raises(NotApplicable, match="needs the items"):
             evaluate(name, joint)
