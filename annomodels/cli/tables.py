@@ -101,6 +101,8 @@ def _draw(
             f"{plural(cut, 'name')} cut in the middle (…), being longer than the terminal is "
             "wide: --json or -o FILE writes names whole."
         )
+    if any(one.interval and name in done for name, one in declared.items()):
+        note(f"Intervals contain the true value with {level} % probability.")
     for sentence in explained((name for name in columns if name in done), level):
         note(sentence)
 

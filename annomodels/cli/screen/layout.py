@@ -58,15 +58,15 @@ def draw(
     room = int(width * FOR_NAMES) if for_others else width
     keys = _names(columns[:end], room, max(room, width - for_others))
     room = width - _total(keys)
-    shown = {one.name for one in keys}
+    shown, cut = {one.name for one in keys}, set[str]()
     while True:
         beside, under = _chosen(others, room, width)
         taken = {one.name for one in (*beside, *under)}
-        cut = _print(console, [*keys, *beside], under, width)
+        cut |= _print(console, [*keys, *beside], under, width)
         shown |= taken
         others = [one for one in others if one.name not in taken]
         if not (every and others and taken):
-            return shown, cut
+            return shown, len(cut)
 
 
 def _total(columns: Sequence[Drawn]) -> int:
@@ -113,8 +113,10 @@ def _chosen(others: Sequence[Drawn], room: int, width: int) -> tuple[list[Drawn]
     return [chosen[one.name] for one in others if one.name in chosen], under
 
 
-def _print(console: Console, columns: Sequence[Drawn], under: Sequence[Drawn], width: int) -> int:
-    """Print rows as a table; texts that are not in it stand above and below their row."""
+def _print(
+    console: Console, columns: Sequence[Drawn], under: Sequence[Drawn], width: int
+) -> set[str]:
+    """Print rows as a table, other texts above and below their row; returns names that were cut."""
     from rich.box import Box
     from rich.padding import Padding
     from rich.table import Table
@@ -122,28 +124,30 @@ def _print(console: Console, columns: Sequence[Drawn], under: Sequence[Drawn], w
 
     rule = Box("    \n    \n ── \n" + "    \n" * 5)
 
+    titles = [wrapped(one.title, one.natural) for one in columns]
+    tall = max(map(len, titles))
+
     def table(header: bool) -> Table:
         made = Table(
             box=rule, show_header=header, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0)
         )
-        for one in columns:
+        for one, lines in zip(columns, titles, strict=True):
             made.add_column(
-                "\n".join(wrapped(one.title, one.natural)),
+                "\n" * (tall - len(lines)) + "\n".join(lines),
                 justify="right" if one.kind == "number" else "left",
                 width=one.natural,
                 no_wrap=one.kind != "prose",
-                vertical="bottom" if header else "top",
             )
         return made
 
     console.print()
-    part, cut = table(header=True), 0
+    part, cut = table(header=True), set()
     for above, row, below in _rows(columns, under):
         if above:
             console.print(part)
             part = table(header=False)
         for text in above:
-            cut += size(text) > width
+            cut |= {text} if size(text) > width else set()
             console.print(Text(cut_in_the_middle(text, width)), soft_wrap=True)
         part.add_row(*map(Text, row))
         if below:
