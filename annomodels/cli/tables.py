@@ -76,7 +76,7 @@ def _draw(
     within = {end for one in declared.values() if one.of is None for end in one.interval or ()}
     chosen = [one.name if isinstance(one, Column) else one for one in short]
     names = [*chosen, *(name for name in map(str, table.columns) if name not in within)]
-    columns = {}
+    columns: dict[str, Drawn] = {}
     rows = list(table.itertuples()) if declared else []
     for name in dict.fromkeys(names):
         if name in declared:
