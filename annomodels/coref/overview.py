@@ -12,11 +12,17 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from annomodels.coefficients.intervals import interval
 from annomodels.coref.agreements import By, Which, agreement, parts_of
-from annomodels.coref.ambiguity import votes_of
 from annomodels.coref.conditions import condition_named, labels_of
-from annomodels.coref.posteriors import PairPosterior, centred, ends, pair_posterior
-from annomodels.coref.resampling import pair_blocks
+from annomodels.coref.posteriors import (
+    PairPosterior,
+    centred,
+    pair_blocks,
+    pair_posterior,
+    valid_draws,
+)
+from annomodels.coref.readings import votes_of
 from annomodels.coref.texts import pair_agreement
 from annomodels.data.document import Corpus, Document, documents_of
 from annomodels.errors import NotApplicable, valid_seed
@@ -39,6 +45,12 @@ COLUMNS = (
 )  # fmt: skip
 
 
+OF_CODERS = (
+    "coder", "texts", "mentions", "with_others", "low", "high", "others", "difference",
+    "difference_low", "difference_high", "p_below", "alone", "places",
+)  # fmt: skip
+
+
 def agreement_table(
     corpus: Corpus,
     chains: Sequence[str] = ("incl-",),
@@ -56,29 +68,19 @@ def agreement_table(
     ----------
     corpus
         A document or several.
-    chains
-        Conditions for alpha, see :func:`agreement`.
-    distances
-        Distances for alpha, see :func:`set_distance`.
-    coefficient
-        "alpha", or "K", which takes labels as the same or not and needs no distance.
-    by
-        "document" or "genre" for rows for each of them; None for all together.
-    draws
-        Number of draws behind the intervals.
-    seed
-        Seed of the random numbers.
-    prob
-        Probability of the intervals.
+    chains, distances, coefficient, by
+        Conditions and distances of alpha, and the rest as in :func:`agreement`. "K" needs no
+        distance.
+    draws, seed, prob
+        Number and seed of the draws, and probability of the intervals.
 
     Returns
     -------
     pandas.DataFrame
-        The `part` of the corpus, a short name (`coefficient`) and a full one (`measure`) that
-        holds condition and distance, the `value` with the ends of its interval (`low`, `high`; NaN
-        where there is none, as for mentions, and for alpha with fewer than three texts),
-        `observed` and `expected` (dis)agreement,
-        number of `texts` and `items`, and a `note` where something is not defined.
+        The `part` of the corpus, a short name (`coefficient`) and a full one (`measure`), the
+        `value` with the ends of its interval (`low`, `high`; NaN for mentions, and for alpha with
+        fewer than three texts), `observed` and `expected` (dis)agreement, number of `texts` and
+        `items`, and a `note` if something is not defined.
 
     Raises
     ------
@@ -201,21 +203,16 @@ def coder_table(
         A document or several.
     chain
         The condition for `alone`, see :func:`agreement`.
-    draws
-        Number of draws.
-    seed
-        Seed of the random numbers.
-    prob
-        Probability of the intervals.
+    draws, seed, prob
+        Number and seed of the draws, and probability of the intervals.
 
     Returns
     -------
     pandas.DataFrame
-        One row for each coder, the least like the others first: number of `texts` and `mentions`;
-        kappa `with_others` with its ends `low` and `high`; `others`, the kappa of the others on the
-        same texts; the `difference`, its ends and `p_below`, the probability that it is negative;
-        and on how many `places` with three coders or more the coder is the only one to leave what
-        all others say (`alone`). NaN where there are no others.
+        One row for each coder, the least like the others first: `texts`, `mentions`; kappa
+        `with_others` with its ends `low` and `high`; `others`, their kappa on the same texts; the
+        `difference`, its ends and `p_below`, the probability that it is negative; and the number of
+        `places` with three coders or more at which the coder is `alone` against all others.
 
     Raises
     ------
@@ -234,8 +231,7 @@ def coder_table(
     """
     import pandas as pd
 
-    if draws < 1:
-        raise NotApplicable(f"draws={draws!r} should be 1 or more, for instance 400.")
+    valid_draws(draws)
     valid_seed(seed)
     documents = documents_of(corpus)
     sums: dict[str, list[Floats]] = {}
@@ -259,21 +255,15 @@ def coder_table(
     places, alone = _alone(documents, chain)
     rows = []
     for coder in sorted(texts):
-        row: dict[str, object] = {"coder": coder, "texts": texts[coder]}
-        row["mentions"] = mentions[coder]
-        nothing = np.full(1 + draws, np.nan)
-        own = _centred(sums.get(coder, [nothing]))
-        both = np.mean(rests[coder], axis=0) if coder in rests else np.stack([nothing, nothing])
-        gap = _centred([theirs - others for theirs, others in rests.get(coder, [both])])
-        row["with_others"] = own[0]
-        row["low"], row["high"] = map(float, ends(own[1:], prob, own[0]))
-        row["others"], row["difference"] = both[1][0], gap[0]
-        low, high = map(float, ends(gap[1:], prob, gap[0]))
-        row["difference_low"], row["difference_high"] = low, high
-        row["p_below"] = float((gap[1:] < 0).mean()) if coder in rests else np.nan
-        row["alone"], row["places"] = alone[coder], places[coder]
-        rows.append(row)
-    table = pd.DataFrame(rows)
+        both_of = rests.get(coder, [np.full((2, 1 + draws), np.nan)])
+        own = _centred(sums.get(coder, [both_of[0][0]]))
+        gap = _centred([theirs - others for theirs, others in both_of])
+        p_below = float((gap[1:] < 0).mean()) if coder in rests else np.nan
+        others = float(np.mean(both_of, axis=0)[1][0])
+        ends = [map(float, interval(x[1:], prob, x[0])) for x in (own, gap)]
+        counts, left = (texts[coder], mentions[coder]), (alone[coder], places[coder])
+        rows.append((coder, *counts, own[0], *ends[0], others, gap[0], *ends[1], p_below, *left))
+    table = pd.DataFrame(rows, columns=list(OF_CODERS))
     order = table["difference"].fillna(table["with_others"]).sort_values(kind="stable").index
     return table.loc[order].reset_index(drop=True)
 

@@ -19,7 +19,7 @@ from annomodels.reporting.words import (
 )
 from annomodels.summaries.columns import decimal
 from annomodels.summaries.draws import model_of
-from annomodels.summaries.gold.gold import wrong_interval
+from annomodels.summaries.gold.coverage import wrong_interval
 
 if TYPE_CHECKING:
     from annomodels.types import Floats

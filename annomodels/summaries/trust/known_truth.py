@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from annomodels.data.annotations import Annotations
+from annomodels.limits import KNOWN_TESTED
 from annomodels.summaries.draws import thinned, truth_probabilities
 from annomodels.summaries.stacked import stacked
 from annomodels.summaries.trust.findings import CHECK, FINE, TESTED, Finding
@@ -16,8 +17,8 @@ from annomodels.types import Floats, Ints
 if TYPE_CHECKING:
     import xarray as xr
 
-# known items that test P(truth), and draws of how sure it is that they are tested with
-FEWEST_TESTED, TESTS = 20, 400
+# draws of P(truth) that known items are compared with
+TESTS = 400
 
 
 def known_truth_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
@@ -44,12 +45,12 @@ def known_truth_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
     if audit is not None:
         items = audit["audited_item"].values
         drawn = audit["audited_drawn"].values.astype(bool)
-        if drawn.sum() >= FEWEST_TESTED:
+        if drawn.sum() >= KNOWN_TESTED:
             right = audit["audited_best"].values == data.gold[items]
             number = int((~right[drawn]).sum())
             return _finding(number, int(drawn.sum()), audit["expected_wrong"].values, "audit")
         known = np.setdiff1d(known, items)
-    if len(known) < FEWEST_TESTED:
+    if len(known) < KNOWN_TESTED:
         return None
     return _of_stack(tree, known, data.gold[known].astype(np.int64))
 
@@ -71,7 +72,7 @@ def held_back_finding(
     truth = np.asarray(data.with_gold(known).gold)
     told = np.zeros(data.n_items, bool) if data.gold is None else data.gold >= 0
     items = np.flatnonzero((truth >= 0) & ~told)
-    if len(items) < FEWEST_TESTED:
+    if len(items) < KNOWN_TESTED:
         return None
     best = tree["truth"].to_dataset()["p_truth"].values[items].argmax(axis=1)
     drawn = to_be_expected(tree, data, items, best)
@@ -87,7 +88,7 @@ def told_finding(tree: xr.DataTree) -> Finding | None:
         Result of a fit of a scan.
     """
     found = tree["stack"].to_dataset() if "stack" in tree.children else {}
-    if "known_truth" not in found or len(found["known_truth"]) < FEWEST_TESTED:
+    if "known_truth" not in found or len(found["known_truth"]) < KNOWN_TESTED:
         return None
     truth = found["known_truth"].values
     return _of_stack(tree, np.arange(len(truth)), truth)
