@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import NamedTuple
 
-from annomodels.coref.setlabels import Cut, LabelBuilder, SetLabels
+from annomodels.coref.alphas import Cut, LabelBuilder, SetLabels
 from annomodels.data.document import Document
 from annomodels.data.expressions import Key
 from annomodels.data.layers import PHRASE, Judgment, Layer

@@ -14,10 +14,15 @@ import numpy as np
 
 from annomodels.coefficients.intervals import interval
 from annomodels.coref.agreements import By, Which, agreement, parts_of
-from annomodels.coref.ambiguity import votes_of
 from annomodels.coref.conditions import condition_named, labels_of
-from annomodels.coref.posteriors import PairPosterior, centred, pair_posterior, valid_draws
-from annomodels.coref.resampling import pair_blocks
+from annomodels.coref.posteriors import (
+    PairPosterior,
+    centred,
+    pair_blocks,
+    pair_posterior,
+    valid_draws,
+)
+from annomodels.coref.readings import votes_of
 from annomodels.coref.texts import pair_agreement
 from annomodels.data.document import Corpus, Document, documents_of
 from annomodels.errors import NotApplicable, valid_seed

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from annomodels.coefficients.agreement import Convention, Resample, agreement
-from annomodels.coefficients.metrics import DistanceLike
+from annomodels.coefficients.distances import DistanceLike
 from annomodels.coefficients.parts import sentences as say
 from annomodels.coefficients.parts.breakdown import by_coder, by_label, constant_labels
 from annomodels.coefficients.parts.grouped import coder_parts, group_parts
