@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -210,6 +210,20 @@ class Tables:
         _, shares = self.drawn(label)
         return shares[: max(FEWEST_DRAWS, CELLS // max(groups, 1))]
 
+    def groups(
+        self,
+        label: int,
+        units: tuple[Ints, Ints],
+        number: int,
+        rng: np.random.Generator | Sequence[int],
+        apart: bool = True,
+    ) -> Floats:
+        """Draw how many units of each group are wrong (-1) or have a label, [draw, group]."""
+        if not isinstance(rng, np.random.Generator):
+            rng = np.random.default_rng([self.seed, *rng])
+        shares = self.some(label, number)
+        return self.estimator.groups(label, self.seen, shares, units, number, rng, apart)
+
     def truth(self) -> Ints:
         """Return the truth of each item that was drawn and judged, else -1."""
         truth = np.full(self.data.n_items, -1)
@@ -220,20 +234,16 @@ class Tables:
         """Tabulate how many gold labels at least so probable are right."""
         import pandas as pd
 
-        _, shares = self.drawn(WRONG)
         inside, top = np.flatnonzero(self.estimator.inside), self.estimator.p.max(axis=1)
-        rng = np.random.default_rng([self.seed, 1_000_001])
-        rows = []
+        rows, rng = [], np.random.default_rng([self.seed, 1_000_001])
         for limit in LIMITS[1:]:
             above = inside[top[inside] >= limit]
             if not len(above):
                 continue
             units = above, np.zeros(len(above), dtype=np.int64)
-            wrong = self.estimator.groups(WRONG, self.seen, shares, units, 1, rng, apart=False)[
-                :, 0
-            ]
-            row = {"threshold": limit, "n": len(above)}
-            row["audited"] = int(np.isin(self.seen.item, above).sum())
+            wrong = self.groups(WRONG, units, 1, rng, apart=False)[:, 0]
+            audited = int(np.isin(self.seen.item, above).sum())
+            row = {"threshold": limit, "n": len(above), "audited": audited}
             rows.append(row | three("accuracy", 1 - wrong / len(above)))
         return pd.DataFrame(rows)
 
@@ -291,6 +301,12 @@ class Tables:
         ]
 
 
+def _part(part: Floats, whole: Floats | Ints) -> Floats:
+    """Divide where there is a whole; NaN elsewhere."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(whole > 0, part / whole, np.nan)
+
+
 # slices that are compared each with each
 MOST_COMPARED = 12
 
@@ -310,11 +326,8 @@ def slices(t: Tables, by: Mapping[str, Slice]) -> tuple[pd.DataFrame, pd.DataFra
             if label == 1 and t.data.n_labels == 2:
                 share = 1 - share  # what is not the first label is the second
             else:
-                shares = t.some(label, len(names))
-                rng = np.random.default_rng([t.seed, 1_000_004, number, label + 1])
-                found = t.estimator.groups(label, t.seen, shares, (item, group), len(names), rng)
-                with np.errstate(invalid="ignore", divide="ignore"):
-                    share = np.where(n > 0, found / n, np.nan)
+                stream = 1_000_004, number, label + 1
+                share = _part(t.groups(label, (item, group), len(names), stream), n)
             what: dict[str, Any] = {"quantity": "accuracy", "label": ""}
             if label == WRONG:
                 share = 1 - share
@@ -360,10 +373,8 @@ def systems(
             if label == won_by[1 - side]:
                 continue
             worth = 1.0 if label == won_by[side] else 0.5
-            rng = np.random.default_rng([t.seed, 1_000_005, side, label])
-            shares = t.some(label, len(names))
-            found = t.estimator.groups(label, t.seen, shares, (item, group), len(names), rng)
-            won = won + worth * found
+            stream = 1_000_005, side, label
+            won = won + worth * t.groups(label, (item, group), len(names), stream)
     share = won / np.maximum(n, 1)
     rows = [
         {"system": name, "n": int(n[at]), "audited": int(judged[at])}
@@ -402,8 +413,7 @@ def accuracies(t: Tables) -> tuple[Floats, Ints]:
     rng = np.random.default_rng([t.seed, 1_000_002])
     shares = t.some(WRONG, data.n_coders)
     right, n = t.estimator.coders(t.seen, shares, labels, data.n_coders, rng)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(n > 0, right / n, np.nan), n
+    return _part(right, n), n
 
 
 def coders(t: Tables, share: Floats, n: Ints) -> pd.DataFrame:
@@ -439,14 +449,10 @@ def classes(t: Tables) -> pd.DataFrame:
     rows = []
     truth, coder = t.truth()[data.item], data.coder.astype(np.int64)
     for label, name in enumerate(data.labels):
-        shares = t.some(label, 2 * data.n_coders)
-        rng = np.random.default_rng([t.seed, 1_000_003, label])
         gave = data.label == label
         units = data.item, 2 * coder + gave
-        found = t.estimator.groups(label, t.seen, shares, units, 2 * data.n_coders, rng)
-        yes, no = found[:, 1::2], found[:, ::2]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            share = np.where(yes + no > 0, yes / (yes + no), np.nan)
+        found = t.groups(label, units, 2 * data.n_coders, (1_000_003, label))
+        share = _part(found[:, 1::2], found[:, 1::2] + found[:, ::2])
         asked = np.bincount(coder[truth == label], minlength=data.n_coders)
         right = np.bincount(coder[(truth == label) & gave], minlength=data.n_coders)
         for who in range(data.n_coders):

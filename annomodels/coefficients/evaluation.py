@@ -270,24 +270,22 @@ def point_values(sample: Sample, requests: Sequence[Request]) -> list[Evaluated]
 
 def draw_values(sample: Sample, requests: Sequence[Request], draws: int, seed: int) -> list[Floats]:
     """Draw the sampling posterior, shape [draw] for each request."""
+    if not draws:
+        return [np.empty(0) for _ in requests]
+    return [found.value for found in draw_parts(sample, requests, draws, seed)]
+
+
+def draw_parts(
+    sample: Sample, requests: Sequence[Request], draws: int, seed: int
+) -> list[Evaluated]:
+    """Draw coefficients with their observed and expected disagreement, shape [draw] each."""
     # The weights depend on the sample and the seed alone, so draws of different coefficients of the
     # same data belong together, whether they are asked for at once or one by one.
     if not requests:
         return []
-    if not draws:
-        return [np.empty(0) for _ in requests]
     statistics = Statistics(sample.rows, requests)
-    blocks = [
-        [found.value for found in statistics.evaluate(weights)]
-        for weights in sample.draw(draws, seed, statistics.width)
+    blocks = [statistics.evaluate(w) for w in sample.draw(draws, seed, statistics.width)]
+    return [
+        Evaluated(*(np.concatenate(part) for part in zip(*of_one, strict=True)))
+        for of_one in zip(*blocks, strict=True)
     ]
-    return [np.concatenate(column) for column in zip(*blocks, strict=True)]
-
-
-def draw_parts(sample: Sample, request: Request, draws: int, seed: int) -> Evaluated:
-    """Draws of a coefficient with its observed and expected disagreement, shape [draw] each."""
-    statistics = Statistics(sample.rows, [request])
-    blocks = [
-        statistics.evaluate(weights)[0] for weights in sample.draw(draws, seed, statistics.width)
-    ]
-    return Evaluated(*(np.concatenate(column) for column in zip(*blocks, strict=True)))

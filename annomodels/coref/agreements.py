@@ -54,13 +54,11 @@ def alpha(
     labels
         For each coder the label of each item: ``{coder: {item: label}}`` or a list of lists. A
         label is a set, list or tuple; or a word, at distance 1 from all else; None if missing.
-    distance
-        See :func:`set_distance`, or a function of two frozensets.
+    distance, empty
+        See :func:`set_distance`; the distance can be a function of two frozensets.
     observed
         Other labels of the same items for D_o, as in the exclusive conditions of Poesio and
         Artstein (2005).
-    empty
-        See :func:`set_distance`.
     coefficient
         "alpha" or "K" (Siegel and Castellan 1988), which takes labels as the same or not.
 
@@ -142,23 +140,17 @@ def agreement(
         A document or several.
     chain
         The condition.
-    distance
+    distance, empty
         See :func:`set_distance`.
     coefficient
         "alpha", or "K", which takes labels as the same or not.
     by
         "document" or "genre" for a result for each; None for all documents together.
     drop
-        Expressions to leave out, such as names of places that were known in advance: spans, or ids
-        of markables.
-    empty
-        See :func:`set_distance`.
-    draws
-        Number of draws of alpha over texts like these, for ``interval`` of the result. It takes
-        three texts: within a text, labels of one chain change together, so that they cannot be
-        resampled.
-    seed
-        Seed of the random numbers.
+        Expressions to leave out: spans, or ids of markables.
+    draws, seed
+        Number and seed of the draws of alpha over texts like these, for ``interval`` of the
+        result. It takes three texts, as within a text the labels of a chain change together.
 
     Returns
     -------
@@ -183,13 +175,33 @@ def agreement(
     (0.5455, 1.0)
     """
     documents = documents_of(corpus)
+    condition, wanted = condition_named(chain), list(drop)
+    name = "nominal" if coefficient == "K" else distance
+    function = size_distance(name, empty)
+
+    def of(group: Sequence[Document]) -> Agreement:
+        parts, errors = [], 0
+        for document in group:
+            errors += len(errors_of(document)) if condition.chain != "cluster" else 0
+            parts.append(labels_of(document, condition, _dropped(document, wanted)))
+        other = None
+        if condition.observed != condition.expected and coefficient == "alpha":
+            other = (parts, condition.observed)
+        added = pieces(parts, function, condition.expected, other)
+        coders = len({coder for document in group for coder in document.layers})
+        unfinished = f"{errors:,} expression(s) with an unfinished judgment were dropped."
+        notes = (unfinished,) if errors else ()
+        found = together(added, function)
+        whole = result(found, coefficient, name, coders, condition.title, notes)
+        if draws < 1 or not math.isfinite(whole.value):
+            return whole
+        nominal = coefficient == "K"
+        drawn = chance_corrected_draws(added, function, nominal, draws, valid_seed(seed))
+        return replace(whole, draws=drawn, notes=notes if drawn is not None else (*notes, TOO_FEW))
+
     if by is None:
-        return _of(documents, chain, distance, coefficient, drop, empty, draws, seed)
-    dropped = list(drop)
-    return {
-        name: _of(group, chain, distance, coefficient, dropped, empty, draws, seed)
-        for name, group in sorted(parts_of(documents, by).items())
-    }
+        return of(documents)
+    return {part: of(group) for part, group in sorted(parts_of(documents, by).items())}
 
 
 def parts_of(documents: Sequence[Document], by: By | None) -> dict[str, list[Document]]:
@@ -207,41 +219,6 @@ TOO_FEW = (
     f"No interval: it takes {FEWEST} texts, because within a text the labels of a chain change "
     "together."
 )
-
-
-def _of(
-    documents: Sequence[Any],
-    chain: str,
-    distance: str,
-    coefficient: Which,
-    drop: Iterable[Any],
-    empty: Empty,
-    draws: int,
-    seed: int,
-) -> Agreement:
-    condition = condition_named(chain)
-    name = "nominal" if coefficient == "K" else distance
-    function = size_distance(name, empty)
-    wanted = list(drop)
-    parts, errors = [], 0
-    for document in documents:
-        bad = errors_of(document) if condition.chain != "cluster" else {}
-        errors += len(bad)
-        parts.append(labels_of(document, condition, _dropped(document, wanted)))
-    other = None
-    if condition.observed != condition.expected and coefficient == "alpha":
-        other = (parts, condition.observed)
-    added = pieces(parts, function, condition.expected, other)
-    found = together(added, function)
-    coders = len({coder for document in documents for coder in document.layers})
-    notes = (
-        (f"{errors:,} expression(s) with an unfinished judgment were dropped.",) if errors else ()
-    )
-    whole = result(found, coefficient, name, coders, condition.title, notes)
-    if draws < 1 or not math.isfinite(whole.value):
-        return whole
-    drawn = chance_corrected_draws(added, function, coefficient == "K", draws, valid_seed(seed))
-    return replace(whole, draws=drawn, notes=notes if drawn is not None else (*notes, TOO_FEW))
 
 
 def _dropped(document: Any, wanted: Sequence[Any]) -> set[Key]:
@@ -392,10 +369,8 @@ def antecedent_positions(
     ----------
     corpus
         A document or several; positions are word numbers within a document.
-    edge
-        "begin" or "end".
-    relative
-        Whether to count from the first word of the expression.
+    edge, relative
+        "begin" or "end"; and whether to count from the first word of the expression.
 
     Returns
     -------

@@ -271,10 +271,8 @@ def s_item(lengths: Iterable[int], same: Iterable[bool]) -> HeadAgreement:
 
     Parameters
     ----------
-    lengths
-        Number of words of each mention.
-    same
-        Whether both coders chose the same head.
+    lengths, same
+        Number of words of each mention, and whether both coders chose the same head.
 
     Raises
     ------

@@ -1,37 +1,16 @@
 r"""Posteriors of pair kappa: of each text, of these texts, of texts like them, and of a new one.
 
-**Mentions.**
-
-Pairs of a text are not independent: each mention is in many. So mentions are weighted, not pairs,
-and a pair counts with the product of the weights of its two mentions (the Bayesian bootstrap of
-Rubin 1981, doi:10.1214/aos/1176345338).
-
-To the mentions of the text come two of a prior, each with a Gamma(1/2) weight: one that all coders
-put into the cluster of the same mention, and one that each of them puts into the cluster of a
-mention of their choice, drawn again each time. They are for mentions what Jeffreys' prior is for
-a share: without the second, coders who happened to agree in everything would be sure to do so for
-ever, and near-perfect ones have intervals that are too short on that side.
-
-A pair of mentions weighs in for both of them, while one coder's slip on one of them is behind a
-disagreement. In long chains that is nothing, as a misplaced mention is in many pairs and the others
-are in one of these; where most pairs stand alone, draws vary three times as much as they should. So
-draws are drawn together there, see :func:`spread_factor`.
-
-**Texts.**
+Mentions are weighted (Rubin 1981, doi:10.1214/aos/1176345338), with two mentions of a prior, each
+with a Gamma(1/2) weight: one that all coders put into the cluster of the same mention, and one that
+each of them puts into the cluster of a mention of their choice. Kappas of texts are normal:
 
 .. math::
 
     \kappa_t \sim N(m_{g(t)}, \sigma^2), \quad m_g \sim N(\mu, (\rho \sigma)^2), \quad
     p(\mu, \sigma) \propto \sigma^{-3/4}, \quad \rho \sim \mathrm{HalfCauchy}(1)
 
-The kappa of a text varies by its mentions and by the text; :math:`\sigma` holds both, so that the
-interval does not lean on how well the one is told from the other. Genres learn from each other as
-much as they are alike (:math:`\rho`). For all texts together genres are one more reason why texts
-differ, and :math:`\rho` is 0. All is drawn exactly: :math:`\mu` and :math:`\sigma` have closed
-forms given :math:`\rho`, and :math:`\rho` takes values on a grid.
-
-With :math:`\sigma^{-1}` in place of :math:`\sigma^{-3/4}` this would be Student's interval of a
-mean, which is too short for few texts, as kappas are skewed (``benchmarks/coverage_coref.py``).
+For all texts together :math:`\rho` is 0. :math:`\mu` and :math:`\sigma` have closed forms given
+:math:`\rho`, which takes values on a grid. ``docs/coref-coverage.md`` has the reasons.
 """
 
 from __future__ import annotations
@@ -39,7 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -148,14 +127,28 @@ def weight_blocks(
         yield Weights(mentions, prior, same, own)
 
 
-def kappas(x: Ints, y: Ints, weights: Floats, extras: Sequence[Extra] = ()) -> Floats:
-    """Kappa of weighted mentions from their cluster codes."""
+def kappas(
+    x: Ints,
+    y: Ints,
+    weights: Floats,
+    extras: Sequence[Extra] = (),
+    known: tuple[Floats, Floats, Floats, Floats] | None = None,
+) -> Floats:
+    """Return kappa of weighted mentions from their cluster codes, shape [draw]."""
+    # `known`: squared weights, all pairs, and the pairs within the clusters of either coder
     if len(x) < 2:
         return np.full(len(weights), math.nan)
-    alone, every = _all_pairs(weights, extras)
-    first = _pairs(x, weights, alone, [(x[e.x], e.weight) for e in extras])
-    second = _pairs(y, weights, alone, [(y[e.y], e.weight) for e in extras])
-    return _joined(x, y, weights, extras, (alone, every, first, second))
+    if known is None:
+        alone, every = _all_pairs(weights, extras)
+        first = _pairs(x, weights, alone, [(x[e.x], e.weight) for e in extras])
+        second = _pairs(y, weights, alone, [(y[e.y], e.weight) for e in extras])
+    else:
+        alone, every, first, second = known
+    wide = int(y.max()) + 1
+    joint = [(x[e.x] * wide + y[e.y], e.weight) for e in extras]
+    both = _pairs(x * wide + y, weights, alone, joint)
+    found = kappa_of(both, first - both, second - both, every - first - second + both)
+    return np.where(np.isnan(found), 1.0, found)
 
 
 def spread_factor(x: Ints, y: Ints) -> tuple[float, float]:
@@ -223,22 +216,6 @@ def _all_pairs(weights: Floats, extras: Sequence[Extra]) -> tuple[Floats, Floats
     return alone, ((weights.sum(1) + sum(added)) ** 2 - alone) / 2
 
 
-def _joined(
-    x: Ints,
-    y: Ints,
-    weights: Floats,
-    extras: Sequence[Extra],
-    sums: tuple[Floats, Floats, Floats, Floats],
-) -> Floats:
-    """Kappa, where the sums over all mentions and over the clusters of either coder are known."""
-    alone, every, first, second = sums
-    wide = int(y.max()) + 1
-    joint = [(x[e.x] * wide + y[e.y], e.weight) for e in extras]
-    both = _pairs(x * wide + y, weights, alone, joint)
-    found = kappa_of(both, first - both, second - both, every - first - second + both)
-    return np.where(np.isnan(found), 1.0, found)
-
-
 def _pairs(
     group: Ints, weights: Floats, alone: Floats, added: Sequence[tuple[Ints, Floats]]
 ) -> Floats:
@@ -270,28 +247,23 @@ def pair_blocks(
         both = np.flatnonzero((codes[list(pair)] >= 0).all(0))
         if len(both) > 1:
             shared[pair] = both
-    whole = sorted({coder for pair, at in shared.items() if len(at) == n for coder in pair})
     factors = {(a, b): spread_factor(codes[a, at], codes[b, at]) for (a, b), at in shared.items()}
     for block in weight_blocks(rng, draws, n, len(names)):
-        # coders who marked all mentions: what does not depend on the other coder, once
-        known: dict[int, Floats] = {}
-        alone, every = np.zeros(0), np.zeros(0)
-        for coder in whole:
-            extras = block.extras(coder, coder, n)
-            if not known:
-                alone, every = _all_pairs(block.mentions, extras)
-            added = [(codes[coder][e.x], e.weight) for e in extras]
-            known[coder] = _pairs(codes[coder], block.mentions, alone, added)
+        alone, every = _all_pairs(block.mentions, block.extras(0, 0, n))
+
+        @cache
+        def within(coder: int, block: Weights = block, alone: Floats = alone) -> Floats:
+            """Weight of the pairs within clusters of a coder who marked all mentions."""
+            added = [(codes[coder][e.x], e.weight) for e in block.extras(coder, coder, n)]
+            return _pairs(codes[coder], block.mentions, alone, added)
+
         found = {}
         for (a, b), at in shared.items():
             extras = block.extras(a, b, len(at))
-            if len(at) == n:
-                sums = alone, every, known[a], known[b]
-                values = _joined(codes[a], codes[b], block.mentions, extras, sums)
-            else:
-                values = kappas(codes[a, at], codes[b, at], block.mentions.T[at].T, extras)
-            value, factor = factors[a, b]
-            found[names[a], names[b]] = _spread(values, value, factor)
+            known = (alone, every, within(a), within(b)) if len(at) == n else None
+            mentions = block.mentions if known else block.mentions.T[at].T
+            values = kappas(codes[a, at], codes[b, at], mentions, extras, known)
+            found[names[a], names[b]] = _spread(values, *factors[a, b])
         yield found
 
 
@@ -310,10 +282,8 @@ def pair_draws(x: Clusters, y: Clusters, draws: int = 1000, seed: int = 0) -> Fl
 
     and so on for the other cells of :func:`pair_table`, where :math:`W_{ij}` is the weight of the
     mentions in cluster i of the one and j of the other coder (Rubin 1981,
-    doi:10.1214/aos/1176345338). Two mentions of a prior are among them, with Gamma(1/2) weights:
-    one that both coders put with the same mention, and one that each puts with a mention of their
-    own. So coders who agree in everything still have an interval. Where most pairs stand alone,
-    draws are drawn together, as a pair then weighs in for both of its mentions.
+    doi:10.1214/aos/1176345338). With two mentions of a prior, coders who agree in everything still
+    have an interval.
 
     Parameters
     ----------
@@ -488,10 +458,8 @@ def pair_posterior(corpus: Corpus, draws: int = 1000, seed: int = 0) -> PairPost
 
     The mentions of a text are weighted as in :func:`pair_draws`, with the same weights for all
     pairs of its coders. The kappas of texts are normal around the mean of their text type, and
-    these means around a common one, with the spreads estimated; see ``by_genre``. How often the
-    intervals covered the true value in simulated texts stands on the page :doc:`/coref-coverage`.
-    What they do not know is that coders may err on a whole chain: they take errors on different
-    mentions for independent.
+    these means around a common one, with the spreads estimated; see ``by_genre``. The intervals
+    assume that errors on different mentions are independent; :doc:`/coref-coverage` measures them.
 
     Parameters
     ----------

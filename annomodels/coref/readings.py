@@ -128,20 +128,17 @@ def ambiguous_places(
         A document or several.
     chain
         The condition that makes the labels, see :func:`agreement`.
-    outlier_max
-        Most coders that count as outliers.
-    min_support
-        Fewest coders that make a second chain a reading.
+    outlier_max, min_support
+        Most coders that count as outliers, and fewest that make a second chain a reading.
     drop
         Keys (level, span) of expressions to leave out.
 
     Returns
     -------
     pandas.DataFrame
-        One row for each expression in the order of the text: `document`, `span`, `text`, the
-        `kind`, whether it is `explicit` and `implicit`, number of `coders`, of `multiple` (several
-        readings), of different `chains` among the others, and how many chose the `first` and the
-        `second` most frequent chain.
+        One row for each expression in the order of the text: `document`, `span`, `text`, `kind`,
+        `explicit`, `implicit`, number of `coders`, of `multiple` (several readings), of different
+        `chains` among the others, and how many chose the `first` and the `second` chain.
 
     Examples
     --------
@@ -332,26 +329,19 @@ def reading_table(
 
     Parameters
     ----------
-    corpus
-        A document or several.
-    chain
-        The condition that makes the labels, see :func:`agreement`.
-    kinds
-        Kinds of places, see :func:`ambiguous_places`.
+    corpus, chain, kinds, drop
+        As in :func:`ambiguous_places`, with the kinds of places to show.
     window
         Words of context on either side.
     most
         At most so many places: those with most coders behind a second reading, or who gave several.
-    drop
-        Keys (level, span) of expressions to leave out.
 
     Returns
     -------
     pandas.DataFrame
-        One row for each reading of each place, most coders first: `document`, `span`, `kind`, the
-        words `before`, the `text` of the expression and the words `after`, what the `reading` is,
-        the names of the `coders`, their number `n` `of` all who judged it, and whether these coders
-        gave `several` readings.
+        One row for each reading of each place, most coders first: `document`, `span`, `kind`,
+        `before`, `text`, `after`, the `reading`, the names of the `coders`, their number `n` `of`
+        all who judged it, and whether these coders gave `several` readings.
 
     Examples
     --------
