@@ -535,7 +535,7 @@ class ScanFit(Fit):
     _has = _named("check coders prevalence write_gold", "coders confusion prevalence ranks")
     _reasons: ClassVar = {
         **_NO_LINKS,
-        "": "needs the labels in memory, fit am.scan(...).to_annotations()",
+        "": "needs the labels in memory: fit them without a scan",
         "gold": "the gold standard of a scan goes to disk, use write_gold(path)",
         "plot.values": _NO_VALUES,
     }
