@@ -45,6 +45,23 @@ class Verb:
         return _spell(self)
 
 
+class Note(str):
+    """Note on one of several texts, told once for all that have a note of its code.
+
+    >>> note = Note("2 mentions lost.", "lost")
+    >>> note, note.code
+    ('2 mentions lost.', 'lost')
+    """
+
+    code: str
+
+    def __new__(cls, text: str, code: str = "") -> Note:
+        """Return the text with its code."""
+        note = super().__new__(cls, text)
+        note.code = code
+        return note
+
+
 _speller: Callable[[Option | Verb], str] | None = None
 
 

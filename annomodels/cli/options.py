@@ -143,6 +143,17 @@ spreadsheet_option = option(
 every_question_option = option(
     "--every-question", "Analyze each question or variable of DATA separately.", bool
 )
+_stream = option(
+    "--stream",
+    "Fit block by block, for more labels than fit into memory: DATA is a Parquet, CSV or TSV file, "
+    "a folder or a pattern.",
+    bool,
+)
+_cache = option(
+    "--cache",
+    "With --stream: folder for the sorted labels, so that the next run need not sort again.",
+    metavar="FOLDER",
+)
 force_option = option("--force", "Overwrite outputs that exist.", bool, section=OUTPUT)
 json_option = option("--json as_json", "Write the result as JSON.", bool, section=OUTPUT)
 gate_option = option(
@@ -151,6 +162,11 @@ gate_option = option(
     "accuracy.low<0.9; the names are in the first column of the table; may be repeated.",
     metavar="GATE",
 )
+
+
+def stream_options(command: Command) -> Command:
+    """Add --stream and --cache."""
+    return _stream(_cache(command))
 
 
 def examples(*lines: str) -> str:
