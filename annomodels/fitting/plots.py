@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from annomodels.fitting.fit import Fit
 
 
 Measure = Literal["accuracy", "skill", "bits", "reliability", "bias", "scale", "noise"]
@@ -37,7 +35,7 @@ class FitPlots:
     'label given'
     """
 
-    def __init__(self, fit: Fit) -> None:
+    def __init__(self, fit: Any) -> None:
         self._fit = fit
 
     def __repr__(self) -> str:
@@ -45,7 +43,7 @@ class FitPlots:
         drawn = [name for name in names if not self._fit.lacks(f"plot.{name}")]
         return f"plots: {', '.join(drawn)}"
 
-    def _of(self, name: str) -> Fit:
+    def _of(self, name: str) -> Any:
         self._fit.require(f"plot.{name}")
         return self._fit
 
