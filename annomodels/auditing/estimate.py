@@ -161,7 +161,9 @@ class Estimate:
             remedy = "Give the fit that was given to am.estimate, as it was before the audit."
             raise AnnotationError(Problem(what, "estimate", remedy))
         found = after(fit, self.answers, self.lesson, self.draws["still_wrong"].values)
-        found.tree["audit"].attrs["mark"] = self.mark
+        row = self.row("still_wrong")
+        ends = {"wrong": row["value"], "wrong_low": row["low"], "wrong_high": row["high"]}
+        found.tree["audit"].attrs |= {"mark": self.mark, **ends}
         return found
 
 

@@ -10,10 +10,10 @@ from annomodels.data.annotations import Annotations, as_annotations
 from annomodels.data.names import label_text
 from annomodels.data.validation import rated, some
 from annomodels.errors import AnnotationError, NotApplicable
+from annomodels.limits import SHARED_ITEMS
 from annomodels.models.catalog import class_of
 from annomodels.models.encoded import require_fittable
 from annomodels.planning.rules import ALSO, FIRST, Facts, facts_of, holding
-from annomodels.planning.supports import FEWEST_SHARED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -196,7 +196,7 @@ def _audit(data: Annotations) -> str:
 def _cautions(facts: Facts) -> list[str]:
     """Sentences about data that leave any model little to learn."""
     said = []
-    if facts.shared < FEWEST_SHARED:
+    if facts.shared < SHARED_ITEMS:
         said.append(
             f"Only {facts.shared:.0%} of the items have labels of two coders: the quality of "
             "coders rests on these."

@@ -7,10 +7,15 @@ from dataclasses import dataclass
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.validation import counted
-from annomodels.planning.rules import ENOUGH_GOLD, FEW, MANY, SEVERAL, facts_of
-
-FEWEST_SHARED = 0.5  # share of the items that two coders labelled
-FEWEST_CODERS = 3  # with two, a disagreement does not tell which of them is wrong
+from annomodels.limits import (
+    CODER_MATRIX,
+    CODERS_COMPARED,
+    CONTESTED_LABELS,
+    ITEM_DIFFICULTY,
+    KNOWN_TESTED,
+    SHARED_ITEMS,
+)
+from annomodels.planning.rules import facts_of
 
 
 @dataclass(frozen=True)
@@ -35,22 +40,24 @@ def supports(data: Annotations) -> tuple[Use, ...]:
     agreed = "there is only one coder" if coders < 2 else pairs
     if facts.labels < 2:
         agreed = agreed or "all labels are the same"
-    known = facts.gold >= ENOUGH_GOLD
-    few = one if coders < FEWEST_CODERS and not known else ""
+    known = facts.gold >= KNOWN_TESTED
+    few = one if coders < CODERS_COMPARED and not known else ""
     thin = (
         ""
-        if facts.shared >= FEWEST_SHARED
+        if facts.shared >= SHARED_ITEMS
         else f"{1 - facts.shared:.0%} of the items have one label"
     )
-    judged = few or ("" if facts.per_coder >= FEW else f"{facts.per_coder:g} labels a coder")
-    per_item = f"{facts.per_item:g} labels an item"
-    tested = f"{facts.gold} of {ENOUGH_GOLD} items with known truth"
+    thinly = "" if facts.per_coder >= CODER_MATRIX else f"{facts.per_coder:g} labels per coder"
+    per_item = f"{facts.per_item:g} labels per item"
+    hard = "" if facts.per_item >= ITEM_DIFFICULTY else per_item
+    readings = "" if facts.most >= CONTESTED_LABELS else per_item
+    tested = f"{facts.gold} of {KNOWN_TESTED} items with known truth"
     found = [
         Use("alpha", agreed),
         Use("gold", agreed or thin),
-        Use("coders' accuracy", agreed or judged),
-        Use("hard items", agreed or few or ("" if facts.per_item >= SEVERAL else per_item)),
-        Use("items with two readings", agreed or ("" if facts.per_item >= MANY else per_item)),
+        Use("coders' accuracy", agreed or few or thinly),
+        Use("hard items", agreed or few or hard),
+        Use("items with two readings", agreed or readings),
         Use("a test against known truth", "" if known else tested),
     ]
     return tuple(found)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from annomodels.errors import AnnotationError, Problem
-from annomodels.reporting.health import FEW, Counts, Health, Spread, health
-from annomodels.summaries.draws import choices, interval, thinned, truth_probabilities
-from annomodels.summaries.gold.gold import CURVE, audited_wrong, stacked_truths, wrong_interval
+from annomodels.limits import CODER_THIN
+from annomodels.reporting.health import Counts, Health, Spread, health
+from annomodels.summaries.coders.coders import certain, flagged
+from annomodels.summaries.gold.coverage import CURVE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,16 +22,11 @@ if TYPE_CHECKING:
     from annomodels.auditing.estimate import Estimate
     from annomodels.fitting.fit import Fit
     from annomodels.scale.tally import Tally
+    from annomodels.summaries.gold.coverage import Wrong
     from annomodels.summaries.next.next_labels import NextLabels
     from annomodels.summaries.summary import Summary
     from annomodels.summaries.trust.checks import Check
-    from annomodels.types import Bools, Floats, Ints
-
-CERTAIN = 0.95  # probability from which the page says "very probably"
-BUDGET = 100  # labels to ask for next
-# of the count of wrong labels
-_DRAWS = 400
-_CELLS = 40_000_000  # items x classes x draws to look at: a second or two
+    from annomodels.types import Floats
 
 
 class Facts:
@@ -137,7 +133,7 @@ class Facts:
     @cached_property
     def following(self) -> NextLabels:
         """The next labels to ask for."""
-        return self.fit.next(BUDGET)
+        return self.fit.next(target=self.target)
 
     @cached_property
     def calibration(self) -> Summary | None:
@@ -160,11 +156,7 @@ class Facts:
     @cached_property
     def wrong(self) -> Wrong:
         """Numbers of wrong labels to be expected."""
-        wrong = wrong_labels(self.fit)
-        if self.estimate is None:
-            return wrong
-        row = self.estimate.row("still_wrong")
-        return replace(wrong, gold=row["value"], gold_low=row["low"], gold_high=row["high"])
+        return self.fit.wrong_labels(self.known)
 
     @cached_property
     def tally(self) -> Tally:
@@ -176,10 +168,8 @@ class Facts:
     @cached_property
     def coverage(self) -> Summary:
         """How many items each threshold keeps."""
-        if self.has("gold"):
-            from annomodels.summaries.gold.gold import coverage
-
-            return coverage(self.tree, self.data)
+        if self.has("coverage"):
+            return self.fit.coverage(self.known)
         import xarray as xr
 
         from annomodels.summaries.summary import Summary
@@ -242,17 +232,13 @@ class Facts:
     @property
     def surely_bad(self) -> pd.DataFrame:
         """Coders that are very probably spammers, adversaries, at chance, or below the target."""
-        table = self.coders.table
-        names = ["p_spammer", "p_adversary", "p_no_better_than_chance", "p_below_target"]
-        return table[(table[names].astype(float) > CERTAIN).any(axis=1)]
+        return self.coders.table[certain(self.coders.table)]
 
     @property
     def flagged(self) -> pd.DataFrame:
         """The same, and those that look like it, worst skill first."""
         table = self.coders.table
-        bad = table["kind"].isin(["spammer", "adversary"])
-        bad |= table.index.isin(self.surely_bad.index)
-        return table[bad].sort_values("skill", kind="stable")
+        return table[flagged(table)].sort_values("skill", kind="stable")
 
     @property
     def too_sure(self) -> bool:
@@ -307,64 +293,6 @@ def _counts(data: Any, counted: Tally) -> Counts:
         unused=tuple(data.labels[k] for k in np.flatnonzero(data.per_label == 0)),
         repeats=data.repeats,
         skips=data.skips,
-        few=tuple(data.coders[j] for j in np.flatnonzero(data.per_coder < FEW)),
+        few=tuple(data.coders[j] for j in np.flatnonzero(data.per_coder < CODER_THIN)),
         single=int(counted.per_item[1]),
     )
-
-
-@dataclass(frozen=True)
-class Wrong:
-    """Posterior of the number of wrong labels."""
-
-    n: int
-    gold: float
-    gold_low: float
-    gold_high: float
-    vote: float
-    vote_low: float
-    vote_high: float
-
-
-def wrong_labels(fit: Fit) -> Wrong:
-    """Count wrong labels on replicated truths, one per posterior draw.
-
-    With the engine "em" the intervals are NaN.
-    """
-    data = fit.data
-    mean = np.asarray(fit.tree["truth"]["p_truth"].values, dtype=float)
-    unknown = np.ones(data.n_items, bool) if data.gold is None else data.gold < 0
-    best = mean.argmax(axis=1)
-    winners = data.votes == data.votes.max(axis=1, keepdims=True)
-    chance = winners / winners.sum(axis=1, keepdims=True)
-    gold = audited_wrong(fit.tree)
-    gold = float((1 - mean.max(axis=1))[unknown].sum()) if gold is None else gold
-    vote = float((1 - (mean * chance).sum(axis=1))[unknown].sum())
-    counts = _replicated(fit, unknown, best, chance)
-    low, high = interval(counts)
-    # of a stack the number was counted with every draw: no second answer to the same question
-    low[0], high[0] = wrong_interval(fit.tree) or (low[0], high[0])
-    return Wrong(
-        n=int(unknown.sum()),
-        gold=gold,
-        gold_low=float(low[0]),
-        gold_high=float(high[0]),
-        vote=vote,
-        vote_low=float(low[1]),
-        vote_high=float(high[1]),
-    )
-
-
-def _replicated(fit: Fit, unknown: Bools, best: Ints, chance: Floats) -> Floats:
-    """Numbers of wrong labels by gold and by vote, shape [draw, 2]."""
-    most = max(40, min(_DRAWS, _CELLS // max(chance.size, 1)))
-    if "stack" in fit.tree.children:
-        beliefs = stacked_truths(fit.tree, most)
-    else:
-        beliefs = truth_probabilities(thinned(fit.tree, fit.data, most), fit.data)
-    rng = np.random.default_rng(0)
-    counts = []
-    for _, p in beliefs:
-        truth = choices(p, rng.random(len(p)))
-        vote = choices(chance, rng.random(len(p)))
-        counts.append([((truth != by) & unknown).sum() for by in (best, vote)])
-    return np.array(counts, dtype=float)

@@ -14,7 +14,7 @@ from annomodels.reporting.methods import methods
 from annomodels.reporting.sections.verdict import next_step, sentences
 from annomodels.scale import scanning, sorting
 from annomodels.scale.tally import tally
-from annomodels.summaries.gold.gold import coverage
+from annomodels.summaries.gold.coverage import coverage
 
 pytestmark = pytest.mark.slow
 

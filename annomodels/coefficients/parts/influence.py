@@ -27,11 +27,8 @@ MOST_ROWS = 20_000_000
 
 
 def without_each_item(setup: Setup, counts: Counts) -> Floats:
-    """Coefficient without each item, shape [item].
-
-    NaN where it would be undefined, for a mean over pairs of coders, and where there are too many
-    items for a coefficient that tells the coders apart.
-    """
+    """Return the coefficient without each item [item], NaN if it is undefined."""
+    # NaN too for a mean over pairs of coders, and for too many items if coders are told apart.
     entry, n = setup.request.coefficient, int(counts.together.shape[1])
     out = np.full(n, np.nan)
     width = counts.width(entry.by_coder) + (n if entry.by_coder else 0)

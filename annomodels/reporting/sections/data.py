@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from annomodels.data.names import label_text
+from annomodels.limits import CODER_THIN
 from annomodels.reporting.facts import Facts
-from annomodels.reporting.health import FEW, Spread
+from annomodels.reporting.health import Spread
 from annomodels.reporting.parts import Part, Rows, Section, notes
 from annomodels.reporting.words import count, listed, number
 from annomodels.summaries.columns import short
@@ -72,15 +73,15 @@ def health_notes(facts: Facts) -> list[str]:
     if counts.few:
         verb = "has" if len(counts.few) == 1 else "have"
         out.append(
-            f"{count(len(counts.few), 'coder')} {verb} fewer than {FEW} labels, so little can be "
-            f"said about them: {_named(counts.few)}."
+            f"{count(len(counts.few), 'coder')} {verb} fewer than {CODER_THIN} labels, so "
+            f"little can be said about them: {_named(counts.few)}."
         )
     if counts.single:
         verb = "has" if counts.single == 1 else "have"
         out.append(f"{count(counts.single, 'item')} {verb} one label only.")
     if not on_disk and facts.health.constant:
         names = _named(facts.health.constant)
-        out.append(f"Always one and the same label, with {FEW} labels or more: {names}.")
+        out.append(f"Always one and the same label, with {CODER_THIN} labels or more: {names}.")
     if counts.unused:
         out.append(f"In the label set, but never given: {_named(counts.unused)}.")
     if on_disk and data.dont_know:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from annomodels import plots
+from annomodels.limits import NEXT_LABELS
 from annomodels.reporting import audited
-from annomodels.reporting.facts import BUDGET, Facts
+from annomodels.reporting.facts import Facts
 from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.parts import Part, Section, box, cut, drawn, notes, pair, picture, table
 from annomodels.reporting.words import count, listed, percent
@@ -41,7 +42,7 @@ def section(facts: Facts) -> list[Part]:
         parts += table(calibration(facts.calibration))
     return [
         *parts,
-        Part("heading", f"The next {BUDGET} labels"),
+        Part("heading", f"The next {NEXT_LABELS} labels"),
         *notes(cut(facts.following.notes)),
         *table(next_items(facts)),
         *table(ask(facts)),

@@ -9,12 +9,12 @@ import numpy as np
 
 from annomodels.plots.style import draws_of
 from annomodels.reporting import audited
-from annomodels.reporting.facts import CERTAIN, Facts
+from annomodels.reporting.facts import Facts
 from annomodels.reporting.outcome import errors_of_scan
 from annomodels.reporting.parts import Part, Rows, Section
 from annomodels.reporting.words import count, interval, listed, number, percent, share_interval
 from annomodels.summaries.columns import short
-from annomodels.summaries.gold.gold import wrong_interval
+from annomodels.summaries.gold.coverage import wrong_interval
 from annomodels.summaries.items.items import quadrant_name
 
 if TYPE_CHECKING:
@@ -128,12 +128,18 @@ def _errors(facts: Facts) -> str:
     if facts.estimate is not None:
         return audited.errors(facts)
     wrong = facts.wrong
+    if wrong.tested == n:
+        return (
+            f"Of the {count(n, 'gold label')}, {wrong.gold:,.0f} are wrong by the known truth, "
+            f"against {number(wrong.vote)} by majority vote."
+        )
+    tested = f"; {wrong.tested:,} of them were compared with known truth" if wrong.tested else ""
     return (
         f"Of the {count(n, 'gold label')}, {number(wrong.gold)} are expected to be wrong "
         f"({interval(wrong.gold_low, wrong.gold_high)}), against {number(wrong.vote)} by majority "
         f"vote ({interval(wrong.vote_low, wrong.vote_high)})"
         + ("; expect more than that: " + TOO_SURE if facts.too_sure else "")
-        + "."
+        + f"{tested}."
     )
 
 
@@ -242,14 +248,26 @@ def _next_step_of_scan(facts: Facts) -> str:
 
 
 def best(facts: Facts) -> str:
-    """Name the coders to ask, where some are known to be good."""
-    table = facts.coders.table
-    sure = table[table["p_no_better_than_chance"].to_numpy(dtype=float) < 1 - CERTAIN]
-    sure = sure[sure["kind"].isin(["good", "biased"])]
-    if not len(sure):
+    """Name the coders whom the plan of labels to ask for asks most, and count new ones."""
+    if facts.lacks("next"):
+        return _best_of_scan(facts)
+    asked = facts.following.table["coder"].astype(str)
+    new, names = int((asked == "").sum()), asked[asked != ""].value_counts(sort=True)
+    if not len(asked):
         return ""
-    best = sure.sort_values("bits", ascending=False, kind="stable").head(3)
-    return f", best from {named(best)}"
+    if not len(names):
+        return " from new coders"
+    said = listed([short(name, 24) for name in names.index[:3]])
+    if new:
+        return f", {count(new, 'label')} from new coders and others from {said}"
+    return f", best from {said}"
+
+
+def _best_of_scan(facts: Facts) -> str:
+    table = facts.coders.table
+    good = table[(table["advice"] == "ask") & table["kind"].isin(["good", "biased"])]
+    best = good.sort_values("bits", ascending=False, kind="stable").head(3)
+    return f", best from {named(best)}" if len(best) else ""
 
 
 def _pair(facts: Facts) -> str:
