@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import re
 import sys
 from pathlib import Path
 from typing import Any

@@ -12,7 +12,6 @@ DOCS = ROOT / "docs"
 OUTSIDE = {"research", "tables", "generated", "_build", "_static", "_templates", "images"}
 PAGES = [
     ROOT / "README.md",
-    ROOT / "CHANGELOG.md",
     *sorted(
         path
         for path in DOCS.rglob("*.md")
@@ -36,8 +35,9 @@ NAMES = re.compile(r"`[^`]*`|\]\([^)]*\)|<[^>]*>|\"[^\"\n]*\"|\*[^*\n]+\*")
 
 
 def prose(page: Path) -> str:
-    """Text of a page without code, formulas, directives and tables."""
+    """Text of a page without code, formulas, directives and what scripts write."""
     text = re.sub(r"\A---\n.*?\n---\n", "", page.read_text("utf-8"), flags=re.S)
+    text = re.sub(r"<!-- Made by.*?<!-- End of.*?-->", "", text, flags=re.S)
     text = re.sub(r"^(`{3,}|~{3,}).*?^\1[`~]*$", "\n", text, flags=re.M | re.S)
     text = re.sub(r"\$\$.*?\$\$", "\n", text, flags=re.S)
     text = re.sub(r"<!--.*?-->", "", text, flags=re.S)
