@@ -55,6 +55,8 @@ def test_the_readme_is_short_and_has_the_measured_numbers(modules: ModuleType) -
     text = (ROOT / "README.md").read_text("utf-8")
     assert len(text.splitlines()) <= 90
     assert text == modules.readme.with_evidence(text), "run python docs/readme.py"
+    paper = (ROOT / "paper.md").read_text("utf-8")
+    assert paper == modules.readme.with_evidence(paper), "run python docs/readme.py"
     assert modules.evidence.FIGURE.read_text("utf-8") == modules.evidence.figure()
 
 

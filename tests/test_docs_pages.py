@@ -128,10 +128,20 @@ def test_the_map_for_language_models_lists_every_page_once() -> None:
     links = re.findall(r"\]\(([\w/-]+)\.html\)", text)
     assert sorted(links) == sorted(LLMS.pages(DOCS))
     assert all((DOCS / f"{link}.md").exists() for link in links)
+    assert "pip install annomodels" not in text  # nothing is released
     for name in set(re.findall(r"\bam\.(\w+)", text)):
         assert name in am.__all__
     for name in set(re.findall(r"\bfit\.(\w+)", text)) - {"plot"}:
         assert callable(getattr(am.Fit, name))
+
+
+def test_notebooks_have_the_code_of_the_tutorials() -> None:
+    for path in sorted((DOCS / "tutorials").glob("*.md")):
+        page = path.read_text("utf-8")
+        made = load("notebooks").notebook(page)
+        code = ["".join(cell["source"]) for cell in made["cells"] if cell["cell_type"] == "code"]
+        assert code == [block.strip() for block in EXECUTE.blocks(page)]
+        assert path.stem == "index" or len(code) > 5
 
 
 def test_the_docs_folder_is_left_as_it_was() -> None:
