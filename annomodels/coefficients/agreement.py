@@ -10,8 +10,8 @@ from typing import Any, Literal, TypedDict, Unpack, get_args, overload
 import numpy as np
 
 from annomodels.coefficients.catalogue import Request
+from annomodels.coefficients.distances import DistanceLike
 from annomodels.coefficients.evaluation import Statistics, draw_values
-from annomodels.coefficients.metrics import DistanceLike
 from annomodels.coefficients.reasons import (
     UNFIT,
     before,
@@ -117,10 +117,8 @@ def agreement(
         "keep" all as if by further coders, or "error".
     undefined
         Number to give where a coefficient is undefined.
-    draws
-        Number of draws of the sampling posterior, 0 for none.
-    seed
-        Seed of the draws; equal seeds give equal draws.
+    draws, seed
+        Number of draws of the sampling posterior, 0 for none, and their seed.
     resample
         What is exchangeable: "items", or "groups" - the documents that items belong to. "auto"
         takes groups where the data have them.

@@ -8,9 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from annomodels.data.validation import some
-from annomodels.errors import Problem
-from annomodels.io.source import Options, Source
-from annomodels.io.tables.columns import Columns, matched
+from annomodels.errors import Option, Problem
 from annomodels.io.tables.table import Table
 
 _ROWS = 2_000  # rows that are looked at
@@ -24,22 +22,6 @@ class Counts:
     classes: tuple[str, ...]
     total: str
     is_sure: bool
-
-
-def is_counts(source: Source, options: Options) -> bool:
-    """Whether columns count labels, and nothing was said about the table."""
-    said = (options.coder, options.label, options.coder_columns, options.question)
-    if source.kind == "xml" or any(said) or options.forced or source.table.problems:
-        return False
-    found = counts_in(source.table)
-    return found is not None and found.is_sure and not matched(source.header)["coder"]
-
-
-def read_counts(source: Source, options: Options) -> Columns:
-    """Say that counts are no labels of coders."""
-    found = counts_in(source.table)
-    assert found is not None
-    return Columns(problems=[counts_problem(found, source.name, form="wide")])
 
 
 def counts_in(table: Table, coders: Sequence[str] = ()) -> Counts | None:
@@ -71,7 +53,7 @@ def counts_problem(found: Counts, source: str, *, form: str) -> Problem:
         return Problem(what, source, remedy)
     what = "Every row holds whole numbers with the same sum: are these counts of labels, or labels?"
     remedy = (
-        f"If they are labels of coders, say format={form!r}. If they are counts, give the "
+        f"If they are labels of coders, say {Option('format', form)}. If they are counts, give the "
         "individual labels as item, coder, label: counts do not say who gave which."
     )
     return Problem(what, source, remedy)

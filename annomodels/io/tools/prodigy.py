@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from annomodels.data.validation import counted, some
+from annomodels.errors import Option
 from annomodels.io.objects import at, keys_of
 from annomodels.io.source import Options, Source
 from annomodels.io.span_builder import SpanBuilder, Spans
 from annomodels.io.spans import Span
 from annomodels.io.tables.columns import Columns
-from annomodels.io.tools.images import is_images
 from annomodels.io.tools.judgements import Judgements
+from annomodels.io.tools.refused import regions
 
 _UNNAMED = re.compile(r"(?:^|-)\d{4}-\d{2}-\d{2}_\d{2}-\d{2}-\d{2}$")
 
@@ -23,7 +24,7 @@ def is_prodigy(source: Source, options: Options) -> bool:
     if source.inside is not None:
         names = source.inside.ending(".jsonl")
         return bool(names) and is_prodigy(source.member(names[0]), options)
-    if is_images(source, options):
+    if regions(source)[0]:
         return False
     return any("_task_hash" in record and "answer" in record for record in source.sample)
 
@@ -80,7 +81,7 @@ def read_prodigy(source: Source, options: Options) -> Columns:
         elif "spans" in record:
             found.problem(
                 "It holds marked stretches of text, not labels of items.",
-                "Say what the items are: units='exact', 'token' or 'overlap'.",
+                f"Say what the items are: {Option('units', 'exact')}, 'token' or 'overlap'.",
             )
             break
         else:
