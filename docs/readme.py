@@ -6,10 +6,7 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 from evidence import FIGURE, figure, sentences  # files beside this one
 from execute import outputs
