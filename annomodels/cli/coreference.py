@@ -70,8 +70,7 @@ def check_chains(chains: Sequence[str]) -> None:
         try:
             condition_named(chain)
         except NotApplicable as error:
-            context = click.get_current_context(silent=True)
-            raise click.UsageError(f"--chain: {error}", context) from None
+            raise click.UsageError(f"--chain: {error}") from None
 
 
 def document_options(command: Command) -> Command:

@@ -93,13 +93,13 @@ def _format_options(
     command: click.Command, ctx: click.Context, formatter: click.HelpFormatter
 ) -> None:
     """Write the options of a command: its own first, then the shared ones by subject."""
-    rows: dict[str, list[tuple[str, str]]] = {"Options": []}
+    rows: dict[str, list[tuple[str, str]]] = {}
     for parameter in command.get_params(ctx):
         record = parameter.get_help_record(ctx)
         if isinstance(parameter, click.Option) and record:
-            usual = SECTIONS["common"] if "--help" in parameter.opts else "Options"
+            usual = SECTIONS["common"] if "--help" in parameter.opts else "Common"
             rows.setdefault(vars(parameter).get("section", usual), []).append(record)
-    for title in ("Options", *SECTIONS.values()):
+    for title in ("Common", *SECTIONS.values()):
         if records := rows.get(title):
             with formatter.section(title):
                 formatter.write_dl(records)

@@ -12,23 +12,17 @@ from pathlib import Path
 from typing import IO
 
 from annomodels.cli.session import current
-from annomodels.errors import AnnomodelsError, Problem
+from annomodels.errors import Problem, Problems
 
 
 class Existing(Problem):
     """An output that is there already."""
 
 
-class CannotWrite(AnnomodelsError):
-    """Outputs cannot be written where they were asked for; holds every problem."""
+class CannotWrite(Problems):
+    """Outputs cannot be written where they were asked for."""
 
-    def __init__(self, problems: Iterable[Problem]) -> None:
-        self.problems = tuple(problems)
-        if len(self.problems) == 1:
-            super().__init__(str(self.problems[0]))
-        else:
-            lines = (f"{n}. {problem}" for n, problem in enumerate(self.problems, 1))
-            super().__init__("\n".join([f"{len(self.problems)} problems with the output:", *lines]))
+    about = "output"
 
 
 def check_file(path: str | Path, force: bool) -> None:

@@ -129,14 +129,12 @@ def refuse_the_rest(job: Job, **others: object) -> None:
         given.append(f"--model {model}")
     if job.sampling.options["engine"] == "nuts":
         given.append("--engine nuts")
-    context = click.get_current_context(silent=True)
     if job.data == "-" or job.data.startswith(PREFIX):
         what = f"--stream reads files, a folder or a pattern, not {job.data}"
         rest = f", and without {', '.join(given)}" if given else ""
-        raise click.UsageError(f"{what}{rest}.", context)
+        raise click.UsageError(f"{what}{rest}.")
     if given:
         raise click.UsageError(
             "--stream reads long tables as they are and fits them block by block, with a stack or "
-            f"a model from pooled to hierarchical: leave out {', '.join(given)}.",
-            context,
+            f"a model from pooled to hierarchical: leave out {', '.join(given)}."
         )
