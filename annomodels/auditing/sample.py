@@ -34,7 +34,7 @@ DEFAULT_SIZE = 60
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Audit:
-    """Items to be judged by somebody who knows, and how they were drawn.
+    """Items for an expert to judge, and how they were drawn.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def audit(
     among: Iterable[Hashable] | None = None,
     earlier: Audit | Design | str | os.PathLike[str] | None = None,
 ) -> Audit:
-    r"""Draw items for somebody who knows to judge, so that the numbers of a fit can be put right.
+    r"""Draw items for an expert to judge, so that the numbers of a fit can be corrected.
 
     Strata are the predicted label and how likely it is wrong; each gets its share of the items,
 
