@@ -1,8 +1,8 @@
 """Build a gold standard from the labels of a crowd.
 
 The data are simulated: 200 remarks about restaurants, each labeled neg, neu or pos by 8 of 24
-coders, some of whom do not read the remarks. The right answers are therefore known and can be compared with
-the result. The model never sees them.
+coders, some of whom do not read the remarks. The right answers are therefore known and can be
+compared with the result. The model never sees them.
 
 Run it with: python examples/gold_standard.py
 """
@@ -51,8 +51,8 @@ for row in overturned.head(3).itertuples():
     print(f"  {row.item}: {row.majority} -> {row.label} ({row.probability:.2f}), votes {row.votes}")
     print(f"      {row.why}")
 
-# Which 20 items should an expert judge? The least certain ones. The answers become known labels, and
-# the model is fitted again.
+# Which 20 items should an expert judge? The least certain ones. The answers become known labels,
+# and the model is fitted again.
 uncertain = table.sort_values("probability")["item"].head(20)
 for name, chosen in (("the 20 least certain", uncertain), ("the first 20", data.items[:20])):
     helped = am.fit(

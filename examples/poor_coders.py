@@ -31,8 +31,8 @@ for row in coders.sort_values("accuracy").itertuples():
         f"{row.kind}{', ' + row.bias if row.bias else ''}"
     )
 
-# Do not decide by the estimate alone: a coder with few labels can be below the target by chance. Use
-# the probability.
+# Do not decide by the estimate alone: a coder with few labels can be below the target by chance.
+# Use the probability.
 by_estimate = coders[coders["accuracy"] < target]
 by_probability = coders[coders["p_below_target"] > 0.95]
 print(f"\nEstimated below {target:.0%}: {len(by_estimate)} coders.")
@@ -40,8 +40,8 @@ print(f"Below {target:.0%} with probability 0.95: {len(by_probability)} coders:"
 print(f"  {', '.join(by_probability['coder'])}")
 
 # Low accuracy does not mean that labels are worthless. Before you block a coder, look at the
-# confusion matrix and at the information in one label. Equal rows mean that the label does not depend on the
-# truth; rows that point at the wrong label mean that it does.
+# confusion matrix and at the information in one label. Equal rows mean that the label does not
+# depend on the truth; rows that point at the wrong label mean that it does.
 confusion = fit.tree["posterior"]["confusion"].mean(("chain", "draw"))
 for row in coders.sort_values("accuracy").head(4).itertuples():
     print(f"\n{row.coder}: {row.bits:.2f} bits per label ({row.bits_low:.2f}-{row.bits_high:.2f})")
