@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ import click
 
 from annomodels.cli.options import Command, Reading, changed, flag_of
 from annomodels.cli.session import current, note, warn
-from annomodels.errors import AnnotationError, NotApplicable, Problem, printable
+from annomodels.errors import AnnotationError, EngineError, NotApplicable, Problem, printable
 from annomodels.io.proposals import Proposal
 from annomodels.io.tables.keys import quoted
 
@@ -154,6 +154,26 @@ def load_each(data: str, reading: Reading) -> Questions:
     for question, why in found.left_out.items():
         warn(f"left out: {question}: {why}.")
     return found
+
+
+def done_each[T](
+    found: Questions, work: Callable[[str, Annotations], T], nothing: str
+) -> tuple[dict[str, T], dict[str, str]]:
+    """Do the work for each question; what cannot be analyzed is left out with the reason."""
+    from annomodels.cli.exits import reason_of
+
+    done, left_out = dict[str, T](), dict(found.left_out)
+    for question, labels in found.items():
+        try:
+            done[question] = work(question, labels)
+        except (AnnotationError, NotApplicable, EngineError) as error:
+            left_out[question] = reason_of(error)
+            warn(f"left out: {question}: {left_out[question]}.")
+    if not done:
+        where = "; ".join(f"{name}: {why}" for name, why in left_out.items())
+        what = f"No question of {len(left_out)} {nothing}."
+        raise AnnotationError(Problem(what, where, "See annomodels check --every-question."))
+    return done, left_out
 
 
 def say_notes(data: Annotations) -> None:

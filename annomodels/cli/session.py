@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import chain
 
 import click
 
@@ -103,15 +102,22 @@ def spell(named: Option | Verb) -> str:
 
 def _flag(name: str) -> str | None:
     """Return the flag of an option of the command that runs, else of a command that has it."""
-    context, group = click.get_current_context(silent=True), current().group
-    own = [context.command] if context else []
-    # loading another command takes a tenth of a second, so only if this one has no such option
-    others = (group.get_command(click.Context(group), each) for each in _OTHERS if group)
-    for command in chain(own, others):
-        for option in command.params if command else ():
+    for command in _commands():
+        for option in command.params:
             if isinstance(option, click.Option) and option.name == name:
                 return option.opts[-1]
     return None
+
+
+def _commands() -> Iterator[click.Command]:
+    """Yield the command that runs, then others, which are imported only if needed."""
+    context, group = click.get_current_context(silent=True), current().group
+    if context is not None:
+        yield context.command
+    for name in _OTHERS if group else ():
+        command = group.get_command(click.Context(group), name) if group else None
+        if command is not None:
+            yield command
 
 
 def _echo(text: str, *, err: bool = False) -> None:
