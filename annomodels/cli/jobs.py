@@ -57,7 +57,7 @@ FILES = ("gold.csv", "coders.csv", "items.csv", "agreement.csv", FIT, "methods.m
 
 @dataclass(frozen=True)
 class Job:
-    """What is to be done."""
+    """Options of a run."""
 
     data: str
     reading: Reading

@@ -127,7 +127,7 @@ def asked_of(reading: Reading) -> tuple[str, ...]:
 
 
 def several(reading: Reading, every_question: bool) -> bool:
-    """Whether several questions are meant: by the option, by several names, or by a pattern."""
+    """Return True if the option, several names or a pattern ask for several questions."""
     asked = asked_of(reading)
     if every_question and asked:
         raise click.UsageError("Give --question or --every-question, not both.")
@@ -177,7 +177,7 @@ def done_each[T](
 
 
 def say_notes(data: Annotations) -> None:
-    """Say on stderr what reading found worth saying."""
+    """Print on stderr what reading found worth saying."""
     for text in data.notes:
         note(f"note: {text}")
 
@@ -220,7 +220,7 @@ def load_fit(name: str) -> Fit:
 
 
 def stem(name: str) -> str:
-    """Give a short name for where data came from."""
+    """Return a short name for where data came from."""
     if name == "-":
         return "standard input"
     return name.removeprefix(PREFIX) if name.startswith(PREFIX) else printable(Path(name).name)
@@ -240,7 +240,7 @@ def _bundled(name: str, reading: Reading) -> Annotations:
 
 
 def design_of(name: str) -> Path:
-    """Say where the design of the audit of a fit is kept: in its folder, or beside its file.
+    """Return where the design of the audit of a fit is kept: in its folder, or beside its file.
 
     >>> print(design_of("out/fit.nc"), design_of("mace.nc"))
     out/audit.json mace.audit.json
@@ -272,7 +272,7 @@ def answers_from(paths: Sequence[str]) -> Mapping[str, str] | str:
 
 
 def drawn_from(drawn: str | None, name: str) -> dict[str, Any]:
-    """Say how the judged items were drawn, as keywords of :func:`annomodels.estimate`."""
+    """Return how the judged items were drawn, as keywords of :func:`annomodels.estimate`."""
     if drawn in SAMPLINGS:
         return {"drawn": drawn}
     if drawn is not None:
