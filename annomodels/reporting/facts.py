@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +33,14 @@ _DRAWS = 400
 _CELLS = 40_000_000  # items x classes x draws to look at: a second or two
 
 
+@dataclass(frozen=True)
+class Shown:
+    """Columns of the input that the page shows: the text of each item, and others by name."""
+
+    text: Mapping[Any, str] = field(default_factory=dict)
+    columns: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
+
+
 class Facts:
     """What the sections of a page are made from."""
 
@@ -44,11 +52,13 @@ class Facts:
         others: Sequence[Fit] = (),
         known: Mapping[Any, Any] | None = None,
         estimate: Estimate | None = None,
+        shown: Shown | None = None,
     ) -> None:
         self.fit = fit
         self.target = target
         self.others = others
         self.known = known
+        self.shown = Shown() if shown is None else shown
         self.estimate = None if estimate is None else renamed(estimate, fit)
 
     def lacks(self, verb: str) -> str:
@@ -219,14 +229,6 @@ class Facts:
         return float(self.tree.attrs["expected_errors"])
 
     @property
-    def untested(self) -> bool:
-        """Whether no known truth tested P(truth), of a fit that items could be audited of."""
-        from annomodels.summaries.trust.findings import TESTED
-
-        grey = self.has("gold") and self.truth == "class"
-        return grey and self.check.lamps.get(TESTED) == "grey" and self.known is None
-
-    @property
     def known_items(self) -> int:
         """Number of items of known truth: it was given to the fit, or an audit told it."""
         if self.lacks("gold"):
@@ -254,6 +256,50 @@ class Facts:
         bad |= table.index.isin(self.surely_bad.index)
         return table[bad].sort_values("skill", kind="stable")
 
+    @cached_property
+    def state(self) -> Ints:
+        """State of each item: 0 settled, 1 needs labels, 2 contested, 3 decided, shape [item]."""
+        contested = (self.items.table["quadrant"] == "contested").to_numpy()
+        settled = self.gold.table["settled"].to_numpy(dtype=bool)
+        state = np.where(contested, 2, np.where(settled, 0, 1))
+        return np.where(np.asarray(self.known_mask), 3, state)
+
+    @cached_property
+    def states(self) -> dict[str, int]:
+        """Number of items in each state."""
+        names = ("settled", "need labels", "contested", "decided")
+        if self.lacks("items"):
+            known = self.known_items
+            rest = self.data.n_items - self.settled
+            return dict(zip(names, (self.settled - known, rest, 0, known), strict=True))
+        counted = np.bincount(self.state, minlength=4).tolist()
+        return dict(zip(names, counted, strict=True))
+
+    @property
+    def known_mask(self) -> Bools:
+        """Whether the true label of an item is known, shape [item]."""
+        gold = self.data.gold
+        return np.zeros(self.data.n_items, bool) if gold is None else np.asarray(gold >= 0)
+
+    @cached_property
+    def tested(self) -> tuple[int, int] | None:
+        """Wrong gold labels among items whose true label was held back, and number of these."""
+        if not self.known or self.lacks("gold") or self.truth != "class":
+            return None
+        gold = self.data.with_gold(self.known).gold
+        tests = (gold >= 0) & ~self.known_mask
+        best = np.asarray(self.tree["truth"]["p_truth"].values).argmax(axis=1)
+        return int((best != gold)[tests].sum()), int(tests.sum())
+
+    @property
+    def to_train(self) -> pd.DataFrame:
+        """Coders to talk to: flagged without certainty, or biased."""
+        table = self.coders.table
+        bad = table["kind"].isin(["spammer", "adversary", "biased"])
+        return table[bad & ~table.index.isin(self.surely_bad.index)].sort_values(
+            "skill", kind="stable"
+        )
+
     @property
     def too_sure(self) -> bool:
         """Whether errors gather on some items, and P(truth) takes no account of that."""
@@ -262,10 +308,6 @@ class Facts:
         table = self.check.table
         about = table["name"].isin(("errors on the same items", "spread of the votes"))
         return bool((about & ~table["ok"].astype(bool)).any())
-
-    def in_quadrant(self, name: str) -> int:
-        """Count the items of a quadrant."""
-        return int((self.items.table["quadrant"] == name).sum())
 
 
 def renamed(estimate: Estimate, fit: Fit) -> Estimate:
